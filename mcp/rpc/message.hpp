@@ -1,0 +1,98 @@
+// The JSON-RPC 2.0 envelope: taken apart once when it arrives, rebuilt at each hop; params, result and error stay raw.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "mcp/support/error.hpp"
+#include "mcp/support/json_scanner.hpp"
+#include "mcp/support/raw_json.hpp"
+
+namespace mcpbx::mcp {
+
+/// JSON-RPC and MCP error codes that we send ourselves.
+namespace code {
+inline constexpr int parse_error = -32700;
+inline constexpr int invalid_request = -32600;
+inline constexpr int method_not_found = -32601;
+inline constexpr int invalid_params = -32602;
+inline constexpr int internal_error = -32603;
+inline constexpr int server_error = -32000;      ///< a tool server failed: died, timed out, cannot be reached
+inline constexpr int overloaded = -32001;        ///< a bound was hit; `data.retryable` is true
+inline constexpr int not_found = -32002;         ///< no such resource, server, run
+inline constexpr int cancelled = -32800;         ///< the request was cancelled by its caller
+}  // namespace code
+
+/// An id as it stood on the wire: a string of at most 256 bytes or an integer token. Compared by type and value.
+class rpc_id {
+ public:
+  rpc_id() = default;
+  /// nullopt when `token` is no valid id (null, fraction, exponent, object, a string over 256 bytes).
+  static std::optional<rpc_id> from(raw_json token);
+  static rpc_id number(std::int64_t value);
+
+  bool empty() const noexcept { return token_.empty(); }
+  /// The bytes to echo.
+  const raw_json& token() const noexcept { return token_; }
+  /// Type and value in one string: equal for "a" and "\u0061", different for 2 and "2".
+  const std::string& key() const noexcept { return key_; }
+  friend bool operator==(const rpc_id& a, const rpc_id& b) noexcept { return a.key_ == b.key_; }
+
+ private:
+  raw_json token_;
+  std::string key_;
+};
+
+/// A JSON-RPC error object. `data` is absent or any JSON.
+struct rpc_error {
+  int code = code::internal_error;
+  std::string message;
+  raw_json data;
+  raw_json json() const;
+};
+
+/// One message that passed the scanner and the envelope rules.
+struct message {
+  enum class kind : std::uint8_t { request, notification, response, batch };
+  kind type = kind::notification;
+  raw_json whole;         ///< the text of the envelope (of the array, for a batch)
+  rpc_id id;              ///< request, response
+  raw_json method_token;  ///< request, notification: the JSON string
+  raw_json params;        ///< object, or absent
+  raw_json result;        ///< response: an object, or absent
+  raw_json error;         ///< response: an object, or absent
+  /// The method, unescaped; valid as long as this message is.
+  std::string_view method() const noexcept { return method_; }
+
+  std::string method_storage;  // only when the method has escapes
+  std::string_view method_;
+};
+
+/// Why an envelope was refused, with the id found so far so that its sender or its pending call can be told at once.
+struct envelope_fault {
+  int code = code::invalid_request;  ///< -32700 or -32600
+  rpc_id id;                         ///< empty when none could be read
+  bool is_response = false;          ///< it had a result or error: the id is one of ours
+  std::string what;                  ///< one clause, e.g. "member \"id\" occurs twice"
+};
+
+/// Makes a message of one checked text and its index. Rules: `jsonrpc` is "2.0"; no duplicate of a member that we use;
+/// id as rpc_id::from says; params and result are objects; a response has exactly one of result and error (which is an
+/// object with an integer `code` and a string `message`). A top-level array is a batch, its elements unchecked.
+std::expected<message, envelope_fault> make_message(raw_json whole, const envelope_index& index);
+/// The same for text that has not been scanned yet (an element of a batch, an HTTP body).
+std::expected<message, envelope_fault> parse_message(raw_json whole);
+
+// Building envelopes. None of them ends in a line break; the transport adds it.
+segments make_request(std::int64_t id, std::string_view method, const segments& params);
+segments make_notification(std::string_view method, const segments& params);
+segments make_notification(std::string_view method, const raw_json& params);
+segments make_result(const rpc_id& id, const segments& result);
+segments make_result(const rpc_id& id, const raw_json& result);
+/// An empty id is sent as null.
+segments make_error(const rpc_id& id, const rpc_error& error);
+/// With the error object as its sender wrote it.
+segments make_error(const rpc_id& id, const raw_json& error);
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,88 @@
+// Our side of JSON-RPC requests: numbers them, matches answers by exact id, keeps their two deadlines, and gives each
+// exactly one outcome. Knows no I/O and no clock; the time is passed in.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "mcp/rpc/message.hpp"
+#include "mcp/support/error.hpp"
+#include "mcp/support/time.hpp"
+
+namespace mcpbx::mcp {
+
+/// The one outcome of a request: what the peer answered, or why there will be no answer.
+struct call_outcome {
+  enum class kind : std::uint8_t {
+    result,  ///< `value` is the result object as the peer sent it
+    error,   ///< `value` is the JSON-RPC error object as the peer sent it
+    failed   ///< no answer: `failure` says why (timed_out, cancelled, unavailable, protocol, limit)
+  };
+  kind type = kind::failed;
+  raw_json value;
+  mcpbx::error failure;
+
+  static call_outcome failed(errc code, std::string message) { return {kind::failed, {}, {code, std::move(message)}}; }
+};
+
+/// Time limits of one request. Progress moves the idle limit; nothing moves the hard one (guarantees rows 5, 6).
+struct call_limits {
+  milliseconds idle{60'000};
+  milliseconds hard{600'000};
+};
+
+using call_number = std::int64_t;
+
+class pending_calls {
+ public:
+  using done_handler = std::function<void(call_outcome)>;
+  using progress_handler = std::function<void(const raw_json& params)>;
+  struct counters {
+    std::uint64_t late = 0;       ///< answers to calls that had ended
+    std::uint64_t unknown = 0;    ///< answers to ids that were never ours (wrong type included)
+    std::uint64_t duplicate = 0;  ///< second answers
+    std::uint64_t timed_out = 0;
+  };
+
+  /// Registers a call and returns its number, which is its JSON-RPC id and its progress token. Numbers rise from 1 and
+  /// are not used twice. `what` names the call in time-out texts ("tools/call echo").
+  call_number open(std::string what, call_limits limits, time_point now, done_handler done, progress_handler progress = {});
+
+  /// Takes a response. The matching call ends; anything else is counted and dropped. Returns whether it matched.
+  bool answer(const message& response);
+  /// A response that broke the rules but whose id is readable: its call fails at once with errc::protocol (row 14).
+  bool answer_malformed(const rpc_id& id, const std::string& what);
+  /// A `notifications/progress` of the peer: extends the idle limit and calls the handler. False for a foreign token.
+  bool progress(const raw_json& params, time_point now);
+  /// Ends a call locally (cancelled, refused). A later answer is counted as late. False if it had ended.
+  bool close(call_number number, call_outcome outcome);
+  /// Ends every open call with the same failure.
+  void close_all(errc code, const std::string& why);
+
+  /// The earliest deadline of all open calls, or `never`.
+  time_point next_deadline() const;
+  /// Ends calls whose time is up; returns their numbers so that the peer can be told (notifications/cancelled).
+  std::vector<call_number> expire(time_point now);
+
+  std::size_t size() const noexcept { return calls_.size(); }
+  bool contains(call_number n) const { return calls_.contains(n); }
+  const counters& counts() const noexcept { return counters_; }
+
+ private:
+  struct call {
+    std::string what;
+    call_limits limits;
+    time_point idle_at, hard_at;
+    done_handler done;
+    progress_handler progress;
+  };
+  std::unordered_map<call_number, call> calls_;
+  call_number next_ = 1;
+  mutable time_point earliest_ = never;  // lower bound, kept lazily
+  counters counters_;
+};
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,94 @@
+// The scanner: checks one JSON text while it arrives and finds the members of a JSON-RPC envelope on the way, in one
+// pass, without recursion and without a copy (design rule 4). It trusts nothing.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx {
+
+/// The members of a JSON-RPC 2.0 envelope, in the order of envelope_index::members.
+enum class envelope_member : std::uint8_t { jsonrpc, id, method, params, result, error };
+
+/// Where the envelope's members lie, as byte offsets from the start of the text. A span with begin == end is absent.
+struct envelope_index {
+  struct span {
+    std::size_t begin = 0, end = 0;
+    bool present() const { return end != begin; }
+  };
+  std::array<span, 6> members;
+  /// A bit per envelope_member that occurred more than once.
+  std::uint8_t duplicates = 0;
+  const span& operator[](envelope_member m) const { return members[static_cast<std::size_t>(m)]; }
+};
+
+/// A resumable RFC 8259 checker: grammar, depth, strict UTF-8, no control characters in strings, exactly one value.
+class json_scanner {
+ public:
+  struct options {
+    int max_depth = 256;            ///< 1 … 10,000 nested containers
+    bool tolerate_invalid_utf8 = false;  ///< note it (saw_invalid_utf8) instead of failing; the text needs repair then
+  };
+  enum class fault : std::uint8_t { none, syntax, depth, utf8, control_character, truncated };
+
+  json_scanner() : json_scanner(options{}) {}
+  explicit json_scanner(options o);
+
+  /// Takes the next bytes of the text, which may end anywhere. False once the text is wrong; then fault_kind() and
+  /// fault_offset() tell what and where, and further bytes are ignored. Blanks around the value are accepted.
+  bool feed(std::string_view bytes);
+  /// Says that the text has ended. False (fault::truncated or syntax) unless exactly one value was complete.
+  bool finish();
+  /// Back to the start, for the next text.
+  void reset();
+
+  /// Whether the one value is complete (only blanks may follow).
+  bool complete() const noexcept;
+  fault fault_kind() const noexcept { return fault_; }
+  std::size_t fault_offset() const noexcept { return fault_offset_; }
+  /// Bytes taken since reset().
+  std::size_t offset() const noexcept { return offset_; }
+  /// The first byte of the value ('{', '[', …), or 0 before it came.
+  char first_byte() const noexcept { return first_; }
+  std::size_t value_begin() const noexcept { return value_begin_; }
+  std::size_t value_end() const noexcept { return value_end_; }
+  bool saw_invalid_utf8() const noexcept { return saw_invalid_utf8_; }
+  /// Whether a raw CR or LF stood between tokens (an HTTP body that must become one line).
+  bool saw_line_break() const noexcept { return saw_line_break_; }
+  /// The envelope found so far; after a fault too, so that an error can be answered with the id that was read.
+  const envelope_index& envelope() const noexcept { return envelope_; }
+
+ private:
+  enum class state : std::uint8_t;
+  // State is kept between feeds; see json_scanner.cpp for the machine.
+  options options_;
+  std::uint8_t state_ = 0;
+  std::uint8_t literal_pos_ = 0, literal_kind_ = 0;
+  std::uint8_t utf8_need_ = 0, utf8_low_ = 0, utf8_high_ = 0;
+  bool in_key_ = false;
+  bool saw_invalid_utf8_ = false, saw_line_break_ = false;
+  char first_ = 0;
+  fault fault_ = fault::none;
+  std::uint8_t key_size_ = 0;  // bytes of the current top-level key kept in key_, 255: too long to matter
+  std::array<char, 64> key_{};
+  int current_member_ = -1;    // envelope member whose value is being read, -1: none
+  std::size_t offset_ = 0, fault_offset_ = 0, value_begin_ = 0, value_end_ = 0, token_begin_ = 0;
+  int depth_ = 0;
+  std::vector<std::uint64_t> stack_;  // one bit per level: 1 = object
+  envelope_index envelope_;
+};
+
+/// Checks a whole text at once. Returns the fault (none when it is one value) and sets `offset` to where.
+json_scanner::fault check_json(std::string_view text, int max_depth, std::size_t* offset = nullptr);
+/// The words for a fault, as errors print them ("invalid UTF-8").
+std::string_view to_string(json_scanner::fault f);
+
+/// Strict UTF-8 (RFC 3629): the length of the valid prefix; text.size() when all of it is valid.
+std::size_t valid_utf8_prefix(std::string_view text);
+/// A copy with every invalid sequence replaced by U+FFFD; `replaced` counts them.
+std::string repaired_utf8(std::string_view text, std::size_t& replaced);
+
+}  // namespace mcpbx

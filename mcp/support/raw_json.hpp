@@ -1,0 +1,155 @@
+// JSON that is passed on byte for byte (design rule 3): a view of checked text with its owner, and the editing of one
+// level's members without touching the rest.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mcp/support/error.hpp"
+#include "mcp/support/shared_bytes.hpp"
+
+namespace mcpbx {
+
+/// One well-formed JSON value as its original bytes (RFC 8259; no blanks around it). Empty means "absent".
+class raw_json {
+ public:
+  enum class kind { absent, object, array, string, number, boolean, null };
+
+  raw_json() noexcept = default;
+
+  /// `view` must be one checked value inside `owner` (or inside static storage when `owner` is empty).
+  static raw_json trusted(shared_bytes owner, std::string_view view) noexcept {
+    raw_json r;
+    r.owner_ = std::move(owner);
+    r.view_ = view;
+    return r;
+  }
+  /// A value written in the source, such as `{}`; `text` must live for ever.
+  static raw_json literal(std::string_view text) noexcept { return trusted({}, text); }
+  /// Copies and checks text of unknown origin. errc::parse with the byte offset, errc::limit for depth.
+  static result<raw_json> parse(std::string_view text, int max_depth = 256);
+  /// Copies text that is known to be well-formed (our own output).
+  static raw_json own(std::string_view checked_text);
+  /// `text` as a JSON string, escaped.
+  static raw_json string(std::string_view text);
+  static raw_json integer(std::int64_t value);
+
+  bool empty() const noexcept { return view_.empty(); }
+  explicit operator bool() const noexcept { return !empty(); }
+  std::string_view text() const noexcept { return view_; }
+  const shared_bytes& owner() const noexcept { return owner_; }
+  kind type() const noexcept;
+  bool is_object() const noexcept { return !view_.empty() && view_.front() == '{'; }
+  bool is_array() const noexcept { return !view_.empty() && view_.front() == '['; }
+  bool is_string() const noexcept { return !view_.empty() && view_.front() == '"'; }
+  bool is_null() const noexcept { return view_ == "null"; }
+  bool is_true() const noexcept { return view_ == "true"; }
+
+  /// A part of this value that shares its owner; `part` must lie inside text().
+  raw_json slice(std::string_view part) const noexcept { return trusted(owner_, part); }
+  /// The same bytes in a block of their own, so that a small part does not pin a large message.
+  raw_json detached() const { return own(view_); }
+
+  /// The unescaped text of a JSON string (lone surrogates become U+FFFD); nullopt for every other kind.
+  std::optional<std::string> as_string() const;
+  /// The value of an integer token without fraction or exponent that fits; nullopt otherwise.
+  std::optional<std::int64_t> as_integer() const;
+
+ private:
+  shared_bytes owner_;
+  std::string_view view_;
+};
+
+/// Pieces of text that leave one after another: how an edited message is written without being joined first.
+class segments {
+ public:
+  void append(raw_json piece) {
+    if (piece.text().empty()) return;
+    size_ += piece.text().size();
+    pieces_.push_back(std::move(piece));
+  }
+  /// Text in static storage.
+  void append_literal(std::string_view text) { append(raw_json::literal(text)); }
+  /// Copies `text`. Consecutive copies should be joined by the caller first.
+  void append_copy(std::string_view text);
+  void append(const segments& other) {
+    for (const auto& p : other.pieces_) append(p);
+  }
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return pieces_.empty(); }
+  const std::vector<raw_json>& pieces() const noexcept { return pieces_; }
+  /// All pieces joined.
+  std::string str() const;
+  /// All pieces joined into one value that owns itself; the pieces must form one well-formed value.
+  raw_json join() const;
+
+ private:
+  std::vector<raw_json> pieces_;
+  std::size_t size_ = 0;
+};
+
+/// One level of a JSON object, opened for reading and editing. Members that are not touched keep their bytes, their
+/// order and their duplicates.
+class raw_object {
+ public:
+  /// Indexes one level of `json`, which must be an object (else errc::invalid_argument). Keys are compared unescaped;
+  /// a key of `unique` that occurs twice is errc::invalid_argument "duplicate member …".
+  static result<raw_object> open(raw_json json, std::span<const std::string_view> unique = {});
+  static result<raw_object> open(raw_json json, std::initializer_list<std::string_view> unique) {
+    return open(std::move(json), std::span(unique.begin(), unique.size()));
+  }
+
+  /// The value of the last member called `key`, or an absent raw_json.
+  raw_json find(std::string_view key) const;
+  bool contains(std::string_view key) const { return !find(key).empty(); }
+  /// Replaces the value in place, or appends the member. `value` must not be absent.
+  void set(std::string_view key, raw_json value);
+  /// Removes every member called `key` with its comma. Returns whether there was one.
+  bool erase(std::string_view key);
+  /// The number of members.
+  std::size_t size() const noexcept;
+  /// The edited object; untouched stretches are slices of the original.
+  segments build() const;
+  /// build() joined; the original itself when nothing was edited.
+  raw_json json() const;
+  /// Calls `f(unescaped key, value)` for each member in order.
+  template <class F>
+  void for_each(F&& f) const {
+    for (const auto& m : members_)
+      if (!m.erased) f(std::string_view(m.key), value_of(m));
+  }
+
+ private:
+  struct member {
+    std::string key;             // unescaped
+    std::uint32_t begin, value_begin, value_end;  // offsets into the original: opening quote of the key, value
+    raw_json replacement;        // absent unless set()
+    bool erased = false;
+    bool added = false;          // appended by set(): offsets unused
+  };
+  raw_json value_of(const member& m) const;
+  raw_json original_;
+  std::vector<member> members_;
+  bool edited_ = false;
+};
+
+/// Calls `f(element)` for each element of a checked JSON array; `f` returns false to stop early. Elements are slices.
+/// Returns the number of elements visited; 0 for a value that is not an array.
+std::size_t for_each_element(const raw_json& array, const std::function<bool(raw_json)>& f);
+
+/// One member of a checked object, looked up once; absent when there is none or `object` is none. Last one wins.
+raw_json find_member(const raw_json& object, std::string_view key);
+
+/// Appends `text` to `out` as a JSON string with quotes. Invalid UTF-8 is written as U+FFFD.
+void append_quoted(std::string& out, std::string_view text);
+std::string quoted(std::string_view text);
+/// The text of a JSON string token (with its quotes) that the scanner accepted; lone surrogates become U+FFFD.
+std::string unescaped(std::string_view token);
+
+}  // namespace mcpbx

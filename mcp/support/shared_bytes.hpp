@@ -1,0 +1,83 @@
+// Immutable bytes with shared ownership, counted by the one accountant (design rule 6): everything that passes through
+// mcpbx lives in these, so the total that is owned at any moment is known and bounded.
+#pragma once
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace mcpbx {
+
+/// The accountant: how many bytes all shared_bytes and counted queues hold now. Relaxed atomics; any thread.
+class byte_account {
+ public:
+  static void add(std::size_t n) noexcept;
+  static void sub(std::size_t n) noexcept;
+  /// Bytes owned now.
+  static std::size_t total() noexcept;
+  /// The bound on `total()` above which large messages are refused (default 512 MiB).
+  static std::size_t limit() noexcept;
+  static void set_limit(std::size_t bytes) noexcept;
+  /// Whether `n` more bytes may be taken on. Small messages (up to 64 KiB) always may: without them nothing could drain.
+  static bool admits(std::size_t n) noexcept;
+};
+
+/// A reference-counted block of bytes that nobody changes once it is shared. Copying is cheap and thread-safe.
+class shared_bytes {
+ public:
+  shared_bytes() noexcept = default;
+  shared_bytes(const shared_bytes& other) noexcept : block_(other.block_) { retain(); }
+  shared_bytes(shared_bytes&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  shared_bytes& operator=(shared_bytes other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~shared_bytes() { release(); }
+
+  /// A block of exactly `text.size()` bytes that holds a copy of `text`.
+  static shared_bytes copy(std::string_view text);
+
+  const char* data() const noexcept;
+  std::size_t size() const noexcept;
+  std::string_view view() const noexcept { return {data(), size()}; }
+  bool empty() const noexcept { return size() == 0; }
+
+ private:
+  friend class byte_buffer;
+  struct block;
+  explicit shared_bytes(block* b) noexcept : block_(b) {}
+  void retain() const noexcept;
+  void release() noexcept;
+  block* block_ = nullptr;
+};
+
+/// A growing buffer that becomes shared_bytes without a copy. Growth of large buffers uses mremap through realloc, so
+/// a 32 MiB message is never copied to grow. Counted while it is owned.
+class byte_buffer {
+ public:
+  byte_buffer() noexcept = default;
+  byte_buffer(byte_buffer&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  byte_buffer& operator=(byte_buffer&& other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  byte_buffer(const byte_buffer&) = delete;
+  byte_buffer& operator=(const byte_buffer&) = delete;
+  ~byte_buffer();
+
+  void append(std::string_view text);
+  void append(char c) { append(std::string_view(&c, 1)); }
+  void reserve(std::size_t bytes);
+  void truncate(std::size_t bytes);
+  void clear() noexcept;
+  std::size_t size() const noexcept;
+  bool empty() const noexcept { return size() == 0; }
+  char* data() noexcept;
+  std::string_view view() const noexcept;
+  /// Hands the bytes over, shrunk to fit; the buffer is empty afterwards.
+  shared_bytes take();
+
+ private:
+  shared_bytes::block* block_ = nullptr;
+};
+
+}  // namespace mcpbx

@@ -1,0 +1,32 @@
+// Small text helpers that several layers need: suggestions for misspelt names, cleaning of foreign text for people,
+// cutting at a UTF-8 boundary, globs, stable hashes.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace mcpbx {
+
+/// The known word nearest to `word` by edit distance, or "" when none is close enough to be meant.
+std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
+/// ` (did you mean "X"?)`, or "" when nothing is near. Ready to be appended to an error.
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> known);
+
+/// `text` for a terminal or a model: control (but tab and newline when `keep_lines`), bidi and zero-width characters
+/// and invalid UTF-8 taken out (F8, guarantees row 40).
+std::string printable(std::string_view text, bool keep_lines = false);
+/// At most `bytes` bytes of `text`, cut at a character boundary.
+std::string_view cut_utf8(std::string_view text, std::size_t bytes);
+/// At most the last `bytes` bytes, cut at a character boundary.
+std::string_view tail_utf8(std::string_view text, std::size_t bytes);
+
+/// Whether `name` matches `pattern`, in which `*` stands for any run of characters and `?` for one.
+bool glob_match(std::string_view pattern, std::string_view name);
+
+/// FNV-1a, 64 bits: stable over versions, for names and cache keys, not for security.
+std::uint64_t stable_hash(std::string_view text);
+/// The low `digits` (1 … 16) hexadecimal digits of a hash.
+std::string hex(std::uint64_t value, int digits);
+
+}  // namespace mcpbx

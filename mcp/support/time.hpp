@@ -1,0 +1,44 @@
+// Time and randomness come in through interfaces (design rule 9), so that waiting is tested by turning a clock.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace mcpbx {
+
+/// Monotonic time; jumps of the wall clock change nothing but time stamps.
+using time_point = std::chrono::steady_clock::time_point;
+using duration = std::chrono::steady_clock::duration;
+using std::chrono::milliseconds;
+
+inline constexpr time_point never = time_point::max();
+
+/// A one-shot timer. Firing happens on the speaking thread, never inside arm() or cancel().
+class timer {
+ public:
+  virtual ~timer() = default;
+  /// Calls `fire` once at `when` (or soon after); replaces an earlier arm().
+  virtual void arm(time_point when, std::function<void()> fire) = 0;
+  /// Forgets the pending call; it will not come.
+  virtual void cancel() = 0;
+};
+
+/// Where the time comes from. `system_time` in mcp/async is the real one, `manual_time` in test/support the turned one.
+class time_source {
+ public:
+  virtual ~time_source() = default;
+  virtual time_point now() const = 0;
+  /// Milliseconds since 1970, for time stamps only.
+  virtual std::int64_t wall_ms() const = 0;
+  virtual std::unique_ptr<timer> make_timer() = 0;
+};
+
+/// Uniform 64-bit random numbers; jitter and identifiers come from here.
+class random_source {
+ public:
+  virtual ~random_source() = default;
+  virtual std::uint64_t next() = 0;
+};
+
+}  // namespace mcpbx

@@ -1,0 +1,65 @@
+# What every target of mcpbx shares: language, warnings, sanitizers, dependencies, and the functions that declare
+# a layer, a program and a test.
+
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
+if(MCPBX_STATIC)
+  set(Boost_USE_STATIC_LIBS ON)
+endif()
+
+find_package(Threads REQUIRED)
+find_package(Boost 1.81 REQUIRED CONFIG COMPONENTS json url)
+find_package(OpenSSL REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(CLI11 REQUIRED)
+
+find_program(MCPBX_CCACHE ccache)
+if(MCPBX_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${MCPBX_CCACHE}")
+endif()
+
+add_library(mcpbx_options INTERFACE)
+target_compile_features(mcpbx_options INTERFACE cxx_std_23)
+target_include_directories(mcpbx_options INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_options(mcpbx_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough
+  $<$<BOOL:${MCPBX_WERROR}>:-Werror> -ffunction-sections -fdata-sections)
+target_compile_definitions(mcpbx_options INTERFACE MCPBX_VERSION="${PROJECT_VERSION}")
+target_link_options(mcpbx_options INTERFACE -Wl,--gc-sections)
+if(MCPBX_SANITIZE)
+  target_compile_options(mcpbx_options INTERFACE -fsanitize=${MCPBX_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(mcpbx_options INTERFACE -fsanitize=${MCPBX_SANITIZE})
+endif()
+if(MCPBX_FUZZ)
+  target_compile_options(mcpbx_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+if(MCPBX_STATIC)
+  target_link_options(mcpbx_options INTERFACE -static-libstdc++ -static-libgcc)
+endif()
+
+# Every user of Boost must see the same switches: Asio, Beast and Process are compiled once (mcp/async, mcp/http,
+# mcp/transport hold the one source file of each), and Process v2 takes std::filesystem.
+add_library(mcpbx_boost INTERFACE)
+target_link_libraries(mcpbx_boost INTERFACE Boost::headers Threads::Threads)
+target_compile_definitions(mcpbx_boost INTERFACE
+  BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION BOOST_PROCESS_V2_SEPARATE_COMPILATION
+  BOOST_PROCESS_USE_STD_FS BOOST_ASIO_NO_DEPRECATED)
+
+# mcpbx_layer(mcp_support SOURCES a.cpp HEADERS a.hpp LINKS mcp_support Boost::json)
+# A layer is a static library that links only what scripts/layers.txt allows it. Its headers must compile alone.
+function(mcpbx_layer name)
+  cmake_parse_arguments(arg "" "" "SOURCES;HEADERS;LINKS" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${arg_HEADERS})
+  target_link_libraries(${name} PUBLIC mcpbx_options mcpbx_boost ${arg_LINKS})
+  set_target_properties(${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+endfunction()
+
+# mcpbx_program(mcpbxd SOURCES mcpbxd.cpp LINKS daemon_app)
+function(mcpbx_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE mcpbx_options ${arg_LINKS})
+endfunction()
