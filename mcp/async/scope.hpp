@@ -1,0 +1,42 @@
+// Structured concurrency (design rule 7): every coroutine belongs to a scope that can cancel and join it; nothing is
+// detached and no exception is lost.
+#pragma once
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace mcpbx {
+
+class scope {
+ public:
+  /// Told of an exception that left a coroutine (a bug or a failed start), with the coroutine's name. Cancellation
+  /// (operation_aborted after cancel()) is not reported.
+  using failure_handler = std::function<void(std::string_view name, std::exception_ptr)>;
+
+  explicit scope(boost::asio::any_io_executor executor, failure_handler on_failure = {});
+  scope(const scope&) = delete;
+  scope& operator=(const scope&) = delete;
+  /// Everything must have been joined.
+  ~scope();
+
+  /// Starts `body()` soon on the executor. `body` is kept alive until the coroutine ends, so its captures are safe.
+  void spawn(std::string name, std::function<boost::asio::awaitable<void>()> body);
+  /// Sends terminal cancellation to every coroutine; later spawns are refused silently.
+  void cancel();
+  /// Returns when the last coroutine has ended.
+  boost::asio::awaitable<void> join();
+  std::size_t size() const noexcept;
+  boost::asio::any_io_executor executor() const;
+
+ private:
+  struct state;
+  std::shared_ptr<state> state_;
+};
+
+}  // namespace mcpbx

@@ -1,0 +1,48 @@
+// The keeper: a small process that alone spawns, signals and reaps tool servers, and ends their whole tree when the
+// daemon is gone, for whatever reason (guarantees rows 20 to 22). The daemon forks it first of all, before any thread
+// or socket; it has its own session, is a subreaper, and holds no descriptor of ours but the control socket.
+#pragma once
+#include <boost/asio/any_io_executor.hpp>
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+
+#include "mcp/support/error.hpp"
+#include "mcp/transport/server_process.hpp"
+
+namespace mcpbx::mcp {
+
+/// A forked keeper that no event loop watches yet.
+struct keeper_handle {
+  pid_t pid = -1;
+  int control_fd = -1;
+};
+
+/// Forks a keeper. Call it first thing in main; later calls (a replacement) are safe too, since the child only uses what
+/// fork leaves usable. Makes the calling process a subreaper. Ignores SIGPIPE and restores SIGCHLD.
+result<keeper_handle> fork_keeper();
+
+/// The daemon's end: launches processes through the keeper and replaces it when it dies.
+class keeper final : public process_launcher {
+ public:
+  /// `on_lost` is called when the keeper died: its processes have been swept (each got on_exited), a new keeper runs,
+  /// and the servers can be restarted.
+  keeper(boost::asio::any_io_executor executor, keeper_handle handle, line_framer::options framing,
+         std::function<void()> on_lost);
+  ~keeper() override;
+
+  std::unique_ptr<server_process> launch(process_spec spec, process_events& events) override;
+  /// The keeper's process; its descendants are our tool servers.
+  pid_t pid() const noexcept;
+  /// Whether `pid` is the keeper or descends from it (walks /proc; a process that is gone does not).
+  bool is_descendant(pid_t pid) const;
+  /// Closes the control socket, which ends every tool server, and waits for the keeper to be gone.
+  void shut_down();
+
+ private:
+  class impl;
+  std::shared_ptr<impl> impl_;
+};
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,16 @@
+// Newline-delimited JSON-RPC over descriptors: the two pipe ends of a tool server, or one Unix socket. Waits for
+// readability, reads at most 64 KiB a turn into one buffer that all connections share, gathers the writes of a turn.
+#pragma once
+#include <boost/asio/any_io_executor.hpp>
+
+#include <memory>
+
+#include "mcp/transport/transport.hpp"
+
+namespace mcpbx::mcp {
+
+/// Takes ownership of both descriptors, which may be the same socket; sets them non-blocking and close-on-exec.
+std::unique_ptr<transport> make_stream_transport(boost::asio::any_io_executor executor, int read_fd, int write_fd,
+                                                 line_framer::options framing);
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,42 @@
+// A connection that carries JSON-RPC messages both ways. Its user sees whole, checked messages and never a byte count.
+// Everything happens on the speaking thread.
+#pragma once
+#include <cstddef>
+
+#include "mcp/rpc/line_framer.hpp"
+#include "mcp/rpc/message.hpp"
+#include "mcp/support/error.hpp"
+
+namespace mcpbx::mcp {
+
+/// What a connection tells its user.
+class transport_events : public line_sink {
+ public:
+  /// The outbox ran empty after it had not been: more may be sent.
+  virtual void on_drained() {}
+  /// The connection ended: end of stream (errc::unavailable), a read or write error (errc::io), or a bound (errc::limit).
+  /// Comes at most once, never from inside send() or close(), and nothing comes after it.
+  virtual void on_closed(const error& why) = 0;
+};
+
+class transport {
+ public:
+  /// Closing is immediate and silent; what was not written is dropped.
+  virtual ~transport() = default;
+
+  /// Begins reading. `events` must outlive the transport or its close().
+  virtual void start(transport_events& events) = 0;
+  /// Queues one message (without a line break). It leaves with everything queued in the same turn, in one write.
+  /// After the end it is dropped silently.
+  virtual void send(segments text) = 0;
+  /// Bytes queued and not yet taken by the system.
+  virtual std::size_t unsent() const noexcept = 0;
+  /// Stops or resumes reading; a peer that is not read is slowed down by the system's own buffers.
+  virtual void pause_reading(bool paused) = 0;
+  /// Ends the sending side after what is queued (a tool server sees its stdin closed); reading goes on.
+  virtual void finish_sending() = 0;
+  /// Ends both sides now. on_closed is not called afterwards.
+  virtual void close() = 0;
+};
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,40 @@
+// The local socket: guarded by a lock for life, private from the first moment, peers known before a byte is parsed
+// (guarantees row 42; design section 4, Places).
+#pragma once
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "mcp/support/error.hpp"
+
+namespace mcpbx::mcp {
+
+struct peer_credentials {
+  uid_t uid = 0;
+  pid_t pid = 0;
+};
+
+/// A listening Unix socket at `path`. Creates a missing directory 0700; refuses one that is not ours or that others may
+/// write; takes flock on `path`.lock and holds it; binds under umask 0177, so the socket is 0600 from the start.
+class unix_listener {
+ public:
+  /// errc::unavailable when another process holds the lock ("a daemon already runs at …"); errc::io or invalid_argument
+  /// (path over 107 bytes) otherwise. Each accepted connection (uid already compared with ours; others were closed) goes
+  /// to `on_connection` with ownership of the descriptor. On EMFILE accepting pauses 100 ms.
+  static result<std::unique_ptr<unix_listener>> open(boost::asio::any_io_executor executor, const std::string& path);
+  /// Takes over a socket passed by systemd (descriptor 3); its file is not removed at the end.
+  static result<std::unique_ptr<unix_listener>> adopt(boost::asio::any_io_executor executor, int fd);
+  virtual ~unix_listener() = default;
+  virtual void start(std::function<void(int fd, peer_credentials)> on_connection) = 0;
+  /// Stops accepting and removes the socket file (if it is ours).
+  virtual void close() = 0;
+};
+
+/// Connects (blocking, at most as long as the kernel needs for a local socket). errc::unavailable when nobody listens.
+result<int> connect_unix(const std::string& path);
+
+}  // namespace mcpbx::mcp
