@@ -1,0 +1,103 @@
+// The one HTTP client: HTTP/1.1 over TCP or TLS, connections kept and pooled per origin, four time limits, bodies as
+// they arrive. Everything happens on the speaking thread; name look-up and the loading of certificates on lanes.
+#pragma once
+#include <boost/asio/any_io_executor.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mcp/async/lane.hpp"
+#include "mcp/support/error.hpp"
+#include "mcp/support/raw_json.hpp"
+#include "mcp/support/time.hpp"
+
+namespace mcpbx::http {
+
+struct header {
+  std::string name, value;
+};
+
+/// Limits of one exchange (guarantees row 30). Any byte resets `idle`; nothing resets `total`.
+struct limits {
+  milliseconds connect{10'000};     ///< name look-up, TCP and TLS together
+  milliseconds first_byte{300'000};  ///< from the last byte sent to the first byte of the answer
+  milliseconds idle{120'000};       ///< between two bytes of the answer
+  milliseconds total{600'000};
+  std::size_t max_body = 32u << 20;  ///< bytes of the answer's body
+};
+
+struct request {
+  std::string method = "POST";
+  std::string url;               ///< http:// or https://, with path and query; a fragment is ignored
+  std::vector<header> headers;   ///< Host, Content-Length and Connection are added
+  segments body;
+  http::limits limits;
+};
+
+/// How far an exchange had come when it failed: it decides whether repeating it is safe (L13, guarantees row 31).
+enum class stage : std::uint8_t { resolve, connect, tls, send, first_byte, body };
+
+struct failure {
+  http::stage stage = stage::connect;
+  error why;  ///< names the host, what happened and the limit that was hit
+};
+
+/// What an exchange tells its user; never from inside start(). on_end or on_failure comes exactly once, last.
+class response_events {
+ public:
+  virtual ~response_events() = default;
+  /// Status and headers (names as sent; compare without case).
+  virtual void on_head(int status, const std::vector<header>& headers) = 0;
+  virtual void on_body(std::string_view bytes) = 0;
+  virtual void on_end() = 0;
+  virtual void on_failure(failure f) = 0;
+};
+
+/// A running exchange. Destroying it closes its connection unless the answer was complete; no event comes afterwards.
+class exchange {
+ public:
+  virtual ~exchange() = default;
+};
+
+/// How TLS peers are trusted. Certificates and host names are always verified.
+struct trust {
+  std::string ca_file;  ///< PEM bundle; empty: the system's
+  friend bool operator<(const trust& a, const trust& b) { return a.ca_file < b.ca_file; }
+};
+
+class client {
+ public:
+  struct options {
+    std::size_t max_idle_per_origin = 8;
+    milliseconds keep_idle{60'000};
+    http::trust trust;
+  };
+  struct counters {
+    std::uint64_t connections = 0, reused = 0, exchanges = 0;
+  };
+  /// `resolve` and `compute` are lanes (design rule 1) that must outlive the client.
+  client(boost::asio::any_io_executor executor, time_source& time, lane& resolve, lane& compute, options o);
+  ~client();
+  client(const client&) = delete;
+  client& operator=(const client&) = delete;
+
+  /// Begins an exchange. A pooled connection that turns out to be closed before any byte of the answer came is replaced
+  /// once by a fresh one, silently. Redirects are not followed. `events` must outlive the returned object.
+  std::unique_ptr<exchange> start(request r, response_events& events);
+  const counters& counts() const noexcept;
+
+ private:
+  class impl;
+  std::shared_ptr<impl> impl_;
+};
+
+/// A header's value by name without case, or "".
+std::string_view find_header(const std::vector<header>& headers, std::string_view name);
+
+}  // namespace mcpbx::http

@@ -1,0 +1,174 @@
+// The neutral chat model: what every provider's messages become and are made from, losing nothing. Block order is the
+// provider's order; the provider's own assistant message is kept as bytes and echoed to the same provider and model.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "mcp/support/raw_json.hpp"
+
+namespace mcpbx::providers {
+
+enum class role : std::uint8_t { system, user, assistant, tool_results };
+std::string_view to_string(role r);
+
+struct text_block {
+  std::string text;
+};
+struct image_block {
+  std::string mime, data, url;  ///< `data` is base64; exactly one of data and url is set
+};
+/// What the model thought. `opaque` (signature, encrypted text, vendor field) goes back to the same origin only.
+struct reasoning_block {
+  std::string text;
+  raw_json opaque;
+};
+/// A tool call as the model made it.
+struct tool_call_block {
+  std::string id;              ///< ours: unique in the conversation, what events and results carry
+  std::string provider_id;     ///< the provider's; empty when it sent none
+  std::string name;            ///< the name the model was shown
+  raw_json arguments;          ///< an object; absent when `problem` says why there is none
+  std::string arguments_text;  ///< what the model wrote
+  std::string problem;         ///< why arguments could not be read, in words the model can act on; empty: all is well
+};
+/// The one result of a call.
+struct tool_result_block {
+  std::string call_id;  ///< tool_call_block::id
+  std::string name;
+  raw_json result;  ///< the tool server's result object as sent (content, structuredContent, isError), or our own
+  bool is_error = false;
+};
+struct refusal_block {
+  std::string text;
+};
+/// Something that only its origin understands; echoed verbatim to it, dropped for everybody else.
+struct opaque_block {
+  raw_json json;
+};
+using block = std::variant<text_block, image_block, reasoning_block, tool_call_block, tool_result_block, refusal_block,
+                           opaque_block>;
+
+/// Who made an assistant message: its raw bytes and opaque parts may go back only there.
+struct origin {
+  std::string api, endpoint, model;
+  friend bool operator==(const origin&, const origin&) = default;
+};
+
+/// One message of a conversation. Immutable once it is in a history; shared by the rounds that carry it.
+struct message {
+  providers::role role = role::user;
+  std::vector<block> blocks;
+  providers::origin origin;  ///< assistant messages only
+  raw_json raw;              ///< the provider's own message, assembled; absent for ours
+
+  /// All text blocks joined.
+  std::string text() const;
+  std::vector<const tool_call_block*> calls() const;
+
+  /// What a codec encoded this message to, kept so that a round encodes only what is new. Keyed by the codec's
+  /// fragment key (API, dialect and origin match); written by the codec through remember().
+  raw_json remembered(std::string_view key) const;
+  void remember(std::string_view key, raw_json fragment) const;
+
+ private:
+  mutable std::vector<std::pair<std::string, raw_json>> fragments_;
+};
+using message_ptr = std::shared_ptr<const message>;
+
+message_ptr user_message(std::string text);
+message_ptr system_message(std::string text);
+
+/// Tokens as the provider counted them; `estimated` when it sent none and we counted bytes.
+struct usage {
+  std::int64_t input = 0, output = 0, cached = 0, cache_write = 0, reasoning = 0;
+  bool estimated = false;
+  usage& operator+=(const usage& other);
+};
+
+enum class end_reason : std::uint8_t { stop, tool_calls, length, filter, refusal, pause, context_full, malformed_call };
+std::string_view to_string(end_reason r);
+
+/// A tool as a model sees it: name and schema already fit the API (providers/schema).
+struct tool_definition {
+  std::string name;         ///< as the model sees it
+  std::string description;  ///< cleaned and capped
+  raw_json schema;          ///< the input schema as this API accepts it
+};
+/// The tools of one round, with the bytes each codec made of them (kept as with messages: the prefix stays identical).
+struct tool_set {
+  std::vector<tool_definition> tools;
+  raw_json remembered(std::string_view key) const;
+  void remember(std::string_view key, raw_json fragment) const;
+
+ private:
+  mutable std::vector<std::pair<std::string, raw_json>> fragments_;
+};
+
+/// One model call.
+struct model_request {
+  std::vector<message_ptr> messages;
+  std::shared_ptr<const tool_set> tools;  ///< null or empty: no tools are offered
+  std::int64_t max_output_tokens = 0;     ///< 0: the model's configuration decides
+};
+
+/// What a completed call gave.
+struct model_reply {
+  message_ptr message;  ///< role::assistant
+  end_reason reason = end_reason::stop;
+  std::string raw_reason;
+  providers::usage usage;
+};
+
+/// A model call that gave nothing usable (guarantees rows 28, 31).
+struct model_error {
+  enum class kind : std::uint8_t {
+    connection,   ///< not reached, or broken before the first byte
+    time_limit,   ///< one of the four limits
+    refused,      ///< the endpoint answered with an error status
+    overloaded,   ///< 429, 503, 529 after the retries
+    bad_request,  ///< 400 family: key, model name, schema
+    context_full, ///< too long for the model
+    cut,          ///< the stream ended without its end mark
+    garbage,      ///< an answer that is none
+    configuration ///< unresolved key, unknown model
+  };
+  kind type = kind::connection;
+  int http_status = 0;
+  std::int64_t retry_after_ms = -1;  ///< what the endpoint asked for, -1: nothing
+  std::string message;               ///< for people: provider, model, what happened, the mend
+  std::string partial_text;          ///< text that had been streamed before it broke
+  bool retryable = false;
+};
+
+/// Told while a call runs; on_reply or on_error comes exactly once, last, and never from inside start().
+class model_events {
+ public:
+  virtual ~model_events() = default;
+  virtual void on_text(std::string_view delta) = 0;
+  virtual void on_reasoning(std::string_view delta) = 0;
+  virtual void on_reply(model_reply reply) = 0;
+  virtual void on_error(model_error e) = 0;
+};
+
+/// A running call; destroying it cancels it (the connection is closed) and silences its events.
+class model_call {
+ public:
+  virtual ~model_call() = default;
+};
+
+/// One configured model, whatever API it speaks.
+class model {
+ public:
+  virtual ~model() = default;
+  virtual const std::string& name() const = 0;  ///< configured name
+  virtual const std::string& id() const = 0;    ///< the provider's model id
+  virtual const std::string& api() const = 0;
+  virtual std::unique_ptr<model_call> start(model_request request, model_events& events) = 0;
+};
+
+}  // namespace mcpbx::providers

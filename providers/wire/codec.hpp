@@ -1,0 +1,65 @@
+// What each API's wire format is made of: a pure encoder and a push decoder (design section 3). Neither knows a socket;
+// a decoder gives the same events however its input is cut and ends in exactly one end or error.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "providers/model/message.hpp"
+
+namespace mcpbx::providers {
+
+/// The part of a model's configuration that shapes bytes.
+struct wire_options {
+  std::string model;            ///< the provider's model id
+  std::string base_url;         ///< e.g. https://api.openai.com/v1
+  std::string max_tokens_field = "max_tokens";  ///< or max_completion_tokens
+  bool null_content = false;    ///< content of a call-only assistant message: null instead of ""
+  bool stream_options = true;   ///< ask for usage in the stream
+  std::int64_t max_output_tokens = 0;  ///< 0: not sent
+  std::string temperature;      ///< JSON number text; empty: not sent
+};
+
+/// An encoded call, without credentials: the shell adds those.
+struct wire_request {
+  std::string url;
+  std::vector<std::pair<std::string, std::string>> headers;
+  segments body;
+};
+
+/// Told by a decoder. After on_end or on_error nothing comes.
+class decoder_sink {
+ public:
+  virtual ~decoder_sink() = default;
+  virtual void on_text(std::string_view delta) = 0;
+  virtual void on_reasoning(std::string_view delta) = 0;
+  virtual void on_end(model_reply reply) = 0;
+  virtual void on_error(model_error e) = 0;
+};
+
+class stream_decoder {
+ public:
+  virtual ~stream_decoder() = default;
+  virtual void feed(std::string_view bytes, decoder_sink& sink) = 0;
+  /// The body ended: an error unless the end had been signalled (guarantees row 28).
+  virtual void finish(decoder_sink& sink) = 0;
+  /// The end was signalled: further bytes do not matter and the connection need not be waited for.
+  virtual bool done() const = 0;
+};
+
+class codec {
+ public:
+  virtual ~codec() = default;
+  virtual wire_request encode(const model_request& request, const wire_options& options) const = 0;
+  /// For a 2xx answer. `content_type` decides between a stream and one JSON body, not what was asked for.
+  virtual std::unique_ptr<stream_decoder> make_decoder(std::string_view content_type, const wire_options& options) const = 0;
+  /// For any other answer: status and body (as far as read) become an error with the sentence for people.
+  virtual model_error decode_error(int status, std::string_view body, const wire_options& options) const = 0;
+};
+
+/// Null for an API that has no codec here.
+const codec* find_codec(std::string_view api);
+
+}  // namespace mcpbx::providers
