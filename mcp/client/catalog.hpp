@@ -1,0 +1,56 @@
+// Tool name -> client (design section 3, catalog): an immutable snapshot in deterministic order. A change makes a new
+// snapshot that shares unchanged entries; whoever holds an old one keeps a consistent view.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "mcp/client/client.hpp"
+#include "mcp/support/raw_json.hpp"
+
+namespace mcpbx::mcp {
+
+/// What the annotations of a definition say; hints only, never trusted for safety by themselves.
+struct tool_annotations {
+  bool read_only = false, destructive = true, idempotent = false, open_world = true;
+  std::string title;  ///< annotations.title, else the definition's title
+};
+
+struct catalog_entry {
+  std::string name;         ///< exposed, at most 64 characters of [A-Za-z0-9_-] unless toolNames is plain
+  std::string server;       ///< configured name
+  std::string tool;         ///< the server's own name for it
+  raw_json definition;      ///< the server's own bytes
+  raw_json exposed;         ///< the same with `name` (and nothing else) replaced
+  std::string description;  ///< unescaped
+  tool_annotations annotations;
+  std::weak_ptr<mcp::client> owner;
+  std::uint64_t hash = 0;   ///< stable over the definition's bytes and the server's name
+};
+using entry_ptr = std::shared_ptr<const catalog_entry>;
+
+class catalog {
+ public:
+  catalog(std::vector<entry_ptr> entries, std::uint64_t revision);
+  /// In order: servers as configured, each one's tools as it lists them.
+  std::span<const entry_ptr> entries() const noexcept { return entries_; }
+  entry_ptr find(std::string_view name) const;
+  std::uint64_t revision() const noexcept { return revision_; }
+  /// The result object of tools/list with every tool (no cursor), made once per snapshot.
+  raw_json tools_list() const;
+  /// Up to `most` names that resemble `name`, for "unknown tool" texts.
+  std::vector<std::string> similar(std::string_view name, std::size_t most) const;
+
+ private:
+  std::vector<entry_ptr> entries_;
+  std::unordered_map<std::string_view, entry_ptr> by_name_;
+  std::uint64_t revision_;
+  mutable raw_json list_;
+};
+using catalog_ptr = std::shared_ptr<const catalog>;
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,75 @@
+// One tool server as the rest of mcpbx uses it: operations with limits, cancellation and progress, whatever era it
+// speaks and however often it has been restarted underneath.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mcp/rpc/pending_calls.hpp"
+#include "mcp/support/raw_json.hpp"
+
+namespace mcpbx::mcp {
+
+/// The two families of MCP revisions: `legacy` has the initialize handshake (2024-11-05 … 2025-11-25), `modern` is
+/// stateless (2026-07-28).
+enum class era : std::uint8_t { unknown, legacy, modern };
+std::string_view to_string(era e);
+
+enum class server_state : std::uint8_t { disabled, starting, ready, lazy, restarting, crash_loop, failed, stopped };
+std::string_view to_string(server_state s);
+
+/// What `mcpbx/servers` tells of one server (design section 4; guarantees rows 8, 49).
+struct server_status {
+  std::string name;
+  server_state state = server_state::stopped;
+  mcp::era era = mcp::era::unknown;
+  std::string revision;      ///< negotiated MCP revision, or ""
+  pid_t pid = -1;            ///< -1: no process
+  std::size_t tools = 0;
+  std::uint64_t restarts = 0;
+  std::string last_error;    ///< one sentence, or ""
+  std::string exit;          ///< how the last process ended ("exit status 3"), or ""
+  std::string stderr_tail;   ///< the last 4 KiB of its stderr, printable
+  std::int64_t next_try_ms = -1;  ///< until the next start, -1: none planned
+  std::size_t open_calls = 0, queued_calls = 0;
+  std::uint64_t noise_lines = 0, dropped_answers = 0;
+};
+
+/// Who asks, as far as a modern tool server must be told with each request (bridging: per-request `_meta`).
+struct caller_context {
+  raw_json client_info;    ///< the caller's clientInfo; absent: mcpbx's own
+  raw_json capabilities;   ///< the caller's capabilities; absent: none
+};
+
+/// One operation. `params` are the caller's own bytes; only what the table in bridging demands is edited.
+struct server_call {
+  std::string method = "tools/call";
+  raw_json params;                     ///< with the tool's own name already in place; _meta as the caller sent it
+  std::string what;                    ///< for texts: "tools/call git__log"
+  caller_context caller;
+  std::optional<call_limits> limits;   ///< default: the server's
+  pending_calls::done_handler done;    ///< exactly once, never from inside call()
+  /// notifications/progress for this call; params as the server sent them (its progressToken is ours).
+  pending_calls::progress_handler progress;
+};
+
+class client {
+ public:
+  using ticket = std::uint64_t;  ///< names one call of one client, for cancel()
+  virtual ~client() = default;
+  virtual const std::string& name() const = 0;
+  virtual mcp::era era() const = 0;
+  /// Starts a lazy or idle-stopped server first. A server that is down, a full queue (1,024 requests or 16 MiB) or an
+  /// exhausted accountant ends the call at once with a failure that names the server.
+  virtual ticket call(server_call c) = 0;
+  /// The call ends with errc::cancelled; the server is told (notifications/cancelled). Unknown tickets are ignored.
+  virtual void cancel(ticket t, std::string_view reason) = 0;
+};
+
+}  // namespace mcpbx::mcp
