@@ -1,0 +1,54 @@
+// Lanes start their threads at the first use and with every signal blocked: signals belong to the speaking thread.
+#include "mcp/async/lane.hpp"
+
+#include "mcp/support/log.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+
+namespace mcpbx {
+
+lane::lane(std::string name, int threads) : name_(std::move(name)), threads_(std::clamp(threads, 1, 4)) {}
+
+lane::~lane() {
+  join();
+}
+
+boost::asio::thread_pool::executor_type lane::executor() {
+  if (!pool_) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      pool_ = std::make_unique<boost::asio::thread_pool>(static_cast<std::size_t>(threads_));
+    } catch (...) {
+      pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      throw;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  return pool_->get_executor();
+}
+
+void lane::post(std::function<void()> work) {
+  boost::asio::post(executor(), [name = name_, work = std::move(work)] {
+    // Nobody waits for this work, and an exception that left a pool thread would end the process.
+    try {
+      work();
+    } catch (const std::exception& e) {
+      log::error("lane " + name + ": " + e.what());
+    } catch (...) {
+      log::error("lane " + name + ": an unknown exception");
+    }
+  });
+}
+
+void lane::join() {
+  if (!pool_) return;
+  pool_->join();
+  pool_.reset();
+}
+
+}  // namespace mcpbx
