@@ -1,22 +1,22 @@
 // Newline-delimited JSON-RPC: bytes in, checked messages out. Holds at most one unfinished message. Knows no I/O.
 // Follows the MCP stdio transport (messages are delimited by newlines and contain none) and design rule 4.
 #pragma once
+#include "mcp/rpc/message.hpp"
+#include "mcp/support/json_scanner.hpp"
+#include "mcp/support/shared_bytes.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
-
-#include "mcp/rpc/message.hpp"
-#include "mcp/support/json_scanner.hpp"
-#include "mcp/support/shared_bytes.hpp"
 
 namespace mcpbx::mcp {
 
 /// A line that is no message.
 struct line_fault {
   enum class kind : std::uint8_t {
-    noise,      ///< does not start with { or [, or is no JSON at all: a log line on stdout (row 9)
-    malformed,  ///< JSON-RPC that breaks the rules; `envelope` says which and with which id
+    noise,  ///< a log line on stdout (row 9): does not start with { or [, or starts with [ and is no JSON ("[INFO] …")
+    malformed,  ///< starts with { and is no JSON (-32700), or is JSON that breaks the rules of JSON-RPC (-32600)
     oversized,  ///< longer than max_message_bytes, or refused by the accountant; dropped up to its newline
     too_deep    ///< nested deeper than max_depth; dropped up to its newline
   };
@@ -46,25 +46,41 @@ class line_framer {
 
   /// Takes bytes as they were read, cut anywhere. A message of up to 64 KiB that lies within `chunk` gets one exact
   /// allocation of its own; a longer one is gathered in one buffer that is handed over.
-  /// Lines may end in CR LF, one byte order mark may come first, empty lines are skipped.
+  /// Lines may end in CR LF, one byte order mark may come first, empty lines are skipped. An oversized line is reported
+  /// when it passes the limit, every other fault at the end of its line. What is reported does not depend on the cuts.
   void feed(std::string_view chunk, line_sink& sink);
-  /// The stream ended: an unfinished line becomes a fault (malformed, "the line was cut off").
+  /// The stream ended: an unfinished line becomes a fault (malformed, "the line was cut off"; noise if it looks like
+  /// it).
   void finish(line_sink& sink);
 
   /// Bytes of the unfinished message held now.
   std::size_t held() const noexcept { return tail_.size(); }
+  /// Invalid UTF-8 sequences that were replaced so far.
   std::uint64_t repaired_utf8() const noexcept { return repaired_; }
 
  private:
-  void take_line_part(std::string_view part, line_sink& sink);
-  void end_line(std::string_view last_part, line_sink& sink);
-  void fault_line(line_sink& sink);
+  enum class phase : std::uint8_t {
+    reading,    // no fault so far
+    faulty,     // a fault was found: the rest is only counted, the fault is reported at the newline or at the limit
+    discarding  // the fault was reported; nothing matters but the newline
+  };
+  void skip_byte_order_mark(std::string_view& chunk, line_sink& sink);
+  void take_part(std::string_view part, bool last, line_sink& sink);
+  void end_line();
+  void deliver(std::string_view last_part, line_sink& sink);
+  std::expected<message, envelope_fault> repaired(const raw_json& whole);
+  void scan_failed(std::string_view part);
+  void begin_fault(line_fault::kind type, int code, std::string what, std::string_view part);
+  void report(line_sink& sink);
+
   options options_;
   json_scanner scanner_;
-  byte_buffer tail_;
-  std::size_t line_bytes_ = 0;
-  bool first_line_ = true, discarding_ = false;
-  line_fault pending_fault_;
+  byte_buffer tail_;            // the unfinished line, while it has no fault
+  std::size_t line_bytes_ = 0;  // of the line, at most the limit + 1
+  phase phase_ = phase::reading;
+  std::uint8_t mark_bytes_ = 0;  // of the byte order mark at the start of the stream, so far
+  bool stream_begins_ = true;
+  line_fault fault_;
   std::uint64_t repaired_ = 0;
 };
 

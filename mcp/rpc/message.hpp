@@ -1,13 +1,13 @@
 // The JSON-RPC 2.0 envelope: taken apart once when it arrives, rebuilt at each hop; params, result and error stay raw.
 #pragma once
+#include "mcp/support/error.hpp"
+#include "mcp/support/json_scanner.hpp"
+#include "mcp/support/raw_json.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "mcp/support/error.hpp"
-#include "mcp/support/json_scanner.hpp"
-#include "mcp/support/raw_json.hpp"
 
 namespace mcpbx::mcp {
 
@@ -18,10 +18,10 @@ inline constexpr int invalid_request = -32600;
 inline constexpr int method_not_found = -32601;
 inline constexpr int invalid_params = -32602;
 inline constexpr int internal_error = -32603;
-inline constexpr int server_error = -32000;      ///< a tool server failed: died, timed out, cannot be reached
-inline constexpr int overloaded = -32001;        ///< a bound was hit; `data.retryable` is true
-inline constexpr int not_found = -32002;         ///< no such resource, server, run
-inline constexpr int cancelled = -32800;         ///< the request was cancelled by its caller
+inline constexpr int server_error = -32000;  ///< a tool server failed: died, timed out, cannot be reached
+inline constexpr int overloaded = -32001;    ///< a bound was hit; `data.retryable` is true
+inline constexpr int not_found = -32002;     ///< no such resource, server, run
+inline constexpr int cancelled = -32800;     ///< the request was cancelled by its caller
 }  // namespace code
 
 /// An id as it stood on the wire: a string of at most 256 bytes or an integer token. Compared by type and value.
@@ -63,26 +63,33 @@ struct message {
   raw_json result;        ///< response: an object, or absent
   raw_json error;         ///< response: an object, or absent
   /// The method, unescaped; valid as long as this message is.
-  std::string_view method() const noexcept { return method_; }
+  std::string_view method() const noexcept {
+    return method_storage.empty() ? method_ : std::string_view(method_storage);
+  }
 
   std::string method_storage;  // only when the method has escapes
-  std::string_view method_;
+  std::string_view method_;    // else: inside method_token, so that moving the message leaves it valid
 };
 
 /// Why an envelope was refused, with the id found so far so that its sender or its pending call can be told at once.
 struct envelope_fault {
   int code = code::invalid_request;  ///< -32700 or -32600
   rpc_id id;                         ///< empty when none could be read
-  bool is_response = false;          ///< it had a result or error: the id is one of ours
+  bool is_response = false;          ///< it had a result or error, or an id and no method: the id is one of ours
   std::string what;                  ///< one clause, e.g. "member \"id\" occurs twice"
 };
 
 /// Makes a message of one checked text and its index. Rules: `jsonrpc` is "2.0"; no duplicate of a member that we use;
 /// id as rpc_id::from says; params and result are objects; a response has exactly one of result and error (which is an
 /// object with an integer `code` and a string `message`). A top-level array is a batch, its elements unchecked.
+/// The spans of `index` count from the first byte of `whole`.
 std::expected<message, envelope_fault> make_message(raw_json whole, const envelope_index& index);
-/// The same for text that has not been scanned yet (an element of a batch, an HTTP body).
-std::expected<message, envelope_fault> parse_message(raw_json whole);
+/// The same for text that has not been scanned yet (an element of a batch, an HTTP body). Blanks around it are dropped;
+/// raw line breaks between its tokens become blanks, in a copy, so that the message can leave on one line.
+std::expected<message, envelope_fault> parse_message(raw_json whole, int max_depth = 256);
+/// What can still be told about text that the scanner refused or that is too long: the id if it was read, and whose it
+/// is. `text` is what was read of it, `index` what the scanner found in there.
+envelope_fault fault_of(std::string_view text, const envelope_index& index, int code, std::string what);
 
 // Building envelopes. None of them ends in a line break; the transport adds it.
 segments make_request(std::int64_t id, std::string_view method, const segments& params);

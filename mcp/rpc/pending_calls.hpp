@@ -1,16 +1,17 @@
 // Our side of JSON-RPC requests: numbers them, matches answers by exact id, keeps their two deadlines, and gives each
 // exactly one outcome. Knows no I/O and no clock; the time is passed in.
 #pragma once
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <unordered_map>
-#include <vector>
-
 #include "mcp/rpc/message.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/time.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
 namespace mcpbx::mcp {
 
@@ -49,7 +50,8 @@ class pending_calls {
 
   /// Registers a call and returns its number, which is its JSON-RPC id and its progress token. Numbers rise from 1 and
   /// are not used twice. `what` names the call in time-out texts ("tools/call echo").
-  call_number open(std::string what, call_limits limits, time_point now, done_handler done, progress_handler progress = {});
+  call_number open(std::string what, call_limits limits, time_point now, done_handler done,
+                   progress_handler progress = {});
 
   /// Takes a response. The matching call ends; anything else is counted and dropped. Returns whether it matched.
   bool answer(const message& response);
@@ -59,10 +61,11 @@ class pending_calls {
   bool progress(const raw_json& params, time_point now);
   /// Ends a call locally (cancelled, refused). A later answer is counted as late. False if it had ended.
   bool close(call_number number, call_outcome outcome);
-  /// Ends every open call with the same failure.
+  /// Ends every open call with the same failure, in the order of their numbers.
   void close_all(errc code, const std::string& why);
 
-  /// The earliest deadline of all open calls, or `never`.
+  /// When expire() should be called next: never later than the earliest deadline, sometimes earlier (a call that ended
+  /// leaves its deadline behind until then); `never` when no call is open.
   time_point next_deadline() const;
   /// Ends calls whose time is up; returns their numbers so that the peer can be told (notifications/cancelled).
   std::vector<call_number> expire(time_point now);
@@ -79,9 +82,19 @@ class pending_calls {
     done_handler done;
     progress_handler progress;
   };
+  /// A call that ended not long ago, to tell a late answer from a second one.
+  struct ended_call {
+    call_number number = 0;
+    bool answered = false;
+  };
+  std::optional<call> take(call_number number, bool answered);
+  void count_stray(const rpc_id& id);
+
   std::unordered_map<call_number, call> calls_;
   call_number next_ = 1;
-  mutable time_point earliest_ = never;  // lower bound, kept lazily
+  time_point earliest_ = never;    // no deadline is before it; kept lazily
+  std::vector<ended_call> ended_;  // a ring
+  std::size_t ended_at_ = 0;
   counters counters_;
 };
 

@@ -20,8 +20,12 @@ struct envelope_index {
     bool present() const { return end != begin; }
   };
   std::array<span, 6> members;
-  /// A bit per envelope_member that occurred more than once.
+  /// A bit per envelope_member that occurred more than once; the span is the first one's.
   std::uint8_t duplicates = 0;
+  bool duplicate(envelope_member m) const { return (duplicates >> static_cast<unsigned>(m) & 1u) != 0; }
+  /// A bit per envelope_member whose key was read, even if its value was not complete when a fault came.
+  std::uint8_t seen = 0;
+  bool has_seen(envelope_member m) const { return (seen >> static_cast<unsigned>(m) & 1u) != 0; }
   const span& operator[](envelope_member m) const { return members[static_cast<std::size_t>(m)]; }
 };
 
@@ -29,7 +33,7 @@ struct envelope_index {
 class json_scanner {
  public:
   struct options {
-    int max_depth = 256;            ///< 1 … 10,000 nested containers
+    int max_depth = 256;                 ///< 1 … 10,000 nested containers
     bool tolerate_invalid_utf8 = false;  ///< note it (saw_invalid_utf8) instead of failing; the text needs repair then
   };
   enum class fault : std::uint8_t { none, syntax, depth, utf8, control_character, truncated };
@@ -56,27 +60,55 @@ class json_scanner {
   std::size_t value_begin() const noexcept { return value_begin_; }
   std::size_t value_end() const noexcept { return value_end_; }
   bool saw_invalid_utf8() const noexcept { return saw_invalid_utf8_; }
-  /// Whether a raw CR or LF stood between tokens (an HTTP body that must become one line).
+  /// Whether a raw CR or LF stood between two tokens of the value (an HTTP body that must become one line).
   bool saw_line_break() const noexcept { return saw_line_break_; }
   /// The envelope found so far; after a fault too, so that an error can be answered with the id that was read.
   const envelope_index& envelope() const noexcept { return envelope_; }
 
  private:
-  enum class state : std::uint8_t;
+  enum class state : std::uint8_t {
+    value,
+    array_first,
+    object_first,
+    key,
+    colon,
+    after,
+    string,
+    number,
+    literal,
+    done
+  };
+  enum class number_part : std::uint8_t { minus, zero, integer, dot, fraction, e, e_sign, exponent };
+
+  bool scan_string(const char*& p, const char* end);
+  bool scan_number(const char*& p, const char* end);
+  bool scan_literal(const char*& p, const char* end);
+  const char* scan_blanks(const char* p, const char* end);
+  bool number_may_end() const noexcept;
+  void push(bool object);
+  bool in_object() const noexcept;
+  bool capturing() const noexcept { return in_key_ && depth_ == 1; }
+  void keep_key(const char* from, const char* to);
+  void end_key();
+  bool fail(fault f);
+
   // State is kept between feeds; see json_scanner.cpp for the machine.
   options options_;
-  std::uint8_t state_ = 0;
+  state state_ = state::value;
+  number_part number_ = number_part::minus;
   std::uint8_t literal_pos_ = 0, literal_kind_ = 0;
   std::uint8_t utf8_need_ = 0, utf8_low_ = 0, utf8_high_ = 0;
+  std::uint8_t escape_ =
+      0;  // inside a string: 0 none, 1 after the backslash, 2 … 5 hexadecimal digits still to come + 1
+  std::uint8_t key_size_ = 0;  // bytes of the current top-level key kept in key_, 255: too long to matter
   bool in_key_ = false;
   bool saw_invalid_utf8_ = false, saw_line_break_ = false;
   char first_ = 0;
   fault fault_ = fault::none;
-  std::uint8_t key_size_ = 0;  // bytes of the current top-level key kept in key_, 255: too long to matter
-  std::array<char, 64> key_{};
-  int current_member_ = -1;    // envelope member whose value is being read, -1: none
-  std::size_t offset_ = 0, fault_offset_ = 0, value_begin_ = 0, value_end_ = 0, token_begin_ = 0;
+  int current_member_ = -1;  // envelope member whose value is being read, -1: none
   int depth_ = 0;
+  std::size_t offset_ = 0, fault_offset_ = 0, value_begin_ = 0, value_end_ = 0, member_begin_ = 0;
+  std::array<char, 64> key_{};
   std::vector<std::uint64_t> stack_;  // one bit per level: 1 = object
   envelope_index envelope_;
 };

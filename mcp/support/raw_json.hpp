@@ -1,6 +1,9 @@
 // JSON that is passed on byte for byte (design rule 3): a view of checked text with its owner, and the editing of one
 // level's members without touching the rest.
 #pragma once
+#include "mcp/support/error.hpp"
+#include "mcp/support/shared_bytes.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,9 +13,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "mcp/support/error.hpp"
-#include "mcp/support/shared_bytes.hpp"
 
 namespace mcpbx {
 
@@ -72,6 +72,7 @@ class segments {
   void append(raw_json piece) {
     if (piece.text().empty()) return;
     size_ += piece.text().size();
+    if (pieces_.capacity() == 0) pieces_.reserve(8);  // one allocation for nearly every message
     pieces_.push_back(std::move(piece));
   }
   /// Text in static storage.
@@ -99,7 +100,8 @@ class segments {
 class raw_object {
  public:
   /// Indexes one level of `json`, which must be an object (else errc::invalid_argument). Keys are compared unescaped;
-  /// a key of `unique` that occurs twice is errc::invalid_argument "duplicate member …".
+  /// a key of `unique` that occurs twice is errc::invalid_argument "duplicate member …". Safe on any text: what is not
+  /// even cut into members is errc::parse, more than 4 GiB errc::limit.
   static result<raw_object> open(raw_json json, std::span<const std::string_view> unique = {});
   static result<raw_object> open(raw_json json, std::initializer_list<std::string_view> unique) {
     return open(std::move(json), std::span(unique.begin(), unique.size()));
@@ -108,7 +110,8 @@ class raw_object {
   /// The value of the last member called `key`, or an absent raw_json.
   raw_json find(std::string_view key) const;
   bool contains(std::string_view key) const { return !find(key).empty(); }
-  /// Replaces the value in place, or appends the member. `value` must not be absent.
+  /// Replaces the value in place, or appends the member. `value` must not be absent. Where the key stands several times
+  /// the last one gets the value and the others go: nobody may read another value than the one that was set.
   void set(std::string_view key, raw_json value);
   /// Removes every member called `key` with its comma. Returns whether there was one.
   bool erase(std::string_view key);
@@ -127,11 +130,12 @@ class raw_object {
 
  private:
   struct member {
-    std::string key;             // unescaped
-    std::uint32_t begin, value_begin, value_end;  // offsets into the original: opening quote of the key, value
-    raw_json replacement;        // absent unless set()
+    std::string key;  // unescaped
+    std::uint32_t begin = 0, value_begin = 0,
+                  value_end = 0;  // offsets into the original: opening quote of the key, value
+    raw_json replacement;         // absent unless set()
     bool erased = false;
-    bool added = false;          // appended by set(): offsets unused
+    bool added = false;  // appended by set(): offsets unused
   };
   raw_json value_of(const member& m) const;
   raw_json original_;

@@ -17,8 +17,12 @@ class byte_account {
   /// The bound on `total()` above which large messages are refused (default 512 MiB).
   static std::size_t limit() noexcept;
   static void set_limit(std::size_t bytes) noexcept;
-  /// Whether `n` more bytes may be taken on. Small messages (up to 64 KiB) always may: without them nothing could drain.
+  /// Up to this size a message is always taken: without small messages nothing could drain.
+  static constexpr std::size_t small_message = std::size_t{64} << 10;
+  /// Whether `n` more bytes may be taken on. Small messages (up to 64 KiB) always may.
   static bool admits(std::size_t n) noexcept;
+  /// Whether `n` more bytes fit under the bound, however small they are: for the next part of a large message.
+  static bool has_room(std::size_t n) noexcept;
 };
 
 /// A reference-counted block of bytes that nobody changes once it is shared. Copying is cheap and thread-safe.
@@ -68,12 +72,13 @@ class byte_buffer {
   void append(char c) { append(std::string_view(&c, 1)); }
   void reserve(std::size_t bytes);
   void truncate(std::size_t bytes);
+  /// Gives the memory back at once.
   void clear() noexcept;
   std::size_t size() const noexcept;
   bool empty() const noexcept { return size() == 0; }
   char* data() noexcept;
   std::string_view view() const noexcept;
-  /// Hands the bytes over, shrunk to fit; the buffer is empty afterwards.
+  /// Hands the bytes over, shrunk to fit (unless less than an eighth would be won); the buffer is empty afterwards.
   shared_bytes take();
 
  private:

@@ -1,0 +1,189 @@
+// Cutting a stream into lines and checking each while it arrives.
+#include "mcp/rpc/line_framer.hpp"
+
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+constexpr std::size_t excerpt_bytes = 200;
+constexpr std::string_view no_room = "too many bytes are held already to take this message in";
+
+/// The index of a value that is cut out of its text at `begin`.
+envelope_index moved(envelope_index index, std::size_t begin) {
+  for (envelope_index::span& s : index.members) {
+    if (!s.present()) continue;
+    s.begin -= begin;
+    s.end -= begin;
+  }
+  return index;
+}
+
+}  // namespace
+
+void line_framer::feed(std::string_view chunk, line_sink& sink) {
+  if (stream_begins_) skip_byte_order_mark(chunk, sink);
+  while (!chunk.empty()) {
+    const void* newline = std::memchr(chunk.data(), '\n', chunk.size());
+    if (newline == nullptr) {
+      take_part(chunk, false, sink);
+      return;
+    }
+    const auto size = static_cast<std::size_t>(static_cast<const char*>(newline) - chunk.data());
+    const std::string_view part = chunk.substr(0, size);
+    chunk.remove_prefix(size + 1);
+    take_part(part, true, sink);
+  }
+}
+
+void line_framer::finish(line_sink& sink) {
+  if (stream_begins_ && mark_bytes_ != 0) take_part(byte_order_mark.substr(0, mark_bytes_), false, sink);
+  stream_begins_ = false;
+  if (phase_ == phase::reading && scanner_.first_byte() != 0) {
+    const bool json = scanner_.first_byte() == '{' || scanner_.first_byte() == '[';
+    begin_fault(json ? line_fault::kind::malformed : line_fault::kind::noise, code::parse_error, "the line was cut off",
+                {});
+  }
+  if (phase_ == phase::faulty) report(sink);
+  end_line();
+}
+
+void line_framer::skip_byte_order_mark(std::string_view& chunk, line_sink& sink) {
+  while (!chunk.empty()) {
+    if (chunk.front() != byte_order_mark[mark_bytes_]) {
+      stream_begins_ = false;
+      if (mark_bytes_ != 0) take_part(byte_order_mark.substr(0, mark_bytes_), false, sink);
+      return;
+    }
+    chunk.remove_prefix(1);
+    if (++mark_bytes_ == byte_order_mark.size()) {
+      stream_begins_ = false;
+      return;
+    }
+  }
+}
+
+void line_framer::take_part(std::string_view part, bool last, line_sink& sink) {
+  if (phase_ != phase::discarding) {
+    const std::size_t room = options_.max_message_bytes - line_bytes_;
+    const bool over = part.size() > room;
+    // Behind the limit nothing is looked at, so that the report is the same however the bytes were cut.
+    part = part.substr(0, room);
+    line_bytes_ += part.size();
+    if (phase_ == phase::faulty) {
+      if (fault_.excerpt.size() < excerpt_bytes)
+        fault_.excerpt += part.substr(0, excerpt_bytes - fault_.excerpt.size());
+    } else if (!scanner_.feed(part)) {
+      scan_failed(part);
+    } else if (over) {
+      begin_fault(line_fault::kind::oversized, code::invalid_request,
+                  "the message is larger than " + std::to_string(options_.max_message_bytes) + " bytes", part);
+    } else if (last) {
+      if (scanner_.finish())
+        deliver(part, sink);
+      else if (scanner_.first_byte() != 0)
+        scan_failed(part);
+    } else if (tail_.size() + part.size() <= byte_account::small_message || byte_account::has_room(part.size())) {
+      tail_.append(part);
+    } else {
+      begin_fault(line_fault::kind::oversized, code::invalid_request, std::string(no_room), part);
+    }
+    if (over) ++line_bytes_;
+    if (phase_ == phase::faulty && (last || over || fault_.type == line_fault::kind::oversized)) report(sink);
+  }
+  if (last) end_line();
+}
+
+void line_framer::end_line() {
+  scanner_.reset();
+  tail_.clear();
+  line_bytes_ = 0;
+  phase_ = phase::reading;
+}
+
+void line_framer::deliver(std::string_view last_part, line_sink& sink) {
+  const std::size_t begin = scanner_.value_begin(), size = scanner_.value_end() - begin;
+  if (scanner_.first_byte() != '{' && scanner_.first_byte() != '[') {
+    begin_fault(line_fault::kind::noise, code::parse_error, "the line is no message", last_part);
+    return;
+  }
+  if (tail_.empty() && !byte_account::admits(size)) {
+    begin_fault(line_fault::kind::oversized, code::invalid_request, std::string(no_room), last_part);
+    return;
+  }
+  raw_json whole;
+  if (tail_.empty()) {
+    whole = raw_json::own(last_part.substr(begin, size));
+  } else {
+    tail_.append(last_part);
+    const std::size_t line = tail_.size();
+    shared_bytes bytes = tail_.take();
+    const std::string_view view = bytes.view().substr(begin, size);
+    whole = raw_json::trusted(std::move(bytes), view);
+    if (line - size > size / 8) whole = whole.detached();  // the line was mostly blanks
+  }
+  auto m = scanner_.saw_invalid_utf8() ? repaired(whole) : make_message(whole, moved(scanner_.envelope(), begin));
+  if (m) {
+    sink.on_message(std::move(*m));
+    return;
+  }
+  phase_ = phase::faulty;
+  fault_ = {line_fault::kind::malformed, std::move(m.error()), 0, std::string(whole.text().substr(0, excerpt_bytes))};
+}
+
+std::expected<message, envelope_fault> line_framer::repaired(const raw_json& whole) {
+  std::size_t replaced = 0;
+  const std::string text = mcpbx::repaired_utf8(whole.text(), replaced);
+  repaired_ += replaced;
+  return parse_message(raw_json::own(text), options_.max_depth);
+}
+
+void line_framer::scan_failed(std::string_view part) {
+  using fault = json_scanner::fault;
+  const fault what = scanner_.fault_kind();
+  const char first = scanner_.first_byte();
+  line_fault::kind type = line_fault::kind::noise;
+  if (what == fault::depth)
+    type = line_fault::kind::too_deep;
+  else if (first == '{' || (first == '[' && what == fault::utf8))
+    type = line_fault::kind::malformed;
+  begin_fault(type, what == fault::depth ? code::invalid_request : code::parse_error,
+              std::string(to_string(what)) + " at byte " + std::to_string(scanner_.fault_offset()), part);
+}
+
+/// Everything of the line that is not needed any more goes here, at once: only the id and an excerpt stay.
+void line_framer::begin_fault(line_fault::kind type, int code, std::string what, std::string_view part) {
+  const auto cut = [&](std::size_t begin, std::size_t end) {
+    std::string out(tail_.view().substr(std::min(begin, tail_.size()), end - begin));
+    const std::size_t in_part = std::max(begin, tail_.size()) - tail_.size();
+    if (out.size() < end - begin && in_part < part.size()) out += part.substr(in_part, end - begin - out.size());
+    return out;
+  };
+  envelope_index index = scanner_.envelope();
+  envelope_index::span& id = index.members[static_cast<std::size_t>(envelope_member::id)];
+  const std::string id_text = cut(id.begin, id.end);
+  id = {0, id_text.size()};
+  fault_.type = type;
+  fault_.envelope = fault_of(id_text, index, code, std::move(what));
+  // What a tool server sends with an id and without a method is meant as an answer, however it goes on.
+  if (options_.repair_utf8 && !fault_.envelope.id.empty() && !index.has_seen(envelope_member::method) &&
+      !index.has_seen(envelope_member::params))
+    fault_.envelope.is_response = true;
+  fault_.excerpt = cut(0, excerpt_bytes);
+  phase_ = phase::faulty;
+  tail_.clear();
+}
+
+void line_framer::report(line_sink& sink) {
+  fault_.bytes = line_bytes_;
+  fault_.excerpt = printable(fault_.excerpt);
+  phase_ = phase::discarding;
+  sink.on_fault(std::exchange(fault_, {}));
+}
+
+}  // namespace mcpbx::mcp

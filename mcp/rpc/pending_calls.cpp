@@ -1,0 +1,158 @@
+// Our open requests: matched by exact id, ended exactly once.
+#include "mcp/rpc/pending_calls.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+constexpr std::size_t remembered = 1024;
+
+time_point after(time_point now, milliseconds wait) {
+  return wait >= std::chrono::duration_cast<milliseconds>(never - now) ? never : now + wait;
+}
+
+std::string in_words(milliseconds t) {
+  if (t.count() % 1000 == 0) return std::to_string(t.count() / 1000) + " s";
+  return std::to_string(t.count()) + " ms";
+}
+
+/// The number that `id` is on the wire, exactly as we write it; 0 when it cannot be one of ours. "2" is not 2.
+call_number number_of(const rpc_id& id) {
+  const std::string_view token = id.token().text();
+  call_number n = 0;
+  const auto [end, ec] = std::from_chars(token.data(), token.data() + token.size(), n);
+  return ec == std::errc{} && end == token.data() + token.size() && n > 0 ? n : 0;
+}
+
+}  // namespace
+
+call_number pending_calls::open(std::string what, call_limits limits, time_point now, done_handler done,
+                                progress_handler progress) {
+  if (calls_.empty()) {
+    calls_.reserve(64);
+    earliest_ = never;
+  }
+  const call_number number = next_++;
+  call c{std::move(what),         limits,          after(now, limits.idle),
+         after(now, limits.hard), std::move(done), std::move(progress)};
+  earliest_ = std::min({earliest_, c.idle_at, c.hard_at});
+  calls_.emplace(number, std::move(c));
+  return number;
+}
+
+/// Takes a call out before its handler runs: the handler may open and close calls.
+std::optional<pending_calls::call> pending_calls::take(call_number number, bool answered) {
+  auto node = calls_.extract(number);
+  if (node.empty()) return std::nullopt;
+  if (ended_.size() < remembered) {
+    ended_.push_back({number, answered});
+  } else {
+    ended_[ended_at_] = {number, answered};
+    ended_at_ = (ended_at_ + 1) % remembered;
+  }
+  return std::move(node.mapped());
+}
+
+void pending_calls::count_stray(const rpc_id& id) {
+  const call_number number = number_of(id);
+  if (number == 0 || number >= next_) {
+    ++counters_.unknown;
+    return;
+  }
+  const auto found = std::ranges::find(ended_, number, &ended_call::number);
+  if (found != ended_.end() && found->answered) {
+    ++counters_.duplicate;
+    return;
+  }
+  ++counters_.late;
+  if (found != ended_.end()) found->answered = true;
+}
+
+bool pending_calls::answer(const message& response) {
+  std::optional<call> c = take(number_of(response.id), true);
+  if (!c) {
+    count_stray(response.id);
+    return false;
+  }
+  call_outcome outcome;
+  outcome.type = response.error.empty() ? call_outcome::kind::result : call_outcome::kind::error;
+  outcome.value = response.error.empty() ? response.result : response.error;
+  if (c->done) c->done(std::move(outcome));
+  return true;
+}
+
+bool pending_calls::answer_malformed(const rpc_id& id, const std::string& what) {
+  std::optional<call> c = take(number_of(id), true);
+  if (!c) {
+    count_stray(id);
+    return false;
+  }
+  if (c->done) c->done(call_outcome::failed(errc::protocol, c->what + ": the answer breaks the protocol: " + what));
+  return true;
+}
+
+bool pending_calls::progress(const raw_json& params, time_point now) {
+  const std::optional<std::int64_t> token = find_member(params, "progressToken").as_integer();
+  const auto found = token ? calls_.find(*token) : calls_.end();
+  if (found == calls_.end()) return false;
+  call& c = found->second;
+  c.idle_at = after(now, c.limits.idle);
+  if (!c.progress) return true;
+  // The handler may end this very call, and with it the function object that is running.
+  progress_handler handler = std::exchange(c.progress, {});
+  handler(params);
+  if (const auto again = calls_.find(*token); again != calls_.end()) again->second.progress = std::move(handler);
+  return true;
+}
+
+bool pending_calls::close(call_number number, call_outcome outcome) {
+  std::optional<call> c = take(number, false);
+  if (!c) return false;
+  if (c->done) c->done(std::move(outcome));
+  return true;
+}
+
+void pending_calls::close_all(errc code, const std::string& why) {
+  std::vector<call_number> open;
+  open.reserve(calls_.size());
+  for (const auto& [number, c] : calls_) open.push_back(number);
+  std::ranges::sort(open);
+  const std::string reason = why;  // `why` may belong to what a handler destroys
+  for (const call_number number : open) close(number, call_outcome::failed(code, reason));
+}
+
+time_point pending_calls::next_deadline() const {
+  return calls_.empty() ? never : earliest_;
+}
+
+std::vector<call_number> pending_calls::expire(time_point now) {
+  std::vector<call_number> due;
+  if (calls_.empty() || now < earliest_) return due;
+  earliest_ = never;
+  for (const auto& [number, c] : calls_) {
+    const time_point deadline = std::min(c.idle_at, c.hard_at);
+    if (deadline <= now)
+      due.push_back(number);
+    else
+      earliest_ = std::min(earliest_, deadline);
+  }
+  std::ranges::sort(due);
+  std::vector<call_number> ended;
+  ended.reserve(due.size());
+  for (const call_number number : due) {
+    std::optional<call> c = take(number, false);
+    if (!c) continue;  // the handler of an earlier one has ended it
+    ended.push_back(number);
+    ++counters_.timed_out;
+    const bool hard = c->hard_at <= now;
+    std::string why = hard ? c->what + " has not ended within its limit of " + in_words(c->limits.hard)
+                           : c->what + " gave no sign of life for " + in_words(c->limits.idle);
+    if (c->done) c->done(call_outcome::failed(errc::timed_out, std::move(why)));
+  }
+  return ended;
+}
+
+}  // namespace mcpbx::mcp

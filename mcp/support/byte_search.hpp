@@ -1,0 +1,100 @@
+// The searches that decide how fast JSON is read: 16 bytes at a time with SSE2, one at a time elsewhere. None of them
+// reads outside of p … end.
+#pragma once
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace mcpbx::byte_search {
+
+namespace detail {
+
+enum : std::uint8_t { in_string = 1, quote_or_escape = 2, bracket_or_quote = 4 };
+
+inline constexpr std::array<std::uint8_t, 256> classes = [] {
+  std::array<std::uint8_t, 256> t{};
+  for (unsigned c = 0; c < 256; ++c) {
+    if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\') t[c] |= in_string;
+    if (c == '"' || c == '\\') t[c] |= quote_or_escape;
+    if (c == '"' || c == '{' || c == '}' || c == '[' || c == ']') t[c] |= bracket_or_quote;
+  }
+  return t;
+}();
+
+inline const char* find_class(const char* p, const char* end, std::uint8_t wanted) noexcept {
+  while (p != end && !(classes[static_cast<unsigned char>(*p)] & wanted)) ++p;
+  return p;
+}
+
+}  // namespace detail
+
+/// The first byte that is not plain inside a JSON string: '"', '\', a control character or a byte >= 0x80; or `end`.
+inline const char* string_special(const char* p, const char* end) noexcept {
+#if defined(__SSE2__)
+  const __m128i quote = _mm_set1_epi8('"'), escape = _mm_set1_epi8('\\'), last_control = _mm_set1_epi8(0x1F);
+  for (; end - p >= 16; p += 16) {
+    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(x, last_control), x);
+    const __m128i found = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(x, quote), _mm_cmpeq_epi8(x, escape)), control);
+    // A byte >= 0x80 has the bit that movemask collects.
+    const auto mask = static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(found, x)));
+    if (mask != 0) return p + std::countr_zero(mask);
+  }
+#endif
+  return detail::find_class(p, end, detail::in_string);
+}
+
+/// The first '"' or '\', or `end`.
+inline const char* quote_or_escape(const char* p, const char* end) noexcept {
+#if defined(__SSE2__)
+  const __m128i quote = _mm_set1_epi8('"'), escape = _mm_set1_epi8('\\');
+  for (; end - p >= 16; p += 16) {
+    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    const auto mask =
+        static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(x, quote), _mm_cmpeq_epi8(x, escape))));
+    if (mask != 0) return p + std::countr_zero(mask);
+  }
+#endif
+  return detail::find_class(p, end, detail::quote_or_escape);
+}
+
+/// The first of { } [ ] and '"', or `end`.
+inline const char* bracket_or_quote(const char* p, const char* end) noexcept {
+#if defined(__SSE2__)
+  const __m128i quote = _mm_set1_epi8('"'), open = _mm_set1_epi8('{'), close = _mm_set1_epi8('}'),
+                fold = _mm_set1_epi8(0x20);
+  for (; end - p >= 16; p += 16) {
+    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    // '[' and ']' differ from '{' and '}' in this one bit.
+    const __m128i folded = _mm_or_si128(x, fold);
+    const __m128i bracket = _mm_or_si128(_mm_cmpeq_epi8(folded, open), _mm_cmpeq_epi8(folded, close));
+    const auto mask = static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(bracket, _mm_cmpeq_epi8(x, quote))));
+    if (mask != 0) return p + std::countr_zero(mask);
+  }
+#endif
+  return detail::find_class(p, end, detail::bracket_or_quote);
+}
+
+/// The first byte >= 0x80, or `end`.
+inline const char* non_ascii(const char* p, const char* end) noexcept {
+#if defined(__SSE2__)
+  for (; end - p >= 16; p += 16) {
+    const auto mask = static_cast<unsigned>(_mm_movemask_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+    if (mask != 0) return p + std::countr_zero(mask);
+  }
+#endif
+  while (p != end && static_cast<unsigned char>(*p) < 0x80) ++p;
+  return p;
+}
+
+/// The first byte that is no JSON blank, or `end`.
+inline const char* skip_blanks(const char* p, const char* end) noexcept {
+  while (p != end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')) ++p;
+  return p;
+}
+
+}  // namespace mcpbx::byte_search

@@ -1,0 +1,212 @@
+// One level of an object: read and edited in place. The original is cut into stretches between the members that
+// changed; a member's separator is the comma before it, so that taking a member out takes exactly one comma along.
+#include "mcp/support/byte_search.hpp"
+#include "mcp/support/json_skip.hpp"
+#include "mcp/support/raw_json.hpp"
+
+#include <cstring>
+#include <limits>
+#include <string>
+
+namespace mcpbx {
+namespace {
+
+/// Walks over the members of one level of checked text.
+class member_walk {
+ public:
+  explicit member_walk(std::string_view object) : p_(object.data()), end_(p_ + object.size()) {
+    if (p_ == end_ || *p_ != '{') {
+      broken_ = true;
+      return;
+    }
+    p_ = byte_search::skip_blanks(p_ + 1, end_);
+    if (p_ != end_ && *p_ == '}') ended();
+  }
+
+  std::string_view key, value;  // tokens of the member that next() found
+
+  /// False behind the last member, and for text that is not what it should be.
+  bool next() {
+    if (done_ || broken_) return false;
+    broken_ = true;  // until the member turns out to be whole
+    if (p_ == end_ || *p_ != '"') return false;
+    const char* const key_end = json_skip::string(p_, end_);
+    key = {p_, static_cast<std::size_t>(key_end - p_)};
+    if (key.size() < 2 || key.back() != '"') return false;
+    p_ = byte_search::skip_blanks(key_end, end_);
+    if (p_ == end_ || *p_ != ':') return false;
+    p_ = byte_search::skip_blanks(p_ + 1, end_);
+    const char* const value_end = json_skip::value(p_, end_);
+    if (value_end == p_) return false;
+    value = {p_, static_cast<std::size_t>(value_end - p_)};
+    p_ = byte_search::skip_blanks(value_end, end_);
+    if (p_ == end_) return false;
+    if (*p_ == '}') {
+      ended();
+      return true;
+    }
+    if (*p_ != ',') return false;
+    p_ = byte_search::skip_blanks(p_ + 1, end_);
+    broken_ = false;
+    return true;
+  }
+  bool broken() const { return broken_; }
+
+ private:
+  void ended() {
+    done_ = true;
+    broken_ = p_ + 1 != end_;
+  }
+  const char* p_;
+  const char* end_;
+  bool done_ = false, broken_ = false;
+};
+
+bool key_is(std::string_view token, std::string_view key) {
+  const std::string_view inside = token.substr(1, token.size() - 2);
+  if (inside == key) return inside.find('\\') == std::string_view::npos;
+  // An escape only ever makes a key longer.
+  return inside.size() > key.size() && inside.find('\\') != std::string_view::npos && unescaped(token) == key;
+}
+
+}  // namespace
+
+result<raw_object> raw_object::open(raw_json json, std::span<const std::string_view> unique) {
+  if (!json.is_object()) return fail(errc::invalid_argument, "an object is expected here");
+  if (json.text().size() > std::numeric_limits<std::uint32_t>::max())
+    return fail(errc::limit, "an object of more than 4 GiB cannot be edited");
+  raw_object o;
+  const char* const begin = json.text().data();
+  const auto at = [begin](const char* p) { return static_cast<std::uint32_t>(p - begin); };
+  member_walk walk(json.text());
+  while (walk.next()) {
+    member m;
+    m.key = unescaped(walk.key);
+    m.begin = at(walk.key.data());
+    m.value_begin = at(walk.value.data());
+    m.value_end = at(walk.value.data() + walk.value.size());
+    o.members_.push_back(std::move(m));
+  }
+  if (walk.broken()) return fail(errc::parse, "an object with broken members cannot be edited");
+  for (const std::string_view key : unique) {
+    int seen = 0;
+    for (const member& m : o.members_) seen += m.key == key ? 1 : 0;
+    if (seen > 1) return fail(errc::invalid_argument, "duplicate member " + quoted(key));
+  }
+  o.original_ = std::move(json);
+  return o;
+}
+
+raw_json raw_object::value_of(const member& m) const {
+  if (!m.replacement.empty()) return m.replacement;
+  return original_.slice(original_.text().substr(m.value_begin, m.value_end - m.value_begin));
+}
+
+raw_json raw_object::find(std::string_view key) const {
+  for (auto m = members_.rbegin(); m != members_.rend(); ++m)
+    if (!m->erased && m->key == key) return value_of(*m);
+  return {};
+}
+
+void raw_object::set(std::string_view key, raw_json value) {
+  edited_ = true;
+  bool placed = false;
+  for (auto m = members_.rbegin(); m != members_.rend(); ++m) {
+    if (m->erased || m->key != key) continue;
+    if (placed) {
+      m->erased = true;
+    } else {
+      m->replacement = std::move(value);
+      placed = true;
+    }
+  }
+  if (placed) return;
+  member m;
+  m.key = key;
+  m.replacement = std::move(value);
+  m.added = true;
+  members_.push_back(std::move(m));
+}
+
+bool raw_object::erase(std::string_view key) {
+  bool found = false;
+  for (member& m : members_) {
+    if (m.erased || m.key != key) continue;
+    m.erased = true;
+    found = true;
+  }
+  edited_ = edited_ || found;
+  return found;
+}
+
+std::size_t raw_object::size() const noexcept {
+  std::size_t n = 0;
+  for (const member& m : members_) n += m.erased ? 0 : 1;
+  return n;
+}
+
+segments raw_object::build() const {
+  segments out;
+  if (!edited_) {
+    out.append(original_);
+    return out;
+  }
+  const std::string_view text = original_.text();
+  const bool was_empty = members_.empty() || members_.front().added;
+  // The stretch of the original that is due. At first what stands before the first member: the brace and its blanks.
+  std::size_t run_begin = 0, run_end = was_empty ? 1 : members_.front().begin;
+  const auto flush = [&] { out.append(original_.slice(text.substr(run_begin, run_end - run_begin))); };
+  const auto extend = [&](std::size_t begin, std::size_t end) {
+    if (begin != run_end) {
+      flush();
+      run_begin = begin;
+    }
+    run_end = end;
+  };
+
+  bool any = false;
+  std::size_t before = run_end;  // where the separator of the next member begins
+  for (const member& m : members_) {
+    if (m.added) continue;
+    if (!m.erased) {
+      extend(any ? before : std::size_t{m.begin}, m.replacement.empty() ? m.value_end : m.value_begin);
+      any = true;
+      if (!m.replacement.empty()) {
+        flush();
+        out.append(m.replacement);
+        run_begin = run_end = m.value_end;
+      }
+    }
+    before = m.value_end;
+  }
+  for (const member& m : members_) {
+    if (!m.added || m.erased) continue;
+    flush();
+    run_begin = run_end;
+    std::string head = any ? "," : "";
+    append_quoted(head, m.key);
+    head += ':';
+    out.append_copy(head);
+    out.append(m.replacement);
+    any = true;
+  }
+  extend(before, text.size());
+  flush();
+  return out;
+}
+
+raw_json raw_object::json() const {
+  return edited_ ? build().join() : original_;
+}
+
+raw_json find_member(const raw_json& object, std::string_view key) {
+  raw_json found;
+  std::string_view value;
+  member_walk walk(object.text());
+  while (walk.next())
+    if (key_is(walk.key, key)) value = walk.value;
+  if (!value.empty()) found = object.slice(value);
+  return found;
+}
+
+}  // namespace mcpbx

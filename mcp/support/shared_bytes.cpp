@@ -1,0 +1,152 @@
+// The block behind shared_bytes and byte_buffer. It comes from malloc, not new, because only realloc grows a large
+// block by moving its pages instead of copying its bytes.
+#include "mcp/support/shared_bytes.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace mcpbx {
+namespace {
+
+std::atomic<std::size_t> owned{0};
+std::atomic<std::size_t> bound{std::size_t{512} << 20};
+
+}  // namespace
+
+void byte_account::add(std::size_t n) noexcept {
+  owned.fetch_add(n, std::memory_order_relaxed);
+}
+void byte_account::sub(std::size_t n) noexcept {
+  owned.fetch_sub(n, std::memory_order_relaxed);
+}
+std::size_t byte_account::total() noexcept {
+  return owned.load(std::memory_order_relaxed);
+}
+std::size_t byte_account::limit() noexcept {
+  return bound.load(std::memory_order_relaxed);
+}
+void byte_account::set_limit(std::size_t bytes) noexcept {
+  bound.store(bytes, std::memory_order_relaxed);
+}
+bool byte_account::admits(std::size_t n) noexcept {
+  return n <= small_message || has_room(n);
+}
+bool byte_account::has_room(std::size_t n) noexcept {
+  const std::size_t now = total(), most = limit();
+  return now <= most && n <= most - now;
+}
+
+/// The header; the bytes follow it. Trivially copyable, so that realloc may move it.
+struct shared_bytes::block {
+  std::uint32_t references;
+  std::size_t size;
+  std::size_t capacity;
+
+  char* bytes() noexcept { return reinterpret_cast<char*>(this + 1); }
+
+  static block* allocate(std::size_t capacity) {
+    auto* b = static_cast<block*>(std::malloc(sizeof(block) + capacity));
+    if (b == nullptr) throw std::bad_alloc();
+    ::new (b) block{1, 0, capacity};
+    byte_account::add(sizeof(block) + capacity);
+    return b;
+  }
+  /// Only for a block with one owner.
+  static block* resize(block* b, std::size_t capacity) {
+    const std::size_t before = b->capacity;
+    auto* moved = static_cast<block*>(std::realloc(b, sizeof(block) + capacity));
+    if (moved == nullptr) throw std::bad_alloc();
+    moved->capacity = capacity;
+    byte_account::add(capacity);
+    byte_account::sub(before);
+    return moved;
+  }
+  static void free(block* b) noexcept {
+    byte_account::sub(sizeof(block) + b->capacity);
+    std::free(b);
+  }
+};
+
+shared_bytes shared_bytes::copy(std::string_view text) {
+  if (text.empty()) return {};
+  block* b = block::allocate(text.size());
+  std::memcpy(b->bytes(), text.data(), text.size());
+  b->size = text.size();
+  return shared_bytes(b);
+}
+
+const char* shared_bytes::data() const noexcept {
+  return block_ != nullptr ? block_->bytes() : "";
+}
+std::size_t shared_bytes::size() const noexcept {
+  return block_ != nullptr ? block_->size : 0;
+}
+
+void shared_bytes::retain() const noexcept {
+  if (block_ != nullptr) std::atomic_ref(block_->references).fetch_add(1, std::memory_order_relaxed);
+}
+
+void shared_bytes::release() noexcept {
+  if (block_ == nullptr) return;
+  // The last owner must see everything that the others did with the block before it frees it.
+  if (std::atomic_ref(block_->references).fetch_sub(1, std::memory_order_acq_rel) == 1) block::free(block_);
+  block_ = nullptr;
+}
+
+byte_buffer::~byte_buffer() {
+  clear();
+}
+
+void byte_buffer::reserve(std::size_t bytes) {
+  if (block_ == nullptr)
+    block_ = shared_bytes::block::allocate(bytes);
+  else if (bytes > block_->capacity)
+    block_ = shared_bytes::block::resize(block_, bytes);
+}
+
+void byte_buffer::append(std::string_view text) {
+  if (text.empty()) return;
+  const std::size_t before = size(), needed = before + text.size();
+  if (block_ == nullptr || needed > block_->capacity) {
+    const std::size_t capacity = block_ == nullptr ? 0 : block_->capacity;
+    reserve(std::max(needed, capacity + capacity / 2));
+  }
+  std::memcpy(block_->bytes() + before, text.data(), text.size());
+  block_->size = needed;
+}
+
+void byte_buffer::truncate(std::size_t bytes) {
+  if (block_ != nullptr && bytes < block_->size) block_->size = bytes;
+}
+
+void byte_buffer::clear() noexcept {
+  if (block_ != nullptr) shared_bytes::block::free(block_);
+  block_ = nullptr;
+}
+
+std::size_t byte_buffer::size() const noexcept {
+  return block_ != nullptr ? block_->size : 0;
+}
+char* byte_buffer::data() noexcept {
+  return block_ != nullptr ? block_->bytes() : nullptr;
+}
+std::string_view byte_buffer::view() const noexcept {
+  return block_ != nullptr ? std::string_view(block_->bytes(), block_->size) : std::string_view();
+}
+
+shared_bytes byte_buffer::take() {
+  if (block_ == nullptr) return {};
+  if (block_->size == 0) {
+    clear();
+    return {};
+  }
+  const std::size_t waste = block_->capacity - block_->size;
+  if (waste > block_->size / 8) block_ = shared_bytes::block::resize(block_, block_->size);
+  return shared_bytes(std::exchange(block_, nullptr));
+}
+
+}  // namespace mcpbx

@@ -1,0 +1,150 @@
+// Small text helpers: suggestions, cleaning, cutting, globs, hashes.
+#include "mcp/support/text.hpp"
+
+#include "mcp/support/utf8.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace mcpbx {
+namespace {
+
+/// Damerau-Levenshtein with transpositions of neighbours, given up (limit + 1) once it must exceed `limit`.
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit) {
+  const std::size_t longer = std::max(a.size(), b.size()), shorter = std::min(a.size(), b.size());
+  if (longer - shorter > limit) return limit + 1;
+  std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    std::size_t best = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before_last[j - 2] + 1);
+      best = std::min(best, row[j]);
+    }
+    if (best > limit) return limit + 1;
+    std::swap(before_last, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+bool continuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+}
+
+/// Characters that show nothing and change how the text around them reads.
+bool invisible(char32_t c) {
+  return (c >= 0x80 && c <= 0x9F) ||      // C1 controls
+         c == 0x061C ||                   // Arabic letter mark
+         (c >= 0x200B && c <= 0x200F) ||  // zero-width, left-to-right and right-to-left marks
+         (c >= 0x2028 && c <= 0x202E) ||  // line and paragraph separators, bidi embeddings and overrides
+         (c >= 0x2060 && c <= 0x2069) ||  // word joiner, invisible operators, bidi isolates
+         c == 0xFEFF ||                   // byte order mark
+         (c >= 0xE0000 && c <= 0xE007F);  // tags: a hidden copy of ASCII
+}
+
+std::size_t character_size(std::string_view text) {
+  std::size_t n = 1;
+  while (n < text.size() && continuation(text[n])) ++n;
+  return n;
+}
+
+}  // namespace
+
+std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
+  std::string_view best;
+  std::size_t limit = std::max<std::size_t>(1, word.size() / 3);
+  for (const std::string_view candidate : known) {
+    const std::size_t distance = edit_distance(word, candidate, limit);
+    if (distance > limit || candidate.empty()) continue;
+    best = candidate;
+    if (distance == 0) break;
+    limit = distance - 1;
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> known) {
+  const std::string_view best = nearest(word, known);
+  if (best.empty()) return {};
+  return " (did you mean \"" + std::string(best) + "\"?)";
+}
+
+std::string printable(std::string_view text, bool keep_lines) {
+  std::string out;
+  out.reserve(text.size());
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  while (p != end) {
+    const utf8::step s = utf8::next(p, end);
+    if (s.what == utf8::status::valid) {
+      const char32_t c = utf8::decode(p, s.size);
+      const bool control = c < 0x20 || c == 0x7F;
+      if (control ? keep_lines && (c == '\n' || c == '\t') : !invisible(c)) out.append(p, s.size);
+    }
+    p += s.size;
+  }
+  return out;
+}
+
+std::string_view cut_utf8(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) return text;
+  std::size_t at = bytes;
+  // A character has at most four bytes; further back there is no boundary to find, only rubbish.
+  while (at > 0 && bytes - at < 3 && continuation(text[at])) --at;
+  return text.substr(0, continuation(text[at]) ? bytes : at);
+}
+
+std::string_view tail_utf8(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) return text;
+  const std::size_t from = text.size() - bytes;
+  std::size_t at = from;
+  while (at < text.size() && at - from < 3 && continuation(text[at])) ++at;
+  return text.substr(at < text.size() && continuation(text[at]) ? from : at);
+}
+
+bool glob_match(std::string_view pattern, std::string_view name) {
+  // Only the last star can need another try: whatever an earlier one took can be taken by the later one too.
+  constexpr std::size_t none = std::string_view::npos;
+  std::size_t p = 0, n = 0, star = none, star_took_to = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      star_took_to = n;
+    } else if (p < pattern.size() && pattern[p] == '?') {
+      ++p;
+      n += character_size(name.substr(n));
+    } else if (p < pattern.size() && pattern[p] == name[n]) {
+      ++p;
+      ++n;
+    } else if (star != none) {
+      p = star + 1;
+      star_took_to += character_size(name.substr(star_took_to));
+      n = star_took_to;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+std::uint64_t stable_hash(std::string_view text) {
+  std::uint64_t h = 14695981039346656037u;
+  for (const char c : text) {
+    h ^= static_cast<unsigned char>(c);
+    h *= 1099511628211u;
+  }
+  return h;
+}
+
+std::string hex(std::uint64_t value, int digits) {
+  std::string out(static_cast<std::size_t>(std::clamp(digits, 1, 16)), '0');
+  for (auto at = out.rbegin(); at != out.rend(); ++at, value >>= 4) *at = "0123456789abcdef"[value & 0xF];
+  return out;
+}
+
+}  // namespace mcpbx
