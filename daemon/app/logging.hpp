@@ -1,0 +1,35 @@
+// The daemon's log: spdlog behind this one file, on a lane of its own, bounded, with secrets and control characters
+// taken out of every line (guarantees rows 35, 47).
+#pragma once
+#include "mcp/async/lane.hpp"
+#include "mcp/support/log.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace mcpbx::daemon {
+
+class log_lane {
+ public:
+  /// Installs itself as the sink of mcpbx::log. Lines go to stderr: with time and level, or with the journal's priority
+  /// prefixes when systemd reads it (JOURNAL_STREAM). What does not fit in `max_queued` bytes is dropped and counted.
+  explicit log_lane(log::level threshold, std::size_t max_queued = 1u << 20);
+  /// Writes what is queued.
+  ~log_lane();
+  log_lane(const log_lane&) = delete;
+  log_lane& operator=(const log_lane&) = delete;
+  std::uint64_t dropped() const;
+
+ private:
+  struct queue;
+  std::shared_ptr<queue> queue_;
+};
+
+/// One log line made safe: registered secrets as ***, control characters and invalid UTF-8 escaped, so that no text of
+/// a peer can fake a line of ours.
+std::string safe_log_line(std::string_view line);
+
+}  // namespace mcpbx::daemon

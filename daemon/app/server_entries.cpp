@@ -1,0 +1,165 @@
+// Building process_spec: only here does a tool server's environment come about.
+#include "daemon/app/server_entries.hpp"
+
+#include "daemon/app/system_references.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr std::array<const char*, 8> always_passed{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TZ"};
+
+// NAME -> value in order of first appearance, a later value winning.
+class environment_list {
+ public:
+  void set(const std::string& name, const std::string& value) {
+    for (auto& [n, v] : items_)
+      if (n == name) {
+        v = value;
+        return;
+      }
+    items_.emplace_back(name, value);
+  }
+  std::vector<std::string> lines() const {
+    std::vector<std::string> out;
+    for (const auto& [n, v] : items_) out.push_back(n + "=" + v);
+    return out;
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> items_;
+};
+
+std::string home_of(system_references& source) {
+  return source.env("HOME").value_or("/");
+}
+
+std::string_view trimmed(std::string_view s) {
+  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
+  while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r')) s.remove_suffix(1);
+  return s;
+}
+
+bool needs_lane(const conf::server_entry& e) {
+  if (e.env_file || (e.command && conf::needs_lane(*e.command)) || (e.cwd && conf::needs_lane(*e.cwd))) return true;
+  for (const auto& a : e.args)
+    if (conf::needs_lane(a)) return true;
+  for (const auto& [name, value] : e.env)
+    if (conf::needs_lane(value)) return true;
+  return false;
+}
+
+}  // namespace
+
+result<std::vector<std::pair<std::string, std::string>>> parse_env_file(std::string_view text,
+                                                                        const std::string& path) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (int number = 1; !text.empty(); ++number) {
+    const auto end = text.find('\n');
+    std::string_view line = trimmed(text.substr(0, end));
+    text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+    if (line.empty() || line.front() == '#') continue;
+    if (line.starts_with("export ")) line = trimmed(line.substr(7));
+    const auto equals = line.find('=');
+    if (equals == std::string_view::npos || equals == 0)
+      return fail(errc::config, path + ":" + std::to_string(number) + ": expected NAME=value");
+    std::string_view value = trimmed(line.substr(equals + 1));
+    if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front())
+      value = value.substr(1, value.size() - 2);
+    out.emplace_back(trimmed(line.substr(0, equals)), value);
+  }
+  return out;
+}
+
+result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, const std::string& own_folder) {
+  system_references source;
+  const std::string home = home_of(source);
+  mcp::process_spec spec;
+  spec.name = entry.name;
+  spec.keep_orphans = entry.orphans == conf::orphan_policy::keep;
+
+  environment_list environment;
+  for (const char* name : always_passed)
+    if (auto value = source.env(name)) environment.set(name, *value);
+  for (const auto& name : entry.pass_env)
+    if (auto value = source.env(name)) environment.set(name, *value);
+  if (entry.env_file) {
+    auto path = conf::resolve(*entry.env_file, source);
+    if (!path) return std::unexpected(path.error());
+    const std::string file = conf::expand_home(*path, home);
+    auto text = source.file(file);
+    if (!text) return std::unexpected(text.error());
+    auto lines = parse_env_file(*text, file);
+    if (!lines) return std::unexpected(lines.error());
+    for (const auto& [name, value] : *lines) {
+      // What a file of variables holds is what people keep out of the configuration: treat it as secret where named so.
+      if (conf::secret_name(name)) redactor::add(secret(value));
+      environment.set(name, value);
+    }
+  }
+  for (const auto& [name, value] : entry.env) {
+    auto resolved = conf::resolve(value, source);
+    if (!resolved) return std::unexpected(resolved.error());
+    if (conf::secret_name(name)) redactor::add(secret(*resolved));
+    environment.set(name, *resolved);
+  }
+  spec.environment = environment.lines();
+
+  auto command = conf::resolve(*entry.command, source);
+  if (!command) return std::unexpected(command.error());
+  std::string program = conf::expand_home(*command, home);
+  // The toolbox belongs to this daemon: it is the one beside it, wherever PATH leads.
+  if (program == "mcpbx-toolbox") program = own_folder + "/mcpbx-toolbox";
+  spec.argv.push_back(std::move(program));
+  for (const auto& arg : entry.args) {
+    auto resolved = conf::resolve(arg, source);
+    if (!resolved) return std::unexpected(resolved.error());
+    spec.argv.push_back(std::move(*resolved));
+  }
+
+  spec.directory = home;
+  if (entry.cwd) {
+    auto directory = conf::resolve(*entry.cwd, source);
+    if (!directory) return std::unexpected(directory.error());
+    spec.directory = conf::expand_home(*directory, home);
+    if (!spec.directory.starts_with('/')) spec.directory = home + "/" + spec.directory;
+  }
+  return spec;
+}
+
+mcp::server_options make_server_options(const conf::server_entry& entry, const conf::configuration& all,
+                                        const std::string& own_folder, lane& resolve,
+                                        boost::asio::any_io_executor executor) {
+  mcp::server_options o;
+  o.name = entry.name;
+  o.disabled = entry.disabled;
+  o.lazy = entry.start == conf::start_mode::lazy;
+  o.tools.allow = entry.tools.allow;
+  o.tools.deny = entry.tools.deny;
+  for (const auto& [from, to] : entry.tools.rename) o.tools.rename[from] = to;
+  o.plain_names = entry.tool_names.value_or(all.tool_names) == conf::name_style::plain;
+  o.protocol = entry.protocol;
+  o.start_timeout = entry.start_timeout_ms;
+  o.limits = {entry.call_timeout_ms, entry.call_hard_timeout_ms};
+  o.idle_stop = entry.idle_stop_ms;
+  o.max_concurrency = static_cast<int>(entry.max_concurrency);
+  auto shared = std::make_shared<const conf::server_entry>(entry);
+  const bool blocking = needs_lane(entry);
+  o.prepare = [shared, own_folder, &resolve, executor, blocking](std::function<void(result<mcp::process_spec>)> then) {
+    if (!blocking) return then(make_process_spec(*shared, own_folder));
+    resolve.post([shared, own_folder, executor, then = std::move(then)]() mutable {
+      auto spec = make_process_spec(*shared, own_folder);
+      boost::asio::post(executor,
+                        [spec = std::move(spec), then = std::move(then)]() mutable { then(std::move(spec)); });
+    });
+  };
+  return o;
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,32 @@
+// From the configuration's tool servers to what the supervisor runs: command, complete environment, directory.
+#pragma once
+#include "conf/model.hpp"
+#include "mcp/async/lane.hpp"
+#include "mcp/client/supervisor.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+/// The process to run for an entry, with every reference resolved. Blocks when a reference reads a file or runs a
+/// command. `own_folder` is where the daemon's binary lies: the bundled toolbox is found there. The environment is
+/// PATH, HOME, USER, LOGNAME, SHELL, TERM, LANG, TZ as the daemon has them, then `passEnv`, `envFile`, `env`, a later
+/// one winning, and nothing else (guarantees row 36).
+result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, const std::string& own_folder);
+
+/// The lines of an env file: NAME=value, optionally after `export `; blank lines and # comments are skipped; values may
+/// stand in single or double quotes. errc::config names the line.
+result<std::vector<std::pair<std::string, std::string>>> parse_env_file(std::string_view text, const std::string& path);
+
+/// The supervisor's options for an entry that has a command. Resolving happens at each start, on `resolve` when a
+/// reference needs it.
+mcp::server_options make_server_options(const conf::server_entry& entry, const conf::configuration& all,
+                                        const std::string& own_folder, lane& resolve,
+                                        boost::asio::any_io_executor executor);
+
+}  // namespace mcpbx::daemon
