@@ -1,6 +1,8 @@
 // The neutral chat model: what every provider's messages become and are made from, losing nothing. Block order is the
 // provider's order; the provider's own assistant message is kept as bytes and echoed to the same provider and model.
 #pragma once
+#include "mcp/support/raw_json.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,8 +10,6 @@
 #include <utility>
 #include <variant>
 #include <vector>
-
-#include "mcp/support/raw_json.hpp"
 
 namespace mcpbx::providers {
 
@@ -127,15 +127,15 @@ struct model_reply {
 /// A model call that gave nothing usable (guarantees rows 28, 31).
 struct model_error {
   enum class kind : std::uint8_t {
-    connection,   ///< not reached, or broken before the first byte
-    time_limit,   ///< one of the four limits
-    refused,      ///< the endpoint answered with an error status
-    overloaded,   ///< 429, 503, 529 after the retries
-    bad_request,  ///< 400 family: key, model name, schema
-    context_full, ///< too long for the model
-    cut,          ///< the stream ended without its end mark
-    garbage,      ///< an answer that is none
-    configuration ///< unresolved key, unknown model
+    connection,    ///< not reached, or broken before the first byte
+    time_limit,    ///< one of the four limits
+    refused,       ///< the endpoint answered with an error status
+    overloaded,    ///< 429, 503, 529 after the retries
+    bad_request,   ///< 400 family: key, model name, schema
+    context_full,  ///< too long for the model
+    cut,           ///< the stream ended without its end mark
+    garbage,       ///< an answer that is none
+    configuration  ///< unresolved key, unknown model
   };
   kind type = kind::connection;
   int http_status = 0;

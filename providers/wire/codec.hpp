@@ -1,25 +1,25 @@
 // What each API's wire format is made of: a pure encoder and a push decoder (design section 3). Neither knows a socket;
 // a decoder gives the same events however its input is cut and ends in exactly one end or error.
 #pragma once
+#include "providers/model/message.hpp"
+
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "providers/model/message.hpp"
-
 namespace mcpbx::providers {
 
 /// The part of a model's configuration that shapes bytes.
 struct wire_options {
-  std::string model;            ///< the provider's model id
-  std::string base_url;         ///< e.g. https://api.openai.com/v1
+  std::string model;                            ///< the provider's model id
+  std::string base_url;                         ///< e.g. https://api.openai.com/v1
   std::string max_tokens_field = "max_tokens";  ///< or max_completion_tokens
-  bool null_content = false;    ///< content of a call-only assistant message: null instead of ""
-  bool stream_options = true;   ///< ask for usage in the stream
-  std::int64_t max_output_tokens = 0;  ///< 0: not sent
-  std::string temperature;      ///< JSON number text; empty: not sent
+  bool null_content = false;                    ///< content of a call-only assistant message: null instead of ""
+  bool stream_options = true;                   ///< ask for usage in the stream
+  std::int64_t max_output_tokens = 0;           ///< 0: not sent
+  std::string temperature;                      ///< JSON number text; empty: not sent
 };
 
 /// An encoded call, without credentials: the shell adds those.
@@ -47,14 +47,19 @@ class stream_decoder {
   virtual void finish(decoder_sink& sink) = 0;
   /// The end was signalled: further bytes do not matter and the connection need not be waited for.
   virtual bool done() const = 0;
+  /// The answer's content is complete (a finish reason came), though more may follow: a connection that breaks now has
+  /// lost nothing, and finish() will give the reply.
+  virtual bool finish_seen() const = 0;
 };
 
 class codec {
  public:
   virtual ~codec() = default;
   virtual wire_request encode(const model_request& request, const wire_options& options) const = 0;
-  /// For a 2xx answer. `content_type` decides between a stream and one JSON body, not what was asked for.
-  virtual std::unique_ptr<stream_decoder> make_decoder(std::string_view content_type, const wire_options& options) const = 0;
+  /// For a 2xx answer. What comes decides between a stream and one JSON body, not what was asked for. `request`, if not
+  /// null, is what was asked and must outlive the decoder: its call ids are not given again.
+  virtual std::unique_ptr<stream_decoder> make_decoder(std::string_view content_type, const wire_options& options,
+                                                       const model_request* request = nullptr) const = 0;
   /// For any other answer: status and body (as far as read) become an error with the sentence for people.
   virtual model_error decode_error(int status, std::string_view body, const wire_options& options) const = 0;
 };

@@ -1,0 +1,115 @@
+// The small parts of the neutral chat model: words for its enums, joined text, remembered fragments.
+#include "providers/model/message.hpp"
+
+#include <algorithm>
+
+namespace mcpbx::providers {
+namespace {
+
+using fragments = std::vector<std::pair<std::string, raw_json>>;
+
+raw_json look_up(const fragments& known, std::string_view key) {
+  for (const auto& [name, fragment] : known)
+    if (name == key) return fragment;
+  return {};
+}
+
+void keep(fragments& known, std::string_view key, raw_json fragment) {
+  for (auto& [name, old] : known)
+    if (name == key) {
+      old = std::move(fragment);
+      return;
+    }
+  known.emplace_back(std::string(key), std::move(fragment));
+}
+
+message_ptr message_of(role r, std::string text) {
+  auto m = std::make_shared<message>();
+  m->role = r;
+  m->blocks.emplace_back(text_block{std::move(text)});
+  return m;
+}
+
+}  // namespace
+
+std::string_view to_string(role r) {
+  switch (r) {
+    case role::system:
+      return "system";
+    case role::user:
+      return "user";
+    case role::assistant:
+      return "assistant";
+    case role::tool_results:
+      return "tool_results";
+  }
+  return "user";
+}
+
+std::string_view to_string(end_reason r) {
+  switch (r) {
+    case end_reason::stop:
+      return "stop";
+    case end_reason::tool_calls:
+      return "tool_calls";
+    case end_reason::length:
+      return "length";
+    case end_reason::filter:
+      return "filter";
+    case end_reason::refusal:
+      return "refusal";
+    case end_reason::pause:
+      return "pause";
+    case end_reason::context_full:
+      return "context_full";
+    case end_reason::malformed_call:
+      return "malformed_call";
+  }
+  return "stop";
+}
+
+std::string message::text() const {
+  std::string all;
+  for (const auto& b : blocks)
+    if (const auto* t = std::get_if<text_block>(&b)) all += t->text;
+  return all;
+}
+
+std::vector<const tool_call_block*> message::calls() const {
+  std::vector<const tool_call_block*> all;
+  for (const auto& b : blocks)
+    if (const auto* c = std::get_if<tool_call_block>(&b)) all.push_back(c);
+  return all;
+}
+
+raw_json message::remembered(std::string_view key) const {
+  return look_up(fragments_, key);
+}
+void message::remember(std::string_view key, raw_json fragment) const {
+  keep(fragments_, key, std::move(fragment));
+}
+raw_json tool_set::remembered(std::string_view key) const {
+  return look_up(fragments_, key);
+}
+void tool_set::remember(std::string_view key, raw_json fragment) const {
+  keep(fragments_, key, std::move(fragment));
+}
+
+message_ptr user_message(std::string text) {
+  return message_of(role::user, std::move(text));
+}
+message_ptr system_message(std::string text) {
+  return message_of(role::system, std::move(text));
+}
+
+usage& usage::operator+=(const usage& other) {
+  input += other.input;
+  output += other.output;
+  cached += other.cached;
+  cache_write += other.cache_write;
+  reasoning += other.reasoning;
+  estimated = estimated || other.estimated;
+  return *this;
+}
+
+}  // namespace mcpbx::providers
