@@ -1,0 +1,101 @@
+// What holds without any file, and the small look-ups of the configuration.
+#include "conf/load.hpp"
+#include "conf/spec.hpp"
+
+#include <unistd.h>
+
+namespace mcpbx::conf {
+namespace {
+
+template <class T>
+const T* find_named(const std::vector<T>& list, std::string_view name) {
+  for (const auto& entry : list)
+    if (entry.name == name) return &entry;
+  return nullptr;
+}
+
+model_entry environment_model(std::string name, model_api api, std::string id, const std::string& variable) {
+  model_entry m;
+  m.built_in = true;
+  const auto where = member_path("models", name);
+  m.name = std::move(name);
+  m.api = api;
+  m.model = reference_string{std::move(id), where + ".model", false};
+  m.api_key = reference_string{"${env:" + variable + "}", where + ".apiKey", false};
+  return m;
+}
+
+bool acts_now(model_api api) {
+  for (const auto& rule : later_rules()) {
+    if (rule.path != "models.*.api") continue;
+    for (const auto word : rule.acting)
+      if (word == to_string(api)) return true;
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+const server_entry* configuration::find_server(std::string_view name) const {
+  return find_named(servers, name);
+}
+const model_entry* configuration::find_model(std::string_view name) const {
+  return find_named(models, name);
+}
+const profile_entry* configuration::find_profile(std::string_view name) const {
+  return find_named(profiles, name);
+}
+
+environment environment::of_process() {
+  environment e;
+  for (char** v = ::environ; v && *v; ++v) {
+    const std::string_view line(*v);
+    if (const auto cut = line.find('='); cut != line.npos && cut != 0)
+      e.values.emplace(line.substr(0, cut), line.substr(cut + 1));
+  }
+  return e;
+}
+
+void add_demo_model(configuration& config) {
+  if (config.find_model("demo")) return;
+  model_entry m;
+  m.name = "demo";
+  m.built_in = true;
+  m.api = model_api::rehearsal;
+  config.models.push_back(std::move(m));
+}
+
+configuration defaults(const environment& env) {
+  configuration c;
+  static_cast<loop_settings&>(c.loop) = default_loop();
+  server_entry toolbox;
+  toolbox.name = toolbox.prefix = "toolbox";
+  toolbox.bundled = true;
+  toolbox.command = reference_string{"mcpbx-toolbox", "mcpServers.toolbox.command", true};
+  c.servers.push_back(std::move(toolbox));
+
+  if (env.filled("OPENAI_API_KEY")) {
+    auto m = environment_model("gpt", model_api::openai_chat, "gpt-5.2", "OPENAI_API_KEY");
+    if (env.filled("OPENAI_BASE_URL"))
+      m.base_url = reference_string{"${env:OPENAI_BASE_URL}", "models.gpt.baseUrl", false};
+    c.models.push_back(std::move(m));
+  }
+  if (env.filled("ANTHROPIC_API_KEY"))
+    c.models.push_back(environment_model("claude", model_api::anthropic, "claude-sonnet-4-5", "ANTHROPIC_API_KEY"));
+  for (const auto& m : c.models) {
+    if (acts_now(*m.api)) {
+      if (!c.default_model) c.default_model = m.name;
+    } else {
+      c.notices.push_back({"", 0, 0,
+                           "the model \"" + m.name + "\" is there because " +
+                               m.api_key->text.substr(6, m.api_key->text.size() - 7) +
+                               " is set, but this version of mcpbx does not speak its API yet",
+                           "", "set OPENAI_API_KEY, or configure a model that speaks openai-chat"});
+    }
+  }
+  add_demo_model(c);
+  return c;
+}
+
+}  // namespace mcpbx::conf

@@ -1,0 +1,28 @@
+// What strings may look like: each form as a check, as a regular expression for the published schema, and as words.
+#pragma once
+#include <string_view>
+
+namespace mcpbx::conf {
+
+struct form {
+  std::string_view says;   ///< "a URL that starts with http:// or https://"
+  std::string_view regex;  ///< ECMA 262 with the `u` flag; accepts what `accepts` accepts
+  bool (*accepts)(std::string_view);
+  std::string_view mend;  ///< how to write it
+};
+
+namespace forms {
+extern const form entry_name;    ///< names of servers and profiles
+extern const form model_name;    ///< an entry name without `/` that does not start with `profile:`
+extern const form filled;        ///< any text but the empty one
+extern const form env_name;      ///< the name of an environment variable
+extern const form header_name;   ///< a token of HTTP
+extern const form header_value;  ///< one line
+extern const form http_url;
+extern const form tool_glob;
+extern const form tool_name;  ///< a name of a tool as models see it
+extern const form loopback_address;
+extern const form store_url;
+}  // namespace forms
+
+}  // namespace mcpbx::conf

@@ -1,0 +1,436 @@
+// Loading: parse each file, merge the trees, walk the result beside the key table, then the rules between keys.
+#include "conf/load.hpp"
+
+#include "conf/loop_levels.hpp"
+#include "conf/rules.hpp"
+#include "conf/spec.hpp"
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+namespace mcpbx::conf {
+namespace {
+
+constexpr std::size_t most_findings = 200;
+
+/// Puts `from` over `into`: members of objects one by one, everything else as a whole.
+void merge(node& into, node&& from) {
+  if (from.is(node::kind::broken)) return;
+  if (!into.is(node::kind::object) || !from.is(node::kind::object)) {
+    into = std::move(from);
+    return;
+  }
+  into.damaged = into.damaged || from.damaged;
+  std::unordered_map<std::string_view, std::size_t> known;
+  into.members.reserve(into.members.size() + from.members.size());  // the views in `known` must stay where they are
+  for (std::size_t i = 0; i < into.members.size(); ++i) known.emplace(into.members[i].key, i);
+  for (auto& m : from.members) {
+    const auto i = known.find(m.key);
+    if (i == known.end()) {
+      into.members.push_back(std::move(m));
+    } else {
+      into.members[i->second].at = m.at;
+      merge(into.members[i->second].value, std::move(m.value));
+    }
+  }
+}
+
+/// `"a", "b", "c"`.
+template <class List>
+std::string listed(const List& words) {
+  std::string out;
+  for (const auto& w : words) out += (out.empty() ? "\"" : ", \"") + std::string(w) + "\"";
+  return out;
+}
+
+std::string number_text(double v) {
+  auto s = std::to_string(v);
+  while (s.ends_with('0')) s.pop_back();
+  if (s.ends_with('.')) s.pop_back();
+  return s;
+}
+
+/// What the value of a key must be, in words.
+std::string expected(const key_spec& k) {
+  switch (k.kind) {
+    case shape::boolean:
+      return "true or false";
+    case shape::whole:
+      return std::string("a whole number") + (k.in_milliseconds ? " of milliseconds" : "") + " from " +
+             std::to_string(k.low) + " to " + std::to_string(k.high);
+    case shape::real:
+      return "a number from " + number_text(k.real_low) + " to " + number_text(k.real_high);
+    case shape::word:
+      return "one of " + listed(k.words);
+    case shape::text:
+    case shape::plain:
+      return "a string";
+    case shape::texts:
+    case shape::plains:
+      return "a list of strings";
+    case shape::text_map:
+    case shape::plain_map:
+      return "an object of strings";
+    case shape::switch_or_text:
+      return "true, false or a string";
+    case shape::section:
+    case shape::named:
+      return "an object";
+  }
+  return "";
+}
+
+class checker {
+ public:
+  checker(std::span<const source_text> files, loaded& out) : files_(files), out_(out) {}
+
+  void check(const node& root, bool syntax_errors) {
+    if (root.is(node::kind::broken)) return;
+    if (!root.is(node::kind::object)) {
+      error(root.at, "the configuration must be an object, not " + std::string(words_for(root.type)), "",
+            "write { … } around it");
+      return;
+    }
+    check_section(root, root_section(), &out_.config, {"", "", false});
+    const report_fn rule_error = [this](const std::string& path, std::string what, std::string mend) {
+      error(place_of(path), std::move(what), path, std::move(mend));
+    };
+    const report_fn rule_notice = [this](const std::string& path, std::string what, std::string mend) {
+      notice(place_of(path), std::move(what), path, std::move(mend));
+    };
+    add_demo_model(out_.config);
+    // A name may be missing only because its definition could not be read.
+    if (!syntax_errors) check_rules(out_.config, rule_error, rule_notice);
+    assign_prefixes(out_.config, rule_notice);
+  }
+
+ private:
+  /// Where the walk stands: the path for people, and the one with `*` for names that the table of later keys uses.
+  struct spot {
+    std::string path, pattern;
+    bool server_entry;
+
+    spot member(std::string_view key) const {
+      return {member_path(path, key), pattern.empty() ? std::string(key) : pattern + "." + std::string(key),
+              server_entry};
+    }
+    spot name(std::string_view key, bool server) const {
+      return {member_path(path, key), pattern + ".*", server || server_entry};
+    }
+  };
+
+  void add(std::vector<diagnostic>& list, const place& at, std::string what, std::string path, std::string mend) {
+    if (list.size() > most_findings) return;
+    if (list.size() == most_findings) {
+      what = "too many findings; the rest is not listed";
+      mend = "see to those above first";
+    }
+    list.push_back({at.file < files_.size() ? files_[at.file].name : "", at.line, at.column, std::move(what),
+                    std::move(path), std::move(mend)});
+  }
+  void error(const place& at, std::string what, std::string path, std::string mend) {
+    add(out_.errors, at, std::move(what), std::move(path), std::move(mend));
+  }
+  void notice(const place& at, std::string what, std::string path, std::string mend) {
+    add(out_.config.notices, at, std::move(what), std::move(path), std::move(mend));
+  }
+
+  /// The place of the value at `path`, or of the nearest one around it that stands in a file.
+  place place_of(std::string path) const {
+    while (!path.empty()) {
+      if (const auto i = places_.find(path); i != places_.end()) return i->second;
+      const auto cut = path.find_last_of(".[");
+      path.resize(cut == path.npos ? 0 : cut);
+    }
+    return {0, 1, 1};
+  }
+
+  void check_section(const node& n, const section_spec& spec, void* target, const spot& at) {
+    for (const auto& m : n.members) {
+      if (const auto* k = spec.find(m.key))
+        check_key(*k, m.value, target, at.member(m.key), m.at);
+      else
+        unknown_key(m, spec, at.member(m.key).path);
+    }
+    if (n.damaged) return;  // what seems to be missing may only be unreadable
+    for (const auto& need : spec.needs) check_need(n, need, at.path);
+    const auto [one, two] = spec.one_of_two;
+    if (one.empty()) return;
+    const auto *a = n.find(one), *b = n.find(two);
+    const auto pair = "\"" + std::string(one) + "\" or \"" + std::string(two) + "\"";
+    if (!a && !b) error(n.at, "needs " + pair, at.path, "add one of the two");
+    if (a && b)
+      error(b->at, "has both \"" + std::string(one) + "\" and \"" + std::string(two) + "\"", at.path,
+            "take one of the two out");
+  }
+
+  void check_need(const node& n, const need& need, const std::string& path) {
+    if (n.find(need.key)) return;
+    std::string because;
+    if (!need.when.empty()) {
+      const auto* m = n.find(need.when);
+      if (!m || !m->value.is(node::kind::string) || std::ranges::find(need.words, m->value.text) == need.words.end())
+        return;
+      because = " (" + std::string(need.when) + " is \"" + m->value.text + "\")";
+    }
+    error(n.at, "needs \"" + std::string(need.key) + "\"" + because, path, std::string(need.mend));
+  }
+
+  void unknown_key(const node_member& m, const section_spec& spec, const std::string& path) {
+    const auto names = spec.key_names();
+    const std::string near(nearest(m.key, names));
+    if (spec.server_entry) {
+      for (const auto& f : foreign_keys()) {
+        if (f.name != m.key) continue;
+        if (!f.hint.empty()) notice(m.at, "this key of other hosts has no effect here", path, std::string(f.hint));
+        return;
+      }
+      notice(m.at, "unknown key; it has no effect", path,
+             near.empty() ? "leave it if another host needs it" : "did you mean \"" + near + "\"?");
+      return;
+    }
+    if (!near.empty()) return error(m.at, "unknown key", path, "did you mean \"" + near + "\"?");
+    if (spec.find("mcpServers") && m.key == "servers")
+      return error(m.at, "unknown key", path, "did you mean \"mcpServers\"?");
+    const auto home = home_of(m.key, root_section(), "");
+    error(m.at, "unknown key", path,
+          home.empty() ? "the keys here are " + listed(names) : "it belongs in \"" + home + "\"");
+  }
+
+  /// The section in which `key` is known, if there is one outside of the entries with names.
+  static std::string home_of(std::string_view key, const section_spec& spec, const std::string& path) {
+    for (const auto& k : spec.keys)
+      if ((k.kind == shape::section || k.kind == shape::named) && k.inner->find(key))
+        return k.kind == shape::section ? member_path(path, k.name) : member_path(path, k.name) + ".NAME";
+    return "";
+  }
+
+  void check_key(const key_spec& k, const node& n, void* target, const spot& at, const place& key_at) {
+    places_.emplace(at.path, n.at);
+    if (n.is(node::kind::broken)) return;
+    check_later(n, at, key_at);
+    switch (k.kind) {
+      case shape::section:
+        if (right_kind(k, n, node::kind::object, at)) check_section(n, *k.inner, k.enter(target, k.name, n.at), at);
+        return;
+      case shape::named:
+        if (right_kind(k, n, node::kind::object, at)) check_named(k, n, target, at);
+        return;
+      default:
+        if (check_value(k, n, at)) k.store(target, n, {at.path, at.server_entry});
+    }
+  }
+
+  void check_named(const key_spec& k, const node& n, void* target, const spot& at) {
+    for (const auto& m : n.members) {
+      const auto inside = at.name(m.key, k.inner->server_entry);
+      places_.emplace(inside.path, m.at);
+      if (!k.name_form->accepts(m.key))
+        error(m.at, "the name must be " + std::string(k.name_form->says), inside.path, std::string(k.name_form->mend));
+      if (m.value.is(node::kind::broken)) continue;
+      if (!m.value.is(node::kind::object)) {
+        error(m.value.at, "must be an object, not " + std::string(words_for(m.value.type)), inside.path,
+              "write \"NAME\": { … }");
+        continue;
+      }
+      check_section(m.value, *k.inner, k.enter(target, m.key, m.at), inside);
+    }
+  }
+
+  void check_later(const node& n, const spot& at, const place& key_at) {
+    for (const auto& rule : later_rules()) {
+      if (rule.path != at.pattern) continue;
+      const auto value = n.is(node::kind::integer) ? std::to_string(n.whole) : n.text;
+      if (std::ranges::find(rule.acting, value) == rule.acting.end())
+        notice(key_at, "is checked and kept, but this version of mcpbx does not act on it yet", at.path,
+               rule.acting.empty() ? "nothing needs to be done" : "what it does act on is " + listed(rule.acting));
+      return;
+    }
+  }
+
+  /// Whether `n` is of kind `wanted`; an error otherwise.
+  bool right_kind(const key_spec& k, const node& n, node::kind wanted, const spot& at) {
+    if (n.is(wanted)) return true;
+    error(n.at, "must be " + expected(k) + ", not " + std::string(words_for(n.type)), at.path, mend_kind(k, n));
+    return false;
+  }
+
+  static std::string mend_kind(const key_spec& k, const node& n) {
+    const std::string instead = k.default_json.empty() ? "" : " (the default is " + k.default_json + ")";
+    if (n.is(node::kind::null)) return "take the key out if you mean the default" + instead;
+    switch (k.kind) {
+      case shape::boolean:
+        return n.text == "true" || n.text == "false" ? "write " + n.text + " without quotes"
+                                                     : "write true or false" + instead;
+      case shape::whole:
+      case shape::real:
+        if (n.is(node::kind::string)) return "write it as a number without quotes" + instead;
+        return "write a " + std::string(k.kind == shape::whole ? "whole " : "") + "number in this range" + instead;
+      case shape::word:
+        return "write one of these words in quotes" + instead;
+      case shape::text:
+      case shape::plain:
+        if (n.is(node::kind::array))
+          return k.name == "command" ? "write the program here and its arguments in \"args\"" : "write one string";
+        return "write it in quotes" + instead;
+      case shape::texts:
+      case shape::plains:
+        return "write [\"…\"]";
+      case shape::text_map:
+      case shape::plain_map:
+        return "write {\"NAME\": \"…\"}";
+      case shape::switch_or_text:
+        return "write true, false or a text in quotes" + instead;
+      case shape::section:
+      case shape::named:
+        return "write { … }";
+    }
+    return "";
+  }
+
+  bool check_value(const key_spec& k, const node& n, const spot& at) {
+    switch (k.kind) {
+      case shape::boolean:
+        return right_kind(k, n, node::kind::boolean, at);
+      case shape::whole:
+        if (!n.is(node::kind::number) && !right_kind(k, n, node::kind::integer, at)) return false;
+        if (n.is(node::kind::integer) && n.whole >= k.low && n.whole <= k.high) return true;
+        error(n.at, "must be " + expected(k), at.path, mend_kind(k, n));
+        return false;
+      case shape::real:
+        if (!n.is(node::kind::integer) && !right_kind(k, n, node::kind::number, at)) return false;
+        if (n.real >= k.real_low && n.real <= k.real_high) return true;
+        error(n.at, "must be " + expected(k), at.path, mend_kind(k, n));
+        return false;
+      case shape::word: {
+        if (!right_kind(k, n, node::kind::string, at)) return false;
+        if (std::ranges::find(k.words, n.text) != k.words.end()) return true;
+        const std::string near(nearest(n.text, k.words));
+        error(n.at, "must be " + expected(k), at.path,
+              near.empty() ? mend_kind(k, n) : "did you mean \"" + near + "\"?");
+        return false;
+      }
+      case shape::text:
+      case shape::plain:
+        if (!right_kind(k, n, node::kind::string, at) || !check_string(k, n, at.path, at.server_entry)) return false;
+        if (k.is_secret) check_literal_secret(n, at.path);
+        return true;
+      case shape::texts:
+      case shape::plains:
+        return right_kind(k, n, node::kind::array, at) && check_list(k, n, at);
+      case shape::text_map:
+      case shape::plain_map:
+        return right_kind(k, n, node::kind::object, at) && check_map(k, n, at);
+      case shape::switch_or_text:
+        return n.is(node::kind::boolean) ||
+               (right_kind(k, n, node::kind::string, at) && check_string(k, n, at.path, false));
+      case shape::section:
+      case shape::named:
+        break;
+    }
+    return false;
+  }
+
+  bool check_list(const key_spec& k, const node& n, const spot& at) {
+    bool good = !n.damaged;
+    for (std::size_t i = 0; i < n.items.size(); ++i)
+      good = check_element(k, n.items[i], element_path(at.path, i), at) && good;
+    return good;
+  }
+
+  bool check_map(const key_spec& k, const node& n, const spot& at) {
+    bool good = !n.damaged;
+    for (const auto& m : n.members) {
+      const auto path = member_path(at.path, m.key);
+      if (k.name_form && !k.name_form->accepts(m.key)) {
+        error(m.at, "must be " + std::string(k.name_form->says), path, std::string(k.name_form->mend));
+        good = false;
+      }
+      const bool right = check_element(k, m.value, path, at);
+      if (right && k.is_secret && secret_name(m.key)) check_literal_secret(m.value, path);
+      good = right && good;
+    }
+    return good;
+  }
+
+  bool check_element(const key_spec& k, const node& n, const std::string& path, const spot& at) {
+    places_.emplace(path, n.at);
+    if (n.is(node::kind::broken)) return false;
+    if (n.is(node::kind::string)) return check_string(k, n, path, at.server_entry);
+    error(n.at, "must be a string, not " + std::string(words_for(n.type)), path, "write it in quotes");
+    return false;
+  }
+
+  /// A string of a text or plain shape: its references and its form. The value itself is never shown: it may be
+  /// private.
+  bool check_string(const key_spec& k, const node& n, const std::string& path, bool server_entry) {
+    const bool marked = n.text.find("${") != n.text.npos;
+    const bool text = k.kind == shape::text || k.kind == shape::texts || k.kind == shape::text_map;
+    if (marked && text) {
+      auto fault = find_reference_fault(n.text, server_entry);
+      if (fault) error(n.at, std::move(fault->what), path, std::move(fault->mend));
+      return !fault;
+    }
+    if (marked) {
+      error(n.at, "references do not work here", path, "write the value itself");
+      return false;
+    }
+    if (!k.value_form || k.value_form->accepts(n.text)) return true;
+    error(n.at, "must be " + std::string(k.value_form->says), path, std::string(k.value_form->mend));
+    return false;
+  }
+
+  void check_literal_secret(const node& n, const std::string& path) {
+    if (n.text.empty() || has_references(n.text)) return;
+    notice(n.at, "a secret stands in the file itself", path, "better write ${env:NAME}, ${file:PATH} or ${cmd:WORDS}");
+  }
+
+  std::span<const source_text> files_;
+  loaded& out_;
+  std::unordered_map<std::string, place> places_;
+};
+
+/// By file in the order they were given, then by line and column.
+void sort(std::vector<diagnostic>& list, std::span<const source_text> files) {
+  std::multimap<std::tuple<std::ptrdiff_t, std::uint32_t, std::uint32_t>, diagnostic>
+      sorted;  // keeps the order of equals
+  for (auto& d : list) {
+    const auto file = std::ranges::find(files, d.file, &source_text::name) - files.begin();
+    sorted.emplace(std::tuple(file, d.line, d.column), std::move(d));
+  }
+  list.clear();
+  for (auto& [key, d] : sorted) list.push_back(std::move(d));
+}
+
+}  // namespace
+
+loaded load(std::span<const source_text> files, const environment& env) {
+  loaded out;
+  if (files.empty()) {
+    out.config = defaults(env);
+    return out;
+  }
+  node merged;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    out.config.sources.push_back(files[i].name);
+    auto tree = parse_jsonc(files[i].text, static_cast<std::uint32_t>(i), files[i].name, out.errors);
+    if (i == 0)
+      merged = std::move(tree);
+    else
+      merge(merged, std::move(tree));
+  }
+  const bool syntax_errors = !out.errors.empty();
+  checker(files, out).check(merged, syntax_errors);
+  auto whole_loop = default_loop();
+  overlay(whole_loop, out.config.loop);
+  cap(whole_loop, out.config.loop.max);
+  static_cast<loop_settings&>(out.config.loop) = std::move(whole_loop);
+  sort(out.errors, files);
+  sort(out.config.notices, files);
+  return out;
+}
+
+}  // namespace mcpbx::conf

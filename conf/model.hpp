@@ -1,0 +1,178 @@
+// The configuration as values: what a file says after checking, with every default filled in. Only daemon/app turns it
+// into the options of each part. The members' initial values are the defaults; keys.cpp says name, range and meaning.
+#pragma once
+#include "conf/diagnostic.hpp"
+#include "conf/references.hpp"
+#include "conf/words.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace mcpbx::conf {
+
+using std::chrono::milliseconds;
+
+/// Names with values, in the order of the file.
+using reference_map = std::vector<std::pair<std::string, reference_string>>;
+using string_map = std::vector<std::pair<std::string, std::string>>;
+
+/// Which tools are offered. Globs (`*`, `?`) match the server's own tool names in server entries, exposed names in
+/// profiles. An empty `allow` allows all; `deny` wins over `allow`.
+struct tool_filter {
+  std::vector<std::string> allow;
+  std::vector<std::string> deny;
+  string_map rename;  ///< the server's own name → the name to use instead
+};
+
+/// How a remote tool server is authorized with OAuth.
+struct server_auth {
+  std::optional<reference_string> open;  ///< the browser command, split at blanks; the URL is appended
+  std::optional<reference_string> client_metadata_url;
+  std::optional<reference_string> client_id;
+  std::optional<reference_string> client_secret;  ///< resolve with resolve_secret
+};
+
+/// One tool server: a program to spawn (`command`) or an address (`url`), exactly one of the two.
+struct server_entry {
+  std::string name;    ///< the key in mcpServers, 1 … 64 printable characters
+  std::string prefix;  ///< `name` made of [A-Za-z0-9_-] without `__`, unique among all entries: the front of tool names
+  place at;
+  bool bundled =
+      false;  ///< the toolbox that stands in when there is no file: `command` is found beside the daemon's binary
+
+  std::optional<reference_string> command;
+  std::vector<reference_string> args;
+  reference_map env;
+  std::optional<reference_string> env_file;
+  std::vector<std::string> pass_env;
+  std::optional<reference_string> cwd;  ///< unset: $HOME; "caller": where the caller stands
+  std::optional<reference_string> url;
+  reference_map headers;
+  std::optional<server_auth> auth;
+  bool disabled = false;
+  start_mode start = start_mode::eager;
+  tool_filter tools;
+  std::string protocol = "auto";         ///< or one of protocol_words
+  std::optional<name_style> tool_names;  ///< unset: configuration::tool_names
+  milliseconds start_timeout_ms{30'000};
+  milliseconds call_timeout_ms{60'000};        ///< idle: progress extends it
+  milliseconds call_hard_timeout_ms{600'000};  ///< nothing extends it
+  milliseconds idle_stop_ms{0};                ///< 0: never
+  std::int64_t max_concurrency = 0;            ///< 0: unlimited
+  sharing_mode sharing = sharing_mode::shared;
+  std::vector<std::string> approve;  ///< globs of tools that need a yes
+  bool may_call = false;             ///< whether the server's own processes may connect to our socket
+  orphan_policy orphans = orphan_policy::end;
+};
+
+/// The limits and manners of a run. Unset members leave the word to the next level: request, profile, model,
+/// configuration (which default_loop() completes).
+struct loop_settings {
+  std::optional<std::int64_t> max_rounds, max_calls_per_round, max_calls, max_consecutive_errors, max_repeated_calls;
+  std::optional<milliseconds> timeout_ms, question_timeout_ms;
+  std::optional<std::int64_t> token_budget;  ///< unset everywhere: none
+  std::optional<limit_policy> on_limit;
+  std::optional<tool_error_policy> on_tool_error;
+  std::optional<round_prompt_mode> round_prompts;
+  std::optional<std::int64_t> tool_concurrency;
+  std::optional<status_mode> status;
+  std::optional<std::string> status_model;                  ///< unset everywhere: the run's model
+  std::optional<std::variant<bool, std::string>> guidance;  ///< off, on, or a text in place of ours
+  std::optional<std::string> empty_result_text;
+  std::optional<std::int64_t> max_result_bytes;
+};
+
+/// `loop` of the configuration itself: settings, and the ceiling that no profile, model or request can exceed.
+struct loop_section : loop_settings {
+  loop_settings max;  ///< only the members that are numbers
+};
+
+/// One way to reach a language model (or one of the two that are none).
+struct model_entry {
+  std::string name;  ///< the key in models
+  place at;
+  bool built_in = false;  ///< not from a file: `demo`, or taken from the environment
+
+  std::optional<model_api> api;           ///< always set after load()
+  std::optional<reference_string> model;  ///< the provider's id; unset only for rehearsal and replay
+  std::optional<reference_string> base_url;
+  std::optional<reference_string> api_key;  ///< resolve with resolve_secret
+  std::optional<reference_string> api_version;
+  reference_map headers;
+  tool_format format = tool_format::automatic;
+  std::optional<std::int64_t> max_tokens;
+  std::optional<double> temperature;
+  std::optional<double> top_p;
+  std::optional<reference_string> system;
+  std::optional<reference_string> script;  ///< the file that rehearsal or replay plays
+  milliseconds connect_timeout_ms{10'000};
+  milliseconds first_byte_timeout_ms{300'000};
+  milliseconds idle_timeout_ms{120'000};
+  milliseconds total_timeout_ms{600'000};
+  std::int64_t max_retries = 2;
+  loop_settings loop;
+};
+
+/// A named set of a model, tools, and loop settings.
+struct profile_entry {
+  std::string name;
+  place at;
+  std::optional<std::string> model;
+  tool_filter tools;
+  std::vector<std::string> approve;
+  std::optional<reference_string> system;
+  loop_settings loop;
+};
+
+struct store_settings {
+  std::optional<reference_string> url;  ///< none, sqlite:…, postgresql://…; unset: the daemon's default
+};
+
+struct http_settings {
+  std::optional<reference_string> address;  ///< HOST:PORT on loopback; unset: no TCP
+  std::optional<reference_string> token_file;
+  http_auth auth = http_auth::token;
+};
+
+struct limit_settings {
+  std::int64_t max_message_bytes = 33'554'432;
+  std::int64_t max_json_depth = 256;
+  std::int64_t callers = 1024;
+  std::int64_t total_bytes = 536'870'912;
+};
+
+struct log_settings {
+  log_level level = log_level::info;
+};
+
+/// Something to tell the user that is no error: `diagnostic` in the list `notices`.
+using notice = diagnostic;
+
+struct configuration {
+  std::optional<std::string> schema;  ///< "$schema", for editors
+  std::vector<server_entry> servers;  ///< in the order of the files
+  std::vector<model_entry> models;    ///< in the order of the files; `demo` is appended when no entry has that name
+  std::optional<std::string> default_model;  ///< NAME, NAME/ID or profile:NAME; the name exists
+  name_style tool_names = name_style::prefixed;
+  loop_section loop;
+  std::vector<profile_entry> profiles;
+  store_settings store;
+  http_settings http;
+  limit_settings limits;
+  log_settings log;
+  milliseconds idle_exit_ms{900'000};  ///< of a daemon that the CLI started; 0: never
+
+  std::vector<notice> notices;
+  std::vector<std::string> sources;  ///< the files that were read, in order
+
+  const server_entry* find_server(std::string_view name) const;
+  const model_entry* find_model(std::string_view name) const;
+  const profile_entry* find_profile(std::string_view name) const;
+};
+
+}  // namespace mcpbx::conf

@@ -1,0 +1,175 @@
+// The rules between keys, one function per subject.
+#include "conf/rules.hpp"
+
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+namespace mcpbx::conf {
+namespace {
+
+struct reporter {
+  const configuration& config;
+  const report_fn& error;
+  const report_fn& notice;
+
+  std::vector<std::string_view> model_names() const {
+    std::vector<std::string_view> names;
+    for (const auto& m : config.models) names.push_back(m.name);
+    return names;
+  }
+
+  /// `name` is a configured model, NAME/ID, or (where profiles may be named) profile:NAME.
+  void model_exists(const std::string& path, const std::string& name, bool profiles) const {
+    if (profiles && name.starts_with("profile:")) {
+      const auto profile = name.substr(8);
+      if (config.find_profile(profile)) return;
+      std::vector<std::string_view> names;
+      for (const auto& p : config.profiles) names.push_back(p.name);
+      error(path, "names the profile \"" + profile + "\", which is not configured" + did_you_mean(profile, names),
+            "add it to \"profiles\", or name another one");
+      return;
+    }
+    const auto model = name.substr(0, name.find('/'));
+    if (config.find_model(model)) return;
+    error(path, "names the model \"" + model + "\", which is not configured" + did_you_mean(model, model_names()),
+          "add it to \"models\", or name another one");
+  }
+};
+
+void check_server(const server_entry& s, const reporter& r) {
+  const auto path = member_path("mcpServers", s.name);
+  const auto useless = [&](std::string_view key, bool given, std::string_view with) {
+    if (given) r.notice(member_path(path, key), "has no effect beside \"" + std::string(with) + "\"", "take it out");
+  };
+  if (s.command) {
+    useless("headers", !s.headers.empty(), "command");
+    useless("auth", s.auth.has_value(), "command");
+  } else if (s.url) {
+    useless("args", !s.args.empty(), "url");
+    useless("env", !s.env.empty(), "url");
+    useless("envFile", s.env_file.has_value(), "url");
+    useless("passEnv", !s.pass_env.empty(), "url");
+    useless("cwd", s.cwd.has_value(), "url");
+  }
+  if (s.cwd && s.cwd->text == "caller" && s.sharing == sharing_mode::shared)
+    r.error(member_path(path, "cwd"), "\"caller\" needs a process per caller or run, and this server is shared by all",
+            "add \"sharing\": \"perCaller\", or name a directory");
+  if (s.call_hard_timeout_ms < s.call_timeout_ms)
+    r.error(member_path(path, "callHardTimeoutMs"),
+            "is " + std::to_string(s.call_hard_timeout_ms.count()) + ", less than callTimeoutMs, " +
+                std::to_string(s.call_timeout_ms.count()),
+            "raise callHardTimeoutMs or lower callTimeoutMs");
+}
+
+/// Two tools that get the same name hide each other.
+void check_renames(const std::string& path, const tool_filter& tools, const reporter& r) {
+  std::set<std::string_view> targets;
+  for (const auto& [from, to] : tools.rename)
+    if (!targets.insert(to).second)
+      r.error(member_path(path + ".tools.rename", from), "gives a second tool the name \"" + to + "\"",
+              "choose another name");
+}
+
+struct ceiling {
+  std::string_view key;
+  std::optional<std::int64_t> value, most;
+};
+
+std::vector<ceiling> ceilings(const loop_settings& l, const loop_settings& max) {
+  const auto ms = [](const std::optional<milliseconds>& v) {
+    return v ? std::optional<std::int64_t>(v->count()) : std::nullopt;
+  };
+  return {{"maxRounds", l.max_rounds, max.max_rounds},
+          {"maxCallsPerRound", l.max_calls_per_round, max.max_calls_per_round},
+          {"maxCalls", l.max_calls, max.max_calls},
+          {"maxConsecutiveErrors", l.max_consecutive_errors, max.max_consecutive_errors},
+          {"maxRepeatedCalls", l.max_repeated_calls, max.max_repeated_calls},
+          {"timeoutMs", ms(l.timeout_ms), ms(max.timeout_ms)},
+          {"questionTimeoutMs", ms(l.question_timeout_ms), ms(max.question_timeout_ms)},
+          {"tokenBudget", l.token_budget, max.token_budget},
+          {"toolConcurrency", l.tool_concurrency, max.tool_concurrency},
+          {"maxResultBytes", l.max_result_bytes, max.max_result_bytes}};
+}
+
+/// Settings above loop.max: wrong in `loop` itself, cut elsewhere.
+void check_ceilings(const std::string& path, const loop_settings& l, const loop_settings& max, const report_fn& report,
+                    std::string_view mend) {
+  for (const auto& c : ceilings(l, max))
+    if (c.value && c.most && *c.value > *c.most)
+      report(member_path(path, c.key),
+             "is " + std::to_string(*c.value) + ", more than the " + std::to_string(*c.most) + " of loop.max." +
+                 std::string(c.key),
+             std::string(mend));
+}
+
+}  // namespace
+
+void check_rules(const configuration& config, const report_fn& error, const report_fn& notice) {
+  const reporter r{config, error, notice};
+  for (const auto& s : config.servers) {
+    check_server(s, r);
+    check_renames(member_path("mcpServers", s.name), s.tools, r);
+  }
+  const auto& max = config.loop.max;
+  check_ceilings("loop", config.loop, max, error, "lower it or raise the ceiling");
+  if (config.loop.status_model) r.model_exists("loop.statusModel", *config.loop.status_model, false);
+  for (const auto& m : config.models) {
+    if (m.built_in) continue;
+    const auto path = member_path("models", m.name) + ".loop";
+    check_ceilings(path, m.loop, max, notice, "it counts as the ceiling");
+    if (m.loop.status_model) r.model_exists(path + ".statusModel", *m.loop.status_model, false);
+    if (m.script && m.api != model_api::rehearsal && m.api != model_api::replay)
+      notice(member_path("models", m.name) + ".script", "has an effect with the APIs rehearsal and replay only",
+             "take it out");
+  }
+  for (const auto& p : config.profiles) {
+    const auto path = member_path("profiles", p.name);
+    check_renames(path, p.tools, r);
+    if (p.model) r.model_exists(path + ".model", *p.model, false);
+    check_ceilings(path + ".loop", p.loop, max, notice, "it counts as the ceiling");
+    if (p.loop.status_model) r.model_exists(path + ".loop.statusModel", *p.loop.status_model, false);
+  }
+  if (config.default_model) r.model_exists("defaultModel", *config.default_model, true);
+  if (config.limits.total_bytes < config.limits.max_message_bytes)
+    error("limits.totalBytes",
+          "is " + std::to_string(config.limits.total_bytes) + ", less than one message may have (maxMessageBytes, " +
+              std::to_string(config.limits.max_message_bytes) + ")",
+          "raise totalBytes or lower maxMessageBytes");
+}
+
+std::string server_prefix(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    const auto u = static_cast<unsigned char>(c);
+    if ((u & 0xC0) == 0x80) continue;  // the rest of a character that has become _
+    const bool good = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
+    if (good)
+      out += c;
+    else if (out.empty() || out.back() != '_')
+      out += '_';
+  }
+  return out;
+}
+
+void assign_prefixes(configuration& config, const report_fn& notice) {
+  std::set<std::string> taken;
+  // First those whose name needs no change, so that a plain name is never lost to a peculiar one.
+  for (auto& s : config.servers)
+    if (server_prefix(s.name) == s.name) taken.insert(s.prefix = s.name);
+  for (auto& s : config.servers) {
+    if (!s.prefix.empty()) continue;
+    s.prefix = server_prefix(s.name);
+    const auto wanted = s.prefix;
+    for (int digits = 4; !taken.insert(s.prefix).second; ++digits)
+      s.prefix = wanted + (wanted.ends_with('_') ? "" : "_") + hex(stable_hash(s.name), std::min(digits, 16));
+    if (s.prefix != wanted)
+      notice(member_path("mcpServers", s.name),
+             "would give its tools the same names as another server; they start with \"" + s.prefix + "__\"",
+             "rename one of the two to choose another");
+  }
+}
+
+}  // namespace mcpbx::conf

@@ -1,0 +1,82 @@
+// The closed sets of words that keys take, each as an enum with its spelling in the file.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace mcpbx::conf {
+
+/// When a tool server is started.
+enum class start_mode : std::uint8_t { eager, lazy };
+/// Who shares one process of a tool server.
+enum class sharing_mode : std::uint8_t { shared, per_caller, per_run };
+/// What becomes of processes that a tool server leaves behind.
+enum class orphan_policy : std::uint8_t { end, keep };
+/// How tools are called: `server__tool`, or the server's own name.
+enum class name_style : std::uint8_t { prefixed, plain };
+/// Which API a model entry speaks; rehearsal and replay need no network.
+enum class model_api : std::uint8_t {
+  openai_chat,
+  openai_responses,
+  anthropic,
+  gemini,
+  ollama,
+  dial,
+  azure,
+  rehearsal,
+  replay
+};
+/// How tools are shown to a model.
+enum class tool_format : std::uint8_t { automatic, native, react, tagged_json };
+enum class limit_policy : std::uint8_t { synthesize, stop };
+enum class tool_error_policy : std::uint8_t { go_on, stop };
+enum class round_prompt_mode : std::uint8_t { implicit, progressive };
+/// Where the thinking status for people comes from.
+enum class status_mode : std::uint8_t { off, names, model };
+enum class http_auth : std::uint8_t { token, none };
+enum class log_level : std::uint8_t { trace, debug, info, warn, error, off };
+
+/// The spelling of each value of E in the order of the enum.
+template <class E>
+inline constexpr std::array<std::string_view, 0> words_of{};
+template <>
+inline constexpr std::array<std::string_view, 2> words_of<start_mode>{"eager", "lazy"};
+template <>
+inline constexpr std::array<std::string_view, 3> words_of<sharing_mode>{"shared", "perCaller", "perRun"};
+template <>
+inline constexpr std::array<std::string_view, 2> words_of<orphan_policy>{"end", "keep"};
+template <>
+inline constexpr std::array<std::string_view, 2> words_of<name_style>{"prefixed", "plain"};
+template <>
+inline constexpr std::array<std::string_view, 9> words_of<model_api>{
+    "openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "dial", "azure", "rehearsal", "replay"};
+template <>
+inline constexpr std::array<std::string_view, 4> words_of<tool_format>{"auto", "native", "react", "tagged-json"};
+template <>
+inline constexpr std::array<std::string_view, 2> words_of<limit_policy>{"synthesize", "stop"};
+template <>
+inline constexpr std::array<std::string_view, 2> words_of<tool_error_policy>{"continue", "stop"};
+template <>
+inline constexpr std::array<std::string_view, 2> words_of<round_prompt_mode>{"implicit", "progressive"};
+template <>
+inline constexpr std::array<std::string_view, 3> words_of<status_mode>{"off", "names", "model"};
+template <>
+inline constexpr std::array<std::string_view, 2> words_of<http_auth>{"token", "none"};
+template <>
+inline constexpr std::array<std::string_view, 6> words_of<log_level>{"trace", "debug", "info", "warn", "error", "off"};
+
+/// An enum that is spelled by words_of.
+template <class E>
+concept worded = !words_of<E>.empty();
+
+template <worded E>
+constexpr std::string_view to_string(E value) {
+  return words_of<E>[static_cast<std::size_t>(value)];
+}
+
+/// What `protocol` of a server entry takes: "auto", or one revision of MCP.
+inline constexpr std::array<std::string_view, 6> protocol_words{"auto",       "2024-11-05", "2025-03-26",
+                                                                "2025-06-18", "2025-11-25", "2026-07-28"};
+
+}  // namespace mcpbx::conf
