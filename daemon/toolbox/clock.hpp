@@ -1,0 +1,39 @@
+// Time zones for models: what time it is somewhere, and what a time in one place is in another. The C library knows the
+// zones; TZ is set for a moment and put back, which is safe because the toolbox has one thread.
+#pragma once
+#include "mcp/support/error.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace mcpbx::toolbox {
+
+/// One moment as a clock in one zone shows it.
+struct local_time {
+  std::string iso;           ///< 2026-07-28T09:30:00+02:00
+  std::string weekday;       ///< Tuesday
+  std::string zone;          ///< the IANA name; for the system's own zone what is known of it
+  std::string offset;        ///< +02:00
+  std::string abbreviation;  ///< CEST
+  std::int64_t unix_seconds = 0;
+};
+
+/// Checks an IANA name such as Europe/Berlin and that its data is installed. errc::invalid_argument with a near name,
+/// or with the package that is missing.
+result<void> check_time_zone(std::string_view zone);
+
+/// The moment in `zone`, or in the system's zone when that is empty.
+result<local_time> time_in_zone(std::int64_t unix_seconds, std::string_view zone);
+
+/// A time that somebody wrote, understood.
+struct written_time {
+  std::int64_t unix_seconds = 0;
+  std::string note;  ///< one sentence when the clock showed that time twice or never, else ""
+};
+
+/// Reads "2026-07-28T09:30", "2026-07-28 09:30:15", "09:30" (today in `zone`) or any of them with Z or an offset such
+/// as +02:00, which then counts instead of `zone`. `now` is in Unix seconds.
+result<written_time> read_time(std::string_view text, std::string_view zone, std::int64_t now);
+
+}  // namespace mcpbx::toolbox
