@@ -1,0 +1,29 @@
+// What a question holds that can become an argument: quoted text, numbers, expressions, file names, addresses, times
+// and time zones.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::providers::rehearsal {
+
+struct findings {
+  std::string clause;                ///< the text they come from
+  std::vector<std::string> quoted;   ///< without their quotes
+  std::vector<std::string> numbers;  ///< JSON number tokens
+  std::vector<std::string> paths;    ///< README.md, src/main.cpp, /etc/hosts
+  std::vector<std::string> urls;
+  std::vector<std::string> zones;   ///< IANA names; cities people name are known by their zone
+  std::vector<std::string> cities;  ///< as written, same order as zones
+  std::vector<std::string> times;   ///< 15:30, 3 pm → 15:00, 2026-07-28
+  std::string expression;           ///< "17*23+4", or ""
+  std::string subject;              ///< what follows "mentions", "called", "about", …, or ""
+  bool points_back = false;         ///< "it", "that file", "them": needs an earlier result
+};
+
+findings find_in(std::string_view clause);
+
+/// Path-like words of a tool's result, best first: what "read it" then means.
+std::vector<std::string> paths_in(std::string_view text);
+
+}  // namespace mcpbx::providers::rehearsal

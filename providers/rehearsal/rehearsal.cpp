@@ -1,0 +1,207 @@
+// Planning: the question is cut into clauses, each clause finds a tool; what needs an earlier result waits a round.
+#include "providers/rehearsal/rehearsal.hpp"
+
+#include "mcp/support/text.hpp"
+#include "providers/model/json_walk.hpp"
+#include "providers/rehearsal/fill.hpp"
+#include "providers/rehearsal/words.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace mcpbx::providers::rehearsal {
+namespace {
+
+constexpr std::string_view notice = "(rehearsal: not a language model; it matched words of your question to tools)";
+constexpr double least_score = 3;
+constexpr std::size_t max_shown_result = 600, max_calls = 8;
+
+struct past_result {
+  std::string name, text;
+  bool is_error;
+};
+
+// The conversation since the last question.
+struct situation {
+  std::string question;
+  std::vector<past_result> results;
+  std::size_t rounds = 0;      // assistant messages since the question
+  std::size_t all_rounds = 0;  // since the beginning
+  std::size_t all_calls = 0;
+};
+
+std::string text_of(const tool_result_block& block) {
+  std::string text;
+  walk::elements(walk::find(block.result.text(), "content"), [&](std::string_view item) {
+    const auto t = walk::find(item, "text");
+    if (!walk::is_string(t)) return;
+    if (!text.empty()) text += '\n';
+    text += unescaped(t);
+  });
+  if (text.empty()) text = walk::find(block.result.text(), "structuredContent");
+  return text;
+}
+
+situation look(const model_request& request) {
+  situation now;
+  for (const auto& m : request.messages) {
+    if (m->role == role::user) {
+      now.question = m->text();
+      now.results.clear();
+      now.rounds = 0;
+    } else if (m->role == role::assistant) {
+      ++now.rounds;
+      ++now.all_rounds;
+      now.all_calls += m->calls().size();
+    } else if (m->role == role::tool_results) {
+      for (const auto& b : m->blocks)
+        if (const auto* r = std::get_if<tool_result_block>(&b))
+          now.results.push_back({r->name, text_of(*r), r->is_error});
+    }
+  }
+  return now;
+}
+
+struct choice {
+  const tool_definition* tool = nullptr;
+  std::string arguments;
+};
+
+// The tool that fits a clause best; the first one of equals, so that the order of tools decides and nothing else.
+std::optional<choice> choose(std::string_view clause, const tool_set& tools, std::string_view earlier) {
+  const auto found = find_in(clause);
+  std::optional<choice> best;
+  double best_score = 0;
+  for (const auto& tool : tools.tools) {
+    const auto arguments = fill(tool.schema, found, earlier);
+    if (!arguments) continue;
+    const double words = fit(clause, tool.name, tool.description);
+    const double score = words + arguments->certainty;
+    // Numbers and names alone do not make a tool fit, unless they are exactly what it asks for.
+    if (score < least_score || (words <= 0 && arguments->certainty < 4) || score <= best_score) continue;
+    best_score = score;
+    best = choice{&tool, arguments->arguments};
+  }
+  return best;
+}
+
+// Clauses that wait for an earlier result, and calls that can be made at once.
+struct plan {
+  std::vector<choice> now;
+  std::vector<std::string> later;
+};
+
+plan make_plan(const situation& s, const tool_set& tools) {
+  plan p;
+  const auto clauses = clauses_of(s.question);
+  for (const auto& clause : clauses) {
+    const bool back = !p.now.empty() && find_in(clause).points_back;
+    auto chosen = choose(clause, tools, {});
+    if (back && !chosen)
+      p.later.push_back(clause);
+    else if (chosen && p.now.size() < max_calls)
+      p.now.push_back(*std::move(chosen));
+  }
+  // "What is the time and date in Tokyo" is one question though it holds an "and".
+  if (p.now.empty() && clauses.size() > 1)
+    if (auto chosen = choose(s.question, tools, {})) p.now.push_back(*std::move(chosen));
+  return p;
+}
+
+std::string last_text(const situation& s) {
+  for (auto r = s.results.rbegin(); r != s.results.rend(); ++r)
+    if (!r->is_error) return r->text;
+  return {};
+}
+
+std::string answer(const situation& s, const tool_set* tools) {
+  std::string text;
+  for (const auto& r : s.results) {
+    const auto shown = cut_utf8(r.text, max_shown_result);
+    text += std::string(own_name(r.name)) + (r.is_error ? " failed: " : ": ") +
+            (shown.empty() ? "(empty)" : std::string(shown)) + (shown.size() < r.text.size() ? " …" : "") + "\n";
+  }
+  if (s.results.empty()) {
+    text = "This rehearsal found no tool whose name and arguments fit the words of your question.";
+    if (tools != nullptr && !tools->tools.empty()) {
+      text += " It knows:";
+      for (std::size_t i = 0; i < tools->tools.size() && i < 12; ++i)
+        text += (i == 0 ? " " : ", ") + tools->tools[i].name;
+      if (tools->tools.size() > 12) text += ", …";
+      text += '.';
+    } else {
+      text += " No tools were offered to it.";
+    }
+    text += '\n';
+  }
+  return text + std::string(notice);
+}
+
+model_reply reply_with(std::string text, std::vector<std::pair<std::string, raw_json>> calls, const situation& s) {
+  auto m = std::make_shared<message>();
+  m->role = role::assistant;
+  m->origin.api = api;
+  model_reply reply;
+  reply.reason = calls.empty() ? end_reason::stop : end_reason::tool_calls;
+  reply.raw_reason = to_string(reply.reason);
+  reply.usage.estimated = true;
+  reply.usage.output = static_cast<std::int64_t>(text.size() / 4 + 1);
+  if (!text.empty()) m->blocks.emplace_back(text_block{std::move(text)});
+  std::size_t number = s.all_calls;
+  for (auto& [name, arguments] : calls) {
+    tool_call_block call;
+    const auto digits = std::to_string(++number);
+    call.id = "reh" + std::string(digits.size() < 6 ? 6 - digits.size() : 0, '0') + digits;
+    call.name = std::move(name);
+    call.arguments_text = arguments.text();
+    call.arguments = std::move(arguments);
+    reply.usage.output += static_cast<std::int64_t>(call.arguments_text.size() / 4 + 1);
+    m->blocks.emplace_back(std::move(call));
+  }
+  reply.message = std::move(m);
+  return reply;
+}
+
+model_reply play(const situation& s, const script& with, bool tools_offered) {
+  std::vector<std::string> results;
+  for (const auto& r : s.results) results.push_back(r.text);
+  if (s.all_rounds >= with.steps.size())
+    return reply_with("The rehearsal's script has ended after " + std::to_string(with.steps.size()) +
+                          " step(s). (rehearsal: not a language model)",
+                      {}, s);
+  const auto& step = with.steps[s.all_rounds];
+  std::vector<std::pair<std::string, raw_json>> calls;
+  if (tools_offered)
+    for (const auto& c : step.calls)
+      calls.emplace_back(c.name, raw_json::own(substitute(c.arguments.text(), s.question, results, true)));
+  auto text = substitute(step.text, s.question, results, false);
+  if (text.empty() && calls.empty()) text = answer(s, nullptr);
+  return reply_with(std::move(text), std::move(calls), s);
+}
+
+}  // namespace
+
+model_reply plan_reply(const model_request& request, const script* with) {
+  const auto s = look(request);
+  const bool tools_offered = request.tools && !request.tools->tools.empty();
+  model_reply reply;
+  if (with != nullptr) {
+    reply = play(s, *with, tools_offered);
+  } else if (!tools_offered) {
+    reply = reply_with(answer(s, nullptr), {}, s);
+  } else {
+    const auto p = make_plan(s, *request.tools);
+    std::vector<std::pair<std::string, raw_json>> calls;
+    if (s.rounds == 0) {
+      for (const auto& c : p.now) calls.emplace_back(c.tool->name, raw_json::own(c.arguments));
+    } else if (s.rounds <= p.later.size()) {
+      if (const auto c = choose(p.later[s.rounds - 1], *request.tools, last_text(s)))
+        calls.emplace_back(c->tool->name, raw_json::own(c->arguments));
+    }
+    reply = calls.empty() ? reply_with(answer(s, request.tools.get()), {}, s) : reply_with({}, std::move(calls), s);
+  }
+  for (const auto& m : request.messages) reply.usage.input += static_cast<std::int64_t>(m->text().size() / 4 + 1);
+  return reply;
+}
+
+}  // namespace mcpbx::providers::rehearsal
