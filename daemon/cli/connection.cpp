@@ -1,0 +1,152 @@
+// poll, read, frame; one request at a time.
+#include "daemon/cli/connection.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace mcpbx::cli {
+namespace {
+
+volatile sig_atomic_t interrupts = 0;
+int wake_pipe[2] = {-1, -1};
+
+extern "C" void on_interrupt(int) {
+  interrupts = interrupts + 1;
+  const char byte = 1;
+  const int kept = errno;
+  (void)!::write(wake_pipe[1], &byte, 1);
+  errno = kept;
+}
+
+constexpr std::chrono::seconds grace_after_interrupt{3};
+
+class collector final : public mcp::line_sink {
+ public:
+  explicit collector(std::deque<mcp::message>& out) : out_(out) {}
+  void on_message(mcp::message m) override { out_.push_back(std::move(m)); }
+  // The daemon writes nothing but messages; what is not one is not for this program.
+  void on_fault(mcp::line_fault) override {}
+
+ private:
+  std::deque<mcp::message>& out_;
+};
+
+}  // namespace
+
+int answer::error_code() const {
+  return static_cast<int>(find_member(error, "code").as_integer().value_or(0));
+}
+
+std::string answer::error_message() const {
+  return find_member(error, "message").as_string().value_or("the daemon answered with an error");
+}
+
+bool interrupted() {
+  return interrupts > 0;
+}
+
+void catch_interrupts() {
+  if (wake_pipe[0] < 0 && ::pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return;
+  struct sigaction action{};
+  action.sa_handler = on_interrupt;
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
+connection::connection(int fd)
+    : fd_(fd), framer_({.max_message_bytes = 256u << 20, .max_depth = 10'000, .repair_utf8 = true}) {}
+
+connection::connection(connection&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      next_(other.next_),
+      framer_(std::move(other.framer_)),
+      received_(std::move(other.received_)) {}
+
+connection::~connection() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+result<void> connection::send_line(std::string text) {
+  text += '\n';
+  std::string_view left = text;
+  while (!left.empty()) {
+    const ssize_t n = ::send(fd_, left.data(), left.size(), MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail(errc::unavailable, std::string("the daemon closed the connection: ") + std::strerror(errno));
+    left.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return {};
+}
+
+result<void> connection::notify(std::string_view method, std::string_view params) {
+  return send_line("{\"jsonrpc\":\"2.0\",\"method\":" + quoted(method) + ",\"params\":" + std::string(params) + "}");
+}
+
+result<answer> connection::call(std::string_view method, std::string_view params, const notification_handler& notified,
+                                const interrupt_handler& on_interrupted) {
+  const std::int64_t id = next_++;
+  if (auto sent = send_line("{\"jsonrpc\":\"2.0\",\"id\":" + std::to_string(id) + ",\"method\":" + quoted(method) +
+                            ",\"params\":" + std::string(params) + "}");
+      !sent)
+    return std::unexpected(sent.error());
+  const mcp::rpc_id mine = mcp::rpc_id::number(id);
+  collector sink(received_);
+  static std::array<char, 65536> buffer;
+  int seen = interrupts;
+  bool told = false;
+  auto give_up = std::chrono::steady_clock::time_point::max();
+  for (;;) {
+    while (!received_.empty()) {
+      mcp::message m = std::move(received_.front());
+      received_.pop_front();
+      if (m.type == mcp::message::kind::notification && notified) notified(m.method(), m.params);
+      if (m.type == mcp::message::kind::response && m.id == mine) return answer{m.result, m.error};
+    }
+    if (interrupts > seen) {
+      if (told || !on_interrupted) return fail(errc::cancelled, "interrupted");
+      told = true;
+      seen = interrupts;
+      give_up = std::chrono::steady_clock::now() + grace_after_interrupt;
+      on_interrupted(id);
+    }
+    int wait_ms = -1;
+    if (told) {
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(give_up - std::chrono::steady_clock::now());
+      if (left.count() <= 0) return fail(errc::cancelled, "interrupted");
+      wait_ms = static_cast<int>(left.count());
+    }
+    std::array<pollfd, 2> ready{pollfd{fd_, POLLIN, 0}, pollfd{wake_pipe[0], POLLIN, 0}};
+    const int n = ::poll(ready.data(), wake_pipe[0] >= 0 ? 2 : 1, wait_ms);
+    if (n > 0 && (ready[1].revents & POLLIN) != 0) {
+      char drained[64];
+      while (::read(wake_pipe[0], drained, sizeof drained) > 0) {
+      }
+    }
+    if (n <= 0 || (ready[0].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
+    const ssize_t got = ::read(fd_, buffer.data(), buffer.size());
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got <= 0) return fail(errc::unavailable, "the daemon closed the connection");
+    framer_.feed({buffer.data(), static_cast<std::size_t>(got)}, sink);
+  }
+}
+
+result<void> initialize(connection& c, std::string_view version) {
+  auto a =
+      c.call("initialize",
+             "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"mcpbx\",\"version\":" +
+                 quoted(version) + "}}");
+  if (!a) return std::unexpected(a.error());
+  if (a->error) return fail(errc::peer, a->error_message());
+  return c.notify("notifications/initialized", "{}");
+}
+
+}  // namespace mcpbx::cli

@@ -1,0 +1,62 @@
+// The CLI's end of the socket: a blocking JSON-RPC caller that hears notifications while it waits and notices Ctrl-C.
+#pragma once
+#include "mcp/rpc/line_framer.hpp"
+#include "mcp/rpc/message.hpp"
+#include "mcp/support/error.hpp"
+#include "mcp/support/raw_json.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace mcpbx::cli {
+
+/// A request's answer: exactly one of the two is present.
+struct answer {
+  raw_json result;
+  raw_json error;  ///< the JSON-RPC error object
+  int error_code() const;
+  std::string error_message() const;
+};
+
+class connection {
+ public:
+  /// Takes over a connected socket.
+  explicit connection(int fd);
+  ~connection();
+  connection(connection&& other) noexcept;
+  connection& operator=(connection&&) = delete;
+
+  using notification_handler = std::function<void(std::string_view method, const raw_json& params)>;
+  /// Called once when the user interrupts during a call(); may send. The call goes on waiting for its answer, 3 s at
+  /// most; a second interrupt ends it at once.
+  using interrupt_handler = std::function<void(std::int64_t request)>;
+
+  /// Sends a request and waits for its answer, however long that takes; notifications that come before go to
+  /// `notified`. errc::unavailable when the daemon closes the connection, errc::cancelled after an interrupt without an
+  /// answer.
+  result<answer> call(std::string_view method, std::string_view params, const notification_handler& notified = {},
+                      const interrupt_handler& interrupted = {});
+  result<void> notify(std::string_view method, std::string_view params);
+  int fd() const noexcept { return fd_; }
+
+ private:
+  result<void> send_line(std::string text);
+  int fd_;
+  std::int64_t next_ = 1;
+  mcp::line_framer framer_;
+  std::deque<mcp::message> received_;
+};
+
+/// Whether SIGINT or SIGTERM came since the start; installs nothing by itself.
+bool interrupted();
+/// Makes SIGINT and SIGTERM wake call() instead of ending the program.
+void catch_interrupts();
+
+/// The MCP handshake, for verbs that use MCP methods.
+result<void> initialize(connection& c, std::string_view version);
+
+}  // namespace mcpbx::cli

@@ -1,0 +1,56 @@
+// What the CLI shows and how: colours and the live status line only on a terminal, foreign text cleaned for one.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::cli {
+
+/// The documented exit statuses (design section 4).
+enum exit_status : int {
+  done = 0,
+  no_answer = 1,  ///< the run ended without an answer, or the tool returned an error
+  usage = 2,      ///< usage or configuration
+  no_daemon = 3,
+  provider_failed = 4,
+  no_such = 5,  ///< no such tool, server or session
+  interrupted_exit = 130
+};
+
+/// Writes to stdout and stderr. `colour` is decided per stream: a terminal, NO_COLOR unset, TERM not "dumb".
+class terminal {
+ public:
+  terminal();
+  bool out_is_terminal() const noexcept { return out_tty_; }
+  bool err_is_terminal() const noexcept { return err_tty_; }
+
+  /// Text of a model or a tool: on a terminal, control and bidi characters are taken out (line breaks and tabs stay);
+  /// piped, the bytes go out as they are.
+  void out(std::string_view text);
+  /// A line of our own on stdout.
+  void out_line(std::string_view text);
+  /// A line on stderr, behind the status line if one is shown.
+  void err_line(std::string_view text);
+  /// An error for the user: "mcpbx: …" on stderr.
+  void error(std::string_view text);
+  /// Shows or replaces the one live line (terminal only); elsewhere a new status is one line on stderr.
+  void status(std::string_view text);
+  void clear_status();
+  /// Ends a started line of streamed text.
+  void finish_line();
+
+  std::string dim(std::string_view text) const;
+  std::string bold(std::string_view text) const;
+  std::string red(std::string_view text) const;
+  std::string green(std::string_view text) const;
+
+ private:
+  std::string paint(std::string_view code, std::string_view text, bool on) const;
+  bool out_tty_, err_tty_, colour_;
+  bool status_shown_ = false, mid_line_ = false;
+};
+
+/// Columns padded to their widest cell, two blanks between, cells made printable; no trailing blanks.
+std::string table(const std::vector<std::vector<std::string>>& rows);
+
+}  // namespace mcpbx::cli

@@ -1,0 +1,144 @@
+// `mcpbx ask`: one run, streamed.
+#include "daemon/cli/verbs.hpp"
+#include "mcp/support/text.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace mcpbx::cli {
+namespace {
+
+std::string text_of(const raw_json& object, std::string_view key) {
+  return find_member(object, key).as_string().value_or("");
+}
+
+std::string build_params(const ask_options& o, const std::string& question) {
+  std::string p = "{\"input\":" + quoted(question);
+  if (!o.model.empty()) p += ",\"model\":" + quoted(o.model);
+  if (!o.system.empty()) p += ",\"system\":" + quoted(o.system);
+  if (!o.status.empty()) p += ",\"status\":" + quoted(o.status);
+  if (!o.approve.empty()) p += ",\"approve\":" + quoted(o.approve);
+  if (!o.tools.empty()) {
+    p += ",\"tools\":[";
+    for (std::size_t i = 0; i < o.tools.size(); ++i) p += (i > 0 ? "," : "") + quoted(o.tools[i]);
+    p += "]";
+  }
+  if (o.max_rounds >= 0) p += ",\"limits\":{\"maxRounds\":" + std::to_string(o.max_rounds) + "}";
+  if (o.no_stream) p += ",\"stream\":false";
+  return p + "}";
+}
+
+// Shows the events of one run as they come.
+class viewer {
+ public:
+  viewer(context& c, bool show_text) : c_(c), show_text_(show_text) {}
+
+  void event(const raw_json& params) {
+    const std::string type = text_of(params, "type");
+    if (c_.json) {
+      c_.screen->out_line(params.text());
+      return;
+    }
+    if (type == "text" && show_text_) {
+      c_.screen->out(text_of(params, "text"));
+      shown_ = true;
+    } else if (type == "status") {
+      c_.screen->status(text_of(params, "text"));
+    } else if (type == "round" && shown_) {
+      c_.screen->finish_line();
+    } else if (type == "tool_call") {
+      std::string line =
+          "-> " + text_of(params, "name") + " " + std::string(cut_utf8(find_member(params, "arguments").text(), 300));
+      c_.screen->err_line(c_.screen->dim(printable(line)));
+    } else if (type == "tool_progress") {
+      std::string line = text_of(params, "message");
+      if (line.empty()) line = "progress " + std::string(find_member(params, "progress").text());
+      c_.screen->status(line);
+    } else if (type == "tool_result") {
+      result_line(params);
+    } else if (type == "error") {
+      c_.screen->err_line(c_.screen->dim(printable(text_of(params, "message"))));
+    }
+  }
+
+  bool shown() const noexcept { return shown_; }
+
+ private:
+  void result_line(const raw_json& params) {
+    std::string first;
+    for_each_element(find_member(params, "content"), [&](const raw_json& block) {
+      first = text_of(block, "text");
+      if (first.empty()) first = "[" + text_of(block, "type") + "]";
+      return false;
+    });
+    std::string line = find_member(params, "isError").is_true() ? "<- error: " : "<- ";
+    line += cut_utf8(first.substr(0, first.find('\n')), 200);
+    line += " (" + std::string(find_member(params, "durationMs").text()) + " ms)";
+    c_.screen->err_line(c_.screen->dim(printable(line)));
+  }
+
+  context& c_;
+  bool show_text_;
+  bool shown_ = false;
+};
+
+int finish(context& c, const raw_json& result, bool text_shown) {
+  const std::string reason = text_of(result, "stopReason");
+  const std::string text = text_of(result, "text");
+  const std::string why = text_of(result, "reason");
+  c.screen->clear_status();
+  if (!c.json) {
+    if (text_shown) {
+      c.screen->finish_line();
+    } else if (!text.empty()) {
+      c.screen->out(text);
+      if (text.back() != '\n') c.screen->out("\n");
+    }
+  }
+  if (reason == "final") return done;
+  if (reason == "max_rounds" && !text.empty()) {
+    c.screen->err_line("mcpbx: the limit on rounds was reached; the answer was made from what was known by then");
+    return done;
+  }
+  if (reason == "cancelled") {
+    if (!interrupted()) c.screen->error("the run was cancelled");
+    return interrupted() ? interrupted_exit : no_answer;
+  }
+  c.screen->error(why.empty() ? "the run ended without an answer (" + reason + ")" : why);
+  return reason == "provider_error" ? provider_failed : no_answer;
+}
+
+}  // namespace
+
+int ask(context& c, const ask_options& o) {
+  std::string question = o.text;
+  if (question == "-") {
+    auto in = read_stdin();
+    if (!in) return explain(c, in.error());
+    question = std::move(*in);
+  }
+  if (question.find_first_not_of(" \t\r\n") == std::string::npos) {
+    c.screen->error("there is no question; write it behind `ask`, or `-` to read it from standard input");
+    return usage;
+  }
+  int status = 0;
+  auto made = connect_or_explain(c, true, status);
+  if (!made) return status;
+  catch_interrupts();
+  viewer view(c, c.screen->out_is_terminal() && !o.no_stream);
+  connection& link = made->link;
+  auto answered = link.call(
+      "mcpbx/chat", build_params(o, question),
+      [&](std::string_view method, const raw_json& params) {
+        if (method == "mcpbx/event") view.event(params);
+      },
+      [&](std::int64_t request) {
+        (void)link.notify("notifications/cancelled", "{\"requestId\":" + std::to_string(request) + "}");
+      });
+  c.screen->clear_status();
+  if (!answered) return explain(c, answered.error());
+  if (answered->error) return interrupted() ? static_cast<int>(interrupted_exit) : explain(c, *answered);
+  return finish(c, answered->result, view.shown());
+}
+
+}  // namespace mcpbx::cli

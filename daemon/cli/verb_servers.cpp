@@ -1,0 +1,200 @@
+// `mcpbx servers`, `status`, `wait`, `restart`, `stop`.
+#include "daemon/cli/verbs.hpp"
+#include "mcp/support/text.hpp"
+#include "mcp/transport/unix_socket.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace mcpbx::cli {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+std::string text_of(const raw_json& object, std::string_view key) {
+  return find_member(object, key).as_string().value_or("");
+}
+
+std::string number_of(const raw_json& object, std::string_view key) {
+  const raw_json value = find_member(object, key);
+  return value && !value.is_null() ? std::string(value.text()) : "";
+}
+
+// Why a server is not ready, for one table cell.
+std::string trouble(const raw_json& server) {
+  std::string why = text_of(server, "lastError");
+  const std::string next = number_of(server, "nextTryMs");
+  if (!why.empty() && !next.empty() && next != "-1") why += " (next try in " + next + " ms)";
+  return std::string(cut_utf8(why, 160));
+}
+
+// nullopt-like: sends one request of an own method and gives its result.
+result<raw_json> request(connection& link, std::string_view method, std::string_view params, context& c, int& status) {
+  auto got = link.call(method, params);
+  if (!got) {
+    status = explain(c, got.error());
+    return std::unexpected(got.error());
+  }
+  if (got->error) {
+    status = explain(c, *got);
+    return fail(errc::peer, got->error_message());
+  }
+  return got->result;
+}
+
+bool answers(const std::string& path) {
+  auto fd = mcp::connect_unix(path);
+  if (fd) ::close(*fd);
+  return fd.has_value();
+}
+
+struct readiness {
+  bool all_ready = true;
+  std::string hopeless, waiting;  // names with reasons
+};
+
+readiness judge(const raw_json& servers) {
+  readiness r;
+  for_each_element(servers, [&](const raw_json& server) {
+    const std::string state = text_of(server, "state"), name = text_of(server, "name");
+    if (state == "ready" || state == "lazy" || state == "disabled") return true;
+    r.all_ready = false;
+    std::string line = name + ": " + state;
+    if (const std::string why = trouble(server); !why.empty()) line += ": " + why;
+    (state == "crash_loop" || state == "failed" ? r.hopeless : r.waiting) += "  " + line + "\n";
+    return true;
+  });
+  return r;
+}
+
+}  // namespace
+
+int servers(context& c) {
+  int status = 0;
+  auto made = connect_or_explain(c, true, status);
+  if (!made) return status;
+  auto got = request(made->link, "mcpbx/servers", "{}", c, status);
+  if (!got) return status;
+  const raw_json list = find_member(*got, "servers");
+  if (c.json) {
+    c.screen->out_line(list.text());
+    return done;
+  }
+  std::vector<std::vector<std::string>> rows{
+      {"NAME", "STATE", "ERA", "REVISION", "TOOLS", "PID", "RESTARTS", "LAST ERROR"}};
+  for_each_element(list, [&](const raw_json& s) {
+    rows.push_back({text_of(s, "name"), text_of(s, "state"), text_of(s, "era"), text_of(s, "revision"),
+                    number_of(s, "tools"), number_of(s, "pid"), number_of(s, "restarts"), trouble(s)});
+    return true;
+  });
+  if (rows.size() == 1) {
+    c.screen->err_line("no tool servers are configured");
+    return done;
+  }
+  c.screen->out(table(rows));
+  // What a server that is not well said last, below the table.
+  for_each_element(list, [&](const raw_json& s) {
+    const std::string state = text_of(s, "state"), said = text_of(s, "stderr");
+    if (said.empty() || state == "ready" || state == "lazy" || state == "disabled") return true;
+    c.screen->out("\n" + text_of(s, "name") + (text_of(s, "exit").empty() ? "" : ", " + text_of(s, "exit")) +
+                  ", stderr:\n");
+    c.screen->out(said.substr(said.size() > 600 ? said.size() - 600 : 0) + "\n");
+    return true;
+  });
+  return done;
+}
+
+int status(context& c) {
+  int code = 0;
+  auto made = connect_or_explain(c, false, code);
+  if (!made) return code;
+  auto got = request(made->link, "mcpbx/status", "{}", c, code);
+  if (!got) return code;
+  if (c.json) {
+    c.screen->out_line(got->text());
+    return done;
+  }
+  std::vector<std::vector<std::string>> rows;
+  auto object = raw_object::open(*got);
+  if (object) {
+    object->for_each([&](std::string_view key, const raw_json& value) {
+      rows.push_back({std::string(key), value.as_string().value_or(std::string(value.text()))});
+    });
+  }
+  c.screen->out(table(rows));
+  return done;
+}
+
+int wait(context& c, int timeout_s) {
+  const auto deadline = steady::now() + std::chrono::seconds(timeout_s);
+  auto where = choose_socket(c.place);
+  if (!where) return explain(c, where.error());
+  const std::string path = where->path;
+  std::string still;
+  bool answered = false;
+  for (;;) {
+    // Connected anew each time: the daemon may be restarted while we wait.
+    if (auto fd = mcp::connect_unix(path)) {
+      connection link(*fd);
+      auto got = link.call("mcpbx/servers", "{}");
+      if (got && got->result) {
+        answered = true;
+        const raw_json list = find_member(got->result, "servers");
+        readiness r = judge(list);
+        if (r.all_ready || !r.hopeless.empty()) {
+          if (c.json) c.screen->out_line(list.text());
+          if (r.all_ready) return done;
+          c.screen->error("not every tool server can be used:\n" + r.hopeless + r.waiting);
+          return no_answer;
+        }
+        still = r.waiting;
+      }
+    }
+    if (steady::now() >= deadline) break;
+    ::poll(nullptr, 0, 20);
+  }
+  if (answered) {
+    c.screen->error("not ready within " + std::to_string(timeout_s) + " s:\n" + still);
+    return no_answer;
+  }
+  c.screen->error("no daemon answered at " + path + " within " + std::to_string(timeout_s) + " s");
+  return no_daemon;
+}
+
+int restart(context& c, const std::string& server) {
+  int code = 0;
+  auto made = connect_or_explain(c, true, code);
+  if (!made) return code;
+  auto got = request(made->link, "mcpbx/restart", "{\"server\":" + quoted(server) + "}", c, code);
+  if (!got) return code;
+  if (c.json) c.screen->out_line(got->text());
+  return done;
+}
+
+int stop(context& c) {
+  int code = 0;
+  auto made = connect_or_explain(c, false, code);
+  if (!made) return code;
+  auto got = request(made->link, "mcpbx/stop", "{}", c, code);
+  if (!got) return code;
+  if (c.json) c.screen->out_line(got->text());
+  // Done means gone: the daemon closes its socket when every tool server has ended (10 s at most).
+  auto where = choose_socket(c.place);
+  if (!where) return explain(c, where.error());
+  const std::string path = where->path;
+  const auto deadline = steady::now() + std::chrono::seconds(12);
+  while (answers(path)) {
+    if (steady::now() >= deadline) {
+      c.screen->error("the daemon is still stopping");
+      return no_answer;
+    }
+    ::poll(nullptr, 0, 20);
+  }
+  return done;
+}
+
+}  // namespace mcpbx::cli

@@ -1,0 +1,172 @@
+// `mcpbx tools` and `mcpbx call`.
+#include "daemon/cli/verbs.hpp"
+#include "mcp/support/text.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace mcpbx::cli {
+namespace {
+
+std::string text_of(const raw_json& object, std::string_view key) {
+  return find_member(object, key).as_string().value_or("");
+}
+
+// One key=value as JSON, by the type that the tool's schema gives the key; without one, JSON literals and numbers stay
+// what they are and everything else is a string.
+result<std::string> typed_value(const raw_json& schema, const std::string& key, const std::string& value) {
+  const std::string type = text_of(find_member(find_member(schema, "properties"), key), "type");
+  if (type == "string") return quoted(value);
+  auto parsed = raw_json::parse(value);
+  if (type.empty()) {
+    const bool literal = parsed && !parsed->is_string() && !parsed->is_object() && !parsed->is_array();
+    return literal ? value : quoted(value);
+  }
+  if (!parsed)
+    return fail(errc::invalid_argument,
+                "the argument " + key + " must be of type " + type + ", but `" + value + "` is not");
+  return value;
+}
+
+result<std::string> build_arguments(const call_options& o, const raw_json& schema) {
+  if (!o.json_arguments.empty()) {
+    std::string text = o.json_arguments;
+    if (text == "-") {
+      auto in = read_stdin();
+      if (!in) return in;
+      text = std::move(*in);
+    }
+    auto parsed = raw_json::parse(text, 10'000);
+    if (!parsed) return fail(errc::invalid_argument, "--args is no JSON: " + parsed.error().message);
+    if (!parsed->is_object())
+      return fail(errc::invalid_argument, "--args must be a JSON object, such as {\"path\":\"a.txt\"}");
+    return std::string(parsed->text());
+  }
+  std::string out = "{";
+  for (const auto& word : o.arguments) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return fail(errc::invalid_argument,
+                  "`" + word + "` is no argument; write key=value, or --args with a JSON object");
+    auto value = typed_value(schema, word.substr(0, equals), word.substr(equals + 1));
+    if (!value) return value;
+    if (out.size() > 1) out += ",";
+    out += quoted(word.substr(0, equals)) + ":" + *value;
+  }
+  return out + "}";
+}
+
+void print_content(context& c, const raw_json& result) {
+  bool any = false;
+  for_each_element(find_member(result, "content"), [&](const raw_json& block) {
+    const std::string type = text_of(block, "type");
+    std::string text = text_of(block, "text");
+    if (type == "resource") text = text_of(find_member(block, "resource"), "text");
+    if (type == "resource_link") text = text_of(block, "uri");
+    if (text.empty() && type != "text")
+      text = "[" + type + " " + text_of(block, "mimeType") + ", " +
+             std::to_string(find_member(block, "data").text().size()) + " bytes of base64; see --json]";
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    c.screen->out(text);
+    any = true;
+    return true;
+  });
+  if (any) return;
+  if (auto structured = find_member(result, "structuredContent")) c.screen->out_line(structured.text());
+}
+
+// The first line of a description, cut for a table.
+std::string summary(const raw_json& definition) {
+  std::string text = text_of(definition, "description");
+  text = text.substr(0, text.find('\n'));
+  if (text.size() > 90) text = std::string(cut_utf8(text, 87)) + "...";
+  return text;
+}
+
+}  // namespace
+
+int tools(context& c, const tools_options& o) {
+  int status = 0;
+  auto made = connect_or_explain(c, true, status);
+  if (!made) return status;
+  std::string params = "{";
+  if (!o.pattern.empty()) params += "\"pattern\":" + quoted(o.pattern);
+  if (!o.format.empty()) params += std::string(params.size() > 1 ? "," : "") + "\"format\":" + quoted(o.format);
+  auto got = made->link.call("mcpbx/tools", params + "}");
+  if (!got) return explain(c, got.error());
+  if (got->error) return explain(c, *got);
+  const raw_json list = find_member(got->result, "tools");
+  if (c.json || !o.format.empty()) {
+    c.screen->out_line(list.text());
+    return done;
+  }
+  std::vector<std::vector<std::string>> rows;
+  for_each_element(list, [&](const raw_json& tool) {
+    rows.push_back({text_of(tool, "name"), summary(tool)});
+    return true;
+  });
+  if (rows.empty()) {
+    c.screen->err_line(o.pattern.empty() ? "no tools; `mcpbx servers` tells how the tool servers are"
+                                         : "no tool matches " + o.pattern);
+    return done;
+  }
+  c.screen->out(table(rows));
+  return done;
+}
+
+int call(context& c, const call_options& o) {
+  int status = 0;
+  auto made = connect_or_explain(c, true, status);
+  if (!made) return status;
+  connection& link = made->link;
+  if (auto ready = initialize(link, MCPBX_VERSION); !ready) return explain(c, ready.error());
+  auto listed = link.call("mcpbx/tools", "{\"name\":" + quoted(o.name) + "}");
+  if (!listed) return explain(c, listed.error());
+  if (listed->error) return explain(c, *listed);
+  raw_json definition;
+  for_each_element(find_member(listed->result, "tools"), [&](const raw_json& tool) {
+    definition = tool;
+    return false;
+  });
+  auto arguments = build_arguments(o, find_member(definition, "inputSchema"));
+  if (!arguments) return explain(c, arguments.error());
+
+  catch_interrupts();
+  const bool watch = c.screen->err_is_terminal() && !c.json;
+  std::string params = "{\"name\":" + quoted(o.name) + ",\"arguments\":" + *arguments;
+  if (watch) params += ",\"_meta\":{\"progressToken\":\"call\"}";
+  auto got = link.call(
+      "tools/call", params + "}",
+      [&](std::string_view method, const raw_json& p) {
+        if (!watch || method != "notifications/progress") return;
+        std::string line = text_of(p, "message");
+        if (line.empty()) line = "progress " + std::string(find_member(p, "progress").text());
+        c.screen->status(line);
+      },
+      [&](std::int64_t request) {
+        (void)link.notify("notifications/cancelled",
+                          "{\"requestId\":" + std::to_string(request) + ",\"reason\":\"interrupted by the user\"}");
+      });
+  c.screen->clear_status();
+  if (!got) return explain(c, got.error());
+  if (got->error) {
+    const int code = explain(c, *got);
+    return !definition && got->error_code() == mcp::code::invalid_params ? static_cast<int>(no_such) : code;
+  }
+  const bool is_error = find_member(got->result, "isError").is_true();
+  if (c.json) {
+    c.screen->out_line(got->result.text());
+  } else if (is_error) {
+    std::string why;
+    for_each_element(find_member(got->result, "content"), [&](const raw_json& block) {
+      why += (why.empty() ? "" : "\n") + text_of(block, "text");
+      return true;
+    });
+    c.screen->error("the tool returned an error: " + why);
+  } else {
+    print_content(c, got->result);
+  }
+  return is_error ? no_answer : done;
+}
+
+}  // namespace mcpbx::cli

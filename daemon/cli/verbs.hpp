@@ -1,0 +1,56 @@
+// The verbs of `mcpbx`, one function each; they return the exit status.
+#pragma once
+#include "daemon/cli/daemon_start.hpp"
+#include "daemon/cli/terminal.hpp"
+
+#include <string>
+#include <vector>
+
+namespace mcpbx::cli {
+
+/// What every verb is given.
+struct context {
+  cli::place place;
+  bool json = false;
+  terminal* screen = nullptr;
+};
+
+struct ask_options {
+  std::string text, model, system, status, approve;
+  std::vector<std::string> tools;
+  int max_rounds = -1;
+  bool no_stream = false;
+};
+int ask(context& c, const ask_options& o);
+
+struct tools_options {
+  std::string pattern, format;
+};
+int tools(context& c, const tools_options& o);
+
+struct call_options {
+  std::string name;
+  std::vector<std::string> arguments;  ///< key=value
+  std::string json_arguments;          ///< --args, or "-" for standard input
+};
+int call(context& c, const call_options& o);
+
+int servers(context& c);
+int status(context& c);
+int wait(context& c, int timeout_s);
+int restart(context& c, const std::string& server);
+int stop(context& c);
+
+/// The aggregated MCP server on stdio (`mcpbx mcp`): passes lines between stdin/stdout and the socket.
+int shim(context& c);
+
+/// Connects or says why not; nullopt-like: `status` is set when there is no connection.
+result<connected> connect_or_explain(context& c, bool may_start, int& status);
+/// Prints a JSON-RPC error of the daemon and gives the exit status that fits its code.
+int explain(context& c, const answer& a);
+/// Prints a failed call (connection lost, interrupted) and gives its exit status.
+int explain(context& c, const error& e);
+/// Standard input to its end, at most 16 MiB.
+result<std::string> read_stdin();
+
+}  // namespace mcpbx::cli

@@ -1,0 +1,4 @@
+// The command-line program.
+#include "daemon/cli/cli.hpp"
+
+int main(int argc, char** argv) { return mcpbx::cli::run(argc, argv); }
