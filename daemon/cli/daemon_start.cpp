@@ -33,10 +33,6 @@ std::string own_folder() {
   return self.has_parent_path() ? self.parent_path().string() : std::string("/usr/bin");
 }
 
-conf::environment conf::environment::of_process() {
-  return conf::environment::of_process();
-}
-
 // Starts mcpbxd with its output going to `log_fd`. A detached one gets a session of its own and $HOME; a private one
 // dies with this process.
 result<pid_t> spawn(const std::vector<std::string>& arguments, int log_fd, bool detached) {
