@@ -1,0 +1,40 @@
+// A sink that writes down what a framer finds, in one comparable form.
+#pragma once
+#include "mcp/rpc/line_framer.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::test {
+
+struct recorded_lines : mcp::line_sink {
+  std::vector<mcp::message> messages;
+  std::vector<mcp::line_fault> faults;
+  std::string log;  // everything in order, for comparing
+
+  void on_message(mcp::message m) override {
+    log += "message " + std::string(m.whole.text()) + " id=" + m.id.key() + " method=" + std::string(m.method()) +
+           " params=" + std::string(m.params.text()) + " result=" + std::string(m.result.text()) + "\n";
+    messages.push_back(std::move(m));
+  }
+  void on_fault(mcp::line_fault f) override {
+    log += "fault " + std::to_string(static_cast<int>(f.type)) + " " + std::to_string(f.envelope.code) +
+           " id=" + f.envelope.id.key() + (f.envelope.is_response ? " response " : " ") + f.envelope.what +
+           " bytes=" + std::to_string(f.bytes) + " " + f.excerpt + "\n";
+    faults.push_back(std::move(f));
+  }
+};
+
+/// The log of `text` read in parts of `step` bytes (0: whole).
+inline recorded_lines read_lines(std::string_view text, mcp::line_framer::options options = {}, std::size_t step = 0) {
+  recorded_lines sink;
+  mcp::line_framer framer(options);
+  if (step == 0) step = text.size() + 1;
+  for (std::size_t at = 0; at < text.size(); at += step) framer.feed(text.substr(at, step), sink);
+  framer.finish(sink);
+  return sink;
+}
+
+}  // namespace mcpbx::test

@@ -1,0 +1,159 @@
+// Editing one level of an object: what is not touched keeps its bytes.
+#include "mcp/support/json_scanner.hpp"
+#include "mcp/support/raw_json.hpp"
+#include "test/mcp/support/random_json.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using mcpbx::errc;
+using mcpbx::raw_json;
+using mcpbx::raw_object;
+
+/// Opens `text`, applies the edits ("-key" erases, "key=value" sets) and returns the result.
+std::string edited(std::string_view text, const std::vector<std::string_view>& edits) {
+  auto o = raw_object::open(raw_json::own(text));
+  REQUIRE(o);
+  for (const std::string_view e : edits) {
+    if (e.starts_with('-'))
+      o->erase(e.substr(1));
+    else
+      o->set(e.substr(0, e.find('=')), raw_json::own(e.substr(e.find('=') + 1)));
+  }
+  CHECK(o->build().str() == o->json().text());
+  return o->build().str();
+}
+
+TEST_CASE("members are erased with exactly one comma") {
+  CHECK(edited(R"({"a":1})", {"-a"}) == "{}");
+  CHECK(edited(R"({"a":1,"b":2})", {"-a"}) == R"({"b":2})");
+  CHECK(edited(R"({"a":1,"b":2})", {"-b"}) == R"({"a":1})");
+  CHECK(edited(R"({"a":1,"b":2,"c":3})", {"-b"}) == R"({"a":1,"c":3})");
+  CHECK(edited(R"({"a":1,"b":2,"c":3})", {"-a", "-b"}) == R"({"c":3})");
+  CHECK(edited(R"({"a":1,"b":2,"c":3})", {"-b", "-c"}) == R"({"a":1})");
+  CHECK(edited(R"({"a":1,"b":2,"c":3})", {"-a", "-c"}) == R"({"b":2})");
+  CHECK(edited(R"({"a":1,"b":2,"c":3})", {"-a", "-b", "-c"}) == "{}");
+  CHECK(edited(R"({"a":1,"b":2,"a":3})", {"-a"}) == R"({"b":2})");
+  CHECK(edited(R"({"a":1,"b":2})", {"-x"}) == R"({"a":1,"b":2})");
+}
+
+TEST_CASE("values are replaced in place") {
+  CHECK(edited(R"({"a":1,"b":2})", {"a=[9]"}) == R"({"a":[9],"b":2})");
+  CHECK(edited(R"({ "a" : 1 , "b" : 2 })", {"b=null"}) == R"({ "a" : 1 , "b" : null })");
+  CHECK(edited(R"({"a":1,"b":2})", {"a=3", "b=4", "a=5"}) == R"({"a":5,"b":4})");
+  CHECK(edited(R"({"\u0061":1})", {"a=2"}) == R"({"\u0061":2})");
+}
+
+TEST_CASE("new members come last") {
+  CHECK(edited("{}", {"a=1"}) == R"({"a":1})");
+  CHECK(edited("{ }", {"a=1"}) == R"({"a":1 })");
+  CHECK(edited(R"({"a":1})", {"b=2", "c=3"}) == R"({"a":1,"b":2,"c":3})");
+  CHECK(edited("{ \"a\" : 1.0\n}", {"b\n=2"}) == "{ \"a\" : 1.0,\"b\\n\":2\n}");
+  CHECK(edited("{}", {"a=1", "a=2"}) == R"({"a":2})");
+  CHECK(edited("{}", {"a=1", "-a"}) == "{}");
+  CHECK(edited("{}", {"a=1", "b=2", "-a"}) == R"({"b":2})");
+  CHECK(edited(R"({"a":1})", {"-a", "b=2"}) == R"({"b":2})");
+  CHECK(edited(R"({"a":1,"c":3})", {"-a", "a=2"}) == R"({"c":3,"a":2})");
+}
+
+TEST_CASE("a key that stands several times is set once") {
+  CHECK(edited(R"({"a":1,"b":2,"a":3})", {"a=9"}) == R"({"b":2,"a":9})");
+}
+
+TEST_CASE("an unedited object is the original and an edited one shares its bytes") {
+  const auto json = raw_json::parse(R"({"a":1, "b":[1,2,3], "c":"x"})");
+  REQUIRE(json);
+  auto o = raw_object::open(*json);
+  REQUIRE(o);
+  CHECK(o->json().text().data() == json->text().data());
+  o->set("b", raw_json::literal("0"));
+  const auto built = o->build();
+  CHECK(built.str() == R"({"a":1, "b":0, "c":"x"})");
+  REQUIRE(built.pieces().size() == 3);
+  CHECK(built.pieces()[0].text().data() == json->text().data());
+  CHECK(built.pieces()[2].owner().data() == json->owner().data());
+  CHECK(o->find("b").text() == "0");
+  CHECK(o->find("c").text() == "\"x\"");
+}
+
+TEST_CASE("members are read by unescaped key in their order") {
+  const auto o = raw_object::open(raw_json::literal(R"({"a":1,"\u0062":{"a":2},"a":[3]})"));
+  REQUIRE(o);
+  CHECK(o->size() == 3);
+  CHECK(o->find("a").text() == "[3]");
+  CHECK(o->find("b").text() == "{\"a\":2}");
+  CHECK_FALSE(o->contains("c"));
+  std::string seen;
+  o->for_each([&](std::string_view key, const raw_json& value) {
+    seen += std::string(key) + "=" + std::string(value.text()) + " ";
+  });
+  CHECK(seen == "a=1 b={\"a\":2} a=[3] ");
+}
+
+TEST_CASE("a duplicate of a key that must be unique is refused and of any other kept") {
+  const raw_json json = raw_json::literal(R"({"a":1,"b":2,"\u0061":3})");
+  CHECK(raw_object::open(json));
+  CHECK(raw_object::open(json, {"b", "c"}));
+  const auto bad = raw_object::open(json, {"b", "a"});
+  REQUIRE_FALSE(bad);
+  CHECK(bad.error().code == errc::invalid_argument);
+  CHECK(bad.error().message == "duplicate member \"a\"");
+}
+
+TEST_CASE("only objects can be opened") {
+  for (const std::string_view text : {"", "1", "[]", "\"{}\"", "null"}) {
+    const auto o = raw_object::open(raw_json::literal(text));
+    REQUIRE_FALSE(o);
+    CHECK(o.error().code == errc::invalid_argument);
+  }
+}
+
+TEST_CASE("G12: opening text that nobody checked is safe") {
+  for (const std::string_view text :
+       {"{",         "{\"",         "{\"a",      "{\"a\"",   "{\"a\":",          "{\"a\":1",
+        "{\"a\":1,", "{\"a\":1,}",  "{\"a\":\"", "{\"a\":{", "{\"a\":[}",        "{,}",
+        "{\"a\\",    "{\"a\\\":1}", "{}}",       "{} ",      "{\"a\":,\"b\":1}", "{\"a\":1 2}",
+        "{]",        "{\"a\":]}"}) {
+    CAPTURE(text);
+    const auto o = raw_object::open(raw_json::own(text));
+    if (o) CHECK(o->build().str() == text);
+  }
+  mcpbx::test::random_json random(4);
+  for (int i = 0; i < 5000; ++i) {
+    const std::string text = random.damaged("{" + random.value(2) + "}");
+    auto o = raw_object::open(raw_json::own(text));
+    if (!o) continue;
+    o->set("a", raw_json::literal("1"));
+    (void)o->build().str();
+    (void)find_member(raw_json::own(text), "a");
+  }
+}
+
+TEST_CASE("random edits give well-formed objects whose other members are unchanged") {
+  mcpbx::test::random_json random(5);
+  for (int i = 0; i < 3000; ++i) {
+    const auto json = raw_json::parse(R"({"x":)" + random.value(2) + R"(, "y" :)" + random.value(2) +
+                                      "\t,\"z\":" + random.value(1) + "}");
+    REQUIRE(json);
+    auto o = raw_object::open(*json);
+    REQUIRE(o);
+    const std::string_view key = std::vector<std::string_view>{"x", "y", "z", "w"}[random.below(4)];
+    if (random.below(2) == 0)
+      o->erase(key);
+    else
+      o->set(key, raw_json::literal("true"));
+    const std::string text = o->build().str();
+    CAPTURE(text);
+    REQUIRE(mcpbx::check_json(text, 256) == mcpbx::json_scanner::fault::none);
+    for (const std::string_view other : {"x", "y", "z"})
+      if (other != key) CHECK(find_member(raw_json::own(text), other).text() == find_member(*json, other).text());
+    CHECK(find_member(raw_json::own(text), key).text() == o->find(key).text());
+  }
+}
+
+}  // namespace

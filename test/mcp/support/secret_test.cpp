@@ -1,0 +1,44 @@
+// What must not be printed is not printed.
+#include "mcp/support/secret.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace {
+
+using mcpbx::redactor;
+using mcpbx::secret;
+
+struct fixture {
+  fixture() { redactor::clear(); }
+  ~fixture() { redactor::clear(); }
+};
+
+TEST_CASE_FIXTURE(fixture, "registered secrets are redacted wherever they stand") {
+  redactor::add(secret("sk-123456"));
+  CHECK(redactor::redact("key sk-123456, again:sk-123456") == "key ***, again:***");
+  CHECK(redactor::redact("sk-12345") == "sk-12345");
+  CHECK(redactor::redact("") == "");
+  CHECK(to_string(secret("sk-123456")) == "***");
+}
+
+TEST_CASE_FIXTURE(fixture, "a secret that contains another one is covered whole") {
+  redactor::add(secret("abcdef"));
+  redactor::add(secret("abcdefghij"));
+  CHECK(redactor::redact("abcdefghij abcdef") == "*** ***");
+}
+
+TEST_CASE_FIXTURE(fixture, "a secret is redacted in its JSON form too") {
+  redactor::add(secret("pass\"word\\"));
+  CHECK(redactor::redact(R"({"a":"pass\"word\\"})") == R"({"a":"***"})");
+}
+
+TEST_CASE_FIXTURE(fixture, "a value too short to be a secret garbles nothing") {
+  redactor::add(secret("abc"));
+  redactor::add(secret("a\nb\nc"));
+  redactor::add(secret(""));
+  CHECK(redactor::redact("abc a\\nb\\nc") == "abc a\\nb\\nc");
+}
+
+}  // namespace

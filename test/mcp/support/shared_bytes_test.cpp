@@ -1,0 +1,82 @@
+// Shared bytes, the buffer they come from, and the accountant.
+#include "mcp/support/shared_bytes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+
+namespace {
+
+using mcpbx::byte_account;
+using mcpbx::byte_buffer;
+using mcpbx::shared_bytes;
+
+TEST_CASE("copies share one block and the last owner frees it") {
+  const std::size_t base = byte_account::total();
+  {
+    const shared_bytes a = shared_bytes::copy("hello");
+    const std::size_t one = byte_account::total();
+    CHECK(one >= base + 5);
+    shared_bytes b = a;
+    const shared_bytes c = std::move(b);
+    CHECK(b.empty());
+    CHECK(byte_account::total() == one);
+    CHECK(c.data() == a.data());
+    CHECK(c.view() == "hello");
+    b = c;
+    b = shared_bytes();
+  }
+  CHECK(byte_account::total() == base);
+}
+
+TEST_CASE("nothing is allocated for nothing") {
+  const std::size_t base = byte_account::total();
+  const shared_bytes none = shared_bytes::copy("");
+  CHECK(none.empty());
+  CHECK(none.view().empty());
+  CHECK(byte_buffer().take().empty());
+  CHECK(byte_account::total() == base);
+}
+
+TEST_CASE("a buffer grows keeps its bytes and hands them over shrunk") {
+  const std::size_t base = byte_account::total();
+  {
+    byte_buffer buffer;
+    std::string expected;
+    for (int i = 0; i < 20'000; ++i) {
+      buffer.append("0123456789");
+      expected += "0123456789";
+    }
+    buffer.append('x');
+    expected += 'x';
+    CHECK(buffer.view() == expected);
+    buffer.truncate(100'001);
+    CHECK(buffer.size() == 100'001);
+    const shared_bytes bytes = buffer.take();
+    CHECK(buffer.empty());
+    CHECK(bytes.view() == std::string_view(expected).substr(0, 100'001));
+    CHECK(byte_account::total() - base < 100'001 + 100'001 / 8 + 64);
+    buffer.append("again");
+    CHECK(buffer.view() == "again");
+    byte_buffer other = std::move(buffer);
+    CHECK(other.view() == "again");
+    other.clear();
+    CHECK(other.empty());
+  }
+  CHECK(byte_account::total() == base);
+}
+
+TEST_CASE("G11: the accountant refuses large messages above its bound and never small ones") {
+  const std::size_t before = byte_account::limit();
+  byte_account::set_limit(byte_account::total() + 100'000);
+  CHECK(byte_account::admits(100'000));
+  CHECK_FALSE(byte_account::admits(100'001));
+  CHECK_FALSE(byte_account::has_room(100'001));
+  byte_account::set_limit(0);
+  CHECK(byte_account::admits(byte_account::small_message));
+  CHECK_FALSE(byte_account::admits(byte_account::small_message + 1));
+  byte_account::set_limit(before);
+}
+
+}  // namespace

@@ -1,0 +1,89 @@
+// Suggestions, cleaning, cutting, globs, hashes.
+#include "mcp/support/text.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace {
+
+using namespace std::string_literals;
+using namespace std::string_view_literals;
+
+TEST_CASE("a misspelt word gets the nearest known one") {
+  constexpr std::array known = {"servers"sv, "providers"sv, "listen"sv, "log"sv};
+  CHECK(mcpbx::nearest("server", known) == "servers");
+  CHECK(mcpbx::nearest("serevrs", known) == "servers");
+  CHECK(mcpbx::nearest("provders", known) == "providers");
+  CHECK(mcpbx::nearest("lgo", known) == "log");
+  CHECK(mcpbx::nearest("xyz", known).empty());
+  CHECK(mcpbx::nearest("", known).empty());
+  CHECK(mcpbx::did_you_mean("lisen", known) == " (did you mean \"listen\"?)");
+  CHECK(mcpbx::did_you_mean("something else", known).empty());
+}
+
+TEST_CASE("G40: text for people has no controls and nothing invisible") {
+  CHECK(mcpbx::printable("plain é€😀") == "plain é€😀");
+  CHECK(mcpbx::printable("\x1b[31mred\x1b[0m\x07\x7f") == "[31mred[0m");
+  CHECK(mcpbx::printable("a\0b"s) == "ab");
+  CHECK(mcpbx::printable("a\xC2\x9B"
+                         "31mb\xC2\x80") == "a31mb");
+  CHECK(mcpbx::printable("a\u202Eb\u2066c\u200Ed\u200Be\uFEFFf\u2060g\u061Ch\u2028i") == "abcdefghi");
+  CHECK(mcpbx::printable("a\U000E0041\U000E007Fb") == "ab");
+  CHECK(mcpbx::printable("a\xFF"
+                         "b\xE2\x82") == "ab");
+  CHECK(mcpbx::printable("a\tb\r\nc") == "abc");
+  CHECK(mcpbx::printable("a\tb\r\nc", true) == "a\tb\nc");
+}
+
+TEST_CASE("text is cut between characters") {
+  CHECK(mcpbx::cut_utf8("abc", 5) == "abc");
+  CHECK(mcpbx::cut_utf8("abc", 2) == "ab");
+  CHECK(mcpbx::cut_utf8("a€b", 3) == "a");
+  CHECK(mcpbx::cut_utf8("a€b", 4) == "a€");
+  CHECK(mcpbx::cut_utf8("😀", 3).empty());
+  CHECK(mcpbx::cut_utf8("é", 0).empty());
+  CHECK(mcpbx::tail_utf8("abc", 2) == "bc");
+  CHECK(mcpbx::tail_utf8("a€b", 3) == "b");
+  CHECK(mcpbx::tail_utf8("a€b", 4) == "€b");
+  CHECK(mcpbx::tail_utf8("a😀", 3).empty());
+  CHECK(mcpbx::cut_utf8("\x80\x80\x80\x80\x80\x80", 5).size() == 5);
+  CHECK(mcpbx::tail_utf8("\x80\x80\x80\x80\x80\x80", 5).size() == 5);
+}
+
+TEST_CASE("globs match whole names") {
+  CHECK(mcpbx::glob_match("*", ""));
+  CHECK(mcpbx::glob_match("*", "anything"));
+  CHECK(mcpbx::glob_match("", ""));
+  CHECK_FALSE(mcpbx::glob_match("", "a"));
+  CHECK(mcpbx::glob_match("get_*", "get_user"));
+  CHECK_FALSE(mcpbx::glob_match("get_*", "forget_user"));
+  CHECK(mcpbx::glob_match("*_user", "get_user"));
+  CHECK(mcpbx::glob_match("a*b*c", "a__b_b__c"));
+  CHECK_FALSE(mcpbx::glob_match("a*b*c", "a__b_b__"));
+  CHECK(mcpbx::glob_match("a?c", "abc"));
+  CHECK(mcpbx::glob_match("a?c", "a€c"));
+  CHECK_FALSE(mcpbx::glob_match("a?c", "ac"));
+  CHECK(mcpbx::glob_match("**a**", "bab"));
+  CHECK_FALSE(mcpbx::glob_match("[ab]", "a"));
+}
+
+TEST_CASE("a glob with many stars takes no exponential time") {
+  std::string pattern;
+  for (int i = 0; i < 30; ++i) pattern += "a*";
+  CHECK_FALSE(mcpbx::glob_match(pattern + "b", std::string(2000, 'a')));
+  CHECK(mcpbx::glob_match(pattern, std::string(2000, 'a')));
+}
+
+TEST_CASE("hashes are the same for ever") {
+  CHECK(mcpbx::stable_hash("") == 0xcbf29ce484222325u);
+  CHECK(mcpbx::stable_hash("a") == 0xaf63dc4c8601ec8cu);
+  CHECK(mcpbx::stable_hash("foobar") == 0x85944171f73967e8u);
+  CHECK(mcpbx::hex(0x123456789abcdef0u, 16) == "123456789abcdef0");
+  CHECK(mcpbx::hex(0x123456789abcdef0u, 4) == "def0");
+  CHECK(mcpbx::hex(0, 1) == "0");
+}
+
+}  // namespace
