@@ -2,14 +2,15 @@
 // daemon is gone, for whatever reason (guarantees rows 20 to 22). The daemon forks it first of all, before any thread
 // or socket; it has its own session, is a subreaper, and holds no descriptor of ours but the control socket.
 #pragma once
+#include "mcp/support/error.hpp"
+#include "mcp/transport/server_process.hpp"
+
 #include <boost/asio/any_io_executor.hpp>
+
 #include <sys/types.h>
 
 #include <functional>
 #include <memory>
-
-#include "mcp/support/error.hpp"
-#include "mcp/transport/server_process.hpp"
 
 namespace mcpbx::mcp {
 
@@ -19,8 +20,8 @@ struct keeper_handle {
   int control_fd = -1;
 };
 
-/// Forks a keeper. Call it first thing in main; later calls (a replacement) are safe too, since the child only uses what
-/// fork leaves usable. Makes the calling process a subreaper. Ignores SIGPIPE and restores SIGCHLD.
+/// Forks a keeper. Call it first thing in main; later calls (a replacement) are safe too, since the child only uses
+/// what fork leaves usable. Makes the calling process a subreaper. Ignores SIGPIPE and restores SIGCHLD.
 result<keeper_handle> fork_keeper();
 
 /// The daemon's end: launches processes through the keeper and replaces it when it dies.

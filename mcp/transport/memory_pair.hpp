@@ -1,12 +1,12 @@
 // Two connected transports without a descriptor, for tests of everything above: messages pass as text through the same
 // framer, delivered in order from the given executor's queue.
 #pragma once
+#include "mcp/transport/transport.hpp"
+
 #include <boost/asio/any_io_executor.hpp>
 
 #include <memory>
 #include <utility>
-
-#include "mcp/transport/transport.hpp"
 
 namespace mcpbx::mcp {
 

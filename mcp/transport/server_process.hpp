@@ -1,5 +1,8 @@
 // A tool server's process as its supervisor sees it. The keeper provides real ones; tests provide scripted ones.
 #pragma once
+#include "mcp/support/error.hpp"
+#include "mcp/transport/transport.hpp"
+
 #include <sys/types.h>
 
 #include <functional>
@@ -7,9 +10,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "mcp/support/error.hpp"
-#include "mcp/transport/transport.hpp"
 
 namespace mcpbx::mcp {
 

@@ -1,11 +1,11 @@
 // A connection that carries JSON-RPC messages both ways. Its user sees whole, checked messages and never a byte count.
 // Everything happens on the speaking thread.
 #pragma once
-#include <cstddef>
-
 #include "mcp/rpc/line_framer.hpp"
 #include "mcp/rpc/message.hpp"
 #include "mcp/support/error.hpp"
+
+#include <cstddef>
 
 namespace mcpbx::mcp {
 
@@ -14,8 +14,8 @@ class transport_events : public line_sink {
  public:
   /// The outbox ran empty after it had not been: more may be sent.
   virtual void on_drained() {}
-  /// The connection ended: end of stream (errc::unavailable), a read or write error (errc::io), or a bound (errc::limit).
-  /// Comes at most once, never from inside send() or close(), and nothing comes after it.
+  /// The connection ended: end of stream (errc::unavailable), a read or write error (errc::io), or a bound
+  /// (errc::limit). Comes at most once, never from inside send() or close(), and nothing comes after it.
   virtual void on_closed(const error& why) = 0;
 };
 
@@ -27,7 +27,8 @@ class transport {
   /// Begins reading. `events` must outlive the transport or its close().
   virtual void start(transport_events& events) = 0;
   /// Queues one message (without a line break). It leaves with everything queued in the same turn, in one write.
-  /// After the end it is dropped silently.
+  /// After the end it is dropped silently; but after an end of stream the sending side stays open until close(), since
+  /// a caller that has said all it had to say may still wait for answers.
   virtual void send(segments text) = 0;
   /// Bytes queued and not yet taken by the system.
   virtual std::size_t unsent() const noexcept = 0;

@@ -1,15 +1,16 @@
 // The local socket: guarded by a lock for life, private from the first moment, peers known before a byte is parsed
 // (guarantees row 42; design section 4, Places).
 #pragma once
+#include "mcp/support/error.hpp"
+
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+
 #include <sys/types.h>
 
 #include <functional>
 #include <memory>
 #include <string>
-
-#include "mcp/support/error.hpp"
 
 namespace mcpbx::mcp {
 
@@ -23,8 +24,8 @@ struct peer_credentials {
 class unix_listener {
  public:
   /// errc::unavailable when another process holds the lock ("a daemon already runs at …"); errc::io or invalid_argument
-  /// (path over 107 bytes) otherwise. Each accepted connection (uid already compared with ours; others were closed) goes
-  /// to `on_connection` with ownership of the descriptor. On EMFILE accepting pauses 100 ms.
+  /// (path over 107 bytes) otherwise. Each accepted connection (uid already compared with ours; others were closed)
+  /// goes to `on_connection` with ownership of the descriptor. On EMFILE accepting pauses 100 ms.
   static result<std::unique_ptr<unix_listener>> open(boost::asio::any_io_executor executor, const std::string& path);
   /// Takes over a socket passed by systemd (descriptor 3); its file is not removed at the end.
   static result<std::unique_ptr<unix_listener>> adopt(boost::asio::any_io_executor executor, int fd);

@@ -1,0 +1,195 @@
+// The keeper: one loop over the control socket and the deaths of children. It holds nothing worth losing; when it goes,
+// everything below it goes too.
+#include "mcp/transport/keeper_child.hpp"
+
+#include "mcp/transport/control_channel.hpp"
+#include "mcp/transport/process_tree.hpp"
+#include "mcp/transport/spawn.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <variant>
+
+namespace mcpbx::mcp {
+namespace {
+
+namespace wire = keeper_protocol;
+
+constexpr int control_at = 3;
+constexpr int sweep_ms = 10;         // between looks at a tree that is being ended …
+constexpr int slow_sweep_ms = 1000;  // … and once it has resisted for long (a process stuck in the kernel)
+constexpr int patient_sweeps = 500;
+
+void pause_ms(long ms) {
+  const timespec t{ms / 1000, ms % 1000 * 1'000'000};
+  ::nanosleep(&t, nullptr);
+}
+
+process_exit to_exit(int status) {
+  if (WIFSIGNALED(status)) return {true, WTERMSIG(status)};
+  return {false, WEXITSTATUS(status)};
+}
+
+class keeper_loop {
+ public:
+  keeper_loop(int control_fd, int deaths_fd) : control_fd_(control_fd), deaths_fd_(deaths_fd), control_(control_fd) {}
+
+  void run() {
+    for (;;) {
+      std::array<pollfd, 2> waits{{{control_fd_, POLLIN, 0}, {deaths_fd_, POLLIN, 0}}};
+      if (control_.wants_to_write()) waits[0].events |= POLLOUT;
+      const int timeout = ended_.empty() ? -1 : sweeps_ < patient_sweeps ? sweep_ms : slow_sweep_ms;
+      if (::poll(waits.data(), waits.size(), timeout) < 0 && errno != EINTR) return;
+      if ((waits[1].revents & POLLIN) != 0) {
+        std::array<signalfd_siginfo, 16> deaths;
+        while (::read(deaths_fd_, deaths.data(), sizeof deaths) > 0) continue;
+        if (reap()) sweeps_ = clean_looks_ = 0;
+      }
+      if (!ended_.empty()) sweep();
+      const bool connected = waits[0].revents == 0 || control_.receive();
+      while (const auto frame = control_.next_frame()) handle(*frame);
+      if (!connected || !control_.flush()) return;
+    }
+  }
+
+  /// Ends everything below, but for what servers with keep_orphans left behind.
+  void end_all() {
+    for (const auto& [number, s] : servers_) ::kill(s.keep ? s.pid : -s.pid, SIGKILL);
+    int clean_looks = 0;
+    for (int round = 0; clean_looks < 2; ++round) {
+      reap();
+      const auto below = doomed_below(::getpid(), ::getpid(), fate::end, [&](pid_t pid, const server_mark& mark) {
+        return mark.keep && !leaders_.contains(pid) ? fate::stay : fate::end;
+      });
+      if (kill_living(below) == 0 && leaders_.empty()) {
+        ++clean_looks;
+      } else {
+        clean_looks = 0;
+        pause_ms(round < patient_sweeps ? 2 : slow_sweep_ms);
+      }
+    }
+    reap();
+  }
+
+ private:
+  struct server {
+    pid_t pid = -1;
+    bool keep = false;
+    std::uint32_t mark = 0;
+  };
+
+  void handle(std::string_view frame) {
+    auto request = wire::decode_request(frame);
+    if (!request) return;
+    if (auto* s = std::get_if<wire::spawn>(&*request)) return start(std::move(*s));
+    const auto& s = std::get<wire::send_signal>(*request);
+    const auto found = servers_.find(s.server);
+    if (found != servers_.end()) ::kill(-found->second.pid, s.number);
+  }
+
+  void start(wire::spawn request) {
+    const server_mark mark{::getpid(), static_cast<std::uint32_t>(request.server & 0x3fffffff),
+                           request.spec.keep_orphans};
+    const auto started = spawn_process(request.spec, to_limit(mark));
+    if (!started) return control_.send(encode(wire::notice(wire::spawn_failed{request.server, started.error()})));
+    servers_[request.server] = {started->pid, mark.keep, mark.server};
+    leaders_[started->pid] = request.server;
+    control_.send(encode(wire::notice(wire::spawned{request.server, started->pid})),
+                  {started->input, started->output, started->errors});
+  }
+
+  // Takes every child that has ended. Returns whether a server was among them.
+  bool reap() {
+    bool server_ended = false;
+    for (;;) {
+      siginfo_t info{};
+      if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+        if (errno == EINTR) continue;
+        return server_ended;  // no children
+      }
+      if (info.si_pid == 0) return server_ended;
+      const auto leader = leaders_.find(info.si_pid);
+      // While the leader is not reaped, its group's number cannot belong to anybody else.
+      if (leader != leaders_.end() && !servers_[leader->second].keep) ::kill(-info.si_pid, SIGKILL);
+      int status = 0;
+      if (::waitpid(info.si_pid, &status, 0) != info.si_pid || leader == leaders_.end()) continue;
+      server_ended = true;
+      const auto number = leader->second;
+      const server& s = servers_[number];
+      if (!s.keep) ended_.insert(s.mark);
+      servers_.erase(number);
+      leaders_.erase(leader);
+      control_.send(encode(wire::notice(wire::exited{number, to_exit(status)})));
+    }
+  }
+
+  // What is left of servers that have ended (guarantees row 21): their processes carry the mark, wherever they are.
+  void sweep() {
+    ++sweeps_;
+    const auto left = doomed_below(::getpid(), ::getpid(), fate::none, [&](pid_t, const server_mark& mark) {
+      return !mark.keep && ended_.contains(mark.server) ? fate::end : fate::none;
+    });
+    // A second look: one that forked while the first was taken may have been missed.
+    clean_looks_ = kill_living(left) == 0 ? clean_looks_ + 1 : 0;
+    if (clean_looks_ < 2) return;
+    ended_.clear();
+    sweeps_ = clean_looks_ = 0;
+  }
+
+  int control_fd_, deaths_fd_;
+  control_channel control_;
+  std::unordered_map<wire::server_number, server> servers_;
+  std::unordered_map<pid_t, wire::server_number> leaders_;
+  std::unordered_set<std::uint32_t> ended_;  // marks whose trees are being ended
+  int sweeps_ = 0, clean_looks_ = 0;
+};
+
+}  // namespace
+
+void run_keeper(int control_fd) {
+  // Out of the terminal's reach; what it signals to the daemon's group does not concern us.
+  ::setsid();
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  ::prctl(PR_SET_NAME, "mcpbx-keeper");
+  for (int number : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU, SIGALRM})
+    ::signal(number, SIG_IGN);
+  ::signal(SIGCHLD, SIG_DFL);
+  sigset_t deaths;
+  sigemptyset(&deaths);
+  sigaddset(&deaths, SIGCHLD);
+  ::sigprocmask(SIG_SETMASK, &deaths, nullptr);
+
+  // Of the daemon's descriptors only the control socket and stderr stay.
+  control_fd = ::fcntl(control_fd, F_DUPFD_CLOEXEC, control_at);
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  ::dup2(null, STDIN_FILENO);
+  ::dup2(null, STDOUT_FILENO);
+  if (::fcntl(STDERR_FILENO, F_GETFD) < 0) ::dup2(null, STDERR_FILENO);
+  if (control_fd != control_at) ::dup3(control_fd, control_at, O_CLOEXEC);
+  ::close_range(control_at + 1, ~0U, 0);
+  if (::chdir("/") != 0) ::_exit(1);
+
+  const int deaths_fd = ::signalfd(-1, &deaths, SFD_CLOEXEC | SFD_NONBLOCK);
+  try {
+    keeper_loop loop(control_at, deaths_fd);
+    if (deaths_fd >= 0) loop.run();
+    loop.end_all();
+  } catch (...) {
+    // Out of memory: the death signals and the daemon's sweep end what is left.
+  }
+  ::_exit(0);
+}
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,146 @@
+// Two framers facing each other; see memory_pair.hpp.
+#include "mcp/transport/memory_pair.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <optional>
+#include <string>
+
+namespace mcpbx::mcp {
+namespace {
+
+namespace asio = boost::asio;
+
+// One end. It owns the text on its way to the other end, as the system's buffers would.
+class memory_end final : public std::enable_shared_from_this<memory_end>, private line_sink {
+ public:
+  memory_end(asio::any_io_executor executor, line_framer::options framing)
+      : executor_(std::move(executor)), framer_(std::in_place, framing) {}
+  void connect(const std::shared_ptr<memory_end>& peer) { peer_ = peer; }
+
+  void start(transport_events& events) {
+    if (ended_ || events_) return;
+    events_ = &events;
+    ask_peer();
+  }
+  void send(const segments& text) {
+    if (closed_ || sending_ended_ || peer_gone()) return;
+    outbox_ += text.str();
+    outbox_ += '\n';
+    post_delivery();
+  }
+  std::size_t unsent() const noexcept { return outbox_.size(); }
+  void pause_reading(bool paused) {
+    paused_ = paused;
+    if (!paused) ask_peer();
+  }
+  void finish_sending() {
+    if (closed_) return;
+    sending_ended_ = true;
+    post_delivery();
+  }
+  void close() {
+    if (closed_) return;
+    closed_ = ended_ = true;
+    outbox_.clear();
+    if (!feeding_) framer_.reset();
+    if (auto peer = peer_.lock())
+      asio::post(executor_, [peer] {
+        peer->outbox_.clear();
+        peer->end({errc::unavailable, "the other side closed the connection"});
+      });
+  }
+
+ private:
+  bool peer_gone() const {
+    auto peer = peer_.lock();
+    return !peer || peer->closed_;
+  }
+  void ask_peer() {
+    if (auto peer = peer_.lock()) peer->post_delivery();
+  }
+  void post_delivery() {
+    if (delivery_posted_ || closed_) return;
+    delivery_posted_ = true;
+    asio::post(executor_, [self = shared_from_this()] {
+      self->delivery_posted_ = false;
+      self->deliver();
+    });
+  }
+  void deliver() {
+    auto peer = peer_.lock();
+    if (closed_ || !peer || !peer->reads()) return;
+    if (!outbox_.empty()) {
+      const std::string text = std::exchange(outbox_, {});
+      peer->take(text);
+      if (closed_) return;
+      if (events_ && !ended_ && outbox_.empty()) events_->on_drained();
+    }
+    if (sending_ended_ && outbox_.empty() && peer->reads()) peer->end_of_stream();
+  }
+  bool reads() const { return events_ && !ended_ && !paused_; }
+
+  void take(const std::string& text) {
+    feeding_ = true;
+    framer_->feed(text, *this);
+    feeding_ = false;
+    if (ended_) framer_.reset();
+  }
+  void end_of_stream() {
+    feeding_ = true;
+    framer_->finish(*this);
+    feeding_ = false;
+    if (ended_) return framer_.reset();
+    end({errc::unavailable, "the other side closed the connection"});
+  }
+  void end(const error& why) {
+    if (std::exchange(ended_, true)) return;
+    framer_.reset();
+    if (events_) events_->on_closed(why);
+  }
+  void on_message(message m) override {
+    if (!ended_) events_->on_message(std::move(m));
+  }
+  void on_fault(line_fault f) override {
+    if (!ended_) events_->on_fault(std::move(f));
+  }
+
+  asio::any_io_executor executor_;
+  std::optional<line_framer> framer_;
+  std::weak_ptr<memory_end> peer_;
+  transport_events* events_ = nullptr;
+  std::string outbox_;
+  bool closed_ = false, ended_ = false, paused_ = false, feeding_ = false;
+  bool sending_ended_ = false, delivery_posted_ = false;
+};
+
+class memory_handle final : public transport {
+ public:
+  explicit memory_handle(std::shared_ptr<memory_end> end) : end_(std::move(end)) {}
+  ~memory_handle() override { end_->close(); }
+  memory_handle(const memory_handle&) = delete;
+  memory_handle& operator=(const memory_handle&) = delete;
+
+  void start(transport_events& events) override { end_->start(events); }
+  void send(segments text) override { end_->send(text); }
+  std::size_t unsent() const noexcept override { return end_->unsent(); }
+  void pause_reading(bool paused) override { end_->pause_reading(paused); }
+  void finish_sending() override { end_->finish_sending(); }
+  void close() override { end_->close(); }
+
+ private:
+  std::shared_ptr<memory_end> end_;
+};
+
+}  // namespace
+
+std::pair<std::unique_ptr<transport>, std::unique_ptr<transport>> make_memory_pair(
+    const asio::any_io_executor& executor, line_framer::options framing) {
+  auto a = std::make_shared<memory_end>(executor, framing);
+  auto b = std::make_shared<memory_end>(executor, framing);
+  a->connect(b);
+  b->connect(a);
+  return {std::make_unique<memory_handle>(a), std::make_unique<memory_handle>(b)};
+}
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,287 @@
+// Reading and writing of one connection by callbacks: this is the hot path, so there is no coroutine and no
+// std::function per operation.
+#include "mcp/transport/stream_core.hpp"
+
+#include "mcp/transport/read_buffer.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::size_t write_bytes_per_turn = 1024 * 1024;
+constexpr std::size_t pipe_bytes = 1024 * 1024;
+// Turns that a peer which no longer reads may still talk before the connection ends.
+constexpr int turns_after_write_error = 64;
+
+void prepare(int fd) {
+  ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  const int flags = ::fcntl(fd, F_GETFL);
+  if (flags >= 0) ::fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+bool is_socket(int fd) {
+  struct stat s{};
+  return ::fstat(fd, &s) == 0 && S_ISSOCK(s.st_mode);
+}
+
+}  // namespace
+
+stream_core::stream_core(const asio::any_io_executor& executor, int read_fd, int write_fd, line_framer::options framing)
+    : in_(executor), read_fd_(read_fd), write_fd_(write_fd), framer_(std::in_place, framing) {
+  prepare(read_fd);
+  in_.assign(read_fd);
+  if (write_fd != read_fd) {
+    prepare(write_fd);
+    out_.emplace(executor, write_fd);
+  }
+  write_is_socket_ = is_socket(write_fd);
+}
+
+stream_core::~stream_core() = default;
+
+void stream_core::start(transport_events& events) {
+  if (!open_ || events_) return;
+  events_ = &events;
+  post_turn();
+}
+
+// Reading.
+
+void stream_core::post_turn() {
+  if (turn_posted_ || ended_ || !events_) return;
+  turn_posted_ = true;
+  asio::post(in_.get_executor(), [self = shared_from_this()] {
+    self->turn_posted_ = false;
+    self->read_turn();
+  });
+}
+
+void stream_core::wait_readable() {
+  if (waiting_) return;
+  waiting_ = true;
+  in_.async_wait(asio::posix::stream_descriptor::wait_read,
+                 [self = shared_from_this()](const boost::system::error_code& failed) {
+                   self->waiting_ = false;
+                   if (self->ended_ || failed == asio::error::operation_aborted) return;
+                   // A file or /dev/null cannot be waited for; it is always ready.
+                   if (!failed || failed == asio::error::operation_not_supported) return self->read_turn();
+                   self->fail({errc::io, "waiting for input: " + failed.message()});
+                 });
+}
+
+// One read a turn, so that a peer that floods leaves room for the others.
+void stream_core::read_turn() {
+  const bool to_the_end = drained_ || write_error_;
+  if (ended_ || (paused_ && !to_the_end)) return;
+  const bool full = read_once();
+  if (ended_) return;
+  if (write_error_ && ++turns_after_error_ >= turns_after_write_error) return fail(*write_error_);
+  if (full || drained_ || write_error_) return post_turn();
+  if (!paused_) wait_readable();
+}
+
+// Returns whether more may be there. Ends the connection or the draining itself.
+bool stream_core::read_once() {
+  const auto buffer = shared_read_buffer();
+  ssize_t n = 0;
+  do n = ::read(read_fd_, buffer.data(), buffer.size());
+  while (n < 0 && errno == EINTR);
+  if (n < 0) {
+    if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      reading_blocked();
+    } else if (errno == ECONNRESET) {
+      end_of_stream();
+    } else {
+      fail({errc::io, std::string("reading: ") + std::strerror(errno)});
+    }
+    return false;
+  }
+  if (n == 0) {
+    end_of_stream();
+    return false;
+  }
+  feeding_ = true;
+  framer_->feed({buffer.data(), static_cast<std::size_t>(n)}, *this);
+  feeding_ = false;
+  if (ended_) {
+    framer_.reset();
+    return false;
+  }
+  if (!widened_in_ && framer_->held() > 256 * 1024) widen_pipe(read_fd_, widened_in_);
+  return static_cast<std::size_t>(n) == buffer.size();
+}
+
+void stream_core::reading_blocked() {
+  if (write_error_) return fail(*write_error_);
+  finish_draining();
+}
+
+// The sending side stays: a caller that has said all it had to say may still wait for answers.
+void stream_core::end_of_stream() {
+  feeding_ = true;
+  framer_->finish(*this);
+  feeding_ = false;
+  if (ended_) return framer_.reset();
+  boost::system::error_code ignored;
+  if (out_) in_.close(ignored);
+  report_end({errc::unavailable, "the other side closed the connection"});
+}
+
+void stream_core::on_message(message m) {
+  if (!ended_) events_->on_message(std::move(m));
+}
+
+void stream_core::on_fault(line_fault f) {
+  if (!ended_) events_->on_fault(std::move(f));
+}
+
+void stream_core::pause_reading(bool paused) {
+  paused_ = paused;
+  if (!paused) post_turn();
+}
+
+void stream_core::drain(std::function<void()> done) {
+  drained_ = std::move(done);
+  if (reading_ended()) {
+    asio::post(in_.get_executor(), [self = shared_from_this()] { self->finish_draining(); });
+  } else {
+    post_turn();
+  }
+}
+
+void stream_core::finish_draining() {
+  if (auto done = std::exchange(drained_, nullptr)) done();
+}
+
+// Writing.
+
+void stream_core::send(const segments& text) {
+  if (!open_ || sending_ended_ || write_error_) return;
+  outbox_.push(text);
+  if (!flushing_) post_flush();
+}
+
+void stream_core::post_flush() {
+  flushing_ = true;
+  asio::post(in_.get_executor(), [self = shared_from_this()] { self->flush(); });
+}
+
+void stream_core::flush() {
+  flushing_ = false;
+  if (!open_) return;
+  const bool had_bytes = !outbox_.empty();
+  std::size_t written = 0;
+  while (!outbox_.empty()) {
+    std::array<iovec, 64> pieces;
+    const std::size_t count = outbox_.gather(pieces.data(), pieces.size());
+    ssize_t n = 0;
+    do {
+      if (write_is_socket_) {
+        msghdr m{};
+        m.msg_iov = pieces.data();
+        m.msg_iovlen = count;
+        n = ::sendmsg(write_fd_, &m, MSG_NOSIGNAL);
+      } else {
+        n = ::writev(write_fd_, pieces.data(), static_cast<int>(count));
+      }
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) {
+      if (errno != EAGAIN && errno != EWOULDBLOCK) return write_failed(errno);
+      if (!widened_out_ && outbox_.size() > 64 * 1024) {
+        widen_pipe(write_fd_, widened_out_);
+        continue;
+      }
+      flushing_ = true;
+      auto& out = out_ ? *out_ : in_;
+      out.async_wait(asio::posix::stream_descriptor::wait_write,
+                     [self = shared_from_this()](const boost::system::error_code& failed) {
+                       if (failed == asio::error::operation_aborted) return;
+                       self->flush();
+                     });
+      return;
+    }
+    outbox_.consume(static_cast<std::size_t>(n));
+    written += static_cast<std::size_t>(n);
+    // A peer that reads as fast as we write must not hold the thread until a large outbox is empty.
+    if (written >= write_bytes_per_turn && !outbox_.empty()) return post_flush();
+  }
+  if (sending_ended_) shut_sending();
+  if (had_bytes && events_ && !ended_) events_->on_drained();
+}
+
+void stream_core::finish_sending() {
+  if (!open_ || sending_ended_) return;
+  sending_ended_ = true;
+  if (!flushing_) post_flush();
+}
+
+void stream_core::shut_sending() {
+  if (std::exchange(sending_shut_, true)) return;
+  if (out_) {
+    boost::system::error_code ignored;
+    out_->close(ignored);
+  } else {
+    ::shutdown(write_fd_, SHUT_WR);
+  }
+}
+
+// The peer no longer reads. What it had said before (a last answer, then exit) is still read; then the connection ends.
+void stream_core::write_failed(int number) {
+  outbox_.clear();
+  write_error_ = error{errc::io, std::string("writing: ") + std::strerror(number)};
+  post_turn();
+}
+
+// Pipes of tool servers start small, which saves kernel memory; one that carries large messages is widened once.
+void stream_core::widen_pipe(int fd, bool& done) {
+  done = true;
+  ::fcntl(fd, F_SETPIPE_SZ, static_cast<int>(pipe_bytes));
+}
+
+// The end.
+
+void stream_core::fail(error why) {
+  const auto alive = shared_from_this();
+  outbox_.clear();
+  boost::system::error_code ignored;
+  in_.close(ignored);
+  if (out_) out_->close(ignored);
+  open_ = false;
+  report_end(why);
+}
+
+void stream_core::report_end(const error& why) {
+  if (std::exchange(ended_, true)) return;
+  framer_.reset();
+  if (drained_) asio::post(in_.get_executor(), [self = shared_from_this()] { self->finish_draining(); });
+  if (events_) events_->on_closed(why);
+}
+
+void stream_core::close() {
+  if (!open_) return;
+  open_ = false;
+  boost::system::error_code ignored;
+  in_.close(ignored);
+  if (out_) out_->close(ignored);
+  outbox_.clear();
+  if (std::exchange(ended_, true)) return;
+  if (!feeding_) framer_.reset();
+  // Whoever waits for the last output hears of it in a turn of its own: close() may come from anywhere.
+  if (drained_) asio::post(in_.get_executor(), [self = shared_from_this()] { self->finish_draining(); });
+}
+
+}  // namespace mcpbx::mcp

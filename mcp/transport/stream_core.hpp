@@ -1,0 +1,93 @@
+// The working part of a stream transport. Its handlers keep it alive, so its user may drop the transport at any moment,
+// also from inside a callback. The keeper looks at it from beside, to report an exit after the last output.
+#pragma once
+#include "mcp/transport/transport.hpp"
+#include "mcp/transport/write_queue.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace mcpbx::mcp {
+
+class stream_core final : public std::enable_shared_from_this<stream_core>, private line_sink {
+ public:
+  /// Takes ownership of both descriptors, which may be equal.
+  stream_core(const boost::asio::any_io_executor& executor, int read_fd, int write_fd, line_framer::options framing);
+  ~stream_core() override;
+
+  void start(transport_events& events);
+  void send(const segments& text);
+  std::size_t unsent() const noexcept { return outbox_.size(); }
+  void pause_reading(bool paused);
+  void finish_sending();
+  void close();
+
+  /// Whether the reading side is over (or never began): nothing more will be delivered.
+  bool reading_ended() const noexcept { return ended_ || !events_; }
+  /// The peer is dead: reads what is there, paused or not, and calls `done` when the stream is empty or has ended.
+  void drain(std::function<void()> done);
+
+ private:
+  void on_message(message m) override;
+  void on_fault(line_fault f) override;
+
+  void wait_readable();
+  void post_turn();
+  void read_turn();
+  bool read_once();
+  void reading_blocked();
+  void end_of_stream();
+  void post_flush();
+  void flush();
+  void write_failed(int number);
+  void fail(error why);
+  void report_end(const error& why);
+  void finish_draining();
+  void widen_pipe(int fd, bool& done);
+  void shut_sending();
+
+  boost::asio::posix::stream_descriptor in_;
+  std::optional<boost::asio::posix::stream_descriptor> out_;  // absent when both are one socket
+  int read_fd_, write_fd_;
+  std::optional<line_framer> framer_;
+  transport_events* events_ = nullptr;
+  write_queue outbox_;
+  std::function<void()> drained_;
+  std::optional<error> write_error_;  // reading goes on until nothing is left, then the connection ends with this
+  int turns_after_error_ = 0;
+  bool open_ = true;    // not closed; after the end of the stream sending may go on
+  bool ended_ = false;  // nothing more will be delivered
+  bool write_is_socket_ = false;
+  bool feeding_ = false, paused_ = false;
+  bool waiting_ = false, turn_posted_ = false;
+  bool flushing_ = false;  // a flush is posted or waits for room
+  bool sending_ended_ = false, sending_shut_ = false;
+  bool widened_in_ = false, widened_out_ = false;
+};
+
+/// The transport that a user holds.
+class stream_handle final : public transport {
+ public:
+  explicit stream_handle(std::shared_ptr<stream_core> core) : core_(std::move(core)) {}
+  ~stream_handle() override { core_->close(); }
+  stream_handle(const stream_handle&) = delete;
+  stream_handle& operator=(const stream_handle&) = delete;
+
+  void start(transport_events& events) override { core_->start(events); }
+  void send(segments text) override { core_->send(text); }
+  std::size_t unsent() const noexcept override { return core_->unsent(); }
+  void pause_reading(bool paused) override { core_->pause_reading(paused); }
+  void finish_sending() override { core_->finish_sending(); }
+  void close() override { core_->close(); }
+
+ private:
+  std::shared_ptr<stream_core> core_;
+};
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,51 @@
+// What a connection still has to write. Small pieces are copied together into chunks, so that a turn's messages leave
+// in few iovecs; large ones are kept by reference and never copied. Knows no I/O.
+#pragma once
+#include "mcp/support/raw_json.hpp"
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+
+namespace mcpbx::mcp {
+
+class write_queue {
+ public:
+  /// Pieces from this size on are kept by reference.
+  static constexpr std::size_t reference_from = 4096;
+
+  write_queue() = default;
+  write_queue(const write_queue&) = delete;
+  write_queue& operator=(const write_queue&) = delete;
+  ~write_queue() { clear(); }
+
+  /// Appends one message and its line break.
+  void push(const segments& message);
+  /// Fills at most `capacity` iovecs with the bytes to write next; returns how many.
+  std::size_t gather(iovec* into, std::size_t capacity) const;
+  /// Forgets the first `bytes`, which have been written.
+  void consume(std::size_t bytes);
+  void clear();
+
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+
+ private:
+  // Either text of our own or a reference.
+  struct piece {
+    std::string text;
+    raw_json reference;
+    std::string_view view() const { return reference ? reference.text() : std::string_view(text); }
+  };
+  void append(std::string_view bytes);
+  void release(piece& p);
+  std::deque<piece> pieces_;
+  std::size_t front_sent_ = 0;  // bytes of the first piece that have left
+  std::size_t size_ = 0;
+  std::size_t owned_ = 0;  // bytes in chunks, as told to the accountant
+};
+
+}  // namespace mcpbx::mcp
