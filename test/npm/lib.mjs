@@ -1,0 +1,97 @@
+// What the tests against npm peers share: a private daemon with a configuration, the CLI, and a JSON-RPC line caller.
+import assert from 'node:assert/strict';
+import { spawn, execFile } from 'node:child_process';
+import fs from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const here = path.dirname(fileURLToPath(import.meta.url));
+export const bin = process.env.MCPBX_BIN;
+assert.ok(bin, 'MCPBX_BIN names the folder of the built programs');
+export const packagePath = (name) => path.join(here, 'node_modules', name);
+// Servers are started by this Node, which is new enough for all of them.
+export const node = process.execPath;
+
+// A test that hangs is ended, with a word about where it stood.
+const watchdog = setTimeout(() => { console.error('watchdog: the test did not end within 240 s'); process.exit(1); }, 240_000);
+watchdog.unref();
+
+export class Daemon {
+  static async start(config, { env = {} } = {}) {
+    const d = new Daemon();
+    d.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'mcpbx-npm-'));
+    d.socket = path.join(d.folder, 'mcpbx.sock');
+    const file = path.join(d.folder, 'config.json');
+    fs.writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+    d.log = '';
+    d.process = spawn(path.join(bin, 'mcpbxd'), ['--config', file, '--socket', d.socket], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+    d.ended = new Promise((ok) => d.process.on('exit', (code, signal) => ok({ code, signal })));
+    d.process.stderr.setEncoding('utf8').on('data', (text) => { d.log += text; });
+    return d;
+  }
+  // Runs the CLI; resolves with its status and both outputs.
+  mcpbx(...args) {
+    const input = args.length && typeof args.at(-1) === 'object' ? args.pop().input : undefined;
+    return new Promise((ok) => {
+      const child = execFile(path.join(bin, 'mcpbx'), ['--socket', this.socket, ...args], { maxBuffer: 64 << 20 }, (error, stdout, stderr) =>
+        ok({ status: error ? error.code : 0, stdout, stderr }));
+      if (input !== undefined) child.stdin.end(input);
+    });
+  }
+  async ready(seconds = 120) {
+    const r = await this.mcpbx('wait', '--timeout', `${seconds}`);
+    assert.equal(r.status, 0, `mcpbx wait: ${r.stderr}\n${this.log}`);
+  }
+  caller() { return new Caller(this.socket); }
+  async stop() {
+    this.process.kill('SIGTERM');
+    const how = await this.ended;
+    fs.rmSync(this.folder, { recursive: true, force: true });
+    assert.equal(how.code, 0, `mcpbxd ended with ${JSON.stringify(how)}\n${this.log}`);
+  }
+}
+
+// One connection to the socket: requests by line, notifications collected.
+export class Caller {
+  constructor(socket) {
+    this.notifications = [];
+    this.waiting = new Map();
+    this.next = 1;
+    let text = '';
+    this.link = net.connect({ path: socket }).setEncoding('utf8').on('data', (data) => {
+      text += data;
+      for (let end; (end = text.indexOf('\n')) >= 0;) {
+        const message = JSON.parse(text.slice(0, end));
+        text = text.slice(end + 1);
+        if (message.method) { this.notifications.push(message); continue; }
+        this.waiting.get(message.id)?.(message);
+        this.waiting.delete(message.id);
+      }
+    });
+  }
+  request(method, params = {}) {
+    const id = this.next++;
+    return new Promise((ok) => {
+      this.waiting.set(id, ok);
+      this.link.write(JSON.stringify({ jsonrpc: '2.0', id, method, params }) + '\n');
+    });
+  }
+  events() { return this.notifications.filter((n) => n.method === 'mcpbx/event').map((n) => n.params); }
+  close() { this.link.end(); }
+}
+
+// Runs named checks in order; the first that fails ends the program with status 1.
+export async function checks(list) {
+  for (const [name, check] of Object.entries(list)) {
+    try {
+      await check();
+      console.log(`ok: ${name}`);
+    } catch (error) {
+      console.error(`FAILED: ${name}\n${error.stack ?? error}`);
+      process.exit(1);
+    }
+  }
+  process.exit(0);
+}
