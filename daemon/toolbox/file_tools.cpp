@@ -63,7 +63,10 @@ class line_window {
       const auto piece = bytes.substr(0, end == std::string_view::npos ? bytes.size() : end + 1);
       if (line_ > last_) return false;
       if (line_ >= first_) {
-        if (text_.size() + piece.size() > max_read_bytes) return fill(piece);
+        if (text_.size() + piece.size() > max_read_bytes) {
+          stop(piece);
+          return false;
+        }
         text_ += piece;
       }
       if (end == std::string_view::npos) {
@@ -78,15 +81,12 @@ class line_window {
   }
 
   std::string text_;
-  bool full_ = false;      ///< the size limit was hit
-  bool cut_line_ = false;  ///< … within a line
-  /// The next line that was not taken whole.
-  std::int64_t next_line() const { return line_ + (open_line_ && !cut_line_ ? 1 : 0); }
+  bool cut_line_ = false;  ///< the text is the beginning of one long line
+  /// The first line that was not taken whole.
+  std::int64_t next_line() const { return line_ + (open_line_ ? 1 : 0); }
 
- private:
-  bool fill(std::string_view piece) {
-    full_ = true;
-    // Whole lines only, unless the first one alone is too long.
+  /// Ends before the end of the file: only whole lines stay, unless the first one alone is too long.
+  void stop(std::string_view piece = {}) {
     if (const auto end = text_.rfind('\n'); end != std::string::npos) {
       text_.resize(end + 1);
     } else {
@@ -94,8 +94,10 @@ class line_window {
       text_.resize(cut_utf8(text_, text_.size()).size());
       cut_line_ = true;
     }
-    return false;
+    open_line_ = false;
   }
+
+ private:
   std::int64_t first_, last_, line_ = 1;
   bool open_line_ = false;
 };
@@ -131,6 +133,7 @@ result<answer> read_file(const context& c, const arguments& a) {
       if (window.text_.empty())
         return fail(errc::limit,
                     "Line " + std::to_string(*offset) + " lies further than 64 MiB into the file, which is too far.");
+      window.stop();
       more = true;
       break;
     }

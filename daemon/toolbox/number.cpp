@@ -120,11 +120,11 @@ number power(const number& a, const number& b) {
 number square_root(const number& a) {
   const double root = std::sqrt(a.as_double());
   if (!a.is_exact()) return number::inexact(root);
-  const auto near = static_cast<integer>(root);
-  for (auto candidate = near > 0 ? near - 1 : near; candidate <= near + 1; ++candidate) {
-    integer square = 0;
-    if (multiply(candidate, candidate, square) && square == a.value()) return number::exact(candidate);
-  }
+  // The double has 53 bits of up to 64; two of Newton's steps give the others.
+  auto candidate = static_cast<integer>(root);
+  for (int i = 0; i < 2 && candidate > 0; ++i) candidate = (candidate + a.value() / candidate) / 2;
+  if (integer square = 0; multiply(candidate, candidate, square) && square == a.value())
+    return number::exact(candidate);
   return number::inexact(root);
 }
 
