@@ -1,6 +1,11 @@
 // The one HTTP client: HTTP/1.1 over TCP or TLS, connections kept and pooled per origin, four time limits, bodies as
 // they arrive. Everything happens on the speaking thread; name look-up and the loading of certificates on lanes.
 #pragma once
+#include "mcp/async/lane.hpp"
+#include "mcp/support/error.hpp"
+#include "mcp/support/raw_json.hpp"
+#include "mcp/support/time.hpp"
+
 #include <boost/asio/any_io_executor.hpp>
 
 #include <chrono>
@@ -12,11 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "mcp/async/lane.hpp"
-#include "mcp/support/error.hpp"
-#include "mcp/support/raw_json.hpp"
-#include "mcp/support/time.hpp"
-
 namespace mcpbx::http {
 
 struct header {
@@ -25,17 +25,17 @@ struct header {
 
 /// Limits of one exchange (guarantees row 30). Any byte resets `idle`; nothing resets `total`.
 struct limits {
-  milliseconds connect{10'000};     ///< name look-up, TCP and TLS together
+  milliseconds connect{10'000};      ///< name look-up, TCP and TLS together
   milliseconds first_byte{300'000};  ///< from the last byte sent to the first byte of the answer
-  milliseconds idle{120'000};       ///< between two bytes of the answer
+  milliseconds idle{120'000};        ///< between two bytes of the answer
   milliseconds total{600'000};
   std::size_t max_body = 32u << 20;  ///< bytes of the answer's body
 };
 
 struct request {
   std::string method = "POST";
-  std::string url;               ///< http:// or https://, with path and query; a fragment is ignored
-  std::vector<header> headers;   ///< Host, Content-Length and Connection are added
+  std::string url;              ///< http:// or https://, with path and query; a fragment is ignored
+  std::vector<header> headers;  ///< Host, Content-Length and Connection are added
   segments body;
   http::limits limits;
 };
@@ -55,6 +55,9 @@ class response_events {
   /// Status and headers (names as sent; compare without case).
   virtual void on_head(int status, const std::vector<header>& headers) = 0;
   virtual void on_body(std::string_view bytes) = 0;
+  /// All that had been read was delivered and the answer is not complete: whoever knows that nothing of worth will
+  /// follow need not wait for on_end.
+  virtual void on_pause() {}
   virtual void on_end() = 0;
   virtual void on_failure(failure f) = 0;
 };

@@ -1,0 +1,226 @@
+// The pool, name look-up and the once-loaded certificates; the exchange itself is in connection.cpp.
+#include "mcp/http/client.hpp"
+
+#include "mcp/http/connection.hpp"
+
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/post.hpp>
+
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <map>
+
+namespace mcpbx::http {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+namespace {
+
+bool equal_without_case(std::string_view a, std::string_view b) {
+  const auto low = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return low(x) == low(y); });
+}
+
+// A header that could end its line would be another header.
+bool is_sendable(const header& h) {
+  const auto breaks = [](char c) { return c == '\r' || c == '\n' || c == '\0'; };
+  return !h.name.empty() && h.name.find_first_of(": \t") == std::string::npos &&
+         std::none_of(h.name.begin(), h.name.end(), breaks) && std::none_of(h.value.begin(), h.value.end(), breaks);
+}
+
+// Runs on the lane.
+result<connection_owner::endpoints> look_up(const std::string& host, std::uint16_t port) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_ADDRCONFIG;
+  addrinfo* found = nullptr;
+  if (const int rc = ::getaddrinfo(host.c_str(), nullptr, &hints, &found); rc != 0)
+    return fail(errc::unavailable, gai_strerror(rc));
+  connection_owner::endpoints all;
+  for (auto* a = found; a != nullptr; a = a->ai_next) {
+    tcp::endpoint e;
+    if (a->ai_addrlen > e.capacity()) continue;
+    e.resize(a->ai_addrlen);
+    std::copy_n(reinterpret_cast<const char*>(a->ai_addr), a->ai_addrlen, reinterpret_cast<char*>(e.data()));
+    e.port(port);
+    if (std::find(all.begin(), all.end(), e) == all.end()) all.push_back(e);
+  }
+  ::freeaddrinfo(found);
+  if (all.empty()) return fail(errc::unavailable, "it has no address");
+  return all;
+}
+
+class exchange_handle final : public exchange {
+ public:
+  explicit exchange_handle(std::shared_ptr<task> t) : task_(std::move(t)) {}
+  ~exchange_handle() override {
+    task_->events = nullptr;
+    if (const auto line = task_->line.lock()) line->abandon(task_.get());
+  }
+  exchange_handle(const exchange_handle&) = delete;
+  exchange_handle& operator=(const exchange_handle&) = delete;
+
+ private:
+  std::shared_ptr<task> task_;
+};
+
+}  // namespace
+
+class client::impl final : public connection_owner, public std::enable_shared_from_this<impl> {
+ public:
+  impl(asio::any_io_executor executor, time_source& time, lane& resolve, lane& compute, options o)
+      : executor_(std::move(executor)), time_(time), resolve_(resolve), compute_(compute), options_(std::move(o)) {}
+
+  std::unique_ptr<exchange> start(request r, response_events& events) {
+    auto t = std::make_shared<task>();
+    t->events = &events;
+    t->started = time_.now();
+    t->request = std::move(r);
+    ++counters_.exchanges;
+    auto url = parse_url(t->request.url);
+    const auto& headers = t->request.headers;
+    const auto bad = std::find_if_not(headers.begin(), headers.end(), is_sendable);
+    if (!url) {
+      refuse(t, url.error());
+    } else if (bad != headers.end()) {
+      refuse(t, {errc::invalid_argument,
+                 "A header for " + url->authority +
+                     " cannot be sent: its name or value holds a line break or a character that headers do not have."});
+    } else {
+      t->url = *std::move(url);
+      write_head(*t);
+      run(t);
+    }
+    return std::make_unique<exchange_handle>(std::move(t));
+  }
+
+  void close_all() {
+    auto idle = std::exchange(idle_, {});
+    for (auto& [origin, list] : idle)
+      for (auto& c : list) c->close();
+  }
+
+  void resolve(const url_parts& url, std::function<void(result<endpoints>)> done) override {
+    boost::system::error_code ec;
+    const auto address = asio::ip::make_address(url.host, ec);
+    if (!ec) return done(endpoints{tcp::endpoint(address, url.port)});
+    if (url.host == "localhost")
+      return done(endpoints{tcp::endpoint(asio::ip::address_v4::loopback(), url.port),
+                            tcp::endpoint(asio::ip::address_v6::loopback(), url.port)});
+    resolve_.post([host = url.host, port = url.port, done = std::move(done), executor = executor_]() mutable {
+      auto found = look_up(host, port);
+      asio::post(executor, [done = std::move(done), found = std::move(found)]() mutable { done(std::move(found)); });
+    });
+  }
+
+  void with_tls(std::function<void(result<tls_context>)> done) override {
+    if (tls_) return done(tls_);
+    waiting_for_tls_.push_back(std::move(done));
+    if (waiting_for_tls_.size() > 1) return;
+    compute_.post([t = options_.trust, executor = executor_, weak = weak_from_this()] {
+      auto loaded = load_tls(t);
+      asio::post(executor, [weak, loaded = std::move(loaded)] {
+        const auto self = weak.lock();
+        if (!self) return;
+        if (loaded) self->tls_ = *loaded;
+        for (auto& waiting : std::exchange(self->waiting_for_tls_, {})) waiting(loaded);
+      });
+    });
+  }
+
+  bool take_back(const std::shared_ptr<connection>& c) override {
+    auto& list = idle_[c->origin()];
+    if (list.size() >= options_.max_idle_per_origin) return false;
+    list.push_back(c);
+    c->keep_until(time_.now() + options_.keep_idle);
+    return true;
+  }
+
+  void forget(const connection* c) override {
+    const auto list = idle_.find(c->origin());
+    if (list == idle_.end()) return;
+    std::erase_if(list->second, [c](const auto& known) { return known.get() == c; });
+    if (list->second.empty()) idle_.erase(list);
+  }
+
+  void run_fresh(std::shared_ptr<task> t) override {
+    if (t->events == nullptr) return;
+    ++counters_.connections;
+    auto c = std::make_shared<connection>(executor_, time_, weak_from_this(), t->url);
+    c->open(std::move(t));
+  }
+
+  const counters& counts() const noexcept { return counters_; }
+
+ private:
+  void run(const std::shared_ptr<task>& t) {
+    if (const auto list = idle_.find(t->url.origin); list != idle_.end() && !list->second.empty()) {
+      // The one used last is the least likely to be stale.
+      const auto c = std::move(list->second.back());
+      list->second.pop_back();
+      ++counters_.reused;
+      return c->reuse(t);
+    }
+    // A fresh connection may fail at once (no address, no descriptor), and events never come from inside start().
+    ++counters_.connections;
+    auto c = std::make_shared<connection>(executor_, time_, weak_from_this(), t->url);
+    t->line = c;
+    asio::post(executor_, [c, t] {
+      if (t->events != nullptr) c->open(t);
+    });
+  }
+
+  void refuse(const std::shared_ptr<task>& t, error why) {
+    asio::post(executor_, [t, why = std::move(why)] {
+      if (auto* const events = std::exchange(t->events, nullptr)) events->on_failure({stage::resolve, why});
+    });
+  }
+
+  static void write_head(task& t) {
+    const auto& r = t.request;
+    t.head.reserve(512);
+    t.head.append(r.method).append(" ").append(t.url.target).append(" HTTP/1.1\r\nHost: ").append(t.url.authority);
+    t.head += "\r\nConnection: keep-alive\r\nAccept-Encoding: identity\r\n";
+    for (const auto& h : r.headers) t.head.append(h.name).append(": ").append(h.value).append("\r\n");
+    if (!r.body.empty() || (r.method != "GET" && r.method != "HEAD" && r.method != "DELETE"))
+      t.head += "Content-Length: " + std::to_string(r.body.size()) + "\r\n";
+    t.head += "\r\n";
+  }
+
+  asio::any_io_executor executor_;
+  time_source& time_;
+  lane& resolve_;
+  lane& compute_;
+  options options_;
+  counters counters_;
+  tls_context tls_;
+  std::vector<std::function<void(result<tls_context>)>> waiting_for_tls_;
+  std::map<std::string, std::vector<std::shared_ptr<connection>>, std::less<>> idle_;
+};
+
+client::client(asio::any_io_executor executor, time_source& time, lane& resolve, lane& compute, options o)
+    : impl_(std::make_shared<impl>(std::move(executor), time, resolve, compute, std::move(o))) {}
+
+client::~client() {
+  impl_->close_all();
+}
+
+std::unique_ptr<exchange> client::start(request r, response_events& events) {
+  return impl_->start(std::move(r), events);
+}
+
+const client::counters& client::counts() const noexcept {
+  return impl_->counts();
+}
+
+std::string_view find_header(const std::vector<header>& headers, std::string_view name) {
+  for (const auto& h : headers)
+    if (equal_without_case(h.name, name)) return h.value;
+  return {};
+}
+
+}  // namespace mcpbx::http

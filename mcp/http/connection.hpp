@@ -1,0 +1,110 @@
+// One connection to one origin and the exchange that runs on it: look-up, TCP, TLS, request, answer, all four limits
+// with one timer. Afterwards it waits in the pool with a read pending, so that a peer's close is seen at once.
+#pragma once
+#include "mcp/http/client.hpp"
+#include "mcp/http/response_parser.hpp"
+#include "mcp/http/tls.hpp"
+#include "mcp/http/url.hpp"
+#include "mcp/support/time.hpp"
+
+#include <boost/asio/ip/tcp.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mcpbx::http {
+
+class connection;
+
+/// An exchange while it runs; shared by the user's handle and its connection.
+struct task {
+  http::request request;
+  url_parts url;
+  response_events* events = nullptr;  ///< null once the user has left or everything was told
+  std::string head;                   ///< request line and headers
+  time_point started;
+  bool retried = false;            ///< a stale connection was replaced already
+  std::weak_ptr<connection> line;  ///< what it runs on
+};
+
+/// What a connection needs of the client that owns it. It may be gone.
+class connection_owner {
+ public:
+  using endpoints = std::vector<boost::asio::ip::tcp::endpoint>;
+  virtual ~connection_owner() = default;
+  virtual void resolve(const url_parts& url, std::function<void(result<endpoints>)> done) = 0;
+  virtual void with_tls(std::function<void(result<tls_context>)> done) = 0;
+  /// The exchange is over and the connection may be used again. False: it is not wanted.
+  virtual bool take_back(const std::shared_ptr<connection>& c) = 0;
+  virtual void forget(const connection* c) = 0;
+  /// The exchange's connection was stale: run it on a fresh one.
+  virtual void run_fresh(std::shared_ptr<task> t) = 0;
+};
+
+class connection final : public std::enable_shared_from_this<connection>, private parser_sink {
+ public:
+  connection(boost::asio::any_io_executor executor, time_source& time, std::weak_ptr<connection_owner> owner,
+             url_parts origin);
+
+  /// Connects, then runs `t`. Once, at first.
+  void open(std::shared_ptr<task> t);
+  /// Runs a further exchange on a connection that came back.
+  void reuse(std::shared_ptr<task> t);
+  /// Ends it without a word to anybody.
+  void close();
+  /// The user of `t` has left.
+  void abandon(const task* t);
+  bool is_open() const noexcept { return !closed_; }
+  const std::string& origin() const noexcept { return origin_.origin; }
+  /// In the pool until then.
+  void keep_until(time_point when);
+
+ private:
+  void connect_next();
+  void start_tls();
+  void send();
+  void start_read();
+  void on_read(const boost::system::error_code& ec, std::size_t n);
+  void parse();
+  void ended(const boost::system::error_code& ec);
+  void complete();
+  void broken(std::string what);
+  void fail(http::stage at, errc code, std::string what);
+  time_point deadline() const;
+  void arm(time_point when);
+  void on_timer();
+  void on_time_limit();
+  void deliver();
+
+  bool on_parsed_head(int status, std::vector<header> headers) override;
+  void on_parsed_body(std::string_view bytes) override;
+
+  boost::asio::any_io_executor executor_;
+  time_source& time_;
+  std::weak_ptr<connection_owner> owner_;
+  url_parts origin_;
+  boost::asio::ip::tcp::socket socket_;
+  tls_context context_;
+  std::unique_ptr<tls_stream> tls_;
+  std::unique_ptr<timer> timer_;
+  time_point armed_ = never;
+
+  std::shared_ptr<task> task_;
+  std::optional<response_parser> parser_;
+  http::stage stage_ = http::stage::resolve;
+  time_point stage_began_, keep_until_ = never, attempt_until_ = never;
+  connection_owner::endpoints endpoints_;
+  std::size_t next_endpoint_ = 0;
+  std::string last_connect_error_;
+
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, end_ = 0;            // bytes read and not parsed yet
+  std::size_t body_begin_ = 0, body_end_ = 0;  // body bytes of this read, moved together at the front of the buffer
+  bool sending_ = false, reading_ = false, reused_ = false, any_byte_ = false, closed_ = false;
+};
+
+}  // namespace mcpbx::http
