@@ -13,14 +13,13 @@ namespace mcpbx::byte_search {
 
 namespace detail {
 
-enum : std::uint8_t { in_string = 1, quote_or_escape = 2, bracket_or_quote = 4 };
+enum : std::uint8_t { in_string = 1, quote_or_escape = 2 };
 
 inline constexpr std::array<std::uint8_t, 256> classes = [] {
   std::array<std::uint8_t, 256> t{};
   for (unsigned c = 0; c < 256; ++c) {
     if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\') t[c] |= in_string;
     if (c == '"' || c == '\\') t[c] |= quote_or_escape;
-    if (c == '"' || c == '{' || c == '}' || c == '[' || c == ']') t[c] |= bracket_or_quote;
   }
   return t;
 }();
@@ -60,23 +59,6 @@ inline const char* quote_or_escape(const char* p, const char* end) noexcept {
   }
 #endif
   return detail::find_class(p, end, detail::quote_or_escape);
-}
-
-/// The first of { } [ ] and '"', or `end`.
-inline const char* bracket_or_quote(const char* p, const char* end) noexcept {
-#if defined(__SSE2__)
-  const __m128i quote = _mm_set1_epi8('"'), open = _mm_set1_epi8('{'), close = _mm_set1_epi8('}'),
-                fold = _mm_set1_epi8(0x20);
-  for (; end - p >= 16; p += 16) {
-    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-    // '[' and ']' differ from '{' and '}' in this one bit.
-    const __m128i folded = _mm_or_si128(x, fold);
-    const __m128i bracket = _mm_or_si128(_mm_cmpeq_epi8(folded, open), _mm_cmpeq_epi8(folded, close));
-    const auto mask = static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(bracket, _mm_cmpeq_epi8(x, quote))));
-    if (mask != 0) return p + std::countr_zero(mask);
-  }
-#endif
-  return detail::find_class(p, end, detail::bracket_or_quote);
 }
 
 /// The first byte >= 0x80, or `end`.

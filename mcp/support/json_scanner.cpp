@@ -186,6 +186,11 @@ bool json_scanner::number_may_end() const noexcept {
 /// True at the first byte behind the number; false at the end of the bytes or at a fault.
 bool json_scanner::scan_number(const char*& p, const char* end) {
   for (; p != end; ++p) {
+    // Most bytes of a number are digits that change nothing.
+    if (number_ == number_part::integer || number_ == number_part::fraction || number_ == number_part::exponent) {
+      while (digit(*p))
+        if (++p == end) return false;
+    }
     const char c = *p;
     switch (number_) {
       case number_part::minus:
@@ -193,8 +198,6 @@ bool json_scanner::scan_number(const char*& p, const char* end) {
         number_ = c == '0' ? number_part::zero : number_part::integer;
         break;
       case number_part::integer:
-        if (digit(c)) break;
-        [[fallthrough]];
       case number_part::zero:
         if (c == '.')
           number_ = number_part::dot;
@@ -208,7 +211,6 @@ bool json_scanner::scan_number(const char*& p, const char* end) {
         number_ = number_part::fraction;
         break;
       case number_part::fraction:
-        if (digit(c)) break;
         if (c != 'e' && c != 'E') return true;
         number_ = number_part::e;
         break;
@@ -223,8 +225,7 @@ bool json_scanner::scan_number(const char*& p, const char* end) {
         number_ = number_part::exponent;
         break;
       case number_part::exponent:
-        if (!digit(c)) return true;
-        break;
+        return true;
     }
   }
   return false;

@@ -1,6 +1,9 @@
 // Raw values, pieces of text, elements and members of checked JSON.
 #include "mcp/support/raw_json.hpp"
 
+#include "mcp/support/json_scanner.hpp"
+#include "test/mcp/support/random_json.hpp"
+
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -137,6 +140,34 @@ TEST_CASE("the elements of an array are visited as slices until told to stop") {
   CHECK(elements("[1,2,3]", 2) == list{"1", "2"});
   CHECK(elements("{\"a\":1}") == list{});
   CHECK(elements("") == list{});
+}
+
+TEST_CASE("a value is skipped wherever its strings, escapes and brackets fall into the blocks") {
+  for (const std::string_view tail : {"", "\\\\", "\\\"", "\\\\\\\"", "\\u0041", "]}[{"}) {
+    for (std::size_t n = 0; n < 200; ++n) {
+      const std::string text = "\"" + std::string(n, n % 3 == 0 ? '[' : 'x') + std::string(tail) + "\"";
+      const std::string list = "[" + text + ",[[]," + text + "],{\"" + std::string(n / 2, 'k') + "]\":{}}]";
+      const std::string object = "{\"a\":" + list + ",\"b\":" + text + ",\"c\":[" + list + "]}";
+      REQUIRE(raw_json::parse(object));
+      const raw_json o = raw_json::own(object);
+      CHECK(find_member(o, "a").text() == list);
+      CHECK(find_member(o, "b").text() == text);
+      CHECK(find_member(o, "c").text() == "[" + list + "]");
+      CHECK(for_each_element(find_member(o, "a"), [](const raw_json&) { return true; }) == 3);
+    }
+  }
+}
+
+TEST_CASE("skipping agrees with the scanner on random documents") {
+  mcpbx::test::random_json random(6);
+  for (int i = 0; i < 4000; ++i) {
+    const std::string text =
+        "{\"x\":" + random.value(5) + ",\"result\":" + random.value(5) + ",\"y\":" + random.value(2) + "}";
+    mcpbx::json_scanner scanner;
+    REQUIRE(scanner.feed(text));
+    const auto& span = scanner.envelope()[mcpbx::envelope_member::result];
+    CHECK(find_member(raw_json::own(text), "result").text() == text.substr(span.begin, span.end - span.begin));
+  }
 }
 
 TEST_CASE("a member is found by its unescaped key and the last one wins") {
