@@ -58,7 +58,10 @@ class writer {
   static json::object string_schema(const key_spec& k) {
     const bool text = k.kind == shape::text || k.kind == shape::texts || k.kind == shape::text_map;
     json::object s{{"type", "string"}};
-    if (k.value_form) s["pattern"] = sv(std::string(k.value_form->regex) + (text ? "|\\$\\{" : ""));
+    if (k.value_form == &forms::filled)
+      s["minLength"] = 1;
+    else if (k.value_form)
+      s["pattern"] = sv(std::string(k.value_form->regex) + (text ? "|\\$\\{" : ""));
     if (!text) s["not"] = json::object{{"pattern", "\\$\\{"}};
     return s;
   }

@@ -1,0 +1,343 @@
+// Whole files: what arrives in the values, drop-ins, notices, and the rules between keys.
+#include "conf/load.hpp"
+
+#include "conf/loop_levels.hpp"
+#include "conf/rules.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+using namespace mcpbx::conf;
+
+namespace {
+
+loaded load_one(const std::string& text) {
+  const std::array files{source_text{"f", text}};
+  return load(files, {});
+}
+
+std::string notices(const loaded& l) {
+  return listing(l.config.notices);
+}
+
+}  // namespace
+
+TEST_CASE("load: every member of a server entry arrives") {
+  const auto made = load_one(R"({ "mcpServers": {
+    "z": { "command": "${HOME}/z", "args": ["-a", "${X:-y}"], "env": { "B": "1", "A": "${env:A}" }, "envFile": "~/e",
+           "passEnv": ["SSH_AUTH_SOCK"], "cwd": "~", "disabled": true, "start": "lazy",
+           "tools": { "allow": ["g_*"], "deny": ["g_x"], "rename": { "g_log": "history" } }, "protocol": "2025-11-25",
+           "toolNames": "plain", "startTimeoutMs": 1, "callTimeoutMs": 2, "callHardTimeoutMs": 3, "idleStopMs": 4,
+           "maxConcurrency": 5, "sharing": "perRun", "approve": ["g_c"], "mayCall": true, "orphans": "keep" },
+    "a": { "url": "https://a.example/mcp", "headers": { "Authorization": "Bearer ${env:T}" },
+           "auth": { "open": "xdg-open", "clientMetadataUrl": "https://c.example", "clientId": "i", "clientSecret": "${env:S}" } }
+  } })");
+  REQUIRE(made.error_text() == "");
+  REQUIRE(made.config.servers.size() == 2);
+  const auto& z = made.config.servers[0];
+  CHECK(z.name == "z");  // the order of the file, not of the names
+  CHECK(z.at.line == 2);
+  CHECK(z.command->text == "${HOME}/z");
+  CHECK(z.command->where == "mcpServers.z.command");
+  CHECK(z.command->server_entry);
+  CHECK(z.args[1].text == "${X:-y}");
+  CHECK(z.args[1].where == "mcpServers.z.args[1]");
+  CHECK(z.env[0].first == "B");
+  CHECK(z.env[1].second.text == "${env:A}");
+  CHECK(z.env_file->text == "~/e");
+  CHECK(z.pass_env == std::vector<std::string>{"SSH_AUTH_SOCK"});
+  CHECK(z.cwd->text == "~");
+  CHECK(z.disabled);
+  CHECK(z.start == start_mode::lazy);
+  CHECK(z.tools.allow == std::vector<std::string>{"g_*"});
+  CHECK(z.tools.deny == std::vector<std::string>{"g_x"});
+  CHECK(z.tools.rename == string_map{{"g_log", "history"}});
+  CHECK(z.protocol == "2025-11-25");
+  CHECK(z.tool_names == name_style::plain);
+  CHECK(z.start_timeout_ms.count() == 1);
+  CHECK(z.call_timeout_ms.count() == 2);
+  CHECK(z.call_hard_timeout_ms.count() == 3);
+  CHECK(z.idle_stop_ms.count() == 4);
+  CHECK(z.max_concurrency == 5);
+  CHECK(z.sharing == sharing_mode::per_run);
+  CHECK(z.approve == std::vector<std::string>{"g_c"});
+  CHECK(z.may_call);
+  CHECK(z.orphans == orphan_policy::keep);
+  const auto& a = made.config.servers[1];
+  CHECK(a.url->text == "https://a.example/mcp");
+  CHECK(a.headers[0].second.where == "mcpServers.a.headers.Authorization");
+  CHECK(a.auth->client_secret->text == "${env:S}");
+}
+
+TEST_CASE("load: models, profiles and the settings of the loop arrive") {
+  const auto made = load_one(R"({
+    "models": { "m": { "api": "azure", "model": "d", "baseUrl": "https://x.example", "apiKey": "${cmd:pass x}",
+      "apiVersion": "v", "headers": {"X-A": "b"}, "toolFormat": "react", "maxTokens": 7, "temperature": 0.5, "topP": 1,
+      "system": "s", "connectTimeoutMs": 1, "firstByteTimeoutMs": 2, "idleTimeoutMs": 3, "totalTimeoutMs": 4,
+      "maxRetries": 5, "loop": { "maxRounds": 6 } } },
+    "defaultModel": "m/other",
+    "profiles": { "p": { "model": "m", "system": "t", "tools": {"allow": ["x*"]}, "loop": { "onLimit": "stop" } } },
+    "loop": { "guidance": "be brief", "status": "off", "timeoutMs": 9, "max": { "maxRounds": 12, "tokenBudget": 100 } },
+    "idleExitMs": 0
+  })");
+  REQUIRE(made.error_text() == "");
+  const auto& c = made.config;
+  const auto& m = c.models[0];
+  CHECK(m.api == model_api::azure);
+  CHECK(m.api_key->where == "models.m.apiKey");
+  CHECK_FALSE(m.api_key->server_entry);
+  CHECK(m.format == tool_format::react);
+  CHECK(m.max_tokens == 7);
+  CHECK(m.temperature == 0.5);
+  CHECK(m.top_p == 1.0);
+  CHECK(m.total_timeout_ms.count() == 4);
+  CHECK(m.max_retries == 5);
+  CHECK(m.loop.max_rounds == 6);
+  CHECK_FALSE(m.loop.max_calls);
+  CHECK(c.default_model == "m/other");
+  CHECK(c.profiles[0].loop.on_limit == limit_policy::stop);
+  CHECK(std::get<std::string>(*c.loop.guidance) == "be brief");
+  CHECK(c.loop.status == status_mode::off);
+  CHECK(c.loop.timeout_ms->count() == 9);
+  CHECK(c.loop.token_budget == 100);  // the ceiling, where none would be unbounded
+  CHECK(c.loop.max_rounds == 10);
+  CHECK(c.idle_exit_ms.count() == 0);
+}
+
+TEST_CASE("load: levels of loop settings lie over each other below the ceiling") {
+  auto l = default_loop();
+  loop_settings model, request, max;
+  model.max_rounds = 4;
+  model.status = status_mode::off;
+  request.max_rounds = 50;
+  max.max_rounds = 20;
+  max.timeout_ms = milliseconds(5);
+  overlay(l, model);
+  CHECK(l.max_rounds == 4);
+  overlay(l, request);
+  cap(l, max);
+  CHECK(l.max_rounds == 20);
+  CHECK(l.timeout_ms->count() == 5);
+  CHECK(l.status == status_mode::off);
+  CHECK(l.max_calls == 256);
+}
+
+TEST_CASE("load: drop-ins are merged member by member and a later one wins") {
+  const std::array files{
+      source_text{"a",
+                  "{\"mcpServers\": {\"x\": {\"command\": \"one\", \"env\": {\"A\": \"1\"}}, \"y\": {\"command\": "
+                  "\"y\"}}, \"toolNames\": \"plain\"}"},
+      source_text{"b",
+                  "{\"mcpServers\": {\n\"x\": {\"command\": \"two\", \"env\": {\"B\": \"2\"}, \"start\": \"lazy\"}, "
+                  "\"z\": {\"command\": \"z\"}}}"},
+      source_text{"c", "{\"mcpServers\": {\"y\": {\"disabled\": true}}, \"toolNames\": \"prefixed\"}"}};
+  const auto made = load(files, {});
+  REQUIRE(made.error_text() == "");
+  const auto& s = made.config.servers;
+  REQUIRE(s.size() == 3);
+  CHECK(s[0].name == "x");
+  CHECK(s[0].command->text == "two");
+  CHECK(s[0].env.size() == 2);
+  CHECK(s[0].start == start_mode::lazy);
+  CHECK(s[1].disabled);
+  CHECK(s[1].command->text == "y");
+  CHECK(s[2].name == "z");
+  CHECK(made.config.tool_names == name_style::prefixed);
+  CHECK(made.config.sources == std::vector<std::string>{"a", "b", "c"});
+}
+
+TEST_CASE("load: errors in drop-ins name their own file and place") {
+  const std::array files{
+      source_text{"a", "{\"mcpServers\": {\"x\": {\"command\": \"one\"}}}"},
+      source_text{"b", "{\"mcpServers\": {\"x\": {\n  \"start\": \"soon\",\n  \"url\": \"https://x\"}}}"},
+      source_text{"c", "{,}"}};
+  const auto made = load(files, {});
+  CHECK(made.error_text() ==
+        "b:2:12: must be one of \"eager\", \"lazy\", in \"mcpServers.x.start\": write one of these words in quotes "
+        "(the default is \"eager\")\n"
+        "b:3:3: has both \"command\" and \"url\", in \"mcpServers.x\": take one of the two out\n"
+        "c:1:2: a comma too many: take it out\n");
+}
+
+TEST_CASE("load: unknown keys of server entries are notices and those of other hosts are silent") {
+  const auto made = load_one(R"({"mcpServers": {"x": {"command": "c", "type": "stdio", "autoApprove": [], "icon": {},
+    "disabledTools": ["a"], "startTimeotMs": 5, "whatever": 1}}})");
+  CHECK(made.error_text() == "");
+  CHECK(notices(made) ==
+        "f:2:5: this key of other hosts has no effect here, in \"mcpServers.x.disabledTools\": write \"tools\": "
+        "{\"deny\": "
+        "[\"NAME\"]} to the same end\n"
+        "f:2:29: unknown key; it has no effect, in \"mcpServers.x.startTimeotMs\": did you mean \"startTimeoutMs\"?\n"
+        "f:2:49: unknown key; it has no effect, in \"mcpServers.x.whatever\": leave it if another host needs it\n");
+}
+
+TEST_CASE("load: an unknown key of our sections is an error that says where it belongs") {
+  CHECK(load_one("{\"maxRounds\": 5}").error_text() ==
+        "f:1:2: unknown key, in \"maxRounds\": it belongs in \"loop\"\n");
+  CHECK(load_one("{\"servers\": {}}").error_text() ==
+        "f:1:2: unknown key, in \"servers\": did you mean \"mcpServers\"?\n");
+  CHECK(load_one("{\"log\": {\"colour\": 1}}").error_text() ==
+        "f:1:10: unknown key, in \"log.colour\": the keys here are \"level\"\n");
+}
+
+TEST_CASE("load: what this version does not act on yet is said") {
+  const auto made = load_one(R"({
+    "mcpServers": {"r": {"url": "https://x.example", "sharing": "shared"}, "s": {"command": "c", "sharing": "perCaller", "idleStopMs": 0}},
+    "models": {"a": {"api": "anthropic", "model": "m"}, "b": {"api": "openai-chat", "model": "m", "toolFormat": "native"}},
+    "http": {"address": "127.0.0.1:1"},
+    "store": {"url": "none"}
+  })");
+  CHECK(made.error_text() == "");
+  CHECK(notices(made) ==
+        "f:2:26: is checked and kept, but this version of mcpbx does not act on it yet, in \"mcpServers.r.url\": "
+        "nothing needs to be done\n"
+        "f:2:98: is checked and kept, but this version of mcpbx does not act on it yet, in \"mcpServers.s.sharing\": "
+        "what it does act on is \"shared\"\n"
+        "f:3:22: is checked and kept, but this version of mcpbx does not act on it yet, in \"models.a.api\": what it "
+        "does act on is \"openai-chat\", \"rehearsal\"\n"
+        "f:4:5: is checked and kept, but this version of mcpbx does not act on it yet, in \"http\": nothing needs to "
+        "be done\n");
+}
+
+TEST_CASE("G35: a literal secret gets a notice that does not repeat it") {
+  const auto made = load_one(
+      R"({"mcpServers": {"x": {"command": "c", "env": {"API_TOKEN": "canary-1", "HOME": "/x", "OK_TOKEN": "${env:T}"}}},
+    "models": {"m": {"api": "openai-chat", "model": "i", "apiKey": "canary-2", "headers": {"X-Api-Key": "canary-3"}}}})");
+  CHECK(made.error_text() == "");
+  CHECK(made.config.notices.size() == 3);
+  CHECK(notices(made).find("canary") == std::string::npos);
+  CHECK(notices(made).starts_with(
+      "f:1:60: a secret stands in the file itself, in \"mcpServers.x.env.API_TOKEN\": better write ${env:NAME}"));
+}
+
+TEST_CASE("G35: an error never repeats the value that is wrong") {
+  const auto made = load_one(
+      R"({"mcpServers": {"x": {"url": "canary-1", "headers": {"Authorization": "canary-2\n"}, "auth": {"clientSecret": "${canary-3}${"}}},
+    "models": {"m": {"api": "openai-chat", "model": "i", "apiKey": ["canary-4"], "baseUrl": "canary-5"}}, "store": {"url": "canary-6"}})");
+  CHECK(made.errors.size() == 6);
+  CHECK(made.error_text().find("canary") == std::string::npos);
+}
+
+TEST_CASE("G44: addresses of other schemes than http and https are refused") {
+  for (const char* url :
+       {"file:///etc/passwd", "javascript:x", "unix:/x", "//x", "HTTP", "http://", "ftp://x", "gopher://x"}) {
+    CAPTURE(url);
+    CHECK_FALSE(load_one("{\"mcpServers\": {\"x\": {\"url\": \"" + std::string(url) + "\"}}}").ok());
+    CHECK_FALSE(load_one("{\"models\": {\"x\": {\"api\": \"openai-chat\", \"model\": \"m\", \"baseUrl\": \"" +
+                         std::string(url) + "\"}}}")
+                    .ok());
+  }
+}
+
+TEST_CASE("load: names that must exist are checked with the nearest one") {
+  CHECK(load_one(R"({"models": {"claude": {"api": "rehearsal"}}, "defaultModel": "cluade"})").error_text() ==
+        "f:1:62: names the model \"cluade\", which is not configured (did you mean \"claude\"?), in \"defaultModel\": "
+        "add it to "
+        "\"models\", or name another one\n");
+  CHECK(load_one(R"({"defaultModel": "demo"})").ok());
+  CHECK(load_one(R"({"defaultModel": "demo/x"})").ok());
+  CHECK_FALSE(load_one(R"({"defaultModel": "profile:p"})").ok());
+  CHECK(load_one(R"({"defaultModel": "profile:p", "profiles": {"p": {}}})").ok());
+  CHECK_FALSE(load_one(R"({"profiles": {"p": {"model": "x"}}})").ok());
+  CHECK_FALSE(load_one(R"({"loop": {"statusModel": "x"}})").ok());
+}
+
+TEST_CASE("load: keys that need or exclude each other") {
+  CHECK(load_one(R"({"mcpServers": {"x": {}}})").error_text() ==
+        "f:1:22: needs \"command\" or \"url\", in \"mcpServers.x\": add one of the two\n");
+  CHECK(load_one(R"({"mcpServers": {"x": {"command": "c", "cwd": "caller"}}})").error_text() ==
+        "f:1:46: \"caller\" needs a process per caller or run, and this server is shared by all, in "
+        "\"mcpServers.x.cwd\": add "
+        "\"sharing\": \"perCaller\", or name a directory\n");
+  CHECK(load_one(R"({"mcpServers": {"x": {"command": "c", "cwd": "caller", "sharing": "perRun"}}})").ok());
+  CHECK_FALSE(load_one(R"({"mcpServers": {"x": {"command": "c", "callTimeoutMs": 700000}}})").ok());
+  CHECK_FALSE(load_one(R"({"models": {"m": {}}})").ok());
+  CHECK_FALSE(load_one(R"({"models": {"m": {"api": "openai-chat"}}})").ok());
+  CHECK_FALSE(load_one(R"({"models": {"m": {"api": "dial", "model": "x"}}})").ok());
+  CHECK_FALSE(load_one(R"({"models": {"m": {"api": "replay"}}})").ok());
+  CHECK(load_one(R"({"models": {"m": {"api": "rehearsal"}}})").ok());
+  CHECK_FALSE(load_one(R"({"limits": {"totalBytes": 16777216}})").ok());
+  CHECK_FALSE(load_one(R"({"loop": {"maxRounds": 20, "max": {"maxRounds": 10}}})").ok());
+  CHECK(load_one(R"({"loop": {"max": {"maxRounds": 5}}})").config.loop.max_rounds == 5);
+  CHECK_FALSE(load_one(R"({"mcpServers": {"x": {"command": "c", "tools": {"rename": {"a": "z", "b": "z"}}}}})").ok());
+}
+
+TEST_CASE("load: names of servers and models are bounded and printable") {
+  const auto server = [](const std::string& name) {
+    return load_one("{\"mcpServers\": {\"" + name + "\": {\"command\": \"c\"}}}").ok();
+  };
+  CHECK(server("a"));
+  CHECK(server("Ünïcode näme"));
+  CHECK(server(std::string(64, 'a')));
+  CHECK_FALSE(server(""));
+  CHECK_FALSE(server(std::string(65, 'a')));
+  CHECK_FALSE(server("a\\nb"));
+  CHECK_FALSE(server("a\\u202eb"));
+  const auto model = [](const std::string& name) {
+    return load_one("{\"models\": {\"" + name + "\": {\"api\": \"rehearsal\"}}}").ok();
+  };
+  CHECK(model("gpt-5.2"));
+  CHECK_FALSE(model("a/b"));
+  CHECK_FALSE(model("profile:x"));
+}
+
+TEST_CASE("load: prefixes of tool names are clean and unique whatever the order") {
+  CHECK(server_prefix("git") == "git");
+  CHECK(server_prefix("my server") == "my_server");
+  CHECK(server_prefix("a__b") == "a_b");
+  CHECK(server_prefix("ä.ö") == "_");
+  const auto made = load_one(
+      R"({"mcpServers": {"my server": {"command": "c"}, "my.server": {"command": "c"}, "my_server": {"command": "c"}}})");
+  REQUIRE(made.error_text() == "");
+  const auto& s = made.config.servers;
+  CHECK(s[2].prefix == "my_server");  // an exact name keeps itself
+  CHECK(s[0].prefix.starts_with("my_server_"));
+  CHECK(s[1].prefix.starts_with("my_server_"));
+  CHECK(s[0].prefix != s[1].prefix);
+  CHECK(made.config.notices.size() == 2);
+  const auto turned = load_one(
+      R"({"mcpServers": {"my.server": {"command": "c"}, "my_server": {"command": "c"}, "my server": {"command": "c"}}})");
+  CHECK(turned.config.servers[0].prefix == s[1].prefix);
+  CHECK(turned.config.servers[2].prefix == s[0].prefix);
+}
+
+TEST_CASE("load: without any file the toolbox and a model from the environment are there") {
+  environment env;
+  const auto bare = load({}, env);
+  CHECK(bare.ok());
+  REQUIRE(bare.config.servers.size() == 1);
+  CHECK(bare.config.servers[0].bundled);
+  CHECK(bare.config.servers[0].name == "toolbox");
+  CHECK(bare.config.servers[0].args.empty());
+  CHECK_FALSE(bare.config.default_model);
+  REQUIRE(bare.config.find_model("demo"));
+  CHECK(bare.config.find_model("demo")->api == model_api::rehearsal);
+  CHECK(bare.config.loop.max_rounds == 10);
+
+  env.values["ANTHROPIC_API_KEY"] = "k";
+  const auto anthropic = load({}, env);
+  CHECK_FALSE(anthropic.config.default_model);
+  CHECK(anthropic.config.find_model("claude"));
+  CHECK(notices(anthropic).find("ANTHROPIC_API_KEY") != std::string::npos);
+
+  env.values["OPENAI_API_KEY"] = "k";
+  const auto both = load({}, env);
+  CHECK(both.config.default_model == "gpt");
+  CHECK(both.config.find_model("gpt")->api_key->text == "${env:OPENAI_API_KEY}");
+  CHECK_FALSE(both.config.find_model("gpt")->base_url);
+
+  env.values["OPENAI_API_KEY"] = "";
+  CHECK_FALSE(load({}, env).config.default_model);
+}
+
+TEST_CASE("load: the demo model is there under any file and never the default by itself") {
+  const auto made = load_one("{}");
+  CHECK(made.ok());
+  CHECK(made.config.find_model("demo"));
+  CHECK(made.config.find_model("demo")->built_in);
+  CHECK_FALSE(made.config.default_model);
+  const auto own = load_one(R"({"models": {"demo": {"api": "openai-chat", "model": "m"}}})");
+  CHECK(own.config.models.size() == 1);
+  CHECK_FALSE(own.config.models[0].built_in);
+}
