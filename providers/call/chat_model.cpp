@@ -1,0 +1,315 @@
+// One call: credentials, request, answer, and again where that is safe. Nothing is repeated once a delta was shown.
+#include "providers/call/chat_model.hpp"
+
+#include "mcp/http/url.hpp"
+#include "mcp/support/log.hpp"
+#include "mcp/support/secret.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace mcpbx::providers {
+namespace {
+
+constexpr std::size_t max_error_body = 64 * 1024;
+// How long the rest of a body may take to come after its end mark, so that the connection can be used again.
+constexpr milliseconds drain_time{50};
+
+class chat_run;
+
+struct shared_state {
+  chat_model_options options;
+  http::client& client;
+  time_source& time;
+  random_source& random;
+  const codec& wire;
+  std::string registered;  // the credentials last made known to the redactor
+  std::vector<std::shared_ptr<chat_run>> draining;
+};
+
+std::string_view to_string(http::stage s) {
+  switch (s) {
+    case http::stage::resolve:
+      return "name look-up";
+    case http::stage::connect:
+      return "connecting";
+    case http::stage::tls:
+      return "TLS";
+    case http::stage::send:
+      return "sending";
+    case http::stage::first_byte:
+      return "waiting for the answer";
+    case http::stage::body:
+      return "reading the answer";
+  }
+  return "";
+}
+
+class chat_run final : public http::response_events,
+                       public decoder_sink,
+                       public std::enable_shared_from_this<chat_run> {
+ public:
+  chat_run(std::shared_ptr<shared_state> shared, model_request request, model_events& events)
+      : shared_(std::move(shared)),
+        request_(std::move(request)),
+        events_(&events),
+        started_(shared_->time.now()),
+        timer_(shared_->time.make_timer()) {}
+
+  void start() {
+    ++attempt_;
+    if (!shared_->options.credentials) return send({});
+    starting_ = true;
+    shared_->options.credentials([weak = weak_from_this()](result<std::vector<http::header>> got) {
+      if (const auto self = weak.lock()) self->got_credentials(std::move(got));
+    });
+    starting_ = false;
+  }
+
+  void cancel() {
+    events_ = nullptr;
+    if (draining_) return;
+    exchange_.reset();
+    timer_->cancel();
+  }
+
+ private:
+  void got_credentials(result<std::vector<http::header>> got) {
+    if (events_ == nullptr) return;
+    if (got) return send(*std::move(got));
+    model_error e;
+    e.type = model_error::kind::configuration;
+    e.message = "The key of model \"" + shared_->options.name + "\" is not available: " + got.error().message;
+    if (!starting_) return tell(std::move(e));
+    // Never from inside start().
+    timer_->arm(shared_->time.now(), [weak = weak_from_this(), e = std::move(e)] {
+      if (const auto self = weak.lock()) self->tell(e);
+    });
+  }
+
+  void send(std::vector<http::header> credentials) {
+    const auto& o = shared_->options;
+    if (!credentials.empty() && credentials.front().value != shared_->registered) {
+      for (const auto& h : credentials) {
+        std::string_view value = h.value;
+        if (const auto blank = value.rfind(' '); blank != std::string_view::npos) value.remove_prefix(blank + 1);
+        redactor::add(secret(std::string(value)));
+      }
+      shared_->registered = credentials.front().value;
+    }
+    auto encoded = shared_->wire.encode(request_, o.wire);
+    http::request r;
+    r.url = std::move(encoded.url);
+    r.headers = std::move(credentials);
+    r.headers.reserve(r.headers.size() + encoded.headers.size() + o.headers.size());
+    for (auto& [name, value] : encoded.headers) r.headers.push_back({std::move(name), std::move(value)});
+    r.headers.insert(r.headers.end(), o.headers.begin(), o.headers.end());
+    r.body = std::move(encoded.body);
+    r.limits = o.limits;
+    r.limits.total = std::max(left(), milliseconds(1));
+    request_bytes_ = r.body.size();
+    status_ = 0;
+    decoder_.reset();
+    error_body_.clear();
+    advice_ = {};
+    exchange_ = shared_->client.start(std::move(r), *this);
+  }
+
+  milliseconds left() const {
+    return std::chrono::duration_cast<milliseconds>(started_ + shared_->options.limits.total - shared_->time.now());
+  }
+
+  // http::response_events
+  void on_head(int status, const std::vector<http::header>& headers) override {
+    status_ = status;
+    if (status / 100 == 2)
+      decoder_ =
+          shared_->wire.make_decoder(http::find_header(headers, "content-type"), shared_->options.wire, &request_);
+    else
+      advice_ = read_advice(headers, shared_->time.wall_ms());
+    if (log::enabled(log::level::debug)) {
+      auto id = http::find_header(headers, "x-request-id");
+      if (id.empty()) id = http::find_header(headers, "request-id");
+      log::debug("model \"" + shared_->options.name + "\" answers with status " + std::to_string(status) +
+                 (id.empty() ? "" : ", request id " + std::string(id)));
+    }
+  }
+
+  void on_body(std::string_view bytes) override {
+    const auto self = shared_from_this();
+    if (draining_ || events_ == nullptr) return;
+    if (decoder_) {
+      if (!decoder_->done()) decoder_->feed(bytes, *this);
+      // An error in the stream is final, whatever may follow.
+      if (failed_) settle();
+    } else {
+      error_body_ += bytes.substr(0, max_error_body - std::min(max_error_body, error_body_.size()));
+      if (error_body_.size() == max_error_body) settle();
+    }
+  }
+
+  void on_pause() override {
+    if (!reply_ || draining_) return;
+    // The end mark came without the end of the body: give that a moment, so that the connection can be kept.
+    const auto self = shared_from_this();
+    draining_ = true;
+    shared_->draining.push_back(self);
+    timer_->arm(shared_->time.now() + drain_time, [weak = weak_from_this()] {
+      if (const auto run = weak.lock()) run->drained();
+    });
+    settle();
+  }
+
+  void on_end() override {
+    const auto self = shared_from_this();
+    if (draining_) return drained();
+    if (decoder_ && !decoder_->done()) decoder_->finish(*this);
+    settle();
+  }
+
+  void on_failure(http::failure f) override {
+    const auto self = shared_from_this();
+    if (draining_) return drained();
+    if (!decoder_ && status_ != 0) return settle();  // an error answer whose body broke off says enough
+    const bool complete = decoder_ && (decoder_->done() || decoder_->finish_seen());
+    if (decoder_ && !decoder_->done()) decoder_->finish(*this);
+    if (complete) return settle();
+    model_error e;
+    if (failed_) e.partial_text = std::move(failed_->partial_text);
+    const bool limit = f.why.code == errc::timed_out;
+    e.type = limit                                                                ? model_error::kind::time_limit
+             : f.why.code == errc::limit || f.why.code == errc::protocol          ? model_error::kind::garbage
+             : f.stage == http::stage::body                                       ? model_error::kind::cut
+             : f.why.code == errc::config || f.why.code == errc::invalid_argument ? model_error::kind::configuration
+                                                                                  : model_error::kind::connection;
+    e.http_status = status_;
+    e.retryable = e.type != model_error::kind::configuration;
+    e.message = "The model \"" + shared_->options.name + "\" gave no usable answer (" +
+                std::string(to_string(f.stage)) + "): " + f.why.message;
+    if (e.type == model_error::kind::connection) e.message += " Check the address and the network.";
+    failed_.reset();
+    reply_.reset();
+    if (is_repeatable(f) && try_again({})) return;
+    tell(std::move(e));
+  }
+
+  // decoder_sink
+  void on_text(std::string_view delta) override {
+    shown_ = true;
+    if (events_ != nullptr) events_->on_text(delta);
+  }
+  void on_reasoning(std::string_view delta) override {
+    shown_ = true;
+    if (events_ != nullptr) events_->on_reasoning(delta);
+  }
+  void on_end(model_reply reply) override { reply_ = std::move(reply); }
+  void on_error(model_error e) override { failed_ = std::move(e); }
+
+  // The answer is over: tell what it was.
+  void settle() {
+    if (!draining_) exchange_.reset();
+    if (events_ == nullptr) return;
+    if (reply_) {
+      auto reply = *std::exchange(reply_, std::nullopt);
+      if (reply.usage.estimated) reply.usage.input = static_cast<std::int64_t>(request_bytes_ / 4 + 1);
+      std::exchange(events_, nullptr)->on_reply(std::move(reply));
+      return;
+    }
+    if (failed_) return tell(*std::exchange(failed_, std::nullopt));
+    auto e = shared_->wire.decode_error(status_, error_body_, shared_->options.wire);
+    e.retry_after_ms = advice_.wait_ms;
+    const bool may = advice_.should_retry.value_or(is_repeatable(status_)) && e.retryable;
+    if (may && try_again(advice_)) return;
+    if (may && advice_.wait_ms > shared_->options.retries.longest_asked.count())
+      e.message += " It asks to wait " + std::to_string((advice_.wait_ms + 999) / 1000) + " s.";
+    tell(std::move(e));
+  }
+
+  bool try_again(const retry_advice& advice) {
+    if (shown_ || events_ == nullptr) return false;
+    const auto wait = wait_before_retry(shared_->options.retries, attempt_, advice, shared_->random.next(), left());
+    if (!wait) return false;
+    exchange_.reset();
+    log::info("model \"" + shared_->options.name +
+              "\": " + (status_ != 0 ? "status " + std::to_string(status_) : "no connection") + ", asking again in " +
+              std::to_string(wait->count()) + " ms");
+    timer_->arm(shared_->time.now() + *wait, [weak = weak_from_this()] {
+      if (const auto self = weak.lock(); self && self->events_ != nullptr) self->start();
+    });
+    return true;
+  }
+
+  void tell(model_error e) {
+    exchange_.reset();
+    if (attempt_ > 1) e.message += " (asked " + std::to_string(attempt_) + " times)";
+    if (auto* const events = std::exchange(events_, nullptr)) events->on_error(std::move(e));
+  }
+
+  void drained() {
+    const auto self = shared_from_this();
+    timer_->cancel();
+    exchange_.reset();
+    std::erase(shared_->draining, self);
+  }
+
+  std::shared_ptr<shared_state> shared_;
+  model_request request_;
+  model_events* events_;
+  time_point started_;
+  std::unique_ptr<timer> timer_;
+  std::unique_ptr<http::exchange> exchange_;
+  std::unique_ptr<stream_decoder> decoder_;
+  std::string error_body_;
+  retry_advice advice_;
+  std::optional<model_reply> reply_;
+  std::optional<model_error> failed_;
+  std::size_t request_bytes_ = 0;
+  int status_ = 0, attempt_ = 0;
+  bool shown_ = false, draining_ = false, starting_ = false;
+};
+
+class chat_call final : public model_call {
+ public:
+  explicit chat_call(std::shared_ptr<chat_run> run) : run_(std::move(run)) {}
+  ~chat_call() override { run_->cancel(); }
+  chat_call(const chat_call&) = delete;
+  chat_call& operator=(const chat_call&) = delete;
+
+ private:
+  std::shared_ptr<chat_run> run_;
+};
+
+class chat_model final : public model {
+ public:
+  explicit chat_model(std::shared_ptr<shared_state> shared) : shared_(std::move(shared)) {}
+  ~chat_model() override { shared_->draining.clear(); }
+  chat_model(const chat_model&) = delete;
+  chat_model& operator=(const chat_model&) = delete;
+  const std::string& name() const override { return shared_->options.name; }
+  const std::string& id() const override { return shared_->options.wire.model; }
+  const std::string& api() const override { return shared_->options.api; }
+  std::unique_ptr<model_call> start(model_request request, model_events& events) override {
+    auto run = std::make_shared<chat_run>(shared_, std::move(request), events);
+    run->start();
+    return std::make_unique<chat_call>(std::move(run));
+  }
+
+ private:
+  std::shared_ptr<shared_state> shared_;
+};
+
+}  // namespace
+
+result<std::unique_ptr<model>> make_chat_model(chat_model_options options, http::client& client, time_source& time,
+                                               random_source& random) {
+  const auto* wire = find_codec(options.api);
+  if (wire == nullptr)
+    return fail(errc::config, "Model \"" + options.name + "\": the API \"" + options.api + "\" is not known.");
+  if (const auto url = http::parse_url(options.wire.base_url); !url)
+    return fail(errc::config, "Model \"" + options.name + "\": " + url.error().message);
+  auto shared = std::make_shared<shared_state>(shared_state{std::move(options), client, time, random, *wire, {}, {}});
+  return std::make_unique<chat_model>(std::move(shared));
+}
+
+}  // namespace mcpbx::providers

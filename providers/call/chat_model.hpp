@@ -1,0 +1,46 @@
+// A configured model behind HTTP: one codec, one endpoint, retries, time limits. The shell around providers/wire.
+#pragma once
+#include "mcp/http/client.hpp"
+#include "mcp/support/error.hpp"
+#include "mcp/support/time.hpp"
+#include "providers/call/retry.hpp"
+#include "providers/model/message.hpp"
+#include "providers/wire/codec.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mcpbx::providers {
+
+/// Gives the headers that hold credentials, such as `Authorization: Bearer …`, at once or later, on the speaking
+/// thread, exactly once per request. References are resolved elsewhere. An error ends the call (kind configuration).
+using credential_source = std::function<void(std::function<void(result<std::vector<http::header>>)>)>;
+
+/// What http::limits mean for a model: nothing is heard from a reasoning model for minutes, and `total` is for the
+/// whole call with its retries (guarantees row 30).
+inline http::limits model_limits() {
+  return {.connect = milliseconds(5'000),
+          .first_byte = milliseconds(300'000),
+          .idle = milliseconds(60'000),
+          .total = milliseconds(600'000),
+          .max_body = 32u << 20};
+}
+
+struct chat_model_options {
+  std::string name;                 ///< configured name
+  std::string api = "openai-chat";  ///< find_codec() knows it
+  wire_options wire;
+  http::limits limits = model_limits();
+  retry_policy retries;
+  std::vector<http::header> headers;  ///< further headers without secrets
+  credential_source credentials;      ///< may be empty
+};
+
+/// errc::config when the API is not known or the address is not usable. `client`, `time` and `random` must outlive the
+/// model, and the model its calls.
+result<std::unique_ptr<model>> make_chat_model(chat_model_options options, http::client& client, time_source& time,
+                                               random_source& random);
+
+}  // namespace mcpbx::providers

@@ -1,0 +1,87 @@
+// The rules of requirement L13 and guarantee 31.
+#include "providers/call/retry.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+
+namespace mcpbx::providers {
+namespace {
+
+// A number with an optional fraction, times `scale`, or -1. No locale takes part.
+std::int64_t scaled(std::string_view text, std::int64_t scale) {
+  double value = 0;
+  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (ec != std::errc() || end != text.data() + text.size() || !(value >= 0) || value > 1e12) return -1;
+  return static_cast<std::int64_t>(value * static_cast<double>(scale));
+}
+
+// "Wed, 21 Oct 2026 07:28:00 GMT" as milliseconds since 1970, or -1.
+std::int64_t date_ms(std::string_view text) {
+  constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  if (text.size() != 29 || text.substr(3, 2) != ", " || !text.ends_with(" GMT")) return -1;
+  const auto number = [&](std::size_t at, std::size_t n) {
+    int v = -1;
+    std::from_chars(text.data() + at, text.data() + at + n, v);
+    return v;
+  };
+  const auto month = std::find(months.begin(), months.end(), text.substr(8, 3));
+  const int day = number(5, 2), year = number(12, 4), h = number(17, 2), m = number(20, 2), s = number(23, 2);
+  if (month == months.end() || day < 1 || year < 1970 || h < 0 || m < 0 || s < 0) return -1;
+  const std::chrono::sys_days days = std::chrono::year(year) / static_cast<int>(month - months.begin() + 1) / day;
+  return (((days.time_since_epoch().count() * 24LL + h) * 60 + m) * 60 + s) * 1000;
+}
+
+}  // namespace
+
+retry_advice read_advice(const std::vector<http::header>& headers, std::int64_t wall_ms) {
+  retry_advice advice;
+  const auto should = http::find_header(headers, "x-should-retry");
+  if (should == "true") advice.should_retry = true;
+  if (should == "false") advice.should_retry = false;
+  advice.wait_ms = scaled(http::find_header(headers, "retry-after-ms"), 1);
+  const auto after = http::find_header(headers, "retry-after");
+  if (advice.wait_ms < 0) advice.wait_ms = scaled(after, 1000);
+  if (advice.wait_ms < 0)
+    if (const auto date = date_ms(after); date >= 0) advice.wait_ms = std::max<std::int64_t>(0, date - wall_ms);
+  return advice;
+}
+
+bool is_repeatable(const http::failure& f) {
+  switch (f.stage) {
+    case http::stage::resolve:
+    case http::stage::connect:
+      return f.why.code == errc::unavailable || f.why.code == errc::timed_out || f.why.code == errc::io;
+    case http::stage::tls:
+      return f.why.code == errc::timed_out;  // a certificate does not become good by asking again
+    case http::stage::send:
+    case http::stage::first_byte:
+      return f.why.code == errc::io;  // broken; after a time limit of minutes the person decides
+    case http::stage::body:
+      return false;
+  }
+  return false;
+}
+
+bool is_repeatable(int status) {
+  return status == 408 || status == 409 || status == 429 || status >= 500;
+}
+
+std::optional<milliseconds> wait_before_retry(const retry_policy& policy, int attempt, const retry_advice& advice,
+                                              std::uint64_t random, milliseconds left) {
+  if (attempt > policy.max_retries) return std::nullopt;
+  milliseconds wait = policy.first_wait * (std::int64_t{1} << std::min(attempt - 1, 20));
+  wait = std::min(wait, policy.longest_wait);
+  // Up to a quarter less, so that many callers do not come back in step.
+  wait -= milliseconds(static_cast<std::int64_t>(random % 1000) * wait.count() / 4000);
+  if (advice.wait_ms >= 0) {
+    if (advice.wait_ms > policy.longest_asked.count()) return std::nullopt;
+    wait = std::max(wait, milliseconds(advice.wait_ms));
+  }
+  if (wait >= left) return std::nullopt;
+  return wait;
+}
+
+}  // namespace mcpbx::providers
