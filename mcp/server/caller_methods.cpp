@@ -1,0 +1,165 @@
+// The methods of MCP that callers can use: the handshake, and the tools of all tool servers as if they were ours.
+#include "mcp/protocol/eras.hpp"
+#include "mcp/protocol/revisions.hpp"
+#include "mcp/server/caller_session.hpp"
+#include "mcp/server/json_out.hpp"
+#include "mcp/support/secret.hpp"
+#include "mcp/support/text.hpp"
+
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+/// Larger ones are not kept for the life of a connection; tool servers then hear of mcpbx itself.
+constexpr std::size_t longest_client_info = 16 * 1024;
+constexpr std::size_t similar_names = 5;
+
+rpc_error invalid(std::string text) {
+  return {code::invalid_params, std::move(text), {}};
+}
+
+/// The caller's progress token, absent when it wants none, or what is wrong with it.
+result<raw_json> progress_token_of(const raw_json& meta) {
+  if (meta.empty() || meta.is_null()) return raw_json();
+  if (!meta.is_object()) return fail(errc::invalid_argument, "params._meta: expected an object, got " + describe(meta));
+  const auto opened = raw_object::open(meta, {meta_key::progress_token});
+  if (!opened) return fail(errc::invalid_argument, "params._meta: " + opened.error().message);
+  raw_json token = opened->find(meta_key::progress_token);
+  if (token.empty() || token.is_string() || rpc_id::from(token)) return token;
+  return fail(errc::invalid_argument,
+              "params._meta.progressToken: expected a string or an integer, got " + describe(token));
+}
+
+std::string unknown_tool(const catalog& tools, std::string_view name) {
+  std::string text = "unknown tool " + quoted(cut_utf8(name, 128));
+  const auto near = tools.similar(name, similar_names);
+  if (near.empty())
+    return text +
+           (tools.entries().empty() ? "; no tool server offers any tool now" : "; tools/list tells which there are");
+  text += near.size() == 1 ? "; a similar one is " : "; similar ones are ";
+  for (std::size_t i = 0; i < near.size(); ++i) text.append(i == 0 ? "" : ", ").append(quoted(near[i]));
+  return text;
+}
+
+/// Passes the outcome of a call on to the caller.
+void answer(const reply_once& reply, const catalog_entry& tool, call_outcome outcome) {
+  const auto server = tool.owner.lock();
+  const bool modern = server && server->era() == era::modern;
+  switch (outcome.type) {
+    case call_outcome::kind::result:
+      return reply.result(modern ? strip_modern_result(outcome.value) : outcome.value);
+    case call_outcome::kind::error:
+      return reply.error(modern ? legacy_error(outcome.value) : outcome.value);
+    case call_outcome::kind::failed:
+      return reply.error(to_rpc_error(outcome.failure, tool.server));
+  }
+}
+
+}  // namespace
+
+const caller_session::methods& caller_session::mcp_methods() {
+  static const methods table = [] {
+    methods m;
+    using self = caller_session;
+    m.add("initialize", [](self& s, const raw_json& params, const reply_once& reply) { s.initialize(params, reply); });
+    m.add("ping", [](self&, const raw_json&, const reply_once& reply) { reply.result(raw_json::literal("{}")); });
+    m.add("tools/list", [](self& s, const raw_json& params, const reply_once& reply) { s.list_tools(params, reply); });
+    m.add("tools/call",
+          [](self& s, const raw_json& params, const reply_once& reply) { s.call_tool(params, reply, false); });
+    // Not of MCP, but it is about this session alone: answered when every other request of the connection has been.
+    m.bind("mcpbx/drain", [](self& s, const reply_once& reply) { s.drain(reply); });
+    return m;
+  }();
+  return table;
+}
+
+void caller_session::initialize(const raw_json& params, const reply_once& reply) {
+  if (phase_ != phase::fresh)
+    return reply.error(rpc_error{code::invalid_request, "invalid request: this session is initialized already", {}});
+  if (params.empty())
+    return reply.error(invalid("params: expected an object with protocolVersion, capabilities and clientInfo"));
+  const auto opened = raw_object::open(params, {"protocolVersion", "clientInfo"});
+  if (!opened) return reply.error(invalid("params: " + opened.error().message));
+  const raw_json asked = opened->find("protocolVersion"), info = opened->find("clientInfo");
+  const auto version = asked.as_string();
+  if (!version) return reply.error(invalid("params.protocolVersion: expected a string, got " + describe(asked)));
+  if (!info.empty() && !info.is_object())
+    return reply.error(invalid("params.clientInfo: expected an object, got " + describe(info)));
+
+  // MCP: answer with the requested revision if it is supported, else with another one that is, the latest.
+  revision_ = revision::is_legacy(*version) ? *version : std::string(revision::latest_legacy);
+  if (!info.empty() && info.text().size() <= longest_client_info) client_info_ = info.detached();
+  phase_ = phase::answered;
+  json_out out;
+  out.begin_object().member("protocolVersion", revision_);
+  out.key("capabilities")
+      .begin_object()
+      .key("tools")
+      .begin_object()
+      .member("listChanged", true)
+      .end_object()
+      .end_object();
+  out.key("serverInfo").begin_object().member("name", "mcpbx").member("version", options_.version).end_object();
+  out.end_object();
+  reply.result(out.json());
+}
+
+void caller_session::list_tools(const raw_json& params, const reply_once& reply) {
+  // The list has one page, so no cursor can be one of ours.
+  if (const raw_json cursor = find_member(params, "cursor"); !cursor.empty())
+    return reply.error(
+        invalid("params.cursor: unknown cursor " + describe(cursor) + "; the list comes whole, in one page"));
+  host_.when_settled(options_.settle, [this, reply] {
+    if (reply.open()) reply.result(host_.tools()->legacy_tools_list());
+  });
+}
+
+void caller_session::call_tool(const raw_json& params, const reply_once& reply, bool settled) {
+  if (params.empty()) return reply.error(invalid("params: expected an object with name and arguments"));
+  auto opened = raw_object::open(params, {"name", "arguments", "_meta"});
+  if (!opened) return reply.error(invalid("params: " + opened.error().message));
+  const raw_json name_token = opened->find("name"), arguments = opened->find("arguments");
+  const auto name = name_token.as_string();
+  if (!name) return reply.error(invalid("params.name: expected a string, got " + describe(name_token)));
+  if (!arguments.empty() && !arguments.is_object() && !arguments.is_null())
+    return reply.error(invalid("params.arguments: expected an object, got " + describe(arguments)));
+  const auto token = progress_token_of(opened->find("_meta"));
+  if (!token) return reply.error(invalid(token.error().message));
+
+  const auto tools = host_.tools();
+  entry_ptr tool = tools->find(*name);
+  if (!tool && !settled)  // its server may be about to be ready
+    return host_.when_settled(options_.settle, [this, params, reply] {
+      if (reply.open()) call_tool(params, reply, true);
+    });
+  if (!tool) return reply.error(invalid(unknown_tool(*tools, *name)));
+  const auto server = tool->owner.lock();
+  if (!server)
+    return reply.error(to_rpc_error(
+        {errc::unavailable, "the tool server " + quoted(tool->server) + " is no longer there"}, tool->server));
+
+  server_call call;
+  call.what = "tools/call " + *name;
+  if (tool->tool != *name) opened->set("name", raw_json::string(tool->tool));
+  call.params = opened->json();
+  call.caller.client_info = client_info_;
+  if (!token->empty())
+    // Tokens of two callers may be equal, so servers only see ours; the caller gets its own back.
+    call.progress = [this, reply, token = *token](const raw_json& progress) {
+      if (!reply.open()) return;
+      auto edited = raw_object::open(progress);
+      if (!edited) return;
+      edited->set(meta_key::progress_token, token);
+      host_.send_progress(reply.serial(), make_notification("notifications/progress", edited->build()));
+    };
+  call.done = [reply, tool](call_outcome outcome) {
+    if (reply.open()) answer(reply, *tool, std::move(outcome));
+  };
+  const client::ticket ticket = server->call(std::move(call));
+  reply.on_cancel([owner = tool->owner, ticket] {
+    if (const auto s = owner.lock()) s->cancel(ticket, "cancelled by its caller");
+  });
+}
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,207 @@
+// The session's bookkeeping: envelopes, ids, batches, cancellation. What the MCP methods do is in caller_methods.cpp.
+#include "mcp/server/caller_session.hpp"
+
+#include "mcp/support/text.hpp"
+
+#include <utility>
+
+namespace mcpbx::mcp {
+
+void caller_session::on_message(message m) {
+  if (closed_) return;
+  switch (m.type) {
+    case message::kind::request:
+      return take_request(std::move(m), nullptr);
+    case message::kind::notification:
+      return take_notification(m);
+    case message::kind::response:
+      ++counts_.stray;
+      return;
+    case message::kind::batch:
+      return take_batch(m);
+  }
+}
+
+void caller_session::on_fault(const line_fault& f) {
+  if (closed_) return;
+  ++counts_.faults;
+  // Nobody answers an answer.
+  if (f.envelope.is_response) return;
+  const std::string_view kind = f.envelope.code == code::parse_error ? "parse error: " : "invalid request: ";
+  host_.send(make_error(f.envelope.id, rpc_error{f.envelope.code, std::string(kind) + f.envelope.what, {}}));
+}
+
+void caller_session::tools_changed() {
+  if (!closed_ && phase_ == phase::ready) host_.send_list_changed();
+}
+
+void caller_session::take_request(message m, std::shared_ptr<reply_batch> batch) {
+  ++counts_.requests;
+  if (open_.contains(m.id.key()))
+    return refuse(
+        m.id, code::invalid_request,
+        "invalid request: the id " + std::string(m.id.token().text()) + " is in use by a request that is still open",
+        batch);
+  if (open_.size() >= options_.max_open) {
+    ++counts_.overloaded;
+    return refuse(
+        m.id, code::overloaded,
+        "this connection has " + std::to_string(open_.size()) + " open requests already; wait for some of them", batch,
+        raw_json::literal(R"({"cause":"limit","retryable":true})"));
+  }
+  auto request = std::make_shared<open_request>(static_cast<reply_taker*>(this), std::move(m.id), next_serial_++);
+  request->batch = std::move(batch);
+  open_.emplace(request->id.key(), request.get());
+  dispatch(m, reply_once(std::move(request)));
+}
+
+void caller_session::dispatch(const message& m, reply_once reply) {
+  if (const auto* handler = mcp_methods().find(m.method())) {
+    const bool always = m.method() == "initialize" || m.method() == "ping" || m.method().starts_with("mcpbx/");
+    if (phase_ == phase::fresh && !always)
+      return reply.error(rpc_error{code::invalid_request, "invalid request: send initialize first", {}});
+    return (*handler)(*this, m.params, std::move(reply));
+  }
+  reply.mark_own();
+  if (host_.handle(m.method(), m.params, reply)) return;
+  auto known = host_.methods();
+  for (std::string_view name : mcp_methods().names()) known.push_back(name);
+  reply.error(
+      rpc_error{code::method_not_found,
+                "unknown method " + quoted(cut_utf8(m.method(), 80)) + std::string(did_you_mean(m.method(), known)),
+                {}});
+}
+
+void caller_session::take_notification(const message& m) {
+  if (m.method() == "notifications/initialized") {
+    if (phase_ == phase::answered) phase_ = phase::ready;
+  } else if (m.method() == "notifications/cancelled") {
+    // Anything wrong in it is ignored: the request may have been answered in the meantime, and nobody answers this.
+    if (auto params = raw_object::open(m.params, {"requestId"}))
+      if (auto id = rpc_id::from(params->find("requestId")))
+        cancel(*id, params->find("reason").as_string().value_or(""));
+  }
+}
+
+// A batch exists in one revision of MCP only. Its responses leave together, in the order in which they came up.
+void caller_session::take_batch(const message& m) {
+  if (revision_ != "2025-03-26")
+    return refuse(
+        {}, code::invalid_request,
+        "invalid request: a batch is only possible in a session of revision 2025-03-26; send one message per line", {});
+  std::vector<raw_json> elements;
+  const std::size_t most = options_.max_batch;
+  for_each_element(m.whole, [&](raw_json e) {
+    elements.push_back(std::move(e));
+    return elements.size() <= most;
+  });
+  if (elements.empty()) return refuse({}, code::invalid_request, "invalid request: the batch is empty", {});
+  if (elements.size() > most)
+    return refuse({}, code::invalid_request,
+                  "invalid request: a batch may hold at most " + std::to_string(most) + " messages", {});
+
+  auto batch = std::make_shared<reply_batch>();
+  batch->waiting = 1;  // this function itself: nothing may leave before every element has been looked at
+  for (auto& element : elements) {
+    if (closed_) return;
+    auto part = parse_message(std::move(element));
+    if (!part) {
+      ++counts_.faults;
+      if (!part.error().is_response) {
+        ++batch->waiting;
+        refuse(part.error().id, part.error().code, "invalid request: " + part.error().what, batch);
+      }
+    } else if (part->type == message::kind::request) {
+      ++batch->waiting;
+      take_request(std::move(*part), batch);
+    } else if (part->type == message::kind::batch) {
+      ++batch->waiting;
+      refuse({}, code::invalid_request, "invalid request: a batch inside of a batch", batch);
+    } else {
+      on_message(std::move(*part));
+    }
+  }
+  finish_batch_part(batch);
+}
+
+void caller_session::refuse(const rpc_id& id, int code, std::string text, const std::shared_ptr<reply_batch>& batch,
+                            raw_json data) {
+  deliver(make_error(id, rpc_error{code, std::move(text), std::move(data)}), batch);
+}
+
+void caller_session::deliver(segments text, const std::shared_ptr<reply_batch>& batch) {
+  if (!batch) return host_.send(std::move(text));
+  batch->text.append_literal(batch->gathered++ == 0 ? "[" : ",");
+  batch->text.append(text);
+  finish_batch_part(batch);
+}
+
+void caller_session::finish_batch_part(const std::shared_ptr<reply_batch>& batch) {
+  if (!batch || --batch->waiting > 0 || batch->gathered == 0) return;
+  batch->text.append_literal("]");
+  host_.send(std::exchange(batch->text, {}));
+}
+
+void caller_session::end_request(open_request& r) {
+  r.taker = nullptr;
+  r.on_cancel = nullptr;
+  open_.erase(r.id.key());
+}
+
+void caller_session::take_reply(open_request& r, segments text) {
+  end_request(r);
+  deliver(std::move(text), r.batch);
+  answer_drained();
+}
+
+void caller_session::drain(const reply_once& reply) {
+  drains_.push_back(reply);
+  answer_drained();
+}
+
+// Everything that is still open waits for the rest itself: the rest has been answered.
+void caller_session::answer_drained() {
+  if (drains_.empty() || closed_) return;
+  std::erase_if(drains_, [](const reply_once& r) { return !r.open(); });
+  if (open_.size() != drains_.size()) return;
+  for (const auto& reply : std::exchange(drains_, {})) reply.result(raw_json::literal("{}"));
+}
+
+bool caller_session::cancel(const rpc_id& id, std::string_view reason) {
+  auto found = open_.find(id.key());
+  if (found == open_.end()) return false;
+  cancel_request(*found->second, reason);
+  return true;
+}
+
+// MCP: the receiver of a cancellation should not send a response. Our own methods say that they ended.
+void caller_session::cancel_request(open_request& r, std::string_view reason) {
+  const auto end = std::move(r.on_cancel);
+  const rpc_id id = r.id;
+  const auto batch = r.batch;
+  const bool own = r.own;
+  end_request(r);
+  if (own)
+    refuse(
+        id, code::cancelled,
+        reason.empty() ? "cancelled by its caller" : "cancelled by its caller: " + std::string(cut_utf8(reason, 200)),
+        batch);
+  else
+    finish_batch_part(batch);
+  answer_drained();
+  if (end) end();  // last: it may let go of the request
+}
+
+void caller_session::close() {
+  if (std::exchange(closed_, true)) return;
+  auto open = std::exchange(open_, {});
+  std::vector<std::function<void()>> ends;
+  for (auto& [key, r] : open) {
+    r->taker = nullptr;
+    if (r->on_cancel) ends.push_back(std::exchange(r->on_cancel, nullptr));
+  }
+  drains_.clear();
+  for (const auto& end : ends) end();
+}
+
+}  // namespace mcpbx::mcp

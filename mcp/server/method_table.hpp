@@ -1,0 +1,62 @@
+// Which handler answers which method. Handlers are bound once and typed: params are decoded, with every error told by
+// its path, before the handler sees them.
+#pragma once
+#include "mcp/server/errors.hpp"
+#include "mcp/server/param_reader.hpp"
+#include "mcp/server/reply_once.hpp"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::mcp {
+
+/// `Caller` is what a handler works on: the session or the connection that the request came through.
+template <class Caller>
+class method_table {
+ public:
+  using handler = std::function<void(Caller&, raw_json params, reply_once reply)>;
+
+  /// A handler that takes its params as they are. `name` must live for ever.
+  void add(std::string_view name, handler h) { handlers_.insert_or_assign(name, std::move(h)); }
+
+  /// A handler of decoded params: `decode(param_reader&) -> Params` reads, `handle(Caller&, Params, reply_once)` acts.
+  /// What decode found wrong, and members that it did not ask for, are answered with -32602.
+  template <class Decode, class Handle>
+  void bind(std::string_view name, Decode decode, Handle handle) {
+    add(name, [decode, handle](Caller& caller, const raw_json& params, reply_once reply) {
+      param_reader in(params);
+      auto decoded = decode(in);
+      if (auto ok = in.finish(); !ok) return reply.error(to_rpc_error(ok.error()));
+      handle(caller, std::move(decoded), std::move(reply));
+    });
+  }
+  /// A method without params.
+  template <class Handle>
+  void bind(std::string_view name, Handle handle) {
+    bind(
+        name, [](param_reader&) { return nothing{}; },
+        [handle](Caller& caller, nothing, reply_once reply) { handle(caller, std::move(reply)); });
+  }
+
+  const handler* find(std::string_view name) const {
+    auto found = handlers_.find(name);
+    return found == handlers_.end() ? nullptr : &found->second;
+  }
+  /// All names, for suggestions.
+  std::vector<std::string_view> names() const {
+    std::vector<std::string_view> out;
+    for (const auto& [name, h] : handlers_) out.push_back(name);
+    return out;
+  }
+
+ private:
+  struct nothing {};
+  std::unordered_map<std::string_view, handler> handlers_;
+};
+
+}  // namespace mcpbx::mcp

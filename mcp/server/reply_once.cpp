@@ -1,0 +1,39 @@
+// See reply_once.hpp.
+#include "mcp/server/reply_once.hpp"
+
+#include "mcp/support/log.hpp"
+
+#include <string>
+#include <utility>
+
+namespace mcpbx::mcp {
+
+open_request::~open_request() {
+  if (!taker) return;
+  log::error("a request was dropped without an answer; this is a bug in mcpbx");
+  std::exchange(taker, nullptr)
+      ->take_reply(
+          *this,
+          make_error(id, rpc_error{code::internal_error, "mcpbx lost this request; this is a bug in mcpbx", {}}));
+}
+
+void reply_once::send(segments text) const {
+  // A cancelled request or a caller that left: the answer has nowhere to go, and that is no bug.
+  if (!request_ || !request_->taker) return;
+  std::exchange(request_->taker, nullptr)->take_reply(*request_, std::move(text));
+}
+
+void reply_once::result(const raw_json& value) const {
+  if (open()) send(make_result(request_->id, value));
+}
+void reply_once::result(const segments& value) const {
+  if (open()) send(make_result(request_->id, value));
+}
+void reply_once::error(const rpc_error& e) const {
+  if (open()) send(make_error(request_->id, e));
+}
+void reply_once::error(const raw_json& e) const {
+  if (open()) send(make_error(request_->id, e));
+}
+
+}  // namespace mcpbx::mcp

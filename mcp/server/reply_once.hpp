@@ -1,0 +1,71 @@
+// The answer of one request: it can be given once and cannot be forgotten. Copies stand for the same request; when the
+// last one goes without an answer, the caller gets an internal error instead of silence.
+#pragma once
+#include "mcp/rpc/message.hpp"
+#include "mcp/support/raw_json.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace mcpbx::mcp {
+
+struct open_request;
+
+/// Takes finished answers; implemented by the session that the request came through.
+class reply_taker {
+ public:
+  virtual ~reply_taker() = default;
+  /// The complete response. The request is over.
+  virtual void take_reply(open_request& request, segments text) = 0;
+};
+
+/// The responses of one JSON-RPC batch, gathered into one array.
+struct reply_batch {
+  std::size_t waiting = 0;  ///< requests that have neither been answered nor cancelled
+  std::size_t gathered = 0;
+  segments text;
+};
+
+/// A caller's request from its arrival to its answer.
+struct open_request {
+  open_request(reply_taker* t, rpc_id i, std::uint64_t n) : taker(t), id(std::move(i)), serial(n) {}
+  ~open_request();
+  open_request(const open_request&) = delete;
+  open_request& operator=(const open_request&) = delete;
+
+  reply_taker* taker;  ///< null once answered or cancelled, or when the caller is gone
+  rpc_id id;
+  std::uint64_t serial;             ///< not used twice in a session
+  std::function<void()> on_cancel;  ///< ends the work; called at most once
+  std::shared_ptr<reply_batch> batch;
+  bool own = false;  ///< one of mcpbx's own methods: a cancelled one is answered with an error
+};
+
+class reply_once {
+ public:
+  reply_once() = default;
+  explicit reply_once(std::shared_ptr<open_request> request) : request_(std::move(request)) {}
+
+  // Each of these answers. Only the first one counts, and none when the request was cancelled or its caller is gone.
+  void result(const raw_json& value) const;
+  void result(const segments& value) const;
+  void error(const rpc_error& e) const;
+  /// With the error object as its sender wrote it.
+  void error(const raw_json& e) const;
+
+  /// What ends the work when the caller cancels the request or leaves.
+  void on_cancel(std::function<void()> end) const { request_->on_cancel = std::move(end); }
+  /// Says that this is one of mcpbx's own methods.
+  void mark_own() const { request_->own = true; }
+  /// False once it is answered, cancelled, or its caller is gone.
+  bool open() const noexcept { return request_ && request_->taker; }
+  const rpc_id& id() const noexcept { return request_->id; }
+  std::uint64_t serial() const noexcept { return request_->serial; }
+
+ private:
+  void send(segments text) const;
+  std::shared_ptr<open_request> request_;
+};
+
+}  // namespace mcpbx::mcp
