@@ -1,0 +1,144 @@
+// A caller's session with scripted surroundings: tool servers that answer when the test says so, and an outbox that
+// keeps what was sent.
+#pragma once
+#include "mcp/client/catalog.hpp"
+#include "mcp/rpc/line_framer.hpp"
+#include "mcp/server/caller_session.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::test {
+
+/// A tool server that keeps its calls until the test ends them.
+class fake_client final : public mcp::client {
+ public:
+  explicit fake_client(std::string name, mcp::era era = mcp::era::legacy) : name_(std::move(name)), era_(era) {}
+  const std::string& name() const override { return name_; }
+  mcp::era era() const override { return era_; }
+  ticket call(mcp::server_call c) override {
+    calls.push_back(std::move(c));
+    return calls.size();
+  }
+  void cancel(ticket t, std::string_view) override { cancelled.push_back(t); }
+
+  void answer(std::size_t index, std::string_view result) {
+    calls.at(index).done({mcp::call_outcome::kind::result, raw_json::own(result), {}});
+  }
+  void answer_error(std::size_t index, std::string_view error) {
+    calls.at(index).done({mcp::call_outcome::kind::error, raw_json::own(error), {}});
+  }
+
+  std::vector<mcp::server_call> calls;
+  std::vector<ticket> cancelled;
+
+ private:
+  std::string name_;
+  mcp::era era_;
+};
+
+inline mcp::entry_ptr make_tool(const std::shared_ptr<mcp::client>& owner, const std::string& exposed,
+                                const std::string& own) {
+  auto e = std::make_shared<mcp::catalog_entry>();
+  e->name = exposed;
+  e->server = owner->name();
+  e->tool = own;
+  e->definition = raw_json::own(R"({"name":)" + quoted(own) + R"(,"inputSchema":{"type":"object"}})");
+  e->exposed = raw_json::own(R"({"name":)" + quoted(exposed) + R"(,"inputSchema":{"type":"object"}})");
+  e->legacy = e->exposed;
+  e->description = "does " + own;
+  e->owner = owner;
+  return e;
+}
+
+/// Around one session (or several: each has its own).
+class fake_host final : public mcp::caller_host {
+ public:
+  void send(segments text) override { sent.push_back(text.str()); }
+  void send_progress(std::uint64_t, segments text) override { sent.push_back(text.str()); }
+  void send_list_changed() override { sent.emplace_back("list_changed"); }
+  mcp::catalog_ptr tools() const override { return catalog; }
+  void when_settled(milliseconds, std::function<void()> then) override { waiting.push_back(std::move(then)); }
+  bool handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) override {
+    if (method == "mcpbx/echo") {
+      reply.result(params.empty() ? raw_json::literal("{}") : params);
+    } else if (method == "mcpbx/slow") {
+      reply.on_cancel([this] { ++ended; });
+      slow.push_back(reply);
+    } else if (method == "mcpbx/forget") {
+      // A handler that loses its request.
+    } else {
+      return false;
+    }
+    return true;
+  }
+  std::vector<std::string_view> methods() const override { return {"mcpbx/echo", "mcpbx/slow", "mcpbx/forget"}; }
+
+  void settle() {
+    for (auto& then : std::exchange(waiting, {})) then();
+  }
+
+  mcp::catalog_ptr catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>(), 1);
+  std::vector<std::string> sent;
+  std::vector<std::function<void()>> waiting;
+  std::vector<mcp::reply_once> slow;
+  int ended = 0;
+};
+
+/// A caller: lines in, lines out.
+class fake_caller final : public mcp::line_sink {
+ public:
+  explicit fake_caller(mcp::caller_session::options o = {.version = "1.2.3"}, mcp::line_framer::options framing = {})
+      : options(std::move(o)), session(host, options), framer_(framing) {}
+
+  void say(std::string_view line) { framer_.feed(std::string(line) + "\n", *this); }
+  /// Says it and returns the one line that came back; "" when none did.
+  std::string ask(std::string_view line) {
+    host.sent.clear();
+    say(line);
+    REQUIRE(host.sent.size() <= 1);
+    return host.sent.empty() ? "" : host.sent.front();
+  }
+  void initialize(std::string_view revision = "2025-11-25") {
+    say(R"({"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":")" + std::string(revision) +
+        R"(","capabilities":{},"clientInfo":{"name":"test","version":"1"}}})");
+    say(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+    host.sent.clear();
+  }
+  void on_message(mcp::message m) override { session.on_message(std::move(m)); }
+  void on_fault(mcp::line_fault f) override { session.on_fault(f); }
+
+  fake_host host;
+  mcp::caller_session::options options;
+  mcp::caller_session session;
+
+ private:
+  mcp::line_framer framer_;
+};
+
+/// The code of an error response; 0 when it is none.
+inline int code_of(const std::string& line) {
+  auto parsed = raw_json::parse(line);
+  if (!parsed) return 0;
+  return static_cast<int>(find_member(find_member(*parsed, "error"), "code").as_integer().value_or(0));
+}
+inline std::string text_of(const std::string& line) {
+  auto parsed = raw_json::parse(line);
+  if (!parsed) return "";
+  return find_member(find_member(*parsed, "error"), "message").as_string().value_or("");
+}
+inline std::string id_of(const std::string& line) {
+  auto parsed = raw_json::parse(line);
+  if (!parsed) return "";
+  return std::string(find_member(*parsed, "id").text());
+}
+
+}  // namespace mcpbx::test

@@ -1,0 +1,263 @@
+// tools/list and tools/call through a caller's session: routing, bytes, progress, cancellation, failures.
+#include "test/mcp/server/fake_host.hpp"
+
+#include <string>
+
+using namespace mcpbx;
+using namespace mcpbx::test;
+
+namespace {
+
+struct one_server {
+  explicit one_server(mcp::era era = mcp::era::legacy) : server(std::make_shared<fake_client>("files", era)) {
+    give(caller);
+    caller.initialize();
+  }
+  void give(fake_caller& c) const {
+    c.host.catalog = std::make_shared<mcp::catalog>(
+        std::vector<mcp::entry_ptr>{make_tool(server, "files__read", "read"), make_tool(server, "plain", "plain")}, 1);
+  }
+  std::string call(const std::string& params, int id = 1) {
+    return caller.ask(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":"tools/call","params":)" +
+                      params + "}");
+  }
+  std::shared_ptr<fake_client> server;
+  fake_caller caller;
+};
+
+const std::vector<std::string>& corpus() {
+  static const std::vector<std::string> values = [] {
+    std::vector<std::string> v{
+        R"({"n":9007199254740993,"m":18446744073709551616,"k":-0,"f":1.0,"e":1e400,"x":1E+2,"t":0.1000000000000000055511151231257827})",
+        R"({"a":1,"a":2,"":"","\u0061":3})",
+        R"({"s":"\ud800 \udc00\ud83d\ude00 \u0000 \/ \" \\ ü 😀"})",
+        R"({ "blank" : [ 1 , 2 ] , "nested" : { "arguments" : { "name" : "x", "_meta" : null } } })",
+        R"({"jsonrpc":"1.0","id":5,"method":"m","params":[],"result":1,"error":null})",
+        R"({})",
+    };
+    std::string deep;
+    for (int i = 0; i < 120; ++i) deep += "[";
+    deep += "{}";
+    for (int i = 0; i < 120; ++i) deep += "]";
+    v.push_back(R"({"deep":)" + deep + "}");
+    v.push_back(R"({"long":")" + std::string(70'000, 'y') + R"("})");
+    return v;
+  }();
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("G14: arguments reach the server byte for byte and only the name changes") {
+  for (const auto& arguments : corpus()) {
+    CAPTURE(arguments.substr(0, 200));
+    one_server s;
+    CHECK(s.call(R"({"name":"files__read","arguments":)" + arguments + R"(,"vendor":[1.0]})").empty());
+    REQUIRE(s.server->calls.size() == 1);
+    CHECK(s.server->calls[0].params.text() == R"({"name":"read","arguments":)" + arguments + R"(,"vendor":[1.0]})");
+    // Members in another order; a name that needs no change is not touched at all.
+    CHECK(s.call(R"({"arguments":)" + arguments + R"(, "name" : "\u0070lain"})", 2).empty());
+    CHECK(s.server->calls[1].params.text() == R"({"arguments":)" + arguments + R"(, "name" : "\u0070lain"})");
+  }
+}
+
+TEST_CASE("results and errors reach the caller byte for byte") {
+  for (const auto& value : corpus()) {
+    CAPTURE(value.substr(0, 200));
+    one_server s;
+    s.call(R"({"name":"files__read"})");
+    s.server->answer(0, value);
+    REQUIRE(s.caller.host.sent.size() == 1);
+    CHECK(s.caller.host.sent[0] == R"({"jsonrpc":"2.0","id":1,"result":)" + value + "}");
+    s.call(R"({"name":"files__read"})");
+    s.caller.host.sent.clear();
+    const std::string error = R"({"code":-32042,"message":"m","data":)" + value + "}";
+    s.server->answer_error(1, error);
+    CHECK(s.caller.host.sent.at(0) == R"({"jsonrpc":"2.0","id":1,"error":)" + error + "}");
+  }
+}
+
+TEST_CASE("a result of 16 MiB passes whole") {
+  one_server s;
+  s.call(R"({"name":"files__read"})");
+  const std::string value = R"({"content":[{"type":"text","text":")" + std::string(16u << 20, 'z') + R"("}]})";
+  s.server->answer(0, value);
+  REQUIRE(s.caller.host.sent.size() == 1);
+  CHECK(s.caller.host.sent[0].size() == value.size() + 34);
+  CHECK(s.caller.host.sent[0].find(value) != std::string::npos);
+}
+
+TEST_CASE("params that are wrong are answered by path before any server hears of them") {
+  struct row {
+    const char* params;
+    const char* says;
+  };
+  const row rows[] = {
+      {R"({})", "params.name"},
+      {R"({"name":7})", "params.name: expected a string, got 7"},
+      {R"({"name":"files__read","name":"plain"})", "name"},
+      {R"({"name":"files__read","\u006eame":"plain"})", "name"},
+      {R"({"name":"files__read","arguments":{},"arguments":{}})", "arguments"},
+      {R"({"name":"files__read","arguments":[1]})", "params.arguments: expected an object, got an array"},
+      {R"({"name":"files__read","_meta":[]})", "params._meta: expected an object"},
+      {R"({"name":"files__read","_meta":{"progressToken":1.5}})", "params._meta.progressToken"},
+      {R"({"name":"files__read","_meta":{"progressToken":null}})", "params._meta.progressToken"},
+      {R"({"name":"files__read","_meta":{"progressToken":1,"progressToken":2}})", "progressToken"},
+  };
+  one_server s;
+  for (const auto& r : rows) {
+    CAPTURE(r.params);
+    const std::string got = s.call(r.params);
+    CHECK(code_of(got) == -32602);
+    CHECK(text_of(got).find(r.says) != std::string::npos);
+  }
+  CHECK(code_of(s.caller.ask(R"({"jsonrpc":"2.0","id":1,"method":"tools/call"})")) == -32602);
+  CHECK(s.server->calls.empty());
+}
+
+TEST_CASE("an unknown tool is answered with the names that resemble it") {
+  one_server s;
+  CHECK(s.call(R"({"name":"files__raed"})").empty());  // its server may be starting
+  s.caller.host.settle();
+  REQUIRE(s.caller.host.sent.size() == 1);
+  CHECK(code_of(s.caller.host.sent[0]) == -32602);
+  CHECK(text_of(s.caller.host.sent[0]).find("unknown tool \"files__raed\"") == 0);
+  CHECK(text_of(s.caller.host.sent[0]).find("\"files__read\"") != std::string::npos);
+}
+
+TEST_CASE("a tool whose server becomes ready while the caller waits is called") {
+  fake_caller caller;
+  caller.initialize();
+  caller.say(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"files__read"}})");
+  auto server = std::make_shared<fake_client>("files");
+  caller.host.catalog =
+      std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{make_tool(server, "files__read", "read")}, 2);
+  caller.host.settle();
+  CHECK(server->calls.size() == 1);
+  CHECK(caller.host.sent.empty());
+}
+
+TEST_CASE("tools/list waits for servers that are starting and knows no cursor") {
+  one_server s;
+  CHECK(s.caller.ask(R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}})").empty());
+  s.caller.host.settle();
+  REQUIRE(s.caller.host.sent.size() == 1);
+  CHECK(s.caller.host.sent[0].find("files__read") != std::string::npos);
+  CHECK(code_of(s.caller.ask(R"({"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":"x"}})")) == -32602);
+}
+
+TEST_CASE("progress tokens of two callers may be equal and each gets its own back") {
+  one_server s;
+  fake_caller other;
+  s.give(other);
+  other.initialize();
+  const std::string line =
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"files__read","_meta":{"progressToken":)";
+  s.caller.say(line + R"("t"}}})");
+  other.say(line + R"(7}}})");
+  REQUIRE(s.server->calls.size() == 2);
+  s.server->calls[0].progress(raw_json::literal(R"({"progressToken":101,"progress":0.50,"extra":1e400})"));
+  s.server->calls[1].progress(raw_json::literal(R"({"message":"m","progressToken":102})"));
+  CHECK(
+      s.caller.host.sent ==
+      std::vector<std::string>{
+          R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":0.50,"extra":1e400}})"});
+  CHECK(other.host.sent ==
+        std::vector<std::string>{
+            R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"message":"m","progressToken":7}})"});
+  // Without a token nobody asked for progress.
+  s.call(R"({"name":"files__read","_meta":{}})", 2);
+  CHECK(!s.server->calls[2].progress);
+}
+
+TEST_CASE("G16: a cancelled call is cancelled at its server and gets no response") {
+  one_server s;
+  s.call(R"({"name":"files__read","_meta":{"progressToken":1}})");
+  CHECK(s.caller.ask(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})").empty());
+  CHECK(s.server->cancelled == std::vector<mcp::client::ticket>{1});
+  s.server->calls[0].progress(raw_json::literal(R"({"progressToken":1,"progress":1})"));
+  s.server->answer(0, "{}");
+  CHECK(s.caller.host.sent.empty());
+  // The id is free again, and an answer of the first call is not an answer of the second.
+  CHECK(s.call(R"({"name":"files__read"})").empty());
+  s.server->answer(0, R"({"old":1})");
+  CHECK(s.caller.host.sent.empty());
+  s.server->answer(1, R"({"new":1})");
+  CHECK(s.caller.host.sent == std::vector<std::string>{R"({"jsonrpc":"2.0","id":1,"result":{"new":1}})"});
+}
+
+TEST_CASE("G16: a caller that leaves cancels its calls and hears nothing any more") {
+  one_server s;
+  s.call(R"({"name":"files__read"})", 1);
+  s.call(R"({"name":"plain"})", 2);
+  s.caller.session.close();
+  CHECK(s.server->cancelled.size() == 2);
+  s.server->answer(0, "{}");
+  CHECK(s.caller.host.sent.empty());
+}
+
+TEST_CASE("failures name the server and say whether trying again makes sense") {
+  one_server s;
+  s.call(R"({"name":"files__read"})");
+  s.server->calls[0].done(
+      mcp::call_outcome::failed(errc::timed_out, "tools/call files__read: files did not answer within 60 s"));
+  REQUIRE(s.caller.host.sent.size() == 1);
+  CHECK(
+      s.caller.host.sent[0] ==
+      R"({"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"tools/call files__read: files did not answer within 60 s","data":{"server":"files","cause":"timed_out"}}})");
+  s.call(R"({"name":"files__read"})");
+  s.caller.host.sent.clear();
+  s.server->calls[1].done(mcp::call_outcome::failed(errc::unavailable, "files is restarting"));
+  CHECK(s.caller.host.sent.at(0).find(R"("data":{"server":"files","cause":"unavailable","retryable":true})") !=
+        std::string::npos);
+  s.call(R"({"name":"files__read"})");
+  s.caller.host.sent.clear();
+  s.server->calls[2].done(mcp::call_outcome::failed(errc::limit, "the queue of files is full"));
+  CHECK(code_of(s.caller.host.sent.at(0)) == -32001);
+}
+
+TEST_CASE("a modern server's result loses what a legacy caller does not know") {
+  one_server s(mcp::era::modern);
+  s.call(R"({"name":"files__read"})");
+  s.server->answer(0, R"({"resultType":"complete","content":[{"n":1.0}]})");
+  CHECK(s.caller.host.sent.at(0) == R"({"jsonrpc":"2.0","id":1,"result":{"content":[{"n":1.0}]}})");
+}
+
+TEST_CASE("a server that is gone from the configuration is named") {
+  one_server s;
+  s.server.reset();
+  const std::string got = s.call(R"({"name":"files__read"})");
+  CHECK(code_of(got) == -32000);
+  CHECK(text_of(got).find("files") != std::string::npos);
+}
+
+TEST_CASE("G13: calls of many callers get their own answers in whatever order they come") {
+  auto server = std::make_shared<fake_client>("files");
+  std::vector<std::unique_ptr<fake_caller>> callers;
+  for (int c = 0; c < 50; ++c) {
+    callers.push_back(std::make_unique<fake_caller>());
+    callers.back()->host.catalog =
+        std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{make_tool(server, "files__read", "read")}, 1);
+    callers.back()->initialize();
+  }
+  std::vector<std::pair<int, int>> order;
+  for (int id = 0; id < 200; ++id)
+    for (int c = 0; c < 50; ++c) {
+      callers[static_cast<std::size_t>(c)]->say(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) +
+                                                R"(,"method":"tools/call","params":{"name":"files__read"}})");
+      order.emplace_back(c, id);
+    }
+  REQUIRE(server->calls.size() == 10'000);
+  // A stride that is coprime to the count visits every call once, far out of order.
+  for (std::size_t i = 0, at = 0; i < order.size(); ++i, at = (at + 7'919) % order.size())
+    server->answer(
+        at, R"({"canary":")" + std::to_string(order[at].first) + "-" + std::to_string(order[at].second) + R"("})");
+  int crossed = 0;
+  for (int c = 0; c < 50; ++c) {
+    auto& sent = callers[static_cast<std::size_t>(c)]->host.sent;
+    REQUIRE(sent.size() == 200);
+    for (const auto& line : sent)
+      if (line.find(R"("canary":")" + std::to_string(c) + "-" + id_of(line) + "\"") == std::string::npos) ++crossed;
+  }
+  CHECK(crossed == 0);
+}
