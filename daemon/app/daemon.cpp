@@ -1,0 +1,287 @@
+// Wiring: conf -> options of each part; start and stop.
+#include "daemon/app/daemon.hpp"
+
+#include "conf/files.hpp"
+#include "conf/places.hpp"
+#include "daemon/app/limits.hpp"
+#include "daemon/app/logging.hpp"
+#include "daemon/app/models.hpp"
+#include "daemon/app/server_entries.hpp"
+#include "daemon/app/service.hpp"
+#include "daemon/front/backend.hpp"
+#include "daemon/front/rpc_door.hpp"
+#include "daemon/loop/runner.hpp"
+#include "daemon/loop/tool_source.hpp"
+#include "daemon/store/journal.hpp"
+#include "mcp/async/lane.hpp"
+#include "mcp/async/system_time.hpp"
+#include "mcp/client/supervisor.hpp"
+#include "mcp/http/client.hpp"
+#include "mcp/support/log.hpp"
+#include "mcp/transport/unix_socket.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::daemon {
+namespace {
+
+namespace asio = boost::asio;
+
+conf::loaded load_configuration(const command_line& o) {
+  conf::file_options files;
+  if (!o.config.empty()) files.flag = o.config;
+  return conf::load_files(conf::environment::of_process(), files);
+}
+
+std::string own_folder() {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().string();
+}
+
+// Every tool server takes several descriptors; the soft limit of 1,024 would be the first bound to be hit.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
+// Resolved secrets must not end up in a core file (guarantees row 35). A limit of 1 byte also turns off programs that
+// take cores from a pipe, which a limit of 0 does not (core(5)). Tool servers keep theirs: the keeper was forked
+// before.
+void forbid_core_files() {
+  const rlimit limit{1, 1};
+  ::setrlimit(RLIMIT_CORE, &limit);
+}
+
+log::level level_of(const command_line& o, const conf::configuration& c) {
+  return o.log_level.value_or(static_cast<log::level>(c.log.level));
+}
+
+// The parts, in the order in which they need each other; destroyed in reverse.
+class parts {
+ public:
+  parts(const command_line& o, conf::configuration c, mcp::keeper_handle keeper, std::string socket)
+      : config_(std::move(c)),
+        socket_(std::move(socket)),
+        idle_exit_(o.idle_exit ? config_.idle_exit_ms : conf::milliseconds(0)),
+        log_(level_of(o, config_)),
+        time_(io_.get_executor()),
+        keeper_(io_.get_executor(), keeper, server_framing(), [this] { servers_.keeper_replaced(); }),
+        servers_(time_, random_, keeper_, {.version = MCPBX_VERSION}),
+        tools_(servers_),
+        http_(io_.get_executor(), time_, resolve_, compute_, {}),
+        models_(config_, io_.get_executor(), http_, time_, random_, resolve_),
+        runs_(io_.get_executor(), time_, random_, tools_, [this](std::string_view name) { return models_.find(name); },
+              journal_, {.guidance = guidance()}),
+        backend_(servers_, runs_, [this] { stop("asked to by a caller"); }),
+        door_(io_.get_executor(), time_, backend_, door_options(), [this](pid_t pid) { return admit(pid); }),
+        signals_(io_.get_executor()) {}
+
+  // Everything up to "ready"; an error means that the daemon cannot serve.
+  result<void> open() {
+    byte_account::set_limit(static_cast<std::size_t>(config_.limits.total_bytes));
+    auto listener = [&]() -> result<std::unique_ptr<mcp::unix_listener>> {
+      if (auto fd = take_passed_socket()) return mcp::unix_listener::adopt(io_.get_executor(), *fd);
+      return mcp::unix_listener::open(io_.get_executor(), socket_);
+    }();
+    if (!listener) return std::unexpected(listener.error());
+    listener_ = std::move(*listener);
+    for (const auto& n : config_.notices) log::warn(n.text());
+    watch_signals();
+    listener_->start([this](int fd, mcp::peer_credentials peer) { door_.accept(fd, peer); });
+    servers_.start(server_list());
+    if (idle_exit_.count() > 0) {
+      idle_timer_ = time_.make_timer();
+      door_.on_callers([this](std::size_t) { watch_idle(); });
+      watch_idle();
+    }
+    return {};
+  }
+
+  int run() {
+    io_.run();
+    log::info("stopped");
+    return 0;
+  }
+
+  const std::string& socket() const noexcept { return socket_; }
+
+ private:
+  mcp::line_framer::options framing(bool repair) const {
+    return {.max_message_bytes = static_cast<std::size_t>(config_.limits.max_message_bytes),
+            .max_depth = static_cast<int>(config_.limits.max_json_depth),
+            .repair_utf8 = repair};
+  }
+  mcp::line_framer::options server_framing() const { return framing(true); }
+
+  // A text in place of our guidance comes with the loop's prompts; until then only "off" changes something.
+  bool guidance() const {
+    const auto* on = config_.loop.guidance ? std::get_if<bool>(&*config_.loop.guidance) : nullptr;
+    return on == nullptr || *on;
+  }
+
+  rpc_door::options door_options() {
+    rpc_door::options o;
+    o.version = MCPBX_VERSION;
+    o.socket = socket_;
+    o.max_callers = static_cast<std::size_t>(config_.limits.callers);
+    o.session.version = MCPBX_VERSION;
+    o.framing = framing(false);
+    o.chat.limits = [this](std::string_view model) { return limits_for(config_, models_.entry(model)); };
+    o.chat.ceiling = ceiling_of(config_);
+    return o;
+  }
+
+  std::vector<mcp::server_options> server_list() {
+    std::vector<mcp::server_options> list;
+    const std::string folder = own_folder();
+    for (const auto& entry : config_.servers)
+      if (entry.command) list.push_back(make_server_options(entry, config_, folder, resolve_, io_.get_executor()));
+    return list;
+  }
+
+  // A process below the keeper belongs to a tool server of ours. Which one cannot be told for sure once processes have
+  // been passed on, so the door opens for them when any entry says that its server may call.
+  result<void> admit(pid_t pid) {
+    if (!keeper_.is_descendant(pid)) return {};
+    for (const auto& entry : config_.servers)
+      if (entry.may_call && !entry.disabled) return {};
+    return fail(errc::unavailable,
+                "a tool server started by this daemon may not call it; \"mayCall\": true in its entry allows that");
+  }
+
+  void watch_signals() {
+    signals_.add(SIGTERM);
+    signals_.add(SIGINT);
+    signals_.add(SIGHUP);
+    next_signal();
+  }
+
+  void next_signal() {
+    signals_.async_wait([this](const boost::system::error_code& wrong, int number) {
+      if (wrong) return;
+      if (number == SIGHUP) {
+        log::warn("SIGHUP: reloading the configuration comes in a later version; restart the daemon to change it");
+      } else if (stopping_) {
+        stop_at_once();
+      } else {
+        stop(number == SIGTERM ? "SIGTERM" : "SIGINT");
+      }
+      next_signal();
+    });
+  }
+
+  // Graceful (guarantees row 20): no new callers, running work may end, servers are closed in order.
+  void stop(const std::string& why) {
+    if (std::exchange(stopping_, true)) return;
+    log::info("stopping: " + why);
+    notify_service_manager("STOPPING=1");
+    listener_->close();
+    servers_.stop([this] { finish(); });
+  }
+
+  void finish() {
+    asio::co_spawn(
+        io_, [this]() -> asio::awaitable<void> { co_await runs_.shut_down(); },
+        [this](const std::exception_ptr&) {
+          door_.close();
+          keeper_.shut_down();
+          signals_.cancel();
+          if (idle_timer_) idle_timer_->cancel();
+          asio::post(io_, [this] { io_.stop(); });
+        });
+  }
+
+  // A second signal: nobody is waited for. The keeper ends the tool servers when our end of its socket closes.
+  [[noreturn]] void stop_at_once() {
+    listener_->close();
+    std::_Exit(0);
+  }
+
+  void watch_idle() {
+    if (door_.callers() > 0 || runs_.active() > 0) return idle_timer_->cancel();
+    idle_timer_->arm(time_.now() + idle_exit_, [this] {
+      if (door_.callers() > 0) return;
+      if (runs_.active() > 0) return watch_idle();
+      stop("no callers for " + std::to_string(idle_exit_.count() / 1000) + " s");
+    });
+  }
+
+  conf::configuration config_;
+  std::string socket_;
+  conf::milliseconds idle_exit_;
+  log_lane log_;
+  asio::io_context io_{1};
+  system_time time_;
+  system_random random_;
+  lane resolve_{"resolve", 4};
+  lane compute_{"compute", 1};
+  mcp::keeper keeper_;
+  mcp::supervisor servers_;
+  supervised_tools tools_;
+  http::client http_;
+  model_set models_;
+  memory_journal journal_;
+  runner runs_;
+  live_backend backend_;
+  rpc_door door_;
+  asio::signal_set signals_;
+  std::unique_ptr<mcp::unix_listener> listener_;
+  std::unique_ptr<timer> idle_timer_;
+  bool stopping_ = false;
+};
+
+}  // namespace
+
+int check_configuration(const command_line& o) {
+  auto loaded = load_configuration(o);
+  std::fputs(conf::listing(loaded.config.notices).c_str(), stderr);
+  if (!loaded.ok()) {
+    std::fputs(loaded.error_text().c_str(), stderr);
+    return exit_configuration;
+  }
+  for (const auto& file : loaded.config.sources) std::fprintf(stderr, "%s: ok\n", file.c_str());
+  if (loaded.config.sources.empty()) std::fputs("no configuration file: the defaults hold\n", stderr);
+  return 0;
+}
+
+int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
+  raise_descriptor_limit();
+  forbid_core_files();
+  auto loaded = load_configuration(o);
+  if (!loaded.ok()) {
+    std::fputs(loaded.error_text().c_str(), stderr);
+    return exit_configuration;
+  }
+  auto socket = conf::socket_path(conf::environment::of_process(), o.socket);
+  if (!socket) {
+    std::fprintf(stderr, "mcpbxd: %s\n", socket.error().message.c_str());
+    return exit_configuration;
+  }
+  parts daemon(o, std::move(loaded.config), keeper, socket->string());
+  if (auto opened = daemon.open(); !opened) {
+    std::fprintf(stderr, "mcpbxd: %s\n", opened.error().message.c_str());
+    return 1;
+  }
+  std::fprintf(stderr, "ready %s\n", daemon.socket().c_str());
+  notify_service_manager("READY=1");
+  return daemon.run();
+}
+
+}  // namespace mcpbx::daemon

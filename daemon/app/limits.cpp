@@ -1,0 +1,67 @@
+// The levels are conf's (overlay, cap); here each key is only given its place in run_limits.
+#include "daemon/app/limits.hpp"
+
+#include "conf/loop_levels.hpp"
+
+#include <optional>
+
+namespace mcpbx::daemon {
+namespace {
+
+std::optional<std::int64_t> ms(const std::optional<conf::milliseconds>& value) {
+  return value ? std::optional<std::int64_t>(value->count()) : std::nullopt;
+}
+
+template <class T, class V>
+void lay(T& target, const std::optional<V>& value) {
+  if (value) target = static_cast<T>(*value);
+}
+
+void fill(run_limits& r, const conf::loop_settings& s) {
+  lay(r.max_rounds, s.max_rounds);
+  lay(r.max_calls_per_round, s.max_calls_per_round);
+  lay(r.max_calls, s.max_calls);
+  lay(r.max_consecutive_errors, s.max_consecutive_errors);
+  lay(r.max_repeated_calls, s.max_repeated_calls);
+  lay(r.tool_concurrency, s.tool_concurrency);
+  lay(r.timeout_ms, ms(s.timeout_ms));
+  lay(r.question_timeout_ms, ms(s.question_timeout_ms));
+  lay(r.token_budget, s.token_budget);
+  lay(r.max_result_bytes, s.max_result_bytes);
+  if (s.on_limit) r.on_limit = *s.on_limit == conf::limit_policy::stop ? on_limit::stop : on_limit::synthesize;
+  if (s.on_tool_error)
+    r.on_tool_error = *s.on_tool_error == conf::tool_error_policy::stop ? on_tool_error::stop : on_tool_error::go_on;
+  // Sentences written by a model are not here yet; the names stand in, as the notice at load says.
+  if (s.status) r.status = *s.status == conf::status_mode::off ? status_mode::off : status_mode::names;
+  if (s.empty_result_text) r.empty_result_text = *s.empty_result_text;
+}
+
+}  // namespace
+
+limit_ceiling ceiling_of(const conf::configuration& all) {
+  const auto& m = all.loop.max;
+  limit_ceiling c;
+  c.max_rounds = m.max_rounds;
+  c.max_calls_per_round = m.max_calls_per_round;
+  c.max_calls = m.max_calls;
+  c.max_consecutive_errors = m.max_consecutive_errors;
+  c.max_repeated_calls = m.max_repeated_calls;
+  c.tool_concurrency = m.tool_concurrency;
+  c.timeout_ms = ms(m.timeout_ms);
+  c.question_timeout_ms = ms(m.question_timeout_ms);
+  c.token_budget = m.token_budget;
+  c.max_result_bytes = m.max_result_bytes;
+  return c;
+}
+
+run_limits limits_for(const conf::configuration& all, const conf::model_entry* model) {
+  conf::loop_settings settings = conf::default_loop();
+  conf::overlay(settings, all.loop);
+  if (model != nullptr) conf::overlay(settings, model->loop);
+  conf::cap(settings, all.loop.max);
+  run_limits r;
+  fill(r, settings);
+  return r;
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,169 @@
+// From a model entry to a model: the wire's options, the time limits, and credentials that are resolved at use.
+#include "daemon/app/models.hpp"
+
+#include "conf/references.hpp"
+#include "daemon/app/system_references.hpp"
+#include "mcp/support/text.hpp"
+#include "providers/call/chat_model.hpp"
+#include "providers/call/rehearsal_model.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr std::string_view openai_base = "https://api.openai.com/v1";
+
+// Headers that must be resolved for each request: the key and whatever the entry adds.
+struct secret_headers {
+  std::optional<conf::reference_string> api_key;
+  conf::reference_map headers;
+};
+
+result<std::vector<http::header>> resolve_headers(const secret_headers& s) {
+  system_references source;
+  std::vector<http::header> out;
+  if (s.api_key) {
+    auto key = conf::resolve_secret(*s.api_key, source);
+    if (!key) return std::unexpected(key.error());
+    if (!key->empty()) out.push_back({"Authorization", "Bearer " + key->reveal()});
+  }
+  for (const auto& [name, value] : s.headers) {
+    auto resolved = conf::resolve(value, source);
+    if (!resolved) return std::unexpected(resolved.error());
+    if (conf::secret_name(name)) redactor::add(secret(*resolved));
+    out.push_back({name, *resolved});
+  }
+  return out;
+}
+
+bool needs_lane(const secret_headers& s) {
+  if (s.api_key && conf::needs_lane(*s.api_key)) return true;
+  for (const auto& [name, value] : s.headers)
+    if (conf::needs_lane(value)) return true;
+  return false;
+}
+
+// What is needed before a model exists (its id, its address) may come from variables only: reading files and running
+// commands is for credentials, which are resolved off the speaking thread.
+result<std::string> resolve_now(const conf::reference_string& s) {
+  if (conf::needs_lane(s))
+    return fail(errc::config,
+                s.where + ": ${file:…} and ${cmd:…} work in apiKey and headers of a model; use ${env:…} here");
+  system_references source;
+  return conf::resolve(s, source);
+}
+
+}  // namespace
+
+model_set::model_set(const conf::configuration& all, boost::asio::any_io_executor executor, http::client& client,
+                     time_source& time, random_source& random, lane& resolve)
+    : all_(all), executor_(std::move(executor)), client_(client), time_(time), random_(random), resolve_(resolve) {}
+
+const conf::model_entry* model_set::entry(std::string_view name) const {
+  if (name.empty()) {
+    if (!all_.default_model) return nullptr;
+    name = *all_.default_model;
+  }
+  if (const auto* e = all_.find_model(name)) return e;
+  return all_.find_model(name.substr(0, name.find('/')));
+}
+
+result<std::shared_ptr<providers::model>> model_set::find(std::string_view name) {
+  if (name.empty() && !all_.default_model)
+    return fail(errc::config,
+                "no model is configured: set OPENAI_API_KEY, or write one under \"models\" with a \"defaultModel\" in "
+                "~/.config/mcpbx/config.json; to try mcpbx without a model, ask with -m demo");
+  const std::string key(name.empty() ? std::string_view(*all_.default_model) : name);
+  if (key.starts_with("profile:"))
+    return fail(errc::config, "model \"" + key + "\": profiles come in a later version; name a model");
+  if (auto known = made_.find(key); known != made_.end()) return known->second;
+  const conf::model_entry* e = entry(key);
+  if (e == nullptr) {
+    std::vector<std::string_view> names;
+    for (const auto& m : all_.models) names.push_back(m.name);
+    return fail(errc::not_found,
+                "there is no model \"" + std::string(cut_utf8(key, 100)) + "\"" + did_you_mean(key, names));
+  }
+  const auto slash = all_.find_model(key) != nullptr ? std::string::npos : key.find('/');
+  auto made = make(*e, slash == std::string::npos ? std::string_view{} : std::string_view(key).substr(slash + 1));
+  // NAME/ID comes from callers, so what is kept is bounded.
+  if (made && made_.size() < 1024) made_[key] = *made;
+  return made;
+}
+
+result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entry& e, std::string_view id) const {
+  if (*e.api == conf::model_api::rehearsal) {
+    std::shared_ptr<const providers::rehearsal::script> script;
+    if (e.script) {
+      auto path = resolve_now(*e.script);
+      if (!path) return std::unexpected(path.error());
+      const char* home = std::getenv("HOME");
+      // Read once, on the speaking thread: a script is a small local file of the user's.
+      auto text = system_references().file(conf::expand_home(*path, home != nullptr ? home : "/"));
+      if (!text) return std::unexpected(text.error());
+      auto read = providers::rehearsal::read_script(*text);
+      if (!read) return std::unexpected(read.error());
+      script = *read;
+    }
+    return std::shared_ptr<providers::model>(providers::make_rehearsal_model(e.name, script, time_));
+  }
+  if (*e.api != conf::model_api::openai_chat)
+    return fail(errc::config, "model \"" + e.name + "\" speaks " + std::string(conf::to_string(*e.api)) +
+                                  ", which comes in a later version; this one speaks openai-chat and rehearsal");
+
+  providers::chat_model_options o;
+  o.name = e.name;
+  o.api = conf::to_string(*e.api);
+  o.wire.model = id;
+  if (id.empty()) {
+    auto model = resolve_now(*e.model);
+    if (!model) return std::unexpected(model.error());
+    o.wire.model = std::move(*model);
+  }
+  o.wire.base_url = openai_base;
+  if (e.base_url) {
+    auto base = resolve_now(*e.base_url);
+    if (!base) return std::unexpected(base.error());
+    o.wire.base_url = std::move(*base);
+  }
+  // OpenAI itself wants the newer name and null; the servers that copied its API know the older ones.
+  if (o.wire.base_url == openai_base) {
+    o.wire.max_tokens_field = "max_completion_tokens";
+    o.wire.null_content = true;
+  }
+  o.wire.max_output_tokens = e.max_tokens.value_or(0);
+  if (e.temperature) {
+    std::array<char, 32> digits{};
+    auto end = std::to_chars(digits.data(), digits.data() + digits.size(), *e.temperature).ptr;
+    o.wire.temperature.assign(digits.data(), end);
+  }
+  o.limits = {.connect = e.connect_timeout_ms,
+              .first_byte = e.first_byte_timeout_ms,
+              .idle = e.idle_timeout_ms,
+              .total = e.total_timeout_ms,
+              .max_body = 32u << 20};
+  o.retries.max_retries = static_cast<int>(e.max_retries);
+
+  auto secrets = std::make_shared<const secret_headers>(secret_headers{e.api_key, e.headers});
+  const bool blocking = needs_lane(*secrets);
+  o.credentials = [secrets, blocking, this](std::function<void(result<std::vector<http::header>>)> then) {
+    if (!blocking) return then(resolve_headers(*secrets));
+    resolve_.post([secrets, executor = executor_, then = std::move(then)]() mutable {
+      auto headers = resolve_headers(*secrets);
+      boost::asio::post(executor,
+                        [headers = std::move(headers), then = std::move(then)]() mutable { then(std::move(headers)); });
+    });
+  };
+  auto made = providers::make_chat_model(std::move(o), client_, time_, random_);
+  if (!made) return std::unexpected(made.error());
+  return std::shared_ptr<providers::model>(std::move(*made));
+}
+
+}  // namespace mcpbx::daemon

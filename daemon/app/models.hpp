@@ -1,0 +1,42 @@
+// The configured models, made when they are first asked for and kept.
+#pragma once
+#include "conf/model.hpp"
+#include "mcp/async/lane.hpp"
+#include "mcp/http/client.hpp"
+#include "mcp/support/time.hpp"
+#include "providers/model/message.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace mcpbx::daemon {
+
+class model_set {
+ public:
+  /// Everything given by reference must outlive the set; the configuration does not change under it.
+  model_set(const conf::configuration& all, boost::asio::any_io_executor executor, http::client& client,
+            time_source& time, random_source& random, lane& resolve);
+
+  /// A configured name, NAME/ID (that entry with another model id), or "" for the default. errc::not_found names the
+  /// nearest; errc::config says how to get a model when none is configured, or why this one cannot be used.
+  result<std::shared_ptr<providers::model>> find(std::string_view name);
+  /// The entry that `name` means, or null.
+  const conf::model_entry* entry(std::string_view name) const;
+
+ private:
+  result<std::shared_ptr<providers::model>> make(const conf::model_entry& e, std::string_view id) const;
+
+  const conf::configuration& all_;
+  boost::asio::any_io_executor executor_;
+  http::client& client_;
+  time_source& time_;
+  random_source& random_;
+  lane& resolve_;
+  std::map<std::string, std::shared_ptr<providers::model>, std::less<>> made_;
+};
+
+}  // namespace mcpbx::daemon
