@@ -110,22 +110,18 @@ raw_json raw_object::find(std::string_view key) const {
 
 void raw_object::set(std::string_view key, raw_json value) {
   edited_ = true;
-  bool placed = false;
-  for (auto m = members_.rbegin(); m != members_.rend(); ++m) {
-    if (m->erased || m->key != key) continue;
-    if (placed) {
-      m->erased = true;
-    } else {
-      m->replacement = std::move(value);
-      placed = true;
-    }
+  member* place = nullptr;
+  for (member& m : members_) {
+    if (m.erased || m.key != key) continue;
+    if (place != nullptr) place->erased = true;
+    place = &m;
   }
-  if (placed) return;
-  member m;
-  m.key = key;
-  m.replacement = std::move(value);
-  m.added = true;
-  members_.push_back(std::move(m));
+  if (place == nullptr) {
+    place = &members_.emplace_back();
+    place->key = key;
+    place->added = true;
+  }
+  place->replacement = std::move(value);
 }
 
 bool raw_object::erase(std::string_view key) {

@@ -19,7 +19,9 @@ class secret {
 };
 
 /// What every printer shows.
-inline std::string_view to_string(const secret&) { return "***"; }
+inline std::string_view to_string(const secret&) {
+  return "***";
+}
 
 /// The values that must never appear in anything printable, log lines and errors above all: each configured secret is
 /// registered when it is resolved. Shorter than 6 bytes is not registered: it would garble ordinary text.
