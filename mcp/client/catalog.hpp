@@ -1,6 +1,9 @@
 // Tool name -> client (design section 3, catalog): an immutable snapshot in deterministic order. A change makes a new
 // snapshot that shares unchanged entries; whoever holds an old one keeps a consistent view.
 #pragma once
+#include "mcp/client/client.hpp"
+#include "mcp/support/raw_json.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -8,9 +11,6 @@
 #include <string_view>
 #include <unordered_map>
 #include <vector>
-
-#include "mcp/client/client.hpp"
-#include "mcp/support/raw_json.hpp"
 
 namespace mcpbx::mcp {
 
@@ -21,15 +21,16 @@ struct tool_annotations {
 };
 
 struct catalog_entry {
-  std::string name;         ///< exposed, at most 64 characters of [A-Za-z0-9_-] unless toolNames is plain
-  std::string server;       ///< configured name
-  std::string tool;         ///< the server's own name for it
-  raw_json definition;      ///< the server's own bytes
-  raw_json exposed;         ///< the same with `name` (and nothing else) replaced
+  std::string name;     ///< exposed, at most 64 characters of [A-Za-z0-9_-] unless toolNames is plain
+  std::string server;   ///< configured name
+  std::string tool;     ///< the server's own name for it
+  raw_json definition;  ///< the server's own bytes
+  raw_json exposed;     ///< the same with `name` (and nothing else) replaced
+  raw_json legacy;      ///< `exposed` as a legacy caller may see it: without an outputSchema that is not for objects
   std::string description;  ///< unescaped
   tool_annotations annotations;
   std::weak_ptr<mcp::client> owner;
-  std::uint64_t hash = 0;   ///< stable over the definition's bytes and the server's name
+  std::uint64_t hash = 0;  ///< stable over the definition's bytes and the server's name
 };
 using entry_ptr = std::shared_ptr<const catalog_entry>;
 
@@ -42,6 +43,8 @@ class catalog {
   std::uint64_t revision() const noexcept { return revision_; }
   /// The result object of tools/list with every tool (no cursor), made once per snapshot.
   raw_json tools_list() const;
+  /// The same for a legacy caller; shares the other's bytes when no definition differs.
+  raw_json legacy_tools_list() const;
   /// Up to `most` names that resemble `name`, for "unknown tool" texts.
   std::vector<std::string> similar(std::string_view name, std::size_t most) const;
 
@@ -49,7 +52,7 @@ class catalog {
   std::vector<entry_ptr> entries_;
   std::unordered_map<std::string_view, entry_ptr> by_name_;
   std::uint64_t revision_;
-  mutable raw_json list_;
+  mutable raw_json list_, legacy_list_;
 };
 using catalog_ptr = std::shared_ptr<const catalog>;
 

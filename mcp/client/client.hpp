@@ -1,6 +1,9 @@
 // One tool server as the rest of mcpbx uses it: operations with limits, cancellation and progress, whatever era it
 // speaks and however often it has been restarted underneath.
 #pragma once
+#include "mcp/rpc/pending_calls.hpp"
+#include "mcp/support/raw_json.hpp"
+
 #include <sys/types.h>
 
 #include <cstdint>
@@ -10,9 +13,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "mcp/rpc/pending_calls.hpp"
-#include "mcp/support/raw_json.hpp"
 
 namespace mcpbx::mcp {
 
@@ -29,13 +29,13 @@ struct server_status {
   std::string name;
   server_state state = server_state::stopped;
   mcp::era era = mcp::era::unknown;
-  std::string revision;      ///< negotiated MCP revision, or ""
-  pid_t pid = -1;            ///< -1: no process
+  std::string revision;  ///< negotiated MCP revision, or ""
+  pid_t pid = -1;        ///< -1: no process
   std::size_t tools = 0;
   std::uint64_t restarts = 0;
-  std::string last_error;    ///< one sentence, or ""
-  std::string exit;          ///< how the last process ended ("exit status 3"), or ""
-  std::string stderr_tail;   ///< the last 4 KiB of its stderr, printable
+  std::string last_error;         ///< one sentence, or ""
+  std::string exit;               ///< how the last process ended ("exit status 3"), or ""
+  std::string stderr_tail;        ///< the last 4 KiB of its stderr, printable
   std::int64_t next_try_ms = -1;  ///< until the next start, -1: none planned
   std::size_t open_calls = 0, queued_calls = 0;
   std::uint64_t noise_lines = 0, dropped_answers = 0;
@@ -43,18 +43,18 @@ struct server_status {
 
 /// Who asks, as far as a modern tool server must be told with each request (bridging: per-request `_meta`).
 struct caller_context {
-  raw_json client_info;    ///< the caller's clientInfo; absent: mcpbx's own
-  raw_json capabilities;   ///< the caller's capabilities; absent: none
+  raw_json client_info;   ///< the caller's clientInfo; absent: mcpbx's own
+  raw_json capabilities;  ///< the caller's capabilities; absent: none
 };
 
 /// One operation. `params` are the caller's own bytes; only what the table in bridging demands is edited.
 struct server_call {
   std::string method = "tools/call";
-  raw_json params;                     ///< with the tool's own name already in place; _meta as the caller sent it
-  std::string what;                    ///< for texts: "tools/call git__log"
+  raw_json params;   ///< with the tool's own name already in place; _meta as the caller sent it
+  std::string what;  ///< for texts: "tools/call git__log"
   caller_context caller;
-  std::optional<call_limits> limits;   ///< default: the server's
-  pending_calls::done_handler done;    ///< exactly once, never from inside call()
+  std::optional<call_limits> limits;  ///< default: the server's
+  pending_calls::done_handler done;   ///< exactly once, never from inside call()
   /// notifications/progress for this call; params as the server sent them (its progressToken is ours).
   pending_calls::progress_handler progress;
 };

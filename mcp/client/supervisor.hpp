@@ -1,6 +1,12 @@
 // The supervisor of many tool servers: starts all at once, restarts by rule, keeps the catalog, stops in order
 // (guarantees rows 2, 5, 7, 8, 15, 20). Shells only; the decisions are in supervisor_core and session_core.
 #pragma once
+#include "mcp/client/catalog.hpp"
+#include "mcp/client/catalog_builder.hpp"
+#include "mcp/client/client.hpp"
+#include "mcp/support/time.hpp"
+#include "mcp/transport/server_process.hpp"
+
 #include <functional>
 #include <map>
 #include <memory>
@@ -8,17 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "mcp/client/catalog.hpp"
-#include "mcp/client/client.hpp"
-#include "mcp/support/time.hpp"
-#include "mcp/transport/server_process.hpp"
-
 namespace mcpbx::mcp {
-
-struct tool_filter {
-  std::vector<std::string> allow, deny;           ///< globs over the server's own names; empty allow: everything
-  std::map<std::string, std::string> rename;      ///< own name -> name to expose
-};
 
 /// How one server is run; daemon/app makes it from the configuration.
 struct server_options {
@@ -29,20 +25,20 @@ struct server_options {
   std::function<void(std::function<void(result<process_spec>)>)> prepare;
   tool_filter tools;
   bool plain_names = false;
-  std::string protocol = "auto";   ///< or one revision to insist on
+  std::string protocol = "auto";  ///< or one revision to insist on
   milliseconds start_timeout{30'000};
   call_limits limits;
-  milliseconds idle_stop{0};       ///< 0: never
-  int max_concurrency = 0;         ///< 0: unlimited
+  milliseconds idle_stop{0};  ///< 0: never
+  int max_concurrency = 0;    ///< 0: unlimited
 };
 
 class supervisor {
  public:
   struct options {
-    std::string version;                     ///< of mcpbx, for clientInfo
-    std::size_t stderr_ring = 64u << 10;     ///< bytes kept per server
-    milliseconds stop_grace{3'000};          ///< running calls may end
-    std::size_t max_queue_requests = 1024;   ///< per server, not yet written
+    std::string version;                    ///< of mcpbx, for clientInfo
+    std::size_t stderr_ring = 64u << 10;    ///< bytes kept per server
+    milliseconds stop_grace{3'000};         ///< running calls may end
+    std::size_t max_queue_requests = 1024;  ///< per server, not yet written
     std::size_t max_queue_bytes = 16u << 20;
   };
   supervisor(time_source& time, random_source& random, process_launcher& launcher, options o);

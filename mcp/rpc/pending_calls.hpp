@@ -71,6 +71,8 @@ class pending_calls {
   std::vector<call_number> expire(time_point now);
 
   std::size_t size() const noexcept { return calls_.size(); }
+  /// The number that open() will give next.
+  call_number next_number() const noexcept { return next_; }
   bool contains(call_number n) const { return calls_.contains(n); }
   const counters& counts() const noexcept { return counters_; }
 

@@ -1,0 +1,76 @@
+// One snapshot: lookup, the prebuilt list, and names that resemble a wrong one.
+#include "mcp/client/catalog.hpp"
+
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+raw_json joined_list(std::span<const entry_ptr> entries, raw_json catalog_entry::* definition) {
+  constexpr std::string_view begin = "{\"tools\":[", end = "]}";
+  std::size_t size = begin.size() + end.size();
+  for (const entry_ptr& e : entries) size += ((*e).*definition).text().size() + 1;
+  byte_buffer out;
+  out.reserve(size);
+  out.append(begin);
+  bool first = true;
+  for (const entry_ptr& e : entries) {
+    if (!std::exchange(first, false)) out.append(',');
+    out.append(((*e).*definition).text());
+  }
+  out.append(end);
+  shared_bytes bytes = out.take();
+  const std::string_view view = bytes.view();
+  return raw_json::trusted(std::move(bytes), view);
+}
+
+}  // namespace
+
+catalog::catalog(std::vector<entry_ptr> entries, std::uint64_t revision)
+    : entries_(std::move(entries)), revision_(revision) {
+  by_name_.reserve(entries_.size());
+  for (const entry_ptr& e : entries_) by_name_.emplace(e->name, e);
+}
+
+entry_ptr catalog::find(std::string_view name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
+raw_json catalog::tools_list() const {
+  if (!list_) list_ = joined_list(entries_, &catalog_entry::exposed);
+  return list_;
+}
+
+raw_json catalog::legacy_tools_list() const {
+  if (legacy_list_) return legacy_list_;
+  const bool same = std::ranges::all_of(
+      entries_, [](const entry_ptr& e) { return e->legacy.text().data() == e->exposed.text().data(); });
+  legacy_list_ = same ? tools_list() : joined_list(entries_, &catalog_entry::legacy);
+  return legacy_list_;
+}
+
+std::vector<std::string> catalog::similar(std::string_view name, std::size_t most) const {
+  std::vector<std::string> out;
+  const auto add = [&](const std::string& found) {
+    if (out.size() < most && std::ranges::find(out, found) == out.end()) out.push_back(found);
+  };
+  // The server's own name of a tool is what people type first.
+  for (const entry_ptr& e : entries_)
+    if (e->tool == name) add(e->name);
+  std::vector<std::string_view> rest;
+  rest.reserve(entries_.size());
+  for (const entry_ptr& e : entries_) rest.push_back(e->name);
+  while (out.size() < most) {
+    const std::string_view found = nearest(name, rest);
+    if (found.empty()) break;
+    std::erase(rest, found);
+    add(std::string(found));
+  }
+  return out;
+}
+
+}  // namespace mcpbx::mcp

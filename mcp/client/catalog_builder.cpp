@@ -1,0 +1,130 @@
+// From lists to snapshots.
+#include "mcp/client/catalog_builder.hpp"
+
+#include "mcp/client/names.hpp"
+#include "mcp/protocol/eras.hpp"
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+constexpr std::size_t remembered_notices = 1024;
+
+bool passes(const tool_filter& filter, std::string_view own) {
+  const auto matches = [&](const std::string& glob) { return glob_match(glob, own); };
+  if (!filter.allow.empty() && std::ranges::none_of(filter.allow, matches)) return false;
+  return std::ranges::none_of(filter.deny, matches);
+}
+
+/// `definition` under another name; the very same bytes when it is its name already.
+raw_json exposed_as(const raw_json& definition, const std::string& name, const std::string& own) {
+  if (name == own) return definition;
+  auto object = raw_object::open(definition);
+  if (!object) return definition;
+  object->set("name", raw_json::string(name));
+  return object->json();
+}
+
+std::uint64_t definition_hash(std::string_view server, const raw_json& definition) {
+  // Two hashes joined, so that no text of one can be read as the end of the other.
+  return stable_hash(definition.text()) * 31 + stable_hash(server);
+}
+
+entry_ptr make_entry(const catalog_builder::server& s, const tool_view& tool, const std::string& name) {
+  auto e = std::make_shared<catalog_entry>();
+  e->name = name;
+  e->server = s.name;
+  e->tool = tool.name;
+  e->definition = tool.definition;
+  e->exposed = exposed_as(tool.definition, name, tool.name);
+  e->legacy = legacy_definition(e->exposed);
+  e->description = tool.description;
+  e->annotations = {tool.read_only, tool.destructive, tool.idempotent, tool.open_world, tool.title};
+  e->owner = s.owner;
+  e->hash = definition_hash(s.name, tool.definition);
+  return e;
+}
+
+}  // namespace
+
+catalog_builder::catalog_builder(std::vector<server> servers)
+    : last_(std::make_shared<const catalog>(std::vector<entry_ptr>{}, 0)) {
+  std::vector<std::string> names;
+  for (const server& s : servers) names.push_back(s.name);
+  prefixes_ = settle_prefixes(names);
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    offered o;
+    o.s = std::move(servers[i]);
+    o.prefix = prefixes_[i];
+    servers_.push_back(std::move(o));
+  }
+}
+
+void catalog_builder::set_tools(std::size_t index, tool_list tools) {
+  offered& o = servers_.at(index);
+  o.tools = std::move(tools);
+  o.stale = true;
+}
+
+void catalog_builder::refilter(offered& o) {
+  o.kept.clear();
+  if (!o.tools) return;
+  for (std::size_t i = 0; i < o.tools->size(); ++i)
+    if (passes(o.s.tools, (*o.tools)[i].name)) o.kept.push_back(i);
+}
+
+void catalog_builder::make_entries(offered& o, const std::vector<std::string>& names) {
+  std::unordered_map<std::string_view, const entry_ptr*> old;
+  for (const entry_ptr& e : o.entries) old.emplace(e->tool, &e);
+  std::vector<entry_ptr> entries;
+  entries.reserve(o.kept.size());
+  for (std::size_t i = 0; i < o.kept.size(); ++i) {
+    if (names[i].empty()) continue;
+    const tool_view& tool = (*o.tools)[o.kept[i]];
+    const auto found = old.find(tool.name);
+    const bool same = found != old.end() && (*found->second)->name == names[i] &&
+                      (*found->second)->definition.text() == tool.definition.text();
+    entries.push_back(same ? *found->second : make_entry(o.s, tool, names[i]));
+  }
+  o.entries = std::move(entries);
+}
+
+void catalog_builder::notice(const offered& o, const std::vector<std::string>& sentences) {
+  for (const std::string& s : sentences) {
+    std::string text = "tool server \"" + o.s.name + "\": " + s;
+    if (noticed_.size() < remembered_notices && noticed_.insert(text).second) notices_.push_back(std::move(text));
+  }
+}
+
+catalog_ptr catalog_builder::build() {
+  // Plain names depend on the servers before them, so they are settled anew each time; the others only when their own
+  // list has changed.
+  std::set<std::string, std::less<>> taken;
+  for (offered& o : servers_) {
+    const bool stale = std::exchange(o.stale, false);
+    if (stale) refilter(o);
+    if (!stale && !o.s.plain_names) continue;
+    std::vector<std::string_view> own;
+    own.reserve(o.kept.size());
+    for (const std::size_t i : o.kept) own.push_back((*o.tools)[i].name);
+    const named_tools named = o.s.plain_names ? plain_names(o.prefix, own, o.s.tools.rename, prefixes_, taken)
+                                              : prefixed_names(o.prefix, own, o.s.tools.rename);
+    notice(o, named.notices);
+    make_entries(o, named.names);
+  }
+  std::vector<entry_ptr> entries;
+  for (const offered& o : servers_) entries.insert(entries.end(), o.entries.begin(), o.entries.end());
+  if (!std::ranges::equal(entries, last_->entries()))
+    last_ = std::make_shared<const catalog>(std::move(entries), last_->revision() + 1);
+  return last_;
+}
+
+std::vector<std::string> catalog_builder::take_notices() {
+  return std::exchange(notices_, {});
+}
+
+}  // namespace mcpbx::mcp

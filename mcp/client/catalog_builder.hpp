@@ -1,0 +1,62 @@
+// Makes catalog snapshots from the lists of all servers, reusing every entry that did not change. Knows no I/O.
+#pragma once
+#include "mcp/client/catalog.hpp"
+#include "mcp/protocol/tools.hpp"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::mcp {
+
+struct tool_filter {
+  std::vector<std::string> allow, deny;       ///< globs over the server's own names; empty allow: everything
+  std::map<std::string, std::string> rename;  ///< own name -> the tool's part of the name to expose
+};
+
+/// What one server offers now; never changed once it is handed on.
+using tool_list = std::shared_ptr<const std::vector<tool_view>>;
+
+class catalog_builder {
+ public:
+  struct server {
+    std::string name;
+    tool_filter tools;
+    bool plain_names = false;
+    std::weak_ptr<mcp::client> owner;
+  };
+  /// All configured servers in file order, also those that are disabled: names must not depend on what is up.
+  explicit catalog_builder(std::vector<server> servers);
+
+  /// Sets the list of server number `index`; null when nothing is known of it.
+  void set_tools(std::size_t index, tool_list tools);
+  /// The snapshot of what is set now: the last one itself when no entry differs.
+  catalog_ptr build();
+  /// What build() found worth a warning since this was last asked, each sentence once.
+  std::vector<std::string> take_notices();
+
+ private:
+  struct offered {
+    server s;
+    std::string prefix;
+    tool_list tools;
+    std::vector<std::size_t> kept;  ///< positions in `tools` that the filter lets through
+    std::vector<entry_ptr> entries;
+    bool stale = true;
+  };
+  void refilter(offered& o);
+  void make_entries(offered& o, const std::vector<std::string>& names);
+  void notice(const offered& o, const std::vector<std::string>& sentences);
+
+  std::vector<offered> servers_;
+  std::vector<std::string> prefixes_;
+  catalog_ptr last_;
+  std::vector<std::string> notices_;
+  std::set<std::string> noticed_;
+};
+
+}  // namespace mcpbx::mcp

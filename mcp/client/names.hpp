@@ -1,0 +1,41 @@
+// How tools are named towards callers (design section 3, catalog; guarantees row 38): `server__tool`, decided from the
+// configuration and each server's own list alone, so that names are the same whatever other servers are up.
+#pragma once
+#include <cstddef>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::mcp {
+
+inline constexpr std::size_t longest_exposed_name = 64;
+/// Names of our own tools to come; no server gets them.
+inline constexpr std::string_view reserved_prefix = "mcpbx__";
+
+/// The prefix of each configured server, in the same order. Prefixes are distinct, hold only [A-Za-z0-9-] and single
+/// inner underscores and at most 32 characters, so that the first `__` of a name always ends the server's part. What
+/// clashes, is reserved or had to be cut gets `_` and a short hash of the server's name; an earlier server goes first.
+std::vector<std::string> settle_prefixes(std::span<const std::string> servers);
+
+struct named_tools {
+  std::vector<std::string> names;    ///< per tool; "": it cannot be exposed (its name is taken by a rename)
+  std::vector<std::string> notices;  ///< one sentence per clash
+};
+
+/// Names for one server's tools (their own names, distinct, as listed) below `prefix`. `rename` maps own names to the
+/// tool's part of the name. The outcome does not depend on the order of `tools`: a name that could stay as it is keeps
+/// it, those that had to be changed and clash get a hash each.
+named_tools prefixed_names(std::string_view prefix, std::span<const std::string_view> tools,
+                           const std::map<std::string, std::string>& rename);
+
+/// The names of a plain server's tools: their own, as long as no earlier server has them (`taken`), they are not
+/// reserved and none of `prefixes` followed by `__` begins them; otherwise those of prefixed_names. Adds what it gives
+/// out to `taken`.
+named_tools plain_names(std::string_view prefix, std::span<const std::string_view> tools,
+                        const std::map<std::string, std::string>& rename, std::span<const std::string> prefixes,
+                        std::set<std::string, std::less<>>& taken);
+
+}  // namespace mcpbx::mcp

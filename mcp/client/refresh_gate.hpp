@@ -1,0 +1,55 @@
+// When a list that is said to have changed is fetched again (guarantees row 10): at most one fetch runs and one waits,
+// and the gap between two grows while a server keeps saying so, faster when nothing had changed.
+#pragma once
+#include "mcp/support/time.hpp"
+
+#include <algorithm>
+
+namespace mcpbx::mcp {
+
+class refresh_gate {
+ public:
+  static constexpr milliseconds least_gap{200}, most_gap{5'000}, quiet{10'000}, retry_gap{5'000},
+      most_retry_gap{60'000};
+
+  /// The first fetch, which nothing has to ask for.
+  void begin() { running_ = true; }
+  /// The server says that the list has changed.
+  void changed(time_point now) {
+    if (!running_ && !wanted_ && now - ended_ >= quiet) gap_ = least_gap;
+    wanted_ = true;
+  }
+  /// Whether a fetch is to start now; if so it counts as running.
+  bool start(time_point now) {
+    if (now < next()) return false;
+    wanted_ = false;
+    running_ = true;
+    again_ = true;
+    return true;
+  }
+  /// The running fetch has ended; `differed`: it found another list than before.
+  void finished(time_point now, bool differed) {
+    running_ = false;
+    ended_ = now;
+    failures_ = 0;
+    if (again_) gap_ = std::min(most_gap, gap_ * (differed ? 2 : 5));
+  }
+  /// The running fetch failed; another one is due after a growing while.
+  void failed(time_point now) {
+    running_ = false;
+    ended_ = now;
+    wanted_ = true;
+    gap_ = std::min(most_retry_gap, retry_gap * (1 << std::min(failures_++, 4)));
+  }
+  bool running() const noexcept { return running_; }
+  /// When start() has something to say, or `never`.
+  time_point next() const { return running_ || !wanted_ ? never : ended_ + gap_; }
+
+ private:
+  bool running_ = false, wanted_ = false, again_ = false;
+  int failures_ = 0;
+  milliseconds gap_ = least_gap;
+  time_point ended_{};
+};
+
+}  // namespace mcpbx::mcp

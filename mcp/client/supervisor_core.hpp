@@ -1,0 +1,101 @@
+// When one tool server is started, restarted and ended (guarantees rows 2, 5, 8, 20): the rules alone, given the time
+// and random numbers. A shell does what next_command() says and reports what happened.
+#pragma once
+#include "mcp/client/client.hpp"
+#include "mcp/support/time.hpp"
+
+#include <cstdint>
+#include <deque>
+
+namespace mcpbx::mcp {
+
+class supervisor_core {
+ public:
+  struct options {
+    bool disabled = false, lazy = false;
+    milliseconds start_timeout{30'000};
+    milliseconds idle_stop{0};  ///< 0: never
+  };
+  enum class command : std::uint8_t {
+    none,
+    launch,           ///< start the process
+    start_timed_out,  ///< it took too long to become ready; commands that end it follow
+    close_stdin,
+    terminate,  ///< SIGTERM to the group
+    kill,       ///< SIGKILL to the group
+    abandon     ///< it is still there: forget it; counts as exited
+  };
+
+  static constexpr milliseconds first_back_off{200}, longest_back_off{60'000}, healthy{60'000};
+  static constexpr int loop_exits = 5;
+  static constexpr milliseconds loop_window{10'000};
+  static constexpr milliseconds terminate_after{1'000}, kill_after{3'000}, abandon_after{2'000};
+  /// What is to be ended for its behaviour gets less time.
+  static constexpr milliseconds forced_kill_after{2'000};
+  /// Servers that die together start again this far apart.
+  static constexpr milliseconds stagger{10};
+  /// A call may wait for a start that is as near as this.
+  static constexpr milliseconds near_start{500};
+
+  supervisor_core(options o, random_source& random);
+
+  // What happened. `crowd`: how many other servers have ended just before.
+  void start(time_point now);
+  /// Something needs the server: starts one that is lazy or was stopped for idleness.
+  void wake(time_point now);
+  void ready(time_point now);
+  /// There is no process: no such program, an unset reference.
+  void cannot_start(time_point now, std::size_t crowd);
+  /// It runs but the conversation could not be opened.
+  void refused(time_point now);
+  /// It hangs or closed a stream.
+  void lost(time_point now);
+  void exited(time_point now, std::size_t crowd);
+  void restart(time_point now);
+  /// Starts at once what waits for its next try.
+  void retry_now(time_point now, std::size_t crowd);
+  void busy(bool has_calls, time_point now);
+  void stop(time_point now);
+
+  /// What to do now; to be asked again until it says none.
+  command next_command(time_point now);
+  /// When next_command() has something to say by itself, or `never`.
+  time_point next_time() const;
+
+  server_state state() const noexcept;
+  /// Whether a call may wait for this server to become ready.
+  bool will_be_ready(time_point now) const noexcept;
+  bool ended() const noexcept { return phase_ == phase::off; }
+  bool ending() const noexcept { return phase_ == phase::ending; }
+  /// When the next start is planned, or `never`.
+  time_point next_try() const noexcept { return phase_ == phase::waiting ? at_ : never; }
+  std::uint64_t restarts() const noexcept { return restarts_; }
+
+ private:
+  enum class phase : std::uint8_t { off, dormant, waiting, starting, up, ending };
+  /// What follows once the process that is being ended is gone.
+  enum class then : std::uint8_t { back_off, launch, sleep, stay_off };
+
+  void launch_at(time_point when);
+  void plan_restart(time_point now, std::size_t crowd);
+  void note_exit(time_point now);
+  void end(time_point now, then next, bool forced);
+  double jitter();
+  double fresh_jitter();
+
+  options options_;
+  random_source& random_;
+  phase phase_ = phase::off;
+  then then_ = then::back_off;
+  server_state trouble_ = server_state::starting;  // restarting, crash_loop or failed once something went wrong
+  time_point at_ = never;                          // waiting: the launch; starting: its limit
+  time_point close_at_ = never, terminate_at_ = never, kill_at_ = never, abandon_at_ = never;
+  time_point up_since_ = never, idle_since_ = never;
+  std::deque<time_point> exits_;
+  int failures_ = 0;
+  double last_jitter_ = 1;
+  std::uint64_t launches_ = 0, restarts_ = 0;
+  bool busy_ = false, is_restart_ = false, stopped_ = false;
+};
+
+}  // namespace mcpbx::mcp

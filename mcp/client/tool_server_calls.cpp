@@ -1,0 +1,198 @@
+// Calls of one tool server: accepted or refused, queued, sent, ended. This is the hot path: a call that can go at once
+// costs one record, one pending call and its bytes.
+#include "mcp/client/tool_result.hpp"
+#include "mcp/client/tool_server.hpp"
+#include "mcp/support/shared_bytes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+milliseconds less(milliseconds limit, duration waited) {
+  if (waited <= duration::zero()) return limit;
+  return std::max(milliseconds(0), limit - std::chrono::ceil<milliseconds>(waited));
+}
+
+time_point deadline(time_point since, const call_limits& l) {
+  const milliseconds first = std::min(l.idle, l.hard);
+  return first >= std::chrono::duration_cast<milliseconds>(never - since) ? never : since + first;
+}
+
+}  // namespace
+
+client::ticket tool_server::call(server_call c) {
+  const time_point now = context_.time.now();
+  const ticket t = ++last_ticket_;
+  if (auto why = refusal(c, now)) {
+    fail_later(c, std::move(*why));
+    return t;
+  }
+  const call_limits limits = c.limits.value_or(options_.limits);
+  const bool first = calls_.empty();
+  record& r = calls_.emplace(t, record{std::move(c), limits, now}).first->second;
+  if (first) note_load(now);
+  if (may_dispatch()) {
+    dispatch(t, r, now);
+    if (run_) arm_for(std::min(deadline(now, limits), run_->next_time()));
+    return t;
+  }
+  waiting_.push_back(t);
+  waiting_bytes_ += r.call.params.text().size();
+  arm_for(deadline(now, limits));
+  if (!driving_ && core_.state() == server_state::lazy) {
+    core_.wake(now);
+    drive();
+  }
+  return t;
+}
+
+std::optional<error> tool_server::refusal(const server_call& c, time_point now) {
+  if (stopping_ || options_.disabled || !core_.will_be_ready(now)) return error{errc::unavailable, down_text(now)};
+  const std::size_t size = c.params.text().size();
+  const std::size_t unsent = run_ ? run_->unsent() : 0;
+  const std::size_t queued = waiting_.size() + (run_ && unsent != 0 ? run_->unsent_requests() : 0);
+  const std::size_t bytes = waiting_bytes_ + unsent;
+  if (queued >= context_.options.max_queue_requests || (bytes != 0 && bytes + size > context_.options.max_queue_bytes))
+    return error{errc::limit, who() + " takes its requests too slowly: " + std::to_string(queued) + " requests (" +
+                                  std::to_string(bytes) + " bytes) wait already; try again later"};
+  if (!byte_account::admits(size))
+    return error{errc::limit, "mcpbx holds too many bytes to pass " + c.what + " on to " + who() + "; try again later"};
+  return std::nullopt;
+}
+
+bool tool_server::may_dispatch() const {
+  return run_ && run_->ready() && !core_.ending() && waiting_.empty() &&
+         (options_.max_concurrency <= 0 || running_ < static_cast<std::size_t>(options_.max_concurrency));
+}
+
+void tool_server::dispatch(ticket t, record& r, time_point now) {
+  const duration waited = now - r.since;
+  const call_limits limits{less(r.limits.idle, waited), less(r.limits.hard, waited)};
+  pending_calls::progress_handler progress;
+  if (r.call.progress) progress = [this, t](const raw_json& params) { call_progress(t, params); };
+  auto number =
+      run_->call(r.call, limits, now, [this, t](call_outcome o) { call_ended(t, std::move(o)); }, std::move(progress));
+  if (number) {
+    r.number = *number;
+    ++running_;
+    return;
+  }
+  fail_later(r.call, {number.error().code, r.call.what + ": " + number.error().message});
+  calls_.erase(t);
+}
+
+void tool_server::dispatch_waiting(time_point now) {
+  const auto room = [this] {
+    return run_ && run_->ready() && !core_.ending() &&
+           (options_.max_concurrency <= 0 || running_ < static_cast<std::size_t>(options_.max_concurrency));
+  };
+  while (!waiting_.empty() && room()) {
+    const ticket t = waiting_.front();
+    waiting_.pop_front();
+    const auto found = calls_.find(t);
+    if (found == calls_.end()) continue;
+    waiting_bytes_ -= found->second.call.params.text().size();
+    dispatch(t, found->second, now);
+  }
+  if (waiting_.empty()) return;
+  // Something waits for a server that sleeps, or that fell asleep just now.
+  if (core_.state() == server_state::lazy && !stopping_) {
+    core_.wake(now);
+    if (core_.next_time() <= now) dirty_ = true;
+  }
+}
+
+void tool_server::call_progress(ticket t, const raw_json& params) {
+  const auto found = calls_.find(t);
+  if (found == calls_.end() || !found->second.call.progress) return;
+  const auto handler = found->second.call.progress;  // it may end the call
+  handler(params);
+}
+
+void tool_server::call_ended(ticket t, call_outcome outcome) {
+  auto node = calls_.extract(t);
+  if (node.empty()) return;
+  --running_;
+  if (!waiting_.empty() || stopping_) dirty_ = true;
+  if (calls_.empty()) note_load(context_.time.now());
+  server_call& c = node.mapped().call;
+  if (outcome.type == call_outcome::kind::failed) {
+    std::string& text = outcome.failure.message;
+    if (outcome.failure.code == errc::cancelled)
+      text = c.what + " " + text;
+    else if (!text.starts_with(who()))
+      text = who() + ": " + text;
+  } else if (c.method == "tools/call") {
+    outcome = checked_tool_outcome(std::move(outcome), era_);
+    if (outcome.type == call_outcome::kind::failed)
+      outcome.failure.message = who() + " " + outcome.failure.message + " (" + c.what + ")";
+  }
+  told(c, std::move(outcome));
+}
+
+void tool_server::told(server_call& c, call_outcome outcome) {
+  if (const auto done = std::exchange(c.done, {})) done(std::move(outcome));
+}
+
+void tool_server::cancel(ticket t, std::string_view reason) {
+  const auto found = calls_.find(t);
+  if (found == calls_.end()) return;
+  record& r = found->second;
+  if (r.number == 0) {
+    std::erase(waiting_, t);
+    waiting_bytes_ -= r.call.params.text().size();
+    fail_later(r.call, {errc::cancelled, r.call.what + " was cancelled: " + std::string(reason)});
+    calls_.erase(found);
+    if (calls_.empty()) note_load(context_.time.now());
+    return;
+  }
+  // The caller hears of it in the next turn: it may be in the middle of its own list of calls.
+  if (r.call.done)
+    r.call.done = [soon = context_.soon, done = std::move(r.call.done)](call_outcome o) {
+      soon->post([done, o = std::move(o)] { done(o); });
+    };
+  if (run_ && run_->session()) run_->session()->cancel(r.number, reason);
+  if (dirty_ && !driving_) drive();
+}
+
+void tool_server::expire_waiting(time_point now) {
+  std::vector<ticket> due;
+  for (const ticket t : waiting_)
+    if (const auto r = calls_.find(t); r != calls_.end() && deadline(r->second.since, r->second.limits) <= now)
+      due.push_back(t);
+  for (const ticket t : due) {
+    std::erase(waiting_, t);
+    auto node = calls_.extract(t);
+    server_call& c = node.mapped().call;
+    waiting_bytes_ -= c.params.text().size();
+    const bool up = run_ && run_->ready();
+    fail_later(c, {errc::timed_out, who() + ": " + c.what +
+                                        (up ? " waited too long for other calls to end"
+                                            : " waited too long for the server to be ready")});
+  }
+  if (!due.empty() && calls_.empty()) note_load(now);
+}
+
+void tool_server::fail_waiting(const error& why) {
+  for (const ticket t : std::exchange(waiting_, {})) {
+    auto node = calls_.extract(t);
+    if (!node.empty()) fail_later(node.mapped().call, why);
+  }
+  waiting_bytes_ = 0;
+  if (calls_.empty()) note_load(context_.time.now());
+}
+
+void tool_server::fail_later(server_call& c, error why) {
+  if (!c.done) return;
+  context_.soon->post(
+      [done = std::move(c.done), why = std::move(why)] { done(call_outcome::failed(why.code, why.message)); });
+}
+
+void tool_server::note_load(time_point now) {
+  core_.busy(!calls_.empty(), now);
+  if (calls_.empty() && options_.idle_stop.count() > 0) arm_for(core_.next_time());
+}
+
+}  // namespace mcpbx::mcp

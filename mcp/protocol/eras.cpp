@@ -1,0 +1,145 @@
+// Crossing between the two families of MCP revisions, member by member.
+#include "mcp/protocol/eras.hpp"
+
+#include "mcp/protocol/revisions.hpp"
+
+#include <array>
+#include <charconv>
+#include <string>
+
+namespace mcpbx::mcp {
+namespace {
+
+constexpr std::array modern_keys = {meta_key::protocol_version, meta_key::client_info, meta_key::client_capabilities,
+                                    meta_key::log_level};
+
+void append_member(std::string& out, std::string_view key, std::string_view value) {
+  if (out.back() != '{') out += ',';
+  out += '"';
+  out += key;
+  out += "\":";
+  out += value;
+}
+
+/// The usual case, without a `_meta` to respect: one text to stand before the other members.
+std::string fresh_meta(const request_meta& meta) {
+  std::string out = "{\"_meta\":{";
+  if (!meta.revision.empty()) {
+    append_member(out, meta_key::protocol_version, quoted(meta.revision));
+    const raw_json& info = meta.client_info ? meta.client_info : meta.own_info;
+    if (info) append_member(out, meta_key::client_info, info.text());
+    append_member(out, meta_key::client_capabilities, meta.capabilities ? meta.capabilities.text() : "{}");
+  }
+  if (meta.progress_token) append_member(out, meta_key::progress_token, std::to_string(*meta.progress_token));
+  out += '}';
+  return out;
+}
+
+result<raw_json> edited_meta(const raw_json& old, const request_meta& meta) {
+  auto m = raw_object::open(old, {meta_key::progress_token, meta_key::protocol_version, meta_key::client_info,
+                                  meta_key::client_capabilities, meta_key::log_level});
+  if (!m) return fail(m.error().code, "params._meta: " + m.error().message);
+  if (meta.revision.empty()) {
+    for (const std::string_view key : modern_keys) m->erase(key);
+  } else {
+    m->set(meta_key::protocol_version, raw_json::string(meta.revision));
+    if (meta.client_info)
+      m->set(meta_key::client_info, meta.client_info);
+    else if (meta.own_info && !m->contains(meta_key::client_info))
+      m->set(meta_key::client_info, meta.own_info);
+    m->set(meta_key::client_capabilities, meta.capabilities ? meta.capabilities : raw_json::literal("{}"));
+  }
+  if (meta.progress_token)
+    m->set(meta_key::progress_token, raw_json::integer(*meta.progress_token));
+  else
+    m->erase(meta_key::progress_token);
+  return m->json();
+}
+
+raw_json without(const raw_json& object, std::initializer_list<std::string_view> keys, std::string_view object_only,
+                 bool (*is_fit)(const raw_json&)) {
+  auto o = raw_object::open(object);
+  if (!o) return object;
+  bool changed = false;
+  for (const std::string_view key : keys) changed = o->erase(key) || changed;
+  if (const raw_json value = o->find(object_only); value && !is_fit(value)) changed = o->erase(object_only) || changed;
+  return changed ? o->json() : object;
+}
+
+std::string required_capabilities(const raw_json& data) {
+  std::string names;
+  const auto required = raw_object::open(find_member(data, "requiredCapabilities"));
+  if (required)
+    required->for_each(
+        [&](std::string_view key, const raw_json&) { names += (names.empty() ? "" : ", ") + std::string(key); });
+  return names;
+}
+
+}  // namespace
+
+result<segments> with_request_meta(const raw_json& params, const request_meta& meta) {
+  segments out;
+  if (!params) {
+    if (meta.revision.empty() && !meta.progress_token) return out;
+    out.append_copy(fresh_meta(meta) + "}");
+    return out;
+  }
+  auto object = raw_object::open(params, {"_meta"});
+  if (!object) return fail(object.error().code, "params: " + object.error().message);
+  const raw_json old = object->find("_meta");
+  if (!old) {
+    if (meta.revision.empty() && !meta.progress_token) {
+      out.append(params);
+      return out;
+    }
+    std::string head = fresh_meta(meta);
+    if (object->size() != 0) head += ',';
+    out.append_copy(head);
+    out.append(params.slice(params.text().substr(1)));
+    return out;
+  }
+  auto edited = edited_meta(old, meta);
+  if (!edited) return std::unexpected(edited.error());
+  object->set("_meta", std::move(*edited));
+  return object->build();
+}
+
+raw_json strip_modern_result(const raw_json& result) {
+  return without(result, {"resultType", "ttlMs", "cacheScope"}, "structuredContent",
+                 [](const raw_json& value) { return value.is_object(); });
+}
+
+raw_json legacy_definition(const raw_json& definition) {
+  return without(definition, {}, "outputSchema", [](const raw_json& schema) {
+    return schema.is_object() && find_member(schema, "type").as_string() == "object";
+  });
+}
+
+raw_json legacy_error(const raw_json& error) {
+  auto object = raw_object::open(error);
+  if (!object) return error;
+  const auto code = object->find("code").as_integer();
+  const raw_json data = object->find("data");
+  const std::string message = object->find("message").as_string().value_or("");
+  if (code == mcp_code::header_mismatch || code == mcp_code::unsupported_protocol_version) {
+    object->set("code", raw_json::literal("-32603"));
+    object->set("message", raw_json::string("the tool server refused how mcpbx asked: " + message));
+    object->erase("data");
+    return object->json();
+  }
+  if (code == mcp_code::missing_client_capability) {
+    const std::string names = required_capabilities(data);
+    object->set("code", raw_json::literal("-32602"));
+    object->set("message", raw_json::string("the tool server needs something of its caller that this one cannot do" +
+                                            (names.empty() ? "" : " (" + names + ")") + ": " + message));
+    object->erase("data");
+    return object->json();
+  }
+  if (code == -32602 && find_member(data, "uri").is_string()) {
+    object->set("code", raw_json::literal("-32002"));
+    return object->json();
+  }
+  return error;
+}
+
+}  // namespace mcpbx::mcp

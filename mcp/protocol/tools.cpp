@@ -1,0 +1,112 @@
+// The checks of one tool definition.
+#include "mcp/protocol/tools.hpp"
+
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace mcpbx::mcp {
+namespace {
+
+constexpr std::size_t longest_name = 128;
+
+using kind = raw_json::kind;
+
+std::string_view words(kind k) {
+  switch (k) {
+    case kind::object:
+      return "an object";
+    case kind::array:
+      return "an array";
+    case kind::string:
+      return "a string";
+    case kind::boolean:
+      return "true or false";
+    default:
+      return "something else";
+  }
+}
+
+struct optional_member {
+  std::string_view key;
+  kind type;
+};
+constexpr std::array optional_members = {
+    optional_member{"description", kind::string}, optional_member{"title", kind::string},
+    optional_member{"annotations", kind::object}, optional_member{"icons", kind::array},
+    optional_member{"execution", kind::object},   optional_member{"_meta", kind::object}};
+constexpr std::array optional_annotations = {
+    optional_member{"title", kind::string}, optional_member{"readOnlyHint", kind::boolean},
+    optional_member{"destructiveHint", kind::boolean}, optional_member{"idempotentHint", kind::boolean},
+    optional_member{"openWorldHint", kind::boolean}};
+
+/// What is wrong with the members of `object` that may be absent, or "".
+std::string wrong_member(const raw_object& object, std::span<const optional_member> members, std::string_view where) {
+  for (const optional_member& m : members)
+    if (const raw_json value = object.find(m.key); value && value.type() != m.type)
+      return std::string(where) + std::string(m.key) + " must be " + std::string(words(m.type));
+  return {};
+}
+
+std::string wrong_input_schema(const raw_json& schema) {
+  if (!schema) return "inputSchema is missing";
+  if (!schema.is_object()) return "inputSchema must be an object";
+  const raw_json type = find_member(schema, "type");
+  if (type && type.as_string() != "object") return "inputSchema.type must be \"object\"";
+  return {};
+}
+
+/// An outputSchema is an object (old revisions) or any JSON Schema, of which true and false are two.
+std::string wrong_output_schema(const raw_json& schema) {
+  if (!schema || schema.is_object() || schema.type() == kind::boolean) return {};
+  return "outputSchema must be a JSON Schema";
+}
+
+bool hint(const raw_object& annotations, std::string_view key, bool otherwise) {
+  const raw_json value = annotations.find(key);
+  return value ? value.is_true() : otherwise;
+}
+
+}  // namespace
+
+result<tool_view> read_tool(raw_json definition) {
+  const auto object = raw_object::open(definition, {"name", "title", "description", "inputSchema", "outputSchema",
+                                                    "annotations", "execution", "icons", "_meta"});
+  if (!object)
+    return fail(errc::protocol,
+                definition.is_object() ? object.error().message : "a tool definition must be an object");
+  const auto name = object->find("name").as_string();
+  if (!name) return fail(errc::protocol, "name must be a string");
+  if (name->empty() || name->size() > longest_name) return fail(errc::protocol, "name must have 1 to 128 bytes");
+  const auto refuse = [&](std::string what) {
+    return fail(errc::protocol, "tool \"" + printable(*name) + "\": " + std::move(what));
+  };
+  if (std::ranges::any_of(*name, [](unsigned char c) { return c < 0x20 || c == 0x7F; }))
+    return refuse("name must not hold control characters");
+  if (auto wrong = wrong_input_schema(object->find("inputSchema")); !wrong.empty()) return refuse(std::move(wrong));
+  if (auto wrong = wrong_output_schema(object->find("outputSchema")); !wrong.empty()) return refuse(std::move(wrong));
+  if (auto wrong = wrong_member(*object, optional_members, ""); !wrong.empty()) return refuse(std::move(wrong));
+
+  tool_view tool;
+  tool.name = *name;
+  tool.description = object->find("description").as_string().value_or("");
+  tool.title = object->find("title").as_string().value_or("");
+  if (const raw_json raw = object->find("annotations")) {
+    const auto annotations =
+        raw_object::open(raw, {"title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"});
+    if (!annotations) return refuse("annotations: " + annotations.error().message);
+    if (auto wrong = wrong_member(*annotations, optional_annotations, "annotations."); !wrong.empty())
+      return refuse(std::move(wrong));
+    tool.read_only = hint(*annotations, "readOnlyHint", false);
+    tool.destructive = hint(*annotations, "destructiveHint", true);
+    tool.idempotent = hint(*annotations, "idempotentHint", false);
+    tool.open_world = hint(*annotations, "openWorldHint", true);
+    if (auto title = annotations->find("title").as_string()) tool.title = std::move(*title);
+  }
+  tool.definition = std::move(definition);
+  return tool;
+}
+
+}  // namespace mcpbx::mcp
