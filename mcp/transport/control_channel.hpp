@@ -30,7 +30,7 @@ class control_channel {
   /// Reads what is there. False when the other side is gone or talks nonsense; frames read before are still to be
   /// taken.
   bool receive();
-  /// The next whole frame's payload, valid until the next receive().
+  /// The next whole frame's payload, valid until the next call of this or of receive().
   std::optional<std::string_view> next_frame() { return reader_.next(); }
   /// The descriptors that came with the earliest frame that carried some. Fewer than were sent when our process had no
   /// descriptor left for them.

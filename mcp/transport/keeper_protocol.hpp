@@ -58,7 +58,7 @@ std::optional<notice> decode_notice(std::string_view payload);
 class frame_reader {
  public:
   void feed(std::string_view bytes) { buffer_.append(bytes); }
-  /// The next whole payload, valid until the next call of feed(); nullopt when more bytes are needed.
+  /// The next whole payload, valid until the next call of next() or feed(); nullopt when more bytes are needed.
   std::optional<std::string_view> next();
   /// The peer announced a frame over max_frame_bytes; nothing can be read from here on.
   bool broken() const noexcept { return broken_; }

@@ -1,0 +1,128 @@
+// Real child processes for tests: what a server told, which processes carry a word in their command line, what a
+// process holds open. Polling has a watchdog (run_until); nothing here sleeps for a fixed time.
+#pragma once
+#include "mcp/transport/keeper.hpp"
+#include "mcp/transport/process_tree.hpp"
+#include "test/mcp/async/pump.hpp"
+#include "test/mcp/transport/recorder.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::test {
+
+/// One server: launches it, starts its connection and notes everything.
+class server_recorder final : public mcp::process_events {
+ public:
+  pid_t pid = -1;
+  std::unique_ptr<mcp::transport> connection;
+  recorder seen;
+  std::string errors;
+  std::optional<error> failed;
+  std::optional<mcp::process_exit> exit;
+  int endings = 0;
+  std::size_t messages_at_exit = 0;
+  std::function<void()> on_end;
+  std::unique_ptr<mcp::server_process> process;
+
+  void on_spawned(pid_t p, std::unique_ptr<mcp::transport> c) override {
+    pid = p;
+    connection = std::move(c);
+    connection->start(seen);
+  }
+  void on_spawn_failed(const error& why) override {
+    failed = why;
+    ended();
+  }
+  void on_stderr(std::string_view bytes) override { errors += bytes; }
+  void on_exited(mcp::process_exit how) override {
+    exit = how;
+    messages_at_exit = seen.messages.size();
+    ended();
+  }
+
+ private:
+  void ended() {
+    ++endings;
+    if (on_end) on_end();
+  }
+};
+
+/// A keeper with its loop. The processes of a test end with it.
+struct keeper_fixture {
+  boost::asio::io_context io{1};
+  int lost = 0;
+  std::unique_ptr<mcp::keeper> keeper;
+
+  keeper_fixture() {
+    auto handle = mcp::fork_keeper();
+    REQUIRE(handle);
+    keeper = std::make_unique<mcp::keeper>(io.get_executor(), *handle, mcp::line_framer::options{}, [this] { ++lost; });
+  }
+  void launch(server_recorder& s, std::vector<std::string> argv, bool keep_orphans = false) {
+    launch_spec(s, {"test", std::move(argv), {"PATH=/usr/bin:/bin"}, "/", keep_orphans});
+  }
+  void launch_spec(server_recorder& s, mcp::process_spec spec) { s.process = keeper->launch(std::move(spec), s); }
+  void launch_shell(server_recorder& s, std::string script, bool keep_orphans = false) {
+    launch(s, {"sh", "-c", std::move(script)}, keep_orphans);
+  }
+  template <class Condition>
+  void until(Condition&& c) {
+    run_until(io, std::forward<Condition>(c));
+  }
+};
+
+inline std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+/// Living processes with `word` as an argument of their own.
+inline std::vector<pid_t> processes_with(const std::string& word) {
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (!std::isdigit(static_cast<unsigned char>(name[0]))) continue;
+    const std::string line = '\0' + read_file("/proc/" + name + "/cmdline");
+    const auto pid = static_cast<pid_t>(std::stol(name));
+    if (line.find('\0' + word + '\0') != std::string::npos && !mcp::has_ended(pid)) found.push_back(pid);
+  }
+  return found;
+}
+
+/// A word that no other process has: an argument for `sleep` that stands for "very long".
+inline std::string unique_sleep() {
+  static int count = 0;
+  return std::to_string(100'000 + ++count) + "." + std::to_string(::getpid());
+}
+
+inline std::size_t open_descriptors(pid_t pid) {
+  const std::filesystem::directory_iterator d("/proc/" + std::to_string(pid) + "/fd");
+  return static_cast<std::size_t>(std::distance(begin(d), end(d)));
+}
+
+inline bool exists(pid_t pid) {
+  return ::kill(pid, 0) == 0;
+}
+
+inline std::size_t zombies_below(pid_t root) {
+  std::size_t count = 0;
+  for (const auto& node : mcp::processes_below(root)) count += exists(node.pid) && mcp::has_ended(node.pid);
+  return count;
+}
+
+}  // namespace mcpbx::test
