@@ -70,7 +70,7 @@ TEST_CASE("load: every member of a server entry arrives") {
   CHECK(a.auth->client_secret->text == "${env:S}");
 }
 
-TEST_CASE("load: models, profiles and the settings of the loop arrive") {
+TEST_CASE("load: models and profiles and the settings of the loop arrive") {
   const auto made = load_one(R"({
     "models": { "m": { "api": "azure", "model": "d", "baseUrl": "https://x.example", "apiKey": "${cmd:pass x}",
       "apiVersion": "v", "headers": {"X-A": "b"}, "toolFormat": "react", "maxTokens": 7, "temperature": 0.5, "topP": 1,

@@ -13,7 +13,7 @@ environment with(std::map<std::string, std::string, std::less<>> values) {
 
 }  // namespace
 
-TEST_CASE("places: the socket is where the first of flag, variable, runtime directory and home says") {
+TEST_CASE("places: the socket is where the first of flag or variable or runtime directory or home says") {
   const auto all = with({{"MCPBX_SOCKET", "/s"}, {"XDG_RUNTIME_DIR", "/run/u"}, {"HOME", "/h"}});
   CHECK(*socket_path(all, "rel/f") == "rel/f");
   CHECK(*socket_path(all) == "/s");

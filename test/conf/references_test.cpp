@@ -88,7 +88,7 @@ TEST_CASE("references: values take their place") {
   redactor::clear();
 }
 
-TEST_CASE("references: an unset one says which, where and what to do") {
+TEST_CASE("references: an unset one says which and where and what to do") {
   CHECK(resolved("${env:NONE}") ==
         "error: in \"models.m.x\": the environment variable NONE is not set: set it where mcpbx is started and restart "
         "it, or "
@@ -111,7 +111,7 @@ TEST_CASE("references: home directories are expanded for files and commands") {
   redactor::clear();
 }
 
-TEST_CASE("G35: what comes from files, commands and secret variables is redacted") {
+TEST_CASE("G35: what comes from files and commands and secret variables is redacted") {
   redactor::clear();
   fake_source source;
   source.variables["PLAIN"] = "ordinary-value";
