@@ -48,7 +48,7 @@ const std::vector<std::string>& corpus() {
 
 }  // namespace
 
-TEST_CASE("G14: arguments reach the server byte for byte and only the name changes") {
+TEST_CASE("arguments reach the server byte for byte and only the name changes") {
   for (const auto& arguments : corpus()) {
     CAPTURE(arguments.substr(0, 200));
     one_server s;

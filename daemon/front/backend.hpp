@@ -1,0 +1,67 @@
+// What the front door stands on: the tool servers, the runs, and the daemon itself. One seam, so that the door is
+// tested without a process or a model.
+#pragma once
+#include "daemon/loop/runner.hpp"
+#include "mcp/client/supervisor.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+class backend {
+ public:
+  virtual ~backend() = default;
+
+  // As mcp::supervisor has them.
+  virtual mcp::catalog_ptr tools() const = 0;
+  virtual void when_settled(milliseconds at_most, std::function<void()> then) = 0;
+  virtual std::vector<mcp::server_status> servers() const = 0;
+  virtual result<void> restart(std::string_view server) = 0;
+  [[nodiscard]] virtual std::shared_ptr<void> on_tools_change(std::function<void()> changed) = 0;
+
+  // As runner has them.
+  virtual result<std::string> start_run(run_request r, run_events& events) = 0;
+  virtual bool cancel_run(std::string_view run, std::string text) = 0;
+  virtual void forget_runs(run_events& events) = 0;
+  virtual loop_counters run_counts() const = 0;
+
+  /// The daemon is to stop gracefully. Called in a turn of its own.
+  virtual void stop() = 0;
+};
+
+/// The real one: passes everything on.
+class live_backend final : public backend {
+ public:
+  /// All three must outlive it.
+  live_backend(mcp::supervisor& servers, runner& runs, std::function<void()> stop)
+      : servers_(servers), runs_(runs), stop_(std::move(stop)) {}
+
+  mcp::catalog_ptr tools() const override { return servers_.snapshot(); }
+  void when_settled(milliseconds at_most, std::function<void()> then) override {
+    servers_.when_settled(at_most, std::move(then));
+  }
+  std::vector<mcp::server_status> servers() const override { return servers_.status(); }
+  result<void> restart(std::string_view server) override { return servers_.restart(server); }
+  std::shared_ptr<void> on_tools_change(std::function<void()> changed) override {
+    return servers_.on_catalog_change(std::move(changed));
+  }
+  result<std::string> start_run(run_request r, run_events& events) override {
+    return runs_.start(std::move(r), events);
+  }
+  bool cancel_run(std::string_view run, std::string text) override { return runs_.cancel(run, std::move(text)); }
+  void forget_runs(run_events& events) override { runs_.forget(events); }
+  loop_counters run_counts() const override { return runs_.counts(); }
+  void stop() override { stop_(); }
+
+ private:
+  mcp::supervisor& servers_;
+  runner& runs_;
+  std::function<void()> stop_;
+};
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,141 @@
+// One caller: its transport, its outbox, its MCP session and its runs, tied together.
+#pragma once
+#include "daemon/front/backend.hpp"
+#include "daemon/front/chat_params.hpp"
+#include "daemon/front/outgoing_queue.hpp"
+#include "mcp/server/caller_session.hpp"
+#include "mcp/server/method_table.hpp"
+#include "mcp/transport/transport.hpp"
+#include "mcp/transport/unix_socket.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+class connection;
+using own_methods = mcp::method_table<connection>;
+
+/// What all connections of a door have done; part of mcpbx/status.
+struct door_counters {
+  std::uint64_t accepted = 0, refused = 0, stuck = 0;
+  std::uint64_t requests = 0, faults = 0, stray = 0, overloaded = 0, dropped_logs = 0;
+};
+
+/// A door at one moment.
+struct door_load {
+  std::size_t callers = 0, outbox_bytes = 0, largest_outbox = 0, open_requests = 0;
+  door_counters counters;  ///< of all connections, also those that are gone
+};
+
+/// What all connections of a door share. Outlives them.
+struct door_context {
+  struct options {
+    std::string version;  ///< of mcpbx
+    std::string socket;   ///< its path, for mcpbx/status
+    std::size_t max_callers = 1024;
+    std::size_t max_runs_per_caller = 64;
+    mcp::caller_session::options session;
+    outgoing_queue::options outbox;
+    mcp::line_framer::options framing;
+    chat_defaults chat;
+  };
+  boost::asio::any_io_executor executor;
+  time_source& time;
+  backend& daemon;
+  options settings;
+  time_point started;
+  door_counters counters;  ///< without those of the connections that are here
+  own_methods methods;
+  std::function<void(connection&)> on_gone;  ///< it has closed; it may be destroyed in a later turn
+  std::function<void()> relieve;             ///< more bytes are owned than may be: something must go
+  std::function<door_load()> load;
+  /// The last answer of mcpbx/tools: making it for ten thousand tools is work that a caller can repeat at will.
+  struct {
+    std::uint64_t revision = 0;
+    std::string key;
+    raw_json result;
+  } tools_cache;
+};
+
+class connection final : public std::enable_shared_from_this<connection>,
+                         public mcp::transport_events,
+                         private mcp::caller_host,
+                         private outgoing_queue::owner,
+                         private run_events {
+ public:
+  connection(door_context& door, std::unique_ptr<mcp::transport> transport, mcp::peer_credentials peer);
+  ~connection() override;
+
+  void start() { transport_->start(*this); }
+  /// Ends it: its calls and runs are cancelled. `why` is logged unless it is "".
+  void close(std::string_view why);
+
+  void tools_changed() { session_.tools_changed(); }
+  std::size_t outbox_bytes() const { return outbox_.bytes(); }
+  std::size_t open_requests() const { return session_.open(); }
+  /// Adds what this connection has done so far.
+  void count_into(door_counters& counters) const;
+  bool closed() const noexcept { return closed_; }
+  /// What the caller calls itself (mcpbx/hello), for logs.
+  void set_name(std::string name) { name_ = std::move(name); }
+
+  // For the handlers of its methods.
+  door_context& door() noexcept { return door_; }
+  const mcp::peer_credentials& peer() const noexcept { return peer_; }
+  std::size_t runs() const noexcept { return runs_.size(); }
+  /// Starts a run whose events and result go to the request that `reply` answers.
+  void start_run(run_request r, const mcp::reply_once& reply);
+  /// Cancels an open request: a run ends with its result, anything else as notifications/cancelled says.
+  bool cancel_request(const mcp::rpc_id& id);
+  /// As backend::when_settled; `then` does not come when the connection is gone by then.
+  void when_settled(milliseconds at_most, std::function<void()> then) override;
+
+ private:
+  struct chat {
+    mcp::reply_once reply;
+    std::shared_ptr<event_stream> stream;
+    bool deltas = true;
+  };
+
+  // transport_events
+  void on_message(mcp::message m) override;
+  void on_fault(mcp::line_fault f) override;
+  void on_drained() override { outbox_.flush(); }
+  void on_closed(const error& why) override;
+  // caller_host
+  void send(segments text) override;
+  void send_progress(std::uint64_t serial, segments text) override;
+  void send_list_changed() override { outbox_.push_list_changed(); }
+  mcp::catalog_ptr tools() const override { return door_.daemon.tools(); }
+  bool handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) override;
+  std::vector<std::string_view> methods() const override { return door_.methods.names(); }
+  // outgoing_queue::owner
+  void pause_reading(bool paused) override { transport_->pause_reading(paused); }
+  void ask_flush() override;
+  void on_stuck(const std::string& why) override;
+  // run_events
+  void on_event(const std::string& run, run_event e) override;
+  void on_done(const std::string& run, raw_json result) override;
+
+  void watch_account();
+  std::string who() const;
+
+  door_context& door_;
+  std::unique_ptr<mcp::transport> transport_;
+  mcp::peer_credentials peer_;
+  std::string name_;
+  outgoing_queue outbox_;
+  mcp::caller_session session_;
+  std::unordered_map<std::string, chat> runs_;
+  bool closed_ = false, any_message_ = false;
+};
+
+}  // namespace mcpbx::daemon

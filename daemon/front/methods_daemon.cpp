@@ -1,0 +1,172 @@
+// The daemon itself: who it is, how it is, and its end.
+#include "daemon/front/methods.hpp"
+#include "mcp/server/json_out.hpp"
+#include "mcp/support/secret.hpp"
+#include "mcp/support/shared_bytes.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <map>
+#include <optional>
+
+namespace mcpbx::daemon {
+namespace {
+
+/// The revision of mcpbx's own methods.
+constexpr int protocol = 1;
+
+std::int64_t resident_bytes() {
+  // The second number of statm: pages in memory.
+  const int fd = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  std::array<char, 128> text{};
+  const ssize_t n = ::read(fd, text.data(), text.size() - 1);
+  ::close(fd);
+  if (n <= 0) return -1;
+  const std::string_view line(text.data(), static_cast<std::size_t>(n));
+  const auto blank = line.find(' ');
+  std::int64_t pages = 0;
+  if (blank == std::string_view::npos) return -1;
+  std::from_chars(line.data() + blank + 1, line.data() + line.size(), pages);
+  return pages * ::sysconf(_SC_PAGESIZE);
+}
+
+void append_servers(mcp::json_out& out, const std::vector<mcp::server_status>& servers) {
+  std::map<std::string_view, std::size_t> states;
+  std::size_t open = 0, queued = 0, tools = 0;
+  std::uint64_t restarts = 0, noise = 0, dropped = 0;
+  for (const auto& s : servers) {
+    ++states[mcp::to_string(s.state)];
+    open += s.open_calls;
+    queued += s.queued_calls;
+    tools += s.tools;
+    restarts += s.restarts;
+    noise += s.noise_lines;
+    dropped += s.dropped_answers;
+  }
+  out.key("servers").begin_object().member("total", servers.size());
+  out.key("states").begin_object();
+  for (const auto& [state, count] : states) out.member(state, count);
+  out.end_object();
+  out.member("tools", tools).member("restarts", restarts).member("openCalls", open).member("queuedCalls", queued);
+  out.member("noiseLines", noise).member("droppedAnswers", dropped);
+  // By name: whoever looks at the status because something is wrong must not have to ask again.
+  out.key("faulty").begin_array();
+  for (const auto& s : servers) {
+    using enum mcp::server_state;
+    if (s.state != crash_loop && s.state != failed && s.state != restarting) continue;
+    out.begin_object().member("name", s.name).member("state", mcp::to_string(s.state));
+    out.member("lastError", redactor::redact(s.last_error)).end_object();
+  }
+  out.end_array().end_object();
+}
+
+void append_runs(mcp::json_out& out, const loop_counters& runs) {
+  static constexpr std::array<std::string_view, 8> depths{"0", "1", "2", "3-4", "5-8", "9-16", "17-64", "65+"};
+  out.key("runs").begin_object().member("active", runs.active).member("total", runs.runs);
+  out.member("rounds", runs.rounds).member("calls", runs.calls);
+  out.key("depth").begin_object();
+  for (std::size_t i = 0; i < depths.size(); ++i) out.member(depths[i], runs.depth[i]);
+  out.end_object();
+  out.key("stops").begin_object();
+  for (const auto& [reason, count] : runs.stops) out.member(reason, count);
+  out.end_object().end_object();
+}
+
+struct cancel_params {
+  std::optional<std::string> run;
+  std::optional<mcp::rpc_id> request;
+};
+
+cancel_params read_cancel(mcp::param_reader& in) {
+  cancel_params p;
+  p.run = in.text("run");
+  if (const raw_json id = in.any("request"); !id.empty()) {
+    p.request = mcp::rpc_id::from(id);
+    if (!p.request) in.expected("request", "the id of a request on this connection", id);
+  }
+  if (in.has("run") == in.has("request")) in.wrong("", "expected either run or request");
+  return p;
+}
+
+void cancel(connection& c, const cancel_params& p, const mcp::reply_once& reply) {
+  const bool done = p.run ? c.door().daemon.cancel_run(*p.run, "cancelled by a caller") : c.cancel_request(*p.request);
+  if (done) return reply.result(raw_json::literal("{}"));
+  const std::string what = p.run ? "no run is named " + quoted(*p.run)
+                                 : "no request with the id " + std::string(p.request->token().text()) + " is open here";
+  reply.error(mcp::to_rpc_error({errc::not_found, what + "; it may have ended"}));
+}
+
+std::string read_hello(mcp::param_reader& in) {
+  in.text("cwd");
+  if (in.any("profile")) in.wrong("profile", "profiles are not in this version of mcpbx; leave the member out");
+  return in.text("name", 128).value_or("");
+}
+
+void hello(connection& c, std::string name, const mcp::reply_once& reply) {
+  c.set_name(std::move(name));
+  mcp::json_out out;
+  out.begin_object().member("version", c.door().settings.version).member("protocol", protocol);
+  out.member("pid", ::getpid()).end_object();
+  reply.result(out.json());
+}
+
+void stop(connection& c, const mcp::reply_once& reply) {
+  reply.result(raw_json::literal("{}"));
+  // In a turn of its own, behind the one that writes the answer.
+  boost::asio::post(c.door().executor, [&daemon = c.door().daemon] { daemon.stop(); });
+}
+
+/// Methods that later versions have: known by name, so that the answer says more than "unknown".
+void add_later(own_methods& table, std::string_view name, std::string_view sentence) {
+  table.add(name, [sentence](connection&, const raw_json&, const mcp::reply_once& reply) {
+    reply.error(mcp::rpc_error{mcp::code::method_not_found, std::string(sentence), {}});
+  });
+}
+
+}  // namespace
+
+raw_json status_of(door_context& door) {
+  const door_load load = door.load ? door.load() : door_load{};
+  const auto uptime = std::chrono::duration_cast<milliseconds>(door.time.now() - door.started);
+  mcp::json_out out;
+  out.begin_object().member("version", door.settings.version).member("protocol", protocol);
+  out.member("pid", ::getpid()).member("uptimeMs", uptime.count()).member("socket", door.settings.socket);
+  out.key("callers").begin_object().member("open", load.callers).member("max", door.settings.max_callers);
+  out.member("accepted", load.counters.accepted).member("refused", load.counters.refused);
+  out.member("closedForNotReading", load.counters.stuck).member("openRequests", load.open_requests).end_object();
+  append_runs(out, door.daemon.run_counts());
+  append_servers(out, door.daemon.servers());
+  out.key("memory")
+      .begin_object()
+      .member("ownedBytes", byte_account::total())
+      .member("limitBytes", byte_account::limit());
+  out.member("rssBytes", resident_bytes()).end_object();
+  out.key("queues").begin_object().member("outboxBytes", load.outbox_bytes);
+  out.member("largestOutboxBytes", load.largest_outbox).end_object();
+  out.key("counters").begin_object().member("requests", load.counters.requests).member("faults", load.counters.faults);
+  out.member("strayResponses", load.counters.stray).member("overloaded", load.counters.overloaded);
+  out.member("droppedLogs", load.counters.dropped_logs).end_object();
+  out.end_object();
+  return out.json();
+}
+
+void add_daemon_methods(own_methods& table) {
+  table.bind("mcpbx/hello", read_hello, hello);
+  table.bind("mcpbx/status", [](connection& c, const mcp::reply_once& reply) { reply.result(status_of(c.door())); });
+  table.bind("mcpbx/cancel", read_cancel, cancel);
+  table.bind("mcpbx/stop", stop);
+  add_later(table, "mcpbx/reload",
+            "mcpbx/reload is not in this version of mcpbx; stop and start the daemon to read its configuration again");
+  add_later(table, "mcpbx/answer", "mcpbx/answer is not in this version of mcpbx: runs do not ask questions");
+  add_later(table, "mcpbx/attach",
+            "mcpbx/attach is not in this version of mcpbx: a run belongs to the request that started it");
+  for (std::string_view name : {"mcpbx/sessions/list", "mcpbx/sessions/get", "mcpbx/sessions/delete"})
+    add_later(table, name, "sessions are not in this version of mcpbx: a run ends with its result");
+}
+
+}  // namespace mcpbx::daemon

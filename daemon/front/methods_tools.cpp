@@ -1,0 +1,117 @@
+// The tool servers and their tools, as callers see them.
+#include "daemon/front/methods.hpp"
+#include "daemon/loop/round_tools.hpp"
+#include "mcp/server/json_out.hpp"
+#include "mcp/support/secret.hpp"
+#include "mcp/support/text.hpp"
+
+#include <array>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+struct tools_params {
+  std::string pattern, name;
+  bool openai = false;
+};
+
+tools_params read_tools(mcp::param_reader& in) {
+  tools_params p;
+  if (auto pattern = in.text("pattern", 1024)) p.pattern = std::move(*pattern);
+  if (auto name = in.text("name", 1024)) p.name = std::move(*name);
+  static constexpr std::array<std::string_view, 7> formats{
+      "mcp", "openai", "openai-responses", "anthropic", "gemini", "ollama", "react"};
+  if (const auto w = in.word("format", formats)) {
+    p.openai = *w == 1;
+    if (*w > 1) in.wrong("format", quoted(formats[*w]) + " is not in this version of mcpbx; mcp and openai are");
+  }
+  return p;
+}
+
+/// The tools as chat-completions servers take them: those that they refuse are left out, as in a run.
+void append_openai(mcp::json_out& out, const std::vector<mcp::entry_ptr>& entries) {
+  for (const auto& tool : schema_adapter()(entries, "openai-chat")) {
+    const auto& d = tool.definition;
+    out.begin_object().member("type", "function").key("function").begin_object();
+    out.member("name", d.name).member("description", d.description).member("parameters", d.schema);
+    out.end_object().end_object();
+  }
+}
+
+raw_json tools_of(const mcp::catalog& tools, const tools_params& p) {
+  if (!p.openai && p.pattern.empty() && p.name.empty()) return tools.tools_list();
+  std::vector<mcp::entry_ptr> picked;
+  for (const auto& tool : tools.entries())
+    if ((p.pattern.empty() || glob_match(p.pattern, tool->name)) && (p.name.empty() || tool->name == p.name))
+      picked.push_back(tool);
+  mcp::json_out out;
+  out.begin_object().key("tools").begin_array();
+  if (p.openai)
+    append_openai(out, picked);
+  else
+    for (const auto& tool : picked) out.value(tool->exposed);
+  out.end_array().end_object();
+  return out.json();
+}
+
+void answer_tools(connection& c, const tools_params& p, const mcp::reply_once& reply) {
+  const auto tools = c.door().daemon.tools();
+  auto& cache = c.door().tools_cache;
+  const std::string key = std::string(p.openai ? "o" : "m") + "\n" + p.pattern + "\n" + p.name;
+  if (cache.result.empty() || cache.revision != tools->revision() || cache.key != key)
+    cache = {tools->revision(), key, tools_of(*tools, p)};
+  reply.result(cache.result);
+}
+
+}  // namespace
+
+raw_json servers_of(const std::vector<mcp::server_status>& servers) {
+  mcp::json_out out;
+  const auto free_text = [](const std::string& text) { return redactor::redact(text); };
+  out.begin_object().key("servers").begin_array();
+  for (const auto& s : servers) {
+    out.begin_object();
+    out.member("name", s.name).member("state", mcp::to_string(s.state)).member("era", mcp::to_string(s.era));
+    out.member("revision", s.revision);
+    if (s.pid > 0)
+      out.member("pid", s.pid);
+    else
+      out.member("pid", raw_json());
+    out.member("tools", s.tools).member("restarts", s.restarts);
+    out.member("lastError", free_text(s.last_error)).member("exit", free_text(s.exit));
+    out.member("stderr", free_text(s.stderr_tail));
+    if (s.next_try_ms >= 0)
+      out.member("nextTryMs", s.next_try_ms);
+    else
+      out.member("nextTryMs", raw_json());
+    out.member("openCalls", s.open_calls).member("queuedCalls", s.queued_calls);
+    out.member("noiseLines", s.noise_lines).member("droppedAnswers", s.dropped_answers);
+    out.end_object();
+  }
+  out.end_array().end_object();
+  return out.json();
+}
+
+void add_tool_methods(own_methods& table) {
+  table.bind("mcpbx/servers",
+             [](connection& c, const mcp::reply_once& reply) { reply.result(servers_of(c.door().daemon.servers())); });
+  table.bind(
+      "mcpbx/restart",
+      [](mcp::param_reader& in) {
+        auto server = in.text("server");
+        if (!server) in.wrong("server", "expected the name of a tool server, got nothing");
+        return server.value_or("");
+      },
+      [](connection& c, const std::string& server, const mcp::reply_once& reply) {
+        if (auto done = c.door().daemon.restart(server); !done) return reply.error(mcp::to_rpc_error(done.error()));
+        reply.result(raw_json::literal("{}"));
+      });
+  table.bind("mcpbx/tools", read_tools, [](connection& c, tools_params p, const mcp::reply_once& reply) {
+    c.when_settled(c.door().settings.session.settle, [&c, p = std::move(p), reply] {
+      if (reply.open()) answer_tools(c, p, reply);
+    });
+  });
+}
+
+}  // namespace mcpbx::daemon

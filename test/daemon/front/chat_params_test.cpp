@@ -1,0 +1,138 @@
+// The params of mcpbx/chat: what is wrong is told by path, limits are laid over each other, what comes later says so.
+#include "daemon/front/chat_params.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+
+namespace {
+
+struct read_result {
+  run_request request;
+  std::string wrong;
+};
+
+read_result read(std::string_view json, const chat_defaults& defaults = {}) {
+  mcp::param_reader in(raw_json::own(json));
+  read_result r{read_chat(in, defaults), ""};
+  if (auto ok = in.finish(); !ok) r.wrong = ok.error().message;
+  return r;
+}
+
+}  // namespace
+
+TEST_CASE("E1: every field of a chat is checked and the error has its path and the expected form") {
+  struct row {
+    const char* params;
+    const char* says;
+  };
+  const row rows[] = {
+      {R"({})", "params: expected input (a string) or messages (an array)"},
+      {R"({"input":"a","messages":[]})", "params: expected either input or messages, got both"},
+      {R"({"input":5})", "params.input: expected a string, got 5"},
+      {R"({"input":" \n"})", "params.input: expected a question, got blanks only"},
+      {R"({"messages":{}})", "params.messages: expected an array, got an object"},
+      {R"({"messages":[]})", "params.messages: expected the last one to be of role user"},
+      {R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]})",
+       "params.messages: expected the last one to be of role user"},
+      {R"({"messages":[{"role":"user","content":"a"},{"role":"boss","content":"b"}]})", "params.messages[1]: "},
+      {R"({"messages":[7]})", "params.messages[0]: "},
+      {R"({"input":"a","model":7})", "params.model: expected a string, got 7"},
+      {R"({"input":"a","model":""})", "params.model: expected the name of a model"},
+      {R"({"input":"a","model":"profile:x"})", "params.model: profiles are not in this version"},
+      {R"({"input":"a","system":[]})", "params.system: expected a string, got an array"},
+      {R"({"input":"a","tools":"x"})", "params.tools: expected an array, got \"x\""},
+      {R"({"input":"a","tools":["x",1]})", "params.tools[1]: expected a string, got 1"},
+      {R"({"input":"a","stream":"no"})", "params.stream: expected true or false, got \"no\""},
+      {R"({"input":"a","run":""})", "params.run: expected a name"},
+      {R"({"input":"a","run":"a\nb"})", "params.run: expected a name"},
+      {R"({"input":"a","status":"loud"})", "params.status: expected \"off\", \"names\" or \"model\", got \"loud\""},
+      {R"({"input":"a","limits":5})", "params.limits: expected an object, got 5"},
+      {R"({"input":"a","limits":{"maxRounds":"ten"}})",
+       "params.limits.maxRounds: expected an integer from 0 to 100000, got \"ten\""},
+      {R"({"input":"a","limits":{"maxRounds":-1}})",
+       "params.limits.maxRounds: expected an integer from 0 to 100000, got -1"},
+      {R"({"input":"a","limits":{"maxRound":1}})",
+       "params.limits: unknown member \"maxRound\" (did you mean \"maxRounds\"?)"},
+      {R"({"input":"a","limits":{"timeoutMs":0}})", "params.limits.timeoutMs: expected an integer from 1 to"},
+      {R"({"input":"a","limits":{"onLimit":"explode"}})", "params.limits.onLimit: expected \"synthesize\" or \"stop\""},
+      {R"({"input":"a","limits":{"onToolError":"go"}})",
+       "params.limits.onToolError: expected \"continue\" or \"stop\""},
+      {R"({"input":"a","limits":{"roundPrompts":"progressive"}})", "params.limits.roundPrompts: expected \"implicit\""},
+      {R"({"input":"a","limits":{"emptyResultText":""}})", "params.limits.emptyResultText: expected a text"},
+      {R"({"input":"a","approve":"ask"})", "params.approve: questions about tool calls are not in this version"},
+      {R"({"input":"a","approve":"maybe"})", "params.approve: expected \"all\""},
+      {R"({"input":"a","session":"s"})", "params.session: sessions that outlive a request are not in this version"},
+      {R"({"input":"a","profile":"p"})", "params.profile: profiles are not in this version"},
+      {R"({"input":"a","clientTools":[]})", "params.clientTools: "},
+      {R"({"input":"a","responseFormat":{}})", "params.responseFormat: "},
+      {R"({"input":"a","detach":true})", "params.detach: "},
+      {R"({"input":"a","modle":"x"})", "params: unknown member \"modle\" (did you mean \"model\"?)"},
+      {R"({"input":"a","input":"b"})", "params.input: the member occurs twice"},
+  };
+  for (const auto& r : rows) {
+    CAPTURE(r.params);
+    const std::string wrong = read(r.params).wrong;
+    CAPTURE(wrong);
+    CHECK(wrong.starts_with(r.says));
+  }
+}
+
+TEST_CASE("a chat with everything becomes the request that says it") {
+  const auto r =
+      read(R"({"messages":[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"q"}]}],
+    "model":"m/x","system":"be brief","tools":["a__*","b"],"run":"r-1","stream":false,"approve":"all","detach":false,"status":"off",
+    "limits":{"maxRounds":0,"maxCallsPerRound":2,"maxCalls":3,"maxConsecutiveErrors":0,"maxRepeatedCalls":5,"toolConcurrency":6,
+    "timeoutMs":7,"questionTimeoutMs":8,"tokenBudget":9,"maxResultBytes":1000,"onLimit":"stop","onToolError":"stop",
+    "status":"model","emptyResultText":"none","roundPrompts":"implicit"},"_meta":{}})");
+  CHECK(r.wrong.empty());
+  CHECK(r.request.messages.size() == 2);
+  CHECK(r.request.model == "m/x");
+  CHECK(r.request.system == "be brief");
+  CHECK(r.request.tools == std::vector<std::string>{"a__*", "b"});
+  CHECK(r.request.run == "r-1");
+  CHECK(!r.request.stream);
+  const run_limits& l = r.request.limits;
+  CHECK(l.max_rounds == 0);
+  CHECK(l.max_calls_per_round == 2);
+  CHECK(l.max_calls == 3);
+  CHECK(l.max_consecutive_errors == 0);
+  CHECK(l.max_repeated_calls == 5);
+  CHECK(l.tool_concurrency == 6);
+  CHECK(l.timeout_ms == 7);
+  CHECK(l.question_timeout_ms == 8);
+  CHECK(l.token_budget == 9);
+  CHECK(l.max_result_bytes == 1000);
+  CHECK(l.on_limit == on_limit::stop);
+  CHECK(l.on_tool_error == on_tool_error::stop);
+  CHECK(l.status == status_mode::off);
+  CHECK(l.empty_result_text == "none");
+}
+
+TEST_CASE("limits are those of the model and no request exceeds the ceiling") {
+  chat_defaults d;
+  d.limits = [](std::string_view model) {
+    run_limits l;
+    l.max_rounds = model == "big" ? 50 : 5;
+    return l;
+  };
+  d.ceiling.max_rounds = 20;
+  d.ceiling.token_budget = 1'000;
+  d.ceiling.max_consecutive_errors = 9;
+  CHECK(read(R"({"input":"a"})", d).request.limits.max_rounds == 5);
+  CHECK(read(R"({"input":"a","model":"big"})", d).request.limits.max_rounds == 20);
+  CHECK(read(R"({"input":"a","limits":{"maxRounds":100000}})", d).request.limits.max_rounds == 20);
+  CHECK(read(R"({"input":"a","limits":{"maxRounds":3}})", d).request.limits.max_rounds == 3);
+  // None is more than any number.
+  CHECK(read(R"({"input":"a"})", d).request.limits.token_budget == 1'000);
+  CHECK(read(R"({"input":"a","limits":{"maxConsecutiveErrors":0}})", d).request.limits.max_consecutive_errors == 9);
+}
+
+TEST_CASE("an empty list of tools means none of them") {
+  const auto r = read(R"({"input":"a","tools":[]})");
+  CHECK(r.wrong.empty());
+  CHECK(r.request.tools == std::vector<std::string>{""});
+}

@@ -1,0 +1,399 @@
+// The door with callers on scripted transports and memory pairs: who comes in, what mcpbx's own methods answer, and
+// what happens when somebody leaves or does not read.
+#include "daemon/front/rpc_door.hpp"
+
+#include "mcp/support/secret.hpp"
+#include "mcp/transport/memory_pair.hpp"
+#include "test/daemon/front/fake_backend.hpp"
+#include "test/daemon/front/fake_transport.hpp"
+#include "test/mcp/server/fake_host.hpp"
+#include "test/support/manual_time.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::test;
+
+namespace {
+
+struct door_fixture {
+  explicit door_fixture(const rpc_door::options& o = make_options(), rpc_door::admission admit = {})
+      : door(io.get_executor(), time, backend, o, std::move(admit)) {}
+  ~door_fixture() {
+    door.close();
+    run();
+  }
+  static rpc_door::options make_options() {
+    rpc_door::options o;
+    o.version = "1.2.3";
+    o.socket = "/run/x.sock";
+    return o;
+  }
+  void run() {
+    io.restart();
+    io.poll();
+  }
+  /// A new caller.
+  fake_transport::line& enter(pid_t pid = 100) {
+    lines.push_back(std::make_unique<fake_transport::line>());
+    door.accept(std::make_unique<fake_transport>(*lines.back()), {1000, pid});
+    run();
+    return *lines.back();
+  }
+  /// Says a request and gives the last line that came back.
+  std::string ask(fake_transport::line& l, std::string_view text) {
+    const std::size_t before = l.sent.size();
+    l.say(text);
+    run();
+    return l.sent.size() == before ? "" : l.sent.back();
+  }
+
+  boost::asio::io_context io;
+  manual_time time;
+  fake_backend backend;
+  std::vector<std::unique_ptr<fake_transport::line>> lines;
+  rpc_door door;
+};
+
+std::string request(int id, const std::string& method, const std::string& params = "{}") {
+  return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")" + method + R"(","params":)" + params + "}";
+}
+
+raw_json result_of(const std::string& line) {
+  return find_member(*raw_json::parse(line), "result");
+}
+
+}  // namespace
+
+TEST_CASE("hello and status need no handshake") {
+  door_fixture f;
+  auto& caller = f.enter();
+  const raw_json hello = result_of(f.ask(caller, request(1, "mcpbx/hello", R"({"name":"cli","cwd":"/"})")));
+  CHECK(find_member(hello, "version").as_string() == "1.2.3");
+  CHECK(find_member(hello, "protocol").as_integer() == 1);
+  CHECK(code_of(f.ask(caller, request(2, "mcpbx/hello", R"({"profile":"p"})"))) == -32602);
+  f.time.advance(milliseconds(1500));
+  const raw_json status = result_of(f.ask(caller, request(3, "mcpbx/status")));
+  CHECK(find_member(status, "uptimeMs").as_integer() == 1500);
+  CHECK(find_member(status, "socket").as_string() == "/run/x.sock");
+  CHECK(find_member(find_member(status, "callers"), "open").as_integer() == 1);
+  CHECK(find_member(find_member(status, "memory"), "rssBytes").as_integer().value_or(0) > 0);
+}
+
+TEST_CASE("G49: status names the faulty servers and L22: the histogram of depths") {
+  door_fixture f;
+  mcp::server_status good, bad;
+  good.name = "good";
+  good.state = mcp::server_state::ready;
+  bad.name = "bad";
+  bad.state = mcp::server_state::crash_loop;
+  bad.last_error = "bad: exit status 3";
+  f.backend.status = {good, bad};
+  f.backend.counts.runs = 9;
+  f.backend.counts.depth[4] = 7;
+  f.backend.counts.stops = {{"final", 8}};
+  auto& caller = f.enter();
+  const std::string line = f.ask(caller, request(1, "mcpbx/status"));
+  CHECK(line.find(R"("faulty":[{"name":"bad","state":"crash_loop","lastError":"bad: exit status 3"}])") !=
+        std::string::npos);
+  CHECK(line.find(R"("5-8":7)") != std::string::npos);
+  CHECK(line.find(R"("stops":{"final":8})") != std::string::npos);
+  const raw_json servers = find_member(result_of(f.ask(caller, request(2, "mcpbx/servers"))), "servers");
+  std::vector<std::string> states;
+  for_each_element(servers, [&](const raw_json& s) {
+    states.push_back(find_member(s, "state").as_string().value_or(""));
+    CHECK(find_member(s, "pid").is_null());
+    return true;
+  });
+  CHECK(states == std::vector<std::string>{"ready", "crash_loop"});
+}
+
+TEST_CASE("G35: no configured secret is in what status and servers tell") {
+  redactor::add(secret("hunter2-canary"));
+  door_fixture f;
+  mcp::server_status leaky;
+  leaky.name = "s";
+  leaky.state = mcp::server_state::failed;
+  leaky.last_error = "could not log in with hunter2-canary";
+  leaky.exit = "exit status 1 hunter2-canary";
+  leaky.stderr_tail = "token=hunter2-canary";
+  f.backend.status = {leaky};
+  auto& caller = f.enter();
+  for (const char* method : {"mcpbx/status", "mcpbx/servers"}) {
+    const std::string line = f.ask(caller, request(1, method));
+    CHECK(line.find("could not log in with ***") != std::string::npos);
+    CHECK(line.find("hunter2") == std::string::npos);
+  }
+  redactor::clear();
+}
+
+TEST_CASE("own methods check their params and say what is not there yet") {
+  door_fixture f;
+  auto& caller = f.enter();
+  CHECK(result_of(f.ask(caller, request(1, "mcpbx/restart", R"({"server":"files"})"))).text() == "{}");
+  CHECK(code_of(f.ask(caller, request(2, "mcpbx/restart", R"({"server":"flies"})"))) == -32002);
+  CHECK(text_of(f.ask(caller, request(3, "mcpbx/restart"))) ==
+        "params.server: expected the name of a tool server, got nothing");
+  CHECK(text_of(f.ask(caller, request(4, "mcpbx/restart", R"({"srever":"files"})"))).find("params.server") == 0);
+  CHECK(code_of(f.ask(caller, request(5, "mcpbx/reload"))) == -32601);
+  CHECK(text_of(f.ask(caller, request(5, "mcpbx/reload"))).find("not in this version") != std::string::npos);
+  CHECK(code_of(f.ask(caller, request(6, "mcpbx/attach"))) == -32601);
+  CHECK(text_of(f.ask(caller, request(7, "mcpbx/servrs"))).find("mcpbx/servers") != std::string::npos);
+  CHECK(code_of(f.ask(caller, request(8, "mcpbx/status", R"({"x":1})"))) == -32602);
+  CHECK(code_of(f.ask(caller, request(9, "mcpbx/tools", R"({"format":"gemini"})"))) == -32602);
+  CHECK(code_of(f.ask(caller, request(10, "mcpbx/cancel"))) == -32602);
+  CHECK(code_of(f.ask(caller, request(11, "mcpbx/cancel", R"({"run":"a","request":1})"))) == -32602);
+  CHECK(code_of(f.ask(caller, request(12, "mcpbx/cancel", R"({"request":1.5})"))) == -32602);
+  CHECK(code_of(f.ask(caller, request(13, "mcpbx/cancel", R"({"run":"other"})"))) == -32002);
+  CHECK(code_of(f.ask(caller, request(14, "mcpbx/cancel", R"({"request":99})"))) == -32002);
+}
+
+TEST_CASE("stop answers before it stops") {
+  door_fixture f;
+  auto& caller = f.enter();
+  caller.say(request(1, "mcpbx/stop"));
+  CHECK(f.backend.stops == 0);
+  CHECK(caller.sent.size() == 1);
+  f.run();
+  CHECK(f.backend.stops == 1);
+}
+
+TEST_CASE("tools filters by pattern and by name") {
+  door_fixture f;
+  auto server = std::make_shared<fake_client>("files");
+  f.backend.catalog = std::make_shared<mcp::catalog>(
+      std::vector<mcp::entry_ptr>{make_tool(server, "files__read", "read"), make_tool(server, "git__log", "log")}, 2);
+  auto& caller = f.enter();
+  const auto names = [&](const std::string& params) {
+    caller.say(request(1, "mcpbx/tools", params));
+    f.backend.settle();
+    std::string out;
+    for_each_element(find_member(result_of(caller.sent.back()), "tools"), [&](const raw_json& t) {
+      out += find_member(t, "name").as_string().value_or("?") + " ";
+      return true;
+    });
+    return out;
+  };
+  CHECK(names("{}") == "files__read git__log ");
+  CHECK(names(R"({"pattern":"git*"})") == "git__log ");
+  CHECK(names(R"({"name":"files__read"})") == "files__read ");
+  CHECK(names(R"({"pattern":"x*"})").empty());
+  CHECK(names(R"({"pattern":"git*"})") == "git__log ");
+}
+
+TEST_CASE("L20: a chat streams its events with request and run and seq and ends with done and its result") {
+  door_fixture f;
+  auto& caller = f.enter();
+  CHECK(f.ask(caller, request(5, "mcpbx/chat", R"({"input":"go"})")).empty());
+  REQUIRE(f.backend.started.size() == 1);
+  CHECK(f.backend.started[0].principal == "uid:1000");
+  segments round;
+  round.append_copy(R"({"type":"round","round":1,"model":"m"})");
+  f.backend.sink->on_event("run-1", {run_event::kind::round, "", "", round});
+  f.backend.sink->on_event("run-1", {run_event::kind::text, "", "Hel", {}});
+  f.backend.sink->on_event("run-1", {run_event::kind::text, "", "lo", {}});
+  f.backend.sink->on_event("other", {run_event::kind::text, "", "not mine", {}});
+  f.backend.sink->on_done("run-1", raw_json::own(R"({"run":"run-1","text":"Hello"})"));
+  f.run();
+  const std::string head = R"({"jsonrpc":"2.0","method":"mcpbx/event","params":{"request":5,"run":"run-1","seq":)";
+  CHECK(caller.sent == std::vector<std::string>{head + R"(1,"type":"round","round":1,"model":"m"}})",
+                                                head + R"(2,"type":"text","text":"Hello"}})",
+                                                head + R"(3,"type":"done","result":{"run":"run-1","text":"Hello"}}})",
+                                                R"({"jsonrpc":"2.0","id":5,"result":{"run":"run-1","text":"Hello"}})"});
+}
+
+TEST_CASE("stream false leaves out text and reasoning") {
+  door_fixture f;
+  auto& caller = f.enter();
+  f.ask(caller, request(5, "mcpbx/chat", R"({"input":"go","stream":false})"));
+  f.backend.sink->on_event("run-1", {run_event::kind::text, "", "Hel", {}});
+  f.backend.sink->on_event("run-1", {run_event::kind::reasoning, "", "hm", {}});
+  f.run();
+  CHECK(caller.sent.empty());
+}
+
+TEST_CASE("a chat that cannot start is answered with the reason") {
+  door_fixture f;
+  auto& caller = f.enter();
+  CHECK(code_of(f.ask(caller, request(1, "mcpbx/chat", R"({"input":"go","model":"nope"})"))) == -32002);
+  CHECK(text_of(f.ask(caller, request(2, "mcpbx/chat", R"({"input":"go","limits":{"maxRounds":"x"}})")))
+            .find("params.limits.maxRounds") == 0);
+  for (int i = 0; i < 64; ++i) CHECK(f.ask(caller, request(100 + i, "mcpbx/chat", R"({"input":"go"})")).empty());
+  CHECK(code_of(f.ask(caller, request(3, "mcpbx/chat", R"({"input":"go"})"))) == -32001);
+}
+
+TEST_CASE("L18: cancelling a chat reaches its run") {
+  door_fixture f;
+  auto& caller = f.enter();
+  f.ask(caller, request(1, "mcpbx/chat", R"({"input":"go"})"));
+  f.ask(caller, request(2, "mcpbx/chat", R"({"input":"go"})"));
+  const std::string got =
+      f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+  CHECK(code_of(got) == -32800);
+  CHECK(f.backend.cancelled == std::vector<std::string>{"run-1"});
+  const std::size_t sent = caller.sent.size();
+  f.backend.sink->on_event("run-1", {run_event::kind::text, "", "late", {}});
+  f.backend.sink->on_done("run-1", raw_json::literal("{}"));
+  f.run();
+  CHECK(caller.sent.size() == sent);
+  // Asked for by method, the run ends with its result.
+  CHECK(result_of(f.ask(caller, request(3, "mcpbx/cancel", R"({"request":2})"))).text() == "{}");
+  CHECK(f.backend.cancelled.back() == "run-2");
+  f.backend.sink->on_done("run-2", raw_json::own(R"({"stopReason":"cancelled"})"));
+  f.run();
+  CHECK(caller.sent.back() == R"({"jsonrpc":"2.0","id":2,"result":{"stopReason":"cancelled"}})");
+}
+
+TEST_CASE("G16: a caller that leaves has its calls cancelled and its runs forgotten") {
+  door_fixture f;
+  auto server = std::make_shared<fake_client>("files");
+  f.backend.catalog =
+      std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{make_tool(server, "files__read", "read")}, 2);
+  auto& caller = f.enter();
+  f.ask(caller, request(1, "initialize", R"({"protocolVersion":"2025-11-25"})"));
+  f.ask(caller, request(2, "tools/call", R"({"name":"files__read"})"));
+  f.ask(caller, request(3, "mcpbx/chat", R"({"input":"go"})"));
+  CHECK(f.door.callers() == 1);
+  caller.events->on_closed({errc::unavailable, "the other side closed the connection"});
+  CHECK(f.door.callers() == 0);
+  CHECK(server->cancelled.size() == 1);
+  CHECK(f.backend.forgotten == 1);
+  server->answer(0, "{}");
+  f.run();
+  CHECK(caller.closed);
+}
+
+TEST_CASE("a door that is full or does not admit a process says why and closes") {
+  auto o = door_fixture::make_options();
+  o.max_callers = 2;
+  door_fixture f(o, [](pid_t pid) -> result<void> {
+    if (pid == 666)
+      return fail(errc::unavailable, "the tool server files may not call mcpbx; say \"mayCall\": true in its entry");
+    return {};
+  });
+  auto& server = f.enter(666);
+  CHECK(f.door.callers() == 0);
+  REQUIRE(server.sent.size() == 1);
+  CHECK(text_of(server.sent[0]).find("mayCall") != std::string::npos);
+  CHECK(id_of(server.sent[0]) == "null");
+  CHECK(server.finished);
+  f.enter();
+  auto& second = f.enter();
+  auto& third = f.enter();
+  CHECK(code_of(third.sent.at(0)) == -32001);
+  second.events->on_closed({errc::unavailable, "left"});
+  CHECK(f.enter().sent.empty());
+}
+
+TEST_CASE("HTTP is told that it is not served and other noise is answered and survived") {
+  door_fixture f;
+  auto& browser = f.enter();
+  const std::string got = f.ask(browser, "GET / HTTP/1.1\r");
+  CHECK(code_of(got) == -32700);
+  CHECK(text_of(got).find("HTTP is not served") != std::string::npos);
+  CHECK(browser.closed);
+  CHECK(f.door.callers() == 0);
+  auto& caller = f.enter();
+  CHECK(code_of(f.ask(caller, "hello")) == -32700);
+  CHECK(f.ask(caller, request(1, "ping")) == R"({"jsonrpc":"2.0","id":1,"result":{}})");
+}
+
+TEST_CASE("list_changed reaches every initialized caller once per turn") {
+  door_fixture f;
+  auto& caller = f.enter();
+  auto& silent = f.enter();
+  f.ask(caller, request(1, "initialize", R"({"protocolVersion":"2025-11-25"})"));
+  f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+  const std::size_t before = caller.sent.size();
+  for (int i = 0; i < 3; ++i) f.backend.tools_changed();
+  f.run();
+  CHECK(caller.sent.size() == before + 1);
+  CHECK(silent.sent.empty());
+}
+
+TEST_CASE("G17: a caller that does not read is not read and is closed after 30 s") {
+  auto o = door_fixture::make_options();
+  o.outbox.bound = 100'000;
+  door_fixture f(o);
+  auto& caller = f.enter();
+  auto& neighbour = f.enter();
+  caller.reads = false;
+  for (int i = 0; i < 500; ++i) caller.say(request(i, "no/such/method/" + std::string(200, 'm')));
+  f.run();
+  CHECK(caller.paused);
+  CHECK(f.ask(neighbour, request(1, "ping")) == R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  f.time.advance(milliseconds(30'000));
+  f.run();
+  CHECK(caller.closed);
+  CHECK(f.door.callers() == 1);
+}
+
+TEST_CASE("more owned bytes than may be close the largest outbox") {
+  door_fixture f;
+  auto& slow = f.enter();
+  auto& neighbour = f.enter();
+  slow.reads = false;
+  f.ask(slow, request(1, "mcpbx/chat", R"({"input":"go"})"));
+  auto* sink = f.backend.sink;
+  segments large;
+  large.append_copy(R"({"type":"tool_result","content":")" + std::string(2u << 20, 'x') + "\"}");
+  const std::size_t limit = byte_account::limit();
+  byte_account::set_limit(byte_account::total());
+  for (int i = 0; i < 2; ++i) sink->on_event("run-1", {run_event::kind::tool_result, "", "", large});
+  sink->on_event("run-1", {run_event::kind::text, "", "more", {}});
+  f.run();
+  byte_account::set_limit(limit);
+  CHECK(slow.closed);
+  CHECK(f.door.callers() == 1);
+  CHECK(f.ask(neighbour, request(1, "ping")) == R"({"jsonrpc":"2.0","id":1,"result":{}})");
+}
+
+TEST_CASE("G18: a thousand callers are served and one with ten thousand requests does not keep another waiting") {
+  auto o = door_fixture::make_options();
+  door_fixture f(o);
+  struct end final : mcp::transport_events {
+    void on_message(mcp::message m) override {
+      if (!m.error.empty()) ++errors;
+      ++answers;
+    }
+    void on_fault(mcp::line_fault) override { ++errors; }
+    void on_closed(const error&) override {}
+    int answers = 0, errors = 0;
+  };
+  std::vector<std::unique_ptr<mcp::transport>> ends;
+  std::vector<std::unique_ptr<end>> sinks;
+  for (int i = 0; i < 1000; ++i) {
+    auto [mine, theirs] = mcp::make_memory_pair(f.io.get_executor());
+    f.door.accept(std::move(theirs), {1000, 1});
+    sinks.push_back(std::make_unique<end>());
+    mine->start(*sinks.back());
+    ends.push_back(std::move(mine));
+  }
+  const auto say = [&](std::size_t i, int id) {
+    segments s;
+    s.append_copy(request(id, "mcpbx/chat", R"({"input":"go"})"));
+    ends[i]->send(std::move(s));
+  };
+  for (int id = 0; id < 10'000; ++id) say(0, id);
+  for (std::size_t i = 1; i < ends.size(); ++i) {
+    segments s;
+    s.append_copy(request(1, "ping"));
+    ends[i]->send(std::move(s));
+  }
+  f.run();
+  int answered = 0;
+  for (std::size_t i = 1; i < ends.size(); ++i) answered += sinks[i]->answers == 1 && sinks[i]->errors == 0;
+  CHECK(answered == 999);
+  // Of the ten thousand only what one caller may have going was begun; the rest was refused at once.
+  CHECK(f.backend.started.size() == 64);
+  CHECK(sinks[0]->answers == 10'000 - 64);
+  ends.clear();
+  f.run();
+  CHECK(f.door.callers() == 0);
+}
