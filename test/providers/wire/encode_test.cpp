@@ -1,0 +1,186 @@
+// Golden request bytes, and that a round encodes only what is new.
+#include "test/providers/wire/decode.hpp"
+
+#include <doctest/doctest.h>
+
+namespace {
+
+using namespace mcpbx;
+using namespace mcpbx::providers;
+using mcpbx::test::options;
+
+const codec& chat() {
+  return *find_codec("openai-chat");
+}
+std::string body(const model_request& r, const wire_options& o = options()) {
+  return chat().encode(r, o).body.str();
+}
+
+message_ptr assistant(std::string text, std::vector<tool_call_block> calls, origin from = {},
+                      std::string_view raw = {}) {
+  auto m = std::make_shared<message>();
+  m->role = role::assistant;
+  m->blocks.emplace_back(reasoning_block{"secret thoughts", raw_json::literal("{\"x\":1}")});
+  if (!text.empty()) m->blocks.emplace_back(text_block{std::move(text)});
+  for (auto& c : calls) m->blocks.emplace_back(std::move(c));
+  m->origin = std::move(from);
+  if (!raw.empty()) m->raw = raw_json::literal(raw);
+  return m;
+}
+
+message_ptr results(std::vector<tool_result_block> list) {
+  auto m = std::make_shared<message>();
+  m->role = role::tool_results;
+  for (auto& r : list) m->blocks.emplace_back(std::move(r));
+  return m;
+}
+
+tool_call_block call(std::string id, std::string name, std::string_view arguments) {
+  return {std::move(id), "", std::move(name), raw_json::literal(arguments), std::string(arguments), ""};
+}
+
+TEST_CASE("encode: the golden request") {
+  auto tools = std::make_shared<tool_set>();
+  tools->tools.push_back(
+      {"add", "Adds \"two\" numbers", raw_json::literal(R"({"type":"object","properties":{"a":{"type":"number"}}})")});
+  tools->tools.push_back({"now", "", {}});
+  model_request r;
+  r.messages = {system_message("Be brief."), user_message("1 + 1?"), assistant("", {call("a", "add", R"({"a": 1})")}),
+                results({{"a", "add", raw_json::literal(R"({"content":[{"type":"text","text":"2"}]})"), false}})};
+  r.tools = tools;
+  r.max_output_tokens = 100;
+  const auto q = chat().encode(r, options());
+  CHECK(q.url == "https://api.example.com/v1/chat/completions");
+  CHECK(
+      q.body.str() ==
+      R"({"model":"m","stream":true,"stream_options":{"include_usage":true},"max_tokens":100,"messages":[)"
+      R"({"role":"system","content":"Be brief."},{"role":"user","content":"1 + 1?"},)"
+      R"({"role":"assistant","content":"","tool_calls":[{"id":"a","type":"function","function":{"name":"add","arguments":"{\"a\": 1}"}}]},)"
+      R"({"role":"tool","tool_call_id":"a","content":"2"}],)"
+      R"("tools":[{"type":"function","function":{"name":"add","description":"Adds \"two\" numbers","parameters":{"type":"object","properties":{"a":{"type":"number"}}}}},)"
+      R"({"type":"function","function":{"name":"now","parameters":{"type":"object","properties":{}}}}]})");
+  CHECK(raw_json::parse(q.body.str()).has_value());
+}
+
+TEST_CASE("encode: without tools nothing about tools is said, and switches change what is asked") {
+  model_request r;
+  r.messages = {user_message("x")};
+  r.tools = std::make_shared<tool_set>();
+  auto o = options();
+  o.stream_options = false;
+  o.max_tokens_field = "max_completion_tokens";
+  o.max_output_tokens = 5;
+  o.temperature = "0.5";
+  CHECK(
+      body(r, o) ==
+      R"({"model":"m","stream":true,"max_completion_tokens":5,"temperature":0.5,"messages":[{"role":"user","content":"x"}]})");
+}
+
+TEST_CASE("encode: base addresses are joined with one slash and keep their query") {
+  auto o = options();
+  o.base_url = "https://host/api/v1/?api-version=2";
+  model_request r;
+  CHECK(chat().encode(r, o).url == "https://host/api/v1/chat/completions?api-version=2");
+}
+
+TEST_CASE("L3: an assistant message goes back to its origin byte for byte and to others without what is opaque") {
+  const std::string_view raw = R"({"role":"assistant","content":"hi","reasoning_content":"secret thoughts"})";
+  const auto m = assistant("hi", {}, {"openai-chat", "https://api.example.com/v1", "m"}, raw);
+  model_request r;
+  r.messages = {m};
+  CHECK(body(r).find(raw) != std::string::npos);
+  for (auto change : {0, 1}) {
+    auto o = options();
+    (change == 0 ? o.model : o.base_url) += "x";
+    const auto other = body(r, o);
+    CHECK(other.find("secret") == std::string::npos);
+    CHECK(other.find(R"({"role":"assistant","content":"hi"})") != std::string::npos);
+  }
+}
+
+TEST_CASE("encode: content of a message with calls only is empty, or null where that is asked for") {
+  model_request r;
+  r.messages = {assistant("", {call("a", "x", "{}")})};
+  CHECK(body(r).find(R"("content":"","tool_calls")") != std::string::npos);
+  auto o = options();
+  o.null_content = true;
+  CHECK(body(r, o).find(R"("content":null,"tool_calls")") != std::string::npos);
+}
+
+TEST_CASE("encode: arguments that could not be read are sent as JSON that holds them") {
+  tool_call_block c{"a", "", "x", {}, "{\"p\": \"hel", "bad"};
+  model_request r;
+  r.messages = {assistant("", {c})};
+  const auto b = body(r);
+  CHECK(b.find(R"("arguments":"{\"unreadable_arguments\":\"{\\\"p\\\": \\\"hel\"}")") != std::string::npos);
+  CHECK(raw_json::parse(b).has_value());
+}
+
+TEST_CASE("F9: every kind of tool result becomes what chat completions can carry") {
+  const auto text = [](std::string_view result, bool is_error = false) {
+    model_request r;
+    r.messages = {results({{"a", "t", raw_json::literal(result), is_error}})};
+    const auto b = raw_json::parse(body(r));
+    REQUIRE(b.has_value());
+    std::string content;
+    for_each_element(find_member(*b, "messages"), [&](raw_json m) {
+      if (content.empty()) content = find_member(m, "content").as_string().value_or("?");
+      return true;
+    });
+    return content;
+  };
+  CHECK(text(R"({"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]})") == "a\nb");
+  CHECK(text(R"({"content":[{"type":"text","text":"no"}],"isError":true})", true) == "Error: no");
+  CHECK(text(R"({"content":[],"structuredContent":{"n":1}})") == R"({"n":1})");
+  CHECK(text(R"({"content":[{"type":"text","text":"t"}],"structuredContent":{"n":1}})") == "t");
+  CHECK(
+      text(
+          R"({"content":[{"type":"resource","resource":{"uri":"file:///a","mimeType":"text/plain","text":"body"}}]})") ==
+      "[resource file:///a]\nbody");
+  CHECK(
+      text(
+          R"({"content":[{"type":"resource","resource":{"uri":"file:///b","mimeType":"application/pdf","blob":"QUJD"}}]})") ==
+      "[resource file:///b, application/pdf, 3 bytes, not text: left out]");
+  CHECK(text(R"({"content":[{"type":"resource_link","name":"n","uri":"file:///c","mimeType":"text/x"}]})") ==
+        "[resource link: n, file:///c, text/x]");
+  CHECK(text(R"({"content":[{"type":"audio","mimeType":"audio/wav","data":"QUI="}]})") ==
+        "[audio, audio/wav, 2 bytes: left out]");
+  CHECK(text(R"({"content":[{"type":"image","mimeType":"image/tiff","data":"QQ=="}]})") ==
+        "[image, image/tiff, 1 bytes: left out]");
+  CHECK(text(R"({})") == "");
+}
+
+TEST_CASE("F9: images follow in one user message after all tool messages") {
+  model_request r;
+  const std::string_view image =
+      R"({"content":[{"type":"text","text":"see"},{"type":"image","mimeType":"image/png","data":"QQ=="}]})";
+  r.messages = {
+      results({{"a", "shot", raw_json::literal(image), false}, {"b", "shot", raw_json::literal(image), false}})};
+  CHECK(
+      body(r).find(
+          R"({"role":"tool","tool_call_id":"a","content":"see\n[image 1, image/png: shown below]"},)"
+          R"({"role":"tool","tool_call_id":"b","content":"see\n[image 1, image/png: shown below]"},)"
+          R"({"role":"user","content":[{"type":"text","text":"Images of the tool results above: 1 from shot, 1 from shot"},)"
+          R"({"type":"image_url","image_url":{"url":"data:image/png;base64,QQ=="}},{"type":"image_url","image_url":{"url":"data:image/png;base64,QQ=="}}]})") !=
+      std::string::npos);
+}
+
+TEST_CASE("encode: a further round begins with the very bytes of the one before") {
+  auto tools = std::make_shared<tool_set>();
+  tools->tools.push_back({"add", "d", {}});
+  model_request r;
+  r.tools = tools;
+  r.messages = {system_message("s"), user_message("q")};
+  const auto first = chat().encode(r, options());
+  r.messages.push_back(assistant("", {call("a", "add", "{}")}));
+  r.messages.push_back(results({{"a", "add", raw_json::literal("{}"), false}}));
+  const auto second = chat().encode(r, options());
+  const auto prefix = first.body.str().substr(0, first.body.str().find("],\"tools\""));
+  CHECK(second.body.str().starts_with(prefix));
+  // Not only equal: the same bytes, encoded once.
+  CHECK(first.body.pieces()[1].text().data() == second.body.pieces()[1].text().data());
+  CHECK(first.body.pieces()[first.body.pieces().size() - 2].text().data() ==
+        second.body.pieces()[second.body.pieces().size() - 2].text().data());
+}
+
+}  // namespace

@@ -1,0 +1,89 @@
+// Error answers of every shape become one sentence with kind and mend.
+#include "mcp/support/secret.hpp"
+#include "test/providers/wire/decode.hpp"
+
+#include <doctest/doctest.h>
+
+namespace {
+
+using namespace mcpbx;
+using mcpbx::test::options;
+using kind = providers::model_error::kind;
+
+TEST_CASE("errors: status and body of every provider become kind, sentence and mend") {
+  struct row {
+    int status;
+    std::string_view body;
+    kind type;
+    bool retryable;
+    std::string_view says;
+  };
+  for (
+      const auto& r : std::vector<row>{
+          {401,
+           R"({"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}})",
+           kind::bad_request, false, "Incorrect API key provided. Check the key"},
+          {402, R"({"error":{"message":"Payment required"}})", kind::bad_request, false, "billing"},
+          {403, "", kind::bad_request, false, "status 403. Check the key"},
+          {404, R"({"error":{"message":"The model `x` does not exist","code":"model_not_found"}})", kind::bad_request,
+           false, "does not exist. Check the model's name"},
+          {404, R"({"detail":"Not Found"})", kind::bad_request, false, "Not Found"},
+          {400, R"({"error":{"message":"bad schema","type":"invalid_request_error"}})", kind::bad_request, false,
+           "bad schema"},
+          {400,
+           R"({"error":{"message":"This model's maximum context length is 8192 tokens","code":"context_length_exceeded"}})",
+           kind::context_full, false, "too long"},
+          {400, R"({"object":"error","message":"This model's maximum context length is 8192","code":400})",
+           kind::context_full, false, "too long"},
+          {413, "", kind::context_full, false, "too long"},
+          {429, R"({"error":{"message":"Rate limit reached","code":"rate_limit_exceeded"}})", kind::overloaded, true,
+           "wait"},
+          {429,
+           R"({"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}})",
+           kind::bad_request, false, "billing"},
+          {429,
+           R"({"type":"error","error":{"type":"rate_limit_error","message":"limit","details":{"error_code":"enforced_spend_limit_reached"}}})",
+           kind::bad_request, false, "billing"},
+          {429, R"([{"error":{"code":429,"message":"Quota","status":"RESOURCE_EXHAUSTED"}}])", kind::overloaded, true,
+           "Quota"},
+          {500, R"({"error":"model runner has stopped"})", kind::refused, true, "model runner has stopped"},
+          {502, "<html><title>Bad gateway</title></html>", kind::refused, true, "an HTML page instead of JSON"},
+          {503, "", kind::overloaded, true, "overloaded"},
+          {529, R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})", kind::overloaded,
+           true, "Overloaded"},
+          {302, "", kind::refused, false, "Redirects are not followed"},
+      }) {
+    CAPTURE(r.body);
+    const auto e = providers::find_codec("openai-chat")->decode_error(r.status, r.body, options());
+    CHECK(e.type == r.type);
+    CHECK(e.retryable == r.retryable);
+    CHECK(e.http_status == r.status);
+    CHECK(e.message.find(r.says) != std::string::npos);
+    CHECK(e.message.starts_with("The model \"m\" at api.example.com answered with status "));
+  }
+}
+
+TEST_CASE("G35: a key that an endpoint echoes appears in no error") {
+  redactor::add(secret("sk-test-canary-12345"));
+  auto o = options();
+  o.base_url = "https://user:sk-test-canary-12345@api.example.com/v1?key=sk-test-canary-12345";
+  const std::string body =
+      R"({"error":{"message":"Incorrect API key: sk-test-canary-12345","code":"sk-test-canary-12345"}})";
+  const auto& codec = *providers::find_codec("openai-chat");
+  CHECK(codec.decode_error(401, body, o).message.find("canary") == std::string::npos);
+  CHECK(codec.decode_error(500, "plain sk-test-canary-12345", o).message.find("canary") == std::string::npos);
+  const auto in_stream = mcpbx::test::decode("data: " + body + "\n\n", 100, o);
+  CHECK(in_stream.error->message.find("canary") == std::string::npos);
+  CHECK(mcpbx::test::decode("data: junk sk-test-canary-12345\n\n", 100, o).error->message.find("canary") ==
+        std::string::npos);
+  redactor::clear();
+}
+
+TEST_CASE("errors: foreign text is cut and cleaned") {
+  const auto e =
+      providers::find_codec("openai-chat")->decode_error(500, "\x1b[31m" + std::string(5000, 'x'), options());
+  CHECK(e.message.size() < 600);
+  CHECK(e.message.find('\x1b') == std::string::npos);
+}
+
+}  // namespace
