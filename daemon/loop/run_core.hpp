@@ -2,13 +2,15 @@
 // respond(depth) is the step that opens a level; applying the last result of a level calls it with depth + 1: the
 // recursion is data. Live and resume are this same code. No I/O, no clock, no randomness.
 #pragma once
+#include "daemon/store/record.hpp"
+
+#include <cstddef>
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
-
-#include "daemon/store/record.hpp"
 
 namespace mcpbx::daemon {
 
@@ -53,23 +55,29 @@ using run_command = std::variant<command::begin_round, command::call_model, comm
 
 /// A call as the result reports it (L16).
 struct call_report {
-  std::string id, name, server;
-  raw_json arguments;
+  std::string id, name, server;  ///< `server` is empty for a call that never was meant for one (unknown tool)
+  raw_json arguments;            ///< absent when the model wrote none that could be read
   bool is_error = false;
   std::int64_t duration_ms = 0;
 };
 
+/// The record of a call that is closed without having been answered by a server.
+record::call_result closing_record(const command::close_call& c);
+
+/// Copies are cheap enough for tests and recovery: messages are shared.
 class run_core {
  public:
-  /// Takes the next record. A record that cannot come here is a bug (asserts).
+  /// Takes the next record. A record that cannot come here is a bug (asserts; ignored without assertions).
   void apply(const run_record& r);
   /// What the record just applied starts: none, one or several. The same for a live run and a fold of its records.
+  /// Commands of earlier records stay in force until carried out, except that a cancel voids them all.
   const std::vector<run_command>& commands() const noexcept { return commands_; }
 
   bool ended() const noexcept { return ended_; }
   stop_reason reason() const noexcept { return reason_; }
   const std::string& reason_text() const noexcept { return reason_text_; }
-  /// The conversation so far: what the next model call is given, valid for every provider between rounds.
+  /// The conversation so far: what the next model call is given. Valid for every provider at any moment, because a
+  /// level enters it whole, when its last result is there.
   const std::vector<providers::message_ptr>& messages() const noexcept { return messages_; }
   const run_limits& limits() const noexcept { return limits_; }
   const record::run_started& started() const noexcept { return started_; }
@@ -79,15 +87,31 @@ class run_core {
   const providers::usage& usage() const noexcept { return usage_; }
   /// Calls in the order the model made them.
   const std::vector<call_report>& calls() const noexcept { return calls_; }
-  /// The text of the last assistant message.
-  std::string text() const;
+  /// The report of a call made in this run (the latest with this id).
+  const call_report& report(std::string_view id) const;
+  /// Whether the end is decided, though calls may still have to be closed.
+  bool ending() const noexcept { return ending_.has_value(); }
+  /// The text of the last model call's reply; "" when that call gave none.
+  const std::string& text() const noexcept { return text_; }
   /// The call of the present level with this id, or null.
-  const providers::tool_call_block* find_call(const std::string& id) const;
-  /// After a crash: the records that close what was open, in order (a call with an intent and no result gets
-  /// "interrupted" unless it may be repeated). Deterministic; appending them and crashing again gives the rest.
+  const providers::tool_call_block* find_call(std::string_view id) const;
+  /// Whether that call is of the present level and still waits for its one result.
+  bool is_open(std::string_view id) const;
+  /// After a crash: the records that close what was open, in order: every call without a result gets "interrupted",
+  /// then the run ends. Deterministic; appending some of them and crashing again gives the rest.
   std::vector<run_record> recovery() const;
 
  private:
+  enum class call_state : std::uint8_t { waiting, closing, asked, intended, done };
+  struct open_call {
+    const providers::tool_call_block* call = nullptr;  // inside level_
+    call_state state = call_state::waiting;
+  };
+  struct sentence {
+    stop_reason reason = stop_reason::final;
+    std::string text;
+  };
+
   void respond(int depth);
   void on(const record::run_started& r);
   void on(const record::round_started& r);
@@ -101,23 +125,43 @@ class run_core {
   void on(const record::caller_result& r);
   void on(const record::cancel& r);
   void on(const record::run_ended& r);
-  // The implementation's state; see run_core.cpp.
-  struct open_call {
-    const providers::tool_call_block* call = nullptr;
-    bool intended = false, done = false;
-  };
+
+  void finish_without_calls(const record::assistant& r);
+  void open_level(const record::assistant& r);
+  void close_all(record::result_cause cause, const std::string& text);
+  void close(open_call& c, record::result_cause cause, std::string text);
+  void admit(std::size_t index);
+  bool repeats(const providers::tool_call_block& call);
+  void intend_more();
+  void settle(std::string_view id, const raw_json& result, bool is_error, std::int64_t ms);
+  void finish_level();
+  void close_open_calls();
+  void end(stop_reason reason, std::string text);
+  bool over_token_budget() const;
+  std::size_t index_of(std::string_view id) const;
+
   std::vector<run_command> commands_;
   record::run_started started_;
   run_limits limits_;
   std::vector<providers::message_ptr> messages_;
-  providers::message_ptr level_;          // the assistant message whose calls are open
-  std::vector<open_call> open_;           // its calls, in call order
-  std::vector<providers::block> results_; // by call order, filled as they come
-  std::vector<call_report> calls_;
-  std::map<std::string, std::size_t> report_of_;
+  providers::message_ptr level_;                       // the assistant message whose calls are open
+  std::vector<open_call> open_;                        // its calls, in call order
+  std::vector<providers::tool_result_block> results_;  // by call order, filled as they come
+  std::vector<call_report> calls_;                     // those of the level are the last open_.size()
+  std::size_t undone_ = 0;                             // open calls without a result
+  int running_ = 0;                                    // asked for or sent, and without a result
+  std::optional<sentence> limit_;                      // what makes the next model call the last, without tools
+  std::optional<sentence> ending_;                     // set once: why the run ends when its open calls are closed
+  std::optional<stop_reason> cancelled_;               // the last cancel record's reason
+  providers::message_ptr last_call_owner_;             // keeps last_call_ alive
+  const providers::tool_call_block* last_call_ = nullptr;
+  int repeated_ = 0;  // how often last_call_ was made in a row
+  int admitted_ = 0;  // calls that counted against max_calls
   providers::usage usage_;
+  std::string text_;
   int rounds_ = 0, depth_ = 0, consecutive_errors_ = 0;
-  bool ended_ = false, ending_ = false;
+  bool with_tools_ = true;
+  bool ended_ = false;
   stop_reason reason_ = stop_reason::final;
   std::string reason_text_;
 };

@@ -1,5 +1,13 @@
 // Runs as callers see them: started, streamed, cancelled, attached to. The shell around run_core: one coroutine a run.
 #pragma once
+#include "daemon/loop/round_tools.hpp"
+#include "daemon/loop/run_core.hpp"
+#include "daemon/loop/tool_source.hpp"
+#include "daemon/store/journal.hpp"
+#include "mcp/async/scope.hpp"
+#include "mcp/support/time.hpp"
+#include "providers/model/message.hpp"
+
 #include <boost/asio/any_io_executor.hpp>
 
 #include <array>
@@ -11,36 +19,39 @@
 #include <string_view>
 #include <vector>
 
-#include "daemon/loop/run_core.hpp"
-#include "daemon/store/journal.hpp"
-#include "mcp/async/scope.hpp"
-#include "mcp/client/catalog.hpp"
-#include "mcp/client/supervisor.hpp"
-#include "mcp/support/time.hpp"
-#include "providers/model/message.hpp"
-
 namespace mcpbx::daemon {
 
 /// A request for a run, already checked field by field by its door.
 struct run_request {
-  std::string run;        ///< caller's name for it, or "": one is made
+  std::string run;  ///< caller's name for it, or "": one is made
   std::string principal;
-  std::string model;      ///< configured name, or "": the default
-  std::string system;     ///< system prompt, or ""
+  std::string model;                             ///< configured name, or "": the default
+  std::string system;                            ///< system prompt, or ""
   std::vector<providers::message_ptr> messages;  ///< ends with a user message
   std::vector<std::string> tools;                ///< globs; empty: all
   run_limits limits;
-  bool stream = true;     ///< false: no text and reasoning events
+  bool stream = true;  ///< false: no text and reasoning events
 };
 
 /// One event of a run (design section 4): `type` and its members as a JSON object without request, run and seq, which
 /// the door adds. `body` starts with {"type":… .
 struct run_event {
-  enum class kind : std::uint8_t { status, text, reasoning, round, tool_call, tool_progress, tool_log, tool_result,
-                                   usage, error, done };
+  enum class kind : std::uint8_t {
+    status,
+    text,
+    reasoning,
+    round,
+    tool_call,
+    tool_progress,
+    tool_log,
+    tool_result,
+    usage,
+    error,
+    done
+  };
   kind type;
-  std::string call;   ///< of tool events: what progress is merged by
-  std::string text;   ///< of text and reasoning: the delta, unescaped; such events have no body until they are sent
+  std::string call;  ///< of tool events: what progress is merged by
+  std::string text;  ///< of text and reasoning: the delta, unescaped; such events have no body until they are sent
   segments body;
 };
 
@@ -68,8 +79,10 @@ class runner {
   struct options {
     std::size_t max_runs = 1024;
     bool guidance = true;  ///< L7
+    tool_adapter adapt = schema_adapter();
   };
-  runner(boost::asio::any_io_executor executor, time_source& time, random_source& random, mcp::supervisor& servers,
+  /// Everything given by reference must outlive the runner.
+  runner(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
          model_source models, journal& store, options o);
   ~runner();
 

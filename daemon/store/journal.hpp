@@ -1,13 +1,14 @@
 // Where records go before they take effect. One interface; `none` keeps them in memory for the life of the run.
 #pragma once
+#include "daemon/store/record.hpp"
+#include "mcp/support/error.hpp"
+
 #include <boost/asio/awaitable.hpp>
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
-
-#include "daemon/store/record.hpp"
-#include "mcp/support/error.hpp"
 
 namespace mcpbx::daemon {
 

@@ -1,21 +1,36 @@
 // The records of a run (design section 3): everything that happens to a run is one of these, appended to the journal in
 // order before it takes effect. A run's state is the fold of its records; nothing else decides what it does next.
 #pragma once
+#include "mcp/support/raw_json.hpp"
+#include "providers/model/message.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
-#include "mcp/support/raw_json.hpp"
-#include "providers/model/message.hpp"
-
 namespace mcpbx::daemon {
 
 /// Why a run ended: one closed set, the same at every door (requirements L11).
 enum class stop_reason : std::uint8_t {
-  final, max_rounds, consecutive_errors, tool_error, timeout, token_budget, call_budget, refused, truncated, cancelled,
-  needs_approval, caller_tools, provider_error, context_full, store_error, interrupted, repeated_calls
+  final,
+  max_rounds,
+  consecutive_errors,
+  tool_error,
+  timeout,
+  token_budget,
+  call_budget,
+  refused,
+  truncated,
+  cancelled,
+  needs_approval,
+  caller_tools,
+  provider_error,
+  context_full,
+  store_error,
+  interrupted,
+  repeated_calls
 };
 std::string_view to_string(stop_reason r);
 
@@ -25,15 +40,15 @@ enum class status_mode : std::uint8_t { off, names, model };
 
 /// The limits of one run after configuration, model, profile and request were laid over each other.
 struct run_limits {
-  int max_rounds = 10;              ///< model calls that offer tools, 0 … 100,000
-  int max_calls_per_round = 64;     ///< more in one reply get an error result each
+  int max_rounds = 10;           ///< model calls that offer tools, 0 … 100,000
+  int max_calls_per_round = 64;  ///< more in one reply get an error result each
   int max_calls = 256;
-  int max_consecutive_errors = 3;   ///< failing rounds in a row, 0: no limit
-  int max_repeated_calls = 3;       ///< identical consecutive calls, 0: no limit
+  int max_consecutive_errors = 3;  ///< failing rounds in a row, 0: no limit
+  int max_repeated_calls = 3;      ///< identical consecutive calls, 0: no limit
   int tool_concurrency = 8;
   std::int64_t timeout_ms = 120'000;  ///< whole run, waiting for people excepted
   std::int64_t question_timeout_ms = 600'000;
-  std::int64_t token_budget = 0;    ///< 0: none
+  std::int64_t token_budget = 0;  ///< 0: none
   std::int64_t max_result_bytes = 102'400;
   daemon::on_limit on_limit = on_limit::synthesize;
   daemon::on_tool_error on_tool_error = on_tool_error::go_on;
@@ -45,19 +60,19 @@ namespace record {
 
 /// The input: written before the first model request.
 struct run_started {
-  std::string run;        ///< the run's name
-  std::string session;    ///< or ""
-  std::string principal;  ///< who asked
-  std::string model;      ///< configured name
+  std::string run;                               ///< the run's name
+  std::string session;                           ///< or ""
+  std::string principal;                         ///< who asked
+  std::string model;                             ///< configured name
   std::vector<providers::message_ptr> messages;  ///< system and history and the new user message
   std::vector<std::string> tools;                ///< globs; empty: all
   run_limits limits;
 };
 /// A level opens: written before its model request.
 struct round_started {
-  int depth = 0;             ///< 0 for the first
+  int depth = 0;  ///< 0 for the first
   std::string model;
-  bool with_tools = true;    ///< false: the last call, from which the model answers with what it has
+  bool with_tools = true;       ///< false: the last call, from which the model answers with what it has
   std::int64_t elapsed_ms = 0;  ///< of the run, so that its time limit survives a restart
 };
 /// The model's reply: written before any of its calls.
@@ -87,14 +102,24 @@ struct answer {
 /// A call is about to be sent: written before its bytes leave for the server.
 struct call_intent {
   std::string call_id;
+  std::string name, server;  ///< exposed name and configured server, for reports and people
   int attempt = 1;
   std::uint64_t definition_hash = 0, arguments_hash = 0;
   bool repeatable = false;
 };
 /// Where a result came from.
 enum class result_cause : std::uint8_t {
-  server, unknown_tool, bad_arguments, unavailable, timed_out, cancelled, too_many_calls, interrupted, refused
+  server,
+  unknown_tool,
+  bad_arguments,
+  unavailable,
+  timed_out,
+  cancelled,
+  too_many_calls,
+  interrupted,
+  refused
 };
+std::string_view to_string(result_cause c);
 /// The one result of a call: written before its event and the next round.
 struct call_result {
   std::string call_id;

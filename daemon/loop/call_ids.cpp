@@ -1,0 +1,46 @@
+// The common case, all ids new, costs one hash set of the message's own few ids and a look at the earlier ones.
+#include "daemon/loop/call_ids.hpp"
+
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+using ids = std::unordered_set<std::string_view>;
+
+bool all_new(const std::vector<const providers::tool_call_block*>& calls, const std::vector<call_report>& earlier) {
+  ids seen;
+  for (const auto* c : calls)
+    if (c->id.empty() || !seen.insert(c->id).second) return false;
+  return std::ranges::none_of(earlier, [&](const auto& e) { return seen.contains(e.id); });
+}
+
+}  // namespace
+
+providers::message_ptr with_unique_ids(providers::message_ptr m, const std::vector<call_report>& earlier,
+                                       random_source& random) {
+  const auto calls = m->calls();
+  if (calls.empty() || all_new(calls, earlier)) return m;
+  auto copy = std::make_shared<providers::message>();
+  copy->role = m->role;
+  copy->blocks = m->blocks;
+  copy->origin = m->origin;
+  copy->raw = m->raw;
+  ids seen;
+  for (const auto& e : earlier) seen.insert(e.id);
+  for (auto& b : copy->blocks)
+    if (auto* call = std::get_if<providers::tool_call_block>(&b)) {
+      while (call->id.empty() || seen.contains(call->id)) call->id = "call_" + hex(random.next(), 16);
+      seen.insert(call->id);
+    }
+  return copy;
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,156 @@
+// Writes one event after the other; nothing here decides when.
+#include "daemon/loop/event_json.hpp"
+
+#include "daemon/loop/message_json.hpp"
+
+#include <string>
+
+namespace mcpbx::daemon::event_json {
+namespace {
+
+void member(std::string& json, std::string_view key, std::string_view text) {
+  json += ",\"";
+  json += key;
+  json += "\":";
+  append_quoted(json, text);
+}
+
+void member(std::string& json, std::string_view key, std::int64_t number) {
+  json += ",\"";
+  json += key;
+  json += "\":";
+  json += std::to_string(number);
+}
+
+void member(std::string& json, std::string_view key, bool yes) {
+  json += ",\"";
+  json += key;
+  json += yes ? "\":true" : "\":false";
+}
+
+segments whole(std::string& json) {
+  json += '}';
+  segments s;
+  s.append_copy(json);
+  return s;
+}
+
+void append_usage(std::string& json, const providers::usage& u) {
+  json += "\"inputTokens\":";
+  json += std::to_string(u.input);
+  member(json, "outputTokens", u.output);
+  member(json, "cachedTokens", u.cached);
+  if (u.cache_write) member(json, "cacheWriteTokens", u.cache_write);
+  if (u.reasoning) member(json, "reasoningTokens", u.reasoning);
+  if (u.estimated) member(json, "estimated", true);
+}
+
+}  // namespace
+
+segments status(std::string_view text, std::string_view tool) {
+  std::string json = R"({"type":"status")";
+  member(json, "text", text);
+  if (!tool.empty()) member(json, "tool", tool);
+  return whole(json);
+}
+
+segments round(int number, std::string_view model) {
+  std::string json = R"({"type":"round")";
+  member(json, "round", static_cast<std::int64_t>(number));
+  member(json, "model", model);
+  return whole(json);
+}
+
+segments tool_call(std::string_view call, std::string_view name, std::string_view server, const raw_json& arguments) {
+  std::string json = R"({"type":"tool_call")";
+  member(json, "call", call);
+  member(json, "name", name);
+  member(json, "server", server);
+  json += ",\"arguments\":";
+  segments s;
+  s.append_copy(json);
+  s.append(arguments ? arguments : raw_json::literal("null"));
+  s.append_literal("}");
+  return s;
+}
+
+segments tool_progress(std::string_view call, const raw_json& params) {
+  std::string json = R"({"type":"tool_progress")";
+  member(json, "call", call);
+  const auto pass = [&](std::string_view key, raw_json::kind kind) {
+    const auto value = find_member(params, key);
+    if (value.type() != kind) return;
+    json += ",\"";
+    json += key;
+    json += "\":";
+    json += value.text();
+  };
+  pass("progress", raw_json::kind::number);
+  pass("total", raw_json::kind::number);
+  pass("message", raw_json::kind::string);
+  return whole(json);
+}
+
+segments tool_result(std::string_view call, bool is_error, const raw_json& result, std::int64_t duration_ms) {
+  std::string json = R"({"type":"tool_result")";
+  member(json, "call", call);
+  member(json, "isError", is_error);
+  member(json, "durationMs", duration_ms);
+  json += ",\"content\":";
+  segments s;
+  s.append_copy(json);
+  const auto content = find_member(result, "content");
+  s.append(content ? content : raw_json::literal("[]"));
+  s.append_literal("}");
+  return s;
+}
+
+segments usage(const providers::usage& so_far) {
+  std::string json = R"({"type":"usage",)";
+  append_usage(json, so_far);
+  return whole(json);
+}
+
+segments error(std::string_view message, bool retryable) {
+  std::string json = R"({"type":"error")";
+  member(json, "message", message);
+  member(json, "retryable", retryable);
+  return whole(json);
+}
+
+raw_json run_result(const run_core& core) {
+  std::string json = R"({"run":)";
+  append_quoted(json, core.started().run);
+  if (!core.started().session.empty()) member(json, "session", core.started().session);
+  member(json, "text", core.text());
+  member(json, "stopReason", to_string(core.reason()));
+  if (!core.reason_text().empty()) member(json, "reason", core.reason_text());
+  member(json, "rounds", static_cast<std::int64_t>(core.rounds()));
+  json += ",\"toolCalls\":[";
+  bool first = true;
+  for (const auto& c : core.calls()) {
+    json += first ? "{\"id\":" : ",{\"id\":";
+    first = false;
+    append_quoted(json, c.id);
+    member(json, "name", c.name);
+    member(json, "server", c.server);
+    json += ",\"arguments\":";
+    json += c.arguments ? c.arguments.text() : std::string_view("null");
+    member(json, "isError", c.is_error);
+    member(json, "durationMs", c.duration_ms);
+    json += '}';
+  }
+  json += "],\"usage\":{";
+  append_usage(json, core.usage());
+  json += "},\"messages\":[";
+  first = true;
+  for (const auto& m : core.messages()) {
+    if (!first) json += ',';
+    first = false;
+    append_message(json, *m);
+  }
+  json += "]}";
+  return raw_json::own(json);
+}
+
+}  // namespace mcpbx::daemon::event_json

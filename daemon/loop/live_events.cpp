@@ -1,0 +1,145 @@
+// What a run tells its caller: events after their records, and what streams, at once.
+#include "daemon/loop/event_json.hpp"
+#include "daemon/loop/live_run.hpp"
+#include "daemon/loop/words.hpp"
+#include "mcp/support/log.hpp"
+#include "mcp/support/text.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+namespace mcpbx::daemon {
+namespace {
+
+std::string log_name(std::string_view name) {
+  return std::string(cut_utf8(printable(name), 128));
+}
+
+std::string log_names(const std::vector<const providers::tool_call_block*>& calls) {
+  std::string all;
+  for (const auto* c : calls) {
+    if (!all.empty()) all += ", ";
+    if (all.size() > 500) return all + "…";
+    all += log_name(c->name);
+  }
+  return all;
+}
+
+bool debugging() {
+  return log::enabled(log::level::debug);
+}
+
+}  // namespace
+
+void live_run::emit(run_event::kind type, segments body, std::string call) {
+  if (events_) events_->on_event(name(), run_event{type, std::move(call), {}, std::move(body)});
+}
+
+void live_run::emit_status(std::string_view text, std::string_view tool) {
+  if (tells_status()) emit(run_event::kind::status, event_json::status(text, tool));
+}
+
+void live_run::on_text(std::string_view delta) {
+  if (!model_call_ || delta.empty()) return;
+  if (!formulating_) {
+    formulating_ = true;
+    emit_status(words::formulating);
+  }
+  if (events_ && request_.stream)
+    events_->on_event(name(), run_event{run_event::kind::text, {}, std::string(delta), {}});
+}
+
+void live_run::on_reasoning(std::string_view delta) {
+  if (model_call_ && events_ && request_.stream && !delta.empty())
+    events_->on_event(name(), run_event{run_event::kind::reasoning, {}, std::string(delta), {}});
+}
+
+void live_run::on_reply(providers::model_reply reply) {
+  inbox_.push(std::move(reply));
+}
+void live_run::on_error(providers::model_error e) {
+  inbox_.push(std::move(e));
+}
+
+void live_run::tell(const record::run_started&) {
+  emit_status(words::analyzing);
+}
+
+void live_run::tell(const record::round_started& r) {
+  ++around_.counters.rounds;
+  if (debugging())
+    log::debug(fmt::format("run {}: depth {} opens: {} messages, {} tools, model {}", name(), r.depth,
+                           core_.messages().size(), r.with_tools ? offer_->names.size() : 0, r.model));
+  if (r.depth > 0) emit_status(r.with_tools ? words::processing : words::formulating);
+  formulating_ = r.depth > 0 && !r.with_tools;
+  if (events_) emit(run_event::kind::round, event_json::round(core_.rounds(), r.model));
+}
+
+void live_run::tell(const record::assistant& r) {
+  const auto calls = r.message->calls();
+  if (debugging())
+    log::debug(fmt::format("run {}: depth {} answered in {} ms ({}): {}", name(), core_.depth(), r.ms,
+                           providers::to_string(r.reason),
+                           calls.empty() ? std::string("no calls") : "calls " + log_names(calls)));
+  told_calls_.clear();
+  if (!calls.empty()) emit_status(words::selecting);
+  if (events_) emit(run_event::kind::usage, event_json::usage(core_.usage()));
+}
+
+void live_run::tell(const record::model_failed& r) {
+  log::info(fmt::format("run {}: depth {}: the model call failed after {} ms: {}", name(), core_.depth(), r.ms,
+                        r.error.message));
+  if (events_) emit(run_event::kind::error, event_json::error(r.error.message, r.error.retryable));
+}
+
+void live_run::emit_call(std::string_view id, std::string_view server) {
+  if (!told_calls_.emplace(id).second || !events_) return;
+  const auto& report = core_.report(id);
+  emit(run_event::kind::tool_call, event_json::tool_call(id, report.name, server, report.arguments), std::string(id));
+}
+
+void live_run::tell(const record::call_intent& r) {
+  if (const auto* entry = tells_status() ? offer_->find(core_.find_call(r.call_id)->name) : nullptr)
+    emit_status(words::using_tool(entry->tool, entry->annotations.title), r.name);
+  emit_call(r.call_id, r.server);
+}
+
+void live_run::tell(const record::call_result& r) {
+  const auto& report = core_.report(r.call_id);
+  if (debugging())
+    log::debug(fmt::format("run {}: depth {}: {} {} after {} ms", name(), core_.depth(), log_name(report.name),
+                           r.is_error ? "failed" : "answered", r.ms));
+  if (!events_) return;
+  emit_call(r.call_id, report.server);  // a call that was refused without an intent is shown too
+  emit(run_event::kind::tool_result, event_json::tool_result(r.call_id, r.is_error, r.result, r.ms), r.call_id);
+  if (r.is_error && !core_.ending() && tells_status()) {
+    const auto entry = catalog_->find(report.name);
+    emit_status(entry ? words::tool_failed(entry->tool, entry->annotations.title) : words::tool_failed(report.name, ""),
+                report.name);
+  }
+}
+
+void live_run::tell(const record::run_ended& r) {
+  if (debugging())
+    log::debug(fmt::format("run {}: ended at depth {} after {} rounds and {} ms: {}{}{}", name(), core_.depth(),
+                           core_.rounds(), ms_since(began_), to_string(r.reason), r.text.empty() ? "" : ": ", r.text));
+  if (!r.text.empty()) emit_status(words::stopped(r.text));
+}
+
+void live_run::deliver() {
+  if (auto* told = std::exchange(events_, nullptr)) told->on_done(name(), event_json::run_result(core_));
+}
+
+void live_run::deliver_failure(std::string_view what) {
+  auto* told = std::exchange(events_, nullptr);
+  if (!told) return;
+  if (core_.started().run.empty()) {
+    record::run_started bare;
+    bare.run = name();
+    core_.apply(bare);
+  }
+  for (const auto& r : core_.recovery()) core_.apply(r);
+  log::error("run " + name() + " ended by a fault of mcpbx: " + std::string(what));
+  told->on_done(name(), event_json::run_result(core_));
+}
+
+}  // namespace mcpbx::daemon

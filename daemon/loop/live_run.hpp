@@ -1,0 +1,133 @@
+// One run while it is going on: the shell around run_core. It carries out the core's commands, turns what comes back
+// into records, has them journalled, applies them, and tells the caller, in this order.
+#pragma once
+#include "daemon/loop/round_tools.hpp"
+#include "daemon/loop/run_core.hpp"
+#include "daemon/loop/runner.hpp"
+#include "daemon/loop/tool_source.hpp"
+#include "daemon/store/journal.hpp"
+#include "mcp/async/inbox.hpp"
+#include "mcp/support/time.hpp"
+#include "providers/model/message.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+/// What all runs of a runner share.
+struct run_surroundings {
+  boost::asio::any_io_executor executor;
+  time_source& time;
+  random_source& random;
+  tool_source& tools;
+  journal& store;
+  round_tools offers;
+  bool guidance = true;
+  loop_counters counters;
+};
+
+class live_run final : public providers::model_events, public std::enable_shared_from_this<live_run> {
+ public:
+  live_run(run_surroundings& around, run_request request, std::shared_ptr<providers::model> model, run_events& events);
+
+  const std::string& name() const noexcept { return request_.run; }
+  const run_core& core() const noexcept { return core_; }
+  /// The whole life of the run, from waiting for its tools to its last record.
+  boost::asio::awaitable<void> live();
+  /// Ends the run with this reason, as soon as what is open has been closed.
+  void stop(stop_reason why, std::string text);
+  /// From now on nobody is told anything.
+  void silence() noexcept { events_ = nullptr; }
+  bool tells(const run_events& events) const noexcept { return events_ == &events; }
+  /// Hands over the result. The last thing a run does.
+  void deliver();
+  /// A bug ended live(): the caller still gets a result.
+  void deliver_failure(std::string_view what);
+
+  void on_text(std::string_view delta) override;
+  void on_reasoning(std::string_view delta) override;
+  void on_reply(providers::model_reply reply) override;
+  void on_error(providers::model_error e) override;
+
+ private:
+  struct settled {};
+  struct call_done {
+    std::string id;
+    mcp::call_outcome outcome;
+  };
+  struct stop_asked {
+    stop_reason why;
+    std::string text;
+  };
+  using item = std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked>;
+  using records = std::vector<run_record>;
+  // A call that is at its server.
+  struct sent_call {
+    std::string id, tool, server;
+    std::weak_ptr<mcp::client> client;
+    mcp::client::ticket ticket = 0;
+    time_point since;
+  };
+
+  boost::asio::awaitable<std::optional<item>> wait_for_tools();
+  boost::asio::awaitable<void> carry_out_all();
+  boost::asio::awaitable<void> write(records batch, bool synced = false);
+  records on_item(item& i);
+  record::run_started opening();
+  records decide(const command::intend_calls& c);
+  records close(command::close_call first);
+  run_record intent_or_refusal(const std::string& id);
+  void call_model(const command::call_model& c);
+  void run_call(const command::run_call& c);
+  void cancel_open();
+  void apply(const run_record& r);
+  void take_offer();
+  std::int64_t ms_since(time_point then) const;
+
+  // What the caller is told about a record that has just been applied.
+  void tell(const record::run_started& r);
+  void tell(const record::round_started& r);
+  void tell(const record::assistant& r);
+  void tell(const record::model_failed& r);
+  void tell(const record::call_intent& r);
+  void tell(const record::call_result& r);
+  void tell(const record::run_ended& r);
+  template <class Other>
+  void tell(const Other&) {}
+  void emit(run_event::kind type, segments body, std::string call = {});
+  void emit_status(std::string_view text, std::string_view tool = {});
+  void emit_call(std::string_view id, std::string_view server);
+  bool tells_status() const noexcept { return events_ && request_.limits.status != status_mode::off; }
+
+  run_surroundings& around_;
+  run_request request_;
+  std::shared_ptr<providers::model> model_;
+  run_events* events_;
+  run_core core_;
+  inbox<item> inbox_;
+  std::unique_ptr<run_journal> journal_;
+  bool store_broken_ = false;
+  std::deque<run_command> todo_;
+  mcp::catalog_ptr catalog_;
+  offered_ptr offer_;
+  std::unique_ptr<providers::model_call> model_call_;
+  std::vector<sent_call> sent_;
+  std::unordered_set<std::string> told_calls_;  // ids with a tool_call event, of this level
+  std::unique_ptr<timer> limit_;
+  time_point began_, round_began_;
+  bool formulating_ = false;  // this round's "Formulating response..." is out
+};
+
+}  // namespace mcpbx::daemon

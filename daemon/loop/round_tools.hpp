@@ -1,0 +1,60 @@
+// The tools of a round: the catalog's entries that the run may use, in the dialect of its model's API. Rounds and runs
+// that see the same entries share one object, so a provider gets the same bytes each time, encoded once.
+#pragma once
+#include "mcp/client/catalog.hpp"
+#include "providers/model/message.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+/// What a round offers. Immutable.
+struct offered_tools {
+  mcp::catalog_ptr catalog;                        ///< the snapshot it was made from
+  std::vector<mcp::entry_ptr> entries;             ///< those the filter lets through, in catalog order
+  std::shared_ptr<const providers::tool_set> set;  ///< never null
+  std::vector<std::string> names;                  ///< as the model sees them
+  std::string guidance;                            ///< L7; "" when there is no tool
+  std::unordered_map<std::string_view, const mcp::catalog_entry*> by_name;  ///< by the model's name; views into names
+  /// Null when the model was not offered such a tool.
+  const mcp::catalog_entry* find(std::string_view name) const;
+  /// Up to `most` of the offered names that resemble `name`.
+  std::vector<std::string> similar(std::string_view name, std::size_t most) const;
+};
+using offered_ptr = std::shared_ptr<const offered_tools>;
+
+/// A tool in the dialect of an API; `entry` is the index of what it was made from.
+struct adapted_tool {
+  std::size_t entry = 0;
+  providers::tool_definition definition;
+};
+/// Converts entries for an API. A tool that the API cannot take is left out (and logged); names are unique.
+using tool_adapter =
+    std::function<std::vector<adapted_tool>(std::span<const mcp::entry_ptr> entries, std::string_view api)>;
+/// The adapter that providers/schema makes.
+tool_adapter schema_adapter();
+
+class round_tools {
+ public:
+  explicit round_tools(tool_adapter adapt = schema_adapter()) : adapt_(std::move(adapt)) {}
+  /// The tools of `catalog` whose exposed names match one of `globs` (empty: all), for `api`.
+  offered_ptr offer(const mcp::catalog_ptr& catalog, const std::vector<std::string>& globs, const std::string& api);
+
+ private:
+  struct cached {
+    std::string key;  // API and globs
+    offered_ptr tools;
+  };
+  static constexpr std::size_t max_cached = 16;  // combinations of API and filter kept, the latest first
+  tool_adapter adapt_;
+  std::vector<cached> cache_;
+};
+
+}  // namespace mcpbx::daemon

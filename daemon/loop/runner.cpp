@@ -1,0 +1,144 @@
+// The register of running runs. Each is one coroutine in the runner's scope; it leaves the register before its caller
+// is told, so that the name is free again when `done` arrives.
+#include "daemon/loop/runner.hpp"
+
+#include "daemon/loop/live_run.hpp"
+#include "mcp/async/scope.hpp"
+#include "mcp/support/log.hpp"
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <unordered_map>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+std::size_t depth_class(int depth) {
+  if (depth <= 2) return static_cast<std::size_t>(std::max(depth, 0));
+  std::size_t place = 3;
+  for (int most : {4, 8, 16, 64}) {
+    if (depth <= most) return place;
+    ++place;
+  }
+  return place;
+}
+
+void count_end(loop_counters& counters, const run_core& core) {
+  ++counters.depth[depth_class(core.depth())];
+  const std::string reason(to_string(core.reason()));
+  auto found = std::ranges::find(counters.stops, reason, &std::pair<std::string, std::uint64_t>::first);
+  if (found == counters.stops.end())
+    counters.stops.emplace_back(reason, 1);
+  else
+    ++found->second;
+}
+
+}  // namespace
+
+class runner::impl {
+ public:
+  impl(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
+       model_source models, journal& store, options o)
+      : around_{executor, time, random, tools, store, round_tools(std::move(o.adapt)), o.guidance, {}},
+        models_(std::move(models)),
+        max_runs_(o.max_runs),
+        scope_(executor, [](std::string_view name, std::exception_ptr) {
+          log::error("a fault of mcpbx left the coroutine of " + std::string(name));
+        }) {}
+
+  result<std::string> start(run_request r, run_events& events) {
+    if (stopping_) return fail(errc::unavailable, "the daemon is stopping and takes no new runs");
+    if (runs_.size() >= max_runs_)
+      return fail(errc::limit, std::to_string(max_runs_) + " runs are going on, which is the most; try again later");
+    if (!r.run.empty() && runs_.contains(r.run))
+      return fail(errc::invalid_argument, "a run named \"" + r.run + "\" is going on already; choose another name");
+    auto model = models_(r.model);
+    if (!model) return std::unexpected(std::move(model.error()));
+    while (r.run.empty() || runs_.contains(r.run)) r.run = "run_" + hex(around_.random.next(), 16);
+    const auto name = r.run;
+    auto run = std::make_shared<live_run>(around_, std::move(r), std::move(*model), events);
+    runs_.emplace(name, run);
+    ++around_.counters.runs;
+    scope_.spawn(name, [this, run]() -> boost::asio::awaitable<void> {
+      std::string fault;
+      try {
+        co_await run->live();
+      } catch (const std::exception& e) {
+        fault = e.what();
+        if (fault.empty()) fault = "an exception without words";
+      }
+      runs_.erase(run->name());
+      if (fault.empty()) {
+        count_end(around_.counters, run->core());
+        run->deliver();
+      } else {
+        run->deliver_failure(fault);
+      }
+    });
+    return name;
+  }
+
+  bool cancel(std::string_view name, std::string text) {
+    const auto found = runs_.find(std::string(name));
+    if (found == runs_.end()) return false;
+    found->second->stop(stop_reason::cancelled, std::move(text));
+    return true;
+  }
+
+  void forget(run_events& events) {
+    for (auto& [name, run] : runs_)
+      if (run->tells(events)) {
+        run->silence();
+        run->stop(stop_reason::cancelled, "the caller went away");
+      }
+  }
+
+  std::size_t active() const { return runs_.size(); }
+
+  const loop_counters& counts() const {
+    around_.counters.active = runs_.size();
+    return around_.counters;
+  }
+
+  boost::asio::awaitable<void> shut_down() {
+    stopping_ = true;
+    for (auto& [name, run] : runs_) run->stop(stop_reason::cancelled, "the daemon is stopping");
+    co_await scope_.join();
+  }
+
+ private:
+  mutable run_surroundings around_;
+  model_source models_;
+  std::size_t max_runs_;
+  bool stopping_ = false;
+  std::unordered_map<std::string, std::shared_ptr<live_run>> runs_;
+  scope scope_;
+};
+
+runner::runner(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
+               model_source models, journal& store, options o)
+    : impl_(std::make_shared<impl>(std::move(executor), time, random, tools, std::move(models), store, std::move(o))) {}
+runner::~runner() = default;
+
+result<std::string> runner::start(run_request r, run_events& events) {
+  return impl_->start(std::move(r), events);
+}
+bool runner::cancel(std::string_view run, std::string text) {
+  return impl_->cancel(run, std::move(text));
+}
+void runner::forget(run_events& events) {
+  impl_->forget(events);
+}
+std::size_t runner::active() const {
+  return impl_->active();
+}
+const loop_counters& runner::counts() const {
+  return impl_->counts();
+}
+boost::asio::awaitable<void> runner::shut_down() {
+  return impl_->shut_down();
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,109 @@
+// Sentences only; whoever needs one decides when.
+#include "daemon/loop/words.hpp"
+
+#include "mcp/support/text.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+
+namespace mcpbx::daemon::words {
+namespace {
+
+constexpr std::size_t max_title = 80;   // bytes of a foreign title on a status line
+constexpr std::size_t told_names = 64;  // names in the guidance
+constexpr std::size_t told_on_unknown = 20;
+constexpr std::string_view unable_start = "Unable to complete task: ";
+constexpr std::string_view guidance_mark = "You can call tools in this conversation";
+
+std::string shown(std::string_view name, std::string_view title) {
+  auto clean = printable(title);
+  if (clean.empty()) clean = title_case(printable(name));
+  return std::string(cut_utf8(clean, max_title));
+}
+
+std::string listed(std::span<const std::string> names, std::size_t most) {
+  std::string all;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
+    if (i) all += ", ";
+    all += names[i];
+  }
+  if (names.size() > most) all += fmt::format(" and {} more", names.size() - most);
+  return all;
+}
+
+}  // namespace
+
+std::string title_case(std::string_view name) {
+  std::string title;
+  bool start = true;
+  for (char c : name) {
+    if (c == '_' || c == '-' || c == ' ') {
+      if (!title.empty() && title.back() != ' ') title += ' ';
+      start = true;
+      continue;
+    }
+    title += start && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    start = false;
+  }
+  while (!title.empty() && title.back() == ' ') title.pop_back();
+  return title;
+}
+
+std::string using_tool(std::string_view name, std::string_view title) {
+  return "Using " + shown(name, title) + "...";
+}
+
+std::string tool_failed(std::string_view name, std::string_view title) {
+  return "Tool " + shown(name, title) + " failed, trying alternative approach...";
+}
+
+std::string stopped(std::string_view reason_text) {
+  if (reason_text.starts_with(unable_start)) reason_text.remove_prefix(unable_start.size());
+  return "Stopped: " + std::string(reason_text);
+}
+
+std::string unable(std::string_view why) {
+  std::string all;
+  if (!why.starts_with(unable_start)) all = unable_start;
+  all += why;
+  if (!all.ends_with('.') && !all.ends_with('!') && !all.ends_with('?')) all += '.';
+  return all;
+}
+
+raw_json error_result(std::string_view text) {
+  std::string json = R"({"content":[{"type":"text","text":)";
+  append_quoted(json, text);
+  json += R"(}],"isError":true})";
+  return raw_json::own(json);
+}
+
+std::string guidance(std::span<const std::string> names) {
+  return fmt::format(
+      "{}: {}.\n"
+      "- Use them one after another where a step needs the result of an earlier one.\n"
+      "- If a call fails, try another way before you give up.\n"
+      "- If you cannot go on, say why instead of trying for ever.\n"
+      "- Stop calling tools when you know enough to answer.",
+      guidance_mark, listed(names, told_names));
+}
+
+bool has_guidance(std::string_view system) {
+  return system.find(guidance_mark) != std::string_view::npos;
+}
+
+std::string unknown_tool(std::string_view name, std::span<const std::string> similar,
+                         std::span<const std::string> offered) {
+  auto text = fmt::format("Not executed: there is no tool named \"{}\" here. ", cut_utf8(printable(name), 128));
+  if (!similar.empty()) return text + "Similar names: " + listed(similar, told_on_unknown) + ".";
+  if (!offered.empty()) return text + "The tools are: " + listed(offered, told_on_unknown) + ".";
+  return text + "No tools are available; answer without them.";
+}
+
+std::string span_of(std::int64_t ms) {
+  if (ms < 1000) return fmt::format("{} ms", ms);
+  if (ms % 1000 == 0) return fmt::format("{} s", ms / 1000);
+  return fmt::format("{:.1f} s", static_cast<double>(ms) / 1000.0);
+}
+
+}  // namespace mcpbx::daemon::words

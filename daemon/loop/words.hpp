@@ -1,0 +1,48 @@
+// What a run says: to people (status lines, why it stopped) and to the model (why a call has no answer of a server).
+// One place, so that the sentences are alike at every door.
+#pragma once
+#include "daemon/store/record.hpp"
+#include "mcp/support/raw_json.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace mcpbx::daemon::words {
+
+/// "lookup_tool" -> "Lookup Tool" (L15).
+std::string title_case(std::string_view name);
+/// "Using Lookup Tool...": from the tool's title when it has one, else from its name.
+std::string using_tool(std::string_view name, std::string_view title);
+/// "Tool Lookup Tool failed, trying alternative approach..."
+std::string tool_failed(std::string_view name, std::string_view title);
+
+inline constexpr std::string_view analyzing = "Analyzing request...";
+inline constexpr std::string_view selecting = "Selecting appropriate tools...";
+inline constexpr std::string_view processing = "Processing tool results...";
+inline constexpr std::string_view formulating = "Formulating response...";
+
+/// "Unable to complete task: " and `why`, as one sentence with its full stop.
+std::string unable(std::string_view why);
+
+/// "Stopped: …" for the status line, from such a sentence.
+std::string stopped(std::string_view reason_text);
+
+/// A tool result of our own with `text` as its only content.
+raw_json error_result(std::string_view text);
+
+/// The guidance that joins the system prompt (L7): tool names and how to use tools. Only the first 64 names are told:
+/// the definitions, which every model gets too, have them all.
+std::string guidance(std::span<const std::string> names);
+/// Whether a system prompt has the guidance in it already (a conversation that is gone on with).
+bool has_guidance(std::string_view system);
+
+/// For a call of a tool that is not there: what was wrong, and what exists.
+std::string unknown_tool(std::string_view name, std::span<const std::string> similar,
+                         std::span<const std::string> offered);
+
+/// "120 s", "1.5 s", "250 ms".
+std::string span_of(std::int64_t ms);
+
+}  // namespace mcpbx::daemon::words

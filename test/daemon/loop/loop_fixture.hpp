@@ -1,0 +1,329 @@
+// A runner in memory: a model that plays a script, servers that answer when told, a turned clock, and a caller that
+// writes everything down.
+#pragma once
+#include "daemon/loop/runner.hpp"
+#include "test/daemon/loop/core_script.hpp"
+#include "test/support/manual_time.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::daemon::test {
+
+namespace asio = boost::asio;
+
+/// What the live run did, in order, with the number of records that were in the journal then.
+struct effect {
+  std::string what;
+  std::size_t records = 0;
+};
+
+/// One answer of the scripted model.
+struct step {
+  std::vector<std::string> deltas;
+  std::optional<record::assistant> reply;
+  std::optional<providers::model_error> error;  ///< neither: the model stays silent until the run ends
+};
+inline step says(std::string text, std::vector<providers::tool_call_block> calls = {}) {
+  step s;
+  if (!text.empty()) s.deltas = {text};
+  s.reply = test::reply(std::move(text), std::move(calls));
+  return s;
+}
+inline step calls(std::vector<providers::tool_call_block> c) {
+  return says("", std::move(c));
+}
+inline step silent() {
+  return {};
+}
+inline step breaks(providers::model_error e) {
+  step s;
+  s.error = std::move(e);
+  return s;
+}
+
+class scripted_model final : public providers::model {
+ public:
+  scripted_model(asio::io_context& context, std::function<void(std::string)> note)
+      : context_(context), note_(std::move(note)) {}
+  const std::string& name() const override { return name_; }
+  const std::string& id() const override { return id_; }
+  const std::string& api() const override { return api_; }
+
+  std::unique_ptr<providers::model_call> start(providers::model_request request,
+                                               providers::model_events& events) override {
+    note_("model");
+    char here = 0;
+    stack.push_back(reinterpret_cast<std::uintptr_t>(&here));
+    requests.push_back(std::move(request));
+    auto alive = std::make_shared<bool>(true);
+    step next = silent();
+    if (!script.empty()) {
+      next = std::move(script.front());
+      script.pop_front();
+    } else if (endless) {
+      next = endless(requests.size() - 1);
+    }
+    if (next.reply || next.error)
+      asio::post(context_, [alive, next = std::move(next), &events] {
+        for (const auto& d : next.deltas)
+          if (*alive) events.on_text(d);
+        if (!*alive) return;
+        if (next.error) return events.on_error(*next.error);
+        events.on_reply({next.reply->message, next.reply->reason, "", next.reply->usage});
+      });
+    return std::make_unique<running>(alive, *this);
+  }
+
+  std::deque<step> script;
+  std::function<step(std::size_t)> endless;  ///< once the script is over
+  std::vector<providers::model_request> requests;
+  std::vector<std::uintptr_t> stack;  ///< where the stack was at each start
+  int open = 0;
+
+ private:
+  struct running final : providers::model_call {
+    running(std::shared_ptr<bool> a, scripted_model& m) : alive(std::move(a)), owner(m) { ++owner.open; }
+    ~running() override {
+      *alive = false;
+      --owner.open;
+    }
+    std::shared_ptr<bool> alive;
+    scripted_model& owner;
+  };
+  asio::io_context& context_;
+  std::function<void(std::string)> note_;
+  std::string name_ = "scripted", id_ = "scripted-1", api_ = "openai-chat";
+};
+
+/// A tool server; each tool does what its entry in `tools` says, by default it answers "fine".
+class scripted_client final : public mcp::client {
+ public:
+  using behaviour = std::function<mcp::call_outcome(const mcp::server_call&)>;
+  scripted_client(asio::io_context& context, std::string name, std::function<void(std::string)> note)
+      : context_(context), name_(std::move(name)), note_(std::move(note)) {}
+  const std::string& name() const override { return name_; }
+  mcp::era era() const override { return mcp::era::legacy; }
+
+  ticket call(mcp::server_call c) override {
+    const auto t = ++last_;
+    params.emplace_back(c.params.text());
+    note_("call " + find_member(c.params, "name").as_string().value_or("?"));
+    const auto tool = find_member(c.params, "name").as_string().value_or("");
+    auto& kept = open.emplace(t, std::move(c)).first->second;
+    if (hold.contains(tool)) return t;
+    const auto found = tools.find(tool);
+    finish_later(t, found == tools.end() ? mcp::call_outcome{mcp::call_outcome::kind::result, text_result("fine"), {}}
+                                         : found->second(kept));
+    return t;
+  }
+  void cancel(ticket t, std::string_view) override {
+    if (!open.contains(t)) return;
+    ++cancelled;
+    finish_later(t, mcp::call_outcome::failed(errc::cancelled, "cancelled"));
+  }
+  void finish_later(ticket t, mcp::call_outcome outcome) {
+    asio::post(context_, [this, t, outcome = std::move(outcome)] {
+      auto node = open.extract(t);
+      if (!node.empty()) node.mapped().done(outcome);
+    });
+  }
+  void release(std::string_view text = "fine") {
+    for (auto& [t, c] : open) finish_later(t, {mcp::call_outcome::kind::result, text_result(text), {}});
+  }
+
+  std::map<std::string, behaviour> tools;
+  std::map<std::string, bool> hold;  ///< tools that answer only on release()
+  std::vector<std::string> params;
+  std::map<ticket, mcp::server_call> open;
+  int cancelled = 0;
+
+ private:
+  asio::io_context& context_;
+  std::string name_;
+  std::function<void(std::string)> note_;
+  ticket last_ = 0;
+};
+
+class fake_tools final : public tool_source {
+ public:
+  explicit fake_tools(asio::io_context& context) : context_(context) {}
+  mcp::catalog_ptr snapshot() const override { return catalog; }
+  void when_settled(milliseconds at_most, std::function<void()> then) override {
+    waited = at_most;
+    if (settled)
+      asio::post(context_, std::move(then));
+    else
+      waiting = std::move(then);
+  }
+  mcp::catalog_ptr catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{}, 1);
+  bool settled = true;
+  milliseconds waited{-1};
+  std::function<void()> waiting;
+
+ private:
+  asio::io_context& context_;
+};
+
+class failing_journal final : public journal {
+ public:
+  std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(*this); }
+  std::string fail_at;  ///< the record that cannot be written
+
+ private:
+  struct one final : run_journal {
+    explicit one(failing_journal& o) : owner(o) {}
+    asio::awaitable<result<void>> append(std::vector<run_record> records, bool) override {
+      for (const auto& r : records)
+        if (name_of(r) == owner.fail_at) co_return fail(errc::io, "no space left on device");
+      co_return result<void>{};
+    }
+    failing_journal& owner;
+  };
+};
+
+class caller final : public run_events {
+ public:
+  void on_event(const std::string& run, run_event e) override {
+    CHECK(done.empty());
+    last_run = run;
+    if (e.type == run_event::kind::text)
+      events.push_back("text " + e.text);
+    else if (e.type == run_event::kind::reasoning)
+      events.push_back("reasoning " + e.text);
+    else
+      events.push_back(e.body.str());
+    if (e.type != run_event::kind::text && e.type != run_event::kind::reasoning) {
+      CHECK(raw_json::parse(events.back()).has_value());
+      CHECK(events.back().starts_with("{\"type\":\""));
+    }
+  }
+  void on_done(const std::string& run, raw_json result) override {
+    last_run = run;
+    CHECK(raw_json::parse(result.text()).has_value());
+    done.push_back(std::move(result));
+    if (then) then();
+  }
+  /// The events whose type is `type`.
+  lines of(const std::string& type) const {
+    lines found;
+    for (const auto& e : events)
+      if (e.starts_with("{\"type\":\"" + type + "\"") || e.starts_with(type + " ")) found.push_back(e);
+    return found;
+  }
+  std::string member(std::string_view key) const {
+    REQUIRE(done.size() == 1);
+    const auto value = find_member(done.front(), key);
+    return value.as_string().value_or(std::string(value.text()));
+  }
+  lines events;
+  std::vector<raw_json> done;
+  std::string last_run;
+  std::function<void()> then;
+};
+
+inline std::vector<adapted_tool> plain_adapter(std::span<const mcp::entry_ptr> entries, std::string_view) {
+  std::vector<adapted_tool> all;
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    all.push_back({i, {entries[i]->name, entries[i]->description, raw_json::literal("{}")}});
+  return all;
+}
+
+struct fixture {
+  asio::io_context context{1};
+  mcpbx::test::manual_time time;
+  mcpbx::test::counting_random random;
+  std::vector<effect> effects;
+  std::function<void(std::string)> note = [this](std::string what) { effects.push_back({std::move(what), records()}); };
+  memory_journal kept{true};
+  failing_journal failing;
+  fake_tools tools{context};
+  std::shared_ptr<scripted_model> model = std::make_shared<scripted_model>(context, note);
+  std::shared_ptr<scripted_client> server = std::make_shared<scripted_client>(context, "srv", note);
+  caller caller_;
+  std::unique_ptr<runner> runs;
+
+  explicit fixture(bool store_fails = false) {
+    offer({"lookup", "other"});
+    runs = std::make_unique<runner>(
+        context.get_executor(), time, random, tools,
+        [this](std::string_view name) -> result<std::shared_ptr<providers::model>> {
+          if (!name.empty() && name != "scripted")
+            return fail(errc::not_found, "there is no model \"" + std::string(name) + "\"");
+          return model;
+        },
+        store_fails ? static_cast<journal&>(failing) : kept, runner::options{1024, false, plain_adapter});
+  }
+  ~fixture() {
+    bool joined = false;
+    asio::co_spawn(
+        context, [this]() -> asio::awaitable<void> { co_await runs->shut_down(); },
+        [&](std::exception_ptr e) { joined = !e; });
+    settle();
+    CHECK(joined);
+    CHECK(runs->active() == 0);
+    CHECK(model->open == 0);
+    runs.reset();
+  }
+
+  mcp::entry_ptr entry(const std::string& name, std::string title = {}) {
+    auto e = std::make_shared<mcp::catalog_entry>();
+    e->name = "srv__" + name;
+    e->server = "srv";
+    e->tool = name;
+    e->definition = raw_json::own("{\"name\":" + quoted(name) + "}");
+    e->exposed = e->definition;
+    e->annotations.title = std::move(title);
+    e->owner = server;
+    e->hash = 7;
+    return e;
+  }
+  void offer(const std::vector<std::string>& names) {
+    std::vector<mcp::entry_ptr> entries;
+    for (const auto& n : names) entries.push_back(entry(n));
+    tools.catalog = std::make_shared<mcp::catalog>(std::move(entries), tools.catalog->revision() + 1);
+  }
+  std::size_t records() const { return kept.kept().empty() ? 0 : kept.kept().back().second->size(); }
+  const std::vector<run_record>& written() const { return *kept.kept().back().second; }
+
+  /// Lets everything happen that can happen without the clock.
+  void settle() {
+    context.restart();
+    while (context.poll() > 0) {
+    }
+  }
+  static run_request ask(run_limits limits = {}) {
+    run_request r;
+    r.system = "be brief";
+    r.messages = {providers::user_message("go")};
+    limits.status = status_mode::off;
+    r.limits = std::move(limits);
+    return r;
+  }
+  std::string start(run_request r) {
+    auto name = runs->start(std::move(r), caller_);
+    REQUIRE(name.has_value());
+    CHECK(caller_.done.empty());
+    return *name;
+  }
+  /// Starts a run and lets it go as far as it can.
+  std::string run(run_request r = ask()) {
+    auto name = start(std::move(r));
+    settle();
+    return name;
+  }
+};
+
+}  // namespace mcpbx::daemon::test

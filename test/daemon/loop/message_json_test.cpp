@@ -1,0 +1,66 @@
+// The neutral shape of messages, there and back.
+#include "daemon/loop/message_json.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+
+namespace {
+
+std::string again(std::string_view json) {
+  auto m = read_message(raw_json::own(json));
+  REQUIRE(m.has_value());
+  std::string out;
+  append_message(out, **m);
+  return out;
+}
+
+std::string wrong(std::string_view json) {
+  auto m = read_message(raw_json::own(json));
+  REQUIRE_FALSE(m.has_value());
+  CHECK(m.error().code == errc::invalid_argument);
+  return m.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("L16: messages of every kind come back as they were") {
+  for (
+      const auto* json :
+      {R"({"role":"system","content":[{"type":"text","text":"be \"brief\""}]})",
+       R"({"role":"user","content":[{"type":"text","text":"a"},{"type":"image","mimeType":"image/png","data":"AA=="}]})",
+       R"({"role":"user","content":[{"type":"image","url":"https://x/y.png"}]})",
+       R"({"role":"assistant","content":[{"type":"reasoning","text":"hm"},{"type":"tool_call","id":"a","name":"n","arguments":{"x":1.0,"x":2}}]})",
+       R"({"role":"assistant","content":[{"type":"tool_call","id":"a","name":"n","argumentsText":"{","problem":"cut"}]})",
+       R"({"role":"assistant","content":[{"type":"refusal","text":"no"}]})",
+       R"({"role":"tool","content":[{"type":"tool_result","id":"a","name":"n","isError":true,"result":{"content":[]}}]})"})
+    CHECK(again(json) == json);
+  CHECK(again(R"({"role":"user","content":"plain"})") ==
+        R"({"role":"user","content":[{"type":"text","text":"plain"}]})");
+}
+
+TEST_CASE("L16: what only a provider understands stays out of the neutral shape") {
+  providers::message m;
+  m.role = providers::role::assistant;
+  m.blocks = {providers::opaque_block{raw_json::literal("{}")}, providers::text_block{"x"},
+              providers::reasoning_block{"", raw_json::literal("\"sig\"")}};
+  std::string out;
+  append_message(out, m);
+  CHECK(out == R"({"role":"assistant","content":[{"type":"text","text":"x"}]})");
+}
+
+TEST_CASE("L16: a message of another shape is refused with what is wrong") {
+  CHECK(wrong("1") == "a message must be an object with role and content");
+  CHECK(wrong(R"({"role":"boss","content":"x"})") == "\"role\" of a message must be system, user, assistant or tool");
+  CHECK(wrong(R"({"role":"user"})") == "\"content\" of a message must be a string or a list of blocks");
+  CHECK(wrong(R"({"role":"user","content":[{"type":"text"}]})") == "a text block of a message needs \"text\"");
+  CHECK(wrong(R"({"role":"user","content":[{"type":"film"}]})")
+            .starts_with("a block of a message has the type \"film\""));
+  CHECK(wrong(R"({"role":"assistant","content":[{"type":"tool_call","id":"a","name":"n"}]})").find("arguments") !=
+        std::string::npos);
+  CHECK(wrong(R"({"role":"tool","content":[{"type":"tool_result","id":"a"}]})").find("result") != std::string::npos);
+  CHECK(wrong(R"({"role":"user","content":[{"type":"image"}]})").find("url") != std::string::npos);
+}

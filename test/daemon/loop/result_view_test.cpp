@@ -1,0 +1,78 @@
+// What the model sees of results.
+#include "daemon/loop/result_view.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+
+namespace {
+
+std::string view(std::string_view result, std::int64_t most = 102'400, bool is_error = false) {
+  const auto seen = model_view(raw_json::own(result), is_error, most, "nothing");
+  CHECK(raw_json::parse(seen.text()).has_value());
+  return std::string(seen.text());
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+}  // namespace
+
+TEST_CASE("L14: a result with something to say passes as its own bytes") {
+  const auto result = raw_json::literal(R"({ "content" : [{"type":"text","text":"a","n":1.0}] , "x":1e400})");
+  CHECK(model_view(result, false, 1000, "nothing").text().data() == result.text().data());
+  const auto structured = raw_json::literal(R"({"content":[],"structuredContent":{"a":1}})");
+  CHECK(model_view(structured, false, 1000, "nothing").text().data() == structured.text().data());
+  CHECK(contains(view(R"({"content":[{"type":"image","data":"","mimeType":"image/png"}]})"), "image"));
+}
+
+TEST_CASE("L14: empty results become the configured text") {
+  const std::string nothing = R"({"content":[{"type":"text","text":"nothing"}]})";
+  for (const auto* empty :
+       {R"({"content":[]})", "{}", R"({"content":[{"type":"text","text":""}]})",
+        R"({"content":[{"type":"text","text":" \n"},{"type":"text","text":"\t"}]})", R"({"content":null})"}) {
+    CAPTURE(empty);
+    CHECK(view(empty) == nothing);
+  }
+  CHECK(contains(view("{}", 1000, true), "said nothing"));
+  CHECK(contains(view("{}", 1000, true), "\"isError\":true"));
+  CHECK(view(R"({"content":[{"type":"text","text":"\"x\""}]})") != nothing);
+}
+
+TEST_CASE("L14: a large text keeps its head and says what is missing") {
+  const auto seen = view(R"({"content":[{"type":"text","text":")" + std::string(10'000, 'x') + R"("}]})", 1000);
+  CHECK(contains(seen, std::string(1000, 'x')));
+  CHECK_FALSE(contains(seen, std::string(1001, 'x')));
+  CHECK(contains(seen, "9000 bytes of text are missing"));
+  CHECK(seen.size() < 1400);
+}
+
+TEST_CASE("L14: a cut never splits a character") {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "\u00e4";
+  const auto seen = view(R"({"content":[{"type":"text","text":")" + text + R"("}]})", 1001);
+  CHECK(contains(seen, "1000 bytes of text are missing"));
+}
+
+TEST_CASE("L14: large parts that are no text are left out with their size") {
+  const auto seen = view(R"({"content":[{"type":"text","text":"see"},{"type":"image","data":")" +
+                             std::string(5000, 'A') + R"("}],"isError":true})",
+                         1000, true);
+  CHECK(contains(seen, "see"));
+  CHECK_FALSE(contains(seen, "AAAA"));
+  CHECK(contains(seen, "1 parts that are no text"));
+  CHECK(contains(seen, "\"isError\":true"));
+}
+
+TEST_CASE("L14: structured content counts only where it is alone") {
+  const auto big = R"({"data":")" + std::string(5000, 'B') + "\"}";
+  const auto beside = view(R"({"content":[{"type":"text","text":"short"}],"structuredContent":)" + big + "}", 1000);
+  CHECK(beside == R"({"content":[{"type":"text","text":"short"}]})");
+  const auto alone = view(R"({"content":[],"structuredContent":)" + big + "}", 1000);
+  CHECK(contains(alone, "BBBB"));
+  CHECK(contains(alone, "was cut"));
+}

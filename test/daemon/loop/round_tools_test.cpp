@@ -1,0 +1,104 @@
+// The tools of a round: filters, sharing, names.
+#include "daemon/loop/round_tools.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+
+namespace {
+
+mcp::entry_ptr entry(const std::string& name) {
+  auto e = std::make_shared<mcp::catalog_entry>();
+  e->name = "s__" + name;
+  e->server = "s";
+  e->tool = name;
+  e->definition = raw_json::own(R"({"name":")" + name + R"(","inputSchema":{"type":"object"}})");
+  return e;
+}
+
+mcp::catalog_ptr catalog_of(std::vector<mcp::entry_ptr> entries, std::uint64_t revision) {
+  return std::make_shared<mcp::catalog>(std::move(entries), revision);
+}
+
+struct counted {
+  int calls = 0;
+  tool_adapter adapter() {
+    return [this](std::span<const mcp::entry_ptr> entries, std::string_view api) {
+      ++calls;
+      std::vector<adapted_tool> all;
+      for (std::size_t i = 0; i < entries.size(); ++i)
+        if (entries[i]->tool != "odd") all.push_back({i, {std::string(api) + "_" + entries[i]->tool, "", {}}});
+      return all;
+    };
+  }
+};
+
+}  // namespace
+
+TEST_CASE("round_tools: the same snapshot gives the same object") {
+  counted c;
+  round_tools tools(c.adapter());
+  const auto catalog = catalog_of({entry("a"), entry("b")}, 1);
+  const auto first = tools.offer(catalog, {}, "x");
+  CHECK(tools.offer(catalog, {}, "x") == first);
+  CHECK(c.calls == 1);
+  CHECK(tools.offer(catalog, {}, "y") != first);
+  CHECK(c.calls == 2);
+}
+
+TEST_CASE("round_tools: a new snapshot keeps the set of a filter that it does not touch") {
+  counted c;
+  round_tools tools(c.adapter());
+  const auto a = entry("a"), b = entry("b");
+  const auto first = tools.offer(catalog_of({a, b}, 1), {"*a"}, "x");
+  const auto second = tools.offer(catalog_of({a, entry("b"), entry("d")}, 2), {"*a"}, "x");
+  CHECK(second != first);
+  CHECK(second->set == first->set);
+  CHECK(second->find("x_a") == a.get());
+  const auto third = tools.offer(catalog_of({entry("a")}, 3), {"*a"}, "x");
+  CHECK(third->set != first->set);
+}
+
+TEST_CASE("round_tools: globs choose by exposed name and the model's name finds the entry") {
+  counted c;
+  round_tools tools(c.adapter());
+  const auto offered =
+      tools.offer(catalog_of({entry("read"), entry("write"), entry("odd")}, 1), {"s__r*", "*odd"}, "x");
+  CHECK(offered->entries.size() == 2);
+  CHECK(offered->names == std::vector<std::string>{"x_read"});
+  REQUIRE(offered->find("x_read"));
+  CHECK(offered->find("x_read")->name == "s__read");
+  CHECK(offered->find("s__read") == nullptr);
+  CHECK(offered->similar("x_raed", 3) == std::vector<std::string>{"x_read"});
+  CHECK(offered->similar("read", 3).front() == "x_read");
+}
+
+TEST_CASE("round_tools: the cache is bounded") {
+  counted c;
+  round_tools tools(c.adapter());
+  const auto catalog = catalog_of({entry("a")}, 1);
+  for (int i = 0; i < 100; ++i) tools.offer(catalog, {"*" + std::to_string(i)}, "x");
+  CHECK(c.calls == 100);
+  tools.offer(catalog, {"*99"}, "x");
+  CHECK(c.calls == 100);
+  tools.offer(catalog, {"*1"}, "x");
+  CHECK(c.calls == 101);
+}
+
+TEST_CASE("F8: the schema adapter gives names that models take and leaves unusable tools out") {
+  round_tools tools;
+  auto dotted = std::make_shared<mcp::catalog_entry>(*entry("a.b"));
+  auto broken = std::make_shared<mcp::catalog_entry>(*entry("broken"));
+  broken->definition = raw_json::literal(R"({"name":"broken","inputSchema":{"type":"array"}})");
+  const auto offered = tools.offer(catalog_of({dotted, entry("plain"), broken}, 1), {}, "openai-chat");
+  REQUIRE(offered->set->tools.size() == offered->names.size());
+  CHECK(offered->find("s__plain"));
+  REQUIRE(offered->find("s__a_b"));
+  CHECK(offered->find("s__a_b")->name == "s__a.b");
+  CHECK(offered->guidance.find("s__a_b, s__plain") != std::string::npos);
+}

@@ -1,0 +1,543 @@
+// Live runs: the shell around the fold, against scripted models and servers.
+#include "daemon/loop/runner.hpp"
+
+#include "mcp/support/log.hpp"
+#include "test/daemon/loop/loop_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::test;
+
+namespace {
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+lines names(const std::vector<run_record>& records) {
+  lines all;
+  for (const auto& r : records) all.emplace_back(name_of(r));
+  return all;
+}
+
+providers::tool_call_block lookup(std::string id) {
+  return call(std::move(id), "srv__lookup");
+}
+
+// The effects that the fold of every prefix commands, in order, each with the number of records it takes.
+std::vector<effect> commanded(const std::vector<run_record>& records) {
+  std::vector<effect> all;
+  run_core core;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    core.apply(records[i]);
+    for (const auto& c : core.commands()) {
+      if (std::holds_alternative<command::call_model>(c)) all.push_back({"model", i + 1});
+      if (const auto* run = std::get_if<command::run_call>(&c))
+        all.push_back({"call " + core.find_call(run->call_id)->name.substr(5), i + 1});
+    }
+  }
+  return all;
+}
+
+void check_property(const fixture& f) {
+  const auto expected = commanded(f.written());
+  REQUIRE(f.effects.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CHECK(f.effects[i].what == expected[i].what);
+    CHECK(f.effects[i].records >= expected[i].records);  // the record was in the journal before
+  }
+  CHECK(fault_of(f.written()) == "");
+}
+
+}  // namespace
+
+TEST_CASE("L1: a run calls the model and its tools until the model answers") {
+  fixture f;
+  f.model->script = {calls({lookup("a")}), calls({lookup("b"), lookup("c")}), says("done")};
+  f.run();
+  CHECK(f.caller_.member("stopReason") == "final");
+  CHECK(f.caller_.member("text") == "done");
+  CHECK(f.caller_.member("rounds") == "3");
+  CHECK(f.server->params.size() == 3);
+  CHECK(f.server->params[0] == R"({"name":"lookup","arguments":{"of":"a"}})");
+  CHECK(names(f.written()) == lines{"run_started", "round_started", "assistant", "call_intent", "call_result",
+                                    "round_started", "assistant", "call_intent", "call_intent", "call_result",
+                                    "call_result", "round_started", "assistant", "run_ended"});
+  check_property(f);
+  CHECK(f.runs->active() == 0);
+}
+
+TEST_CASE("L2: text leaves at once and the end comes once after the deepest level") {
+  fixture f;
+  auto first = says("let me see", {lookup("a")});
+  first.deltas = {"let me", " see"};
+  f.model->script = {first, says("done")};
+  f.run();
+  CHECK(f.caller_.of("text") == lines{"text let me", "text  see", "text done"});
+  CHECK(f.caller_.done.size() == 1);
+}
+
+TEST_CASE("L2: with stream off no text is sent and the result has it") {
+  fixture f;
+  f.model->script = {says("done")};
+  auto r = fixture::ask();
+  r.stream = false;
+  f.run(std::move(r));
+  CHECK(f.caller_.of("text").empty());
+  CHECK(f.caller_.member("text") == "done");
+}
+
+TEST_CASE("L3: the model is given the very messages that it made") {
+  fixture f;
+  f.model->script = {says("thinking aloud", {lookup("a")}), says("done")};
+  f.run();
+  REQUIRE(f.model->requests.size() == 2);
+  const auto& m = f.model->requests[1].messages;
+  REQUIRE(m.size() == 4);
+  CHECK(m[0] == f.model->requests[0].messages[0]);
+  CHECK(m[2]->text() == "thinking aloud");
+  CHECK(fault_of(m) == "");
+}
+
+TEST_CASE("L3: events have exactly the members of the contract and their order") {
+  fixture f;
+  f.server->tools["lookup"] = [](const mcp::server_call& c) {
+    c.progress(raw_json::literal(R"({"progressToken":9,"progress":1.50,"total":3,"message":"half"})"));
+    return mcp::call_outcome{mcp::call_outcome::kind::result,
+                             raw_json::literal(R"({"content":[{"type":"text","text":"42","x":1.0}],"isError":false})"),
+                             {}};
+  };
+  f.model->script = {calls({lookup("a")}), says("done")};
+  f.run();
+  CHECK(
+      f.caller_.events ==
+      lines{
+          R"({"type":"round","round":1,"model":"scripted"})",
+          R"({"type":"usage","inputTokens":10,"outputTokens":5,"cachedTokens":2})",
+          R"({"type":"tool_call","call":"a","name":"srv__lookup","server":"srv","arguments":{"of":"a"}})",
+          R"({"type":"tool_progress","call":"a","progress":1.50,"total":3,"message":"half"})",
+          R"({"type":"tool_result","call":"a","isError":false,"durationMs":0,"content":[{"type":"text","text":"42","x":1.0}]})",
+          R"({"type":"round","round":2,"model":"scripted"})", "text done",
+          R"({"type":"usage","inputTokens":20,"outputTokens":10,"cachedTokens":4})"});
+}
+
+TEST_CASE("L5: the last call is made without tools") {
+  fixture f;
+  run_limits l;
+  l.max_rounds = 1;
+  f.model->script = {calls({lookup("a")}), says("what I know")};
+  f.run(fixture::ask(l));
+  CHECK(f.model->requests[0].tools->tools.size() == 2);
+  CHECK(f.model->requests[1].tools == nullptr);
+  CHECK(f.caller_.member("stopReason") == "max_rounds");
+  CHECK(f.caller_.member("text") == "what I know");
+}
+
+TEST_CASE("G32: a model that calls tools for ever is stopped by the rounds") {
+  fixture f;
+  f.model->endless = [](std::size_t i) { return calls({lookup("c" + std::to_string(i))}); };
+  f.run();
+  CHECK(f.caller_.member("stopReason") == "max_rounds");
+  CHECK(f.model->requests.size() == 11);
+  CHECK(f.server->params.size() == 10);
+}
+
+TEST_CASE("L7: the guidance joins the system prompt with names only") {
+  fixture f;
+  f.runs.reset();
+  f.runs = std::make_unique<runner>(
+      f.context.get_executor(), f.time, f.random, f.tools,
+      [&](std::string_view) -> result<std::shared_ptr<providers::model>> { return f.model; }, f.kept,
+      runner::options{16, true, plain_adapter});
+  f.model->script = {says("one"), says("two")};
+  f.run();
+  const auto system = f.model->requests[0].messages.front()->text();
+  CHECK(system.starts_with("be brief\n\nYou can call tools"));
+  CHECK(contains(system, "srv__lookup, srv__other"));
+  // A conversation that is gone on with has the guidance already.
+  f.caller_.done.clear();
+  auto r = fixture::ask();
+  r.system.clear();
+  r.messages.insert(r.messages.begin(), providers::system_message(system));
+  f.run(std::move(r));
+  CHECK(f.model->requests[1].messages.front()->text() == system);
+  CHECK(f.model->requests[1].messages.size() == 2);
+}
+
+TEST_CASE("L8: the time limit of the run cancels what is open") {
+  fixture f;
+  run_limits l;
+  l.timeout_ms = 5000;
+  f.server->hold["lookup"] = true;
+  f.model->script = {calls({lookup("a")})};
+  f.run(fixture::ask(l));
+  f.time.advance(milliseconds(4999));
+  f.settle();
+  CHECK(f.caller_.done.empty());
+  f.time.advance(milliseconds(1));
+  f.settle();
+  CHECK(f.caller_.member("stopReason") == "timeout");
+  CHECK(f.caller_.member("reason") == "Unable to complete task: the time limit of 5 s for the run was reached.");
+  CHECK(f.server->cancelled == 1);
+  CHECK(contains(f.caller_.of("tool_result").at(0), "\"durationMs\":5000"));
+  CHECK(f.time.armed() == 0);
+  check_property(f);
+}
+
+TEST_CASE("L8: elapsed time is in the records") {
+  fixture f;
+  f.server->hold["lookup"] = true;
+  f.model->script = {calls({lookup("a")}), says("done")};
+  f.run();
+  f.time.advance(milliseconds(700));
+  f.server->release();
+  f.settle();
+  CHECK(std::get<record::round_started>(f.written()[5]).elapsed_ms == 700);
+  CHECK(std::get<record::call_result>(f.written()[4]).ms == 700);
+}
+
+TEST_CASE("L9: a failing tool goes back to the model as an error result") {
+  fixture f;
+  f.server->tools["lookup"] = [](const mcp::server_call&) {
+    return mcp::call_outcome{mcp::call_outcome::kind::result,
+                             raw_json::literal(R"({"content":[{"type":"text","text":"no"}],"isError":true})"),
+                             {}};
+  };
+  f.model->script = {calls({lookup("a")}), says("it said no")};
+  f.run();
+  CHECK(f.caller_.member("stopReason") == "final");
+  CHECK(contains(f.caller_.member("toolCalls"), "\"isError\":true"));
+}
+
+TEST_CASE("L10: an unknown tool is told what resembles it and no server hears of it") {
+  fixture f;
+  f.model->script = {calls({call("a", "srv__lokup"), call("b", "zzz")}), says("sorry")};
+  f.run();
+  CHECK(f.server->params.empty());
+  const auto results = f.caller_.of("tool_result");
+  REQUIRE(results.size() == 2);
+  CHECK(contains(results[0], "Similar names: srv__lookup"));
+  CHECK(contains(results[1], "The tools are: srv__lookup, srv__other"));
+  CHECK(f.caller_.of("tool_call").size() == 2);  // shown all the same
+  check_property(f);
+}
+
+TEST_CASE("G29: a tool that this run may not use is not executed") {
+  fixture f;
+  f.model->script = {calls({call("a", "srv__other")}), says("sorry")};
+  auto r = fixture::ask();
+  r.tools = {"*lookup"};
+  f.run(std::move(r));
+  CHECK(f.model->requests[0].tools->tools.size() == 1);
+  CHECK(f.server->params.empty());
+  CHECK(contains(f.caller_.of("tool_result").at(0), "there is no tool named"));
+}
+
+TEST_CASE("L10: a server that is gone or down or refuses becomes an error result") {
+  fixture f;
+  f.server->tools["lookup"] = [](const mcp::server_call&) {
+    return mcp::call_outcome::failed(errc::unavailable, "server \"srv\" exited with status 3");
+  };
+  f.server->tools["other"] = [](const mcp::server_call&) {
+    return mcp::call_outcome{
+        mcp::call_outcome::kind::error, raw_json::literal(R"({"code":-32602,"message":"need \"id\""})"), {}};
+  };
+  f.model->script = {calls({lookup("a"), call("b", "srv__other")}), calls({lookup("c")}), says("done")};
+  f.runs->start(fixture::ask(), f.caller_).value();
+  f.server->hold["none"] = true;
+  f.settle();
+  const auto results = f.caller_.of("tool_result");
+  REQUIRE(results.size() == 3);
+  CHECK(contains(results[0], "exited with status 3"));
+  CHECK(contains(results[1], "need \\\"id\\\" (code -32602)"));
+  CHECK(std::get<record::call_result>(f.written()[5]).cause == record::result_cause::unavailable);
+}
+
+TEST_CASE("L10: a tool whose server object is gone has an error result without an intent") {
+  fixture f;
+  auto orphan = std::make_shared<mcp::catalog_entry>(*f.entry("lookup"));
+  orphan->owner.reset();
+  f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{orphan}, 9);
+  f.model->script = {calls({lookup("a")}), says("done")};
+  f.run();
+  CHECK(contains(f.caller_.of("tool_result").at(0), "is gone"));
+  check_property(f);
+}
+
+TEST_CASE("G3: a call whose server died is not repeated by itself") {
+  fixture f;
+  f.server->tools["lookup"] = [](const mcp::server_call&) {
+    return mcp::call_outcome::failed(errc::unavailable, "server \"srv\" died");
+  };
+  f.model->script = {calls({lookup("a")}), says("done")};
+  f.run();
+  CHECK(f.server->params.size() == 1);
+  CHECK_FALSE(std::get<record::call_intent>(f.written()[3]).repeatable);
+}
+
+TEST_CASE("G28: a broken model stream is an error with its sentence and never an answer") {
+  fixture f;
+  providers::model_error e;
+  e.type = providers::model_error::kind::cut;
+  e.message = "the model \"scripted\" stopped in the middle of its answer";
+  e.partial_text = "half an";
+  e.retryable = true;
+  f.model->script = {breaks(e)};
+  f.run();
+  CHECK(f.caller_.member("stopReason") == "provider_error");
+  CHECK(f.caller_.member("text") == "");
+  CHECK(
+      f.caller_.of("error") ==
+      lines{
+          R"({"type":"error","message":"the model \"scripted\" stopped in the middle of its answer","retryable":true})"});
+}
+
+TEST_CASE("G29: calls without ids or with the same id have one result each") {
+  fixture f;
+  f.model->script = {calls({lookup("same"), lookup("same"), lookup("")}), calls({lookup("same")}), says("done")};
+  f.run();
+  CHECK(f.caller_.member("stopReason") == "final");
+  CHECK(f.server->params.size() == 4);
+  CHECK(fault_of(f.model->requests.back().messages) == "");
+  CHECK(fault_of(f.written()) == "");
+}
+
+TEST_CASE("L12: calls of one round run at the same time and an early answer waits for its turn") {
+  fixture f;
+  f.server->hold["lookup"] = true;
+  f.model->script = {calls({lookup("a"), call("b", "srv__other")}), says("done")};
+  f.run();
+  CHECK(f.server->params.size() == 2);
+  CHECK(f.caller_.of("tool_result").size() == 1);
+  f.server->release("late");
+  f.settle();
+  const auto& results = *f.model->requests[1].messages.back();
+  CHECK(std::get<providers::tool_result_block>(results.blocks[0]).call_id == "a");
+  CHECK(std::get<providers::tool_result_block>(results.blocks[1]).call_id == "b");
+  check_property(f);
+}
+
+TEST_CASE("L15: status lines follow the stages") {
+  fixture f;
+  f.tools.catalog = std::make_shared<mcp::catalog>(
+      std::vector<mcp::entry_ptr>{f.entry("lookup_tool"), f.entry("other", "Other Things")}, 5);
+  f.server->tools["other"] = [](const mcp::server_call&) {
+    return mcp::call_outcome::failed(errc::timed_out, "too slow");
+  };
+  f.model->script = {calls({call("a", "srv__lookup_tool")}), calls({call("b", "srv__other")}), says("done")};
+  auto r = fixture::ask();
+  r.limits.status = status_mode::names;
+  f.run(std::move(r));
+  CHECK(
+      f.caller_.of("status") ==
+      lines{
+          R"({"type":"status","text":"Analyzing request..."})",
+          R"({"type":"status","text":"Selecting appropriate tools..."})",
+          R"({"type":"status","text":"Using Lookup Tool...","tool":"srv__lookup_tool"})",
+          R"({"type":"status","text":"Processing tool results..."})",
+          R"({"type":"status","text":"Selecting appropriate tools..."})",
+          R"({"type":"status","text":"Using Other Things...","tool":"srv__other"})",
+          R"({"type":"status","text":"Tool Other Things failed, trying alternative approach...","tool":"srv__other"})",
+          R"({"type":"status","text":"Processing tool results..."})",
+          R"({"type":"status","text":"Formulating response..."})"});
+}
+
+TEST_CASE("L15: a run that stops without an answer says so on the status line") {
+  fixture f;
+  providers::model_error e;
+  e.message = "no key";
+  f.model->script = {breaks(e)};
+  auto r = fixture::ask();
+  r.limits.status = status_mode::names;
+  f.run(std::move(r));
+  CHECK(f.caller_.of("status").back() == R"({"type":"status","text":"Stopped: no key."})");
+}
+
+TEST_CASE("L18: a cancel reaches the model call") {
+  fixture f;
+  f.model->script = {silent()};
+  const auto name = f.run();
+  CHECK(f.model->open == 1);
+  CHECK(f.runs->cancel(name, "the user pressed Ctrl-C"));
+  f.settle();
+  CHECK(f.model->open == 0);
+  CHECK(f.caller_.member("stopReason") == "cancelled");
+  CHECK(f.caller_.member("reason") == "Unable to complete task: the user pressed Ctrl-C.");
+  CHECK_FALSE(f.runs->cancel(name, ""));
+  check_property(f);
+}
+
+TEST_CASE("G16: a cancel reaches the tool server and every call keeps its one result") {
+  fixture f;
+  f.server->hold["lookup"] = true;
+  f.model->script = {calls({lookup("a"), lookup("b")})};
+  const auto name = f.run();
+  f.runs->cancel(name, "");
+  f.settle();
+  CHECK(f.server->cancelled == 2);
+  CHECK(f.caller_.of("tool_result").size() == 2);
+  CHECK(f.caller_.member("stopReason") == "cancelled");
+  check_property(f);
+}
+
+TEST_CASE("G16: a result that crosses the cancel is dropped") {
+  fixture f;
+  f.server->hold["lookup"] = true;
+  f.model->script = {calls({lookup("a")})};
+  const auto name = f.run();
+  f.runs->cancel(name, "");
+  f.server->release("crossed");
+  f.settle();
+  CHECK(f.caller_.of("tool_result").size() == 1);
+  CHECK(f.caller_.done.size() == 1);
+  CHECK(fault_of(f.written()) == "");
+}
+
+TEST_CASE("G16: a caller that goes away ends its runs and is told nothing more") {
+  fixture f;
+  caller other;
+  f.model->script = {silent(), silent()};
+  f.start(fixture::ask());
+  REQUIRE(f.runs->start(fixture::ask(), other).has_value());
+  f.settle();
+  CHECK(f.runs->active() == 2);
+  const auto told = f.caller_.events.size();
+  f.runs->forget(f.caller_);
+  f.settle();
+  CHECK(f.runs->active() == 1);
+  CHECK(f.model->open == 1);
+  CHECK(f.caller_.done.empty());
+  CHECK(f.caller_.events.size() == told);
+  f.runs->forget(other);
+  f.settle();
+}
+
+TEST_CASE("L18: a cancel before the servers are settled ends the run without a model call") {
+  fixture f;
+  f.tools.settled = false;
+  const auto name = f.run();
+  CHECK(f.tools.waited == milliseconds(1000));
+  f.runs->cancel(name, "");
+  f.settle();
+  CHECK(f.caller_.member("stopReason") == "cancelled");
+  CHECK(names(f.written()) == lines{"run_started", "cancel", "run_ended"});
+  CHECK(f.model->requests.empty());
+  f.tools.waiting();
+  f.settle();
+}
+
+TEST_CASE("runner: the first round waits for servers and a later round sees what came up") {
+  fixture f;
+  f.tools.settled = false;
+  f.model->script = {calls({lookup("a")}), says("done")};
+  f.server->tools["lookup"] = [&](const mcp::server_call&) {
+    f.offer({"lookup", "other", "late"});
+    return mcp::call_outcome{mcp::call_outcome::kind::result, text_result("x"), {}};
+  };
+  f.run();
+  CHECK(f.model->requests.empty());
+  f.tools.waiting();
+  f.settle();
+  CHECK(f.model->requests[0].tools->tools.size() == 2);
+  CHECK(f.model->requests[1].tools->tools.size() == 3);
+}
+
+TEST_CASE("runner: rounds and runs share one tool set while nothing changes") {
+  fixture f;
+  f.model->script = {calls({lookup("a")}), says("done"), says("again")};
+  f.run();
+  f.caller_.done.clear();
+  f.tools.catalog = std::make_shared<mcp::catalog>(
+      std::vector<mcp::entry_ptr>(f.tools.catalog->entries().begin(), f.tools.catalog->entries().end()), 99);
+  f.run();
+  CHECK(f.model->requests[0].tools == f.model->requests[1].tools);
+  CHECK(f.model->requests[0].tools == f.model->requests[2].tools);
+}
+
+TEST_CASE("runner: unknown models and names in use and too many runs are errors") {
+  fixture f;
+  auto r = fixture::ask();
+  r.model = "nope";
+  CHECK(f.runs->start(r, f.caller_).error().code == errc::not_found);
+  r.model = "scripted";
+  r.run = "mine";
+  f.model->script = {silent()};
+  CHECK(f.run(r) == "mine");
+  CHECK(f.runs->start(r, f.caller_).error().code == errc::invalid_argument);
+  f.runs->cancel("mine", "");
+  f.caller_.then = [&] {  // the name is free when done arrives
+    f.caller_.done.clear();
+    CHECK(f.runs->start(r, f.caller_).has_value());
+  };
+  f.settle();
+  f.caller_.then = nullptr;
+  CHECK(f.runs->active() == 1);
+  std::size_t started = 1;
+  while (f.runs->start(fixture::ask(), f.caller_).has_value()) ++started;
+  CHECK(started == 1024);
+  f.runs->forget(f.caller_);
+  f.settle();
+}
+
+TEST_CASE("L11: a journal that cannot be written ends the run with store_error") {
+  for (const auto* at : {"run_started", "round_started", "assistant", "call_intent", "call_result", "run_ended"}) {
+    CAPTURE(at);
+    fixture f(true);
+    f.failing.fail_at = at;
+    f.model->script = {calls({lookup("a"), lookup("b")}), says("done")};
+    f.run();
+    CHECK(f.caller_.member("stopReason") == "store_error");
+    CHECK(contains(f.caller_.member("reason"), "no space left on device"));
+    CHECK(f.caller_.done.size() == 1);
+    CHECK(f.server->open.empty());
+  }
+}
+
+TEST_CASE("L22: the log tells each level and the histogram counts depths and stop reasons") {
+  std::vector<std::string> logged;
+  log::install(log::level::debug, [&](log::level, std::string_view line) { logged.emplace_back(line); });
+  {
+    fixture f;
+    f.model->script = {calls({lookup("a")}), calls({lookup("b")}), calls({lookup("c")}), says("done"), says("at once")};
+    f.run();
+    f.caller_.done.clear();
+    f.run();
+    const auto& c = f.runs->counts();
+    CHECK(c.runs == 2);
+    CHECK(c.active == 0);
+    CHECK(c.rounds == 5);
+    CHECK(c.calls == 3);
+    CHECK(c.depth[0] == 1);
+    CHECK(c.depth[3] == 1);
+    REQUIRE(c.stops.size() == 1);
+    CHECK(c.stops[0] == std::pair<std::string, std::uint64_t>("final", 2));
+  }
+  log::install(log::level::off, {});
+  const auto has = [&](std::string_view part) {
+    return std::ranges::any_of(logged, [&](const auto& l) { return contains(l, part); });
+  };
+  CHECK(has("depth 2 opens: 6 messages, 2 tools, model scripted"));
+  CHECK(has("calls srv__lookup"));
+  CHECK(has("depth 0: srv__lookup answered after 0 ms"));
+  CHECK(has("ended at depth 3 after 4 rounds"));
+}
+
+TEST_CASE("runner: shutting down cancels every run and refuses new ones") {
+  fixture f;
+  f.model->script = {silent()};
+  f.run();
+  bool joined = false;
+  asio::co_spawn(
+      f.context, [&]() -> asio::awaitable<void> { co_await f.runs->shut_down(); },
+      [&](std::exception_ptr e) { joined = !e; });
+  f.settle();
+  CHECK(joined);
+  CHECK(f.caller_.member("stopReason") == "cancelled");
+  CHECK(f.runs->start(fixture::ask(), f.caller_).error().code == errc::unavailable);
+}
