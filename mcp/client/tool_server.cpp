@@ -276,6 +276,7 @@ void tool_server::launch_with(result<process_spec> spec) {
   o.start_timeout = options_.start_timeout;
   o.skip_probe = legacy_known_;
   run_ = std::make_unique<server_run>(static_cast<run_events&>(*this), context_.time, context_.soon, std::move(o));
+  stderr_.begin_process();
   run_->launch(context_.launcher, std::move(*spec));
 }
 

@@ -1,0 +1,404 @@
+// Calls through the client of one server: waiting, queues, limits, endings.
+#include "test/mcp/client/supervisor_rig.hpp"
+
+using namespace mcpbx;
+using namespace mcpbx::mcp;
+using namespace mcpbx::test;
+using box = supervisor_rig::outcome_box;
+
+namespace {
+
+/// Leaves tools/call unanswered until the test answers it.
+bool keep_calls(scripted_process&, const message& m) {
+  return m.method() == "tools/call";
+}
+
+void answer_last_call(scripted_process& p, std::string_view result) {
+  auto m = parse_message(raw_json::own(p.last("tools/call")));
+  REQUIRE(m.has_value());
+  p.answer(*m, result);
+}
+
+/// The catalog's client of a server that is not up yet, by way of a lazy one that was listed before.
+struct sleeping {
+  supervisor_rig r;
+  std::shared_ptr<client> owner;
+  explicit sleeping(script second, int start_timeout = 3000) {
+    auto o = server_named("srv");
+    o.idle_stop = milliseconds(10);
+    o.start_timeout = milliseconds(start_timeout);
+    r.launcher.add("srv", legacy_script());
+    r.launcher.add("srv", std::move(second));
+    r.start({o});
+    owner = r.owner("srv__echo");
+    r.advance(10);
+    r.turn();
+    REQUIRE(r.status().state == server_state::lazy);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("G1: a server that exits in a call gives an error with server and cause and status") {
+  supervisor_rig r;
+  r.start("git", legacy_script({"echo"}, [](scripted_process& p, const message& m) {
+            if (m.method() != "tools/call") return false;
+            p.say_stderr("fatal: bad object\n");
+            p.exit(3);
+            return true;
+          }));
+  box b;
+  r.call(*r.owner("git__echo"), b);
+  r.turn();
+  CHECK(b.failed());
+  CHECK(b.last.failure.code == errc::unavailable);
+  CHECK(b.text() == "tool server \"git\" exited with status 3 during the call; last stderr: fatal: bad object");
+}
+
+TEST_CASE("G1: half a line before the exit does not hide the exit") {
+  supervisor_rig r;
+  r.start("git", legacy_script({"echo"}, [](scripted_process& p, const message& m) {
+            if (m.method() != "tools/call") return false;
+            p.say_bytes("{\"jsonrpc\":\"2.0\",\"id\":" + std::string(m.id.token().text()) + ",\"result\":{\"cont");
+            p.die(SIGABRT);
+            return true;
+          }));
+  box b;
+  r.call(*r.owner("git__echo"), b);
+  r.turn();
+  CHECK(b.text() == "tool server \"git\" was ended by signal 6 (SIGABRT) during the call");
+}
+
+TEST_CASE("G1: the last answer before an exit is not lost") {
+  supervisor_rig r;
+  r.start("srv", legacy_script({"echo"}, [](scripted_process& p, const message& m) {
+            if (m.method() != "tools/call") return false;
+            p.answer(m, text_result("bye"));
+            p.exit(0);
+            return true;
+          }));
+  box b;
+  r.call(*r.owner("srv__echo"), b);
+  r.turn();
+  CHECK(b.text() == text_result("bye"));
+}
+
+TEST_CASE("G3: a call is never repeated by itself") {
+  supervisor_rig r;
+  int executed = 0;
+  r.start("srv", legacy_script({"echo"}, [&](scripted_process& p, const message& m) {
+            if (m.method() != "tools/call") return false;
+            ++executed;
+            p.exit(1);
+            return true;
+          }));
+  for (int i = 0; i < 100; ++i) {
+    box b;
+    r.call(*r.owner("srv__echo"), b);
+    r.advance(100'000);
+    CHECK(b.failed());
+  }
+  CHECK(executed == 100);
+}
+
+TEST_CASE("G5: a server that closes its stdout and lives on is restarted and its calls fail") {
+  supervisor_rig r;
+  r.start("srv", legacy_script({"echo"}, [](scripted_process& p, const message& m) {
+            if (m.method() != "tools/call") return false;
+            p.ignores_stdin_end = true;
+            p.close_stdout();
+            return true;
+          }));
+  box b;
+  r.call(*r.owner("srv__echo"), b);
+  r.turn();
+  CHECK(b.times == 0);
+  r.advance(250);
+  CHECK(b.text().find("tool server \"srv\" closed a stream") == 0);
+  CHECK(r.launcher.spawned[0]->signals == std::vector<int>{SIGTERM});
+  CHECK(r.launcher.count("srv") == 2);
+  CHECK(r.status().state == server_state::ready);
+}
+
+TEST_CASE("G5: after three time-outs in a row a server is restarted, SIGKILL included, within 10 s") {
+  supervisor_rig r;
+  r.launcher.add("srv", legacy_script({"echo"}, [](scripted_process& p, const message& m) {
+                   p.ignores_sigterm = p.ignores_stdin_end = true;
+                   return m.method() == "tools/call";
+                 }));
+  r.launcher.add("srv", legacy_script());
+  auto o = server_named("srv");
+  o.limits = {milliseconds(5000), milliseconds(10'000)};
+  r.start({o});
+  const auto owner = r.owner("srv__echo");
+  for (int i = 0; i < 3; ++i) {
+    box b;
+    r.call(*owner, b);
+    r.advance(5000);
+    CHECK(b.failed());
+    CHECK(b.last.failure.code == errc::timed_out);
+    CHECK(b.text() == "tool server \"srv\": tools/call echo gave no sign of life for 5 s");
+  }
+  CHECK(r.launcher.spawned[0]->count("notifications/cancelled") == 3);
+  CHECK(r.status().state == server_state::restarting);
+  CHECK(r.status().last_error.find("hangs") != std::string::npos);
+  r.advance(2000);
+  CHECK(r.launcher.spawned[0]->signals == std::vector<int>{SIGTERM, SIGKILL});
+  CHECK(r.status().state == server_state::ready);
+  box b;
+  r.call(*owner, b);
+  r.turn();
+  CHECK(b.answered());
+}
+
+TEST_CASE("G14: an answer of the wrong shape fails its call at once and names the server") {
+  supervisor_rig r;
+  r.start("srv", legacy_script({"echo"}, keep_calls));
+  box shape, malformed;
+  r.call(*r.owner("srv__echo"), shape);
+  r.turn();
+  answer_last_call(r.launcher.last(), R"({"content":"text"})");
+  r.turn();
+  CHECK(
+      shape.text() ==
+      "tool server \"srv\" answered with a result of the wrong shape: \"content\" must be an array (tools/call echo)");
+  r.call(*r.owner("srv__echo"), malformed);
+  r.turn();
+  r.launcher.last().say(R"({"jsonrpc":"2.0","id":)" + std::to_string(5) + R"(,"result":{},"error":{}})");
+  r.turn();
+  CHECK(malformed.failed());
+  CHECK(malformed.text().find("tool server \"srv\": tools/call echo: the answer breaks the protocol") == 0);
+}
+
+TEST_CASE("an error of the server passes as it came") {
+  supervisor_rig r;
+  r.start("srv", legacy_script({"echo"}, [](scripted_process& p, const message& m) {
+            if (m.method() != "tools/call") return false;
+            p.refuse(m, -32602, "no such file", R"({"uri":"x"})");
+            return true;
+          }));
+  box b;
+  r.call(*r.owner("srv__echo"), b);
+  r.turn();
+  CHECK(b.last.type == call_outcome::kind::error);
+  CHECK(b.text() == R"({"code":-32602,"message":"no such file","data":{"uri":"x"}})");
+}
+
+TEST_CASE("G16: a cancelled call ends in the next turn and the server is told") {
+  supervisor_rig r;
+  r.start("srv", legacy_script({"echo"}, keep_calls));
+  box b;
+  const auto owner = r.owner("srv__echo");
+  const auto t = r.call(*owner, b);
+  r.turn();
+  owner->cancel(t, "the caller left");
+  CHECK(b.times == 0);
+  r.turn();
+  CHECK(b.last.failure.code == errc::cancelled);
+  CHECK(b.text() == "tools/call echo was cancelled: the caller left");
+  CHECK(r.launcher.last().count("notifications/cancelled") == 1);
+  owner->cancel(t, "again");
+  owner->cancel(4711, "unknown");
+  r.turn();
+  CHECK(b.times == 1);
+}
+
+TEST_CASE("calls made while a server starts wait for it") {
+  sleeping s(legacy_script());
+  box b;
+  s.r.call(*s.owner, b);
+  CHECK(s.r.status().queued_calls == 1);
+  s.r.turn();
+  CHECK(b.answered());
+}
+
+TEST_CASE("calls that wait for a start fail with it and name the cause") {
+  sleeping s(legacy_script({"echo"}, [](scripted_process& p, const message& m) {
+    if (m.method() != "initialize") return false;
+    p.say_stderr("cannot open database\n");
+    p.exit(2);
+    return true;
+  }));
+  box b;
+  s.r.call(*s.owner, b);
+  s.r.turn();
+  CHECK(b.text() ==
+        "tool server \"srv\" exited with status 2 before it was ready, while it was asked initialize; last stderr: "
+        "cannot open "
+        "database");
+}
+
+TEST_CASE("calls that wait for a start that takes too long fail when it does") {
+  sleeping s(script([](scripted_process&, const message&) {}));
+  box b, brief;
+  s.r.call(*s.owner, b);
+  s.r.call(*s.owner, brief, "{}", call_limits{milliseconds(500), milliseconds(500)});
+  s.r.advance(500);
+  CHECK(brief.last.failure.code == errc::timed_out);
+  CHECK(brief.text() == "tool server \"srv\": tools/call echo waited too long for the server to be ready");
+  s.r.advance(2500);
+  CHECK(b.failed());
+  CHECK(b.text().find("tool server \"srv\" was not ready within 3 s") == 0);
+}
+
+TEST_CASE("a waiting call can be cancelled and its limits run from the start of waiting") {
+  sleeping s(legacy_script({"echo"}, [held = std::make_shared<int>(0)](scripted_process& p, const message& m) {
+    if (m.method() == "tools/call") return true;
+    if (m.method() != "tools/list" || (*held)++ > 0) return false;
+    p.on_stdin_closed = [] {};
+    return true;
+  }));
+  box cancelled;
+  const auto t = s.r.call(*s.owner, cancelled);
+  s.owner->cancel(t, "no need");
+  s.r.turn();
+  CHECK(cancelled.last.failure.code == errc::cancelled);
+  CHECK(s.r.status().queued_calls == 0);
+  box b;
+  s.r.call(*s.owner, b, "{}", call_limits{milliseconds(1000), milliseconds(1000)});
+  s.r.advance(600);
+  auto& p = s.r.launcher.last();
+  auto list = parse_message(raw_json::own(p.last("tools/list")));
+  p.answer(*list, tools_page({tool_definition("echo")}));
+  s.r.turn();
+  CHECK(p.count("tools/call") == 1);
+  s.r.advance(399);
+  CHECK(b.times == 0);
+  s.r.advance(1);
+  CHECK(b.last.failure.code == errc::timed_out);
+}
+
+TEST_CASE("a call to a server that is down fails at once and says when it is tried again") {
+  supervisor_rig r;
+  r.launcher.add("srv", legacy_script());
+  r.launcher.add("srv", scripted_launcher::setup([](scripted_process& p) { p.exit(1); }));
+  r.start({server_named("srv")});
+  const auto owner = r.owner("srv__echo");
+  r.launcher.last().exit(1);
+  r.advance(3000);
+  REQUIRE(r.status().state == server_state::crash_loop);
+  REQUIRE(r.status().next_try_ms > 600);
+  box b;
+  r.call(*owner, b);
+  CHECK(b.times == 0);
+  r.turn();
+  CHECK(b.failed());
+  CHECK(b.text().find("tool server \"srv\" exited with status 1 before it was ready") == 0);
+  CHECK(b.text().find("; next start in ") != std::string::npos);
+}
+
+TEST_CASE("maxConcurrency holds calls back, in order") {
+  supervisor_rig r;
+  auto o = server_named("srv");
+  o.max_concurrency = 2;
+  r.launcher.add("srv", legacy_script({"echo"}, keep_calls));
+  r.start({o});
+  box boxes[5];
+  for (int i = 0; i < 5; ++i) r.call(*r.owner("srv__echo"), boxes[i], "{\"name\":\"" + std::to_string(i) + "\"}");
+  r.turn();
+  auto& p = r.launcher.last();
+  CHECK(p.count("tools/call") == 2);
+  CHECK(r.status().open_calls == 2);
+  CHECK(r.status().queued_calls == 3);
+  CHECK(r.supervisor->open_calls() == 5);
+  for (int i = 2; i < 5; ++i) {
+    answer_last_call(p, text_result("x"));
+    r.turn();
+    CHECK(find_member(find_member(raw_json::own(p.last("tools/call")), "params"), "name").as_string() ==
+          std::to_string(i));
+  }
+  CHECK(p.count("tools/call") == 5);
+}
+
+TEST_CASE("a server that does not read fails calls beyond 1024 requests at once and is restarted after 30 s") {
+  supervisor_rig r;
+  r.launcher.add("srv", legacy_script());
+  r.launcher.add("srv", legacy_script());
+  r.start({server_named("srv")});
+  const auto owner = r.owner("srv__echo");
+  auto& deaf = r.launcher.last();
+  deaf.reads = false;
+  std::vector<box> boxes(1030);
+  for (auto& b : boxes) r.call(*owner, b);
+  r.turn();
+  int failed = 0;
+  for (const auto& b : boxes) failed += b.times;
+  CHECK(failed == 6);
+  CHECK(boxes.back().last.failure.code == errc::limit);
+  CHECK(boxes.back().text().find("tool server \"srv\" takes its requests too slowly") == 0);
+  r.advance(29'999);
+  CHECK(r.launcher.count("srv") == 1);
+  r.advance(1);
+  CHECK(boxes[0].text().find("tool server \"srv\" has read nothing for 30 s") == 0);
+  r.turn();
+  CHECK(r.launcher.count("srv") == 2);
+  for (const auto& b : boxes) CHECK(b.times == 1);
+}
+
+TEST_CASE("the queue is bounded in bytes, and one large message always enters an empty one") {
+  supervisor_rig r;
+  r.start("srv", legacy_script());
+  const auto owner = r.owner("srv__echo");
+  r.launcher.last().reads = false;
+  const auto large = "{\"name\":\"echo\",\"arguments\":{\"a\":\"" + std::string(std::size_t{17} << 20, 'x') + "\"}}";
+  box first, second;
+  r.call(*owner, first, large);
+  r.call(*owner, second);
+  r.turn();
+  CHECK(first.times == 0);
+  CHECK(second.failed());
+  CHECK(second.last.failure.code == errc::limit);
+  r.launcher.last().read_again();
+  r.turn();
+  CHECK(first.answered());
+}
+
+TEST_CASE("a handler may call again from inside its own outcome") {
+  supervisor_rig r;
+  r.start("srv", legacy_script());
+  const auto owner = r.owner("srv__echo");
+  int rounds = 0;
+  std::function<void()> next = [&] {
+    server_call c;
+    c.params = raw_json::literal(R"({"name":"echo"})");
+    c.what = "tools/call echo";
+    c.done = [&](const call_outcome& o) {
+      CHECK(o.type == call_outcome::kind::result);
+      if (++rounds < 1000) next();
+    };
+    owner->call(std::move(c));
+  };
+  next();
+  r.turn();
+  CHECK(rounds == 1000);
+}
+
+TEST_CASE("params that cannot be edited fail the call, not the server") {
+  supervisor_rig r;
+  r.start("srv", modern_script());
+  box b;
+  r.call(*r.owner("srv__echo"), b, R"({"name":"echo","_meta":{},"_meta":{}})");
+  r.turn();
+  CHECK(b.failed());
+  CHECK(b.last.failure.code == errc::invalid_argument);
+  CHECK(b.text().find("duplicate member") != std::string::npos);
+  CHECK(r.status().state == server_state::ready);
+  CHECK(r.supervisor->open_calls() == 0);
+}
+
+TEST_CASE("a modern server is told who calls") {
+  supervisor_rig r;
+  r.start("srv", modern_script());
+  server_call c;
+  c.params = raw_json::literal(R"({"name":"echo"})");
+  c.caller.client_info = raw_json::literal(R"({"name":"host","version":"9"})");
+  c.caller.capabilities = raw_json::literal(R"({"roots":{}})");
+  int done = 0;
+  c.done = [&](const call_outcome&) { ++done; };
+  r.owner("srv__echo")->call(std::move(c));
+  r.turn();
+  CHECK(done == 1);
+  const auto meta = find_member(find_member(raw_json::own(r.launcher.last().last("tools/call")), "params"), "_meta");
+  CHECK(find_member(meta, "io.modelcontextprotocol/clientInfo").text() == R"({"name":"host","version":"9"})");
+  CHECK(find_member(meta, "io.modelcontextprotocol/clientCapabilities").text() == R"({"roots":{}})");
+}

@@ -1,0 +1,169 @@
+// The catalog: names, filters, snapshots.
+#include "mcp/client/catalog_builder.hpp"
+#include "mcp/client/supervisor.hpp"
+#include "test/mcp/client/supervisor_rig.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+
+using namespace mcpbx;
+using namespace mcpbx::mcp;
+using namespace mcpbx::test;
+
+namespace {
+
+tool_list tools(const std::vector<std::string>& names, std::string_view more = "") {
+  auto list = std::make_shared<std::vector<tool_view>>();
+  for (const auto& n : names) list->push_back(*read_tool(raw_json::own(tool_definition(n, more))));
+  return list;
+}
+
+std::vector<std::string> names_of(const catalog_ptr& c) {
+  std::vector<std::string> out;
+  for (const auto& e : c->entries()) out.push_back(e->name);
+  return out;
+}
+
+catalog_builder::server server(std::string name, tool_filter filter = {}, bool plain = false) {
+  return {std::move(name), std::move(filter), plain, {}};
+}
+
+}  // namespace
+
+TEST_CASE("the exposed definition is the server's with its name replaced and nothing else") {
+  catalog_builder b({server("git")});
+  const auto definition = raw_json::literal(
+      R"({ "description":"d\u00e9", "name" : "log", "inputSchema":{"type":"object","$defs":{"a":1.0}}, "x":[1e400] })");
+  b.set_tools(0, std::make_shared<std::vector<tool_view>>(1, *read_tool(definition)));
+  const auto c = b.build();
+  REQUIRE(c->entries().size() == 1);
+  const auto& e = *c->entries()[0];
+  CHECK(e.name == "git__log");
+  CHECK(e.server == "git");
+  CHECK(e.tool == "log");
+  CHECK(e.definition.text().data() == definition.text().data());
+  CHECK(
+      e.exposed.text() ==
+      R"({ "description":"d\u00e9", "name" : "git__log", "inputSchema":{"type":"object","$defs":{"a":1.0}}, "x":[1e400] })");
+  CHECK(e.legacy.text().data() == e.exposed.text().data());
+  CHECK(e.description == "d\xC3\xA9");
+  CHECK(c->find("git__log") == c->entries()[0]);
+  CHECK_FALSE(c->find("log"));
+  CHECK(c->tools_list().text() == "{\"tools\":[" + std::string(e.exposed.text()) + "]}");
+  CHECK(c->tools_list().text().data() == c->tools_list().text().data());
+  CHECK(c->legacy_tools_list().text().data() == c->tools_list().text().data());
+}
+
+TEST_CASE("a legacy caller sees no outputSchema that is not for objects") {
+  catalog_builder b({server("s")});
+  b.set_tools(0, tools({"a"}, R"(,"outputSchema":{"type":"array"})"));
+  const auto c = b.build();
+  CHECK(c->tools_list().text().find("outputSchema") != std::string_view::npos);
+  CHECK(c->legacy_tools_list().text().find("outputSchema") == std::string_view::npos);
+}
+
+TEST_CASE("filters choose by the server's own names and renames replace them") {
+  catalog_builder b({server("git", {{"git_*"}, {"git_push"}, {{"git_log", "history"}}})});
+  b.set_tools(0, tools({"git_log", "git_push", "git_status", "other"}));
+  const auto c = b.build();
+  CHECK(names_of(c) == std::vector<std::string>{"git__history", "git__git_status"});
+  CHECK(c->find("git__history")->tool == "git_log");
+}
+
+TEST_CASE("a snapshot shares what did not change and is the same one when nothing did") {
+  catalog_builder b({server("a"), server("b")});
+  b.set_tools(0, tools({"x", "y"}));
+  b.set_tools(1, tools({"x"}));
+  const auto first = b.build();
+  CHECK(b.build() == first);
+  b.set_tools(0, tools({"x", "y"}));  // the same bytes from a new life
+  CHECK(b.build() == first);
+  b.set_tools(0, tools({"y", "z"}));
+  const auto second = b.build();
+  CHECK(second != first);
+  CHECK(second->revision() == first->revision() + 1);
+  CHECK(names_of(second) == std::vector<std::string>{"a__y", "a__z", "b__x"});
+  CHECK(second->entries()[0] == first->entries()[1]);
+  CHECK(second->entries()[2] == first->entries()[2]);
+  CHECK(names_of(first).size() == 3);
+  SUBCASE("a changed definition is a new entry with another hash") {
+    b.set_tools(1, tools({"x"}, R"(,"title":"new")"));
+    const auto third = b.build();
+    CHECK(third->entries()[2] != second->entries()[2]);
+    CHECK(third->entries()[2]->hash != second->entries()[2]->hash);
+    CHECK(third->find("a__y") == second->find("a__y"));
+  }
+}
+
+TEST_CASE("G38: the names of prefixed servers are the same whatever order the servers come up in") {
+  const std::vector<catalog_builder::server> configured = {server("git"), server("my__git"), server("my_git"),
+                                                           server("plain", {}, true), server("mcpbx")};
+  const std::vector<tool_list> lists = {tools({"echo", "a.b", "a_b", "a/b"}), tools({"echo", "log"}),
+                                        tools({"echo", "log"}), tools({"echo", "git__echo"}), tools({"x"})};
+  std::map<std::string, std::string> expected;
+  std::vector<std::size_t> order(configured.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  do {
+    catalog_builder b(configured);
+    for (const auto i : order) {
+      b.set_tools(i, lists[i]);
+      for (const auto& e : b.build()->entries()) {
+        const auto [known, fresh] = expected.emplace(e->server + "/" + e->tool, e->name);
+        REQUIRE(known->second == e->name);
+      }
+    }
+    const auto c = b.build();
+    REQUIRE(c->entries().size() == 11);
+    std::set<std::string> distinct;
+    for (const auto& e : c->entries()) {
+      distinct.insert(e->name);
+      REQUIRE(c->find(e->name) == e);
+    }
+    REQUIRE(distinct.size() == 11);
+  } while (std::ranges::next_permutation(order).found);
+  CHECK(expected.at("git/echo") == "git__echo");
+  CHECK(expected.at("my__git/echo") == "my_git__echo");
+  CHECK(expected.at("plain/echo") == "echo");
+  CHECK_FALSE(expected.at("mcpbx/x").starts_with("mcpbx__"));
+}
+
+TEST_CASE("G38: with plain names the first server in file order keeps a name") {
+  catalog_builder b({server("one", {}, true), server("two", {}, true), server("three")});
+  b.set_tools(1, tools({"echo", "list"}));
+  b.set_tools(2, tools({"echo"}));
+  CHECK(names_of(b.build()) == std::vector<std::string>{"echo", "list", "three__echo"});
+  b.set_tools(0, tools({"echo"}));
+  CHECK(names_of(b.build()) == std::vector<std::string>{"echo", "two__echo", "list", "three__echo"});
+  const auto notices = b.take_notices();
+  REQUIRE(notices.size() == 1);
+  CHECK(notices[0] == "tool server \"two\": tool \"echo\" cannot be called \"echo\"; its name is \"two__echo\"");
+  b.set_tools(0, tools({"echo"}));
+  b.build();
+  CHECK(b.take_notices().empty());
+}
+
+TEST_CASE("names that resemble a wrong one are found") {
+  catalog_builder b({server("git"), server("files")});
+  b.set_tools(0, tools({"log", "status"}));
+  b.set_tools(1, tools({"read", "log"}));
+  const auto c = b.build();
+  CHECK(c->similar("log", 3) == std::vector<std::string>{"git__log", "files__log"});
+  CHECK(c->similar("git__lgo", 2).at(0) == "git__log");
+  CHECK(c->similar("zzzzzzzzzzzzzzz", 3).empty());
+}
+
+TEST_CASE("ten thousand tools make one list, once") {
+  std::vector<std::string> many;
+  for (int i = 0; i < 10'000; ++i) many.push_back("tool_" + std::to_string(i));
+  catalog_builder b({server("s")});
+  b.set_tools(0, tools(many));
+  const auto c = b.build();
+  CHECK(c->entries().size() == 10'000);
+  const auto list = c->tools_list();
+  CHECK(list.text().data() == c->tools_list().text().data());
+  std::size_t n = 0;
+  for_each_element(find_member(list, "tools"), [&](const raw_json&) { return ++n != 0; });
+  CHECK(n == 10'000);
+}

@@ -1,0 +1,198 @@
+// The list of tools of one server: pages, changes, subscriptions.
+#include "mcp/client/tool_lister.hpp"
+#include "test/mcp/client/session_rig.hpp"
+
+using namespace mcpbx;
+using namespace mcpbx::mcp;
+using mcpbx::test::session_rig;
+
+namespace {
+
+std::string page(std::string_view names, std::string_view more = "") {
+  std::string out = "{\"tools\":[";
+  bool first = true;
+  for (const char c : names) {
+    out += std::string(first ? "" : ",") + "{\"name\":\"" + c + "\",\"inputSchema\":{}}";
+    first = false;
+  }
+  return out + "]" + std::string(more) + "}";
+}
+
+std::string names_of(const std::vector<tool_view>& tools) {
+  std::string out;
+  for (const auto& t : tools) out += t.name;
+  return out;
+}
+
+constexpr std::string_view list_changed = R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})";
+
+}  // namespace
+
+TEST_CASE("G15: all pages are taken, in order") {
+  session_rig s;
+  s.begin();
+  s.refuse("server/discover", -32601);
+  s.answer("initialize", R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}}})");
+  s.answer("tools/list", page("ab", R"(,"nextCursor":"p\"2")"));
+  CHECK(find_member(raw_json::own(s.sent.back()), "params").text() == R"({"cursor":"p\"2"})");
+  s.answer("tools/list", page("c", R"(,"nextCursor":null)"));
+  CHECK(s.ready == 1);
+  CHECK(names_of(*s.lists.at(0)) == "abc");
+}
+
+TEST_CASE("G15: an endless list ends at a repeated cursor") {
+  tool_lister l;
+  CHECK(*l.take_page(raw_json::own(page("a", R"(,"nextCursor":"1")"))));
+  CHECK_FALSE(*l.take_page(raw_json::own(page("b", R"(,"nextCursor":"1")"))));
+  CHECK(names_of(l.tools()) == "ab");
+  CHECK(l.notices().at(0).find("same cursor twice") != std::string::npos);
+}
+
+TEST_CASE("G15: an endless list ends after 1000 pages") {
+  tool_lister l;
+  int pages = 1;
+  while (*l.take_page(raw_json::own("{\"tools\":[{\"name\":\"t" + std::to_string(pages) +
+                                    "\",\"inputSchema\":{}}],\"nextCursor\":\"" + std::to_string(pages) + "\"}")))
+    ++pages;
+  CHECK(pages == 1000);
+  CHECK(l.tools().size() == 1000);
+}
+
+TEST_CASE("G15: a list is bounded in bytes and tools") {
+  tool_lister bytes({.max_bytes = 100});
+  CHECK(*bytes.take_page(raw_json::own(page("a", R"(,"nextCursor":"1")"))));
+  CHECK_FALSE(*bytes.take_page(raw_json::own(page("b", R"(,"nextCursor":"2")"))));
+  tool_lister many({.max_tools = 2});
+  CHECK_FALSE(*many.take_page(raw_json::own(page("abc"))));
+  CHECK(names_of(many.tools()) == "ab");
+  CHECK(many.notices().size() == 1);
+}
+
+TEST_CASE("G15: bad definitions and second ones of a name are left out one by one with a notice each") {
+  tool_lister l;
+  CHECK_FALSE(*l.take_page(raw_json::own(
+      R"({"tools":[{"name":"a","inputSchema":{}},null,{"name":"x"},{"name":"a","inputSchema":{},"description":"2"},{"name":"b","inputSchema":{}}]})")));
+  CHECK(names_of(l.tools()) == "ab");
+  CHECK(l.tools()[0].description.empty());
+  CHECK(l.notices().size() == 3);
+  tool_lister flood;
+  std::string all = "{\"tools\":[null";
+  for (int i = 0; i < 99; ++i) all += ",null";
+  CHECK_FALSE(*flood.take_page(raw_json::own(all + "]}")));
+  CHECK(flood.notices().size() == 21);
+  CHECK(flood.notices().back() == "and 80 more of this kind");
+}
+
+TEST_CASE("G14: a list of the wrong shape leaves the server up and is asked for again") {
+  session_rig s;
+  s.begin();
+  s.refuse("server/discover", -32601);
+  s.answer("initialize", R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}}})");
+  s.answer("tools/list", R"({"tools":"none"})");
+  CHECK(s.ready == 1);
+  CHECK(s.problem.find("tool server \"srv\" answered tools/list with a result of the wrong shape") == 0);
+  s.advance(milliseconds(5000));
+  CHECK(s.count("tools/list") == 2);
+  s.answer("tools/list", page("a"));
+  CHECK(names_of(*s.lists.back()) == "a");
+}
+
+TEST_CASE("G10: a storm of list_changed makes at most 3 refreshes") {
+  session_rig s;
+  s.open_legacy(page("a"));
+  int refreshes = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    s.say(list_changed);
+    s.advance(milliseconds(1));
+    const int asked = s.count("tools/list") - 1;
+    if (asked > refreshes) {
+      // The kind that says so again after each answer, too.
+      refreshes = asked;
+      s.answer("tools/list", page("a"));
+      s.say(list_changed);
+    }
+  }
+  CHECK(refreshes <= 3);
+  CHECK(s.lists.size() == 1);
+  SUBCASE("and the last word of the storm is heard") {
+    s.advance(milliseconds(20'000));
+    s.answer("tools/list", page("ab"));
+    CHECK(names_of(*s.lists.back()) == "ab");
+  }
+}
+
+TEST_CASE("G10: one change after a quiet while is fetched at once") {
+  session_rig s;
+  s.open_legacy(page("a"));
+  for (int i = 0; i < 3; ++i) {
+    s.advance(milliseconds(15'000));
+    s.say(list_changed);
+    CHECK(s.count("tools/list") == i + 2);
+    s.answer("tools/list", page(i % 2 == 0 ? "ab" : "a"));
+  }
+  CHECK(s.lists.size() == 4);
+}
+
+TEST_CASE("changes during a fetch lead to exactly one more") {
+  session_rig s;
+  s.open_legacy(page("a"));
+  s.advance(milliseconds(15'000));
+  s.say(list_changed);
+  s.say(list_changed);
+  s.say(list_changed);
+  CHECK(s.count("tools/list") == 2);
+  s.answer("tools/list", page("ab"));
+  s.advance(milliseconds(20'000));
+  CHECK(s.count("tools/list") == 3);
+  s.answer("tools/list", page("ab"));
+  s.advance(milliseconds(60'000));
+  CHECK(s.count("tools/list") == 3);
+  CHECK(s.lists.size() == 2);
+}
+
+TEST_CASE("a modern server has one subscription, which is opened before the list and again when it ends") {
+  session_rig s;
+  s.open_modern(page("a"));
+  CHECK(s.count("subscriptions/listen") == 1);
+  CHECK(find_member(find_member(raw_json::own(s.sent.at(1)), "params"), "notifications").text() ==
+        R"({"toolsListChanged":true})");
+  const auto id = s.id_of("subscriptions/listen");
+  s.advance(milliseconds(15'000));
+  s.say(
+      R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":99}}})");
+  CHECK(s.count("tools/list") == 1);
+  s.say(
+      R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":)" +
+      id + "}}}");
+  CHECK(s.count("tools/list") == 2);
+  s.answer("tools/list", page("ab"));
+
+  SUBCASE("ended by its result") {
+    s.answer("subscriptions/listen", "{}");
+  }
+  SUBCASE("ended by a cancellation") {
+    s.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" + id + "}}");
+  }
+  CHECK(s.count("subscriptions/listen") == 1);
+  s.advance(milliseconds(1000));
+  CHECK(s.count("subscriptions/listen") == 2);
+  // What changed in between may have gone unheard.
+  s.advance(milliseconds(5000));
+  CHECK(s.count("tools/list") == 3);
+}
+
+TEST_CASE("a subscription that keeps ending is opened ever more rarely, one that is refused no more") {
+  session_rig s;
+  s.open_modern(page("a"));
+  for (int i = 0; i < 600; ++i) {
+    if (s.count("subscriptions/listen") < 50) s.answer("subscriptions/listen", "{}");
+    s.advance(milliseconds(1000));
+    if (s.count("tools/list") > 1) s.answer("tools/list", page("a"));
+  }
+  CHECK(s.count("subscriptions/listen") <= 16);
+  session_rig never_again;
+  never_again.open_modern(page("a"));
+  never_again.refuse("subscriptions/listen", -32601);
+  never_again.advance(milliseconds(600'000));
+  CHECK(never_again.count("subscriptions/listen") == 1);
+}

@@ -1,0 +1,107 @@
+// The small parts: stderr of a server, the window of what is unsent.
+#include "mcp/client/stderr_log.hpp"
+#include "mcp/client/write_window.hpp"
+#include "mcp/support/log.hpp"
+#include "mcp/support/secret.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace mcpbx;
+using namespace mcpbx::mcp;
+
+namespace {
+
+/// Catches the log while it lives.
+struct log_catcher {
+  log_catcher() {
+    log::install(log::level::info, [this](log::level, std::string_view line) {
+      ++lines;
+      bytes += line.size() + 1;
+      text += std::string(line) + "\n";
+    });
+  }
+  ~log_catcher() { log::install(log::level::off, {}); }
+  log_catcher(const log_catcher&) = delete;
+  log_catcher& operator=(const log_catcher&) = delete;
+  std::size_t lines = 0, bytes = 0;
+  std::string text;
+};
+
+constexpr time_point start{std::chrono::hours(1)};
+
+}  // namespace
+
+TEST_CASE("G8: the last bytes of stderr are kept, printable and without secrets") {
+  stderr_log e("srv", 64 << 10);
+  CHECK(e.tail(4096).empty());
+  CHECK(e.last_line().empty());
+  redactor::add(secret("canary-4711"));
+  e.feed("first\nkey canary-4711\x1b[31m refused\n\n", start);
+  CHECK(e.tail(4096) == "first\nkey ***[31m refused\n\n");
+  CHECK(e.last_line() == "key ***[31m refused");
+  redactor::clear();
+  e.begin_process();
+  CHECK(e.last_line().empty());
+  CHECK(e.tail(4096).starts_with("first"));
+  e.feed("second", start);
+  CHECK(e.last_line() == "second");
+  e.feed(std::string(200'000, 'x') + "end", start);
+  CHECK(e.tail(4096).size() == 4096);
+  CHECK(e.tail(1 << 20).size() == 64 << 10);
+  CHECK(e.tail(3) == "end");
+  CHECK(e.last_line().size() == 200);
+}
+
+TEST_CASE("G9: 50 MiB of stderr cost at most 1 MiB of log and say how much was dropped") {
+  log_catcher log;
+  stderr_log e("srv", 64 << 10);
+  std::string block;
+  while (block.size() < 64 << 10) block += "some line of noise that a server prints\n";
+  time_point now = start;
+  for (std::size_t fed = 0; fed < std::size_t{50} << 20; fed += block.size()) {
+    e.feed(block, now);
+    now += milliseconds(10);
+  }
+  e.end_process(now);
+  CHECK(log.bytes < std::size_t{1} << 20);
+  CHECK(log.text.find("bytes were not logged, it writes too fast") != std::string::npos);
+  CHECK(e.dropped() > std::size_t{40} << 20);
+  SUBCASE("and lines that never end are cut") {
+    stderr_log endless("srv", 64 << 10);
+    const auto before = log.lines;
+    for (int i = 0; i < 100; ++i) endless.feed(std::string(64 << 10, 'x'), now);
+    CHECK(log.lines - before == 1);
+  }
+}
+
+TEST_CASE("stderr becomes one log line per line, whatever its pieces, and no line can be faked") {
+  log_catcher log;
+  stderr_log e("srv", 1024);
+  e.feed("one", start);
+  e.feed(" line\r\nand\x1b[2K a", start);
+  e.feed("nother\n\nlast", start);
+  CHECK(log.text == "server srv stderr: one line\nserver srv stderr: and[2K another\n");
+  e.end_process(start);
+  CHECK(log.text.ends_with("server srv stderr: last\n"));
+}
+
+TEST_CASE("the window counts requests until they are written and sees when nobody reads") {
+  write_window w;
+  CHECK(w.next_time() == never);
+  w.sent(100, true, start);
+  w.sent(50, false, start);
+  w.sent(100, true, start);
+  CHECK(w.requests(250) == 2);
+  CHECK(w.requests(151) == 2);
+  CHECK(w.requests(150) == 1);
+  CHECK(w.requests(1) == 1);
+  CHECK(w.next_time() == start + write_window::most_stall);
+  CHECK_FALSE(w.stalled(1, start + milliseconds(30'000)));  // something was taken since
+  CHECK_FALSE(w.stalled(1, start + milliseconds(59'999)));
+  CHECK(w.stalled(1, start + milliseconds(60'000)));
+  w.drained();
+  CHECK(w.next_time() == never);
+  CHECK(w.requests(0) == 0);
+}

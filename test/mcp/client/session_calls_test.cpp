@@ -1,0 +1,248 @@
+// Calls over one conversation, and what else a server may say.
+#include "mcp/client/tool_result.hpp"
+#include "test/mcp/client/session_rig.hpp"
+
+using namespace mcpbx;
+using namespace mcpbx::mcp;
+using mcpbx::test::session_rig;
+
+TEST_CASE("a call passes its params and its result byte for byte") {
+  session_rig s;
+  s.open_legacy();
+  session_rig::outcome_box box;
+  const auto n = s.call(box, R"({"name":"echo","arguments":{"big":123456789012345678901234567890,"a":1.0,"a":1e400}})");
+  CHECK(
+      s.sent.back() ==
+      "{\"jsonrpc\":\"2.0\",\"id\":" + std::to_string(n) +
+          R"(,"method":"tools/call","params":{"name":"echo","arguments":{"big":123456789012345678901234567890,"a":1.0,"a":1e400}}})");
+  s.answer("tools/call", R"({"content":[],"x":1.50})");
+  CHECK(box.times == 1);
+  CHECK(box.last.type == call_outcome::kind::result);
+  CHECK(box.last.value.text() == R"({"content":[],"x":1.50})");
+}
+
+TEST_CASE("G13: answers reach only their own request") {
+  session_rig s;
+  s.open_legacy();
+  session_rig::outcome_box one, two;
+  const auto n = std::to_string(s.call(one)), m = std::to_string(s.call(two));
+  const auto response = [&](const std::string& id) {
+    s.say("{\"jsonrpc\":\"2.0\",\"id\":" + id + ",\"result\":{\"content\":[],\"for\":" + id + "}}");
+  };
+  response("\"" + n + "\"");
+  response("4711");
+  response("-" + n);
+  CHECK(one.times + two.times == 0);
+  response(m);
+  response(m);
+  response(n);
+  CHECK(one.times == 1);
+  CHECK(two.times == 1);
+  CHECK(find_member(one.last.value, "for").text() == n);
+  CHECK(find_member(two.last.value, "for").text() == m);
+  CHECK(s.core.dropped_answers() == 4);
+  SUBCASE("a late answer is dropped and counted") {
+    session_rig::outcome_box late;
+    const auto l = s.call(late);
+    s.core.cancel(l, "gone");
+    response(std::to_string(l));
+    CHECK(late.times == 1);
+    CHECK(s.core.counts().late == 1);
+  }
+}
+
+TEST_CASE("G14: malformed answers with a readable id fail at once") {
+  for (const auto* rest : {R"("error":"no")", R"("error":{"code":"x","message":"y"})", R"("result":{},"error":{})",
+                           R"("x":1)", R"("result":[])"}) {
+    CAPTURE(rest);
+    session_rig s;
+    s.open_legacy();
+    session_rig::outcome_box box;
+    const auto n = s.call(box);
+    s.say("{\"jsonrpc\":\"2.0\",\"id\":" + std::to_string(n) + "," + rest + "}");
+    CHECK(box.times == 1);
+    CHECK(box.last.failure.code == errc::protocol);
+  }
+  session_rig s;
+  s.open_legacy();
+  session_rig::outcome_box box;
+  s.say("{\"id\":" + std::to_string(s.call(box)) + ",\"result\":{\"content\":[]}}");
+  CHECK(box.times == 1);
+}
+
+TEST_CASE("G14: results of tools/call must have their shape") {
+  const auto check = [](std::string_view value, era e) {
+    call_outcome o;
+    o.type = call_outcome::kind::result;
+    o.value = raw_json::own(value);
+    return checked_tool_outcome(std::move(o), e);
+  };
+  for (const auto* good : {R"({"content":[]})", R"({"content":[],"isError":true,"resultType":"whatever"})"})
+    CHECK(check(good, era::legacy).type == call_outcome::kind::result);
+  for (const auto* bad : {"{}", R"({"content":"x"})", R"({"content":[],"isError":"no"})",
+                          R"({"content":[],"content":[]})", R"({"structuredContent":{}})"}) {
+    CAPTURE(bad);
+    const auto o = check(bad, era::legacy);
+    CHECK(o.type == call_outcome::kind::failed);
+    CHECK(o.failure.code == errc::protocol);
+    CHECK(o.failure.message.find("wrong shape") != std::string::npos);
+  }
+  CHECK(check(R"({"resultType":"complete","structuredContent":[1]})", era::modern).type == call_outcome::kind::result);
+  CHECK(check(R"({"content":[]})", era::modern).type == call_outcome::kind::result);
+  CHECK(check(R"({"content":[],"resultType":"task"})", era::modern).failure.message.find("\"task\"") !=
+        std::string::npos);
+}
+
+TEST_CASE("a question of a modern server ends the call with what was asked") {
+  call_outcome o;
+  o.type = call_outcome::kind::result;
+  o.value = raw_json::literal(
+      R"({"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"Which\u001b one?"}}},"requestState":"x"})");
+  const auto out = checked_tool_outcome(o, era::modern);
+  CHECK(out.failure.code == errc::peer);
+  CHECK(out.failure.message ==
+        "asks for input before it goes on (elicitation/create \"Which one?\"); this version of mcpbx cannot pass "
+        "questions on");
+  CHECK(checked_tool_outcome(o, era::legacy).failure.code == errc::protocol);  // no content
+}
+
+TEST_CASE("G6: progress is asked for only when wanted and cannot keep a call alive for ever") {
+  session_rig s;
+  s.open_legacy();
+  session_rig::outcome_box quiet, loud;
+  s.call(quiet);
+  CHECK(s.sent.back().find("progressToken") == std::string::npos);
+  const auto n = s.call(loud, R"({"name":"echo","_meta":{"progressToken":"theirs","vendor/x":1}})", true,
+                        {milliseconds(1000), milliseconds(10'000)});
+  CHECK(s.sent.back().find("\"_meta\":{\"progressToken\":" + std::to_string(n) + ",\"vendor/x\":1}") !=
+        std::string::npos);
+  int said = 0;
+  while (loud.times == 0 && said < 100) {
+    s.advance(milliseconds(500));
+    s.say(R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" + std::to_string(n) +
+          R"(,"progress":1}})");
+    ++said;
+  }
+  CHECK(said == 20);
+  CHECK(loud.progress.size() == 19);
+  CHECK(loud.last.failure.code == errc::timed_out);
+  CHECK(loud.last.failure.message.find("10 s") != std::string::npos);
+  CHECK(quiet.times == 0);
+}
+
+TEST_CASE("G16: a cancelled and a timed-out call are told to the server") {
+  session_rig s;
+  s.open_legacy();
+  session_rig::outcome_box one, two;
+  const auto n = s.call(one);
+  CHECK(s.core.cancel(n, "the caller left"));
+  CHECK(s.sent.back() == R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" +
+                             std::to_string(n) + R"(,"reason":"the caller left"}})");
+  CHECK(one.last.failure.code == errc::cancelled);
+  CHECK_FALSE(s.core.cancel(n, "again"));
+  const auto m = s.call(two, "{}", false, {milliseconds(100), milliseconds(1000)});
+  s.advance(milliseconds(100));
+  CHECK(two.last.failure.code == errc::timed_out);
+  CHECK(s.sent.back().find("\"requestId\":" + std::to_string(m)) != std::string::npos);
+}
+
+TEST_CASE("G5: three time-outs in a row ask for a restart, an answer in between starts over") {
+  session_rig s;
+  s.open_legacy();
+  session_rig::outcome_box boxes[5];
+  const call_limits brief{milliseconds(100), milliseconds(100)};
+  const auto time_out = [&](int i) {
+    s.call(boxes[i], "{}", false, brief);
+    s.advance(milliseconds(100));
+    CHECK(boxes[i].times == 1);
+  };
+  time_out(0);
+  time_out(1);
+  session_rig::outcome_box answered;
+  s.call(answered);
+  s.answer("tools/call", R"({"content":[]})");
+  time_out(2);
+  time_out(3);
+  CHECK(s.hangs.empty());
+  time_out(4);
+  CHECK_FALSE(s.hangs.empty());
+}
+
+TEST_CASE("requests of a legacy server are answered, questions with a sentence") {
+  session_rig s;
+  s.open_legacy();
+  s.say(R"({"jsonrpc":"2.0","id":"p","method":"ping"})");
+  CHECK(s.sent.back() == R"({"jsonrpc":"2.0","id":"p","result":{}})");
+  for (const auto* method : {"roots/list", "sampling/createMessage", "elicitation/create"}) {
+    s.say(std::string(R"({"jsonrpc":"2.0","id":7,"method":")") + method + R"(","params":{}})");
+    CHECK(s.sent.back().find(R"({"jsonrpc":"2.0","id":7,"error":{"code":-32601)") == 0);
+    CHECK(s.sent.back().find(method) != std::string::npos);
+  }
+}
+
+TEST_CASE("a modern server is never answered") {
+  session_rig s;
+  s.open_modern();
+  const auto before = s.sent.size();
+  s.say(R"({"jsonrpc":"2.0","id":"p","method":"ping"})");
+  CHECK(s.sent.size() == before);
+  CHECK(s.core.dropped_requests() == 1);
+}
+
+TEST_CASE("G10: a flood of requests costs a bounded number of answers") {
+  session_rig s;
+  s.open_legacy();
+  const auto before = s.sent.size();
+  for (int i = 0; i < 100'000; ++i) s.say(R"({"jsonrpc":"2.0","id":1,"method":"ping"})");
+  CHECK(s.sent.size() - before == 64);
+  CHECK(s.core.dropped_requests() == 100'000 - 64);
+  SUBCASE("and none when the server does not read") {
+    s.advance(milliseconds(60'000));
+    s.unsent = 1 << 20;
+    const auto then = s.sent.size();
+    s.say(R"({"jsonrpc":"2.0","id":1,"method":"ping"})");
+    CHECK(s.sent.size() == then);
+  }
+}
+
+TEST_CASE("G9: noise is counted and skipped") {
+  session_rig s;
+  s.open_legacy();
+  line_fault noise;
+  noise.excerpt = "Server started on port 1";
+  s.core.on_fault(noise, s.now);
+  s.core.on_fault(noise, s.now);
+  CHECK(s.core.noise_lines() == 2);
+  session_rig::outcome_box box;
+  s.call(box);
+  s.answer("tools/call", R"({"content":[]})");
+  CHECK(box.times == 1);
+}
+
+TEST_CASE("a batch of an old server is read element by element") {
+  session_rig s;
+  s.open_legacy();
+  session_rig::outcome_box one, two;
+  const auto n = s.call(one), m = s.call(two);
+  s.say("[{\"jsonrpc\":\"2.0\",\"id\":" + std::to_string(n) +
+        ",\"result\":{\"content\":[]}}, 7, {\"jsonrpc\":\"2.0\",\"id\":" + std::to_string(m) +
+        ",\"result\":{\"content\":[]}}]");
+  CHECK(one.times == 1);
+  CHECK(two.times == 1);
+}
+
+TEST_CASE("closing ends every call once and silences the rest") {
+  session_rig s;
+  s.open_legacy();
+  session_rig::outcome_box one, two;
+  s.call(one);
+  s.call(two);
+  const auto before = s.sent.size();
+  s.core.close(errc::unavailable, "gone");
+  s.core.tick(s.now + std::chrono::hours(1));
+  CHECK(one.times == 1);
+  CHECK(two.times == 1);
+  CHECK(one.last.failure.message == "gone");
+  CHECK(s.sent.size() == before);
+  CHECK(s.core.next_deadline() == never);
+}

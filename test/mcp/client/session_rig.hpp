@@ -1,0 +1,122 @@
+// A conversation without anything around it: messages are given and taken as text, the clock is a number.
+#pragma once
+#include "mcp/client/session_core.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::test {
+
+class session_rig final : public mcp::session_events {
+ public:
+  explicit session_rig(std::string protocol = "auto", bool skip_probe = false,
+                       milliseconds start_timeout = milliseconds(30'000))
+      : core({"srv",
+              raw_json::literal(R"({"name":"mcpbx","version":"0"})"),
+              std::move(protocol),
+              start_timeout,
+              skip_probe,
+              {}},
+             *this) {}
+
+  mcp::session_core core;
+  time_point now = time_point{} + std::chrono::hours(1);
+  std::vector<std::string> sent;
+  std::vector<mcp::tool_list> lists;
+  int ready = 0;
+  std::string refused, hangs, problem;
+  std::size_t unsent = 0;
+
+  void begin() { core.begin(now); }
+  /// The server says one line.
+  void say(std::string_view line) {
+    auto m = mcp::parse_message(raw_json::own(line));
+    if (m) return core.on_message(std::move(*m), now);
+    mcp::line_fault fault;
+    fault.type = mcp::line_fault::kind::malformed;
+    fault.envelope = m.error();
+    core.on_fault(fault, now);
+  }
+  /// The server answers the last request called `method`.
+  void answer(std::string_view method, std::string_view result) {
+    say("{\"jsonrpc\":\"2.0\",\"id\":" + id_of(method) + ",\"result\":" + std::string(result) + "}");
+  }
+  void refuse(std::string_view method, int code, std::string_view data = "null") {
+    say("{\"jsonrpc\":\"2.0\",\"id\":" + id_of(method) + ",\"error\":{\"code\":" + std::to_string(code) +
+        ",\"message\":\"no\",\"data\":" + std::string(data) + "}}");
+  }
+  std::string id_of(std::string_view method) const {
+    for (auto line = sent.rbegin(); line != sent.rend(); ++line)
+      if (method_of(*line) == method) return std::string(find_member(raw_json::own(*line), "id").text());
+    FAIL("nothing called " << std::string(method) << " was sent");
+    return {};
+  }
+  static std::string method_of(const std::string& line) {
+    return find_member(raw_json::own(line), "method").as_string().value_or("");
+  }
+  int count(std::string_view method) const {
+    int n = 0;
+    for (const auto& line : sent) n += method_of(line) == method ? 1 : 0;
+    return n;
+  }
+  /// Turns the clock, stopping wherever the conversation has something to do.
+  void advance(milliseconds by) {
+    const time_point target = now + by;
+    for (int i = 0; i < 100'000 && core.next_deadline() <= target; ++i) {
+      now = std::max(now, core.next_deadline());
+      core.tick(now);
+    }
+    now = target;
+    core.tick(now);
+  }
+
+  void open_legacy(std::string_view tools = R"({"tools":[{"name":"echo","inputSchema":{}}]})") {
+    begin();
+    refuse("server/discover", -32601);
+    answer("initialize", R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{}})");
+    answer("tools/list", tools);
+    REQUIRE(core.ready());
+  }
+  void open_modern(std::string_view tools = R"({"tools":[{"name":"echo","inputSchema":{}}]})") {
+    begin();
+    answer(
+        "server/discover",
+        R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"resultType":"complete"})");
+    answer("tools/list", tools);
+    REQUIRE(core.ready());
+  }
+
+  // One call whose outcome is kept.
+  struct outcome_box {
+    int times = 0;
+    mcp::call_outcome last;
+    std::vector<std::string> progress;
+  };
+  mcp::call_number call(outcome_box& box, std::string_view params = R"({"name":"echo"})", bool progress = false,
+                        mcp::call_limits limits = {}) {
+    auto n = core.call(
+        "tools/call", raw_json::own(params), {}, "tools/call echo", limits, now,
+        [&box](mcp::call_outcome o) {
+          ++box.times;
+          box.last = std::move(o);
+        },
+        progress
+            ? mcp::pending_calls::progress_handler([&box](const raw_json& p) { box.progress.emplace_back(p.text()); })
+            : mcp::pending_calls::progress_handler());
+    REQUIRE(n.has_value());
+    return *n;
+  }
+
+  void session_send(segments text) override { sent.push_back(text.str()); }
+  std::size_t session_unsent() const override { return unsent; }
+  void session_ready() override { ++ready; }
+  void session_refused(const error& why) override { refused = why.message; }
+  void session_tools(mcp::tool_list tools) override { lists.push_back(std::move(tools)); }
+  void session_problem(const std::string& what) override { problem = what; }
+  void session_hangs(const std::string& why) override { hangs = why; }
+};
+
+}  // namespace mcpbx::test

@@ -1,0 +1,86 @@
+// A supervisor with scripted tool servers and a turned clock.
+#pragma once
+#include "mcp/client/supervisor.hpp"
+#include "test/support/manual_time.hpp"
+#include "test/support/scripted_process.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mcpbx::test {
+
+inline mcp::server_options server_named(const std::string& name) {
+  mcp::server_options o;
+  o.name = name;
+  o.prepare = [name](const std::function<void(result<mcp::process_spec>)>& then) {
+    then(mcp::process_spec{name, {"/bin/" + name}, {}, "/", false});
+  };
+  return o;
+}
+
+struct supervisor_rig {
+  supervisor_rig() : launcher(time), supervisor(std::make_unique<mcp::supervisor>(time, random, launcher, options())) {}
+  static mcp::supervisor::options options() {
+    mcp::supervisor::options o;
+    o.version = "0";
+    return o;
+  }
+
+  manual_time time;
+  counting_random random{0, 0x9E3779B97F4A7C15u};
+  scripted_launcher launcher;
+  std::unique_ptr<mcp::supervisor> supervisor;
+
+  void start(std::vector<mcp::server_options> servers) {
+    supervisor->start(std::move(servers));
+    turn();
+  }
+  void start(const std::string& name, script s) {
+    launcher.add(name, std::move(s));
+    start({server_named(name)});
+  }
+  /// Runs what is due now.
+  void turn() { time.advance(milliseconds(0)); }
+  void advance(int ms) { time.advance(milliseconds(ms)); }
+  mcp::server_status status(std::size_t i = 0) const { return supervisor->status().at(i); }
+  std::vector<std::string> names() const {
+    std::vector<std::string> out;
+    for (const auto& e : supervisor->snapshot()->entries()) out.push_back(e->name);
+    return out;
+  }
+  std::shared_ptr<mcp::client> owner(const std::string& tool) const {
+    const auto e = supervisor->snapshot()->find(tool);
+    REQUIRE(e);
+    auto c = e->owner.lock();
+    REQUIRE(c);
+    return c;
+  }
+
+  struct outcome_box {
+    int times = 0;
+    mcp::call_outcome last;
+    std::string text() const {
+      return last.type == mcp::call_outcome::kind::failed ? last.failure.message : std::string(last.value.text());
+    }
+    bool failed() const { return times == 1 && last.type == mcp::call_outcome::kind::failed; }
+    bool answered() const { return times == 1 && last.type == mcp::call_outcome::kind::result; }
+  };
+  mcp::client::ticket call(mcp::client& c, outcome_box& box, std::string_view params = R"({"name":"echo"})",
+                           std::optional<mcp::call_limits> limits = {}) {
+    mcp::server_call s;
+    s.params = raw_json::own(params);
+    s.what = "tools/call echo";
+    s.limits = limits;
+    s.done = [&box](mcp::call_outcome o) {
+      ++box.times;
+      box.last = std::move(o);
+    };
+    const auto t = c.call(std::move(s));
+    return t;
+  }
+};
+
+}  // namespace mcpbx::test

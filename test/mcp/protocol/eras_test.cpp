@@ -1,0 +1,128 @@
+// Crossing eras, member by member: the table of the bridging rules.
+#include "mcp/protocol/eras.hpp"
+
+#include "mcp/protocol/revisions.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace mcpbx;
+using namespace mcpbx::mcp;
+
+namespace {
+
+raw_json json(std::string_view text) {
+  return raw_json::literal(text);
+}
+
+std::string edited(std::string_view params, const request_meta& meta) {
+  const auto out = with_request_meta(params.empty() ? raw_json() : json(params), meta);
+  REQUIRE(out.has_value());
+  CHECK((out->empty() || raw_json::parse(out->str()).has_value()));
+  return out->str();
+}
+
+request_meta modern() {
+  request_meta m;
+  m.revision = revision::modern;
+  m.own_info = json(R"({"name":"mcpbx","version":"1"})");
+  return m;
+}
+
+constexpr std::string_view modern_members =
+    R"("io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"mcpbx","version":"1"},"io.modelcontextprotocol/clientCapabilities":{})";
+
+}  // namespace
+
+TEST_CASE("a legacy request without progress passes byte for byte") {
+  CHECK(edited("", {}).empty());
+  CHECK(edited(R"({"name":"echo","arguments":{"a":1.0,"a":1e400}})", {}) ==
+        R"({"name":"echo","arguments":{"a":1.0,"a":1e400}})");
+  CHECK(edited(R"({"_meta":{"vendor/x":1},"name":"echo"})", {}) == R"({"_meta":{"vendor/x":1},"name":"echo"})");
+}
+
+TEST_CASE("a progress token is ours and nobody else's") {
+  request_meta m;
+  m.progress_token = 7;
+  CHECK(edited("", m) == R"({"_meta":{"progressToken":7}})");
+  CHECK(edited("{}", m) == R"({"_meta":{"progressToken":7}})");
+  CHECK(edited("{ }", m) == R"({"_meta":{"progressToken":7} })");
+  CHECK(edited(R"({"name":"echo"})", m) == R"({"_meta":{"progressToken":7},"name":"echo"})");
+  CHECK(edited(R"({"_meta":{"progressToken":"theirs","traceparent":"00-1"},"name":"echo"})", m) ==
+        R"({"_meta":{"progressToken":7,"traceparent":"00-1"},"name":"echo"})");
+  SUBCASE("a caller's token does not pass when it wants no progress") {
+    CHECK(edited(R"({"_meta":{"progressToken":"theirs"},"name":"echo"})", {}) == R"({"_meta":{},"name":"echo"})");
+  }
+}
+
+TEST_CASE("a modern server is told who asks with each request") {
+  const std::string members(modern_members);
+  CHECK(edited("", modern()) == "{\"_meta\":{" + members + "}}");
+  CHECK(edited(R"({"name":"echo"})", modern()) == "{\"_meta\":{" + members + R"(},"name":"echo"})");
+  SUBCASE("with progress") {
+    auto m = modern();
+    m.progress_token = 3;
+    CHECK(edited(R"({"name":"echo"})", m) == "{\"_meta\":{" + members + R"(,"progressToken":3},"name":"echo"})");
+  }
+  SUBCASE("the caller's identity and capabilities stand in for ours") {
+    auto m = modern();
+    m.client_info = json(R"({"name":"host"})");
+    m.capabilities = json(R"({"elicitation":{}})");
+    CHECK(
+        edited("{}", m) ==
+        R"({"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"host"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}})");
+  }
+  SUBCASE("other members of _meta stay where they are") {
+    CHECK(
+        edited(R"({"_meta":{"traceparent":"00-1","io.modelcontextprotocol/clientInfo":{"name":"host"}},"name":"e"})",
+               modern()) ==
+        R"({"_meta":{"traceparent":"00-1","io.modelcontextprotocol/clientInfo":{"name":"host"},"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},"name":"e"})");
+  }
+}
+
+TEST_CASE("a legacy server is spared the modern keys and keeps the others") {
+  CHECK(
+      edited(
+          R"({"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{},"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":"debug","vendor/x":1}})",
+          {}) == R"({"_meta":{"vendor/x":1}})");
+}
+
+TEST_CASE("a doubled or wrong _meta is refused") {
+  for (const auto* text : {R"({"_meta":{},"_meta":{}})", R"({"_meta":{},"\u005fmeta":{}})", R"({"_meta":3})",
+                           R"({"_meta":{"progressToken":1,"progressToken":2}})"}) {
+    const auto out = with_request_meta(json(text), modern());
+    REQUIRE_FALSE(out.has_value());
+    CHECK(out.error().code == errc::invalid_argument);
+  }
+}
+
+TEST_CASE("a modern result loses what a legacy caller does not know") {
+  CHECK(strip_modern_result(json(R"({"resultType":"complete","content":[],"ttlMs":0,"cacheScope":"private","x":1})"))
+            .text() == R"({"content":[],"x":1})");
+  CHECK(strip_modern_result(json(R"({"content":[],"structuredContent":[1]})")).text() == R"({"content":[]})");
+  CHECK(strip_modern_result(json(R"({"content":[],"structuredContent":{"a":1}})")).text() ==
+        R"({"content":[],"structuredContent":{"a":1}})");
+  const auto untouched = json(R"({"content":[]})");
+  CHECK(strip_modern_result(untouched).text().data() == untouched.text().data());
+}
+
+TEST_CASE("a definition loses an outputSchema that is not for an object") {
+  const auto kept = json(R"({"name":"a","outputSchema":{"type":"object"}})");
+  CHECK(legacy_definition(kept).text().data() == kept.text().data());
+  for (const auto* schema : {"{\"type\":\"array\"}", "true", "{}", "{\"type\":[\"object\",\"null\"]}"})
+    CHECK(legacy_definition(raw_json::own(R"({"name":"a","outputSchema":)" + std::string(schema) + R"(,"x":1})"))
+              .text() == R"({"name":"a","x":1})");
+}
+
+TEST_CASE("errors between neighbours do not travel on") {
+  CHECK(legacy_error(json(R"({"code":-32022,"message":"no","data":{"supported":[]}})")).text() ==
+        R"({"code":-32603,"message":"the tool server refused how mcpbx asked: no"})");
+  CHECK(find_member(legacy_error(json(R"({"code":-32020,"message":"no"})")), "code").as_integer() == -32603);
+  const auto missing = legacy_error(
+      json(R"({"code":-32021,"message":"no","data":{"requiredCapabilities":{"elicitation":{},"roots":{}}}})"));
+  CHECK(find_member(missing, "code").as_integer() == -32602);
+  CHECK(find_member(missing, "message").as_string()->find("(elicitation, roots): no") != std::string::npos);
+  CHECK(legacy_error(json(R"({"code":-32602,"message":"gone","data":{"uri":"file:///x"}})")).text() ==
+        R"({"code":-32002,"message":"gone","data":{"uri":"file:///x"}})");
+  const auto own = json(R"({"code":-32602,"message":"bad","data":{"odd":1}})");
+  CHECK(legacy_error(own).text().data() == own.text().data());
+}
