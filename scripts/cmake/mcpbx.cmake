@@ -47,6 +47,13 @@ target_compile_definitions(mcpbx_boost INTERFACE
   BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION BOOST_PROCESS_V2_SEPARATE_COMPILATION
   BOOST_PROCESS_USE_STD_FS BOOST_ASIO_NO_DEPRECATED)
 
+# spdlog and the fmt it stands on, both as headers: the daemon then needs no libfmt.so, which would bring a second
+# libstdc++ into every process.
+add_library(mcpbx_spdlog INTERFACE)
+target_include_directories(mcpbx_spdlog SYSTEM INTERFACE
+  $<TARGET_PROPERTY:spdlog::spdlog_header_only,INTERFACE_INCLUDE_DIRECTORIES>)
+target_compile_definitions(mcpbx_spdlog INTERFACE SPDLOG_FMT_EXTERNAL FMT_HEADER_ONLY)
+
 # mcpbx_layer(mcp_support SOURCES a.cpp HEADERS a.hpp LINKS mcp_support Boost::json)
 # A layer is a static library that links only what scripts/layers.txt allows it. Its headers must compile alone.
 function(mcpbx_layer name)
