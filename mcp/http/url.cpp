@@ -20,9 +20,10 @@ bool starts_without_case(std::string_view s, std::string_view prefix) {
 
 result<url_parts> parse_url(std::string_view url) {
   const auto wrong = [&](std::string_view why) {
-    return fail(errc::invalid_argument, "\"" +
-                                            std::string(url.substr(0, std::min(url.find_first_of("?@"), url.size()))) +
-                                            "\" is no usable address: " + std::string(why));
+    // What may hold a secret is not shown: the query, and whatever stands before an @.
+    auto shown = url.substr(0, url.find('?'));
+    if (const auto at = shown.rfind('@'); at != std::string_view::npos) shown = shown.substr(at);
+    return fail(errc::invalid_argument, "\"" + std::string(shown) + "\" is no usable address: " + std::string(why));
   };
   url_parts u;
   auto rest = url.substr(0, url.find('#'));
