@@ -324,7 +324,7 @@ TEST_CASE("G17: a caller that does not read is not read and is closed after 30 s
   auto& caller = f.enter();
   auto& neighbour = f.enter();
   caller.reads = false;
-  for (int i = 0; i < 500; ++i) caller.say(request(i, "no/such/method/" + std::string(200, 'm')));
+  for (int i = 0; i < 2000; ++i) caller.say(request(i, "no/such/method/" + std::string(200, 'm')));
   f.run();
   CHECK(caller.paused);
   CHECK(f.ask(neighbour, request(1, "ping")) == R"({"jsonrpc":"2.0","id":1,"result":{}})");
