@@ -77,7 +77,7 @@ std::string take_members(message& m, const envelope_index& index) {
   if (m.id.empty()) return "a response needs an \"id\"";
   if (has_result) {
     m.result = part(envelope_member::result);
-    return m.result.is_object() ? "" : "member \"result\" must be an object";
+    return "";
   }
   m.error = part(envelope_member::error);
   return wrong_error_object(m.error);

@@ -60,7 +60,7 @@ struct message {
   rpc_id id;              ///< request, response
   raw_json method_token;  ///< request, notification: the JSON string
   raw_json params;        ///< object, or absent
-  raw_json result;        ///< response: an object, or absent
+  raw_json result;        ///< response: any JSON, or absent; that MCP wants an object is pending_calls' to say
   raw_json error;         ///< response: an object, or absent
   /// The method, unescaped; valid as long as this message is.
   std::string_view method() const noexcept {
@@ -80,7 +80,7 @@ struct envelope_fault {
 };
 
 /// Makes a message of one checked text and its index. Rules: `jsonrpc` is "2.0"; no duplicate of a member that we use;
-/// id as rpc_id::from says; params and result are objects; a response has exactly one of result and error (which is an
+/// id as rpc_id::from says; params is an object; a response has exactly one of result and error (which is an
 /// object with an integer `code` and a string `message`). A top-level array is a batch, its elements unchecked.
 /// The spans of `index` count from the first byte of `whole`.
 std::expected<message, envelope_fault> make_message(raw_json whole, const envelope_index& index);

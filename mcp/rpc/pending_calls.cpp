@@ -72,6 +72,9 @@ void pending_calls::count_stray(const rpc_id& id) {
 }
 
 bool pending_calls::answer(const message& response) {
+  // JSON-RPC allows any result; in MCP every result is an object.
+  if (response.error.empty() && !response.result.is_object())
+    return answer_malformed(response.id, "member \"result\" must be an object");
   std::optional<call> c = take(number_of(response.id), true);
   if (!c) {
     count_stray(response.id);

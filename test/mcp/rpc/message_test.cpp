@@ -89,8 +89,6 @@ TEST_CASE("G14: every broken envelope is refused with its id and with whose id i
                "a response has either a \"result\" or an \"error\", not both"},
            row{R"({"jsonrpc":"2.0","id":1})", "n1", true, "a message needs a \"method\", a \"result\" or an \"error\""},
            row{R"({"jsonrpc":"2.0"})", "", false, "a message needs a \"method\", a \"result\" or an \"error\""},
-           row{R"({"jsonrpc":"2.0","id":1,"result":[]})", "n1", true, "member \"result\" must be an object"},
-           row{R"({"jsonrpc":"2.0","id":1,"result":null})", "n1", true, "member \"result\" must be an object"},
            row{R"({"jsonrpc":"2.0","result":{}})", "", true, "a response needs an \"id\""},
            row{R"({"jsonrpc":"2.0","id":1,"error":"no"})", "n1", true,
                "member \"error\" is wrong: an object is expected here"},

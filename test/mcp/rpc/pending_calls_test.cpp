@@ -108,6 +108,17 @@ TEST_CASE_FIXTURE(fixture, "G14: a malformed answer with a readable id ends its 
   CHECK(calls.counts().unknown == 1);
 }
 
+TEST_CASE_FIXTURE(fixture, "G14: a result that is no object ends its call as a breach of the protocol") {
+  for (const std::string_view result : {"[]", "null", "7"}) {
+    CAPTURE(result);
+    ended.clear();
+    const auto n = open("a");
+    CHECK(calls.answer(response(std::to_string(n), "\"result\":" + std::string(result))));
+    CHECK(ended ==
+          list{"a: protocol tools/call a: the answer breaks the protocol: member \"result\" must be an object"});
+  }
+}
+
 TEST_CASE_FIXTURE(fixture, "G5: a call without a sign of life ends at its idle limit") {
   open("a", {.idle = seconds(60), .hard = seconds(600)});
   CHECK(calls.next_deadline() == now + seconds(60));
