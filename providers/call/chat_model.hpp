@@ -31,6 +31,7 @@ inline http::limits model_limits() {
 struct chat_model_options {
   std::string name;                 ///< configured name
   std::string api = "openai-chat";  ///< find_codec() knows it
+  std::string system;               ///< system prompt of runs that bring none, or ""
   wire_options wire;
   http::limits limits = model_limits();
   retry_policy retries;

@@ -168,6 +168,8 @@ class model {
   virtual const std::string& name() const = 0;  ///< configured name
   virtual const std::string& id() const = 0;    ///< the provider's model id
   virtual const std::string& api() const = 0;
+  /// The system prompt of runs that bring none, or "".
+  virtual std::string_view default_system() const { return {}; }
   virtual std::unique_ptr<model_call> start(model_request request, model_events& events) = 0;
 };
 

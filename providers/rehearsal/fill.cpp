@@ -14,6 +14,7 @@ namespace {
 struct supply {
   const findings& from;
   std::string_view earlier;
+  bool all_optional;  // a tool that demands nothing still wants something
   std::size_t numbers = 0, paths = 0, zones = 0, quoted = 0, times = 0, urls = 0;
 };
 
@@ -65,7 +66,8 @@ maybe fill_enum(std::string_view choices, const supply& s) {
 maybe fill_zone(const std::vector<std::string>& words, bool named_zone, supply& s) {
   // "from" and "to" take the first and the second zone, whatever the order of the properties.
   const auto& all = named_zone ? s.from.zones : s.from.cities;
-  if (mentions(words, {"to", "target", "destination"})) return all.size() > 1 ? text(all[1], 2) : std::nullopt;
+  if (mentions(words, {"to", "target", "destination"}))
+    return all.empty() ? std::nullopt : text(all[all.size() > 1 ? 1 : 0], 2);
   if (mentions(words, {"from", "source", "origin"})) return all.size() > 1 ? text(all[0], 2) : std::nullopt;
   return text(take(all, s.zones), 2);
 }
@@ -95,7 +97,14 @@ maybe fill_string(std::string_view name, std::string_view property, bool require
     return required && !folder ? text(take(f.quoted, s.quoted), 1) : std::nullopt;
   }
   if (mentions(words, {"time", "date", "datetime", "when", "timestamp"})) return text(take(f.times, s.times), 2);
-  if (!required) return std::nullopt;
+  const bool wants_text =
+      mentions(words, {"query", "q", "text", "pattern", "search", "keyword", "term", "needle", "phrase", "content"});
+  if (mentions(words, {"name", "glob"}) && !f.called.empty()) return text(f.called, 2);
+  if (!required && !(s.all_optional && wants_text)) return std::nullopt;
+  if (!required)
+    return f.called.empty() || !f.quoted.empty()
+               ? text(s.quoted < f.quoted.size() ? f.quoted[s.quoted++] : f.subject, 2)
+               : std::nullopt;
   if (auto q = take(f.quoted, s.quoted)) return text(q, 2);
   if (!f.subject.empty()) return text(f.subject, 1);
   if (!s.earlier.empty() && f.points_back) return text(std::string(s.earlier.substr(0, 2000)), 0.5);
@@ -168,7 +177,7 @@ maybe fill_one(std::string_view name, std::string_view property, bool required, 
 std::optional<filled> fill(const raw_json& schema, const findings& from, std::string_view earlier) {
   std::vector<std::string> needed;
   walk::elements(walk::find(schema.text(), "required"), [&](std::string_view r) { needed.push_back(walk::text(r)); });
-  supply s{from, earlier};
+  supply s{from, earlier, needed.empty()};
   filled all;
   bool possible = true;
   // Required properties choose first.

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <initializer_list>
 #include <utility>
 
 namespace mcpbx::providers::rehearsal {
@@ -199,10 +199,8 @@ void find_zones(std::string_view text, findings& f) {
   }
 }
 
-std::string find_subject(std::string_view text) {
-  constexpr std::array<std::string_view, 14> marks{
-      " mentioning ", " mentions ", " mention ", " containing ", " contains ",   " contain ",  " called ",
-      " named ",      " about ",    " echo ",    " say ",        " search for ", " look for ", " for "};
+// What follows the first of `marks`, up to the next preposition.
+std::string after(std::string_view text, std::initializer_list<std::string_view> marks) {
   const auto padded = " " + lower(text) + " ";
   for (const auto mark : marks) {
     const auto at = padded.find(mark);
@@ -210,10 +208,12 @@ std::string find_subject(std::string_view text) {
     const auto from = at + mark.size() - 1;  // in text, which lacks the leading blank
     if (from >= text.size()) continue;
     auto rest = text.substr(from);
-    for (const auto stop : {", ", " in the ", " in ", " from ", " with "}) rest = rest.substr(0, rest.find(stop));
-    for (const auto article : {"the ", "a ", "an "})
+    for (const auto* stop : {", ", " in the ", " in ", " from ", " with "}) rest = rest.substr(0, rest.find(stop));
+    for (const auto* article : {"the ", "a ", "an "})
       if (rest.starts_with(article)) rest.remove_prefix(std::string_view(article).size());
     rest = stripped(rest);
+    const auto word = lower(rest);
+    if (word == "it" || word == "them" || word == "that" || word == "this" || word == "me") continue;
     if (!rest.empty()) return std::string(rest);
   }
   return {};
@@ -226,7 +226,9 @@ findings find_in(std::string_view clause) {
   f.clause = clause;
   find_quoted(clause, f.quoted);
   f.expression = find_expression(clause);
-  f.subject = find_subject(clause);
+  f.subject = after(clause, {" mentioning ", " mentions ", " mention ", " containing ", " contains ", " contain ",
+                             " about ", " echo ", " say ", " search for ", " look for ", " for "});
+  f.called = after(clause, {" called ", " named "});
   find_zones(clause, f);
   const auto tokens = split_blanks(clause);
   find_times(tokens, f);
@@ -236,6 +238,7 @@ findings find_in(std::string_view clause) {
       f.urls.emplace_back(t);
     else if (is_path(t) && std::find(f.zones.begin(), f.zones.end(), t) == f.zones.end())
       f.paths.emplace_back(t);
+    if (t.find('*') != std::string_view::npos && t.find('.') != std::string_view::npos) f.called = t;
     const auto number = raw_json::parse(t);
     if (number && number->type() == raw_json::kind::number) f.numbers.emplace_back(t);
   }

@@ -17,8 +17,14 @@ struct findings {
   std::vector<std::string> cities;  ///< as written, same order as zones
   std::vector<std::string> times;   ///< 15:30, 3 pm → 15:00, 2026-07-28
   std::string expression;           ///< "17*23+4", or ""
-  std::string subject;              ///< what follows "mentions", "called", "about", …, or ""
-  bool points_back = false;         ///< "it", "that file", "them": needs an earlier result
+  std::string subject;              ///< what follows "mentions", "about", "for", …, or ""
+  std::string called;               ///< what follows "called" or "named", or a name with an asterisk
+  /// Whether anything but plain words was found.
+  bool has_own() const {
+    return !quoted.empty() || !numbers.empty() || !paths.empty() || !urls.empty() || !zones.empty() || !times.empty() ||
+           !expression.empty();
+  }
+  bool points_back = false;  ///< "it", "that file", "them": needs an earlier result
 };
 
 findings find_in(std::string_view clause);

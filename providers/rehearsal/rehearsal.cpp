@@ -68,13 +68,15 @@ struct choice {
 };
 
 // The tool that fits a clause best; the first one of equals, so that the order of tools decides and nothing else.
-std::optional<choice> choose(std::string_view clause, const tool_set& tools, std::string_view earlier) {
+// With `must_find`, a tool that would be called with nothing found is none.
+std::optional<choice> choose(std::string_view clause, const tool_set& tools, std::string_view earlier,
+                             bool must_find = false) {
   const auto found = find_in(clause);
   std::optional<choice> best;
   double best_score = 0;
   for (const auto& tool : tools.tools) {
     const auto arguments = fill(tool.schema, found, earlier);
-    if (!arguments) continue;
+    if (!arguments || (must_find && arguments->certainty <= 0)) continue;
     const double words = fit(clause, tool.name, tool.description);
     const double score = words + arguments->certainty;
     // Numbers and names alone do not make a tool fit, unless they are exactly what it asks for.
@@ -95,12 +97,13 @@ plan make_plan(const situation& s, const tool_set& tools) {
   plan p;
   const auto clauses = clauses_of(s.question);
   for (const auto& clause : clauses) {
-    const bool back = !p.now.empty() && find_in(clause).points_back;
-    auto chosen = choose(clause, tools, {});
-    if (back && !chosen)
+    const auto found = find_in(clause);
+    if (!p.now.empty() && found.points_back && !found.has_own()) {
       p.later.push_back(clause);
-    else if (chosen && p.now.size() < max_calls)
-      p.now.push_back(*std::move(chosen));
+      continue;
+    }
+    auto chosen = choose(clause, tools, {});
+    if (chosen && p.now.size() < max_calls) p.now.push_back(*std::move(chosen));
   }
   // "What is the time and date in Tokyo" is one question though it holds an "and".
   if (p.now.empty() && clauses.size() > 1)
@@ -195,7 +198,7 @@ model_reply plan_reply(const model_request& request, const script* with) {
     if (s.rounds == 0) {
       for (const auto& c : p.now) calls.emplace_back(c.tool->name, raw_json::own(c.arguments));
     } else if (s.rounds <= p.later.size()) {
-      if (const auto c = choose(p.later[s.rounds - 1], *request.tools, last_text(s)))
+      if (const auto c = choose(p.later[s.rounds - 1], *request.tools, last_text(s), true))
         calls.emplace_back(c->tool->name, raw_json::own(c->arguments));
     }
     reply = calls.empty() ? reply_with(answer(s, request.tools.get()), {}, s) : reply_with({}, std::move(calls), s);

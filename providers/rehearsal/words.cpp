@@ -21,7 +21,7 @@ std::string stem(std::string word) {
   return word;
 }
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 34> synonyms{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 36> synonyms{{
     {"find", "search"},       {"look", "search"},        {"locate", "search"},
     {"mention", "search"},    {"contain", "search"},     {"grep", "search"},
     {"open", "read"},         {"show", "read"},          {"print", "read"},
@@ -31,9 +31,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 34> synonyms
     {"sum", "add"},           {"clock", "time"},         {"hour", "time"},
     {"late", "time"},         {"date", "time"},          {"today", "time"},
     {"now", "current"},       {"directory", "list"},     {"folder", "list"},
-    {"size", "info"},         {"modified", "info"},      {"detail", "info"},
-    {"repeat", "echo"},       {"say", "echo"},           {"fetch", "get"},
-    {"translate", "convert"},
+    {"size", "info"},         {"large", "info"},         {"big", "info"},
+    {"modified", "info"},     {"detail", "info"},        {"repeat", "echo"},
+    {"say", "echo"},          {"fetch", "get"},          {"translate", "convert"},
 }};
 
 constexpr std::array<std::string_view, 62> fillers{

@@ -20,6 +20,7 @@ struct wire_options {
   bool stream_options = true;                   ///< ask for usage in the stream
   std::int64_t max_output_tokens = 0;           ///< 0: not sent
   std::string temperature;                      ///< JSON number text; empty: not sent
+  std::string top_p;                            ///< likewise
 };
 
 /// An encoded call, without credentials: the shell adds those.

@@ -160,6 +160,7 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
     head += ':' + std::to_string(limit);
   }
   if (!options.temperature.empty()) head += R"(,"temperature":)" + options.temperature;
+  if (!options.top_p.empty()) head += R"(,"top_p":)" + options.top_p;
   head += R"(,"messages":[)";
   out.body.append_copy(head);
 

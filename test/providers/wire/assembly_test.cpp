@@ -118,7 +118,8 @@ TEST_CASE("assembly rule 6: missing and double ids are made, unique in the conve
   request.messages.push_back(earlier);
   const auto d = decode(
       stream(
-          {calls(R"([{"index":0,"function":{"name":"x","arguments":"{}"}},{"index":1,"id":"z","function":{"name":"x"}},{"index":2,"id":"z","function":{"name":"x"}},{"index":3,"id":"call_0","function":{"name":"x"}}])"),
+          {calls(
+               R"([{"index":0,"function":{"name":"x","arguments":"{}"}},{"index":1,"id":"z","function":{"name":"x"}},{"index":2,"id":"z","function":{"name":"x"}},{"index":3,"id":"call_0","function":{"name":"x"}}])"),
            finish("tool_calls")}),
       std::string_view::npos, options(), &request);
   REQUIRE(d.calls() == 4);

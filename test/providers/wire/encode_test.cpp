@@ -71,9 +71,10 @@ TEST_CASE("encode: without tools nothing about tools is said, and switches chang
   o.max_tokens_field = "max_completion_tokens";
   o.max_output_tokens = 5;
   o.temperature = "0.5";
+  o.top_p = "0.9";
   CHECK(
       body(r, o) ==
-      R"({"model":"m","stream":true,"max_completion_tokens":5,"temperature":0.5,"messages":[{"role":"user","content":"x"}]})");
+      R"({"model":"m","stream":true,"max_completion_tokens":5,"temperature":0.5,"top_p":0.9,"messages":[{"role":"user","content":"x"}]})");
 }
 
 TEST_CASE("encode: base addresses are joined with one slash and keep their query") {

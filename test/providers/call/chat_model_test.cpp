@@ -1,0 +1,338 @@
+// A model call from request to reply, against the scripted model: faults, retries on the turned clock, secrets.
+#include "providers/call/chat_model.hpp"
+
+#include "mcp/support/log.hpp"
+#include "mcp/support/secret.hpp"
+#include "test/fixtures/model/scripted_model.hpp"
+#include "test/mcp/http/harness.hpp"
+#include "test/support/manual_time.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace mcpbx;
+using namespace mcpbx::test;
+using namespace mcpbx::providers;
+using kind = model_error::kind;
+
+struct told : model_events {
+  std::string text, thoughts;
+  std::optional<model_reply> reply;
+  std::optional<model_error> error;
+  int ends = 0;
+  std::function<void()> on_delta;
+  void on_text(std::string_view d) override {
+    text += d;
+    if (on_delta) on_delta();
+  }
+  void on_reasoning(std::string_view d) override { thoughts += d; }
+  void on_reply(model_reply r) override {
+    ++ends;
+    reply = std::move(r);
+  }
+  void on_error(model_error e) override {
+    ++ends;
+    error = std::move(e);
+  }
+};
+
+// The model's own waits are on the turned clock, the sockets on the real one.
+struct bench {
+  scripted_model server;
+  http_loop loop;
+  manual_time time;
+  counting_random random{0, 0};
+  std::unique_ptr<model> m;
+  told got;
+  std::unique_ptr<model_call> call;
+
+  explicit bench(const std::string& id, std::string script = "",
+                 const std::function<void(chat_model_options&)>& change = {})
+      : server({.script = std::move(script)}) {
+    chat_model_options o;
+    o.name = "main";
+    o.wire.model = id;
+    o.wire.base_url = server.url();
+    o.credentials = [](auto give) { give(std::vector<http::header>{{"Authorization", "Bearer canary-key-123456"}}); };
+    if (change) change(o);
+    m = std::move(make_chat_model(std::move(o), *loop.client, time, random).value());
+  }
+  ~bench() { redactor::clear(); }
+  bench(const bench&) = delete;
+  bench& operator=(const bench&) = delete;
+
+  static model_request question() {
+    model_request r;
+    r.messages = {user_message("hi")};
+    auto tools = std::make_shared<tool_set>();
+    tools->tools.push_back(
+        {"echo", "Echoes", raw_json::literal(R"({"type":"object","properties":{"message":{"type":"string"}}})")});
+    r.tools = tools;
+    return r;
+  }
+  void start(model_request r = question()) {
+    got.ends = 0;
+    call = m->start(std::move(r), got);
+    CHECK(got.ends == 0);
+  }
+  bool finish() {
+    return loop.until([&] { return got.ends > 0; });
+  }
+  std::size_t requests() const { return server.bodies().size(); }
+};
+
+TEST_CASE("chat_model: a reply with text, usage and one connection for many calls") {
+  bench b("text");
+  for (int i = 0; i < 3; ++i) {
+    b.got.text.clear();
+    b.start();
+    REQUIRE(b.finish());
+    REQUIRE(b.got.reply);
+    CHECK(b.got.text == "Hello from the scripted model.");
+    CHECK(b.got.reply->message->text() == b.got.text);
+    CHECK(b.got.reply->usage.input == 11);
+  }
+  CHECK(b.server.connections() == 1);
+  CHECK(b.time.armed() == 0);
+}
+
+TEST_CASE("L3: a round of calls is echoed byte for byte and the next round begins with the same bytes") {
+  bench b("rounds-1");
+  auto r = bench::question();
+  b.start(r);
+  REQUIRE(b.finish());
+  REQUIRE(b.got.reply->message->calls().size() == 1);
+  r.messages.push_back(b.got.reply->message);
+  auto results = std::make_shared<message>();
+  results->role = role::tool_results;
+  results->blocks.emplace_back(tool_result_block{b.got.reply->message->calls()[0]->id, "echo",
+                                                 raw_json::literal(R"({"content":[{"type":"text","text":"hello"}]})"),
+                                                 false});
+  r.messages.push_back(results);
+  b.start(r);
+  REQUIRE(b.finish());
+  CHECK(b.got.reply->message->text() == "Final: hello");
+  const auto bodies = b.server.bodies();
+  const auto prefix = bodies[0].substr(0, bodies[0].find("],\"tools\""));
+  CHECK(bodies[1].starts_with(prefix));
+  CHECK(bodies[1].find(b.got.reply->message->calls().empty()
+                           ? R"({"role":"assistant","content":"","tool_calls":[{"id":"call_0_0")"
+                           : "?") != std::string::npos);
+}
+
+TEST_CASE("G28: every broken answer is one error with its text marked as partial, and is not asked again") {
+  struct row {
+    std::string fault;
+    kind type;
+    bool partial;
+  };
+  for (const auto& r : std::vector<row>{{"eof-before-finish", kind::cut, true},
+                                        {"chunk-truncate", kind::cut, true},
+                                        {"reset", kind::cut, false},
+                                        {"wrong-length", kind::cut, false},
+                                        {"empty-body", kind::cut, false},
+                                        {"error-event", kind::refused, true},
+                                        {"error-event-groq", kind::refused, true},
+                                        {"error-finish", kind::refused, true},
+                                        {"json-error-200", kind::refused, false},
+                                        {"garbage", kind::garbage, true},
+                                        {"garbage-html", kind::garbage, false},
+                                        {"garbage-http", kind::garbage, false},
+                                        {"gzip", kind::garbage, false},
+                                        {"eof-in-tool-args", kind::cut, false},
+                                        {"redirect", kind::refused, false}}) {
+    CAPTURE(r.fault);
+    bench b(r.fault);
+    b.start();
+    REQUIRE(b.finish());
+    CHECK(b.got.ends == 1);
+    REQUIRE(b.got.error);
+    CHECK(b.got.error->type == r.type);
+    if (r.partial) CHECK(b.got.error->partial_text.starts_with("Hello"));
+    CHECK(b.got.error->message.size() > 20);
+    CHECK(b.requests() == 1);
+  }
+}
+
+TEST_CASE("G29: calls that were cut, malformed or without ids") {
+  const auto calls = [](const std::string& fault) {
+    bench b(fault);
+    b.start();
+    REQUIRE(b.finish());
+    REQUIRE(b.got.reply);
+    return b.got.reply->message;
+  };
+  CHECK(calls("length-in-tool-args")->calls().empty());
+  CHECK_FALSE(calls("bad-args")->calls()[0]->problem.empty());
+  CHECK_FALSE(calls("args-not-object")->calls()[0]->problem.empty());
+  CHECK(calls("unknown-tool")->calls()[0]->name == "no_such_tool");
+  for (const auto* fault : {"dup-tool-ids", "no-tool-id", "no-index", "index-0"}) {
+    const auto m = calls(fault);
+    REQUIRE(m->calls().size() == 2);
+    CHECK(m->calls()[0]->id != m->calls()[1]->id);
+    CHECK(m->calls()[1]->problem.empty());
+  }
+  CHECK(calls("args-object")->calls()[0]->arguments.text() == R"({"message":"hello"})");
+  CHECK(calls("parallel-5")->calls().size() == 5);
+}
+
+TEST_CASE("chat_model: odd but complete answers are replies") {
+  for (const auto* kind_of : {"no-done", "json-body", "array-content", "reasoning", "think", "done-no-eof"}) {
+    CAPTURE(kind_of);
+    bench b(kind_of);
+    b.start();
+    REQUIRE(b.finish());
+    REQUIRE(b.got.reply);
+    CHECK(b.got.text == "Hello from the scripted model.");
+    if (std::string_view(kind_of) == "reasoning" || std::string_view(kind_of) == "think")
+      CHECK(b.got.thoughts == "Let me think.");
+  }
+}
+
+TEST_CASE("chat_model: after the end mark the connection is not waited for") {
+  bench b("done-no-eof");
+  b.start();
+  REQUIRE(b.finish());
+  b.call.reset();
+  CHECK(b.time.armed() == 1);
+  b.time.advance(milliseconds(50));
+  CHECK(b.server.wait_for("closed", 1));
+}
+
+TEST_CASE("G31: overload is asked again at most twice, with growing waits on the turned clock") {
+  bench b("flaky-2");
+  b.start();
+  REQUIRE(b.loop.until([&] { return b.time.armed() == 1; }));
+  CHECK(b.requests() == 1);
+  b.time.advance(milliseconds(499));
+  CHECK(b.requests() == 1);
+  b.time.advance(milliseconds(1));
+  REQUIRE(b.loop.until([&] { return b.requests() == 2 && b.time.armed() == 1; }));
+  b.time.advance(milliseconds(1000));
+  REQUIRE(b.finish());
+  CHECK(b.got.reply);
+  CHECK(b.requests() == 3);
+
+  bench never("flaky-9");
+  never.start();
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(never.loop.until([&] { return never.time.armed() == 1; }));
+    never.time.advance(milliseconds(8000));
+  }
+  REQUIRE(never.finish());
+  CHECK(never.requests() == 3);
+  CHECK(never.got.error->type == kind::overloaded);
+  CHECK(never.got.error->message.find("asked 3 times") != std::string::npos);
+}
+
+TEST_CASE("G31: what a key, a wrong name or an empty account causes is never asked again") {
+  for (const auto* status : {"status-400", "status-401", "status-402", "status-403", "status-404", "status-429-quota",
+                             "status-400-context"}) {
+    bench b(status);
+    b.start();
+    REQUIRE(b.finish());
+    CHECK(b.got.error);
+    CHECK(b.requests() == 1);
+  }
+}
+
+TEST_CASE("G31: retry-after is obeyed up to a minute, beyond that the error comes at once with its value") {
+  bench b("retry-after-30");
+  b.start();
+  REQUIRE(b.loop.until([&] { return b.time.armed() == 1; }));
+  b.time.advance(milliseconds(29'999));
+  CHECK(b.requests() == 1);
+  b.time.advance(milliseconds(1));
+  REQUIRE(b.finish());
+  CHECK(b.got.reply);
+
+  bench huge("retry-after-3600");
+  huge.start();
+  REQUIRE(huge.finish());
+  CHECK(huge.got.error->retry_after_ms == 3'600'000);
+  CHECK(huge.got.error->message.find("It asks to wait 3600 s") != std::string::npos);
+  CHECK(huge.requests() == 1);
+}
+
+TEST_CASE("G31: a connection that cannot be made is tried again, and nothing is after a delta was shown") {
+  bench b("text", "", [](chat_model_options& o) { o.wire.base_url = "http://127.0.0.1:1/v1"; });
+  b.start();
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(b.loop.until([&] { return b.time.armed() == 1; }));
+    b.time.advance(milliseconds(8000));
+  }
+  REQUIRE(b.finish());
+  CHECK(b.got.error->type == kind::connection);
+  CHECK(b.loop.client->counts().connections == 3);
+
+  bench shown("error-event");
+  shown.start();
+  REQUIRE(shown.finish());
+  CHECK(shown.requests() == 1);
+}
+
+TEST_CASE("chat_model: leaving cancels the request, also from inside a delta and while it waits to ask again") {
+  bench b("endless");
+  b.start();
+  b.got.on_delta = [&] { b.call.reset(); };
+  REQUIRE(b.loop.until([&] { return b.call == nullptr; }));
+  CHECK(b.server.wait_for("closed", 1));
+  b.loop.context.poll();
+  CHECK(b.got.ends == 0);
+
+  bench waiting("flaky-1");
+  waiting.start();
+  REQUIRE(waiting.loop.until([&] { return waiting.time.armed() == 1; }));
+  waiting.call.reset();
+  CHECK(waiting.time.armed() == 0);
+}
+
+TEST_CASE("G35: the key is in no error and no log line, though the endpoint echoes it") {
+  std::string log;
+  log::install(log::level::trace, [&](log::level, std::string_view line) { log += line; });
+  for (const auto* fault : {"status-401-echo-key", "status-503-echo-key", "text"}) {
+    bench b(fault, "", [](chat_model_options& o) { o.retries.max_retries = 0; });
+    b.start();
+    REQUIRE(b.finish());
+    if (b.got.error) CHECK(b.got.error->message.find("canary") == std::string::npos);
+    CHECK(b.server.log()[0].find("\"Authorization\"") != std::string::npos);
+  }
+  log::install(log::level::off, {});
+  CHECK_FALSE(log.empty());
+  CHECK(log.find("canary") == std::string::npos);
+}
+
+TEST_CASE("chat_model: a key that is not there is a configuration error, told after start") {
+  bench b("text", "", [](chat_model_options& o) {
+    o.credentials = [](auto give) { give(fail(errc::config, "the variable KEY is not set.")); };
+  });
+  b.start();
+  b.time.advance(milliseconds(0));
+  CHECK(b.got.ends == 1);
+  CHECK(b.got.error->type == kind::configuration);
+  CHECK(b.got.error->message.find("KEY is not set") != std::string::npos);
+  CHECK(b.requests() == 0);
+}
+
+TEST_CASE("chat_model: unknown APIs and unusable addresses are refused at once") {
+  http_loop loop;
+  manual_time time;
+  counting_random random;
+  chat_model_options o;
+  o.name = "x";
+  o.wire.base_url = "http://h/v1";
+  o.api = "telepathy";
+  CHECK(make_chat_model(o, *loop.client, time, random).error().message.find("telepathy") != std::string::npos);
+  o.api = "openai-chat";
+  o.wire.base_url = "h/v1";
+  CHECK(make_chat_model(o, *loop.client, time, random).error().code == errc::config);
+}
+
+}  // namespace

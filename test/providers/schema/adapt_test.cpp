@@ -1,0 +1,108 @@
+// Schemas as chat completions accept them.
+#include "providers/schema/adapt.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace {
+
+using namespace mcpbx;
+using namespace mcpbx::providers;
+
+std::string adapted(std::string_view schema) {
+  auto tool = adapt_tool("t", "d", schema.empty() ? raw_json() : raw_json::literal(schema));
+  REQUIRE(tool.has_value());
+  CHECK(raw_json::parse(tool->schema.text()).has_value());
+  return std::string(tool->schema.text());
+}
+
+TEST_CASE("F8: a schema that is fine keeps its bytes") {
+  const auto fine =
+      R"({ "type" : "object", "properties" : {"a":{"type":"string","format":"uri","pattern":"^x"}}, "additionalProperties":false, "required":["a"], "$defs":{"x":{"type":"number"}} })";
+  CHECK(adapted(fine) == fine);
+}
+
+TEST_CASE("F8: what is missing or no object becomes an empty object schema") {
+  const std::string empty = R"({"type":"object","properties":{}})";
+  CHECK(adapted("") == empty);
+  CHECK(adapted("true") == empty);
+  CHECK(adapted("null") == empty);
+  CHECK(adapted("{}") == empty);
+  CHECK(adapted(R"({"type":"object"})") == empty);
+  CHECK(adapted(R"({"type":["object","null"],"properties":{}})") == empty);
+}
+
+TEST_CASE("F8: dialect and identity words are dropped at the top, definitions stay") {
+  CHECK(
+      adapted(
+          R"({"$schema":"http://json-schema.org/draft-07/schema#","$id":"x","$comment":"y","type":"object","properties":{},"$defs":{"a":{}}})") ==
+      R"({"type":"object","properties":{},"$defs":{"a":{}}})");
+}
+
+TEST_CASE("F8: combinators at the top are folded into properties and said in words") {
+  const auto any =
+      adapt_tool("t", "Does it.",
+                 raw_json::literal(R"({"type":"object","properties":{"x":{"type":"string"}},"required":["x"],
+      "anyOf":[{"properties":{"a":{"type":"string"}},"required":["a"]},{"properties":{"b":{"type":"number"}},"required":["b"]}]})"))
+          .value();
+  CHECK(find_member(any.schema, "properties").text() ==
+        R"({"x":{"type":"string"},"a":{"type":"string"},"b":{"type":"number"}})");
+  CHECK(find_member(any.schema, "required").text() == R"(["x"])");
+  CHECK_FALSE(find_member(any.schema, "anyOf"));
+  CHECK(any.description == "Does it. Give at least one of these sets of arguments: (a) or (b).");
+  const auto all =
+      adapt_tool(
+          "t", "",
+          raw_json::literal(
+              R"({"allOf":[{"$ref":"#/$defs/p"},{"properties":{"b":{}},"required":["b"]}],"$defs":{"p":{"properties":{"a":{}},"required":["a"]}}})"))
+          .value();
+  CHECK(find_member(all.schema, "required").text() == R"(["a","b"])");
+  CHECK(find_member(all.schema, "type").text() == "\"object\"");
+  const auto one =
+      adapt_tool(
+          "t", "",
+          raw_json::literal(
+              R"({"oneOf":[{"properties":{"k":{"const":1}}},{"properties":{"k":{"const":2}}}],"not":{"required":["z"]}})"))
+          .value();
+  CHECK(find_member(one.schema, "properties").text() == R"({"k":{"anyOf":[{"const":1},{"const":2}]}})");
+  CHECK(one.description.find("not match") != std::string::npos);
+}
+
+TEST_CASE("F8: children that are no schemas are dropped, arrays get items, at any depth") {
+  CHECK(
+      adapted(
+          R"({"type":"object","properties":{"type":"object","a":{"type":"array"},"b":true,"c":{"type":"object","properties":{"d":1,"e":{"type":"array","items":[{"type":"string"}]}}}}})") ==
+      R"({"type":"object","properties":{"a":{"type":"array","items":{}},"b":{},"c":{"type":"object","properties":{"e":{"type":"array","items":{},"prefixItems":[{"type":"string"}]}}}}})");
+}
+
+TEST_CASE("F8: a tool whose arguments are no object is left out with the reason") {
+  const auto tool = adapt_tool("bad", "", raw_json::literal(R"({"type":"array","items":{}})"));
+  REQUIRE_FALSE(tool.has_value());
+  CHECK(tool.error().message.find("The tool \"bad\" is left out") == 0);
+  CHECK_FALSE(adapt_tool("bad", "", raw_json::literal(R"({"type":["string","null"]})")).has_value());
+}
+
+TEST_CASE("F8: descriptions are cleaned and capped") {
+  const auto clean = adapt_tool("t",
+                                "a\x1b[2Jb\xE2\x80\xAE"
+                                "c\nd",
+                                {})
+                         .value();
+  CHECK(clean.description.find('\x1b') == std::string::npos);
+  CHECK(clean.description.find("\xE2\x80\xAE") == std::string::npos);
+  CHECK(clean.description.find('\n') != std::string::npos);
+  CHECK(adapt_tool("t", std::string(10'000, 'x'), {}).value().description.size() <= max_description);
+}
+
+TEST_CASE("F8: a schema of great depth is passed and does not overflow the stack") {
+  std::string deep;
+  for (int i = 0; i < 120; ++i) deep += R"({"type":"object","properties":{"a":)";
+  deep += "{}";
+  for (int i = 0; i < 120; ++i) deep += "}}";
+  const auto schema = raw_json::parse(deep, 1000);
+  REQUIRE(schema.has_value());
+  CHECK(adapt_tool("t", "", *schema).value().schema.text() == deep);
+}
+
+}  // namespace
