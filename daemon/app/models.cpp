@@ -50,14 +50,20 @@ bool needs_lane(const secret_headers& s) {
   return false;
 }
 
-// What is needed before a model exists (its id, its address) may come from variables only: reading files and running
-// commands is for credentials, which are resolved off the speaking thread.
+// What is needed before a model exists (its id, address, system prompt) may come from variables only: reading files and
+// running commands is for credentials, which are resolved off the speaking thread.
 result<std::string> resolve_now(const conf::reference_string& s) {
   if (conf::needs_lane(s))
     return fail(errc::config,
                 s.where + ": ${file:…} and ${cmd:…} work in apiKey and headers of a model; use ${env:…} here");
   system_references source;
   return conf::resolve(s, source);
+}
+
+// The shortest digits that read back as the same number, as JSON wants them whatever the locale.
+std::string number_text(double value) {
+  std::array<char, 32> digits{};
+  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
 }
 
 }  // namespace
@@ -133,17 +139,19 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
     if (!base) return std::unexpected(base.error());
     o.wire.base_url = std::move(*base);
   }
+  if (e.system) {
+    auto prompt = resolve_now(*e.system);
+    if (!prompt) return std::unexpected(prompt.error());
+    o.system = std::move(*prompt);
+  }
   // OpenAI itself wants the newer name and null; the servers that copied its API know the older ones.
   if (o.wire.base_url == openai_base) {
     o.wire.max_tokens_field = "max_completion_tokens";
     o.wire.null_content = true;
   }
   o.wire.max_output_tokens = e.max_tokens.value_or(0);
-  if (e.temperature) {
-    std::array<char, 32> digits{};
-    auto end = std::to_chars(digits.data(), digits.data() + digits.size(), *e.temperature).ptr;
-    o.wire.temperature.assign(digits.data(), end);
-  }
+  if (e.temperature) o.wire.temperature = number_text(*e.temperature);
+  if (e.top_p) o.wire.top_p = number_text(*e.top_p);
   o.limits = {.connect = e.connect_timeout_ms,
               .first_byte = e.first_byte_timeout_ms,
               .idle = e.idle_timeout_ms,

@@ -151,7 +151,7 @@ live_run::records live_run::on_item(item& i) {
   return batch;
 }
 
-// The system prompt with the guidance, then the conversation as it came.
+// The system prompt (the request's, else the model's) with the guidance, then the conversation as it came.
 record::run_started live_run::opening() {
   take_offer();
   auto& messages = request_.messages;
@@ -160,6 +160,7 @@ record::run_started live_run::opening() {
     request_.system = request_.system.empty() ? own : request_.system + "\n\n" + own;
     messages.erase(messages.begin());
   }
+  if (request_.system.empty()) request_.system = model_->default_system();
   if (around_.guidance && request_.limits.max_rounds > 0 && !offer_->guidance.empty() &&
       !words::has_guidance(request_.system))
     request_.system += request_.system.empty() ? offer_->guidance : "\n\n" + offer_->guidance;

@@ -61,12 +61,13 @@ class scripted_model final : public providers::model {
   const std::string& name() const override { return name_; }
   const std::string& id() const override { return id_; }
   const std::string& api() const override { return api_; }
+  std::string_view default_system() const override { return system; }
 
   std::unique_ptr<providers::model_call> start(providers::model_request request,
                                                providers::model_events& events) override {
     note_("model");
-    char here = 0;
-    stack.push_back(reinterpret_cast<std::uintptr_t>(&here));
+    // Not the address of a local: the address sanitizer keeps those elsewhere.
+    stack.push_back(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
     requests.push_back(std::move(request));
     auto alive = std::make_shared<bool>(true);
     step next = silent();
@@ -87,6 +88,7 @@ class scripted_model final : public providers::model {
     return std::make_unique<running>(alive, *this);
   }
 
+  std::string system;  ///< default_system()
   std::deque<step> script;
   std::function<step(std::size_t)> endless;  ///< once the script is over
   std::vector<providers::model_request> requests;

@@ -73,6 +73,23 @@ TEST_CASE("L1: a run calls the model and its tools until the model answers") {
   CHECK(f.runs->active() == 0);
 }
 
+TEST_CASE("a model's own system prompt stands where the request brings none") {
+  fixture f;
+  f.model->system = "Speak plainly.";
+  f.model->script = {says("done")};
+  auto bare = fixture::ask();
+  bare.system = "";
+  f.run(bare);
+  CHECK(f.model->requests.at(0).messages.front()->text().starts_with("Speak plainly."));
+
+  fixture g;
+  g.model->system = "Speak plainly.";
+  g.model->script = {says("done")};
+  g.run();
+  CHECK(g.model->requests.at(0).messages.front()->text().starts_with("be brief"));
+  CHECK_FALSE(contains(g.model->requests.at(0).messages.front()->text(), "plainly"));
+}
+
 TEST_CASE("L2: text leaves at once and the end comes once after the deepest level") {
   fixture f;
   auto first = says("let me see", {lookup("a")});
