@@ -72,12 +72,17 @@ struct choice {
 std::optional<choice> choose(std::string_view clause, const tool_set& tools, std::string_view earlier,
                              bool must_find = false) {
   const auto found = find_in(clause);
+  // Names and quoted text are material for arguments and say nothing about the tool (README.md does not ask to read).
+  std::string said(clause);
+  for (const auto* list : {&found.quoted, &found.paths, &found.urls})
+    for (const auto& part : *list)
+      if (const auto at = said.find(part); at != std::string::npos) said.replace(at, part.size(), " ");
   std::optional<choice> best;
   double best_score = 0;
   for (const auto& tool : tools.tools) {
     const auto arguments = fill(tool.schema, found, earlier);
     if (!arguments || (must_find && arguments->certainty <= 0)) continue;
-    const double words = fit(clause, tool.name, tool.description);
+    const double words = fit(said, tool.name, tool.description);
     const double score = words + arguments->certainty;
     // Numbers and names alone do not make a tool fit, unless they are exactly what it asks for.
     if (score < least_score || (words <= 0 && arguments->certainty < 4) || score <= best_score) continue;
