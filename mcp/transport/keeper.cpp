@@ -42,7 +42,7 @@ using namespace std::chrono_literals;
 
 constexpr auto drain_limit = 200ms;
 constexpr auto sweep_pause = 5ms;
-constexpr int sweep_steps = 1000;  // 5 s together
+constexpr int sweep_steps = 1000;  // then what cannot be killed is left to init
 constexpr auto fork_retry = 1s;
 constexpr auto stray_pause = 1s;
 constexpr auto keeper_end_limit = 5s;
@@ -447,17 +447,13 @@ void keeper::impl::shut_down() {
   channel_.reset();
   if (had_keeper) {
     const auto limit = std::chrono::steady_clock::now() + keeper_end_limit;
-    while (!reap_child(pid_)) {
-      if (std::chrono::steady_clock::now() < limit) {
-        pause_for(1ms);
-        continue;
-      }
-      log::error("the keeper did not end within 5 s and is killed");
-      sweep_.emplace(pid_, servers);
-      break;
-    }
+    bool ended = false;
+    while (!(ended = reap_child(pid_)) && std::chrono::steady_clock::now() < limit) pause_for(1ms);
+    if (!ended) log::error("the keeper did not end within 5 s and is killed");
+    // It may also have been killed a moment ago, before we read of it: look whether it left anything.
+    sweep_.emplace(pid_, servers, ended);
   }
-  for (int i = 0; sweep_ && i < sweep_steps && !sweep_->step(); ++i) pause_for(sweep_pause);
+  for (int i = 0; sweep_ && i < sweep_steps && !sweep_->step(); ++i) pause_for(1ms);
   sweep_.reset();
   pid_ = -1;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <utility>
 #include <vector>
 
 namespace mcpbx::mcp {
@@ -9,7 +10,9 @@ namespace mcpbx::mcp {
 class keeper_sweep {
  public:
   /// `leaders` are the servers' own processes, which end even when what they leave behind stays.
-  keeper_sweep(pid_t keeper, std::vector<pid_t> leaders) : keeper_(keeper), leaders_(std::move(leaders)) {}
+  /// `gone`: the keeper itself has been reaped already.
+  keeper_sweep(pid_t keeper, std::vector<pid_t> leaders, bool gone = false)
+      : keeper_(keeper), leaders_(std::move(leaders)), keeper_gone_(gone) {}
 
   /// Kills and reaps what is there now. True once the keeper and everything below it is gone; else call again soon.
   bool step();
@@ -19,7 +22,7 @@ class keeper_sweep {
  private:
   pid_t keeper_;
   std::vector<pid_t> leaders_;
-  bool keeper_gone_ = false;
+  bool keeper_gone_;
   int clean_looks_ = 0;
 };
 

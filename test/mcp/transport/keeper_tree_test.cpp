@@ -109,6 +109,16 @@ TEST_CASE("G21: SIGKILL of the daemon leaves no process") {
     io.run();
     ::_exit(0);
   }
+  // Whatever fails below, nothing is to be left over from this test.
+  struct cleaner {
+    pid_t daemon;
+    const std::string& word;
+    ~cleaner() {
+      ::kill(daemon, SIGKILL);
+      ::waitpid(daemon, nullptr, 0);
+      kill_all_with(word);
+    }
+  } const clean{daemon, word};
   boost::asio::io_context io(1);
   run_until(io, [&] { return processes_with(word).size() == servers * hiding_processes; });
   pid_t keeper = -1;
@@ -116,7 +126,6 @@ TEST_CASE("G21: SIGKILL of the daemon leaves no process") {
     if (node.parent == daemon) keeper = node.pid;
   REQUIRE(keeper > 0);
   ::kill(daemon, SIGKILL);
-  ::waitpid(daemon, nullptr, 0);
   run_until(io, [&] { return processes_with(word).empty(); });
   // We may be its new parent (a keeper was forked here before), or init is.
   run_until(io, [&] { return ::waitpid(keeper, nullptr, WNOHANG) == keeper || !exists(keeper) || has_ended(keeper); });

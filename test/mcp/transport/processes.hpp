@@ -8,13 +8,14 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -86,9 +87,16 @@ struct keeper_fixture {
   }
 };
 
+/// What a file of /proc holds; "" when its process is gone, which may happen at any moment.
 inline std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  std::string text;
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return text;
+  std::array<char, 4096> part;
+  for (ssize_t n = 0; (n = ::read(fd, part.data(), part.size())) > 0;)
+    text.append(part.data(), static_cast<std::size_t>(n));
+  ::close(fd);
+  return text;
 }
 
 /// Living processes with `word` as an argument of their own.
@@ -111,7 +119,8 @@ inline std::string unique_sleep() {
 }
 
 inline std::size_t open_descriptors(pid_t pid) {
-  const std::filesystem::directory_iterator d("/proc/" + std::to_string(pid) + "/fd");
+  std::error_code gone;
+  const std::filesystem::directory_iterator d("/proc/" + std::to_string(pid) + "/fd", gone);
   return static_cast<std::size_t>(std::distance(begin(d), end(d)));
 }
 
