@@ -19,6 +19,11 @@ class deferred : public std::enable_shared_from_this<deferred> {
     work_.push_back(std::move(work));
     if (work_.size() == 1) timer_->arm(time_.now(), [this] { run(); });
   }
+  /// Drops what waits, for the end of whoever shares this: what waits may hold this in turn.
+  void clear() {
+    timer_->cancel();
+    std::exchange(work_, {}).clear();
+  }
   /// Keeps an object until the present event is over.
   template <class T>
   void bury(std::unique_ptr<T> object) {

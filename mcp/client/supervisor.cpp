@@ -112,6 +112,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   void drop() {
     for (const auto& s : servers_) s->drop();
     waiters_.clear();
+    soon_->clear();
   }
 
   // server_host

@@ -42,6 +42,8 @@ class supervisor {
     std::size_t max_queue_bytes = 16u << 20;
   };
   supervisor(time_source& time, random_source& random, process_launcher& launcher, options o);
+  /// Kills what still runs; open calls and waiting callbacks are dropped untold, so stop() first. Not to be destroyed
+  /// from inside one of its own handlers.
   ~supervisor();
   supervisor(const supervisor&) = delete;
   supervisor& operator=(const supervisor&) = delete;

@@ -38,10 +38,13 @@ tool_server::~tool_server() {
 }
 
 void tool_server::drop() {
-  dropped_ = true;
+  if (std::exchange(dropped_, true)) return;
+  stopping_ = true;  // whoever still holds this client gets refusals
   ++generation_;
   timer_->cancel();
   bury_run();
+  waiting_.clear();
+  std::exchange(calls_, {}).clear();
 }
 
 void tool_server::start() {
@@ -90,9 +93,7 @@ bool tool_server::settling() const noexcept {
 
 // What the process and the conversation tell.
 
-void tool_server::run_spawned(pid_t) {
-  stderr_.begin_process();
-}
+void tool_server::run_spawned(pid_t) {}
 
 void tool_server::run_spawn_failed(const error& why) {
   launch_with(std::unexpected(why));

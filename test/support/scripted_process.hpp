@@ -33,6 +33,11 @@ class turn_queue : public std::enable_shared_from_this<turn_queue> {
     if (work_.size() == 1) timer_->arm(time_.now(), [this] { run(); });
   }
   manual_time& time() { return time_; }
+  /// Drops what waits, which may hold this in turn.
+  void clear() {
+    timer_->cancel();
+    std::exchange(work_, {}).clear();
+  }
 
  private:
   void run() {
@@ -187,6 +192,9 @@ class scripted_launcher final : public mcp::process_launcher {
  public:
   using setup = std::function<void(scripted_process&)>;
   explicit scripted_launcher(manual_time& time) : turns_(std::make_shared<turn_queue>(time)) {}
+  ~scripted_launcher() override { turns_->clear(); }
+  scripted_launcher(const scripted_launcher&) = delete;
+  scripted_launcher& operator=(const scripted_launcher&) = delete;
 
   /// Adds a life for the servers called `name`; `begin` is called before it is spawned and sets on_message.
   void add(const std::string& name, setup begin) { lives_[name].push_back(std::move(begin)); }

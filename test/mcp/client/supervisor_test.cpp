@@ -106,6 +106,7 @@ TEST_CASE("G8: a server that exits at its start shows status and stderr") {
   CHECK(r.status().stderr_tail.ends_with("loading\nno licence\n"));
   CHECK(r.status().next_try_ms > 0);
   CHECK(r.status().last_error.find("tool server \"dies\" exited with status 3 before it was ready") == 0);
+  CAPTURE(r.status().last_error);
   CHECK(r.status().last_error.ends_with("last stderr: no licence"));
   CHECK(r.launcher.count("dies") <= 6);
   SUBCASE("and a manual restart works in the crash loop") {
