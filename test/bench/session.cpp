@@ -1,0 +1,114 @@
+// Starting targets and the handshake.
+#include "test/bench/session.hpp"
+
+#include "test/fixtures/json_peek.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+
+namespace mcpbx::bench {
+namespace {
+
+constexpr double second_us = 1e6;
+
+std::string configuration(const session_options& o) {
+  std::string out = "{" + o.more + "\"log\":{\"level\":\"warn\"},\"mcpServers\":{";
+  for (int i = 0; i < o.servers; ++i) {
+    if (i > 0) out += ',';
+    out += "\"s" + std::to_string(i + 1) + "\":{\"command\":\"" + o.bin + "/bench_echo\",\"args\":[\"" +
+           std::to_string(o.tools) + "\"]}";
+  }
+  return out + "}}";
+}
+
+}  // namespace
+
+process session::launch(target what, const session_options& o, const scratch_folder& folder) {
+  const std::string echo = o.bin + "/bench_echo", tools = std::to_string(o.tools);
+  if (what == target::direct) return {{echo, tools}, process::io::pipes};
+  if (what == target::floor) return {{o.bin + "/bench_relay", folder.path("s"), echo, tools}, process::io::none};
+  write_file(folder.path("c.json"), configuration(o));
+  return {{o.bin + "/mcpbxd", "--config", folder.path("c.json"), "--socket", folder.path("s")}, process::io::none};
+}
+
+session::session(target what, const session_options& options)
+    : socket_(folder_.path("s")), start_us_(now_us()), process_(launch(what, options, folder_)) {
+  if (what == target::direct) {
+    const int out = process_.take_in(), in = process_.take_out();
+    lines_ = std::make_unique<line_stream>(in, out);
+  } else {
+    const int fd = connect_unix(socket_);
+    lines_ = std::make_unique<line_stream>(fd, fd);
+  }
+  request("initialize",
+          R"({"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"mcpbx_bench","version":"1"}})");
+  lines_->queue() += "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
+  lines_->flush();
+  const int wanted = options.tools * (what == target::mcpbx ? options.servers : 1);
+  while (list_tools() < wanted) {
+    if (now_us() - start_us_ > 60 * second_us) give_up("the tools were not all listed within 60 s");
+    ::usleep(1000);
+  }
+  ready_ms_ = (now_us() - start_us_) / 1e3;
+}
+
+void session::wait_for_input() {
+  for (;;) {
+    std::array<pollfd, 2> ready{pollfd{lines_->in(), POLLIN, 0},
+                                pollfd{lines_->unwritten() ? lines_->out() : -1, POLLOUT, 0}};
+    if (::poll(ready.data(), ready.size(), 60'000) <= 0) give_up("the target said nothing for 60 s");
+    if (ready[1].revents != 0 && !lines_->flush()) give_up("the target closed the connection");
+    if (ready[0].revents != 0) return;
+  }
+}
+
+std::string session::request(std::string_view method, std::string_view params) {
+  const std::string id = std::to_string(next_id());
+  lines_->queue() += "{\"jsonrpc\":\"2.0\",\"id\":" + id + ",\"method\":\"" + std::string(method) +
+                     "\",\"params\":" + std::string(params) + "}\n";
+  if (!lines_->flush()) give_up("the target closed the connection");
+  std::string answer;
+  while (answer.empty())
+    pump([&](std::string_view line) {
+      if (id_of(line) == id) answer = line;
+    });
+  return answer;
+}
+
+// Follows pages; counts names without decoding them, so that the list's cost stays the target's.
+int session::list_tools() {
+  int count = 0;
+  std::string params = "{}";
+  for (;;) {
+    const std::string answer = request("tools/list", params);
+    constexpr std::string_view key = "{\"name\":\"";
+    for (auto at = answer.find(key); at != std::string::npos; at = answer.find(key, at + 1)) {
+      ++count;
+      const auto begin = at + key.size();
+      const auto name = answer.substr(begin, answer.find('"', begin) - begin);
+      if (tool_.empty() && name.ends_with("echo")) tool_ = name;
+    }
+    const auto next = fixture::member(fixture::member(answer, "result"), "nextCursor");
+    if (next.empty() || next == "null") return count;
+    params = "{\"cursor\":" + std::string(next) + "}";
+  }
+}
+
+int connect_unix(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  for (const double limit = now_us() + 20 * second_us; now_us() < limit; ::usleep(500)) {
+    const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) return fd;
+    ::close(fd);
+  }
+  give_up("nothing listens at " + path);
+}
+
+}  // namespace mcpbx::bench

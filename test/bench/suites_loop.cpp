@@ -1,0 +1,90 @@
+// The loop: what a run costs beside the model and the tools; and the short commands.
+#include "test/bench/loop_case.hpp"
+#include "test/bench/process.hpp"
+#include "test/bench/session.hpp"
+#include "test/bench/suites.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace mcpbx::bench {
+namespace {
+
+// bench_model, with the port that it chose.
+class model_endpoint {
+ public:
+  explicit model_endpoint(const std::string& bin) : process_({bin + "/bench_model"}, process::io::output) {
+    const int out = process_.take_out();
+    char text[16] = {};
+    if (::read(out, text, sizeof text - 1) <= 0) give_up("bench_model did not start");
+    ::close(out);
+    port_ = std::atoi(text);
+  }
+  int port() const noexcept { return port_; }
+
+ private:
+  process process_;
+  int port_ = 0;
+};
+
+std::string model_members(int port) {
+  return R"("models":{"bench":{"api":"openai-chat","baseUrl":"http://127.0.0.1:)" + std::to_string(port) +
+         R"(/v1","model":"bench-0-1-0","apiKey":"none"}},"defaultModel":"bench","toolNames":"plain",)"
+         R"("loop":{"maxRounds":100,"status":"off"},)";
+}
+
+}  // namespace
+
+void suite_loop(const bench_options& o, report& out) {
+  const model_endpoint model(o.bin);
+  session daemon(target::mcpbx, {.bin = o.bin, .more = model_members(model.port())});
+  const auto both = [&](const loop_case& what, auto&& note) {
+    loop_case warm = what;
+    warm.runs = what.concurrency;
+    run_bare(warm, model.port(), o.bin);
+    note("direct", run_bare(what, model.port(), o.bin));
+    run_chats(warm, daemon.socket());
+    const auto before = daemon.own().weigh().cpu_ns;
+    daemon.own().reset_peak();
+    const auto figures = run_chats(what, daemon.socket());
+    const auto after = daemon.own().weigh();
+    out.add("resident, peak under runs", "mcpbx", after.peak_mib);
+    note("mcpbx", figures);
+    return static_cast<double>(after.cpu_ns - before) / 1e6 / what.runs;
+  };
+
+  const double cpu = both({.rounds = 10, .runs = o.scaled(200)}, [&](const char* name, const loop_figures& f) {
+    const double run = quantile(f.run_us, 0.5);
+    out.add("10 tool rounds, run p50", name, run / 1e3);
+    out.add("10 tool rounds, per round", name, run / 10);
+  });
+  out.add("10 tool rounds, CPU per run", "mcpbx", cpu);
+  both({.rounds = 10, .concurrency = 100, .runs = o.quick ? 200 : 1'000}, [&](const char* name, const loop_figures& f) {
+    out.add("10 tool rounds, 100 at once", name, static_cast<double>(f.run_us.size()) / f.wall_us * 1e6);
+  });
+  both({.tokens = 2'000, .stream = true, .runs = o.quick ? 5 : 30},
+       [&](const char* name, const loop_figures& f) { out.add("streamed answer", name, f.tokens / f.wall_us * 1e6); });
+  both({.tokens = 20, .gap_us = 2'000, .stream = true, .runs = o.quick ? 5 : 20},
+       [&](const char* name, const loop_figures& f) {
+         out.add("first token, p50", name, quantile(f.first_token_us, 0.5) / 1e3);
+       });
+}
+
+void suite_cli(const bench_options& o, report& out) {
+  const session daemon(target::mcpbx, {.bin = o.bin});
+  const auto cpu = [&](const std::vector<std::string>& words, const char* row) {
+    std::vector<std::string> argv{o.bin + "/mcpbx"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    const double ms = process(argv, process::io::none).finish();
+    if (ms < 0) give_up(std::string(row) + ": the command failed");
+    out.add(row, "mcpbx", ms);
+  };
+  for (int i = 0; i < 5; ++i) {
+    cpu({"--version"}, "mcpbx --version, CPU");
+    cpu({"--socket", daemon.socket(), "tools"}, "mcpbx tools, CPU");
+  }
+}
+
+}  // namespace mcpbx::bench
