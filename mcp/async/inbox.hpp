@@ -1,11 +1,11 @@
-// The queue a coroutine lives from: many may push (on the speaking thread), one awaits. Cancelling a run is a message in
-// its inbox, not an Asio cancellation, so that the core decides what is closed in which order (design rule 7).
+// The queue a coroutine lives from: many may push (on the speaking thread), one awaits. Cancelling a run is a message
+// in its inbox, not an Asio cancellation, so that the core decides what is closed in which order (design rule 7).
 #pragma once
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/redirect_error.hpp>
 
 #include <deque>
 #include <utility>

@@ -1,10 +1,10 @@
 // The real clock, timers and randomness behind the interfaces of mcp/support/time.hpp.
 #pragma once
+#include "mcp/support/time.hpp"
+
 #include <boost/asio/any_io_executor.hpp>
 
 #include <memory>
-
-#include "mcp/support/time.hpp"
 
 namespace mcpbx {
 

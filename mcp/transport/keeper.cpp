@@ -1,159 +1,29 @@
-// The daemon's end of the keeper: a table of processes that follows the keeper's notices, and the replacement of a
-// keeper that died.
+// The daemon's end of the keeper: a table of processes that follows the keeper's notices.
 #include "mcp/transport/keeper.hpp"
 
-#include "mcp/support/log.hpp"
-#include "mcp/transport/control_channel.hpp"
-#include "mcp/transport/keeper_child.hpp"
-#include "mcp/transport/keeper_sweep.hpp"
+#include "mcp/transport/keeper_impl.hpp"
 #include "mcp/transport/process_tree.hpp"
-#include "mcp/transport/stderr_reader.hpp"
-#include "mcp/transport/stream_core.hpp"
 
 #include <boost/asio/error.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
-#include <ctime>
-#include <map>
-#include <optional>
 #include <utility>
 #include <variant>
-#include <vector>
 
 namespace mcpbx::mcp {
 namespace {
 
 namespace asio = boost::asio;
 namespace wire = keeper_protocol;
-using namespace std::chrono_literals;
 
-constexpr auto drain_limit = 200ms;
-constexpr auto sweep_pause = 5ms;
-constexpr int sweep_steps = 1000;  // then what cannot be killed is left to init
-constexpr auto fork_retry = 1s;
-constexpr auto stray_pause = 1s;
-constexpr auto keeper_end_limit = 5s;
-
-void pause_for(std::chrono::milliseconds time) {
-  const timespec t{time.count() / 1000, time.count() % 1000 * 1'000'000};
-  ::nanosleep(&t, nullptr);
-}
-
-// One process as the daemon knows it, from launch() to on_exited.
-struct process_entry {
-  wire::server_number number = 0;
-  process_events* events = nullptr;  // null once its user has dropped it
-  int generation = 0;                // of the keeper that has it
-  pid_t pid = -1;
-  std::weak_ptr<stream_core> output;
-  std::shared_ptr<stderr_reader> errors;
-  std::optional<process_exit> exit;
-  bool output_drained = false, errors_drained = false;
-  std::unique_ptr<asio::steady_timer> patience;
-};
-using entry_ptr = std::shared_ptr<process_entry>;
+constexpr auto drain_limit = std::chrono::milliseconds(200);
 
 }  // namespace
-
-result<keeper_handle> fork_keeper() {
-  ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGCHLD, SIG_DFL);
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
-    return fail(errc::io, std::string("no socket for the keeper: ") + std::strerror(errno));
-  // No signal handler of ours may run in the child before it has set its own dispositions.
-  sigset_t all, before;
-  sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t pid = ::fork();
-  const int number = errno;
-  if (pid == 0) run_keeper(ends[1]);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  ::close(ends[1]);
-  if (pid < 0) {
-    ::close(ends[0]);
-    return fail(errc::io, std::string("cannot fork the keeper: ") + std::strerror(number));
-  }
-  return keeper_handle{pid, ends[0]};
-}
-
-class keeper::impl : public std::enable_shared_from_this<keeper::impl> {
- public:
-  impl(const asio::any_io_executor& executor, line_framer::options framing, std::function<void()> on_lost)
-      : executor_(executor),
-        framing_(framing),
-        on_lost_(std::move(on_lost)),
-        control_(executor),
-        clock_(executor),
-        stray_clock_(executor) {}
-
-  void adopt(keeper_handle handle);
-  wire::server_number launch(process_spec spec, process_events& events);
-  void signal(wire::server_number number, int value);
-  void drop(wire::server_number number);
-  pid_t pid() const noexcept { return pid_; }
-  bool is_descendant(pid_t pid) const;
-  void shut_down();
-
- private:
-  enum class phase { running, replacing, over };
-
-  // Talking to the keeper.
-  void submit(std::string frame);
-  void flush();
-  void wait_for_notices();
-  void take_notices();
-  void handle(const wire::notice& notice);
-
-  // The life of one process.
-  void on_spawned(const wire::spawned& s);
-  void post_failure(wire::server_number number, error why);
-  void fail_start(wire::server_number number, const error& why);
-  void end(const entry_ptr& p, process_exit how);
-  void look_whether_drained(const entry_ptr& p);
-  void forget(const entry_ptr& p);
-  entry_ptr find(wire::server_number number) const;
-
-  // When the keeper died.
-  void lost();
-  void sweep();
-  void replace_when_told();
-  void replace();
-  void watch_strays();
-  std::vector<pid_t> leaders() const;
-
-  asio::any_io_executor executor_;
-  line_framer::options framing_;
-  std::function<void()> on_lost_;
-  pid_t pid_ = -1;
-  asio::posix::stream_descriptor control_;
-  std::unique_ptr<control_channel> channel_;
-  asio::steady_timer clock_, stray_clock_;
-  phase phase_ = phase::running;
-  int generation_ = 0;
-  bool waiting_to_write_ = false;
-  std::optional<keeper_sweep> sweep_;
-  int sweeps_ = 0;
-  bool swept_ = false;
-  wire::server_number last_number_ = 0;
-  std::map<wire::server_number, entry_ptr> processes_;
-  std::vector<std::string> backlog_;  // requests while there is no keeper
-  std::vector<pid_t> strays_;         // see keeper_sweep::strays()
-};
 
 void keeper::impl::adopt(keeper_handle handle) {
   pid_ = handle.pid;
@@ -347,115 +217,6 @@ void keeper::impl::forget(const entry_ptr& p) {
   if (alive->errors) alive->errors->close();
   alive->patience.reset();
   processes_.erase(alive->number);
-}
-
-// When the keeper died (guarantees row 21): its processes are ended and reaped, each is told, then a new keeper starts.
-
-std::vector<pid_t> keeper::impl::leaders() const {
-  std::vector<pid_t> pids;
-  for (const auto& [number, p] : processes_)
-    if (p->pid > 0 && p->generation == generation_) pids.push_back(p->pid);
-  return pids;
-}
-
-void keeper::impl::lost() {
-  log::error("the keeper (pid " + std::to_string(pid_) + ") died; its tool servers are ended and it is replaced");
-  phase_ = phase::replacing;
-  swept_ = false;
-  sweeps_ = 0;
-  boost::system::error_code ignored;
-  control_.close(ignored);
-  channel_.reset();
-  sweep_.emplace(pid_, leaders());
-  sweep();
-}
-
-void keeper::impl::sweep() {
-  if (phase_ != phase::replacing) return;
-  if (!sweep_->step() && ++sweeps_ < sweep_steps) {
-    clock_.expires_after(sweep_pause);
-    clock_.async_wait([self = shared_from_this()](const boost::system::error_code& failed) {
-      if (!failed) self->sweep();
-    });
-    return;
-  }
-  const auto kept = sweep_->strays();
-  strays_.insert(strays_.end(), kept.begin(), kept.end());
-  sweep_.reset();
-  if (!strays_.empty()) watch_strays();
-  swept_ = true;
-  std::vector<entry_ptr> orphaned;
-  for (const auto& [number, p] : processes_)
-    if (p->generation == generation_) orphaned.push_back(p);
-  for (const auto& p : orphaned) {
-    if (!p->events) continue;  // dropped by another one's event
-    if (p->pid < 0) {
-      fail_start(p->number, {errc::unavailable, "the process that starts tool servers died meanwhile; try again"});
-    } else {
-      end(p, {true, SIGKILL});
-    }
-    if (phase_ != phase::replacing) return;
-  }
-  replace_when_told();
-}
-
-// Only when every old process has been told about, so that on_lost finds a clean table.
-void keeper::impl::replace_when_told() {
-  if (phase_ != phase::replacing || !swept_) return;
-  for (const auto& [number, p] : processes_)
-    if (p->generation == generation_) return;
-  replace();
-}
-
-void keeper::impl::replace() {
-  auto fresh = fork_keeper();
-  if (!fresh) {
-    log::error(fresh.error().message);
-    clock_.expires_after(fork_retry);
-    clock_.async_wait([self = shared_from_this()](const boost::system::error_code& failed) {
-      if (!failed) self->replace_when_told();
-    });
-    return;
-  }
-  adopt(*fresh);
-  if (on_lost_) on_lost_();
-}
-
-void keeper::impl::watch_strays() {
-  stray_clock_.expires_after(stray_pause);
-  stray_clock_.async_wait([self = shared_from_this()](const boost::system::error_code& failed) {
-    if (failed) return;
-    std::erase_if(self->strays_, reap_child);
-    if (!self->strays_.empty()) self->watch_strays();
-  });
-}
-
-void keeper::impl::shut_down() {
-  if (phase_ == phase::over) return;
-  const bool had_keeper = phase_ == phase::running;
-  const auto servers = leaders();
-  phase_ = phase::over;
-  clock_.cancel();
-  stray_clock_.cancel();
-  for (const auto& [number, p] : std::exchange(processes_, {})) {
-    p->events = nullptr;
-    p->patience.reset();
-    if (p->errors) p->errors->close();
-  }
-  boost::system::error_code ignored;
-  control_.close(ignored);
-  channel_.reset();
-  if (had_keeper) {
-    const auto limit = std::chrono::steady_clock::now() + keeper_end_limit;
-    bool ended = false;
-    while (!(ended = reap_child(pid_)) && std::chrono::steady_clock::now() < limit) pause_for(1ms);
-    if (!ended) log::error("the keeper did not end within 5 s and is killed");
-    // It may also have been killed a moment ago, before we read of it: look whether it left anything.
-    sweep_.emplace(pid_, servers, ended);
-  }
-  for (int i = 0; sweep_ && i < sweep_steps && !sweep_->step(); ++i) pause_for(1ms);
-  sweep_.reset();
-  pid_ = -1;
 }
 
 // The public side.

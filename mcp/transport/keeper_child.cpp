@@ -1,8 +1,7 @@
 // The keeper: one loop over the control socket and the deaths of children. It holds nothing worth losing; when it goes,
 // everything below it goes too.
-#include "mcp/transport/keeper_child.hpp"
-
 #include "mcp/transport/control_channel.hpp"
+#include "mcp/transport/keeper.hpp"
 #include "mcp/transport/process_tree.hpp"
 #include "mcp/transport/spawn.hpp"
 
@@ -11,12 +10,15 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <ctime>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -156,9 +158,8 @@ class keeper_loop {
   int sweeps_ = 0, clean_looks_ = 0;
 };
 
-}  // namespace
-
-void run_keeper(int control_fd) {
+// Becomes the keeper and never returns.
+[[noreturn]] void run_keeper(int control_fd) {
   // Out of the terminal's reach; what it signals to the daemon's group does not concern us.
   ::setsid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -190,6 +191,31 @@ void run_keeper(int control_fd) {
     // Out of memory: the death signals and the daemon's sweep end what is left.
   }
   ::_exit(0);
+}
+
+}  // namespace
+
+result<keeper_handle> fork_keeper() {
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGCHLD, SIG_DFL);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
+    return fail(errc::io, std::string("no socket for the keeper: ") + std::strerror(errno));
+  // No signal handler of ours may run in the child before it has set its own dispositions.
+  sigset_t all, before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t pid = ::fork();
+  const int number = errno;
+  if (pid == 0) run_keeper(ends[1]);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::close(ends[1]);
+  if (pid < 0) {
+    ::close(ends[0]);
+    return fail(errc::io, std::string("cannot fork the keeper: ") + std::strerror(number));
+  }
+  return keeper_handle{pid, ends[0]};
 }
 
 }  // namespace mcpbx::mcp

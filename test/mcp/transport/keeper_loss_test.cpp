@@ -32,7 +32,7 @@ TEST_CASE("G21: a keeper that dies is replaced, and every process of it is swept
       f.launch_shell(*all.back(), escaping(word));
     }
     f.until([&] {
-      return processes_with(word).size() == 10 &&
+      return sleeping(word).size() == 10 &&
              std::ranges::all_of(all, [](const auto& s) { return s->seen.messages.size() == 1; });
     });
     const pid_t old = f.keeper->pid();
@@ -50,7 +50,7 @@ TEST_CASE("G21: a keeper that dies is replaced, and every process of it is swept
       CHECK(s->endings == 1);
       CHECK_FALSE(exists(s->pid));
     }
-    CHECK(processes_with(word).empty());
+    CHECK(sleeping(word).empty());
     CHECK(f.keeper->pid() != old);
     CHECK_FALSE(exists(old));
     CHECK(zombies_below(::getpid()) == 0);
@@ -112,11 +112,11 @@ TEST_CASE("orphans that are to be kept survive the keeper and are reaped when th
   server_recorder a;
   const auto word = unique_sleep();
   f.launch_shell(a, "(setsid sleep " + word + " </dev/null >/dev/null 2>&1 &) ; read x", true);
-  f.until([&] { return processes_with(word).size() == 1; });
+  f.until([&] { return sleeping(word).size() == 1; });
   ::kill(f.keeper->pid(), SIGKILL);
   f.until([&] { return f.lost == 1; });
   CHECK(a.exit->text() == "signal 9 (SIGKILL)");
-  const auto kept = processes_with(word);
+  const auto kept = sleeping(word);
   REQUIRE(kept.size() == 1);
   CHECK(f.keeper->is_descendant(kept[0]));
   ::kill(kept[0], SIGKILL);
@@ -128,11 +128,11 @@ TEST_CASE("shutting down in the middle of a replacement leaves nothing") {
   server_recorder s;
   const auto word = unique_sleep();
   f.launch_shell(s, escaping(word));
-  f.until([&] { return processes_with(word).size() == 2; });
+  f.until([&] { return sleeping(word).size() == 2; });
   ::kill(f.keeper->pid(), SIGKILL);
   f.io.restart();
   f.io.run_one();
   f.keeper->shut_down();
-  CHECK(processes_with(word).empty());
+  CHECK(sleeping(word).empty());
   CHECK(zombies_below(::getpid()) == 0);
 }

@@ -159,11 +159,11 @@ TEST_CASE("G20: a signal reaches the whole group") {
   server_recorder s;
   const auto word = unique_sleep();
   f.launch_shell(s, "sleep " + word + " & sleep " + word);
-  f.until([&] { return processes_with(word).size() == 2; });
+  f.until([&] { return sleeping(word).size() == 2; });
   s.process->signal(SIGTERM);
   f.until([&] { return s.exit.has_value(); });
   CHECK(s.exit->text() == "signal 15 (SIGTERM)");
-  f.until([&] { return processes_with(word).empty(); });
+  f.until([&] { return sleeping(word).empty(); });
 }
 
 TEST_CASE("G20: a server that ignores SIGTERM ends by SIGKILL") {
@@ -205,7 +205,7 @@ TEST_CASE("a process may be dropped before it was spawned and from inside its ev
     CHECK(early.endings == 0);
     CHECK(early.pid == -1);
   }
-  f.until([&] { return processes_with(word).empty(); });
+  f.until([&] { return sleeping(word).empty(); });
 
   server_recorder s, t;
   s.on_end = [&] { s.process.reset(); };
@@ -276,8 +276,8 @@ TEST_CASE("an exit is told although a descendant holds the pipes open") {
   f.until([&] { return s.exit.has_value(); });
   CHECK(s.exit->text() == "exit status 3");
   CHECK(s.messages_at_exit == 1);
-  f.until([&] { return processes_with(word).size() == 1; });  // it was to be kept
-  for (pid_t p : processes_with(word)) ::kill(p, SIGKILL);
+  f.until([&] { return sleeping(word).size() == 1; });  // it was to be kept
+  for (pid_t p : sleeping(word)) ::kill(p, SIGKILL);
 }
 
 TEST_CASE("an exit is told although a descendant floods the pipes") {
@@ -335,7 +335,7 @@ TEST_CASE("G26: without descriptors left a spawn fails with a clear error and le
   ::setrlimit(RLIMIT_NOFILE, &before);
   REQUIRE(s.failed);
   CHECK(s.failed->message.find("no descriptors left") != std::string::npos);
-  f.until([&] { return processes_with(word).empty(); });
+  f.until([&] { return sleeping(word).empty(); });
   f.launch_shell(after, say_ping);
   f.until([&] { return after.exit.has_value(); });
   CHECK(after.messages_at_exit == 1);
@@ -346,11 +346,11 @@ TEST_CASE("after shut_down nothing is left, nothing is told and a launch fails w
   server_recorder s, late;
   const auto word = unique_sleep();
   f.launch_shell(s, "trap '' TERM HUP INT; sleep " + word);
-  f.until([&] { return processes_with(word).size() == 1; });
+  f.until([&] { return sleeping(word).size() == 1; });
   const pid_t keeper = f.keeper->pid();
   f.keeper->shut_down();
   CHECK_FALSE(exists(keeper));
-  CHECK(processes_with(word).empty());
+  CHECK(sleeping(word).empty());
   run_ready(f.io);
   CHECK(s.endings == 0);
   s.process->signal(SIGTERM);

@@ -25,7 +25,7 @@ std::string hiding_server(const std::string& word) {
 constexpr std::size_t hiding_processes = 5;
 
 void kill_all_with(const std::string& word) {
-  for (pid_t p : processes_with(word)) ::kill(p, SIGKILL);
+  for (pid_t p : sleeping(word)) ::kill(p, SIGKILL);
 }
 
 }  // namespace
@@ -36,17 +36,15 @@ TEST_CASE("G21: what a server leaves behind ends with it and its neighbour keeps
   const auto of_a = unique_sleep(), of_b = unique_sleep();
   f.launch_shell(a, hiding_server(of_a));
   f.launch_shell(b, hiding_server(of_b));
-  f.until([&] {
-    return processes_with(of_a).size() == hiding_processes && processes_with(of_b).size() == hiding_processes;
-  });
-  for (pid_t p : processes_with(of_a)) CHECK(f.keeper->is_descendant(p));
+  f.until([&] { return sleeping(of_a).size() == hiding_processes && sleeping(of_b).size() == hiding_processes; });
+  for (pid_t p : sleeping(of_a)) CHECK(f.keeper->is_descendant(p));
   a.connection->finish_sending();
   f.until([&] { return a.exit.has_value(); });
-  f.until([&] { return processes_with(of_a).empty(); });
-  CHECK(processes_with(of_b).size() == hiding_processes);
+  f.until([&] { return sleeping(of_a).empty(); });
+  CHECK(sleeping(of_b).size() == hiding_processes);
   CHECK(b.endings == 0);
   ::kill(b.pid, SIGKILL);
-  f.until([&] { return processes_with(of_b).empty() && b.exit.has_value(); });
+  f.until([&] { return sleeping(of_b).empty() && b.exit.has_value(); });
   f.until([&] { return processes_below(f.keeper->pid()).empty(); });
 }
 
@@ -55,9 +53,9 @@ TEST_CASE("G21: dropping a server ends its whole tree") {
   server_recorder a;
   const auto word = unique_sleep();
   f.launch_shell(a, hiding_server(word));
-  f.until([&] { return processes_with(word).size() == hiding_processes; });
+  f.until([&] { return sleeping(word).size() == hiding_processes; });
   a.process.reset();
-  f.until([&] { return processes_with(word).empty(); });
+  f.until([&] { return sleeping(word).empty(); });
 }
 
 TEST_CASE("G21: a server that forks as fast as it can ends too") {
@@ -68,7 +66,7 @@ TEST_CASE("G21: a server that forks as fast as it can ends too") {
                         "' >/dev/null 2>&1 &); i=$((i+1)); done; echo up >&2; read x");
   f.until([&] { return !a.errors.empty(); });
   a.connection->finish_sending();
-  f.until([&] { return a.exit.has_value() && processes_with(word).empty(); });
+  f.until([&] { return a.exit.has_value() && sleeping(word).empty(); });
   f.until([&] { return processes_below(f.keeper->pid()).empty(); });
 }
 
@@ -79,13 +77,13 @@ TEST_CASE("orphans that are to be kept stay after their server and after the dae
     server_recorder a, b;
     f.launch_shell(a, "sleep " + left_behind + " & read x", true);
     f.launch_shell(b, "(setsid sleep " + left_behind + " &); exec sleep " + server, true);
-    f.until([&] { return processes_with(left_behind).size() == 2 && processes_with(server).size() == 1; });
+    f.until([&] { return sleeping(left_behind).size() == 2 && sleeping(server).size() == 1; });
     a.connection->finish_sending();
     f.until([&] { return a.exit.has_value(); });
-    CHECK(processes_with(left_behind).size() == 2);
+    CHECK(sleeping(left_behind).size() == 2);
   }
-  CHECK(processes_with(server).empty());
-  CHECK(processes_with(left_behind).size() == 2);
+  CHECK(sleeping(server).empty());
+  CHECK(sleeping(left_behind).size() == 2);
   kill_all_with(left_behind);
 }
 
@@ -120,13 +118,13 @@ TEST_CASE("G21: SIGKILL of the daemon leaves no process") {
     }
   } const clean{daemon, word};
   boost::asio::io_context io(1);
-  run_until(io, [&] { return processes_with(word).size() == servers * hiding_processes; });
+  run_until(io, [&] { return sleeping(word).size() == servers * hiding_processes; });
   pid_t keeper = -1;
   for (const auto& node : processes_below(daemon))
     if (node.parent == daemon) keeper = node.pid;
   REQUIRE(keeper > 0);
   ::kill(daemon, SIGKILL);
-  run_until(io, [&] { return processes_with(word).empty(); });
+  run_until(io, [&] { return sleeping(word).empty(); });
   // We may be its new parent (a keeper was forked here before), or init is.
   run_until(io, [&] { return ::waitpid(keeper, nullptr, WNOHANG) == keeper || !exists(keeper) || has_ended(keeper); });
 }

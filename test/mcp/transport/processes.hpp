@@ -1,4 +1,4 @@
-// Real child processes for tests: what a server told, which processes carry a word in their command line, what a
+// Real child processes for tests: what a server told, which sleepers are left, what a
 // process holds open. Polling has a watchdog (run_until); nothing here sleeps for a fixed time.
 #pragma once
 #include "mcp/transport/keeper.hpp"
@@ -99,15 +99,18 @@ inline std::string read_file(const std::string& path) {
   return text;
 }
 
-/// Living processes with `word` as an argument of their own.
-inline std::vector<pid_t> processes_with(const std::string& word) {
+/// Living processes that are `sleep WORD` and nothing else. Not those that are only about to become it: while a process
+/// executes another program its command line is empty for a moment.
+inline std::vector<pid_t> sleeping(const std::string& word) {
+  const std::string tail = std::string("sleep") + '\0' + word + '\0';
   std::vector<pid_t> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
     if (!std::isdigit(static_cast<unsigned char>(name[0]))) continue;
-    const std::string line = '\0' + read_file("/proc/" + name + "/cmdline");
+    const std::string line = read_file("/proc/" + name + "/cmdline");
     const auto pid = static_cast<pid_t>(std::stol(name));
-    if (line.find('\0' + word + '\0') != std::string::npos && !mcp::has_ended(pid)) found.push_back(pid);
+    if (line.ends_with(tail) && line.find('\0') == line.size() - word.size() - 2 && !mcp::has_ended(pid))
+      found.push_back(pid);
   }
   return found;
 }
