@@ -1,0 +1,163 @@
+// Many callers, slow ones and ones that leave (guarantees rows 16 to 18).
+#include "test/e2e/harness.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace mcpbx::e2e;
+
+namespace {
+
+bool contains(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
+}  // namespace
+
+TEST_CASE("G16: a cancelled call reaches the server, the caller gets no answer, and nothing else is touched") {
+  daemon_under_test d(config().server("s", {"--log", "@DIR@/log"}));
+  caller c = d.session();
+  const auto other = c.start_call("s__wait_for_file", R"({"path":")" + d.file("go") + "\"}");
+  const auto id = c.start_call("s__cancel-ack");
+  REQUIRE(eventually([&] { return contains(read_file(d.file("log")), "call cancel-ack"); }));
+  c.cancel(id);
+  CHECK(eventually([&] { return contains(read_file(d.file("log")), "cancel-ack "); }));
+  CHECK(count_of(read_file(d.file("log")), "notifications/cancelled") == 1);
+  d.write("go", "");
+  // The very next line is the other call's answer.
+  CHECK(at(parse(c.line()), "id") == json::value(other));
+  // By our own method the cancelled request is told.
+  const auto again = c.start_call("s__never-answer");
+  CHECK_FALSE(c.request("mcpbx/cancel", "{\"request\":" + std::to_string(again) + "}").failed());
+  CHECK(c.request("mcpbx/cancel", "{\"request\":4711}").code() == -32002);
+}
+
+TEST_CASE("G16: a caller that leaves cancels what it had open, however it leaves") {
+  daemon_under_test d(config().server("s", {"--log", "@DIR@/log"}));
+  d.wait_ready({"s"});
+  {
+    caller c = d.session();
+    for (int i = 0; i < 3; ++i) c.start_call("s__cancel-ack");
+    REQUIRE(eventually([&] { return count_of(read_file(d.file("log")), "call cancel-ack") == 3; }));
+  }
+  CHECK(eventually([&] { return count_of(read_file(d.file("log")), "cancel-ack ") >= 6; }));
+  CHECK(d.session().call("s__echo", R"({"text":"on"})").text() == "on");
+}
+
+TEST_CASE("G16: an answer that comes after the cancellation is dropped") {
+  daemon_under_test d(config().server("s"));
+  caller c = d.session();
+  for (int i = 0; i < 10; ++i) c.cancel(c.start_call("s__late-answer"));
+  // The server answers in order: when this is through, the late ones have been.
+  const auto r = c.call("s__echo", R"({"text":"after"})");
+  CHECK(r.text() == "after");
+  CHECK(eventually([&] { return at(c.server("s"), "droppedAnswers") == json::value(10); }));
+}
+
+TEST_CASE("G17: a caller that does not read costs bounded memory, and others notice nothing") {
+  daemon_under_test d(config().server("s"));
+  caller neighbour = d.session(), slow = d.session();
+  CHECK(neighbour.call("s__big", R"({"n":1000000})").text().size() == 1'000'000);
+  const growth g(d);
+  // 400 MiB of answers, none of which is read.
+  std::string lines;
+  for (int i = 0; i < 400; ++i)
+    lines += R"({"jsonrpc":"2.0","id":)" + std::to_string(1000 + i) +
+             R"(,"method":"tools/call","params":{"name":"s__big","arguments":{"n":1000000}}})"
+             "\n";
+  slow.send_unread(lines);
+  const auto status = [&] { return neighbour.request("mcpbx/status"); };
+  CHECK(eventually(
+      [&] { return at(status().value, "result.queues.largestOutboxBytes").to_number<std::int64_t>() > (8 << 20); }));
+  for (int i = 0; i < 50; ++i) CHECK(neighbour.call("s__echo", R"({"text":"quick"})").text() == "quick");
+  CHECK(g.peak_mib() <= 64);
+  slow.close();
+  CHECK(eventually([&] { return at(status().value, "result.callers.open") == json::value(1); }));
+  CHECK(eventually([&] { return g.now_mib() <= 24; }));
+}
+
+TEST_CASE("G17: a flood of requests without reading is bounded, and every one of them is answered") {
+  daemon_under_test d(config().server("s"));
+  caller neighbour = d.session(), flood = d.session();
+  const growth g(d);
+  constexpr int n = 20'000;
+  std::string lines;
+  for (int i = 0; i < n; ++i)
+    lines += R"({"jsonrpc":"2.0","id":)" + std::to_string(100 + i) +
+             R"(,"method":"tools/call","params":{"name":"s__echo","arguments":{"text":"flood"}}})"
+             "\n";
+  flood.send_bytes(lines);
+  CHECK(neighbour.call("s__echo", R"({"text":"through"})").text() == "through");
+  int answered = 0, refused = 0;
+  for (int i = 0; i < n; ++i) {
+    const auto line = flood.line();
+    if (contains(line, "\"result\"")) ++answered;
+    // Over its bound of open requests a caller is told to come back.
+    if (contains(line, "-32001") && contains(line, "\"retryable\":true")) ++refused;
+  }
+  CHECK(answered + refused == n);
+  CHECK(answered > 0);
+  CHECK(g.peak_mib() <= 64);
+}
+
+TEST_CASE("G17: callers that send byte by byte, half a line or nothing keep nobody waiting") {
+  daemon_under_test d(config().server("s"));
+  std::vector<caller> idle;
+  const growth g(d);
+  for (int i = 0; i < 200; ++i) {
+    idle.push_back(d.connect());
+    idle.back().send_bytes(R"({"jsonrpc":"2.0","id":1,"method":)");
+  }
+  caller c = d.session();
+  CHECK(c.call("s__echo", R"({"text":"in between"})").text() == "in between");
+  for (const char byte : std::string(R"("ping"})"
+                                     "\n"))
+    for (auto& i : idle) i.send_bytes(std::string_view(&byte, 1));
+  for (auto& i : idle) CHECK(i.line() == R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  CHECK(g.peak_mib() <= 64);
+}
+
+TEST_CASE("G18: hundreds of callers at once are all answered") {
+  daemon_under_test d(config().server("a").server("b"));
+  std::vector<caller> all;
+  for (int i = 0; i < 300; ++i) all.push_back(d.connect());
+  for (auto& c : all)
+    c.send(
+        R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}})"
+        "\n"
+        R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+  int i = 0;
+  for (auto& c : all)
+    c.send(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a__echo","arguments":{"text":"caller )" +
+           std::to_string(i++) + R"("}}})");
+  i = 0;
+  for (auto& c : all) {
+    CHECK(contains(c.line(), "protocolVersion"));
+    CHECK(text_at(parse(c.line()), "result.content.0.text") == "caller " + std::to_string(i++));
+  }
+}
+
+TEST_CASE("G18: callers beyond the limit are told so, and come in when others have left") {
+  daemon_under_test d(config().server("s").top("limits", R"({"callers":3})"));
+  std::vector<caller> in;
+  for (int i = 0; i < 3; ++i) in.push_back(d.session());
+  caller out = d.connect();
+  const auto refusal = parse(out.line());
+  CHECK(contains(text_at(refusal, "error.message"), "limits.callers"));
+  CHECK(at(refusal, "error.data.retryable") == json::value(true));
+  CHECK(out.closed_by_peer());
+  in.pop_back();
+  CHECK(eventually([&] {
+    caller c = d.connect();
+    c.start("ping");
+    const auto line = c.read_line();
+    return line && contains(*line, R"("result":{})");
+  }));
+}
+
+TEST_CASE("G18: a caller with thousands of queued requests does not starve another") {
+  daemon_under_test d(config().server("s"));
+  caller busy = d.session(), other = d.session();
+  for (int i = 0; i < 900; ++i) busy.start_call("s__never-answer");
+  for (int i = 0; i < 100; ++i) CHECK(other.call("s__echo", R"({"text":"turn"})").text() == "turn");
+  CHECK(other.request("mcpbx/status").get("result.callers.openRequests").to_number<int>() >= 900);
+}

@@ -1,0 +1,207 @@
+// The verbs of mcpbx against real servers: output, --json, exit statuses (design section 4, CLI).
+#include "test/e2e/harness.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace mcpbx::e2e;
+
+namespace {
+
+bool contains(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
+const config two_servers = config().server("a").server("b", {"--only", "echo,add"});
+
+}  // namespace
+
+TEST_CASE("cli: tools lists a table, JSON and both formats, all or by pattern") {
+  daemon_under_test d(two_servers);
+  d.wait_ready({"a", "b"});
+  const auto table = run_cli(d, {"tools", "b__*"});
+  CHECK(table.status == 0);
+  CHECK(contains(table.out, "b__echo"));
+  CHECK(contains(table.out, "b__add"));
+  CHECK_FALSE(contains(table.out, "a__"));
+  CHECK(table.err.empty());
+  const auto list = parse(run_cli(d, {"--json", "tools", "b__*"}).out);
+  REQUIRE(list.is_array());
+  CHECK(list.as_array().size() == 2);
+  CHECK(at(list, "0.inputSchema").is_object());
+  CHECK(parse(run_cli(d, {"tools", "--format", "mcp"}).out).as_array().size() > 50);
+  const auto openai = parse(run_cli(d, {"tools", "b__echo", "--format", "openai"}).out);
+  CHECK(text_at(openai, "0.type") == "function");
+  CHECK(text_at(openai, "0.function.name") == "b__echo");
+  CHECK(run_cli(d, {"tools", "nothing*"}).status == 0);
+  CHECK(run_cli(d, {"tools", "--format", "gemini"}).status == 2);
+  CHECK(run_cli(d, {"tools", "--format", "word"}).status == 2);
+}
+
+TEST_CASE("cli: call takes key=value or JSON, types by the schema, prints text or the result as it was sent") {
+  daemon_under_test d(two_servers);
+  const auto add = run_cli(d, {"call", "a__add", "a=20", "b=22"});
+  CHECK(add.status == 0);
+  CHECK(add.out == "42\n");
+  CHECK(run_cli(d, {"call", "a__echo", "text=12"}).out == "12\n");
+  CHECK(run_cli(d, {"call", "a__echo", "text=a=b c"}).out == "a=b c\n");
+  CHECK(run_cli(d, {"call", "a__echo", "--args", R"({"text":"by JSON"})"}).out == "by JSON\n");
+  CHECK(run_cli(d, {"call", "a__echo", "--args", "-"}, R"({"text":"by pipe"})").out == "by pipe\n");
+  const auto raw = run_cli(d, {"--json", "call", "a__raw", "--args", R"({"n":1e400,"a":1.0,"a":2})"});
+  CHECK(raw.out == R"({"content":[],"structuredContent":{"n":1e400,"a":1.0,"a":2}})"
+                   "\n");
+  CHECK(run_cli(d, {"call", "a__echo", "text"}).status == 2);
+  CHECK(run_cli(d, {"call", "a__echo", "--args", "{"}).status == 2);
+  CHECK(run_cli(d, {"call", "a__echo", "--args", "[1]"}).status == 2);
+  CHECK(run_cli(d, {"call", "a__echo", "text=x", "--args", "{}"}).status == 2);
+}
+
+TEST_CASE("cli: exit statuses of call: 0, 1 for an error of the tool, 5 for an unknown tool, 3 without a daemon") {
+  daemon_under_test d(two_servers);
+  CHECK(run_cli(d, {"call", "a__echo", "text=x"}).status == 0);
+  const auto failed = run_cli(d, {"call", "a__fail"});
+  CHECK(failed.status == 1);
+  CHECK(contains(failed.err, "This tool always fails."));
+  CHECK(failed.out.empty());
+  const auto json_failed = run_cli(d, {"--json", "call", "a__fail"});
+  CHECK(json_failed.status == 1);
+  CHECK(at(parse(json_failed.out), "isError") == json::value(true));
+  const auto error = run_cli(d, {"call", "a__error"});
+  CHECK(error.status == 1);
+  CHECK(contains(error.err, "This tool answers an error."));
+  const auto unknown = run_cli(d, {"call", "a__ecko"});
+  CHECK(unknown.status == 5);
+  CHECK(contains(unknown.err, "a__echo"));
+  const auto dies = run_cli(d, {"call", "a__crash-in-call"});
+  CHECK(dies.status == 1);
+  CHECK(contains(dies.err, "\"a\""));
+  world nobody;
+  const auto none = run_cli(nobody, {"call", "a__echo"});
+  CHECK(none.status == 3);
+  CHECK(contains(none.err, nobody.socket()));
+}
+
+TEST_CASE("cli: Ctrl-C cancels a call: status 130, and the server hears of it (G16)") {
+  daemon_under_test d(config().server("a", {"--log", "@DIR@/log"}));
+  auto c = start_cli(d, {"call", "a__cancel-ack"});
+  REQUIRE(eventually([&] { return contains(read_file(d.file("log")), "call cancel-ack"); }));
+  c->signal(SIGINT);
+  CHECK(c->wait().status == 130);
+  CHECK(eventually([&] { return contains(read_file(d.file("log")), "cancel-ack "); }));
+}
+
+TEST_CASE("cli: servers, status and restart tell and do what the daemon does") {
+  daemon_under_test d(config()
+                          .server("good", {"--only", "echo"})
+                          .server("bad", {"--behave", "exit-at-start=7"})
+                          .server("off", {}, R"("disabled":true)")
+                          .server("later", {}, R"("start":"lazy")"));
+  d.wait_ready({"good"});
+  caller c = d.connect();
+  REQUIRE(eventually([&] { return !text_at(c.server("bad"), "lastError").empty(); }));
+  const auto table = run_cli(d, {"servers"});
+  CHECK(table.status == 0);
+  for (const std::string_view word : {"good", "ready", "bad", "status 7", "off", "disabled", "exit-at-start"})
+    CHECK_MESSAGE(contains(table.out, word), word, " is not in:\n", table.out);
+  const auto list = parse(run_cli(d, {"--json", "servers"}).out);
+  REQUIRE(list.is_array());
+  CHECK(list.as_array().size() == 4);
+  CHECK(text_at(list, "0.name") == "good");
+  CHECK(at(list, "0.tools") == json::value(1));
+  CHECK(text_at(list, "3.state") == "lazy");
+  const auto status = run_cli(d, {"status"});
+  CHECK(status.status == 0);
+  CHECK(contains(status.out, d.socket()));
+  CHECK(at(parse(run_cli(d, {"--json", "status"}).out), "pid") == json::value(d.pid()));
+  CHECK(run_cli(d, {"restart", "good"}).status == 0);
+  CHECK(eventually([&] { return text_at(c.server("good"), "restarts") == "1"; }));
+  const auto unknown = run_cli(d, {"restart", "goad"});
+  CHECK(unknown.status == 5);
+  CHECK(contains(unknown.err, "good"));
+  CHECK(run_cli(d, {"restart", "off"}).status == 2);
+}
+
+TEST_CASE("cli: wait gives 0 when all are ready, 1 when one cannot be, 3 when no daemon answers") {
+  {
+    daemon_under_test d(
+        config().server("good").server("lazy", {}, R"("start":"lazy")").server("off", {}, R"("disabled":true)"));
+    const auto ok = run_cli(d, {"wait"});
+    CHECK(ok.status == 0);
+    CHECK(ok.out.empty());
+  }
+  {
+    daemon_under_test d(config().server("good").server("loop", {"--behave", "exit-after-init"}));
+    const auto bad = run_cli(d, {"wait"});
+    CHECK(bad.status == 1);
+    CHECK(contains(bad.err, "loop"));
+  }
+  {
+    daemon_under_test d(config().server("slow", {"--behave", "hang-in-init"}));
+    const auto late = run_cli(d, {"wait", "--timeout", "1"});
+    CHECK(late.status == 1);
+    CHECK(contains(late.err, "slow"));
+  }
+  world nobody;
+  const auto none = run_cli(nobody, {"wait", "--timeout", "0"});
+  CHECK(none.status == 3);
+  CHECK(contains(none.err, nobody.socket()));
+}
+
+TEST_CASE("cli: wait takes a daemon that starts meanwhile") {
+  daemon_under_test d(config().server("good"));
+  CHECK(d.stop().status == 0);
+  auto waiting = start_cli(d, {"wait"});
+  d.start();
+  CHECK(waiting->wait().status == 0);
+}
+
+TEST_CASE("cli: usage errors are 2 with a sentence, what comes later too") {
+  world w;
+  const std::vector<std::vector<std::string>> wrong{{},
+                                                    {"frobnicate"},
+                                                    {"serverz"},
+                                                    {"call"},
+                                                    {"ask"},
+                                                    {"ask", " "},
+                                                    {"tools", "--no-such-option"},
+                                                    {"chat"},
+                                                    {"sessions", "list"},
+                                                    {"doctor"},
+                                                    {"completion", "bash"},
+                                                    {"ask", "-p", "x", "question"},
+                                                    {"ask", "-c", "question"},
+                                                    {"call", "x", "--input", "ask"},
+                                                    {"ask", "--max-rounds", "-1", "question"}};
+  for (const auto& arguments : wrong) {
+    const auto r = run_cli(w, arguments);
+    CAPTURE(arguments.empty() ? std::string("no verb") : arguments[0]);
+    CHECK(r.status == 2);
+    if (!arguments.empty()) {
+      CHECK(r.out.empty());
+      CHECK(r.err.starts_with("mcpbx: "));
+      CHECK(count_of(r.err, "\n") == 1);
+    }
+  }
+  CHECK(contains(run_cli(w, {"serverz"}).err, "servers"));
+  CHECK(run_cli(w, {"--version"}).status == 0);
+  CHECK(run_cli(w, {"--version"}).out.starts_with("mcpbx "));
+  CHECK(run_cli(w, {"help"}).status == 0);
+  CHECK(contains(run_cli(w, {"--help"}).out, "ask"));
+}
+
+TEST_CASE("cli: text of tools reaches a pipe byte for byte, and no escape sequence is ours (E1)") {
+  daemon_under_test d(config().server("a"));
+  const auto r = run_cli(d, {"call", "a__ansi-escape"});
+  CHECK(r.status == 0);
+  CHECK(contains(r.out, "\x1b[31mred"));
+  for (const auto& verb : {"tools", "servers", "status"}) CHECK_FALSE(contains(run_cli(d, {verb}).out, "\x1b"));
+}
+
+TEST_CASE("cli: a daemon that closes during a call is status 3") {
+  daemon_under_test d(config().server("a", {"--log", "@DIR@/log"}));
+  auto c = start_cli(d, {"call", "a__never-answer"});
+  REQUIRE(eventually([&] { return contains(read_file(d.file("log")), "call never-answer"); }));
+  d.stop(SIGKILL);
+  CHECK(c->wait().status == 3);
+}

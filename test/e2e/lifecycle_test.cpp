@@ -1,0 +1,225 @@
+// Daemons that the CLI starts, private ones, the shim, and configurations that are refused.
+#include "test/e2e/harness.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sys/stat.h>
+
+#include <filesystem>
+
+using namespace mcpbx::e2e;
+namespace fs = std::filesystem;
+
+namespace {
+
+bool contains(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
+/// A world with XDG places of its own and a configuration where the daemon looks for it.
+class home : public world {
+ public:
+  explicit home(const config& c) {
+    for (const char* name : {"run", "state", "config", "config/mcpbx"}) {
+      fs::create_directory(file(name));
+      fs::permissions(file(name), fs::perms::owner_all);
+    }
+    write("config/mcpbx/config.json", c.str());
+    env.push_back("XDG_RUNTIME_DIR=" + file("run"));
+    env.push_back("XDG_STATE_HOME=" + file("state"));
+    env.push_back("XDG_CONFIG_HOME=" + file("config"));
+  }
+  ~home() {
+    // Whatever the test left running.
+    if (const pid_t pid = daemon(); pid > 0) {
+      ::kill(pid, SIGTERM);
+      if (!eventually([&] { return !alive(pid); })) ::kill(pid, SIGKILL);
+    }
+  }
+  std::string default_socket() const { return file("run/mcpbx/mcpbx.sock"); }
+  std::string log() const { return read_file(file("state/mcpbx/mcpbxd.log")); }
+  /// The pid that the daemon's status tells, or -1.
+  pid_t daemon() const {
+    const auto r = run_cli(*this, {"--json", "status"}, {}, false);
+    return r.status == 0 ? static_cast<pid_t>(at(parse(r.out), "pid").as_int64()) : -1;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("cli: without a daemon at the default socket the CLI starts one, which serves on until stop") {
+  home h(config().server("s"));
+  CHECK(run_cli(h, {"status"}, {}, false).status == 3);
+  CHECK(run_cli(h, {"stop"}, {}, false).status == 3);
+  const auto first = run_cli(h, {"call", "s__echo", "text=hello"}, {}, false);
+  CHECK_MESSAGE(first.status == 0, first.err);
+  CHECK(first.out == "hello\n");
+  const pid_t pid = h.daemon();
+  REQUIRE(pid > 0);
+  CHECK(run_cli(h, {"call", "s__process"}, {}, false).status == 0);
+  CHECK(h.daemon() == pid);
+  CHECK(fs::read_symlink("/proc/" + std::to_string(pid) + "/cwd") == h.dir());
+  CHECK(contains(h.log(), "ready "));
+  struct stat s{};
+  REQUIRE(::stat(h.file("state/mcpbx/mcpbxd.log").c_str(), &s) == 0);
+  CHECK((s.st_mode & 0777) == 0600);
+  CHECK(run_cli(h, {"stop"}, {}, false).status == 0);
+  CHECK_FALSE(fs::exists(h.default_socket()));
+  CHECK(eventually([&] { return !alive(pid) && h.tagged().empty(); }));
+}
+
+TEST_CASE("cli: many commands at once start one daemon between them (G42)") {
+  home h(config().server("s", {"--spawn-log", "@DIR@/spawns"}));
+  std::vector<std::unique_ptr<child>> all;
+  for (int i = 0; i < 12; ++i) all.push_back(start_cli(h, {"call", "s__echo", "text=hello"}, false));
+  for (auto& c : all) {
+    CHECK_MESSAGE(c->wait().status == 0, c->err);
+    CHECK(c->out == "hello\n");
+  }
+  CHECK(count_of(read_file(h.file("spawns")), "\n") == 1);
+}
+
+TEST_CASE("cli: a started daemon ends by itself after idleExitMs") {
+  home h(config().server("s").top("idleExitMs", "300"));
+  CHECK(run_cli(h, {"tools"}, {}, false).status == 0);
+  CHECK(eventually([&] { return !fs::exists(h.default_socket()); }));
+  CHECK(eventually([&] { return h.tagged().empty(); }));
+}
+
+TEST_CASE("cli: a configuration with errors is status 2, and the errors are shown") {
+  home h(config().server("s").top("lop", "{}"));
+  const auto r = run_cli(h, {"tools"}, {}, false);
+  CHECK(r.status == 2);
+  CHECK(contains(r.err, "config.json:1:"));
+  CHECK(contains(r.err, "\"loop\""));
+}
+
+TEST_CASE("cli: --standalone runs a private daemon for one command and leaves nothing") {
+  home h(config().server("wrong"));
+  h.write("mine.json", config().server("s", {"--spawn-log", "@DIR@/spawns"}).str());
+  const auto r =
+      run_cli(h, {"--standalone", "--config", h.file("mine.json"), "call", "s__echo", "text=private"}, {}, false);
+  CHECK_MESSAGE(r.status == 0, r.err);
+  CHECK(r.out == "private\n");
+  CHECK_FALSE(fs::exists(h.default_socket()));
+  CHECK(h.tagged().empty());
+  CHECK(count_of(read_file(h.file("spawns")), "\n") == 1);
+  CHECK(run_cli(h, {"--standalone", "--config", h.file("none.json"), "tools"}, {}, false).status == 2);
+}
+
+TEST_CASE("cli: a private daemon ends with a command that is killed") {
+  home h(config{});
+  h.write("mine.json", config().server("s", {"--log", "@DIR@/log", "--behave", "ignore-sigterm"}).str());
+  auto c = start_cli(h, {"--standalone", "--config", h.file("mine.json"), "call", "s__never-answer"}, false);
+  REQUIRE(eventually([&] { return contains(read_file(h.file("log")), "call never-answer"); }));
+  c->signal(SIGKILL);
+  CHECK(eventually([&] { return h.tagged().empty(); }));
+}
+
+TEST_CASE("shim: mcpbx mcp is an MCP server on pipes") {
+  daemon_under_test d(config().server("s"));
+  auto shim = start_cli(d, {"mcp"});
+  const auto ask = [&](const std::string& line) {
+    shim->write(line + "\n");
+    return parse(shim->read_line());
+  };
+  const auto opened = ask(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+                          R"("capabilities":{},"clientInfo":{"name":"host","version":"1"}}})");
+  CHECK(text_at(opened, "result.serverInfo.name") == "mcpbx");
+  shim->write(R"({"jsonrpc":"2.0","method":"notifications/initialized"})"
+              "\n");
+  CHECK(at(ask(R"({"jsonrpc":"2.0","id":2,"method":"tools/list"})"), "result.tools.0.name").is_string());
+  CHECK(
+      text_at(
+          ask(R"({"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"s__echo","arguments":{"text":"t"}}})"),
+          "result.content.0.text") == "t");
+  shim->close_stdin();
+  CHECK(shim->wait().status == 0);
+  CHECK(shim->out.empty());
+  CHECK(shim->err.empty());
+}
+
+TEST_CASE("shim: requests that are piped in and followed by the end still get their answers") {
+  daemon_under_test d(config().server("s"));
+  std::string input =
+      R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},)"
+      R"("clientInfo":{"name":"host","version":"1"}}})"
+      "\n"
+      R"({"jsonrpc":"2.0","method":"notifications/initialized"})"
+      "\n";
+  for (int i = 2; i <= 40; ++i)
+    input += R"({"jsonrpc":"2.0","id":)" + std::to_string(i) + R"(,"method":"tools/call","params":{"name":"s__)" +
+             (i == 20 ? R"(big","arguments":{"n":3000000}}})" : R"(echo","arguments":{"text":"t"}}})") + "\n";
+  const auto r = run_cli(d, {"mcp"}, input);
+  CHECK(r.status == 0);
+  CHECK(count_of(r.out, "\n") == 40);
+  CHECK(count_of(r.out, R"("result")") == 40);
+  CHECK(r.err.empty());
+}
+
+TEST_CASE("shim: a large message passes both ways") {
+  daemon_under_test d(config().server("s"));
+  const std::string text(8u << 20, 'x');
+  const auto r = run_cli(
+      d, {"mcp"},
+      R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}})"
+      "\n"
+      R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"s__raw","arguments":{"t":")" +
+          text + "\"}}}\n");
+  CHECK(r.status == 0);
+  const bool whole = contains(r.out, R"("structuredContent":{"t":")" + text + "\"}");
+  CHECK(whole);
+}
+
+TEST_CASE("shim: it says so when the daemon goes, and is started by its host's call when there is none") {
+  {
+    daemon_under_test d(config().server("s"));
+    auto shim = start_cli(d, {"mcp"});
+    shim->write(R"({"jsonrpc":"2.0","id":1,"method":"ping"})"
+                "\n");
+    CHECK(contains(shim->read_line(), R"("result":{})"));
+    d.stop(SIGKILL);
+    CHECK(shim->wait().status == 3);
+    CHECK(contains(shim->err, "the daemon closed the connection"));
+  }
+  home h(config().server("s"));
+  const auto r = run_cli(h, {"mcp"},
+                         R"({"jsonrpc":"2.0","id":1,"method":"ping"})"
+                         "\n",
+                         false);
+  CHECK(r.status == 0);
+  CHECK(contains(r.out, R"("result":{})"));
+}
+
+TEST_CASE("G34: a wrong configuration is status 78 with every error, its file, line and mend") {
+  world w;
+  w.write("broken.json",
+          "{\n  \"mcpServers\": { \"a\": { \"args\": [] },\n    \"b\": { \"command\": 5 } },\n  \"lop\": {},\n"
+          "  \"limits\": { \"callers\": 0 }\n}\n");
+  for (const bool check : {false, true}) {
+    std::vector<std::string> arguments{"--config", w.file("broken.json"), "--socket", w.socket()};
+    if (check) arguments.push_back("--check-config");
+    const auto r = run_daemon(w, arguments);
+    CHECK(r.status == 78);
+    for (const std::string_view word :
+         {"broken.json:2:", "broken.json:3:", "broken.json:4:", "broken.json:5:", "\"loop\""})
+      CHECK_MESSAGE(contains(r.err, word), word, " is not in:\n", r.err);
+    CHECK_FALSE(fs::exists(w.socket()));
+  }
+  w.write("torn.json", "{ \"mcpServers\": {");
+  CHECK(run_daemon(w, {"--config", w.file("torn.json")}).status == 78);
+  CHECK(run_daemon(w, {"--config", w.file("missing.json")}).status == 78);
+  CHECK(run_daemon(w, {"--log-level", "loud"}).status == 2);
+  CHECK(run_daemon(w, {"--http", "127.0.0.1:1"}).status == 2);
+  w.write("good.json", config().server("s").str());
+  CHECK(run_daemon(w, {"--config", w.file("good.json"), "--check-config"}).status == 0);
+}
+
+TEST_CASE("G34: a configuration that others may write is refused") {
+  world w;
+  w.write("open.json", "{}");
+  fs::permissions(w.file("open.json"), fs::perms::owner_all | fs::perms::others_write);
+  const auto r = run_daemon(w, {"--config", w.file("open.json"), "--socket", w.socket()});
+  CHECK(r.status == 78);
+  CHECK(contains(r.err, "open.json"));
+}
