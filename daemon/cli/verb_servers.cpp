@@ -79,7 +79,7 @@ int servers(context& c) {
   if (!made) return status;
   auto got = request(made->link, "mcpbx/servers", "{}", c, status);
   if (!got) return status;
-  const raw_json list = find_member(*got, "servers");
+  const raw_json list = *got;
   if (c.json) {
     c.screen->out_line(list.text());
     return done;
@@ -143,7 +143,7 @@ int wait(context& c, int timeout_s) {
       auto got = link.call("mcpbx/servers", "{}");
       if (got && got->result) {
         answered = true;
-        const raw_json list = find_member(got->result, "servers");
+        const raw_json list = got->result;
         readiness r = judge(list);
         if (r.all_ready || !r.hopeless.empty()) {
           if (c.json) c.screen->out_line(list.text());

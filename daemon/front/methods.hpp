@@ -13,7 +13,7 @@ void add_chat_methods(own_methods& table, const chat_defaults& defaults);
 
 /// The result of mcpbx/status.
 raw_json status_of(door_context& door);
-/// The result of mcpbx/servers.
+/// The result of mcpbx/servers: a list.
 raw_json servers_of(const std::vector<mcp::server_status>& servers);
 
 }  // namespace mcpbx::daemon

@@ -69,7 +69,7 @@ void answer_tools(connection& c, const tools_params& p, const mcp::reply_once& r
 raw_json servers_of(const std::vector<mcp::server_status>& servers) {
   mcp::json_out out;
   const auto free_text = [](const std::string& text) { return redactor::redact(text); };
-  out.begin_object().key("servers").begin_array();
+  out.begin_array();
   for (const auto& s : servers) {
     out.begin_object();
     out.member("name", s.name).member("state", mcp::to_string(s.state)).member("era", mcp::to_string(s.era));
@@ -89,7 +89,7 @@ raw_json servers_of(const std::vector<mcp::server_status>& servers) {
     out.member("noiseLines", s.noise_lines).member("droppedAnswers", s.dropped_answers);
     out.end_object();
   }
-  out.end_array().end_object();
+  out.end_array();
   return out.json();
 }
 
