@@ -110,6 +110,7 @@ raw_json strip_modern_result(const raw_json& result) {
 }
 
 raw_json legacy_definition(const raw_json& definition) {
+  if (!find_member(definition, "outputSchema")) return definition;
   return without(definition, {}, "outputSchema", [](const raw_json& schema) {
     return schema.is_object() && find_member(schema, "type").as_string() == "object";
   });
