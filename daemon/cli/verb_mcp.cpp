@@ -1,5 +1,6 @@
 // `mcpbx mcp`: the stdio shim for hosts that only spawn. Lines pass through as bytes; the daemon at the other end of
 // the socket is the MCP server.
+#include "daemon/cli/answer_filter.hpp"
 #include "daemon/cli/verbs.hpp"
 
 #include <poll.h>
@@ -17,8 +18,12 @@ namespace mcpbx::cli {
 namespace {
 
 using steady = std::chrono::steady_clock;
-constexpr std::string_view hello_id = "\"mcpbx-shim-hello\"";
-constexpr std::string_view drain_id = "\"mcpbx-shim-drain\"";
+
+std::string own_request(std::string_view id, std::string_view method, const std::string& params) {
+  return "{\"jsonrpc\":\"2.0\",\"id\":" + std::string(id) + ",\"method\":\"" + std::string(method) +
+         "\",\"params\":" + params + "}\n";
+}
+
 // After the host closed our stdin its open requests may still be answered; it will end us if it does not want to wait.
 constexpr std::chrono::seconds drain_limit{5};
 
@@ -38,64 +43,6 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-std::string own_request(std::string_view id, std::string_view method, const std::string& params) {
-  return "{\"jsonrpc\":\"2.0\",\"id\":" + std::string(id) + ",\"method\":\"" + std::string(method) +
-         "\",\"params\":" + params + "}\n";
-}
-
-// Keeps the answers to our own two requests from the host: they are whole lines that begin with our id.
-class answer_filter {
- public:
-  // What of `bytes` is for the host.
-  std::string pass(std::string_view bytes) {
-    std::string out;
-    while (!bytes.empty()) {
-      const auto end = bytes.find('\n');
-      const auto part = bytes.substr(0, end == std::string_view::npos ? bytes.size() : end + 1);
-      bytes.remove_prefix(part.size());
-      line_ += part;
-      if (!line_.ends_with('\n')) {
-        // Our answers are short: a line that has grown beyond them is the host's, and is not held back.
-        if (line_.size() > longest || !could_be_ours(line_)) {
-          out += line_;
-          line_.clear();
-          through_ = true;
-        }
-        continue;
-      }
-      if (!through_ && is_answer(line_, hello_id)) {
-        hello_ = true;
-      } else if (!through_ && is_answer(line_, drain_id)) {
-        drained_ = true;
-      } else {
-        out += line_;
-      }
-      line_.clear();
-      through_ = false;
-    }
-    return out;
-  }
-  bool settled() const { return hello_ && !draining_; }
-  void drain() { draining_ = true; }
-  bool drained() const { return drained_; }
-  // Whether bytes are in the middle of a line.
-  bool mid_line() const { return through_ || !line_.empty(); }
-
- private:
-  static constexpr std::size_t longest = 4096;
-  static constexpr std::string_view front = "{\"jsonrpc\":\"2.0\",\"id\":";
-  static bool is_answer(std::string_view line, std::string_view id) {
-    return line.starts_with(front) && line.substr(front.size()).starts_with(id);
-  }
-  static bool could_be_ours(std::string_view line) {
-    const std::string mine = std::string(front) + "\"mcpbx-shim-";
-    return std::string_view(mine).starts_with(line.substr(0, mine.size()));
-  }
-  std::string line_;
-  bool through_ = false;  // the present line began to pass
-  bool hello_ = false, draining_ = false, drained_ = false;
-};
-
 }  // namespace
 
 int shim(context& c) {
@@ -105,7 +52,7 @@ int shim(context& c) {
   const int daemon = made->link.fd();
   std::error_code ignored;
   const std::string folder = std::filesystem::current_path(ignored).string();
-  if (!write_all(daemon, own_request(hello_id, "mcpbx/hello",
+  if (!write_all(daemon, own_request(answer_filter::hello_id, "mcpbx/hello",
                                      "{\"name\":\"mcpbx mcp\",\"cwd\":" + mcpbx::quoted(folder) + "}")))
     return no_daemon;
 
@@ -150,7 +97,7 @@ int shim(context& c) {
         open = false;
         give_up = steady::now() + drain_limit;
         filter.drain();
-        to_daemon = own_request(drain_id, "mcpbx/drain", "{}");
+        to_daemon = own_request(answer_filter::drain_id, "mcpbx/drain", "{}");
       }
     }
     if (!to_daemon.empty()) {

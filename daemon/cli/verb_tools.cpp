@@ -1,4 +1,5 @@
 // `mcpbx tools` and `mcpbx call`.
+#include "daemon/cli/call_arguments.hpp"
 #include "daemon/cli/verbs.hpp"
 #include "mcp/support/text.hpp"
 
@@ -12,48 +13,12 @@ std::string text_of(const raw_json& object, std::string_view key) {
   return find_member(object, key).as_string().value_or("");
 }
 
-// One key=value as JSON, by the type that the tool's schema gives the key; without one, JSON literals and numbers stay
-// what they are and everything else is a string.
-result<std::string> typed_value(const raw_json& schema, const std::string& key, const std::string& value) {
-  const std::string type = text_of(find_member(find_member(schema, "properties"), key), "type");
-  if (type == "string") return quoted(value);
-  auto parsed = raw_json::parse(value);
-  if (type.empty()) {
-    const bool literal = parsed && !parsed->is_string() && !parsed->is_object() && !parsed->is_array();
-    return literal ? value : quoted(value);
-  }
-  if (!parsed)
-    return fail(errc::invalid_argument,
-                "the argument " + key + " must be of type " + type + ", but `" + value + "` is not");
-  return value;
-}
-
 result<std::string> build_arguments(const call_options& o, const raw_json& schema) {
-  if (!o.json_arguments.empty()) {
-    std::string text = o.json_arguments;
-    if (text == "-") {
-      auto in = read_stdin();
-      if (!in) return in;
-      text = std::move(*in);
-    }
-    auto parsed = raw_json::parse(text, 10'000);
-    if (!parsed) return fail(errc::invalid_argument, "--args is no JSON: " + parsed.error().message);
-    if (!parsed->is_object())
-      return fail(errc::invalid_argument, "--args must be a JSON object, such as {\"path\":\"a.txt\"}");
-    return std::string(parsed->text());
-  }
-  std::string out = "{";
-  for (const auto& word : o.arguments) {
-    const auto equals = word.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return fail(errc::invalid_argument,
-                  "`" + word + "` is no argument; write key=value, or --args with a JSON object");
-    auto value = typed_value(schema, word.substr(0, equals), word.substr(equals + 1));
-    if (!value) return value;
-    if (out.size() > 1) out += ",";
-    out += quoted(word.substr(0, equals)) + ":" + *value;
-  }
-  return out + "}";
+  if (o.json_arguments.empty()) return arguments_of_words(o.arguments, schema);
+  if (o.json_arguments != "-") return arguments_of_json(o.json_arguments);
+  auto text = read_stdin();
+  if (!text) return text;
+  return arguments_of_json(*text);
 }
 
 void print_content(context& c, const raw_json& result) {

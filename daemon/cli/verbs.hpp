@@ -46,6 +46,9 @@ int shim(context& c);
 
 /// Connects or says why not; nullopt-like: `status` is set when there is no connection.
 result<connected> connect_or_explain(context& c, bool may_start, int& status);
+/// The exit status that fits a failed call (connection lost, interrupted, wrong arguments), and an error answer.
+exit_status status_of(const error& e);
+exit_status status_of(const answer& a);
 /// Prints a JSON-RPC error of the daemon and gives the exit status that fits its code.
 int explain(context& c, const answer& a);
 /// Prints a failed call (connection lost, interrupted) and gives its exit status.

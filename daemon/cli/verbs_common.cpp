@@ -13,10 +13,10 @@ result<connected> connect_or_explain(context& c, bool may_start, int& status) {
   return made;
 }
 
-int explain(context& c, const error& e) {
-  if (e.code == errc::cancelled) return interrupted_exit;
-  c.screen->error(e.message);
+exit_status status_of(const error& e) {
   switch (e.code) {
+    case errc::cancelled:
+      return interrupted_exit;
     case errc::unavailable:
     case errc::io:
       return no_daemon;
@@ -30,8 +30,7 @@ int explain(context& c, const error& e) {
   }
 }
 
-int explain(context& c, const answer& a) {
-  c.screen->error(a.error_message());
+exit_status status_of(const answer& a) {
   switch (a.error_code()) {
     case mcp::code::not_found:
       return no_such;
@@ -44,6 +43,16 @@ int explain(context& c, const answer& a) {
     default:
       return no_answer;
   }
+}
+
+int explain(context& c, const error& e) {
+  if (e.code != errc::cancelled) c.screen->error(e.message);
+  return status_of(e);
+}
+
+int explain(context& c, const answer& a) {
+  c.screen->error(a.error_message());
+  return status_of(a);
 }
 
 result<std::string> read_stdin() {

@@ -1,0 +1,96 @@
+// Typing by the schema.
+#include "daemon/cli/call_arguments.hpp"
+
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+
+namespace mcpbx::cli {
+namespace {
+
+// The JSON Schema types that `value` may have; a number without fraction is an integer too.
+bool fits(const raw_json& value, std::string_view type) {
+  using kind = raw_json::kind;
+  switch (value.type()) {
+    case kind::object:
+      return type == "object";
+    case kind::array:
+      return type == "array";
+    case kind::string:
+      return type == "string";
+    case kind::number:
+      return type == "number" || (type == "integer" && value.text().find_first_of(".eE") == std::string_view::npos);
+    case kind::boolean:
+      return type == "boolean";
+    case kind::null:
+      return type == "null";
+    case kind::absent:
+      break;
+  }
+  return false;
+}
+
+// Checked JSON on one line, as the socket takes it: a raw line break can only stand between tokens.
+std::string one_line(const raw_json& value) {
+  std::string text(value.text());
+  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
+
+}  // namespace
+
+result<std::string> typed_value(const raw_json& schema, const std::string& key, const std::string& value) {
+  const raw_json type = find_member(find_member(find_member(schema, "properties"), key), "type");
+  std::vector<std::string> types;
+  if (auto one = type.as_string()) types.push_back(*one);
+  for_each_element(type, [&](const raw_json& t) {
+    if (auto one = t.as_string()) types.push_back(*one);
+    return true;
+  });
+  const auto parsed = raw_json::parse(value);
+  if (types.empty()) {
+    const bool literal = parsed && !parsed->is_string() && !parsed->is_object() && !parsed->is_array();
+    return literal ? one_line(*parsed) : quoted(value);
+  }
+  const auto asked = [&](std::string_view t) { return std::find(types.begin(), types.end(), t) != types.end(); };
+  // A string is taken as it was typed: "42" and "true" are texts like any other where only a text is asked for.
+  if (parsed && !parsed->is_string() &&
+      std::any_of(types.begin(), types.end(), [&](const auto& t) { return fits(*parsed, t); }))
+    return one_line(*parsed);
+  if (asked("string")) return quoted(value);
+  std::string wanted;
+  for (const auto& t : types) wanted += (wanted.empty() ? "" : " or ") + t;
+  return fail(errc::invalid_argument, "the argument " + key + " must be of type " + wanted + ", but `" +
+                                          std::string(cut_utf8(value, 100)) + "` is not");
+}
+
+result<std::string> arguments_of_words(const std::vector<std::string>& words, const raw_json& schema) {
+  std::vector<std::string> keys;
+  std::string out = "{";
+  for (const auto& word : words) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return fail(errc::invalid_argument,
+                  "`" + word + "` is no argument; write key=value, or --args with a JSON object");
+    const std::string key = word.substr(0, equals);
+    if (std::find(keys.begin(), keys.end(), key) != keys.end())
+      return fail(errc::invalid_argument, "the argument " + key + " is given twice");
+    auto value = typed_value(schema, key, word.substr(equals + 1));
+    if (!value) return value;
+    if (!keys.empty()) out += ",";
+    out += quoted(key) + ":" + *value;
+    keys.push_back(key);
+  }
+  return out + "}";
+}
+
+result<std::string> arguments_of_json(std::string_view text) {
+  constexpr int deepest = 10'000;  // the daemon's own limit is what counts
+  auto parsed = raw_json::parse(text, deepest);
+  if (!parsed) return fail(errc::invalid_argument, "--args is no JSON: " + parsed.error().message);
+  if (!parsed->is_object())
+    return fail(errc::invalid_argument, "--args must be a JSON object, such as {\"path\":\"a.txt\"}");
+  return one_line(*parsed);
+}
+
+}  // namespace mcpbx::cli
