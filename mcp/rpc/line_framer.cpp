@@ -109,7 +109,7 @@ void line_framer::end_line() {
 void line_framer::deliver(std::string_view last_part, line_sink& sink) {
   const std::size_t begin = scanner_.value_begin(), size = scanner_.value_end() - begin;
   if (scanner_.first_byte() != '{' && scanner_.first_byte() != '[') {
-    begin_fault(line_fault::kind::noise, code::parse_error, "the line is no message", last_part);
+    begin_fault(line_fault::kind::noise, code::invalid_request, "the line is JSON, but no message", last_part);
     return;
   }
   if (tail_.empty() && !byte_account::admits(size)) {

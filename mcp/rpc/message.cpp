@@ -204,8 +204,9 @@ std::expected<message, envelope_fault> make_message(raw_json whole, const envelo
   fault.what = take_members(m, index);
   if (fault.what.empty()) return m;
   fault.id = std::move(m.id);
+  fault.answers = looks_like_response(index);
   fault.is_response =
-      looks_like_response(index) || (index.has_seen(envelope_member::id) && !index.has_seen(envelope_member::method));
+      fault.answers || (index.has_seen(envelope_member::id) && !index.has_seen(envelope_member::method));
   return std::unexpected(std::move(fault));
 }
 
@@ -228,7 +229,7 @@ envelope_fault fault_of(std::string_view text, const envelope_index& index, int 
   const envelope_index::span& s = index[envelope_member::id];
   if (s.present() && s.end <= text.size() && !index.duplicate(envelope_member::id))
     fault.id = rpc_id::from(raw_json::own(text.substr(s.begin, s.end - s.begin))).value_or(rpc_id());
-  fault.is_response = looks_like_response(index);
+  fault.answers = fault.is_response = looks_like_response(index);
   fault.what = std::move(what);
   return fault;
 }

@@ -77,6 +77,7 @@ struct envelope_fault {
   rpc_id id;                         ///< empty when none could be read
   bool is_response = false;          ///< it had a result or error, or an id and no method: the id is one of ours
   std::string what;                  ///< one clause, e.g. "member \"id\" occurs twice"
+  bool answers = false;              ///< it had a result or error: nobody is to answer it
 };
 
 /// Makes a message of one checked text and its index. Rules: `jsonrpc` is "2.0"; no duplicate of a member that we use;

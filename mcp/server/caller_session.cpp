@@ -25,8 +25,8 @@ void caller_session::on_message(message m) {
 void caller_session::on_fault(const line_fault& f) {
   if (closed_) return;
   ++counts_.faults;
-  // Nobody answers an answer.
-  if (f.envelope.is_response) return;
+  // Nobody answers an answer. What has an id and nothing else is more likely a broken request: we ask callers nothing.
+  if (f.envelope.answers) return;
   const std::string_view kind = f.envelope.code == code::parse_error ? "parse error: " : "invalid request: ";
   host_.send(make_error(f.envelope.id, rpc_error{f.envelope.code, std::string(kind) + f.envelope.what, {}}));
 }
@@ -107,7 +107,7 @@ void caller_session::take_batch(const message& m) {
     auto part = parse_message(std::move(element));
     if (!part) {
       ++counts_.faults;
-      if (!part.error().is_response) {
+      if (!part.error().answers) {
         ++batch->waiting;
         refuse(part.error().id, part.error().code, "invalid request: " + part.error().what, batch);
       }
