@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 namespace mcpbx::cli {
@@ -68,10 +67,24 @@ connection::connection(connection&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       next_(other.next_),
       framer_(std::move(other.framer_)),
-      received_(std::move(other.received_)) {}
+      received_(std::move(other.received_)),
+      opening_(std::move(other.opening_)),
+      any_message_(other.any_message_) {}
 
 connection::~connection() {
   if (fd_ >= 0) ::close(fd_);
+}
+
+error connection::closed() {
+  if (!any_message_ && opening_.empty()) {  // a refusal may lie unread where writing has failed already
+    std::array<char, 4096> buffer{};
+    const ssize_t n = ::recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (n > 0) opening_.assign(buffer.data(), static_cast<std::size_t>(n));
+  }
+  if (auto line = raw_json::parse(opening_.substr(0, opening_.find('\n'))); line && !any_message_)
+    if (auto words = find_member(find_member(*line, "error"), "message").as_string())
+      return {errc::unavailable, "the daemon refused the connection: " + *words};
+  return {errc::unavailable, "the daemon closed the connection"};
 }
 
 result<void> connection::send_line(std::string text) {
@@ -80,7 +93,7 @@ result<void> connection::send_line(std::string text) {
   while (!left.empty()) {
     const ssize_t n = ::send(fd_, left.data(), left.size(), MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return fail(errc::unavailable, std::string("the daemon closed the connection: ") + std::strerror(errno));
+    if (n < 0) return std::unexpected(closed());
     left.remove_prefix(static_cast<std::size_t>(n));
   }
   return {};
@@ -134,8 +147,13 @@ result<answer> connection::call(std::string_view method, std::string_view params
     if (n <= 0 || (ready[0].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
     const ssize_t got = ::read(fd_, buffer.data(), buffer.size());
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (got <= 0) return fail(errc::unavailable, "the daemon closed the connection");
+    if (got <= 0) return std::unexpected(closed());
+    if (!any_message_ && opening_.size() < buffer.size()) opening_.append(buffer.data(), static_cast<std::size_t>(got));
     framer_.feed({buffer.data(), static_cast<std::size_t>(got)}, sink);
+    if (!received_.empty()) {
+      any_message_ = true;
+      opening_ = {};
+    }
   }
 }
 

@@ -45,10 +45,15 @@ class connection {
 
  private:
   result<void> send_line(std::string text);
+  /// Why the daemon has closed: its own words where it said them before its first message (it refuses a caller with an
+  /// error that answers no request).
+  error closed();
   int fd_;
   std::int64_t next_ = 1;
   mcp::line_framer framer_;
   std::deque<mcp::message> received_;
+  std::string opening_;  // the first bytes received, until there is a message
+  bool any_message_ = false;
 };
 
 /// Whether SIGINT or SIGTERM came since the start; installs nothing by itself.

@@ -100,18 +100,14 @@ int call(context& c, const call_options& o) {
   const bool watch = c.screen->err_is_terminal() && !c.json;
   std::string params = "{\"name\":" + quoted(o.name) + ",\"arguments\":" + *arguments;
   if (watch) params += ",\"_meta\":{\"progressToken\":\"call\"}";
-  auto got = link.call(
-      "tools/call", params + "}",
-      [&](std::string_view method, const raw_json& p) {
-        if (!watch || method != "notifications/progress") return;
-        std::string line = text_of(p, "message");
-        if (line.empty()) line = "progress " + std::string(find_member(p, "progress").text());
-        c.screen->status(line);
-      },
-      [&](std::int64_t request) {
-        (void)link.notify("notifications/cancelled",
-                          "{\"requestId\":" + std::to_string(request) + ",\"reason\":\"interrupted by the user\"}");
-      });
+  // Without a handler for Ctrl-C: MCP answers no cancelled call, so there is nothing to wait for; the connection that
+  // closes cancels it.
+  auto got = link.call("tools/call", params + "}", [&](std::string_view method, const raw_json& p) {
+    if (!watch || method != "notifications/progress") return;
+    std::string line = text_of(p, "message");
+    if (line.empty()) line = "progress " + std::string(find_member(p, "progress").text());
+    c.screen->status(line);
+  });
   c.screen->clear_status();
   if (!got) return explain(c, got.error());
   if (got->error) {
