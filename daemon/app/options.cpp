@@ -6,18 +6,41 @@
 #include <cstdio>
 
 namespace mcpbx::daemon {
+namespace {
+
+constexpr const char* more =
+    R"(Runs in the foreground, logs to standard error, and prints `ready` with the socket's path once callers can connect.
+`mcpbx` starts it by itself when it is needed; run it yourself for a log at the terminal or below a service manager.
+
+Signals: SIGTERM and SIGINT stop it (running work has 3 s, tool servers some more), a second one at once. Under systemd it
+takes a passed socket, tells when it is ready, and marks log lines with their priority.
+
+Places:
+  socket         --socket, $MCPBX_SOCKET, $XDG_RUNTIME_DIR/mcpbx/mcpbx.sock, ~/.local/state/mcpbx/mcpbx.sock
+  configuration  --config, $MCPBX_CONFIG, $XDG_CONFIG_HOME/mcpbx/config.json (~/.config), /etc/mcpbx/config.json; the last
+                 two with config.d/*.json beside them. Without any: the bundled tools, and a model when OPENAI_API_KEY is set
+
+Exit status:
+  0   stopped as asked
+  1   the socket cannot be had
+  2   wrong options
+  78  wrong configuration; every error was listed)";
+
+}  // namespace
 
 std::variant<command_line, int> parse_command_line(int argc, char** argv) {
   command_line o;
   std::string level, http;
   CLI::App app{"The mcpbx daemon: one exchange between your programs, your models and your tool servers.", "mcpbxd"};
-  app.set_version_flag("--version", "mcpbxd " MCPBX_VERSION);
+  app.set_version_flag("--version", "mcpbxd " MCPBX_VERSION, "print the version");
+  app.set_help_flag("-h,--help", "print this help");
+  app.footer(more);
   app.add_option("--config", o.config, "the configuration, instead of the usual places")->type_name("FILE");
-  app.add_option("--socket", o.socket, "where to listen")->type_name("PATH");
-  app.add_option("--http", http, "an HTTP address as well (comes in a later version)")->type_name("HOST:PORT");
-  app.add_option("--log-level", level, "trace, debug, info, warn, error or off")->type_name("LEVEL");
+  app.add_option("--socket", o.socket, "where to listen, instead of the usual place")->type_name("PATH");
+  app.add_option("--log-level", level, "trace, debug, info, warn, error or off (info)")->type_name("LEVEL");
   app.add_flag("--check-config", o.check_config, "check the configuration, run nothing, and end");
-  app.add_flag("--idle-exit", o.idle_exit, "end after idleExitMs without callers or runs");
+  app.add_flag("--idle-exit", o.idle_exit, "end after idleExitMs (15 minutes) without callers or runs");
+  app.add_option("--http", http, "an HTTP address as well")->type_name("HOST:PORT")->group("Not in this version");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& e) {

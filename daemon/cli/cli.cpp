@@ -1,6 +1,7 @@
 // The command line of `mcpbx`: verbs, their options, and one sentence for what comes later.
 #include "daemon/cli/cli.hpp"
 
+#include "daemon/cli/help.hpp"
 #include "daemon/cli/verbs.hpp"
 #include "mcp/support/text.hpp"
 
@@ -45,6 +46,25 @@ int not_yet(terminal& screen, std::string_view what) {
   return usage;
 }
 
+constexpr const char* not_here = "Not in this version";
+
+// The bare name of the value is enough where the description tells what is allowed.
+template <class Check>
+Check silent(Check check) {
+  check.description("");
+  return check;
+}
+
+// CLI11's page with our words.
+std::shared_ptr<CLI::Formatter> make_formatter() {
+  auto f = std::make_shared<CLI::Formatter>();
+  f->label("SUBCOMMAND", "VERB");
+  f->label("REQUIRED", "");
+  f->label("Positionals", "Arguments");
+  f->column_width(30);
+  return f;
+}
+
 // Answers verbs that are known but not here yet, and unknown words, before CLI11 gives its general message.
 int unknown_verb(terminal& screen, const std::string& word) {
   for (const auto& v : verbs_to_come)
@@ -63,10 +83,12 @@ int run(int argc, char** argv) {
   int code = done;
 
   CLI::App app{"Ask a model that uses your tools, and drive the mcpbx daemon.", "mcpbx"};
-  app.set_version_flag("--version", "mcpbx " MCPBX_VERSION);
-  app.set_help_flag("-h,--help", "Print this help");
+  app.formatter(make_formatter());
+  app.set_version_flag("--version", "mcpbx " MCPBX_VERSION, "print the version");
+  app.set_help_flag("-h,--help", "print this help");
+  app.footer(std::string(help::program));
   app.add_option("--socket", c.place.socket, "the daemon's socket")->type_name("PATH");
-  app.add_option("--config", c.place.config, "configuration of a daemon that is started for this command")
+  app.add_option("--config", c.place.config, "configuration for the daemon that this command starts")
       ->type_name("FILE");
   app.add_flag("--standalone", c.place.standalone, "run a private daemon for the length of this command");
   app.add_flag("--json", c.json, "machine-readable output: one array, one object, or one event per line");
@@ -77,24 +99,32 @@ int run(int argc, char** argv) {
   std::string globs, profile, session;
   std::vector<std::string> files;
   bool go_on = false;
-  auto* verb = app.add_subcommand("ask", "ask a question and let tools answer it");
-  verb->add_option("text", question.text, "the question, or - to read it from standard input")
+  const auto add_verb = [&](const char* name, const char* what, std::string_view more = {}) {
+    auto* v = app.add_subcommand(name, what)->group("Verbs");
+    v->footer(std::string(more));
+    return v;
+  };
+  auto* verb = add_verb("ask", "ask a question and let tools answer it", help::ask);
+  verb->add_option("TEXT", question.text, "the question, or - to read it from standard input")
       ->required()
-      ->type_name("TEXT|-");
+      ->type_name("");
   verb->add_option("-m,--model", question.model, "a configured model, or NAME/ID")->type_name("MODEL");
   verb->add_option("--system", question.system, "the system prompt")->type_name("TEXT");
-  verb->add_option("--tools", globs, "only tools that match one of these patterns")->type_name("GLOB,…");
-  verb->add_option("--max-rounds", question.max_rounds, "model calls that may use tools")
+  verb->add_option("--tools", globs, "only tools that match one of these patterns")->type_name("GLOB[,GLOB]");
+  verb->add_option("--max-rounds", question.max_rounds, "how many model calls may use tools, 0 to 100,000 (10)")
       ->type_name("N")
-      ->check(CLI::Range(0, 100000));
-  verb->add_option("--status", question.status, "status lines: off, names or model")
-      ->check(CLI::IsMember({"off", "names", "model"}));
-  verb->add_option("--approve", question.approve, "ask, all or none")->check(CLI::IsMember({"ask", "all", "none"}));
+      ->check(silent(CLI::Range(0, 100000)));
+  verb->add_option("--status", question.status, "status lines: names or off (names)")
+      ->type_name("WORD")
+      ->check(CLI::IsMember({"off", "names", "model"}).description(""));
+  verb->add_option("--approve", question.approve, "which tools run without a question: all (all)")
+      ->type_name("WORD")
+      ->check(CLI::IsMember({"ask", "all", "none"}).description(""));
   verb->add_flag("--no-stream", question.no_stream, "show the answer when it is complete");
-  verb->add_option("-p,--profile", profile, "a profile (comes later)")->type_name("PROFILE");
-  verb->add_option("-s,--session", session, "a session (comes later)")->type_name("SESSION");
-  verb->add_flag("-c,--continue", go_on, "go on with the last session (comes later)");
-  verb->add_option("--file", files, "add a file (comes later)")->type_name("F");
+  verb->add_option("-p,--profile", profile, "a profile")->type_name("NAME")->group(not_here);
+  verb->add_option("-s,--session", session, "a session to go on with")->type_name("ID")->group(not_here);
+  verb->add_flag("-c,--continue", go_on, "go on with the last session")->group(not_here);
+  verb->add_option("--file", files, "add a file to the question")->type_name("FILE")->group(not_here);
   verb->callback([&] {
     if (!profile.empty())
       code = not_yet(screen, "`ask --profile`");
@@ -102,8 +132,8 @@ int run(int argc, char** argv) {
       code = not_yet(screen, "`ask --session` and `ask -c`");
     else if (!files.empty())
       code = not_yet(screen, "`ask --file`");
-    else if (question.approve == "ask")
-      code = not_yet(screen, "`ask --approve ask`");
+    else if (question.approve == "ask" || question.approve == "none")
+      code = not_yet(screen, "`ask --approve " + question.approve + "`");
     else if (question.status == "model")
       code = not_yet(screen, "`ask --status model`");
     else {
@@ -117,9 +147,9 @@ int run(int argc, char** argv) {
   });
 
   tools_options listing;
-  verb = app.add_subcommand("tools", "list the tools of all servers");
-  verb->add_option("pattern", listing.pattern, "only names that match")->type_name("GLOB");
-  verb->add_option("--format", listing.format, "print definitions: mcp or openai")->type_name("FORMAT");
+  verb = add_verb("tools", "list the tools of all servers", help::tools);
+  verb->add_option("GLOB", listing.pattern, "only names that match, such as 'files__*'")->type_name("");
+  verb->add_option("--format", listing.format, "print definitions in the form mcp or openai")->type_name("FORMAT");
   verb->callback([&] {
     constexpr std::array<std::string_view, 5> to_come{"openai-responses", "anthropic", "gemini", "ollama", "react"};
     constexpr std::array<std::string_view, 2> here{"mcp", "openai"};
@@ -135,13 +165,14 @@ int run(int argc, char** argv) {
 
   call_options one;
   std::string input;
-  verb = app.add_subcommand("call", "call one tool");
-  verb->add_option("name", one.name, "the tool, as `mcpbx tools` lists it")->required()->type_name("NAME");
-  verb->add_option("arguments", one.arguments, "arguments as key=value")->type_name("key=value …");
-  verb->add_option("--args", one.json_arguments, "arguments as one JSON object, or - for standard input")
-      ->type_name("JSON|-");
-  verb->add_option("--input", input, "how a question of the server is answered (comes later)")
-      ->type_name("ask|accept|decline");
+  verb = add_verb("call", "call one tool", help::call);
+  verb->add_option("NAME", one.name, "the tool, as `mcpbx tools` lists it")->required()->type_name("");
+  verb->add_option("ARGUMENT", one.arguments, "an argument of the tool as key=value")->type_name("");
+  verb->add_option("--args", one.json_arguments, "all arguments as one JSON object, or - for standard input")
+      ->type_name("JSON");
+  verb->add_option("--input", input, "how a question of the server is answered: ask, accept or decline")
+      ->type_name("WORD")
+      ->group(not_here);
   verb->callback([&] {
     if (!input.empty()) {
       code = not_yet(screen, "`call --input`");
@@ -153,28 +184,36 @@ int run(int argc, char** argv) {
     }
   });
 
-  app.add_subcommand("servers", "how the tool servers are")->callback([&] { code = servers(c); });
-  app.add_subcommand("status", "how the daemon is")->callback([&] { code = status(c); });
+  add_verb("servers", "how the tool servers are", help::servers)->callback([&] { code = servers(c); });
+  add_verb("status", "how the daemon is")->callback([&] { code = status(c); });
   int timeout_s = 60;
-  verb = app.add_subcommand("wait", "wait until every enabled tool server is ready");
-  verb->add_option("--timeout", timeout_s, "seconds to wait at most (60)")->type_name("S")->check(CLI::Range(0, 86400));
+  verb = add_verb("wait", "wait until every enabled tool server is ready", help::wait);
+  verb->add_option("--timeout", timeout_s, "how many seconds at most (60)")
+      ->type_name("S")
+      ->check(silent(CLI::Range(0, 86400)));
   verb->callback([&] { code = wait(c, timeout_s); });
   std::string server;
-  verb = app.add_subcommand("restart", "restart one tool server");
-  verb->add_option("name", server, "the server")->required()->type_name("NAME");
+  verb = add_verb("restart", "restart one tool server");
+  verb->add_option("NAME", server, "the server, as `mcpbx servers` lists it")->required()->type_name("");
   verb->callback([&] { code = restart(c, server); });
-  app.add_subcommand("stop", "stop the daemon and every tool server")->callback([&] { code = stop(c); });
-  app.add_subcommand("mcp", "the aggregated MCP server on stdin and stdout")->callback([&] { code = shim(c); });
-  app.add_subcommand("help", "print this help")->callback([&] { screen.out(app.help()); });
+  add_verb("stop", "stop the daemon and every tool server", help::stop)->callback([&] { code = stop(c); });
+  add_verb("mcp", "be one MCP server with all tools, on stdin and stdout", help::shim)->callback([&] {
+    code = shim(c);
+  });
+  std::string about;
+  verb = add_verb("help", "print this help, or more about a verb");
+  verb->add_option("VERB", about, "the verb")->type_name("");
 
+  const auto has_verb = [&](const std::string& word) {
+    return !app.get_subcommands([&](CLI::App* s) { return s->get_name() == word; }).empty();
+  };
   // The first word that is no option is the verb; `--socket P` and `--config F` take a value.
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--socket" || word == "--config") {
       ++i;
     } else if (!word.starts_with('-')) {
-      if (app.get_subcommands([&](CLI::App* s) { return s->get_name() == word; }).empty())
-        return unknown_verb(screen, word);
+      if (!has_verb(word)) return unknown_verb(screen, word);
       break;
     }
   }
@@ -185,12 +224,18 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForVersion& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    screen.error(std::string(e.what()) + "; see `mcpbx --help`");
+    const auto used = app.get_subcommands();
+    screen.error(std::string(e.what()) + "; see `mcpbx " + (used.empty() ? "" : used.front()->get_name() + " ") +
+                 "--help`");
     return usage;
   }
-  if (app.get_subcommands().empty()) {
-    screen.out(app.help());
-    return usage;
+  const auto used = app.get_subcommands();
+  const bool help_asked = !used.empty() && used.front()->get_name() == "help";
+  if (used.empty() || help_asked) {
+    if (!about.empty() && !has_verb(about)) return unknown_verb(screen, about);
+    app.clear();  // the help of a page is that of what was parsed
+    screen.out(about.empty() ? app.help() : app.get_subcommand(about)->help("mcpbx"));
+    return help_asked ? done : usage;
   }
   return code;
 }

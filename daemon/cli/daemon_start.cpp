@@ -179,7 +179,13 @@ result<connected> connect(const place& p, bool may_start) {
   auto where = choose_socket(p);
   if (!where) return std::unexpected(where.error());
   auto fd = mcp::connect_unix(where->path);
-  if (fd) return connected{connection(*fd), {}};
+  if (fd) {
+    connection link(*fd);
+    if (p.config.empty()) return connected{std::move(link), {}};
+    return fail(errc::config, "a daemon that answers at " + where->path +
+                                  " has its configuration already; with --config use --standalone too, or `mcpbx stop` "
+                                  "first");
+  }
   if (!where->is_default || !may_start) {
     std::string text = "no daemon answers at " + where->path;
     text += where->is_default ? "; start one with `mcpbxd`, or let `mcpbx tools` start it"

@@ -1,0 +1,76 @@
+// The longer texts of `mcpbx --help`: what stands below the options.
+#pragma once
+#include <string_view>
+
+namespace mcpbx::cli::help {
+
+inline constexpr std::string_view program =
+    R"(Without a daemon at the default socket one is started; it ends after 15 minutes without use (idleExitMs).
+`mcpbx help VERB` tells more about a verb. The options above may stand before or after it.
+
+Examples:
+  mcpbx ask -m demo "What time is it in Lisbon?"    no model needed: demo matches words, and says so
+  mcpbx tools                                       the tools of all servers
+  mcpbx call toolbox__calculate expression="2^10"   one tool, no model
+  mcpbx servers                                     how the servers are, and why one is not well
+
+Places:
+  socket         --socket, $MCPBX_SOCKET, $XDG_RUNTIME_DIR/mcpbx/mcpbx.sock, ~/.local/state/mcpbx/mcpbx.sock
+  configuration  $MCPBX_CONFIG, $XDG_CONFIG_HOME/mcpbx/config.json (~/.config), /etc/mcpbx/config.json
+  log            $XDG_STATE_HOME/mcpbx/mcpbxd.log (~/.local/state), of a daemon that this program started
+
+Exit status:
+  0    done
+  1    the run ended without an answer, or the tool returned an error
+  2    usage or configuration
+  3    no daemon
+  4    the model's provider failed
+  5    no such tool, server or session
+  130  interrupted
+
+Later versions: add, answer, auth, chat, completion, doctor, import, logs, models, pins, prompts, reload, remove, resources,
+sessions.
+
+Colours and the live status line appear on a terminal only; NO_COLOR turns colours off.)";
+
+inline constexpr std::string_view ask =
+    R"(The answer goes to standard output, status and tool lines to standard error; at a terminal the text appears as it comes.
+Ctrl-C cancels the run. With --json every event is one line.
+
+Examples:
+  mcpbx ask "Which of my notes mention the lighthouse?"
+  mcpbx ask -m gpt --tools 'files__*,toolbox__*' "Summarize notes.txt"
+  git diff | mcpbx ask --system "Review this change." -)";
+
+inline constexpr std::string_view tools =
+    R"(Without --format: a table of names and first lines. With it, or with --json: the definitions as one JSON array, complete.
+
+Examples:
+  mcpbx tools 'files__*'
+  mcpbx tools --format openai > tools.json)";
+
+inline constexpr std::string_view call =
+    R"(A key=value argument takes the type that the tool's schema gives the key. With --json the result object is printed as the
+server sent it. The status is 1 when the tool returned an error, 5 when there is no such tool.
+
+Examples:
+  mcpbx call toolbox__current_time timezone=Europe/Lisbon
+  mcpbx call files__write --args '{"path":"a.txt","text":"hello"}'
+  mcpbx call files__write --args - < arguments.json)";
+
+inline constexpr std::string_view servers =
+    R"(States: disabled, starting, ready, lazy (starts at its first call), restarting, crash_loop (ended five times within
+10 s; it is tried again, ever more rarely), failed, stopped. What a server that is not well wrote last stands below the table.)";
+
+inline constexpr std::string_view wait =
+    R"(Keeps trying the socket. The status is 0 when every enabled server is ready (lazy ones count as ready), 1 when one cannot
+start, is in a crash loop or took too long (named on standard error), 3 only if the socket never answered.)";
+
+inline constexpr std::string_view stop =
+    R"(Running work has 3 s to end, then tool servers are told to end and, where they do not, ended. Returns when all is gone.)";
+
+inline constexpr std::string_view shim =
+    R"(For MCP hosts that only spawn programs: command `mcpbx`, argument `mcp`. The host sees the tools of all servers as those of
+one; several hosts share one daemon.)";
+
+}  // namespace mcpbx::cli::help

@@ -1,0 +1,102 @@
+// The command line without a daemon: help, versions, wrong words, and what comes later.
+#include "daemon/cli/cli.hpp"
+#include "test/support/captured_output.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace mcpbx;
+
+namespace {
+
+struct outcome {
+  int status;
+  std::string out, err;
+};
+
+outcome run(std::vector<std::string> words) {
+  words.insert(words.begin(), "mcpbx");
+  std::vector<char*> argv;
+  for (auto& w : words) argv.push_back(w.data());
+  const test::captured_output captured;
+  const int status = cli::run(static_cast<int>(argv.size()), argv.data());
+  return {status, captured.out(), captured.err()};
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("command line: the version and the help are on stdout and succeed") {
+  CHECK(run({"--version"}).out == "mcpbx " MCPBX_VERSION "\n");
+  for (const auto& words : {std::vector<std::string>{"--help"}, {"help"}, {"-h"}}) {
+    const auto r = run(words);
+    CHECK(r.status == 0);
+    for (const char* verb : {"ask", "tools", "call", "servers", "status", "wait", "restart", "stop", "mcp"})
+      CHECK(holds(r.out, std::string("\n  ") + verb + " "));
+    CHECK(r.err == "");
+  }
+  CHECK(holds(run({"ask", "--help"}).out, "--max-rounds"));
+  CHECK(run({"help", "ask"}).out == run({"ask", "--help"}).out);
+  CHECK(run({"help", "ask"}).status == 0);
+  CHECK(run({"help", "aks"}).status == 2);
+}
+
+TEST_CASE("command line: without a verb the help is shown and the status is 2") {
+  CHECK(run({}).status == 2);
+  CHECK(holds(run({}).out, "ask"));
+}
+
+TEST_CASE("command line: what comes later says so in one sentence and exits 2") {
+  const std::vector<std::vector<std::string>> table{{"chat"},
+                                                    {"models"},
+                                                    {"--json", "sessions", "list"},
+                                                    {"logs", "-f"},
+                                                    {"--socket", "/x", "reload"},
+                                                    {"ask", "-c", "more?"},
+                                                    {"ask", "-s", "id", "more?"},
+                                                    {"ask", "-p", "reader", "hi"},
+                                                    {"ask", "--file", "a.txt", "hi"},
+                                                    {"ask", "--approve", "ask", "hi"},
+                                                    {"ask", "--approve", "none", "hi"},
+                                                    {"ask", "--status", "model", "hi"},
+                                                    {"tools", "--format", "gemini"},
+                                                    {"call", "x", "--input", "accept"}};
+  for (const auto& words : table) {
+    CAPTURE(words.front());
+    const auto r = run(words);
+    CHECK(r.status == 2);
+    CHECK(holds(r.err, "comes in a later version of mcpbx"));
+    CHECK(r.err.find('\n') == r.err.size() - 1);
+    CHECK(r.out == "");
+  }
+}
+
+TEST_CASE("command line: wrong words are named with the nearest right one") {
+  CHECK(run({"aks", "hi"}).err == "mcpbx: there is no verb `aks` (did you mean \"ask\"?); `mcpbx help` lists them\n");
+  CHECK(run({"aks", "hi"}).status == 2);
+  CHECK(run({"ask"}).status == 2);
+  CHECK(run({"ask", "--max-rounds", "-3", "hi"}).status == 2);
+  CHECK(run({"ask", "--status", "loud", "hi"}).status == 2);
+  CHECK(run({"ask", "  "}).err ==
+        "mcpbx: there is no question; write it behind `ask`, or `-` to read it from standard input\n");
+  CHECK(run({"tools", "--format", "yaml"}).err == "mcpbx: there is no format `yaml`; write mcp or openai\n");
+  const auto both = run({"call", "x", "a=1", "--args", "{}"});
+  CHECK(both.status == 2);
+  CHECK(both.err == "mcpbx: give the arguments as key=value or with --args, not both\n");
+}
+
+TEST_CASE("command line: without a daemon at a socket that was named the status is 3") {
+  for (const char* verb : {"status", "stop", "tools", "servers"}) {
+    CAPTURE(verb);
+    const auto r = run({"--socket", "/tmp/mcpbx-no-such-socket", verb});
+    CHECK(r.status == 3);
+    CHECK(holds(r.err, "no daemon answers at /tmp/mcpbx-no-such-socket"));
+    CHECK(r.out == "");
+  }
+  CHECK(run({"--socket", "/tmp/mcpbx-no-such-socket", "wait", "--timeout", "0"}).status == 3);
+}

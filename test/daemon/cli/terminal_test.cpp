@@ -1,0 +1,110 @@
+// What is shown, and that no peer's text can steer a terminal (F8, guarantees row 40).
+#include "daemon/cli/terminal.hpp"
+
+#include "test/support/captured_output.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::cli;
+using test::captured_output;
+using test::captured_terminal;
+using test::changed_variable;
+
+TEST_CASE("table: columns are as wide as their widest cell and lines have no blanks at the end") {
+  CHECK(table({}) == "");
+  CHECK(table({{"NAME", "STATE"}, {"files", "ready"}, {"a", ""}}) == "NAME   STATE\nfiles  ready\na\n");
+}
+
+TEST_CASE("table: width counts characters and cells are cleaned") {
+  CHECK(table({{"žluť", "x"}, {"abcdef", "y"}}) == "žluť    x\nabcdef  y\n");
+  CHECK(table({{"a\x1b[31mb\nc", "x"}}).find('\x1b') == std::string::npos);
+  CHECK(table({{"two\nlines", "x"}}).find('\n') == table({{"two\nlines", "x"}}).size() - 1);
+}
+
+namespace {
+
+using lines = std::vector<std::string>;
+
+// What a terminal shows after each step.
+template <class... Steps>
+lines shown_at_terminal(Steps... steps) {
+  lines all;
+  captured_terminal captured;
+  terminal t;
+  const auto one = [&](auto& step) {
+    step(t);
+    all.push_back(captured.shown());
+  };
+  (one(steps), ...);
+  return all;
+}
+
+lines painted_at_terminal() {
+  const captured_terminal captured;
+  const terminal t;
+  return {t.dim("x"), t.bold("x"), t.red("x"), t.green("x")};
+}
+
+}  // namespace
+
+TEST_CASE("output: piped text goes out byte for byte and statuses are lines on stderr") {
+  std::string out, err;
+  {
+    const captured_output captured;
+    terminal t;
+    t.out("a\x1b[31mb");
+    t.status("Using Files...");
+    t.status("Done");
+    t.error("no such tool");
+    t.finish_line();
+    out = captured.out();
+    err = captured.err();
+  }
+  CHECK(out == "a\x1b[31mb\n");
+  CHECK(err == "Using Files...\nDone\nmcpbx: no such tool\n");
+}
+
+TEST_CASE("F8: at a terminal escape sequences and bidi marks of a peer are taken out") {
+  const changed_variable term("TERM", "xterm"), plain("NO_COLOR", "1");
+  const auto shown = shown_at_terminal(
+      [](terminal& t) {
+        t.out(
+            "a\x1b]0;title\x07 \xe2\x80\xae"
+            "b\n\tc");
+      },
+      [](terminal& t) { t.finish_line(); }, [](terminal& t) { t.status("x\x1b[2Jy"); },
+      [](terminal& t) { t.error("bad\x1b[1m"); });
+  CHECK(shown == lines{"a]0;title b\n\tc", "\n", "\r\x1b[Kx[2Jy", "\r\x1b[Kmcpbx: bad[1m\n"});
+}
+
+TEST_CASE("status: one live line that is replaced and fits and leaves nothing behind") {
+  const changed_variable term("TERM", "xterm"), plain("NO_COLOR", "1");
+  const auto shown =
+      shown_at_terminal([](terminal& t) { t.status("first"); }, [](terminal& t) { t.status(std::string(100, 'x')); },
+                        [](terminal& t) { t.out("text"); }, [](terminal& t) { t.status("not over the text"); },
+                        [](terminal& t) { t.err_line("a line"); }, [](terminal& t) { t.clear_status(); });
+  CHECK(shown == lines{"\r\x1b[Kfirst", "\r\x1b[K" + std::string(39, 'x'), "\r\x1b[Ktext", "", "\na line\n", ""});
+}
+
+TEST_CASE("colours: on a terminal only and not with NO_COLOR or a dumb terminal") {
+  lines piped;
+  {
+    const captured_output captured;
+    piped = {terminal().dim("x"), terminal().red("x")};
+  }
+  CHECK(piped == lines{"x", "x"});
+  {
+    const changed_variable term("TERM", "xterm"), plain("NO_COLOR", nullptr);
+    CHECK(painted_at_terminal() == lines{"\x1b[2mx\x1b[0m", "\x1b[1mx\x1b[0m", "\x1b[31mx\x1b[0m", "\x1b[32mx\x1b[0m"});
+  }
+  {
+    const changed_variable term("TERM", "dumb"), plain("NO_COLOR", nullptr);
+    CHECK(painted_at_terminal() == lines(4, "x"));
+  }
+  const changed_variable term("TERM", "xterm"), plain("NO_COLOR", "1");
+  CHECK(painted_at_terminal() == lines(4, "x"));
+}
