@@ -142,8 +142,9 @@ void caller::send_bytes(std::string_view bytes) {
   }
 }
 
-void caller::send_unread(std::string_view bytes) const {
-  (void)!::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+std::size_t caller::send_unread(std::string_view bytes) const {
+  const ssize_t n = bytes.empty() ? 0 : ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  return n > 0 ? static_cast<std::size_t>(n) : 0;
 }
 
 void caller::send(std::string_view line) {
@@ -246,7 +247,7 @@ reply caller::initialize(std::string_view revision) {
 }
 
 json::value caller::server(std::string_view name) {
-  const auto list = request("mcpbx/servers").get("result.servers");
+  const auto list = request("mcpbx/servers").get("result");
   REQUIRE(list.is_array());
   for (const auto& s : list.as_array())
     if (text_at(s, "name") == name) return s;

@@ -47,8 +47,8 @@ class caller {
   /// Writes a line; what arrives meanwhile is kept.
   void send(std::string_view line);
   void send_bytes(std::string_view bytes);
-  /// Writes what fits into the socket's buffer and reads nothing.
-  void send_unread(std::string_view bytes) const;
+  /// Writes what fits into the socket's buffer and reads nothing; how much that was.
+  std::size_t send_unread(std::string_view bytes) const;
   /// The next line that is no list_changed; nullopt when the daemon has closed. Fails the test after 30 s.
   std::optional<std::string> read_line();
   /// The same, for when it must come.

@@ -88,7 +88,7 @@ TEST_CASE("cli: Ctrl-C cancels a call: status 130, and the server hears of it (G
   REQUIRE(eventually([&] { return contains(read_file(d.file("log")), "call cancel-ack"); }));
   c->signal(SIGINT);
   CHECK(c->wait().status == 130);
-  CHECK(eventually([&] { return contains(read_file(d.file("log")), "cancel-ack "); }));
+  CHECK(eventually([&] { return contains(read_file(d.file("log")), "\ncancel-ack "); }));
 }
 
 TEST_CASE("cli: servers, status and restart tell and do what the daemon does") {

@@ -68,7 +68,7 @@ TEST_CASE("O>N: progress, cancellation and list changes work with a server of th
   CHECK(at(parse(c.line()), "params.progress") == json::value(2));
   CHECK(text_at(parse(c.line()), "result.content.0.text") == "2 steps");
   c.cancel(c.start_call("m__cancel-ack"));
-  CHECK(eventually([&] { return read_file(d.file("log")).find("cancel-ack") != std::string::npos; }));
+  CHECK(eventually([&] { return read_file(d.file("log")).find("\ncancel-ack ") != std::string::npos; }));
   c.call("m__change_tools");
   c.wait_notification("notifications/tools/list_changed");
 }

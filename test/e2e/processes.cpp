@@ -235,9 +235,9 @@ std::vector<pid_t> children_of(pid_t pid) {
   return out;
 }
 
-std::size_t zombies_below(pid_t pid) {
+std::size_t zombies_of(pid_t pid) {
   std::size_t count = 0;
-  for (const pid_t c : children_of(pid)) count += (state_of(c).first == 'Z' ? 1 : 0) + zombies_below(c);
+  for (const pid_t c : children_of(pid)) count += state_of(c).first == 'Z' ? 1 : 0;
   return count;
 }
 

@@ -68,8 +68,8 @@ std::size_t count_of(std::string_view text, std::string_view word);
 /// Living processes (no zombies) with `word` as an argument of their own.
 std::set<pid_t> processes_with(const std::string& word);
 std::vector<pid_t> children_of(pid_t pid);
-/// Zombies among `pid`'s descendants.
-std::size_t zombies_below(pid_t pid);
+/// Ended children that `pid` has not reaped.
+std::size_t zombies_of(pid_t pid);
 std::size_t open_descriptors(pid_t pid);
 /// Whether the process exists and is no zombie.
 bool alive(pid_t pid);
