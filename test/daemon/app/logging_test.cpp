@@ -1,0 +1,78 @@
+// The log's lines: safe whatever a peer wrote, and bounded.
+#include "daemon/app/logging.hpp"
+
+#include "mcp/support/secret.hpp"
+#include "test/support/captured_output.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+
+TEST_CASE("G47: control characters are escaped so that no text of a peer fakes a line") {
+  CHECK(safe_log_line("plain žluť") == "plain žluť");
+  CHECK(safe_log_line("a\n2026-01-01 info  all is well") == "a\\n2026-01-01 info  all is well");
+  CHECK(safe_log_line("a\r\tb\x1b[2J\x7f") == "a\\x0d b\\x1b[2J\\x7f");
+  CHECK(safe_log_line(std::string("a\0b", 3)) == "a\\x00b");
+  CHECK(safe_log_line("bad \xff\xc3 utf8") == "bad \xef\xbf\xbd\xef\xbf\xbd utf8");
+}
+
+TEST_CASE("G35: registered secrets are taken out of every line") {
+  redactor::add(secret("canary-5f2c"));
+  CHECK(safe_log_line("key=canary-5f2c, again canary-5f2c") == "key=***, again ***");
+  redactor::clear();
+}
+
+TEST_CASE("G47: one call writes one line with level and time") {
+  const mcpbx::test::changed_variable journal("JOURNAL_STREAM", nullptr);
+  std::string err;
+  {
+    const mcpbx::test::captured_output captured;
+    {
+      const log_lane lane(log::level::info);
+      log::warn("first\nsecond");
+      log::debug("below the threshold");
+    }
+    err = captured.err();
+  }
+  CHECK(err.ends_with(" warning first\\nsecond\n"));
+  CHECK(std::count(err.begin(), err.end(), '\n') == 1);
+}
+
+TEST_CASE("log: the journal gets priorities and no time of ours") {
+  const mcpbx::test::changed_variable journal("JOURNAL_STREAM", "8:1");
+  std::string err;
+  {
+    const mcpbx::test::captured_output captured;
+    {
+      const log_lane lane(log::level::trace);
+      log::error("bad");
+      log::info("good");
+    }
+    err = captured.err();
+  }
+  CHECK(err == "<3>bad\n<6>good\n");
+}
+
+TEST_CASE("log: what does not fit is dropped and counted and told") {
+  std::string err;
+  std::uint64_t dropped = 0;
+  {
+    const mcpbx::test::captured_output captured;
+    {
+      const log_lane lane(log::level::info, 100);
+      log::info(std::string(101, 'x'));
+      log::info(std::string(200, 'y'));
+      log::info("short");
+      dropped = lane.dropped();
+    }
+    err = captured.err();
+  }
+  CHECK(dropped == 2);
+  CHECK(err.find("xxx") == std::string::npos);
+  CHECK(err.find("short\n") != std::string::npos);
+  CHECK(err.find("2 log lines were dropped") != std::string::npos);
+}

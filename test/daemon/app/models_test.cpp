@@ -1,0 +1,75 @@
+// Which model a name means, and what is said when it means none.
+#include "daemon/app/models.hpp"
+
+#include "mcp/async/system_time.hpp"
+#include "test/daemon/app/loaded.hpp"
+#include "test/support/captured_output.hpp"
+#include "test/support/manual_time.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using mcpbx::daemon::test::loaded;
+
+namespace {
+
+struct fixture {
+  explicit fixture(const std::string& text) : all(loaded(text)) {}
+  std::string error(std::string_view name) {
+    auto m = models.find(name);
+    return m ? "found " + (*m)->name() + " " + (*m)->id() : m.error().message;
+  }
+  conf::configuration all;
+  boost::asio::io_context io;
+  mcpbx::test::manual_time time;
+  system_random random;
+  lane resolve{"resolve", 1}, compute{"compute", 1};
+  http::client http{io.get_executor(), time, resolve, compute, {}};
+  model_set models{all, io.get_executor(), http, time, random, resolve};
+};
+
+bool holds(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("models: a name or NAME/ID or nothing for the default") {
+  fixture f(
+      R"({"models": {"gpt": {"api": "openai-chat", "model": "gpt-x"}, "a/b": {"api": "openai-chat", "model": "y"}},
+                "defaultModel": "gpt"})");
+  CHECK(f.error("") == "found gpt gpt-x");
+  CHECK(f.error("gpt") == "found gpt gpt-x");
+  CHECK(f.error("gpt/other/id") == "found gpt other/id");
+  CHECK(f.error("a/b") == "found a/b y");
+  CHECK(f.error("demo").starts_with("found demo"));
+  CHECK(f.models.find("gpt")->get() == f.models.find("")->get());
+  CHECK(f.models.entry("gpt/other") == f.all.find_model("gpt"));
+  CHECK(f.models.entry("none") == nullptr);
+}
+
+TEST_CASE("models: what cannot be used is explained") {
+  fixture f(R"({"models": {"gemma": {"api": "ollama", "model": "g"},
+    "filed": {"api": "openai-chat", "model": "${file:/x}"}, "unset": {"api": "openai-chat", "model": "${env:MCPBX_TEST_A}"}}})");
+  const mcpbx::test::changed_variable unset("MCPBX_TEST_A", nullptr);
+  CHECK(holds(f.error(""), "-m demo"));
+  CHECK(holds(f.error(""), "OPENAI_API_KEY"));
+  CHECK(holds(f.error("gema"), "did you mean \"gemma\"?"));
+  CHECK(f.models.find("gema").error().code == errc::not_found);
+  CHECK(holds(f.error("profile:x"), "profiles come in a later version"));
+  CHECK(holds(f.error("gemma"), "speaks ollama, which comes in a later version"));
+  CHECK(holds(f.error("filed"), "models.filed.model"));
+  CHECK(holds(f.error("unset"), "MCPBX_TEST_A"));
+}
+
+TEST_CASE("models: the system prompt of an entry becomes the model's") {
+  fixture f(R"({"models": {"m": {"api": "openai-chat", "model": "x", "system": "Answer in ${env:MCPBX_TEST_A}."},
+                           "n": {"api": "openai-chat", "model": "x"}}})");
+  const mcpbx::test::changed_variable set("MCPBX_TEST_A", "Dutch");
+  CHECK((*f.models.find("m"))->default_system() == "Answer in Dutch.");
+  CHECK((*f.models.find("n"))->default_system() == "");
+}

@@ -1,0 +1,169 @@
+// What a tool server is started with: command, directory and the whole environment.
+#include "daemon/app/server_entries.hpp"
+
+#include "mcp/support/secret.hpp"
+#include "test/daemon/app/loaded.hpp"
+#include "test/mcp/transport/temporary_directory.hpp"
+#include "test/support/captured_output.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using mcpbx::daemon::test::loaded;
+using mcpbx::test::changed_variable;
+
+namespace {
+
+using lines = std::vector<std::string>;
+
+std::string env_file(std::string_view text) {
+  auto read = parse_env_file(text, "f");
+  if (!read) return "error: " + read.error().message;
+  std::string out;
+  for (const auto& [name, value] : *read) out += "[" + name + "=" + value + "]";
+  return out;
+}
+
+// The always passed variables as this test wants them, whatever runs it.
+struct known_environment {
+  changed_variable path{"PATH", "/bin:/usr/bin"}, home{"HOME", "/home/u"}, user{"USER", "u"},
+      logname{"LOGNAME", nullptr}, shell{"SHELL", nullptr}, term{"TERM", nullptr}, lang{"LANG", "C.UTF-8"},
+      tz{"TZ", nullptr};
+};
+
+result<mcp::process_spec> spec_of(const std::string& entry) {
+  return make_process_spec(loaded(R"({"mcpServers": {"s": )" + entry + "}}").servers.at(0), "/opt/mcpbx/bin");
+}
+
+}  // namespace
+
+TEST_CASE("env file: lines as people write them") {
+  CHECK(env_file("") == "");
+  CHECK(env_file("A=1\nB=two words\n") == "[A=1][B=two words]");
+  CHECK(env_file("# note\n\n  \nA=1") == "[A=1]");
+  CHECK(env_file("export A=1\n  export  B = x \r\n") == "[A=1][B=x]");
+  CHECK(env_file("A=\"a b\"\nB='c # d'\nC=\"\"\nD=\"\nE='x\"") == "[A=a b][B=c # d][C=][D=\"][E='x\"]");
+  CHECK(env_file("A=b=c\nA=2") == "[A=b=c][A=2]");
+  CHECK(env_file("A=$HOME ${X} `id`") == "[A=$HOME ${X} `id`]");  // no shell reads it
+  CHECK(env_file("A=1\nplain") == "error: f:2: expected NAME=value");
+  CHECK(env_file("=x") == "error: f:1: expected NAME=value");
+}
+
+TEST_CASE("G36: a tool server gets the eight variables that the daemon has and nothing else") {
+  const known_environment known;
+  const changed_variable canary("CANARY_SECRET", "canary-1"), library("LD_PRELOAD_X", "x");
+  CHECK(spec_of(R"({"command": "x"})")->environment ==
+        lines{"PATH=/bin:/usr/bin", "HOME=/home/u", "USER=u", "LANG=C.UTF-8"});
+}
+
+TEST_CASE("G36: passEnv and envFile and env are laid over it in this order") {
+  const known_environment known;
+  const mcpbx::test::temporary_directory folder;
+  const changed_variable a("MCPBX_TEST_A", "pass"), b("MCPBX_TEST_B", "pass"), c("MCPBX_TEST_C", "pass"),
+      unset("MCPBX_TEST_D", nullptr);
+  const auto file = folder.write("vars", "MCPBX_TEST_B=file\nMCPBX_TEST_C=file\nFROM_FILE=1\n");
+  const auto spec =
+      spec_of(R"({"command": "x", "passEnv": ["MCPBX_TEST_A", "MCPBX_TEST_B", "MCPBX_TEST_C", "MCPBX_TEST_D"],
+    "envFile": ")" +
+              file + R"(", "env": {"MCPBX_TEST_C": "entry", "LANG": "de_DE", "REF": "<${env:MCPBX_TEST_A}>"}})");
+  REQUIRE(spec);
+  CHECK(spec->environment == lines{"PATH=/bin:/usr/bin", "HOME=/home/u", "USER=u", "LANG=de_DE", "MCPBX_TEST_A=pass",
+                                   "MCPBX_TEST_B=file", "MCPBX_TEST_C=entry", "FROM_FILE=1", "REF=<pass>"});
+}
+
+TEST_CASE("G35: values with a secret's name are registered when they are resolved") {
+  const known_environment known;
+  const mcpbx::test::temporary_directory folder;
+  const auto file = folder.write("vars", "FILE_TOKEN=canary-file-77\nPLAIN=canary-plain-7\n");
+  REQUIRE(spec_of(R"({"command": "x", "envFile": ")" + file + R"(", "env": {"API_KEY": "canary-entry-7"}})"));
+  CHECK(redactor::redact("canary-file-77 canary-entry-7 canary-plain-7") == "*** *** canary-plain-7");
+  redactor::clear();
+}
+
+TEST_CASE("command and arguments and directory with references and home") {
+  const known_environment known;
+  const changed_variable root("MCPBX_TEST_A", "/srv");
+  const auto spec = spec_of(
+      R"({"command": "~/bin/x", "args": ["--root", "${env:MCPBX_TEST_A}/a", "${MCPBX_TEST_A}", "~", "${NONE:-d e}"],
+                  "cwd": "work", "orphans": "keep"})");
+  REQUIRE(spec);
+  CHECK(spec->name == "s");
+  CHECK(spec->argv == lines{"/home/u/bin/x", "--root", "/srv/a", "/srv", "~", "d e"});
+  CHECK(spec->directory == "/home/u/work");
+  CHECK(spec->keep_orphans);
+  CHECK(spec_of(R"({"command": "x"})")->directory == "/home/u");
+  CHECK(spec_of(R"({"command": "x", "cwd": "~/a"})")->directory == "/home/u/a");
+  CHECK(spec_of(R"({"command": "x", "cwd": "/b"})")->directory == "/b");
+}
+
+TEST_CASE("the bundled toolbox is the one beside the daemon wherever PATH leads") {
+  const known_environment known;
+  CHECK(spec_of(R"({"command": "mcpbx-toolbox", "args": ["~"]})")->argv == lines{"/opt/mcpbx/bin/mcpbx-toolbox", "~"});
+  CHECK(spec_of(R"({"command": "/x/mcpbx-toolbox"})")->argv == lines{"/x/mcpbx-toolbox"});
+}
+
+TEST_CASE("what cannot be resolved makes the entry unavailable and says where") {
+  const known_environment known;
+  const changed_variable unset("MCPBX_TEST_A", nullptr);
+  const auto env = spec_of(R"({"command": "x", "env": {"K": "${env:MCPBX_TEST_A}"}})");
+  REQUIRE_FALSE(env);
+  CHECK(env.error().code == errc::config);
+  CHECK(env.error().message.find("mcpServers.s.env.K") != std::string::npos);
+  CHECK(env.error().message.find("MCPBX_TEST_A") != std::string::npos);
+  CHECK_FALSE(spec_of(R"({"command": "x", "envFile": "/no/such/file"})"));
+  CHECK_FALSE(spec_of(R"({"command": "x", "args": ["${file:/no/such/file}"]})"));
+}
+
+TEST_CASE("server options: every key of an entry reaches its place") {
+  const auto all = loaded(R"({"toolNames": "plain", "mcpServers": {
+    "a": {"command": "x", "disabled": true, "start": "lazy", "protocol": "2025-06-18", "startTimeoutMs": 1000,
+          "callTimeoutMs": 2000, "callHardTimeoutMs": 3000, "idleStopMs": 4000, "maxConcurrency": 5,
+          "tools": {"allow": ["a*"], "deny": ["ab"], "rename": {"ac": "z"}}},
+    "b": {"command": "x", "toolNames": "prefixed"}}})");
+  boost::asio::io_context io;
+  lane resolve("resolve", 1);
+  const auto a = make_server_options(all.servers.at(0), all, "/bin", resolve, io.get_executor());
+  CHECK(a.name == "a");
+  CHECK(a.disabled);
+  CHECK(a.lazy);
+  CHECK(a.plain_names);
+  CHECK(a.protocol == "2025-06-18");
+  CHECK(a.start_timeout.count() == 1000);
+  CHECK(a.limits.idle.count() == 2000);
+  CHECK(a.limits.hard.count() == 3000);
+  CHECK(a.idle_stop.count() == 4000);
+  CHECK(a.max_concurrency == 5);
+  CHECK(a.tools.allow == lines{"a*"});
+  CHECK(a.tools.deny == lines{"ab"});
+  CHECK(a.tools.rename.at("ac") == "z");
+  CHECK_FALSE(make_server_options(all.servers.at(1), all, "/bin", resolve, io.get_executor()).plain_names);
+}
+
+TEST_CASE("preparing is immediate without files and commands and happens on the lane with them") {
+  const known_environment known;
+  const auto all = loaded(R"({"mcpServers": {"now": {"command": "x"}, "later": {"command": "${cmd:printf prog}"}}})");
+  boost::asio::io_context io;
+  lane resolve("resolve", 1);
+  std::optional<result<mcp::process_spec>> got;
+  const auto prepare = [&](std::size_t index) {
+    got.reset();
+    make_server_options(all.servers.at(index), all, "/bin", resolve, io.get_executor())
+        .prepare([&](result<mcp::process_spec> spec) { got = std::move(spec); });
+  };
+  prepare(0);
+  REQUIRE(got);
+  CHECK((*got)->argv == lines{"x"});
+  prepare(1);
+  CHECK_FALSE(got);
+  resolve.join();
+  io.run();
+  REQUIRE(got);
+  CHECK((*got)->argv == lines{"prog"});
+}
