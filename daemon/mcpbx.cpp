@@ -1,4 +1,6 @@
 // The command-line program.
 #include "daemon/cli/cli.hpp"
 
-int main(int argc, char** argv) { return mcpbx::cli::run(argc, argv); }
+int main(int argc, char** argv) {
+  return mcpbx::cli::run(argc, argv);
+}
