@@ -168,11 +168,16 @@ cli_result run_daemon(const world& w, const std::vector<std::string>& arguments)
   return {end.status, std::move(c.out), std::move(c.err)};
 }
 
-model_process::model_process(const world& w, std::string_view script) : log_file_(w.file("model.log")) {
-  child::options o{.argv = {SCRIPTED_MODEL, "--log", log_file_}, .env = w.env};
-  if (!script.empty()) o.argv.insert(o.argv.end(), {"--script", w.write("script.json", script)});
+model_process::model_process(std::string_view script) {
+  child::options o{.argv = {SCRIPTED_MODEL, "--log", folder_ / "log"}};
+  if (!script.empty()) o.argv.insert(o.argv.end(), {"--script", folder_.write("script.json", script)});
   process_ = std::make_unique<child>(o);
   port_ = process_->read_line();
+}
+
+std::string model_process::entry(std::string_view more) const {
+  return R"({"api":"openai-chat","model":"text","maxRetries":0,"baseUrl":)" + json_string(url()) +
+         (more.empty() ? "" : ",") + std::string(more) + "}";
 }
 
 std::size_t model_process::count(std::string_view event) const {

@@ -107,15 +107,18 @@ cli_result run_daemon(const world& w, const std::vector<std::string>& arguments)
 class model_process {
  public:
   /// `script` is JSON, or "".
-  explicit model_process(const world& w, std::string_view script = {});
+  explicit model_process(std::string_view script = {});
+  /// An entry of `models` for it; `more` is further members, as JSON without braces.
+  std::string entry(std::string_view more = {}) const;
   std::string url() const { return "http://127.0.0.1:" + port_ + "/v1"; }
   /// Its log so far: one JSON object per line.
-  std::string log() const { return read_file(log_file_); }
+  std::string log() const { return read_file(folder_ / "log"); }
   /// How many lines of this event ("request", "closed") it has logged.
   std::size_t count(std::string_view event) const;
 
  private:
-  std::string log_file_, port_;
+  test::temporary_directory folder_;
+  std::string port_;
   std::unique_ptr<child> process_;
 };
 

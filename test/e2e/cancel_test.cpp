@@ -1,0 +1,131 @@
+// Runs that are given up: Ctrl-C, callers that cancel or leave, the daemon that stops (L18, guarantees rows 16, 20).
+#include "test/e2e/harness.hpp"
+
+#include <doctest/doctest.h>
+
+#include <signal.h>
+
+using namespace mcpbx::e2e;
+
+namespace {
+
+bool contains(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
+config asking(const model_process& model) {
+  return config().server("s", {"--log", "@DIR@/log"}).model("m", model.entry()).top("defaultModel", "\"m\"");
+}
+
+bool in_tool(const daemon_under_test& d) {
+  return contains(read_file(d.file("log")), "call cancel-ack");
+}
+bool tool_cancelled(const daemon_under_test& d) {
+  return contains(read_file(d.file("log")), "\ncancel-ack ");
+}
+
+const std::string run_tool = R"({"input":"q","model":"m/rounds-1 s__cancel-ack","run":"mine"})";
+
+}  // namespace
+
+TEST_CASE("L18: Ctrl-C during a tool call: status 130, and the tool server hears of it") {
+  model_process model;
+  daemon_under_test d(asking(model));
+  d.wait_ready({"s"});
+  auto ask = start_cli(d, {"ask", "-m", "m/rounds-1 s__cancel-ack", "question"});
+  REQUIRE(eventually([&] { return in_tool(d); }));
+  ask->signal(SIGINT);
+  CHECK(ask->wait().status == 130);
+  CHECK(eventually([&] { return tool_cancelled(d); }));
+  CHECK(model.count("request") == 1);
+}
+
+TEST_CASE("L18: Ctrl-C while the model hangs: status 130, and its connection is closed") {
+  model_process model;
+  daemon_under_test d(asking(model));
+  for (const std::string hang : {"hang-before-head", "hang-mid-stream", "drip", "endless"}) {
+    CAPTURE(hang);
+    const auto before = model.count("closed"), requests = model.count("request");
+    auto ask = start_cli(d, {"ask", "-m", "m/" + hang, "question"});
+    REQUIRE(eventually([&] { return model.count("request") > requests; }));
+    ask->signal(SIGINT);
+    CHECK(ask->wait().status == 130);
+    CHECK(eventually([&] { return model.count("closed") > before; }));
+    CHECK(model.count("request") == requests + 1);
+  }
+}
+
+TEST_CASE("L18: a caller that leaves cancels its run, in the tool and at the model") {
+  model_process model;
+  daemon_under_test d(asking(model));
+  d.wait_ready({"s"});
+  {
+    caller c = d.connect();
+    c.start("mcpbx/chat", run_tool);
+    REQUIRE(eventually([&] { return in_tool(d); }));
+    c.start("mcpbx/chat", R"({"input":"q","model":"m/hang-mid-stream"})");
+    REQUIRE(eventually([&] { return model.count("request") == 2; }));
+  }
+  CHECK(eventually([&] { return tool_cancelled(d); }));
+  CHECK(eventually([&] { return model.count("closed") >= 1; }));
+  caller c = d.connect();
+  CHECK(eventually([&] { return c.request("mcpbx/status").get("result.runs.active") == json::value(0); }));
+  CHECK(model.count("request") == 2);
+}
+
+TEST_CASE("L18: a run is cancelled by its name, by its request, and by notifications/cancelled") {
+  model_process model;
+  daemon_under_test d(asking(model));
+  d.wait_ready({"s"});
+  for (int way = 0; way < 3; ++way) {
+    CAPTURE(way);
+    caller c = d.connect(), other = d.connect();
+    const auto calls = count_of(read_file(d.file("log")), "call cancel-ack");
+    const auto id = c.start("mcpbx/chat", run_tool);
+    REQUIRE(eventually([&] { return count_of(read_file(d.file("log")), "call cancel-ack") > calls; }));
+    if (way == 0) CHECK_FALSE(other.request("mcpbx/cancel", R"({"run":"mine"})").failed());
+    if (way == 1) CHECK_FALSE(c.request("mcpbx/cancel", "{\"request\":" + std::to_string(id) + "}").failed());
+    if (way == 2) c.cancel(id);
+    const auto r = c.wait(id);
+    if (way == 2) {
+      CHECK(r.code() == -32800);
+    } else {
+      CHECK(text_at(r.value, "result.stopReason") == "cancelled");
+      // Each call has its result: the history stays acceptable to every model.
+      CHECK(r.get("result.toolCalls.0.isError") == json::value(true));
+    }
+    CHECK(eventually([&] { return count_of(read_file(d.file("log")), "\ncancel-ack ") == calls + 1; }));
+    CHECK(other.request("mcpbx/cancel", R"({"run":"mine"})").code() == -32002);
+  }
+}
+
+TEST_CASE("L18 G20: a daemon that stops ends its runs, and their callers hear how") {
+  model_process model;
+  daemon_under_test d(asking(model));
+  d.wait_ready({"s"});
+  auto tool = start_cli(d, {"ask", "-m", "m/rounds-9 s__cancel-ack", "question"});
+  auto hang = start_cli(d, {"ask", "-m", "m/hang-mid-stream", "question"});
+  REQUIRE(eventually([&] { return in_tool(d) && model.count("request") == 2; }));
+  CHECK(d.stop().status == 0);
+  for (auto* ask : {tool.get(), hang.get()}) {
+    CHECK(ask->wait().status == 1);
+    CHECK(contains(ask->err, "mcpbx: "));
+  }
+  CHECK(tool_cancelled(d));
+  CHECK(eventually([&] { return model.count("closed") == model.count("request") || model.count("closed") >= 2; }));
+}
+
+TEST_CASE("L18: the run's events come to its own caller only") {
+  model_process model;
+  daemon_under_test d(asking(model));
+  caller a = d.connect(), b = d.connect();
+  const auto first = a.start("mcpbx/chat", R"({"input":"q","model":"m/rounds-2 s__echo {\"text\":\"for a\"}"})");
+  const auto second = b.start("mcpbx/chat", R"({"input":"q","model":"m/rounds-2 s__echo {\"text\":\"for b\"}"})");
+  CHECK(text_at(a.wait(first).value, "result.text") == "Final: for a");
+  CHECK(text_at(b.wait(second).value, "result.text") == "Final: for b");
+  CHECK_FALSE(a.notifications.empty());
+  for (const auto& n : a.notifications) {
+    CHECK_FALSE(contains(json::serialize(n), "for b"));
+    CHECK(at(n, "params.request") == json::value(first));
+  }
+}
