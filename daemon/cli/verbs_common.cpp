@@ -31,6 +31,8 @@ exit_status status_of(const error& e) {
 }
 
 exit_status status_of(const answer& a) {
+  // Configuration has no JSON-RPC code of its own; the kind stands beside it.
+  if (find_member(find_member(a.error, "data"), "cause").as_string() == to_string(errc::config)) return usage;
   switch (a.error_code()) {
     case mcp::code::not_found:
       return no_such;
