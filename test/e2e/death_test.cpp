@@ -123,6 +123,33 @@ TEST_CASE("G3: a call is executed exactly once, however often the server crashes
   CHECK(c.call("s__counter").text() == "21");
 }
 
+TEST_CASE("G1 G2: a death before, during and after every step of the conversation heals with a restart") {
+  struct life {
+    std::string name, era, step, when;
+  };
+  std::vector<life> lives;
+  config cfg;
+  for (const std::string era : {"legacy", "modern"})
+    for (const std::string step : {"discover", "initialize", "initialized", "list", "listen"})
+      for (const std::string when : {"before", "during", "after"}) {
+        // A step that this era does not have, or that has no answer.
+        if (step == (era == "legacy" ? "listen" : "initialize") || (era == "modern" && step == "initialized")) continue;
+        if ((step == "initialized" || step == "listen") && when != "before") continue;
+        lives.push_back({era + "-" + step + "-" + when, era, step, when});
+        cfg.server(lives.back().name, {"--era", era, "--die", step + ":" + when, "--first-starts", "1", "--spawn-log",
+                                       "@DIR@/spawns-" + lives.back().name});
+      }
+  daemon_under_test d(cfg);
+  caller c = d.session();
+  for (const auto& life : lives) {
+    CAPTURE(life.name);
+    CHECK(eventually([&] { return starts(d, "spawns-" + life.name) == 2 && c.state(life.name) == "ready"; }));
+    CHECK(text_at(c.server(life.name), "era") == life.era);
+    CHECK(contains(text_at(c.server(life.name), "exit"), "3"));
+    CHECK(c.call(life.name + "__echo", R"({"text":"healed"})").text() == "healed");
+  }
+}
+
 TEST_CASE("G8: a failure to start is explained with its exit status, its stderr and the next try") {
   daemon_under_test d(config()
                           .server("at-start", {"--behave", "exit-at-start=41"})

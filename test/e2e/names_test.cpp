@@ -111,6 +111,16 @@ TEST_CASE("G38: plain names keep the first server's tool, and no server can take
   for (const auto& name : names) CHECK_FALSE(c.call(name, R"({"text":"x"})").failed());
 }
 
+TEST_CASE("G38: no server can have the prefix that is mcpbx's own") {
+  daemon_under_test d(config().server("mcpbx", {"--only", "echo"}));
+  d.wait_ready({"mcpbx"});
+  caller c = d.session();
+  const auto names = c.tool_names();
+  REQUIRE(names.size() == 1);
+  CHECK_FALSE(names[0].starts_with("mcpbx__"));
+  CHECK(c.call(names[0], R"({"text":"reached"})").text() == "reached");
+}
+
 TEST_CASE("M4: allow, deny and rename of an entry decide what is listed and what can be called") {
   daemon_under_test d(
       config().server("s", {}, R"("tools":{"allow":["e*","add"],"deny":["env","error"],"rename":{"echo":"say"}})"));
