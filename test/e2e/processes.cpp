@@ -201,8 +201,15 @@ process_end child::wait(int seconds) {
 }
 
 std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  // By hand: a stream throws when a process goes while its file in /proc is read.
+  std::string text;
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return text;
+  std::array<char, 65536> buffer{};
+  for (ssize_t n = 0; (n = ::read(fd, buffer.data(), buffer.size())) > 0;)
+    text.append(buffer.data(), static_cast<std::size_t>(n));
+  ::close(fd);
+  return text;
 }
 
 std::size_t count_of(std::string_view text, std::string_view word) {

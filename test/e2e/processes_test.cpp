@@ -164,7 +164,9 @@ TEST_CASE("G22: a hundred restarts leave neither descriptors nor zombies behind"
 
 TEST_CASE("G22: callers that come and go leave no descriptors behind") {
   daemon_under_test d(config().server("s"));
+  d.wait_ready({"s"});
   caller c = d.session();
+  REQUIRE(eventually([&] { return c.request("mcpbx/status").get("result.callers.open") == json::value(1); }));
   const std::size_t before = open_descriptors(d.pid());
   for (int i = 0; i < 200; ++i) {
     caller other = i % 2 ? d.session() : d.connect();
