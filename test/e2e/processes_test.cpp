@@ -172,7 +172,7 @@ TEST_CASE("G22: callers that come and go leave no descriptors behind") {
     caller other = i % 2 ? d.session() : d.connect();
     if (i % 4 == 1) other.start_call("s__echo", R"({"text":"unheard"})");
   }
-  CHECK(eventually([&] { return open_descriptors(d.pid()) == before; }));
+  CHECK(eventually([&] { return open_descriptors(d.pid()) <= before; }));
 }
 
 TEST_CASE("G36: a tool server gets exactly the variables that its entry allows") {
