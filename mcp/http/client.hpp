@@ -77,7 +77,7 @@ struct trust {
 class client {
  public:
   struct options {
-    std::size_t max_idle_per_origin = 8;
+    std::size_t max_idle_per_origin = 64;  ///< as many runs as one caller may have
     milliseconds keep_idle{60'000};
     http::trust trust;
   };

@@ -84,14 +84,15 @@ result<segments> with_request_meta(const raw_json& params, const request_meta& m
     out.append_copy(fresh_meta(meta) + "}");
     return out;
   }
+  if (meta.revision.empty() && !meta.progress_token && !find_member(params, "_meta")) {
+    // Nothing to add and nothing to check: the ordinary call of a legacy server.
+    out.append(params);
+    return out;
+  }
   auto object = raw_object::open(params, {"_meta"});
   if (!object) return fail(object.error().code, "params: " + object.error().message);
   const raw_json old = object->find("_meta");
   if (!old) {
-    if (meta.revision.empty() && !meta.progress_token) {
-      out.append(params);
-      return out;
-    }
     std::string head = fresh_meta(meta);
     if (object->size() != 0) head += ',';
     out.append_copy(head);

@@ -79,6 +79,7 @@ result<raw_object> raw_object::open(raw_json json, std::span<const std::string_v
   const char* const begin = json.text().data();
   const auto at = [begin](const char* p) { return static_cast<std::uint32_t>(p - begin); };
   member_walk walk(json.text());
+  o.members_.reserve(8);  // what is opened to be edited (params, _meta, a definition) rarely has more
   while (walk.next()) {
     member m;
     m.key = unescaped(walk.key);

@@ -86,12 +86,11 @@ std::size_t shared_bytes::size() const noexcept {
   return block_ != nullptr ? block_->size : 0;
 }
 
-void shared_bytes::retain() const noexcept {
-  if (block_ != nullptr) std::atomic_ref(block_->references).fetch_add(1, std::memory_order_relaxed);
+void shared_bytes::retain_block() const noexcept {
+  std::atomic_ref(block_->references).fetch_add(1, std::memory_order_relaxed);
 }
 
-void shared_bytes::release() noexcept {
-  if (block_ == nullptr) return;
+void shared_bytes::release_block() noexcept {
   // The last owner must see everything that the others did with the block before it frees it.
   if (std::atomic_ref(block_->references).fetch_sub(1, std::memory_order_acq_rel) == 1) block::free(block_);
   block_ = nullptr;

@@ -49,8 +49,15 @@ class shared_bytes {
   friend class byte_buffer;
   struct block;
   explicit shared_bytes(block* b) noexcept : block_(b) {}
-  void retain() const noexcept;
-  void release() noexcept;
+  // Inline as far as "there is nothing to do": values are moved from far more often than they are shared.
+  void retain() const noexcept {
+    if (block_ != nullptr) retain_block();
+  }
+  void release() noexcept {
+    if (block_ != nullptr) release_block();
+  }
+  void retain_block() const noexcept;
+  void release_block() noexcept;
   block* block_ = nullptr;
 };
 
