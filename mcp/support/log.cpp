@@ -23,7 +23,9 @@ bool parse_level(std::string_view word, level& out) {
   return false;
 }
 
-std::string_view to_string(level l) { return words[static_cast<std::size_t>(l)]; }
+std::string_view to_string(level l) {
+  return words[static_cast<std::size_t>(l)];
+}
 
 bool enabled(level l) noexcept {
   return l != level::off && l >= threshold_now.load(std::memory_order_relaxed);
@@ -38,6 +40,8 @@ void install(level threshold, std::function<void(level, std::string_view)> sink)
   threshold_now = threshold;
 }
 
-void set_threshold(level threshold) { threshold_now = threshold; }
+void set_threshold(level threshold) {
+  threshold_now = threshold;
+}
 
 }  // namespace mcpbx::log

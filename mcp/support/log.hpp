@@ -17,11 +17,21 @@ bool enabled(level l) noexcept;
 /// Writes one line. Secrets are redacted and control characters escaped by the sink's installer, not by the caller.
 void write(level l, std::string_view line);
 
-inline void trace(std::string_view line) { write(level::trace, line); }
-inline void debug(std::string_view line) { write(level::debug, line); }
-inline void info(std::string_view line) { write(level::info, line); }
-inline void warn(std::string_view line) { write(level::warn, line); }
-inline void error(std::string_view line) { write(level::error, line); }
+inline void trace(std::string_view line) {
+  write(level::trace, line);
+}
+inline void debug(std::string_view line) {
+  write(level::debug, line);
+}
+inline void info(std::string_view line) {
+  write(level::info, line);
+}
+inline void warn(std::string_view line) {
+  write(level::warn, line);
+}
+inline void error(std::string_view line) {
+  write(level::error, line);
+}
 
 /// Installs the sink and the threshold. Without one, nothing is written. Call before any thread but the first runs.
 void install(level threshold, std::function<void(level, std::string_view)> sink);
