@@ -21,6 +21,8 @@ using asio::ip::tcp;
 namespace {
 
 constexpr std::size_t first_buffer = 16 * 1024, largest_buffer = 64 * 1024;
+// The first read of an answer is short, so that the first token is not kept waiting for a buffer full of others.
+constexpr std::size_t first_read = 4 * 1024;
 // A header or chunk line that does not fit into this is none.
 constexpr std::size_t longest_line = 128 * 1024;
 
@@ -170,7 +172,9 @@ void connection::start_read() {
     buffer_.resize(buffer_.size() * 2);
   reading_ = true;
   auto done = [self = shared_from_this()](const boost::system::error_code& ec, std::size_t n) { self->on_read(ec, n); };
-  const auto space = asio::buffer(buffer_.data() + end_, buffer_.size() - end_);
+  room_ = buffer_.size() - end_;
+  if (!any_byte_) room_ = std::min(room_, first_read);
+  const auto space = asio::buffer(buffer_.data() + end_, room_);
   if (tls_)
     tls_->async_read_some(space, std::move(done));
   else
@@ -183,7 +187,7 @@ void connection::on_read(const boost::system::error_code& ec, std::size_t n) {
   const auto self = shared_from_this();
   if (!task_) return close();  // closed by the peer while it waited in the pool, or bytes that nobody asked for
   if (ec) return ended(ec);
-  const bool filled = n == buffer_.size() - end_;
+  const bool filled = n == room_ && any_byte_;
   end_ += n;
   any_byte_ = true;
   stage_ = http::stage::body;
@@ -277,6 +281,7 @@ void connection::complete() {
   auto* const events = std::exchange(t->events, nullptr);
   const auto owner = owner_.lock();
   const bool keep = begin_ == end_ && !sending_ && parser_->keep_alive() && owner;
+  any_byte_ = false;  // the read that waits while this is pooled is the first of the next answer
   if (!keep || !owner->take_back(shared_from_this())) close();
   events->on_end();
 }

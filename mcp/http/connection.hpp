@@ -103,6 +103,7 @@ class connection final : public std::enable_shared_from_this<connection>, privat
 
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;            // bytes read and not parsed yet
+  std::size_t room_ = 0;                       // what the pending read may fill
   std::size_t body_begin_ = 0, body_end_ = 0;  // body bytes of this read, moved together at the front of the buffer
   bool sending_ = false, reading_ = false, reused_ = false, any_byte_ = false, closed_ = false;
 };
