@@ -28,6 +28,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -40,6 +42,8 @@ namespace mcpbx::daemon {
 namespace {
 
 namespace asio = boost::asio;
+
+constexpr milliseconds stop_grace{3'000};  // running work may end when the daemon is told to stop
 
 conf::loaded load_configuration(const command_line& o) {
   conf::file_options files;
@@ -187,25 +191,30 @@ class parts {
     });
   }
 
-  // Graceful (guarantees row 20): no new callers, running work may end, servers are closed in order.
+  // Graceful (guarantees row 20): nothing new begins, and what goes on may end for stop_grace. The runs come first:
+  // while they go on they may call their tools, and they have ended before a call of theirs is cut. Then the servers
+  // are closed in order, with what is left of the time for calls of others.
   void stop(const std::string& why) {
     if (std::exchange(stopping_, true)) return;
     log::info("stopping: " + why);
     notify_service_manager("STOPPING=1");
     listener_->close();
-    servers_.stop([this] { finish(); });
+    door_.refuse_calls();
+    const time_point until = time_.now() + stop_grace;
+    asio::co_spawn(
+        io_, [this]() -> asio::awaitable<void> { co_await runs_.shut_down(stop_grace); },
+        [this, until](const std::exception_ptr&) {
+          const auto left = std::chrono::ceil<milliseconds>(until - time_.now());
+          servers_.stop([this] { finish(); }, std::max(left, milliseconds(0)));
+        });
   }
 
   void finish() {
-    asio::co_spawn(
-        io_, [this]() -> asio::awaitable<void> { co_await runs_.shut_down(); },
-        [this](const std::exception_ptr&) {
-          door_.close();
-          keeper_.shut_down();
-          signals_.cancel();
-          if (idle_timer_) idle_timer_->cancel();
-          asio::post(io_, [this] { io_.stop(); });
-        });
+    door_.close();
+    keeper_.shut_down();
+    signals_.cancel();
+    if (idle_timer_) idle_timer_->cancel();
+    asio::post(io_, [this] { io_.stop(); });
   }
 
   // A second signal: nobody is waited for. The keeper ends the tool servers when our end of its socket closes.

@@ -101,6 +101,11 @@ void connection::watch_account() {
   if (byte_account::total() > byte_account::limit() && door_.relieve) door_.relieve();
 }
 
+result<void> connection::admit_call() const {
+  if (door_.refuses_calls) return fail(errc::unavailable, "mcpbx is stopping and takes no new calls");
+  return {};
+}
+
 bool connection::handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) {
   const auto* handler = door_.methods.find(method);
   if (!handler) return false;

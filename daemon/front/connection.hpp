@@ -57,6 +57,7 @@ struct door_context {
   std::function<void(connection&)> on_gone;  ///< it has closed; it may be destroyed in a later turn
   std::function<void()> relieve;             ///< more bytes are owned than may be: something must go
   std::function<door_load()> load;
+  bool refuses_calls = false;  ///< mcpbx is stopping: what goes on may end, nothing new begins
   /// The last answer of mcpbx/tools: making it for ten thousand tools is work that a caller can repeat at will.
   struct {
     std::uint64_t revision = 0;
@@ -115,6 +116,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   void send_progress(std::uint64_t serial, segments text) override;
   void send_list_changed() override { outbox_.push_list_changed(); }
   mcp::catalog_ptr tools() const override { return door_.daemon.tools(); }
+  result<void> admit_call() const override;
   bool handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) override;
   std::vector<std::string_view> methods() const override { return door_.methods.names(); }
   // outgoing_queue::owner

@@ -38,6 +38,7 @@ struct rpc_door::state : std::enable_shared_from_this<rpc_door::state> {
                 .on_gone = {},
                 .relieve = {},
                 .load = {},
+                .refuses_calls = false,
                 .tools_cache = {}},
         admit(std::move(a)) {}
 
@@ -183,6 +184,10 @@ void rpc_door::on_callers(std::function<void(std::size_t)> changed) {
 
 raw_json rpc_door::status() {
   return status_of(state_->context);
+}
+
+void rpc_door::refuse_calls() noexcept {
+  state_->context.refuses_calls = true;
 }
 
 void rpc_door::close() {

@@ -37,6 +37,8 @@ class rpc_door {
   /// `changed` is called, in a turn of its own, after a caller came or left.
   void on_callers(std::function<void(std::size_t)> changed);
   raw_json status();
+  /// From now on tools/call is refused; calls and runs that go on are left alone. (The runner refuses new runs.)
+  void refuse_calls() noexcept;
   /// Closes every connection; later ones are refused.
   void close();
 

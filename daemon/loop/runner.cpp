@@ -102,9 +102,16 @@ class runner::impl {
     return around_.counters;
   }
 
-  boost::asio::awaitable<void> shut_down() {
+  boost::asio::awaitable<void> shut_down(milliseconds grace) {
     stopping_ = true;
-    for (auto& [name, run] : runs_) run->stop(stop_reason::cancelled, "the daemon is stopping");
+    const auto interrupt = [this] {
+      for (auto& [name, run] : runs_) run->stop(stop_reason::interrupted, "the daemon is stopping");
+    };
+    const auto limit = around_.time.make_timer();
+    if (grace.count() > 0)
+      limit->arm(around_.time.now() + grace, interrupt);
+    else
+      interrupt();
     co_await scope_.join();
   }
 
@@ -137,8 +144,8 @@ std::size_t runner::active() const {
 const loop_counters& runner::counts() const {
   return impl_->counts();
 }
-boost::asio::awaitable<void> runner::shut_down() {
-  return impl_->shut_down();
+boost::asio::awaitable<void> runner::shut_down(milliseconds grace) {
+  return impl_->shut_down(grace);
 }
 
 }  // namespace mcpbx::daemon

@@ -94,8 +94,9 @@ class runner {
   void forget(run_events& events);
   std::size_t active() const;
   const loop_counters& counts() const;
-  /// Cancels everything and joins.
-  boost::asio::awaitable<void> shut_down();
+  /// Refuses new runs from the first step on, lets those that go on end for `grace`, then ends them as `interrupted`
+  /// and joins. Their callers get their results.
+  boost::asio::awaitable<void> shut_down(milliseconds grace = milliseconds(0));
 
  private:
   class impl;

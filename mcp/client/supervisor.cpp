@@ -96,10 +96,10 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     return s;
   }
 
-  void stop(std::function<void()> done) {
+  void stop(std::function<void()> done, std::optional<milliseconds> grace) {
     stopping_ = true;
     on_stopped_.push_back(std::move(done));
-    for (const auto& s : servers_) s->stop();
+    for (const auto& s : servers_) s->stop(grace.value_or(options_.stop_grace));
     server_moved();
   }
 
@@ -213,8 +213,8 @@ void supervisor::keeper_replaced() {
 supervisor::subscription supervisor::on_catalog_change(std::function<void()> changed) {
   return impl_->on_catalog_change(std::move(changed));
 }
-void supervisor::stop(std::function<void()> done) {
-  impl_->stop(std::move(done));
+void supervisor::stop(std::function<void()> done, std::optional<milliseconds> grace) {
+  impl_->stop(std::move(done), grace);
 }
 std::size_t supervisor::open_calls() const {
   return impl_->open_calls();

@@ -67,8 +67,9 @@ class supervisor {
   [[nodiscard]] subscription on_catalog_change(std::function<void()> changed);
 
   /// Stops in the order of guarantees row 20: new calls are refused, running ones may end for stop_grace, stdin is
-  /// closed, SIGTERM 1 s later, SIGKILL 3 s later. `done` is called once every process is gone.
-  void stop(std::function<void()> done);
+  /// closed, SIGTERM 1 s later, SIGKILL 3 s later. `done` is called once every process is gone. `grace` takes the
+  /// place of stop_grace, for whoever has waited already.
+  void stop(std::function<void()> done, std::optional<milliseconds> grace = {});
   /// Calls that are open now, over all servers.
   std::size_t open_calls() const;
 

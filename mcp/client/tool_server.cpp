@@ -69,11 +69,11 @@ void tool_server::retry_now(std::size_t crowd) {
   drive();
 }
 
-void tool_server::stop() {
+void tool_server::stop(milliseconds grace) {
   if (stopping_) return;
   stopping_ = true;
   fail_waiting({errc::unavailable, who() + " is not started any more: mcpbx is stopping"});
-  stop_at_ = context_.time.now() + context_.options.stop_grace;
+  stop_at_ = context_.time.now() + grace;
   drive();
 }
 
@@ -322,7 +322,7 @@ std::string tool_server::with_stderr(std::string text) const {
 
 std::string tool_server::down_text(time_point now) const {
   if (options_.disabled) return who() + " is disabled in the configuration";
-  if (stopping_ || core_.ended()) return who() + " is stopped";
+  if (stopping_ || core_.ended()) return who() + " takes no new calls: mcpbx is stopping";
   std::string text = last_error_.empty() ? who() + " is down" : last_error_;
   if (core_.next_try() != never) text += "; next start in " + in_words(core_.next_try() - now);
   return text;

@@ -56,8 +56,8 @@ class tool_server final : public client, private run_events, public std::enable_
   void wake_to_list();
   void restart();
   void retry_now(std::size_t crowd);
-  /// Refuses new calls, lets running ones end for stop_grace, then ends the process.
-  void stop();
+  /// Refuses new calls, lets running ones end for `grace`, then ends the process.
+  void stop(milliseconds grace);
   /// Whether stop() has run its course.
   bool ended() const noexcept { return core_.ended(); }
   /// Whether it is on its way up for the first time.

@@ -126,6 +126,7 @@ void caller_session::call_tool(const raw_json& params, const reply_once& reply, 
     return reply.error(invalid("params.arguments: expected an object, got " + describe(arguments)));
   const auto token = progress_token_of(opened->find("_meta"));
   if (!token) return reply.error(invalid(token.error().message));
+  if (auto admitted = host_.admit_call(); !admitted) return reply.error(to_rpc_error(admitted.error()));
 
   const auto tools = host_.tools();
   entry_ptr tool = tools->find(*name);

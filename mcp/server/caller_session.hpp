@@ -31,6 +31,8 @@ class caller_host {
   virtual void send_list_changed() = 0;
 
   virtual catalog_ptr tools() const = 0;
+  /// Why no new tools/call is taken now, if so: mcpbx is stopping.
+  virtual result<void> admit_call() const { return {}; }
   /// Calls `then`, never from inside, once no tool server is starting for the first time or the time is up. Not at all
   /// when the session's connection is gone by then.
   virtual void when_settled(milliseconds at_most, std::function<void()> then) = 0;

@@ -115,6 +115,36 @@ TEST_CASE("L18 G20: a daemon that stops ends its runs, and their callers hear ho
   CHECK(eventually([&] { return model.count("closed") == model.count("request") || model.count("closed") >= 2; }));
 }
 
+TEST_CASE("G20: at SIGTERM a run may end, one that does not is interrupted, and nothing new begins") {
+  model_process model;
+  daemon_under_test d(asking(model));
+  d.wait_ready({"s"});
+  caller c = d.session();
+  const auto chat = [&](const std::string& file) {
+    return c.start("mcpbx/chat", "{\"input\":\"q\",\"model\":" +
+                                     json_string("m/rounds-2 s__wait_for_file {\"path\":\"" + d.file(file) + "\"}") +
+                                     "}");
+  };
+  const auto ends = chat("go"), hangs = chat("never");
+  REQUIRE(eventually([&] { return count_of(read_file(d.file("log")), "call wait_for_file") == 2; }));
+  d.process().signal(SIGTERM);
+  REQUIRE(eventually([&] { return contains(d.log(), "stopping"); }));
+  const auto call = c.call("s__echo", R"({"text":"late"})");
+  CHECK_MESSAGE(contains(call.message(), "mcpbx is stopping"), call.line);
+  const auto run = c.request("mcpbx/chat", R"({"input":"q","model":"m/echo"})");
+  CHECK_MESSAGE(contains(run.message(), "the daemon is stopping"), run.line);
+  d.write("go", "");
+  // Its second round has a call of its own, which is still made.
+  CHECK(text_at(c.wait(ends).value, "result.stopReason") == "final");
+  const auto requests = model.count("request");
+  const auto cut = c.wait(hangs);
+  CHECK_MESSAGE(text_at(cut.value, "result.stopReason") == "interrupted", cut.line);
+  CHECK(contains(text_at(cut.value, "result.reason"), "the daemon is stopping"));
+  CHECK(cut.get("result.toolCalls.0.isError") == json::value(true));
+  CHECK(d.process().wait().status == 0);
+  CHECK(model.count("request") == requests);
+}
+
 TEST_CASE("L18: the run's events come to its own caller only") {
   model_process model;
   daemon_under_test d(asking(model));

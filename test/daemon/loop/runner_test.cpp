@@ -545,7 +545,7 @@ TEST_CASE("L22: the log tells each level and the histogram counts depths and sto
   CHECK(has("ended at depth 3 after 4 rounds"));
 }
 
-TEST_CASE("runner: shutting down cancels every run and refuses new ones") {
+TEST_CASE("runner: shutting down interrupts every run and refuses new ones") {
   fixture f;
   f.model->script = {silent()};
   f.run();
@@ -555,6 +555,32 @@ TEST_CASE("runner: shutting down cancels every run and refuses new ones") {
       [&](std::exception_ptr e) { joined = !e; });
   f.settle();
   CHECK(joined);
-  CHECK(f.caller_.member("stopReason") == "cancelled");
+  CHECK(f.caller_.member("stopReason") == "interrupted");
   CHECK(f.runs->start(fixture::ask(), f.caller_).error().code == errc::unavailable);
+}
+
+TEST_CASE("G20: when mcpbx stops runs may end for a while and their calls are closed as interrupted after it") {
+  for (const bool answers : {true, false}) {
+    CAPTURE(answers);
+    fixture f;
+    f.server->hold["lookup"] = true;
+    f.model->script = {calls({lookup("a")}), says("done")};
+    f.run();
+    REQUIRE(f.server->open.size() == 1);
+    bool joined = false;
+    asio::co_spawn(
+        f.context, [&]() -> asio::awaitable<void> { co_await f.runs->shut_down(milliseconds(3000)); },
+        [&](std::exception_ptr e) { joined = !e; });
+    f.settle();
+    f.time.advance(milliseconds(2999));
+    f.settle();
+    CHECK_FALSE(joined);
+    CHECK(f.runs->start(fixture::ask(), f.caller_).error().code == errc::unavailable);
+    if (answers) f.server->release();
+    f.time.advance(milliseconds(answers ? 0 : 1));
+    f.settle();
+    CHECK(joined);
+    CHECK(f.caller_.member("stopReason") == (answers ? "final" : "interrupted"));
+    CHECK(f.model->requests.size() == (answers ? 2 : 1));
+  }
 }

@@ -222,7 +222,7 @@ TEST_CASE("G20: stopping waits for running calls, then closes stdin, SIGTERM, SI
   CHECK_FALSE(stubborn.stdin_closed);
   r.call(*owner, refused);
   r.turn();
-  CHECK(refused.text() == "tool server \"stubborn\" is stopped");
+  CHECK(refused.text() == "tool server \"stubborn\" takes no new calls: mcpbx is stopping");
   r.advance(2999);
   CHECK(b.times == 0);
   r.advance(1);

@@ -66,6 +66,10 @@ class fake_host final : public mcp::caller_host {
   void send_progress(std::uint64_t, segments text) override { sent.push_back(text.str()); }
   void send_list_changed() override { sent.emplace_back("list_changed"); }
   mcp::catalog_ptr tools() const override { return catalog; }
+  result<void> admit_call() const override {
+    if (stopping) return fail(errc::unavailable, "mcpbx is stopping");
+    return {};
+  }
   void when_settled(milliseconds, std::function<void()> then) override { waiting.push_back(std::move(then)); }
   bool handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) override {
     if (method == "mcpbx/echo") {
@@ -91,6 +95,7 @@ class fake_host final : public mcp::caller_host {
   std::vector<std::function<void()>> waiting;
   std::vector<mcp::reply_once> slow;
   int ended = 0;
+  bool stopping = false;
 };
 
 /// A caller: lines in, lines out.

@@ -261,3 +261,15 @@ TEST_CASE("G13: calls of many callers get their own answers in whatever order th
   }
   CHECK(crossed == 0);
 }
+
+TEST_CASE("G20: calls are refused while mcpbx stops and those that go on are answered") {
+  one_server s;
+  CHECK(s.call(R"({"name":"files__read"})", 1).empty());
+  s.caller.host.stopping = true;
+  const std::string refused = s.call(R"({"name":"files__read"})", 2);
+  CHECK(refused.find(R"("message":"mcpbx is stopping")") != std::string::npos);
+  CHECK(refused.find(R"("retryable":true)") != std::string::npos);
+  REQUIRE(s.server->calls.size() == 1);
+  s.server->answer(0, R"({"content":[]})");
+  CHECK(id_of(s.caller.host.sent.back()) == "1");
+}
