@@ -43,7 +43,8 @@ class viewer {
       c_.screen->out(text_of(params, "text"));
       shown_ = true;
     } else if (type == "status") {
-      c_.screen->status(text_of(params, "text"));
+      // Why a run ended without an answer is printed once, at its end: not here, and not from the error event.
+      if (const std::string text = text_of(params, "text"); !text.starts_with("Stopped: ")) c_.screen->status(text);
     } else if (type == "round" && shown_) {
       c_.screen->finish_line();
     } else if (type == "tool_call") {
@@ -56,8 +57,6 @@ class viewer {
       c_.screen->status(line);
     } else if (type == "tool_result") {
       result_line(params);
-    } else if (type == "error") {
-      c_.screen->err_line(c_.screen->dim(printable(text_of(params, "message"))));
     }
   }
 

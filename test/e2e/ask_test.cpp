@@ -210,7 +210,9 @@ TEST_CASE("ask: a model that cannot be reached is status 4 and names the address
       config().model("m", R"({"api":"openai-chat","model":"x","baseUrl":"http://127.0.0.1:1/v1","maxRetries":0})"));
   const auto r = run_cli(d, {"ask", "-m", "m", "question"});
   CHECK(r.status == 4);
-  CHECK(contains(r.err, "127.0.0.1:1"));
+  CHECK_MESSAGE(count_of(r.err, "127.0.0.1:1") == 1, r.err);
+  CHECK_MESSAGE(contains(r.err, "\nmcpbx: "), r.err);
+  CHECK_MESSAGE(count_of(r.err, "\n") == 2, r.err);
 }
 
 TEST_CASE("ask: options reach the model, and - reads the question from standard input") {
