@@ -130,7 +130,9 @@ class parts {
   mcp::line_framer::options framing(bool repair) const {
     return {.max_message_bytes = static_cast<std::size_t>(config_.limits.max_message_bytes),
             .max_depth = static_cast<int>(config_.limits.max_json_depth),
-            .repair_utf8 = repair};
+            .repair_utf8 = repair,
+            .max_message_bytes_key = "limits.maxMessageBytes",
+            .max_depth_key = "limits.maxJsonDepth"};
   }
   mcp::line_framer::options server_framing() const { return framing(true); }
 

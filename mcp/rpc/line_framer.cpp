@@ -14,6 +14,11 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr std::size_t excerpt_bytes = 200;
 constexpr std::string_view no_room = "too many bytes are held already to take this message in";
 
+/// The configuration key behind a limit, as its mention in a text.
+std::string mentioned(std::string_view key) {
+  return key.empty() ? std::string() : " (" + std::string(key) + ")";
+}
+
 /// The index of a value that is cut out of its text at `begin`.
 envelope_index moved(envelope_index index, std::size_t begin) {
   for (envelope_index::span& s : index.members) {
@@ -82,7 +87,9 @@ void line_framer::take_part(std::string_view part, bool last, line_sink& sink) {
       scan_failed(part);
     } else if (over) {
       begin_fault(line_fault::kind::oversized, code::invalid_request,
-                  "the message is larger than " + std::to_string(options_.max_message_bytes) + " bytes", part);
+                  "the message is larger than " + std::to_string(options_.max_message_bytes) + " bytes" +
+                      mentioned(options_.max_message_bytes_key),
+                  part);
     } else if (last) {
       if (scanner_.finish())
         deliver(part, sink);
@@ -152,8 +159,11 @@ void line_framer::scan_failed(std::string_view part) {
     type = line_fault::kind::too_deep;
   else if (first == '{' || (first == '[' && what == fault::utf8))
     type = line_fault::kind::malformed;
+  const std::string text = what == fault::depth ? "nested deeper than " + std::to_string(options_.max_depth) +
+                                                      " levels" + mentioned(options_.max_depth_key)
+                                                : std::string(to_string(what));
   begin_fault(type, what == fault::depth ? code::invalid_request : code::parse_error,
-              std::string(to_string(what)) + " at byte " + std::to_string(scanner_.fault_offset()), part);
+              text + " at byte " + std::to_string(scanner_.fault_offset()), part);
 }
 
 /// Everything of the line that is not needed any more goes here, at once: only the id and an excerpt stay.

@@ -41,6 +41,8 @@ class line_framer {
     int max_depth = 256;
     /// From a tool server: invalid UTF-8 is repaired in a counted copy. From a caller: -32700.
     bool repair_utf8 = false;
+    /// Where the limits can be changed, for the texts of faults: string literals, or "".
+    std::string_view max_message_bytes_key = {}, max_depth_key = {};
   };
   explicit line_framer(options o) : options_(o), scanner_({o.max_depth, o.repair_utf8}) {}
 

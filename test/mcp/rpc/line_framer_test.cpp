@@ -105,10 +105,11 @@ TEST_CASE("G12: a line nested too deeply is refused with its id and the next one
   for (const std::size_t levels : {100u, 1000u, 10'000u, 100'000u, 1'000'000u}) {
     const std::string deep =
         R"({"jsonrpc":"2.0","id":3,"result":)" + std::string(levels, '[') + std::string(levels, ']') + "}";
-    const auto r = read_lines(deep + "\n" + pong + "\n", {.max_depth = 64});
+    const auto r = read_lines(deep + "\n" + pong + "\n", {.max_depth = 64, .max_depth_key = "limits.maxJsonDepth"});
     CHECK(r.messages.size() == 1);
     REQUIRE(r.faults.size() == 1);
     CHECK(r.faults[0].type == kind::too_deep);
+    CHECK(r.faults[0].envelope.what == "nested deeper than 64 levels (limits.maxJsonDepth) at byte 96");
     CHECK(r.faults[0].envelope.id == rpc_id::number(3));
     CHECK(r.faults[0].envelope.is_response);
   }
@@ -147,11 +148,11 @@ TEST_CASE("G11: an oversized line is refused when it passes the limit and its me
 TEST_CASE("G11: the limit is exact and so is an endless line of noise") {
   const std::string text = R"({"jsonrpc":"2.0","method":"x"})";
   CHECK(read_lines(text + "\n", {.max_message_bytes = text.size()}).messages.size() == 1);
-  const auto over = read_lines(text + "\n", {.max_message_bytes = text.size() - 1});
+  const auto over = read_lines(text + "\n", {.max_message_bytes = text.size() - 1, .max_message_bytes_key = "a.key"});
   CHECK(over.messages.empty());
   REQUIRE(over.faults.size() == 1);
   CHECK(over.faults[0].type == kind::oversized);
-  CHECK(over.faults[0].envelope.what == "the message is larger than 29 bytes");
+  CHECK(over.faults[0].envelope.what == "the message is larger than 29 bytes (a.key)");
   for (std::size_t step : {0u, 1u, 7u}) {
     const auto noise = read_lines(std::string(5000, '#') + "\n" + text + "\n", {.max_message_bytes = 1000}, step);
     REQUIRE(noise.faults.size() == 1);
