@@ -39,6 +39,9 @@ struct server_status {
   std::int64_t next_try_ms = -1;  ///< until the next start, -1: none planned
   std::size_t open_calls = 0, queued_calls = 0;
   std::uint64_t noise_lines = 0, dropped_answers = 0;
+  /// A call has timed out, or it was restarted because it seemed to hang, and none has been answered since. last_error
+  /// says what it was.
+  bool suspect = false;
 };
 
 /// Who asks, as far as a modern tool server must be told with each request (bridging: per-request `_meta`).

@@ -60,6 +60,7 @@ void tool_server::wake_to_list() {
 
 void tool_server::restart() {
   attempted_ = true;
+  suspect_ = false;
   core_.restart(context_.time.now());
   drive();
 }
@@ -175,6 +176,7 @@ void tool_server::run_problem(const std::string& what) {
 void tool_server::run_lost(const std::string& why) {
   const auto self = shared_from_this();
   last_error_ = with_stderr(who() + " " + why + "; it is being restarted");
+  suspect_ = true;
   log::warn(last_error_);
   attempted_ = true;
   core_.lost(context_.time.now());
@@ -348,6 +350,7 @@ server_status tool_server::status() const {
   s.queued_calls = waiting_.size();
   s.noise_lines = noise_before_ + (session ? session->noise_lines() : 0);
   s.dropped_answers = dropped_before_ + (session ? session->dropped_answers() : 0);
+  s.suspect = suspect_;
   return s;
 }
 

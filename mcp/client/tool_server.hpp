@@ -131,6 +131,7 @@ class tool_server final : public client, private run_events, public std::enable_
   std::uint64_t noise_before_ = 0, dropped_before_ = 0;  // of earlier lives
   std::uint64_t generation_ = 0;
   bool legacy_known_ = false, listed_ = false, attempted_ = false;
+  bool suspect_ = false;  // as in server_status
   bool dirty_ = false, driving_ = false, stopping_ = false, dropped_ = false;
   time_point stop_at_ = never;
 };

@@ -118,12 +118,17 @@ void tool_server::call_ended(ticket t, call_outcome outcome) {
   if (!waiting_.empty() || stopping_) dirty_ = true;
   if (calls_.empty()) note_load(context_.time.now());
   server_call& c = node.mapped().call;
+  if (outcome.type != call_outcome::kind::failed) suspect_ = false;
   if (outcome.type == call_outcome::kind::failed) {
     std::string& text = outcome.failure.message;
     if (outcome.failure.code == errc::cancelled)
       text = c.what + " " + text;
     else if (!text.starts_with(who()))
       text = who() + ": " + text;
+    if (outcome.failure.code == errc::timed_out) {
+      suspect_ = true;
+      last_error_ = text;
+    }
   } else if (c.method == "tools/call") {
     outcome = checked_tool_outcome(std::move(outcome), era_);
     if (outcome.type == call_outcome::kind::failed)

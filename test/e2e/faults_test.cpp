@@ -105,6 +105,10 @@ TEST_CASE("G4 G13 G14 G49: in every fault its call ends as it must, neighbours g
       CHECK_MESSAGE(contains(line, "\\\"" + server + "\\\""), line);
       CHECK_MESSAGE(contains(line, "timed_out") == f.times_out, line);
     }
+    if (f.times_out) {
+      const auto faulty = json::serialize(neighbour.request("mcpbx/status").get("result.servers.faulty"));
+      CHECK_MESSAGE(contains(faulty, "\"name\":\"" + server + "\""), faulty);
+    }
   }
   // Each server is well again, or was never ill; a manual restart works on all of them.
   for (std::size_t i = 0; i < all_faults().size(); ++i) {

@@ -88,20 +88,24 @@ TEST_CASE("hello and status need no handshake") {
 
 TEST_CASE("G49: status names the faulty servers and L22: the histogram of depths") {
   door_fixture f;
-  mcp::server_status good, bad;
+  mcp::server_status good, bad, silent;
   good.name = "good";
   good.state = mcp::server_state::ready;
   bad.name = "bad";
   bad.state = mcp::server_state::crash_loop;
   bad.last_error = "bad: exit status 3";
-  f.backend.status = {good, bad};
+  silent.name = "silent";
+  silent.state = mcp::server_state::ready;
+  silent.last_error = "silent: no sign of life";
+  silent.suspect = true;
+  f.backend.status = {good, bad, silent};
   f.backend.counts.runs = 9;
   f.backend.counts.depth[4] = 7;
   f.backend.counts.stops = {{"final", 8}};
   auto& caller = f.enter();
   const std::string line = f.ask(caller, request(1, "mcpbx/status"));
-  CHECK(line.find(R"("faulty":[{"name":"bad","state":"crash_loop","lastError":"bad: exit status 3"}])") !=
-        std::string::npos);
+  CHECK(line.find(R"("faulty":[{"name":"bad","state":"crash_loop","lastError":"bad: exit status 3"},)"
+                  R"({"name":"silent","state":"ready","lastError":"silent: no sign of life"}])") != std::string::npos);
   CHECK(line.find(R"("5-8":7)") != std::string::npos);
   CHECK(line.find(R"("stops":{"final":8})") != std::string::npos);
   const raw_json servers = result_of(f.ask(caller, request(2, "mcpbx/servers")));
@@ -111,7 +115,7 @@ TEST_CASE("G49: status names the faulty servers and L22: the histogram of depths
     CHECK(find_member(s, "pid").is_null());
     return true;
   });
-  CHECK(states == std::vector<std::string>{"ready", "crash_loop"});
+  CHECK(states == std::vector<std::string>{"ready", "crash_loop", "ready"});
 }
 
 TEST_CASE("G35: no configured secret is in what status and servers tell") {

@@ -145,9 +145,11 @@ TEST_CASE("G5: after three time-outs in a row a server is restarted, SIGKILL inc
   r.advance(2000);
   CHECK(r.launcher.spawned[0]->signals == std::vector<int>{SIGTERM, SIGKILL});
   CHECK(r.status().state == server_state::ready);
+  CHECK(r.status().suspect);
   box b;
   r.call(*owner, b);
   r.turn();
+  CHECK_FALSE(r.status().suspect);
   CHECK(b.answered());
 }
 
@@ -401,4 +403,34 @@ TEST_CASE("a modern server is told who calls") {
   const auto meta = find_member(find_member(raw_json::own(r.launcher.last().last("tools/call")), "params"), "_meta");
   CHECK(find_member(meta, "io.modelcontextprotocol/clientInfo").text() == R"({"name":"host","version":"9"})");
   CHECK(find_member(meta, "io.modelcontextprotocol/clientCapabilities").text() == R"({"roots":{}})");
+}
+
+TEST_CASE("G49: a server is suspect from its first time-out until a call is answered, or it is restarted") {
+  supervisor_rig r;
+  r.launcher.add("srv", legacy_script({"echo"}, keep_calls));
+  r.start({server_named("srv")});
+  const auto owner = r.owner("srv__echo");
+  const call_limits short_limits{milliseconds(100), milliseconds(100)};
+  const auto time_out = [&] {
+    box b;
+    r.call(*owner, b, R"({"name":"echo"})", short_limits);
+    r.turn();
+    r.advance(100);
+    REQUIRE(b.failed());
+    CHECK(r.status().last_error == b.text());
+    CHECK(r.status().suspect);
+  };
+  CHECK_FALSE(r.status().suspect);
+  time_out();
+  CHECK(r.status().state == server_state::ready);
+  box b;
+  r.call(*owner, b);
+  r.turn();
+  answer_last_call(*r.launcher.spawned[0], R"({"content":[]})");
+  r.turn();
+  REQUIRE(b.answered());
+  CHECK_FALSE(r.status().suspect);
+  time_out();
+  REQUIRE(r.supervisor->restart("srv").has_value());
+  CHECK_FALSE(r.status().suspect);
 }
