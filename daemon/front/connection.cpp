@@ -13,6 +13,8 @@
 namespace mcpbx::daemon {
 namespace {
 
+constexpr std::size_t large_outbox = 4u << 20;
+
 /// "GET /x HTTP/1.1" and its like: somebody took the socket for a web server.
 bool is_http_request(std::string_view line) {
   const auto method = line.find(' ');
@@ -90,14 +92,15 @@ void connection::on_closed(const error& why) {
 
 void connection::send(segments text) {
   outbox_.push(std::move(text));
-  watch_account();
+  watch_bytes();
 }
 
 void connection::send_progress(std::uint64_t serial, segments text) {
   outbox_.push_progress(serial, std::move(text));
 }
 
-void connection::watch_account() {
+void connection::watch_bytes() {
+  was_large_ = was_large_ || outbox_.bytes() > large_outbox;
   if (byte_account::total() > byte_account::limit() && door_.relieve) door_.relieve();
 }
 
@@ -159,7 +162,7 @@ void connection::on_event(const std::string& run, run_event e) {
   if (closed_ || found == runs_.end()) return;
   if (!found->second.deltas && event_stream::is_delta(e.type)) return;
   outbox_.push_event(found->second.stream, std::move(e));
-  watch_account();
+  watch_bytes();
 }
 
 void connection::on_done(const std::string& run, raw_json result) {

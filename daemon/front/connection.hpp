@@ -85,6 +85,8 @@ class connection final : public std::enable_shared_from_this<connection>,
   /// Adds what this connection has done so far.
   void count_into(door_counters& counters) const;
   bool closed() const noexcept { return closed_; }
+  /// Whether its outbox has held so much that the memory is worth giving back once it is gone.
+  bool was_large() const noexcept { return was_large_; }
   /// What the caller calls itself (mcpbx/hello), for logs.
   void set_name(std::string name) { name_ = std::move(name); }
 
@@ -127,7 +129,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   void on_event(const std::string& run, run_event e) override;
   void on_done(const std::string& run, raw_json result) override;
 
-  void watch_account();
+  void watch_bytes();
   std::string who() const;
 
   door_context& door_;
@@ -137,7 +139,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   outgoing_queue outbox_;
   mcp::caller_session session_;
   std::unordered_map<std::string, chat> runs_;
-  bool closed_ = false, any_message_ = false;
+  bool closed_ = false, any_message_ = false, was_large_ = false;
 };
 
 }  // namespace mcpbx::daemon

@@ -3,6 +3,7 @@
 
 #include "daemon/front/methods.hpp"
 #include "mcp/server/errors.hpp"
+#include "mcp/support/heap.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/transport/stream_transport.hpp"
 
@@ -86,7 +87,12 @@ struct rpc_door::state : std::enable_shared_from_this<rpc_door::state> {
     auto found = connections.find(&c);
     if (found == connections.end()) return;
     // It is in the middle of a callback of its own.
-    asio::post(context.executor, [self = shared_from_this(), kept = std::move(found->second)] {});
+    asio::post(context.executor, [self = shared_from_this(), kept = std::move(found->second)]() mutable {
+      const bool was_large = kept->was_large();
+      kept.reset();
+      // Behind the ends of its reads and writes, which hold bytes too.
+      if (was_large) asio::post(self->context.executor, give_back_free_memory);
+    });
     connections.erase(found);
     tell_callers();
   }
