@@ -84,7 +84,7 @@ TEST_CASE("G17: a caller that does not read is not read either: bounded memory, 
   // What a caller that stays has came later, so that it lies above the outbox in the heap.
   const caller later = d.session();
   slow.close();
-  CHECK(eventually([&] { return status("callers.open") == 1; }));
+  CHECK(eventually([&] { return status("callers.open") == 2; }));
   CHECK(eventually([&] { return status("memory.ownedBytes") < (1 << 20); }));
   CHECK(eventually([&] { return g.now_mib() <= 16; }));
 }
@@ -152,10 +152,10 @@ TEST_CASE("G17: callers that send byte by byte, half a line or nothing keep nobo
   CHECK(g.peak_mib() <= 64);
 }
 
-TEST_CASE("G18: hundreds of callers at once are all answered") {
+TEST_CASE("G18: a thousand callers at once are all answered") {
   daemon_under_test d(config().server("a").server("b"));
   std::vector<caller> all;
-  for (int i = 0; i < 300; ++i) all.push_back(d.connect());
+  for (int i = 0; i < 1000; ++i) all.push_back(d.connect());
   for (auto& c : all)
     c.send(
         R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}})"

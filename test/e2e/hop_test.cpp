@@ -135,22 +135,25 @@ TEST_CASE("G13: ids are echoed as they were written and keep their type") {
 
 TEST_CASE("G13: interleaved calls of many callers with equal ids reach only their own") {
   daemon_under_test d(config().server("a").server("b"));
-  constexpr int callers = 20, rounds = 50;
+  // In waves, which the servers' queues have room for: 10,000 calls.
+  constexpr int callers = 50, rounds = 20, waves = 10;
   std::vector<caller> all;
   for (int i = 0; i < callers; ++i) all.push_back(d.session());
-  for (int r = 0; r < rounds; ++r)
-    for (int i = 0; i < callers; ++i)
-      all[static_cast<std::size_t>(i)].send(R"({"jsonrpc":"2.0","id":)" + std::to_string(100 + r) +
-                                            R"(,"method":"tools/call","params":{"name":")" + (r % 2 ? "a" : "b") +
-                                            R"(__echo","arguments":{"text":"canary )" + std::to_string(i) + " " +
-                                            std::to_string(r) + R"("}}})");
   int crossed = 0;
-  for (int i = 0; i < callers; ++i)
-    for (int r = 0; r < rounds; ++r) {
-      const auto v = parse(all[static_cast<std::size_t>(i)].line());
-      const auto expected = "canary " + std::to_string(i) + " " + std::to_string(at(v, "id").as_int64() - 100);
-      if (text_at(v, "result.content.0.text") != expected) ++crossed;
-    }
+  for (int w = 0; w < waves; ++w) {
+    for (int r = w * rounds; r < (w + 1) * rounds; ++r)
+      for (int i = 0; i < callers; ++i)
+        all[static_cast<std::size_t>(i)].send(R"({"jsonrpc":"2.0","id":)" + std::to_string(100 + r) +
+                                              R"(,"method":"tools/call","params":{"name":")" + (r % 2 ? "a" : "b") +
+                                              R"(__echo","arguments":{"text":"canary )" + std::to_string(i) + " " +
+                                              std::to_string(r) + R"("}}})");
+    for (int i = 0; i < callers; ++i)
+      for (int r = 0; r < rounds; ++r) {
+        const auto v = parse(all[static_cast<std::size_t>(i)].line());
+        const auto expected = "canary " + std::to_string(i) + " " + std::to_string(at(v, "id").as_int64() - 100);
+        if (text_at(v, "result.content.0.text") != expected) ++crossed;
+      }
+  }
   CHECK(crossed == 0);
 }
 
