@@ -112,7 +112,9 @@ TEST_CASE("L18 G20: a daemon that stops ends its runs, and their callers hear ho
     CHECK(contains(ask->err, "mcpbx: "));
   }
   CHECK(tool_cancelled(d));
-  CHECK(eventually([&] { return model.count("closed") == model.count("request") || model.count("closed") >= 2; }));
+  // One connection or two: the second request may have come over that of the first.
+  CHECK(eventually([&] { return model.count("closed") >= 1; }));
+  CHECK(model.count("request") == 2);
 }
 
 TEST_CASE("G20: at SIGTERM a run may end, one that does not is interrupted, and nothing new begins") {
