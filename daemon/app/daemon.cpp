@@ -162,12 +162,9 @@ class parts {
     return list;
   }
 
-  // A process below the keeper belongs to a tool server of ours. Which one cannot be told for sure once processes have
-  // been passed on, so the door opens for them when any entry says that its server may call.
+  // A process below the keeper belongs to a tool server of ours, whose own entry decides.
   result<void> admit(pid_t pid) {
-    if (!keeper_.is_descendant(pid)) return {};
-    for (const auto& entry : config_.servers)
-      if (entry.may_call && !entry.disabled) return {};
+    if (!keeper_.is_descendant(pid) || keeper_.may_call(pid)) return {};
     return fail(errc::unavailable,
                 "a tool server started by this daemon may not call it; \"mayCall\": true in its entry allows that");
   }
@@ -203,12 +200,10 @@ class parts {
     listener_->close();
     door_.refuse_calls();
     const time_point until = time_.now() + stop_grace;
-    asio::co_spawn(
-        io_, [this]() -> asio::awaitable<void> { co_await runs_.shut_down(stop_grace); },
-        [this, until](const std::exception_ptr&) {
-          const auto left = std::chrono::ceil<milliseconds>(until - time_.now());
-          servers_.stop([this] { finish(); }, std::max(left, milliseconds(0)));
-        });
+    asio::co_spawn(io_, runs_.shut_down(stop_grace), [this, until](const std::exception_ptr&) {
+      const auto left = std::chrono::ceil<milliseconds>(until - time_.now());
+      servers_.stop([this] { finish(); }, std::max(left, milliseconds(0)));
+    });
   }
 
   void finish() {

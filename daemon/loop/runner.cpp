@@ -61,6 +61,8 @@ class runner::impl {
     auto run = std::make_shared<live_run>(around_, std::move(r), std::move(*model), events);
     runs_.emplace(name, run);
     ++around_.counters.runs;
+    // The scope keeps the lambda, and with it what it captures, until the coroutine has ended.
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
     scope_.spawn(name, [this, run]() -> boost::asio::awaitable<void> {
       std::string fault;
       try {

@@ -290,8 +290,9 @@ void connection::fail(http::stage at, errc code, std::string what) {
   const auto self = shared_from_this();
   const auto t = std::exchange(task_, nullptr);
   close();
+  if (!what.ends_with('.')) what += '.';
   if (auto* const events = std::exchange(t->events, nullptr))
-    events->on_failure({at, {code, origin_.authority + " " + std::move(what) + (what.ends_with('.') ? "" : ".")}});
+    events->on_failure({at, {code, origin_.authority + " " + what}});
 }
 
 void connection::close() {
