@@ -87,6 +87,7 @@ result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, con
   const std::string home = home_of(source);
   mcp::process_spec spec;
   spec.name = entry.name;
+  spec.may_call = entry.may_call;
   spec.keep_orphans = entry.orphans == conf::orphan_policy::keep;
 
   environment_list environment;

@@ -40,6 +40,7 @@ wire::server_number keeper::impl::launch(process_spec spec, process_events& even
   const auto p = std::make_shared<process_entry>();
   p->number = ++last_number_;
   p->events = &events;
+  p->may_call = spec.may_call;
   p->generation = phase_ == phase::replacing ? generation_ + 1 : generation_;
   processes_[p->number] = p;
   if (phase_ == phase::over) {
@@ -76,6 +77,19 @@ bool keeper::impl::is_descendant(pid_t pid) const {
     if (pid == pid_ || std::ranges::find(strays_, pid) != strays_.end()) return true;
     pid = parent_of(pid);
   }
+  return false;
+}
+
+bool keeper::impl::may_call(pid_t pid) const {
+  // The mark holds from the first instruction on, before we hear of the pid, and for processes whose parents are gone.
+  if (const auto mark = mark_of(pid))
+    return std::ranges::any_of(processes_, [&](const auto& p) {
+      const auto ours = from_limit(to_limit({mark->keeper, static_cast<std::uint32_t>(p.first), false}));
+      return p.second->may_call && ours && ours->server == mark->server;
+    });
+  for (int depth = 0; depth < 1000 && pid > 1 && pid != pid_; ++depth, pid = parent_of(pid))
+    for (const auto& [number, p] : processes_)
+      if (p->pid == pid) return p->may_call;
   return false;
 }
 
@@ -261,6 +275,10 @@ pid_t keeper::pid() const noexcept {
 
 bool keeper::is_descendant(pid_t pid) const {
   return impl_->is_descendant(pid);
+}
+
+bool keeper::may_call(pid_t pid) const {
+  return impl_->may_call(pid);
 }
 
 void keeper::shut_down() {

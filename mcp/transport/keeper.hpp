@@ -38,6 +38,9 @@ class keeper final : public process_launcher {
   pid_t pid() const noexcept;
   /// Whether `pid` is the keeper or descends from it (walks /proc; a process that is gone does not).
   bool is_descendant(pid_t pid) const;
+  /// Whether `pid` belongs to a running server whose process_spec says may_call. A process whose server cannot be told
+  /// (it has ended, or left the mark behind) may not.
+  bool may_call(pid_t pid) const;
   /// Closes the control socket, which ends every tool server, and waits for the keeper to be gone.
   void shut_down();
 

@@ -28,6 +28,7 @@ struct process_entry {
   process_events* events = nullptr;  // null once its user has dropped it
   int generation = 0;                // of the keeper that has it
   pid_t pid = -1;
+  bool may_call = false;
   std::weak_ptr<stream_core> output;
   std::shared_ptr<stderr_reader> errors;
   std::optional<process_exit> exit;
@@ -52,6 +53,7 @@ class keeper::impl : public std::enable_shared_from_this<keeper::impl> {
   void drop(keeper_protocol::server_number number);
   pid_t pid() const noexcept { return pid_; }
   bool is_descendant(pid_t pid) const;
+  bool may_call(pid_t pid) const;
   void shut_down();
 
  private:

@@ -20,6 +20,7 @@ struct process_spec {
   std::vector<std::string> environment;  ///< NAME=value, nothing else is inherited
   std::string directory;                 ///< working directory, absolute
   bool keep_orphans = false;             ///< what the server leaves behind stays ("orphans": "keep")
+  bool may_call = false;                 ///< its processes may connect to our socket; known to the daemon's end only
 };
 
 /// How a process ended.

@@ -117,8 +117,15 @@ TEST_CASE("G42: a tool server of ours may not call, unless its entry says so") {
     std::string entry = asks;
     entry.replace(entry.find("@MCPBX@"), 7, MCPBX);
     entry.replace(entry.find("MORE"), 4, may ? R"(,"mayCall":true)" : "");
-    daemon_under_test d(config().entry("s", entry));
-    REQUIRE(eventually([&] { return !read_file(d.file("status")).empty(); }));
+    // What another entry says changes nothing.
+    std::string other = R"({"command":"/bin/sh","args":["-c","@MCPBX@ --socket @DIR@/s --json status >@DIR@/other )"
+                        R"(2>&1; echo $? >@DIR@/other_status; exec @SERVER@ --tag @TAG@"]MORE})";
+    other.replace(other.find("@MCPBX@"), 7, MCPBX);
+    other.replace(other.find("MORE"), 4, may ? "" : R"(,"mayCall":true)");
+    daemon_under_test d(config().entry("s", entry).entry("other", other));
+    REQUIRE(
+        eventually([&] { return !read_file(d.file("status")).empty() && !read_file(d.file("other_status")).empty(); }));
+    CHECK(read_file(d.file("other_status")) == (may ? "3\n" : "0\n"));
     CHECK(read_file(d.file("status")) == (may ? "0\n" : "3\n"));
     if (!may) CHECK(contains(read_file(d.file("answer")), "mayCall"));
   }
