@@ -33,6 +33,13 @@ std::string own_folder() {
   return self.has_parent_path() ? self.parent_path().string() : std::string("/usr/bin");
 }
 
+// A daemon that is detached runs in $HOME, where a path relative to the caller's directory names something else.
+std::string absolute_path(const std::string& path) {
+  std::error_code wrong;
+  const fs::path whole = path.empty() ? fs::path() : fs::absolute(path, wrong);
+  return wrong ? path : whole.string();
+}
+
 // Starts mcpbxd with its output going to `log_fd`. A detached one gets a session of its own and $HOME; a private one
 // dies with this process.
 result<pid_t> spawn(const std::vector<std::string>& arguments, int log_fd, bool detached) {
@@ -131,7 +138,9 @@ result<connected> start_shared(const socket_choice& where, const place& p) {
   if (log < 0) return fail(errc::io, "cannot write " + path);
   const off_t start = ::lseek(log, 0, SEEK_END);
   std::vector<std::string> arguments{"--idle-exit"};
-  if (!p.config.empty()) arguments.insert(arguments.end(), {"--config", p.config});
+  const char* named = std::getenv("MCPBX_CONFIG");
+  const std::string config = absolute_path(!p.config.empty() || named == nullptr ? p.config : named);
+  if (!config.empty()) arguments.insert(arguments.end(), {"--config", config});
   auto pid = spawn(arguments, log, true);
   if (!pid) return std::unexpected(pid.error());
   auto fd = wait_for_socket(where.path, *pid, log, start);

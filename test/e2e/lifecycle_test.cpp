@@ -94,6 +94,20 @@ TEST_CASE("cli: a configuration with errors is status 2, and the errors are show
   CHECK(contains(r.err, "\"loop\""));
 }
 
+TEST_CASE("cli: a relative --config or MCPBX_CONFIG is one of the caller's directory, not of the daemon's") {
+  home h(config().server("wrong"));
+  h.write("mine.json", config().server("s").str());
+  // Named from the tests' own directory, which is not the daemon's.
+  const std::string relative = fs::relative(h.file("mine.json")).string();
+  REQUIRE(relative.starts_with("."));
+  const auto r = run_cli(h, {"--config", relative, "call", "s__echo", "text=mine"}, {}, false);
+  CHECK_MESSAGE(r.status == 0, r.err);
+  CHECK(r.out == "mine\n");
+  CHECK(run_cli(h, {"stop"}, {}, false).status == 0);
+  h.env.push_back("MCPBX_CONFIG=" + relative);
+  CHECK(eventually([&] { return run_cli(h, {"call", "s__echo", "text=mine"}, {}, false).out == "mine\n"; }));
+}
+
 TEST_CASE("cli: --standalone runs a private daemon for one command and leaves nothing") {
   home h(config().server("wrong"));
   h.write("mine.json", config().server("s", {"--spawn-log", "@DIR@/spawns"}).str());
