@@ -57,12 +57,15 @@ void terminal::out_line(std::string_view text) {
 }
 
 void terminal::err_line(std::string_view text) {
+  const std::string shown = status_shown_ ? status_ : std::string();
   clear_status();
   if (err_tty_ && out_tty_) finish_line();
   write_all(2, std::string(text) + "\n");
+  if (!shown.empty()) status(shown);
 }
 
 void terminal::error(std::string_view text) {
+  clear_status();
   err_line(paint("31", "mcpbx:", err_tty_) + " " + printable(text, true));
 }
 
@@ -73,6 +76,7 @@ void terminal::status(std::string_view text) {
   std::string line = "\r\x1b[K";
   line += paint("2", cut_utf8(clean, width_of(2) - 1), true);
   write_all(2, line);
+  status_ = clean;
   status_shown_ = true;
 }
 

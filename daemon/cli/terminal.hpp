@@ -29,7 +29,7 @@ class terminal {
   void out(std::string_view text);
   /// A line of our own on stdout.
   void out_line(std::string_view text);
-  /// A line on stderr, behind the status line if one is shown.
+  /// A line on stderr; a status line that is shown stays, below it.
   void err_line(std::string_view text);
   /// An error for the user: "mcpbx: …" on stderr.
   void error(std::string_view text);
@@ -48,6 +48,7 @@ class terminal {
   std::string paint(std::string_view code, std::string_view text, bool on) const;
   bool out_tty_, err_tty_, colour_;
   bool status_shown_ = false, mid_line_ = false;
+  std::string status_;  ///< what the live line says while it is shown
 };
 
 /// Columns padded to their widest cell, two blanks between, cells made printable; no trailing blanks.

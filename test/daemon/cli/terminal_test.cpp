@@ -90,6 +90,15 @@ TEST_CASE("status: one live line that is replaced and fits and leaves nothing be
   CHECK(shown == lines{"\r\x1b[Kfirst", "\r\x1b[K" + std::string(39, 'x'), "\r\x1b[Ktext", "", "\na line\n", ""});
 }
 
+TEST_CASE("status: a line of its own leaves the live line below it, an error ends it") {
+  const changed_variable term("TERM", "xterm"), plain("NO_COLOR", "1");
+  const auto shown =
+      shown_at_terminal([](terminal& t) { t.status("Using Files..."); }, [](terminal& t) { t.err_line("-> files"); },
+                        [](terminal& t) { t.error("no"); }, [](terminal& t) { t.err_line("last"); });
+  CHECK(shown ==
+        lines{"\r\x1b[KUsing Files...", "\r\x1b[K-> files\n\r\x1b[KUsing Files...", "\r\x1b[Kmcpbx: no\n", "last\n"});
+}
+
 TEST_CASE("colours: on a terminal only and not with NO_COLOR or a dumb terminal") {
   lines piped;
   {
