@@ -94,7 +94,7 @@ result<std::shared_ptr<providers::model>> model_set::find(std::string_view name)
   if (e == nullptr) {
     std::vector<std::string_view> names;
     for (const auto& m : all_.models) names.push_back(m.name);
-    return fail(errc::not_found,
+    return fail(errc::config,
                 "there is no model \"" + std::string(cut_utf8(key, 100)) + "\"" + did_you_mean(key, names));
   }
   const auto slash = all_.find_model(key) != nullptr ? std::string::npos : key.find('/');
@@ -113,9 +113,9 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
       const char* home = std::getenv("HOME");
       // Read once, on the speaking thread: a script is a small local file of the user's.
       auto text = system_references().file(conf::expand_home(*path, home != nullptr ? home : "/"));
-      if (!text) return std::unexpected(text.error());
+      if (!text) return fail(errc::config, "the script of model \"" + e.name + "\": " + text.error().message);
       auto read = providers::rehearsal::read_script(*text);
-      if (!read) return std::unexpected(read.error());
+      if (!read) return fail(errc::config, "the script of model \"" + e.name + "\": " + read.error().message);
       script = *read;
     }
     return std::shared_ptr<providers::model>(providers::make_rehearsal_model(e.name, script, time_));
