@@ -129,7 +129,7 @@ int run(int argc, char** argv) {
     if (!profile.empty())
       code = not_yet(screen, "`ask --profile`");
     else if (!session.empty() || go_on)
-      code = not_yet(screen, "`ask --session` and `ask -c`");
+      code = not_yet(screen, "`ask --session` (and `ask -c`)");
     else if (!files.empty())
       code = not_yet(screen, "`ask --file`");
     else if (question.approve == "ask" || question.approve == "none")

@@ -54,7 +54,7 @@ inline constexpr std::string_view call =
 server sent it. The status is 1 when the tool returned an error, 5 when there is no such tool.
 
 Examples:
-  mcpbx call toolbox__current_time timezone=Europe/Lisbon
+  mcpbx call toolbox__current_time timeZone=Europe/Lisbon
   mcpbx call files__write --args '{"path":"a.txt","text":"hello"}'
   mcpbx call files__write --args - < arguments.json)";
 
