@@ -158,7 +158,7 @@ class parts {
     std::vector<mcp::server_options> list;
     const std::string folder = own_folder();
     for (const auto& entry : config_.servers)
-      if (entry.command) list.push_back(make_server_options(entry, config_, folder, resolve_, io_.get_executor()));
+      list.push_back(make_server_options(entry, config_, folder, resolve_, io_.get_executor()));
     return list;
   }
 

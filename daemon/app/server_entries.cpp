@@ -154,6 +154,14 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
   o.limits = {entry.call_timeout_ms, entry.call_hard_timeout_ms};
   o.idle_stop = entry.idle_stop_ms;
   o.max_concurrency = static_cast<int>(entry.max_concurrency);
+  if (!entry.command) {
+    // Kept in the list, so that `servers` says why its tools are missing.
+    o.prepare = [name = entry.name](const std::function<void(result<mcp::process_spec>)>& then) {
+      then(fail(errc::config,
+                "the tool server \"" + name + "\" has a url: servers over HTTP come in a later version of mcpbx"));
+    };
+    return o;
+  }
   auto shared = std::make_shared<const conf::server_entry>(entry);
   const bool blocking = needs_lane(entry);
   o.prepare = [shared, own_folder, &resolve, executor, blocking](std::function<void(result<mcp::process_spec>)> then) {

@@ -23,8 +23,8 @@ result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, con
 /// stand in single or double quotes. errc::config names the line.
 result<std::vector<std::pair<std::string, std::string>>> parse_env_file(std::string_view text, const std::string& path);
 
-/// The supervisor's options for an entry that has a command. Resolving happens at each start, on `resolve` when a
-/// reference needs it.
+/// The supervisor's options for an entry; one with a url is listed with the reason why it does not run. Resolving
+/// happens at each start, on `resolve` when a reference needs it.
 mcp::server_options make_server_options(const conf::server_entry& entry, const conf::configuration& all,
                                         const std::string& own_folder, lane& resolve,
                                         boost::asio::any_io_executor executor);

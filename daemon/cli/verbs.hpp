@@ -4,6 +4,7 @@
 #include "daemon/cli/terminal.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mcpbx::cli {
@@ -44,7 +45,9 @@ int stop(context& c);
 /// The aggregated MCP server on stdio (`mcpbx mcp`): passes lines between stdin/stdout and the socket.
 int shim(context& c);
 
-/// Connects or says why not; nullopt-like: `status` is set when there is no connection.
+/// Whether a version such as "0.2.0" is newer than another, number by number.
+bool is_newer(std::string_view version, std::string_view than);
+/// Connects or says why not (then `status` is set); says so on stderr when the daemon is older than this program.
 result<connected> connect_or_explain(context& c, bool may_start, int& status);
 /// The exit status that fits a failed call (connection lost, interrupted, wrong arguments), and an error answer.
 exit_status status_of(const error& e);

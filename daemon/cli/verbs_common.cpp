@@ -3,13 +3,39 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace mcpbx::cli {
 
+bool is_newer(std::string_view version, std::string_view than) {
+  while (!version.empty()) {
+    const auto take = [](std::string_view& text) {
+      unsigned number = 0;
+      const auto end = std::from_chars(text.data(), text.data() + text.size(), number).ptr;
+      text.remove_prefix(std::min<std::size_t>(static_cast<std::size_t>(end - text.data()) + 1, text.size()));
+      return number;
+    };
+    const unsigned ours = take(version), theirs = take(than);
+    if (ours != theirs) return ours > theirs;
+  }
+  return false;
+}
+
 result<connected> connect_or_explain(context& c, bool may_start, int& status) {
   auto made = connect(c.place, may_start);
-  if (!made) status = explain(c, made.error());
+  if (!made) {
+    status = explain(c, made.error());
+    return made;
+  }
+  if (c.place.standalone) return made;
+  // A daemon may have run since before this program was replaced by a newer one.
+  const auto hello = made->link.call("mcpbx/hello", "{\"name\":\"mcpbx\"}");
+  const std::string theirs = hello ? find_member(hello->result, "version").as_string().value_or("") : "";
+  if (!theirs.empty() && is_newer(MCPBX_VERSION, theirs))
+    c.screen->err_line("mcpbx: this program is version " MCPBX_VERSION ", the daemon is the older " + theirs +
+                       "; `mcpbx stop` lets the next command start the new one");
   return made;
 }
 

@@ -48,7 +48,7 @@ TEST_CASE("ask: without a model the sentence names -m demo, and the status is 2"
   CHECK(contains(r.err, "-m demo"));
   CHECK(r.out.empty());
   const auto unknown = run_cli(d, {"ask", "-m", "demon", "question"});
-  CHECK(unknown.status == 5);
+  CHECK(unknown.status == 2);
   CHECK(contains(unknown.err, "demo"));
 }
 

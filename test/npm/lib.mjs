@@ -27,6 +27,8 @@ export class Daemon {
     fs.writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
     d.log = '';
     d.process = spawn(path.join(bin, 'mcpbxd'), ['--config', file, '--socket', d.socket], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+    // A test that fails leaves by process.exit; its daemon must not stay.
+    process.on('exit', () => d.process.kill('SIGKILL'));
     d.ended = new Promise((ok) => d.process.on('exit', (code, signal) => ok({ code, signal })));
     d.process.stderr.setEncoding('utf8').on('data', (text) => { d.log += text; });
     return d;

@@ -30,3 +30,12 @@ TEST_CASE("exit status: an error answer by its code") {
     CHECK(a.error_message() == "no");
   }
 }
+
+TEST_CASE("versions are compared number by number") {
+  CHECK(mcpbx::cli::is_newer("0.2.0", "0.1.9"));
+  CHECK(mcpbx::cli::is_newer("0.10.0", "0.9.0"));
+  CHECK(mcpbx::cli::is_newer("1.0", "0.99.99"));
+  CHECK_FALSE(mcpbx::cli::is_newer("0.1.0", "0.1.0"));
+  CHECK_FALSE(mcpbx::cli::is_newer("0.1.0", "0.1.1"));
+  CHECK_FALSE(mcpbx::cli::is_newer("", "0.1.0"));
+}
