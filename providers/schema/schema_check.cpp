@@ -172,9 +172,10 @@ bool evaluator::simple_fits(const rule& r, const value& v) {
     case op::multiple_of:
       return !v.is_number() || is_multiple(v, *r.value);
     case op::min_length:
-      return !v.is_string() || length(v.get_string()) >= r.n;
+      return !v.is_string() || !spend(v.get_string().size() / 64) || length(v.get_string()) >= r.n;
     case op::max_length:
-      return !v.is_string() || v.get_string().size() <= r.n || length(v.get_string()) <= r.n;
+      return !v.is_string() || v.get_string().size() <= r.n || !spend(v.get_string().size() / 64) ||
+             length(v.get_string()) <= r.n;
     case op::matches:
       return !v.is_string() || search(r.at, v.get_string()) != pattern::outcome::no_match;
     case op::min_items:
@@ -219,7 +220,7 @@ bool evaluator::members_fit(const member_rules& m, const json::object& o, seen* 
   std::size_t index = 0;
   for (const auto& member : o) {
     const auto position = index++;
-    if (!spend() || (telling() && enough())) return fits;
+    if (!spend(1 + m.patterns.size()) || (telling() && enough())) return fits;
     const std::string_view name = member.key();
     bool known = false;
     const auto look = [&](node_id id) {

@@ -4,18 +4,17 @@
 
 #include "mcp/support/utf8.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 
 namespace mcpbx::providers::schema {
 
 bool code_point_class::has(char32_t c) const {
-  bool in = false;
-  for (const auto& [low, high] : ranges)
-    if (c >= low && c <= high) {
-      in = true;
-      break;
-    }
+  // The last range that does not start behind c.
+  const auto next = std::ranges::upper_bound(ranges, c, {}, &std::pair<char32_t, char32_t>::first);
+  bool in = next != ranges.begin() && c <= std::prev(next)->second;
   if (!in && categories != 0) in = (category_of(c) & categories) != 0;
   for (std::size_t i = 0; !in && i < negated_parts.size(); ++i) in = negated_parts[i].has(c);
   return in != negated;
@@ -24,6 +23,7 @@ bool code_point_class::has(char32_t c) const {
 namespace {
 
 constexpr int max_groups = 100;  // nested in each other
+constexpr std::size_t max_negated_parts = 16;
 constexpr std::uint32_t unbounded = ~0U;
 
 std::optional<code_point_class> shorthand(char32_t letter) {
@@ -91,6 +91,15 @@ class pattern_compiler {
   }
   void emit_class(code_point_class c) {
     emit({code::set, static_cast<std::uint32_t>(out_.classes_.size())});
+    std::ranges::sort(c.ranges);
+    std::vector<std::pair<char32_t, char32_t>> joined;
+    for (const auto& r : c.ranges)
+      if (joined.empty() || r.first > joined.back().second)
+        joined.push_back(r);
+      else
+        joined.back().second = std::max(joined.back().second, r.second);
+    c.ranges = std::move(joined);
+    if (c.negated_parts.size() > max_negated_parts) refuse("a bracket holds too many complements");
     out_.classes_.push_back(std::move(c));
   }
 

@@ -15,7 +15,7 @@ namespace mcpbx::providers::schema {
 
 /// A set of code points.
 struct code_point_class {
-  std::vector<std::pair<char32_t, char32_t>> ranges;
+  std::vector<std::pair<char32_t, char32_t>> ranges;  ///< sorted and apart once the pattern is compiled
   category_set categories = 0;
   std::vector<code_point_class> negated_parts;  ///< \W, \D, \S inside a class
   bool negated = false;

@@ -3,6 +3,8 @@
 #include "mcp/support/utf8.hpp"
 #include "providers/schema/schema_pattern.hpp"
 
+#include <algorithm>
+
 namespace mcpbx::providers::schema {
 namespace {
 
@@ -76,10 +78,11 @@ class pattern_search {
   // Follows everything that needs no character from `pc`; true when the end of the pattern is reached.
   bool add(std::uint32_t pc, const char* at, char32_t before, char32_t c, std::vector<std::uint32_t>& to,
            std::vector<bool>& marked) {
-    std::vector<std::uint32_t> todo{pc};
-    while (!todo.empty()) {
-      pc = todo.back();
-      todo.pop_back();
+    const auto base = todo_.size();  // a look-ahead's search works above what is left to do here
+    todo_.push_back(pc);
+    while (todo_.size() > base) {
+      pc = todo_.back();
+      todo_.pop_back();
       if (marked[pc]) continue;
       marked[pc] = true;
       spend(1);
@@ -87,27 +90,28 @@ class pattern_search {
       const auto& i = p_.code_[pc];
       switch (i.what) {
         case code::match:
+          todo_.resize(base);
           return true;
         case code::jump:
-          todo.push_back(i.a);
+          todo_.push_back(i.a);
           break;
         case code::split:
-          todo.push_back(i.b);
-          todo.push_back(i.a);
+          todo_.push_back(i.b);
+          todo_.push_back(i.a);
           break;
         case code::begin:
-          if (before == outside) todo.push_back(pc + 1);
+          if (before == outside) todo_.push_back(pc + 1);
           break;
         case code::end:
-          if (c == outside) todo.push_back(pc + 1);
+          if (c == outside) todo_.push_back(pc + 1);
           break;
         case code::boundary:
         case code::no_boundary:
-          if ((is_word(before) != is_word(c)) == (i.what == code::boundary)) todo.push_back(pc + 1);
+          if ((is_word(before) != is_word(c)) == (i.what == code::boundary)) todo_.push_back(pc + 1);
           break;
         case code::look:
         case code::look_not:
-          if (from(pc + 1, at, before, true) == (i.what == code::look)) todo.push_back(i.a);
+          if (from(pc + 1, at, before, true) == (i.what == code::look)) todo_.push_back(i.a);
           if (exhausted_) return false;
           break;
         default:
@@ -120,6 +124,7 @@ class pattern_search {
   const pattern& p_;
   const char* end_;
   std::size_t& steps_;
+  std::vector<std::uint32_t> todo_;
   bool exhausted_ = false;
 };
 

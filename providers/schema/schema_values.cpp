@@ -24,10 +24,12 @@ long double number(const json::value& v) {
   return static_cast<long double>(v.get_double());
 }
 
-bool spend(std::size_t& steps) {
-  if (steps == 0) return false;
-  --steps;
-  return true;
+// One step, and one for every 64 bytes of a string.
+bool spend(const json::value& v, std::size_t& steps) {
+  const std::size_t cost = v.is_string() ? 1 + v.get_string().size() / 64 : 1;
+  const bool enough = cost <= steps;
+  steps -= enough ? cost : steps;
+  return enough;
 }
 
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t h) {
@@ -56,7 +58,7 @@ bool is_multiple(const json::value& v, const json::value& step) {
 }
 
 bool equal(const json::value& a, const json::value& b, std::size_t& steps) {
-  if (!spend(steps)) return false;
+  if (!spend(a, steps)) return false;
   if (a.is_number() && b.is_number()) return compare_numbers(a, b) == 0;
   if (a.kind() != b.kind()) return false;
   switch (a.kind()) {
@@ -82,7 +84,7 @@ bool equal(const json::value& a, const json::value& b, std::size_t& steps) {
 }
 
 std::uint64_t hash(const json::value& v, std::size_t& steps) {
-  if (!spend(steps)) return 0;
+  if (!spend(v, steps)) return 0;
   const std::hash<std::string_view> text;
   if (v.is_number()) return mixed(1, std::hash<double>()(static_cast<double>(number(v))));
   switch (v.kind()) {

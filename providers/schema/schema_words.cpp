@@ -18,14 +18,15 @@ namespace json = boost::json;
 constexpr std::size_t max_shown = 60;   // bytes of a value in a sentence
 constexpr std::size_t max_listed = 12;  // names or values in a list
 
-std::string listed(const std::vector<std::string>& all, std::string_view last) {
+// `all` may stop short of `total`.
+std::string listed(const std::vector<std::string>& all, std::string_view last, std::size_t total) {
   std::string out;
   const auto n = std::min(all.size(), max_listed);
   for (std::size_t i = 0; i < n; ++i) {
-    if (i > 0) out += i + 1 == all.size() ? last : std::string_view(", ");
+    if (i > 0) out += i + 1 == total ? last : std::string_view(", ");
     out += all[i];
   }
-  if (n < all.size()) out += " … (" + std::to_string(all.size()) + " in all)";
+  if (n < total) out += " … (" + std::to_string(total) + " in all)";
   return out;
 }
 
@@ -44,16 +45,16 @@ std::string type_words(std::uint64_t bits) {
   std::vector<std::string> all;
   for (const auto& [bit, text] : words)
     if (bits & bit) all.emplace_back(text);
-  return listed(all, " or ");
+  return listed(all, " or ", all.size());
 }
 
 std::string value_words(const json::array& values) {
   std::vector<std::string> all;
   for (const auto& v : values) {
-    if (all.size() == max_listed + 1) break;
+    if (all.size() == max_listed) break;
     all.push_back(shown(v));
   }
-  auto out = listed(all, " or ");
+  auto out = listed(all, " or ", values.size());
   return values.size() == 1 ? out : "one of " + out;
 }
 
@@ -166,8 +167,9 @@ std::string brief(const program& p, node_id id, int depth) {
     const auto& r = p.rules[i];
     if (r.what == op::required) {
       std::vector<std::string> names;
-      for (const auto& name : r.value->get_array()) names.push_back(shown(name));
-      members = " with " + listed(names, " and ");
+      for (const auto& name : r.value->get_array())
+        if (names.size() < max_listed) names.push_back(shown(name));
+      members = " with " + listed(names, " and ", r.value->get_array().size());
     } else if (r.what == op::constant || r.what == op::one_of_values) {
       return expectation(p, r, {});
     } else if (words.empty()) {
@@ -211,13 +213,13 @@ void evaluator::tell_unknown_member(const member_rules& m, std::string_view name
   std::vector<std::string_view> known;
   for (const auto& [property, id] : m.properties) {
     known.push_back(property);
-    if (names.size() <= max_listed) names.push_back(shown(json::value(property)));
+    if (names.size() < max_listed) names.push_back(shown(json::value(property)));
   }
   std::string expected = "no such member";
   if (names.empty())
     expected += m.patterns.empty() ? ": the object must be empty" : "";
   else
-    expected += did_you_mean(name, known) + ": there is " + listed(names, " and ");
+    expected += did_you_mean(name, known) + ": there is " + listed(names, " and ", known.size());
   tell(std::move(expected), {});
 }
 
@@ -237,8 +239,8 @@ void evaluator::tell_alternatives(const std::vector<node_id>& list, const value&
   }
   told_ = kept;
   std::vector<std::string> forms;
-  for (const auto id : list)
-    if (auto form = brief(p_, id); !form.empty() && std::ranges::find(forms, form) == forms.end())
+  for (std::size_t i = 0; i < list.size() && i < 2 * max_listed; ++i)
+    if (auto form = brief(p_, list[i]); !form.empty() && std::ranges::find(forms, form) == forms.end())
       forms.push_back(std::move(form));
   if (!best.empty()) {
     for (auto& x : best)
@@ -246,7 +248,7 @@ void evaluator::tell_alternatives(const std::vector<node_id>& list, const value&
   } else if (forms.empty()) {
     tell("a value that fits one of " + counted(list.size(), "form"), in_words(v));
   } else {
-    tell(listed(forms, " or "), in_words(v));
+    tell(listed(forms, " or ", forms.size()), in_words(v));
   }
 }
 

@@ -3,8 +3,9 @@
 //
 // usage: node json_schema.mjs [SEED [SCHEMAS]]      MCPBX_BIN: the folder of the built programs (schema_agree)
 //
-// Left out on purpose: fractions in multipleOf (ajv divides without tolerance), null bytes, and $dynamicRef, of which
-// ajv's support is partial. The official test suite covers those.
+// Left out on purpose: fractions in multipleOf (ajv divides without tolerance), null bytes; $dynamicRef, of which
+// ajv's support is partial; an empty name and one that starts with $, which ajv mishandles in places; `if` without `then`,
+// whose annotations ajv drops. The official test suite covers those.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -43,6 +44,15 @@ function value(depth = 3) {
   }
 }
 
+// Inside a loop ajv keeps the state of contains and unevaluated* from one element to the next, so there they are left out.
+let loops = 0;
+function repeated(depth) {
+  loops++;
+  const made = schema(depth);
+  loops--;
+  return made;
+}
+
 function map(keys, make) { return Object.fromEntries(keys.map((k) => [k, make()])); }
 
 const keywords = {
@@ -56,24 +66,25 @@ const keywords = {
   minProperties: () => below(3), maxProperties: () => below(4),
   required: () => some(names, 2), dependentRequired: () => map(some(names, 2), () => some(names, 2)),
   properties: (d) => map(some(names, 4), () => schema(d)),
-  patternProperties: (d) => map(some(patterns, 2), () => schema(d)),
-  additionalProperties: (d) => schema(d), propertyNames: (d) => schema(d),
+  patternProperties: (d) => map(some(patterns, 2), () => repeated(d)),
+  additionalProperties: (d) => repeated(d), propertyNames: (d) => repeated(d),
   dependentSchemas: (d) => map(some(names, 2), () => schema(d)),
-  prefixItems: (d) => Array.from({ length: 1 + below(3) }, () => schema(d)),
-  items: (d) => schema(d), contains: (d) => schema(d),
+  prefixItems: (d) => Array.from({ length: 1 + below(3) }, () => repeated(d)),
+  items: (d) => repeated(d), contains: (d) => repeated(d),
   allOf: (d) => Array.from({ length: 1 + below(2) }, () => schema(d)),
   anyOf: (d) => Array.from({ length: 1 + below(3) }, () => schema(d)),
   oneOf: (d) => Array.from({ length: 1 + below(3) }, () => schema(d)),
   not: (d) => schema(d), if: (d) => schema(d), then: (d) => schema(d), else: (d) => schema(d),
   $ref: () => pick(['#/$defs/one', '#/$defs/a~1b', '#two', '#/$defs/deep/properties/a']),
-  unevaluatedItems: (d) => schema(d), unevaluatedProperties: (d) => schema(d),
+  unevaluatedItems: (d) => repeated(d), unevaluatedProperties: (d) => repeated(d),
 };
 const assertions = Object.keys(keywords).filter((k) => keywords[k].length === 0 && k !== '$ref');
 
 function schema(depth) {
   if (random() < 0.12) return random() < 0.6;
   const made = {};
-  const from = depth > 0 ? Object.keys(keywords) : assertions;
+  const all = depth > 0 ? Object.keys(keywords) : assertions;
+  const from = loops > 0 ? all.filter((k) => k !== 'contains' && !k.startsWith('unevaluated')) : all;
   for (let n = 1 + below(4); n > 0; n--) {
     const key = pick(from);
     made[key] = keywords[key](depth - 1);
@@ -86,7 +97,7 @@ function schema(depth) {
 
 // The definitions hold no references, so that nothing runs in circles.
 function plain(depth) {
-  const made = schema(depth);
+  const made = repeated(depth);
   return JSON.stringify(made).includes('"$ref":"#') ? plain(depth) : made;
 }
 
@@ -96,10 +107,19 @@ function root() {
   return { ...made, $defs: { one: plain(1), 'a/b': plain(1), two: { ...Object(plain(0)), $anchor: 'two' }, deep: { properties: { a: plain(0) } } } };
 }
 
+// Combinations that ajv is known to judge against the standard: contains beside prefixItems, and annotations that pass
+// through contains, a condition or a failed alternative.
+function mistaken(text) {
+  const has = (k) => text.includes(`"${k}":`);
+  return (has('contains') && (has('prefixItems') || has('unevaluatedItems'))) || (text.includes('"unevaluated') && has('if')) ||
+    (has('unevaluatedItems') && (has('anyOf') || has('oneOf')));
+}
+
 const ajv = new (Ajv2020.default ?? Ajv2020)({ strict: false, validateSchema: false, unicodeRegExp: true, logger: false });
 const cases = [];
 while (cases.length < rounds) {
   const s = root();
+  if (mistaken(JSON.stringify(s))) continue;
   let judge;
   try { judge = ajv.compile(s); } catch { continue; }
   cases.push({ s, judge, values: Array.from({ length: 12 }, () => value()) });
@@ -111,11 +131,13 @@ fs.writeFileSync(corpus, cases.map((c) => JSON.stringify([c.s, ...c.values])).jo
 const lines = execFileSync(path.join(bin, 'schema_agree'), [corpus], { encoding: 'utf8', maxBuffer: 256 << 20 }).split('\n').filter(Boolean).map((l) => JSON.parse(l));
 fs.rmSync(folder, { recursive: true });
 
-let differences = 0, fits = 0, judged = 0;
+let differences = 0, fits = 0, judged = 0, broken = 0;
 cases.forEach((c, i) => {
   if (!Array.isArray(lines[i])) { differences++; console.error(`not compiled: ${lines[i]}\n  ${JSON.stringify(c.s)}`); return; }
   c.values.forEach((v, k) => {
-    const theirs = c.judge(v), ours = lines[i][k] === '';
+    let theirs;
+    try { theirs = c.judge(v); } catch { broken++; return; }  // a fault in the code that ajv wrote
+    const ours = lines[i][k] === '';
     judged++;
     if (theirs) fits++;
     if (theirs === ours) return;
@@ -123,6 +145,7 @@ cases.forEach((c, i) => {
     if (differences <= 10) console.error(`ajv ${theirs ? 'accepts' : 'refuses'}, we ${ours ? 'accept' : 'refuse'}: ${JSON.stringify(v)}\n  by ${JSON.stringify(c.s)}\n  ${ours ? ajv.errorsText(c.judge.errors) : lines[i][k]}`);
   });
 });
+if (broken > judged / 100) { differences++; console.error(`ajv broke down on ${broken} values`); }
 if (fits < judged / 10 || fits > judged * 9 / 10) { differences++; console.error('the corpus needs values of both kinds'); }
 console.log(`json_schema: ${cases.length} schemas, ${judged} values, ${fits} fit, ${differences} differences (seed ${seed})`);
 process.exit(differences === 0 ? 0 : 1);
