@@ -209,6 +209,8 @@ run_record live_run::intent_or_refusal(const std::string& id) {
   if (entry->owner.expired())
     return closing_record({id, record::result_cause::unavailable,
                            "Not executed: the server \"" + entry->server + "\" of this tool is gone."});
+  if (auto problem = around_.arguments.problem(*entry, call.name, call.arguments); !problem.empty())
+    return closing_record({id, record::result_cause::bad_arguments, std::move(problem)});
   record::call_intent intent;
   intent.call_id = id;
   intent.name = entry->name;

@@ -1,6 +1,7 @@
 // One run while it is going on: the shell around run_core. It carries out the core's commands, turns what comes back
 // into records, has them journalled, applies them, and tells the caller, in this order.
 #pragma once
+#include "daemon/loop/argument_checks.hpp"
 #include "daemon/loop/round_tools.hpp"
 #include "daemon/loop/run_core.hpp"
 #include "daemon/loop/runner.hpp"
@@ -36,6 +37,7 @@ struct run_surroundings {
   round_tools offers;
   bool guidance = true;
   loop_counters counters;
+  argument_checks arguments;
 };
 
 class live_run final : public providers::model_events, public std::enable_shared_from_this<live_run> {

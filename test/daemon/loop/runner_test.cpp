@@ -1,6 +1,7 @@
 // Live runs: the shell around the fold, against scripted models and servers.
 #include "daemon/loop/runner.hpp"
 
+#include "daemon/loop/argument_checks.hpp"
 #include "mcp/support/log.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
 
@@ -285,6 +286,71 @@ TEST_CASE("L10: a tool whose server object is gone has an error result without a
   f.run();
   CHECK(contains(f.caller_.of("tool_result").at(0), "is gone"));
   check_property(f);
+}
+
+namespace {
+
+mcp::catalog_ptr catalog_with(fixture& f, std::string_view schema, std::uint64_t hash) {
+  auto e = std::make_shared<mcp::catalog_entry>(*f.entry("lookup"));
+  e->definition = raw_json::own("{\"name\":\"lookup\",\"inputSchema\":" + std::string(schema) + "}");
+  e->hash = hash;
+  return std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{e}, hash);
+}
+
+}  // namespace
+
+TEST_CASE("L10: arguments that miss the schema become an error result that names path and form") {
+  fixture f;
+  f.tools.catalog = catalog_with(f,
+                                 R"({"type":"object","required":["unit"],"properties":{"unit":{"enum":["C","F"]},)"
+                                 R"("items":{"type":"array","items":{"properties":{"name":{"type":"string"}}}}}})",
+                                 20);
+  f.model->script = {
+      calls({call("a", "srv__lookup", R"({"items":[{"name":"x"},{"name":5}]})")}),
+      calls({call("b", "srv__lookup", R"({"unit":"C"})")}),
+      says("done"),
+  };
+  f.run();
+  CHECK(f.server->params == lines{R"({"name":"lookup","arguments":{"unit":"C"}})"});
+  const auto results = f.caller_.of("tool_result");
+  REQUIRE(results.size() == 2);
+  CHECK(contains(results[0], "arguments.items[1].name: expected a string, found the number 5"));
+  CHECK(contains(results[0], R"(arguments: expected the member \"unit\", which is missing)"));
+  CHECK(std::get<record::call_result>(f.written()[3]).cause == record::result_cause::bad_arguments);
+  check_property(f);
+}
+
+TEST_CASE("L10: absent arguments are checked as an empty object") {
+  fixture f;
+  f.tools.catalog = catalog_with(f, R"({"required":["x"]})", 21);
+  auto bare = call("a", "srv__lookup");
+  bare.arguments = {};
+  f.model->script = {calls({bare}), says("done")};
+  f.run();
+  CHECK(f.server->params.empty());
+  CHECK(contains(f.caller_.of("tool_result").at(0), R"(expected the member \"x\")"));
+}
+
+TEST_CASE("L10: a schema that cannot be compiled or followed never keeps a call from its server") {
+  for (const auto* schema : {"[1,2]", R"({"$ref":"https://example.com/other"})", R"({"required":"x"})"}) {
+    fixture f;
+    f.tools.catalog = catalog_with(f, schema, 22);
+    f.model->script = {calls({call("a", "srv__lookup", R"({"y":1})")}), says("done")};
+    f.run();
+    CHECK(f.server->params.size() == 1);
+  }
+}
+
+TEST_CASE("L10: a schema is compiled at the first call and kept within bounds") {
+  fixture f;
+  argument_checks checks;
+  CHECK(checks.kept() == 0);
+  for (std::uint64_t i = 0; i < 2 * argument_checks::max_kept; ++i) {
+    const auto catalog = catalog_with(f, R"({"required":["x)" + std::to_string(i) + "\"]}", i);
+    for (int k = 0; k < 2; ++k)
+      CHECK(contains(checks.problem(*catalog->entries()[0], "t", {}), "\"x" + std::to_string(i) + "\""));
+  }
+  CHECK(checks.kept() == argument_checks::max_kept);
 }
 
 TEST_CASE("G3: a call whose server died is not repeated by itself") {

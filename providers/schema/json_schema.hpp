@@ -1,0 +1,65 @@
+// JSON Schema 2020-12: a schema is compiled once and judges values many times. What is wrong is said in words that a
+// model can act on. Nothing is ever fetched, and every cost has a bound, because schemas come from tool servers.
+#pragma once
+#include "mcp/support/error.hpp"
+#include "mcp/support/raw_json.hpp"
+
+#include <boost/json/fwd.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::providers {
+
+namespace schema {
+struct program;
+}
+
+/// One thing that is wrong with a value.
+struct violation {
+  std::string path;      ///< where, from the value's root: "" or such as `.items[2].name`
+  std::string expected;  ///< the expected form, such as `a string`
+  std::string found;     ///< what is there, such as `the number 5`; "" where `expected` says it all
+};
+
+class json_schema {
+ public:
+  static constexpr std::size_t max_text = 1U << 20;      ///< bytes of a schema
+  static constexpr std::size_t max_subschemas = 10'000;  ///< of one schema
+  static constexpr std::size_t max_steps = 1'000'000;    ///< of one check, patterns included
+  static constexpr std::size_t max_violations = 8;       ///< told at once
+  static constexpr int max_depth = 256;                  ///< of schemas and values; references count as well
+
+  struct verdict {
+    std::vector<violation> violations;  ///< empty: the value fits, or nothing is known against it
+    bool complete = true;               ///< false: a bound ended the check, and what was not looked at is accepted
+  };
+
+  /// Local references ($ref, $anchor, $dynamicRef, $id) are followed; one that leads out of the document accepts
+  /// everything, as do keywords with values that the standard does not allow and patterns that are not supported:
+  /// notes() names each. errc::parse, errc::limit, or errc::invalid_argument for what is no schema at all.
+  static result<json_schema> compile(const raw_json& schema);
+
+  verdict check(const boost::json::value& value) const;
+  /// The same for unparsed JSON; text that Boost.JSON cannot represent (too deep) is not checked.
+  verdict check(const raw_json& value) const;
+
+  /// What of the schema is not checked, one clear phrase each; at most 16.
+  const std::vector<std::string>& notes() const noexcept;
+  std::size_t subschemas() const noexcept;
+
+ private:
+  explicit json_schema(std::shared_ptr<const schema::program> p) : program_(std::move(p)) {}
+  std::shared_ptr<const schema::program> program_;  // never null
+};
+
+/// One line per violation, `- arguments.items[2].name: expected a string, found the number 5`, where `root` is
+/// "arguments"; joined by newlines.
+std::string describe(std::span<const violation> violations, std::string_view root);
+
+}  // namespace mcpbx::providers

@@ -1,0 +1,132 @@
+// The words and the bounds of the validator; its rules are proven by the official suite (suite_test.cpp) and by ajv.
+#include "providers/schema/json_schema.hpp"
+
+#include <boost/json/value.hpp>
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+
+using mcpbx::errc;
+using mcpbx::raw_json;
+using mcpbx::providers::json_schema;
+
+namespace {
+
+json_schema compiled(std::string_view schema) {
+  auto made = json_schema::compile(raw_json::own(schema));
+  REQUIRE(made.has_value());
+  return std::move(*made);
+}
+
+std::string said(std::string_view schema, std::string_view value) {
+  return describe(compiled(schema).check(raw_json::own(value)).violations, "arguments");
+}
+
+}  // namespace
+
+TEST_CASE("json_schema words: path and form and what was found") {
+  CHECK(said(R"({"properties":{"items":{"items":{"properties":{"name":{"type":"string"}}}}}})",
+             R"({"items":[{},{},{"name":5}]})") == "- arguments.items[2].name: expected a string, found the number 5");
+  CHECK(said(R"({"properties":{"odd key":{"type":["integer","null"]}}})", R"({"odd key":"x"})") ==
+        "- arguments[\"odd key\"]: expected an integer or null, found the string \"x\"");
+  CHECK(said(R"({"properties":{"u":{"enum":["C","F"]}}})", R"({"u":true})") ==
+        "- arguments.u: expected one of \"C\" or \"F\", found true");
+  CHECK(said(R"({"enum":[1,2,3,4,5,6,7,8,9,10,11,12,13,14]})", "0") ==
+        "- arguments: expected one of 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 … (14 in all), found the number 0");
+  CHECK(said(R"({"minimum":2})", "1.5") == "- arguments: expected a number of at least 2, found the number 1.5");
+  CHECK(said(R"({"minLength":2})", R"("ä")") ==
+        "- arguments: expected a string of at least 2 characters, found the string \"ä\"");
+  CHECK(said(R"({"uniqueItems":true})", "[1,1.0]") ==
+        "- arguments: expected an array without two equal items, found an array of 2 items");
+  CHECK(said(R"({"pattern":"^a"})", R"("b")") ==
+        "- arguments: expected a string that matches the pattern ^a, found the string \"b\"");
+  CHECK(said("false", "1") == "- arguments: expected nothing here, found the number 1");
+  CHECK(said(R"({"not":{"const":1}})", "1") == "- arguments: expected anything but 1, found the number 1");
+}
+
+TEST_CASE("json_schema words: members that are missing or unknown") {
+  CHECK(said(R"({"required":["a","b"]})", R"({"a":1})") == "- arguments: expected the member \"b\", which is missing");
+  CHECK(said(R"({"dependentRequired":{"a":["b"]}})", R"({"a":1})") ==
+        "- arguments: expected the member \"b\", which is missing (it is required together with \"a\")");
+  CHECK(
+      said(R"({"properties":{"location":true,"unit":true},"additionalProperties":false})", R"({"locaton":1})") ==
+      "- arguments.locaton: expected no such member (did you mean \"location\"?): there is \"location\" and \"unit\"");
+  CHECK(said(R"({"additionalProperties":false})", R"({"x":1})") ==
+        "- arguments.x: expected no such member: the object must be empty");
+}
+
+TEST_CASE("json_schema words: of alternatives the nearest is explained and far ones are listed") {
+  const auto* shapes = R"({"oneOf":[{"properties":{"kind":{"const":"a"}},"required":["kind","x"]},
+                                    {"properties":{"kind":{"const":"b"}},"required":["kind","y"]}]})";
+  CHECK(said(shapes, R"({"kind":"b"})") == "- arguments: expected the member \"y\", which is missing");
+  CHECK(said(R"({"anyOf":[{"type":"string"},{"type":"null"}]})", "1") ==
+        "- arguments: expected a string or null, found the number 1");
+  CHECK(said(R"({"oneOf":[{"minimum":1},{"minimum":2}]})", "3") ==
+        "- arguments: expected a value that fits exactly one of 2 forms, found the number 3, which fits 2");
+}
+
+TEST_CASE("json_schema words: long values are cut and at most eight violations are told") {
+  const auto text = said(R"({"type":"integer"})", "\"" + std::string(10'000, 'x') + "\"");
+  CHECK(text.size() < 200);
+  CHECK(
+      compiled(R"({"items":{"type":"string"}})").check(raw_json::own("[1,2,3,4,5,6,7,8,9,10,11]")).violations.size() ==
+      json_schema::max_violations);
+}
+
+TEST_CASE("json_schema bounds: size and number of subschemas and depth of a schema") {
+  CHECK(json_schema::compile(raw_json::own("{\"title\":\"" + std::string(json_schema::max_text, 'x') + "\"}"))
+            .error()
+            .code == errc::limit);
+  std::string many = R"({"allOf":[)";
+  for (std::size_t i = 0; i <= json_schema::max_subschemas; ++i) many += i ? ",{}" : "{}";
+  CHECK(json_schema::compile(raw_json::own(many + "]}")).error().code == errc::limit);
+  std::string deep, ends;
+  for (int i = 0; i < 300; ++i) {
+    deep += R"({"not":)";
+    ends += '}';
+  }
+  CHECK(json_schema::compile(raw_json::own(deep + "{}" + ends)).error().code == errc::parse);
+  CHECK(json_schema::compile(raw_json::own("3")).error().code == errc::invalid_argument);
+}
+
+TEST_CASE("json_schema bounds: a check that runs out of steps or depth accepts and says so") {
+  const auto circle = compiled(R"({"$ref":"#"})").check(raw_json::own("1"));
+  CHECK(circle.violations.empty());
+  CHECK_FALSE(circle.complete);
+  // 2^30 ways to fail.
+  std::string schema = R"({"$defs":{"d0":{"type":"string"})";
+  for (int i = 1; i <= 30; ++i) {
+    const auto below = R"({"$ref":"#/$defs/d)" + std::to_string(i - 1) + "\"}";
+    schema += ",\"d" + std::to_string(i) + "\":{\"anyOf\":[" + below + "," + below + "]}";
+  }
+  const auto wide = compiled(schema + R"(},"$ref":"#/$defs/d30"})").check(raw_json::own("1"));
+  CHECK(wide.violations.empty());
+  CHECK_FALSE(wide.complete);
+  const auto tree = compiled(R"({"properties":{"next":{"$ref":"#"}},"type":"object"})");
+  std::string value, ends;
+  for (int i = 0; i < 250; ++i) {
+    value += R"({"next":)";
+    ends += '}';
+  }
+  CHECK(tree.check(raw_json::own(value + "{}" + ends)).complete);
+  CHECK(tree.check(raw_json::own(value + "1" + ends)).violations.size() == 1);
+}
+
+TEST_CASE("json_schema: what cannot be checked is accepted and noted") {
+  const auto schema = compiled(R"({"properties":{"a":{"$ref":"https://example.com/x"},"b":{"pattern":"(?<=a)b"},
+                                   "c":{"minLength":"3"},"d":{"type":"any"},"e":{"$ref":"#/$defs/none"}}})");
+  CHECK(schema.notes().size() == 5);
+  CHECK(schema.check(raw_json::own(R"({"a":1,"b":"x","c":"","d":1,"e":1})")).violations.empty());
+}
+
+TEST_CASE("json_schema: the older tuple form of items and big integers") {
+  CHECK(said(R"({"items":[{"type":"string"}],"additionalItems":false})", R"(["a",1])") ==
+        "- arguments[1]: expected nothing here, found the number 1");
+  CHECK(said(R"({"maximum":9007199254740992})", "9007199254740993") != "");
+  CHECK(said(R"({"const":18446744073709551615})", "18446744073709551615") == "");
+  CHECK(said(R"({"const":9223372036854775807})", "9223372036854775808") != "");
+  CHECK(said(R"({"type":"integer"})", "1e300") == "");
+  CHECK(said(R"({"multipleOf":0.01})", "19.99") == "");
+  CHECK(said(R"({"multipleOf":0.01})", "19.995") != "");
+}
