@@ -248,7 +248,7 @@ const std::vector<later_rule>& later_rules() {
       {"models.*.loop.statusModel"},
       {"models.*.loop.questionTimeoutMs"},
       {"profiles"},
-      {"store.url", {"none"}},
+      {"store.url", {"none", "sqlite:…"}},
       {"http"},
   };
   return rules;

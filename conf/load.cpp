@@ -244,11 +244,17 @@ class checker {
     for (const auto& rule : later_rules()) {
       if (rule.path != at.pattern) continue;
       const auto value = n.is(node::kind::integer) ? std::to_string(n.whole) : n.text;
-      if (std::ranges::find(rule.acting, value) == rule.acting.end())
+      if (std::ranges::none_of(rule.acting, [&](std::string_view form) { return acts(form, value); }))
         notice(key_at, "is checked and kept, but this version of mcpbx does not act on it yet", at.path,
                rule.acting.empty() ? "nothing needs to be done" : "what it does act on is " + listed(rule.acting));
       return;
     }
+  }
+
+  /// Whether `value` is `form`, or begins with what stands before the form's "…".
+  static bool acts(std::string_view form, std::string_view value) {
+    constexpr std::string_view rest = "…";
+    return form.ends_with(rest) ? value.starts_with(form.substr(0, form.size() - rest.size())) : form == value;
   }
 
   /// Whether `n` is of kind `wanted`; an error otherwise.

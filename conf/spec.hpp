@@ -118,7 +118,8 @@ struct foreign_key {
 };
 std::span<const foreign_key> foreign_keys();
 
-/// A key whose part of mcpbx does not act on it yet. `path` has `*` for names. Values in `acting` do act already.
+/// A key whose part of mcpbx does not act on it yet. `path` has `*` for names. Values in `acting` do act already; one
+/// that ends in "…" stands for all that begin so.
 struct later_rule {
   std::string_view path;
   std::vector<std::string_view> acting = {};

@@ -8,6 +8,7 @@
 #include "daemon/app/models.hpp"
 #include "daemon/app/server_entries.hpp"
 #include "daemon/app/service.hpp"
+#include "daemon/app/store.hpp"
 #include "daemon/front/backend.hpp"
 #include "daemon/front/rpc_door.hpp"
 #include "daemon/loop/runner.hpp"
@@ -91,8 +92,9 @@ class parts {
         tools_(servers_),
         http_(io_.get_executor(), time_, resolve_, compute_, {}),
         models_(config_, io_.get_executor(), http_, time_, random_, resolve_),
+        journal_(make_journal(config_, conf::environment::of_process(), io_.get_executor(), time_)),
         runs_(io_.get_executor(), time_, random_, tools_, [this](std::string_view name) { return models_.find(name); },
-              journal_, {.guidance = guidance()}),
+              *journal_, {.guidance = guidance()}),
         backend_(servers_, runs_, [this] { stop("asked to by a caller"); }),
         door_(io_.get_executor(), time_, backend_, door_options(), [this](pid_t pid) { return admit(pid); }),
         signals_(io_.get_executor()) {}
@@ -243,7 +245,7 @@ class parts {
   supervised_tools tools_;
   http::client http_;
   model_set models_;
-  memory_journal journal_;
+  std::unique_ptr<journal> journal_;
   runner runs_;
   live_backend backend_;
   rpc_door door_;

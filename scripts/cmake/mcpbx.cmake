@@ -12,6 +12,13 @@ find_package(Threads REQUIRED)
 find_package(Boost 1.81 REQUIRED CONFIG COMPONENTS json url)
 find_package(OpenSSL REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(SQLite3 REQUIRED)
+if(MCPBX_STATIC)
+  # Linked in, SQLite costs nothing until the journal is opened; as a library every start would pay for loading it.
+  find_library(MCPBX_SQLITE_ARCHIVE libsqlite3.a REQUIRED)
+  set_target_properties(SQLite::SQLite3 PROPERTIES IMPORTED_LOCATION "${MCPBX_SQLITE_ARCHIVE}"
+    INTERFACE_LINK_LIBRARIES "m;${CMAKE_DL_LIBS}")
+endif()
 find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 

@@ -56,7 +56,7 @@ TEST_CASE("models: what cannot be used is explained") {
   CHECK(holds(f.error(""), "-m demo"));
   CHECK(holds(f.error(""), "OPENAI_API_KEY"));
   CHECK(holds(f.error("gema"), "did you mean \"gemma\"?"));
-  CHECK(f.models.find("gema").error().code == errc::not_found);
+  CHECK(f.models.find("gema").error().code == errc::config);
   CHECK(holds(f.error("profile:x"), "profiles come in a later version"));
   CHECK(holds(f.error("gemma"), "speaks ollama, which comes in a later version"));
   CHECK(holds(f.error("filed"), "models.filed.model"));

@@ -1,0 +1,72 @@
+// Which journal store.url stands for.
+#include "daemon/app/store.hpp"
+
+#include "daemon/store/sqlite_journal.hpp"
+#include "test/daemon/app/loaded.hpp"
+#include "test/support/manual_time.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <doctest/doctest.h>
+
+#include <exception>
+#include <string>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using mcpbx::daemon::test::loaded;
+
+namespace {
+
+struct fixture {
+  explicit fixture(const std::string& url, const conf::environment& env = {})
+      : made(make_journal(loaded("{\"store\": {\"url\": \"" + url + "\"}}"), env, io.get_executor(), time)) {}
+  std::string refusal() {
+    std::string message;
+    auto run = made->open_run("r");
+    boost::asio::co_spawn(
+        io,
+        [&]() -> boost::asio::awaitable<void> {
+          auto done = co_await run->append({record::run_ended{}}, false);
+          if (!done) message = done.error().message;
+        },
+        [](std::exception_ptr e) {
+          if (e) std::rethrow_exception(e);
+        });
+    io.run();
+    return message;
+  }
+  template <class T>
+  bool is() const {
+    return dynamic_cast<T*>(made.get()) != nullptr;
+  }
+  boost::asio::io_context io{1};
+  mcpbx::test::manual_time time;
+  std::unique_ptr<journal> made;
+};
+
+}  // namespace
+
+TEST_CASE("store: none and PostgreSQL and no key at all are the journal in memory") {
+  CHECK(fixture("none").is<memory_journal>());
+  CHECK(fixture("postgresql://x/y").is<memory_journal>());
+  boost::asio::io_context io;
+  mcpbx::test::manual_time time;
+  const auto made = make_journal(loaded("{}"), {}, io.get_executor(), time);
+  CHECK(dynamic_cast<memory_journal*>(made.get()) != nullptr);
+}
+
+TEST_CASE("store: sqlite is a file in the state directory or where its path says") {
+  conf::environment env;
+  env.values = {{"HOME", "/nowhere/home"}, {"XDG_STATE_HOME", "/dev/null/state"}};
+  CHECK(fixture("sqlite:", env).is<sqlite_journal>());
+  CHECK(fixture("sqlite:", env).refusal().starts_with("the journal /dev/null/state/mcpbx/mcpbx.db cannot be opened"));
+  CHECK(fixture("sqlite:~/a.db", env).refusal().starts_with("the journal /nowhere/home/a.db cannot be opened"));
+  CHECK(fixture("sqlite:a.db", env).refusal().starts_with("the journal /nowhere/home/a.db cannot be opened"));
+}
+
+TEST_CASE("store: a place that cannot be told fails the runs with the reason") {
+  CHECK(fixture("sqlite:").refusal().find("set HOME") != std::string::npos);
+  CHECK(fixture("sqlite:${env:MCPBX_TEST_UNSET}").refusal().find("MCPBX_TEST_UNSET") != std::string::npos);
+  CHECK(fixture("sqlite:${file:/x}").refusal().find("store.url") != std::string::npos);
+}

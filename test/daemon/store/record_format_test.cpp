@@ -1,0 +1,178 @@
+// Records as text and back.
+#include "daemon/store/record_format.hpp"
+
+#include "daemon/store/record_words.hpp"
+#include "test/daemon/store/sample_records.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::test;
+
+namespace {
+
+run_record again(const run_record& r) {
+  auto read = record_from(to_text(r));
+  REQUIRE_MESSAGE(read.has_value(), to_text(r), " -> ", read ? "" : read.error().message);
+  CHECK(read->index() == r.index());
+  return std::move(*read);
+}
+
+template <class T>
+T again_as(std::size_t index) {
+  return std::get<T>(again(sample_records()[index]));
+}
+
+void check_message(const providers::message& m) {
+  const auto want = full_message();
+  CHECK(m.role == want->role);
+  CHECK(m.origin == want->origin);
+  CHECK(m.raw.text() == want->raw.text());
+  REQUIRE(m.blocks.size() == want->blocks.size());
+  CHECK(std::get<providers::text_block>(m.blocks[0]).text == std::get<providers::text_block>(want->blocks[0]).text);
+  const auto& data = std::get<providers::image_block>(m.blocks[1]);
+  CHECK((data.mime == "image/png" && data.data == "aGVsbG8=" && data.url.empty()));
+  CHECK(std::get<providers::image_block>(m.blocks[2]).url == "https://pictures.example/1.png");
+  const auto& thought = std::get<providers::reasoning_block>(m.blocks[3]);
+  CHECK((thought.text == "thought" && thought.opaque.text() == "{\"signature\":\"s1\"}"));
+  CHECK(std::get<providers::reasoning_block>(m.blocks[4]).opaque.empty());
+  const auto& call = std::get<providers::tool_call_block>(m.blocks[5]);
+  CHECK((call.id == "call-1" && call.provider_id == "provider-1" && call.name == "srv__tool"));
+  CHECK((call.arguments.text() == "{\"b\": 1, \"b\":2}" && call.arguments_text == call.arguments.text()));
+  const auto& bad = std::get<providers::tool_call_block>(m.blocks[6]);
+  CHECK((bad.arguments.empty() && bad.arguments_text == "{not json" && bad.problem == "the arguments are no JSON"));
+  const auto& result = std::get<providers::tool_result_block>(m.blocks[7]);
+  CHECK((result.call_id == "call-1" && result.name == "srv__tool" && result.is_error));
+  CHECK(result.result.text() == "{\"content\":[],\"x\":18446744073709551616}");
+  CHECK(std::get<providers::refusal_block>(m.blocks[8]).text == "I will not");
+  CHECK(std::get<providers::opaque_block>(m.blocks[9]).json.text() == "[\"opaque\",{}]");
+}
+
+std::string refusal_of(std::string_view text) {
+  const auto read = record_from(text);
+  return read ? "taken" : read.error().message;
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+template <class E>
+void check_words(int count) {
+  std::set<std::string_view> seen;
+  for (int i = 0; i < count; ++i) {
+    const auto word = words_of<E>::word(static_cast<E>(i));
+    CHECK(seen.insert(word).second);
+    CHECK(words_of<E>::value(word) == static_cast<E>(i));
+  }
+  CHECK_FALSE(words_of<E>::value("no such word").has_value());
+}
+
+}  // namespace
+
+TEST_CASE("record format: every kind of record reads back as it was written") {
+  const auto full = sample_records();
+  CHECK(full.size() == std::variant_size_v<run_record>);
+  for (std::size_t i = 0; i < full.size(); ++i) {
+    CHECK(full[i].index() == i);
+    CHECK(to_text(again(full[i])) == to_text(full[i]));
+    CHECK(raw_json::parse(to_text(full[i])).has_value());
+    CHECK(to_text(full[i]).find('\n') == std::string::npos);
+  }
+  for (const auto& bare : bare_records()) CHECK(to_text(again(bare)) == to_text(bare));
+}
+
+TEST_CASE("record format: the input of a run keeps its messages and limits") {
+  const auto r = again_as<record::run_started>(0);
+  CHECK((r.run == "run-1" && r.session == "session-1" && r.principal == "uid 1000" && r.model == "configured-1"));
+  REQUIRE(r.messages.size() == 3);
+  CHECK((r.messages[0]->role == providers::role::system && r.messages[0]->text() == "be brief"));
+  CHECK((r.messages[1]->role == providers::role::user && r.messages[1]->blocks.size() == 1));
+  CHECK(r.messages[1]->raw.empty());
+  check_message(*r.messages[2]);
+  CHECK(r.tools == std::vector<std::string>{"files__*", "*"});
+  const auto& l = r.limits;
+  CHECK((l.max_rounds == 11 && l.max_calls_per_round == 12 && l.max_calls == 13 && l.max_consecutive_errors == 14));
+  CHECK((l.max_repeated_calls == 15 && l.tool_concurrency == 16 && l.timeout_ms == 17 && l.question_timeout_ms == 18));
+  CHECK((l.token_budget == 19 && l.max_result_bytes == 20 && l.on_limit == on_limit::stop));
+  CHECK((l.on_tool_error == on_tool_error::stop && l.status == status_mode::off && l.empty_result_text == "empty!"));
+}
+
+TEST_CASE("record format: what the model said keeps the provider's bytes") {
+  const auto r = again_as<record::assistant>(2);
+  check_message(*r.message);
+  CHECK((r.reason == providers::end_reason::malformed_call && r.raw_reason == "raw-reason" && r.ms == 28));
+  CHECK((r.usage.input == 23 && r.usage.output == 24 && r.usage.cached == 25 && r.usage.cache_write == 26));
+  CHECK((r.usage.reasoning == 27 && r.usage.estimated));
+  const auto f = again_as<record::model_failed>(3);
+  CHECK((f.error.type == providers::model_error::kind::configuration && f.error.http_status == 503));
+  CHECK((f.error.retry_after_ms == 29 && f.error.message == "it broke" && f.error.partial_text == "so far"));
+  CHECK((f.error.retryable && f.ms == 30));
+}
+
+TEST_CASE("record format: calls questions and ends keep every member") {
+  const auto round = again_as<record::round_started>(1);
+  CHECK((round.depth == 21 && round.model == "model-2" && !round.with_tools && round.elapsed_ms == 22));
+  const auto q = again_as<record::question>(4);
+  CHECK((q.id == "question-1" && q.kind == "approval" && q.call_id == "call-3" && q.expires_ms == 31));
+  CHECK(q.body.text() == "{\"ask\":true}");
+  const auto a = again_as<record::answer>(5);
+  CHECK((a.id == "question-1" && a.body.text() == "false" && a.expired));
+  const auto i = again_as<record::call_intent>(6);
+  CHECK((i.call_id == "call-4" && i.name == "srv__four" && i.server == "srv" && i.attempt == 2 && i.repeatable));
+  CHECK((i.definition_hash == 0xfedcba9876543210u && i.arguments_hash == 1));
+  const auto c = again_as<record::call_result>(7);
+  CHECK((c.call_id == "call-4" && c.is_error && c.cause == record::result_cause::refused && c.ms == 32));
+  CHECK(c.result.text() == "{\"isError\":true}");
+  CHECK(again_as<record::parked>(8).call_ids == std::vector<std::string>{"call-5", "call-6"});
+  const auto own = again_as<record::caller_result>(9);
+  CHECK((own.call_id == "call-5" && own.result.text() == "{\"content\":[]}"));
+  const auto stop = again_as<record::cancel>(10);
+  CHECK((stop.why == stop_reason::timeout && stop.text == "time was up"));
+  const auto end = again_as<record::run_ended>(11);
+  CHECK((end.reason == stop_reason::repeated_calls && end.text == "the sentence"));
+}
+
+TEST_CASE("record format: unknown members are ignored and absent ones have their default") {
+  const auto read = record_from(R"( {"type":"round_started","new":{"deep":[1]},"depth":3,"v":1} )");
+  REQUIRE(read.has_value());
+  const auto& r = std::get<record::round_started>(*read);
+  CHECK((r.depth == 3 && r.with_tools && r.elapsed_ms == 0));
+  CHECK(record_from(R"({"v":1,"type":"run_started","run":"r"})").has_value());
+}
+
+TEST_CASE("record format: what this version cannot read is refused with the reason") {
+  CHECK(contains(refusal_of(R"({"v":1,"type":"dream"})"), "unknown type \"dream\""));
+  CHECK(contains(refusal_of(R"({"v":2,"type":"cancel"})"), "version 2"));
+  CHECK(record_from(R"({"v":2,"type":"cancel"})").error().code == errc::config);
+  CHECK(contains(refusal_of(R"({"type":"cancel"})"), "no version"));
+  CHECK(contains(refusal_of(R"([])"), "is no object"));
+  CHECK(contains(refusal_of(R"({"v":1,"type":"cancel")"), "no JSON"));
+  CHECK(contains(refusal_of(R"({"v":1,"type":"cancel","why":"bored"})"), "a record.why"));
+  CHECK(contains(refusal_of(R"({"v":1,"type":"call_intent"})"), "a record.call is not there"));
+  CHECK(contains(refusal_of(R"({"v":1,"type":"call_intent","call":7})"), "a record.call is not a string"));
+  CHECK(contains(refusal_of(R"({"v":1,"type":"call_intent","call":"c","attempt":4294967296})"), "in range"));
+  CHECK(contains(refusal_of(R"({"v":1,"type":"call_intent","call":"c","definitionHash":"xyz"})"), "a hash"));
+  CHECK(contains(refusal_of(R"({"v":1,"type":"assistant"})"), "a record.message is no object"));
+  CHECK(contains(refusal_of(R"({"v":1,"type":"assistant","message":{"blocks":[{"type":"smell"}]}})"), "unknown type"));
+  CHECK(contains(refusal_of(R"({"v":1,"type":"assistant","message":{"blocks":[{"type":"toolCall","id":"a"},)"
+                            R"({"type":"toolCall","id":"a"}]}})"),
+                 "two calls of one id"));
+  CHECK(contains(refusal_of(R"({"v":1,"type":"run_started"})"), "a record.run is not there"));
+  CHECK(contains(refusal_of(R"({"v":1,"type":"run_started","run":"r","messages":{}})"), "not an array"));
+}
+
+TEST_CASE("record format: each value of an enum has its own word") {
+  check_words<stop_reason>(17);
+  check_words<record::result_cause>(9);
+  check_words<providers::role>(4);
+  check_words<providers::end_reason>(8);
+  check_words<providers::model_error::kind>(9);
+  check_words<on_limit>(2);
+  check_words<on_tool_error>(2);
+  check_words<status_mode>(3);
+}

@@ -1,0 +1,70 @@
+// One record of every kind with every member filled in and no value twice, so that a member that gets lost shows.
+#pragma once
+#include "daemon/store/record.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace mcpbx::daemon::test {
+
+inline providers::message_ptr full_message() {
+  auto m = std::make_shared<providers::message>();
+  m->role = providers::role::assistant;
+  m->origin = {"api-1", "https://endpoint.example/v1", "model-1"};
+  m->raw = raw_json::own("{ \"raw\":  [1,2.50,1e5,\"\\u00e9\\n\"], \"content\": null }");
+  m->blocks.emplace_back(providers::text_block{"text \"quoted\"\n\t\\ \xc3\xa9 \xe2\x80\xa8 \x01"});
+  m->blocks.emplace_back(providers::image_block{"image/png", "aGVsbG8=", ""});
+  m->blocks.emplace_back(providers::image_block{"", "", "https://pictures.example/1.png"});
+  m->blocks.emplace_back(providers::reasoning_block{"thought", raw_json::own("{\"signature\":\"s1\"}")});
+  m->blocks.emplace_back(providers::reasoning_block{"", {}});
+  m->blocks.emplace_back(providers::tool_call_block{"call-1", "provider-1", "srv__tool",
+                                                    raw_json::own("{\"b\": 1, \"b\":2}"), "{\"b\": 1, \"b\":2}", ""});
+  m->blocks.emplace_back(
+      providers::tool_call_block{"call-2", "", "srv__other", {}, "{not json", "the arguments are no JSON"});
+  m->blocks.emplace_back(providers::tool_result_block{
+      "call-1", "srv__tool", raw_json::own("{\"content\":[],\"x\":18446744073709551616}"), true});
+  m->blocks.emplace_back(providers::refusal_block{"I will not"});
+  m->blocks.emplace_back(providers::opaque_block{raw_json::own("[\"opaque\",{}]")});
+  return m;
+}
+
+inline std::vector<run_record> sample_records() {
+  std::vector<run_record> all;
+  record::run_started started;
+  started.run = "run-1";
+  started.session = "session-1";
+  started.principal = "uid 1000";
+  started.model = "configured-1";
+  started.messages = {providers::system_message("be brief"), providers::user_message(""), full_message()};
+  started.tools = {"files__*", "*"};
+  started.limits = {11,      12, 13, 14, 15, 16, 17, 18, 19, 20, on_limit::stop, on_tool_error::stop, status_mode::off,
+                    "empty!"};
+  all.emplace_back(std::move(started));
+  all.emplace_back(record::round_started{21, "model-2", false, 22});
+  all.emplace_back(record::assistant{
+      full_message(), providers::end_reason::malformed_call, "raw-reason", {23, 24, 25, 26, 27, true}, 28});
+  all.emplace_back(
+      record::model_failed{{providers::model_error::kind::configuration, 503, 29, "it broke", "so far", true}, 30});
+  all.emplace_back(record::question{"question-1", "approval", "call-3", raw_json::own("{\"ask\":true}"), 31});
+  all.emplace_back(record::answer{"question-1", raw_json::own("false"), true});
+  all.emplace_back(record::call_intent{"call-4", "srv__four", "srv", 2, 0xfedcba9876543210u, 0x1u, true});
+  all.emplace_back(
+      record::call_result{"call-4", raw_json::own("{\"isError\":true}"), true, record::result_cause::refused, 32});
+  all.emplace_back(record::parked{{"call-5", "call-6"}});
+  all.emplace_back(record::caller_result{"call-5", raw_json::own("{\"content\":[]}")});
+  all.emplace_back(record::cancel{stop_reason::timeout, "time was up"});
+  all.emplace_back(record::run_ended{stop_reason::repeated_calls, "the sentence"});
+  return all;
+}
+
+/// The same kinds with every member as it is by default.
+inline std::vector<run_record> bare_records() {
+  record::assistant reply;
+  reply.message = std::make_shared<providers::message>();
+  return {record::run_started{},   record::round_started{}, reply,
+          record::model_failed{},  record::question{},      record::answer{},
+          record::call_intent{},   record::call_result{},   record::parked{},
+          record::caller_result{}, record::cancel{},        record::run_ended{}};
+}
+
+}  // namespace mcpbx::daemon::test
