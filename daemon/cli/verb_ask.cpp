@@ -8,10 +8,6 @@
 namespace mcpbx::cli {
 namespace {
 
-std::string text_of(const raw_json& object, std::string_view key) {
-  return find_member(object, key).as_string().value_or("");
-}
-
 std::string build_params(const ask_options& o, const std::string& question) {
   std::string p = "{\"input\":" + quoted(question);
   if (!o.model.empty()) p += ",\"model\":" + quoted(o.model);
@@ -34,25 +30,25 @@ class viewer {
   viewer(context& c, bool show_text) : c_(c), show_text_(show_text) {}
 
   void event(const raw_json& params) {
-    const std::string type = text_of(params, "type");
+    const std::string type = member_text(params, "type");
     if (c_.json) {
       c_.screen->out_line(params.text());
       return;
     }
     if (type == "text" && show_text_) {
-      c_.screen->out(text_of(params, "text"));
+      c_.screen->out(member_text(params, "text"));
       shown_ = true;
     } else if (type == "status") {
       // Why a run ended without an answer is printed once, at its end: not here, and not from the error event.
-      if (const std::string text = text_of(params, "text"); !text.starts_with("Stopped: ")) c_.screen->status(text);
+      if (const std::string text = member_text(params, "text"); !text.starts_with("Stopped: ")) c_.screen->status(text);
     } else if (type == "round" && shown_) {
       c_.screen->finish_line();
     } else if (type == "tool_call") {
-      std::string line =
-          "-> " + text_of(params, "name") + " " + std::string(cut_utf8(find_member(params, "arguments").text(), 300));
+      std::string line = "-> " + member_text(params, "name") + " " +
+                         std::string(cut_utf8(find_member(params, "arguments").text(), 300));
       c_.screen->err_line(c_.screen->dim(printable(line)));
     } else if (type == "tool_progress") {
-      std::string line = text_of(params, "message");
+      std::string line = member_text(params, "message");
       if (line.empty()) line = "progress " + std::string(find_member(params, "progress").text());
       c_.screen->status(line);
     } else if (type == "tool_result") {
@@ -66,8 +62,8 @@ class viewer {
   void result_line(const raw_json& params) {
     std::string first;
     for_each_element(find_member(params, "content"), [&](const raw_json& block) {
-      first = text_of(block, "text");
-      if (first.empty()) first = "[" + text_of(block, "type") + "]";
+      first = member_text(block, "text");
+      if (first.empty()) first = "[" + member_text(block, "type") + "]";
       return false;
     });
     std::string line = find_member(params, "isError").is_true() ? "<- error: " : "<- ";
@@ -82,9 +78,9 @@ class viewer {
 };
 
 int finish(context& c, const raw_json& result, bool text_shown) {
-  const std::string reason = text_of(result, "stopReason");
-  const std::string text = text_of(result, "text");
-  const std::string why = text_of(result, "reason");
+  const std::string reason = member_text(result, "stopReason");
+  const std::string text = member_text(result, "text");
+  const std::string why = member_text(result, "reason");
   c.screen->clear_status();
   if (!c.json) {
     if (text_shown) {

@@ -15,10 +15,6 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-std::string text_of(const raw_json& object, std::string_view key) {
-  return find_member(object, key).as_string().value_or("");
-}
-
 std::string number_of(const raw_json& object, std::string_view key) {
   const raw_json value = find_member(object, key);
   return value && !value.is_null() ? std::string(value.text()) : "";
@@ -26,7 +22,7 @@ std::string number_of(const raw_json& object, std::string_view key) {
 
 // Why a server is not ready, for one table cell.
 std::string trouble(const raw_json& server) {
-  std::string why = text_of(server, "lastError");
+  std::string why = member_text(server, "lastError");
   const std::string next = number_of(server, "nextTryMs");
   if (!why.empty() && !next.empty() && next != "-1") why += " (next try in " + next + " ms)";
   return std::string(cut_utf8(why, 160));
@@ -60,7 +56,7 @@ struct readiness {
 readiness judge(const raw_json& servers) {
   readiness r;
   for_each_element(servers, [&](const raw_json& server) {
-    const std::string state = text_of(server, "state"), name = text_of(server, "name");
+    const std::string state = member_text(server, "state"), name = member_text(server, "name");
     if (state == "ready" || state == "lazy" || state == "disabled") return true;
     r.all_ready = false;
     std::string line = name + ": " + state;
@@ -87,7 +83,7 @@ int servers(context& c) {
   std::vector<std::vector<std::string>> rows{
       {"NAME", "STATE", "ERA", "REVISION", "TOOLS", "PID", "RESTARTS", "LAST ERROR"}};
   for_each_element(list, [&](const raw_json& s) {
-    rows.push_back({text_of(s, "name"), text_of(s, "state"), text_of(s, "era"), text_of(s, "revision"),
+    rows.push_back({member_text(s, "name"), member_text(s, "state"), member_text(s, "era"), member_text(s, "revision"),
                     number_of(s, "tools"), number_of(s, "pid"), number_of(s, "restarts"), trouble(s)});
     return true;
   });
@@ -98,10 +94,10 @@ int servers(context& c) {
   c.screen->out(table(rows));
   // What a server that is not well said last, below the table.
   for_each_element(list, [&](const raw_json& s) {
-    const std::string state = text_of(s, "state"), said = text_of(s, "stderr");
+    const std::string state = member_text(s, "state"), said = member_text(s, "stderr");
     if (said.empty() || state == "ready" || state == "lazy" || state == "disabled") return true;
-    c.screen->out("\n" + text_of(s, "name") + (text_of(s, "exit").empty() ? "" : ", " + text_of(s, "exit")) +
-                  ", stderr:\n");
+    c.screen->out("\n" + member_text(s, "name") +
+                  (member_text(s, "exit").empty() ? "" : ", " + member_text(s, "exit")) + ", stderr:\n");
     c.screen->out(said.substr(said.size() > 600 ? said.size() - 600 : 0) + "\n");
     return true;
   });

@@ -9,10 +9,6 @@
 namespace mcpbx::cli {
 namespace {
 
-std::string text_of(const raw_json& object, std::string_view key) {
-  return find_member(object, key).as_string().value_or("");
-}
-
 result<std::string> build_arguments(const call_options& o, const raw_json& schema) {
   if (o.json_arguments.empty()) return arguments_of_words(o.arguments, schema);
   if (o.json_arguments != "-") return arguments_of_json(o.json_arguments);
@@ -24,12 +20,12 @@ result<std::string> build_arguments(const call_options& o, const raw_json& schem
 void print_content(context& c, const raw_json& result) {
   bool any = false;
   for_each_element(find_member(result, "content"), [&](const raw_json& block) {
-    const std::string type = text_of(block, "type");
-    std::string text = text_of(block, "text");
-    if (type == "resource") text = text_of(find_member(block, "resource"), "text");
-    if (type == "resource_link") text = text_of(block, "uri");
+    const std::string type = member_text(block, "type");
+    std::string text = member_text(block, "text");
+    if (type == "resource") text = member_text(find_member(block, "resource"), "text");
+    if (type == "resource_link") text = member_text(block, "uri");
     if (text.empty() && type != "text")
-      text = "[" + type + " " + text_of(block, "mimeType") + ", " +
+      text = "[" + type + " " + member_text(block, "mimeType") + ", " +
              std::to_string(find_member(block, "data").text().size()) + " bytes of base64; see --json]";
     if (!text.empty() && text.back() != '\n') text += '\n';
     c.screen->out(text);
@@ -42,7 +38,7 @@ void print_content(context& c, const raw_json& result) {
 
 // The first line of a description, cut for a table.
 std::string summary(const raw_json& definition) {
-  std::string text = text_of(definition, "description");
+  std::string text = member_text(definition, "description");
   text = text.substr(0, text.find('\n'));
   if (text.size() > 90) text = std::string(cut_utf8(text, 87)) + "...";
   return text;
@@ -67,7 +63,7 @@ int tools(context& c, const tools_options& o) {
   }
   std::vector<std::vector<std::string>> rows;
   for_each_element(list, [&](const raw_json& tool) {
-    rows.push_back({text_of(tool, "name"), summary(tool)});
+    rows.push_back({member_text(tool, "name"), summary(tool)});
     return true;
   });
   if (rows.empty()) {
@@ -104,7 +100,7 @@ int call(context& c, const call_options& o) {
   // closes cancels it.
   auto got = link.call("tools/call", params + "}", [&](std::string_view method, const raw_json& p) {
     if (!watch || method != "notifications/progress") return;
-    std::string line = text_of(p, "message");
+    std::string line = member_text(p, "message");
     if (line.empty()) line = "progress " + std::string(find_member(p, "progress").text());
     c.screen->status(line);
   });
@@ -120,7 +116,7 @@ int call(context& c, const call_options& o) {
   } else if (is_error) {
     std::string why;
     for_each_element(find_member(got->result, "content"), [&](const raw_json& block) {
-      why += (why.empty() ? "" : "\n") + text_of(block, "text");
+      why += (why.empty() ? "" : "\n") + member_text(block, "text");
       return true;
     });
     c.screen->error("the tool returned an error: " + why);

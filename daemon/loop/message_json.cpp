@@ -91,12 +91,8 @@ std::optional<role> role_of(std::string_view text) {
   return std::nullopt;
 }
 
-std::string text_of(const raw_json& object, std::string_view key) {
-  return find_member(object, key).as_string().value_or("");
-}
-
 result<providers::block> read_block(const raw_json& json) {
-  const auto type = text_of(json, "type");
+  const auto type = member_text(json, "type");
   const auto need = [&](std::string_view key) {
     return fail(errc::invalid_argument, "a " + type + " block of a message needs \"" + std::string(key) + "\"");
   };
@@ -108,26 +104,26 @@ result<providers::block> read_block(const raw_json& json) {
     return providers::reasoning_block{std::move(*text), {}};
   }
   if (type == "image") {
-    providers::image_block image{text_of(json, "mimeType"), text_of(json, "data"), text_of(json, "url")};
+    providers::image_block image{member_text(json, "mimeType"), member_text(json, "data"), member_text(json, "url")};
     if (image.data.empty() == image.url.empty()) return need("data (base64) or url");
     return image;
   }
   if (type == "tool_call") {
     providers::tool_call_block call;
-    call.id = text_of(json, "id");
-    call.name = text_of(json, "name");
+    call.id = member_text(json, "id");
+    call.name = member_text(json, "name");
     if (call.id.empty()) return need("id");
     if (call.name.empty()) return need("name");
     call.arguments = find_member(json, "arguments");
-    call.problem = text_of(json, "problem");
-    call.arguments_text = call.arguments ? std::string(call.arguments.text()) : text_of(json, "argumentsText");
+    call.problem = member_text(json, "problem");
+    call.arguments_text = call.arguments ? std::string(call.arguments.text()) : member_text(json, "argumentsText");
     if (!call.arguments.is_object() && call.problem.empty()) return need("arguments (an object)");
     return call;
   }
   if (type == "tool_result") {
     providers::tool_result_block r;
-    r.call_id = text_of(json, "id");
-    r.name = text_of(json, "name");
+    r.call_id = member_text(json, "id");
+    r.name = member_text(json, "name");
     r.result = find_member(json, "result");
     r.is_error = find_member(json, "isError").is_true();
     if (r.call_id.empty()) return need("id");
@@ -159,7 +155,7 @@ void append_message(std::string& json, const providers::message& m) {
 result<providers::message_ptr> read_message(const raw_json& json) {
   if (!json.is_object()) return fail(errc::invalid_argument, "a message must be an object with role and content");
   auto m = std::make_shared<providers::message>();
-  const auto r = role_of(text_of(json, "role"));
+  const auto r = role_of(member_text(json, "role"));
   if (!r) return fail(errc::invalid_argument, "\"role\" of a message must be system, user, assistant or tool");
   m->role = *r;
   const auto content = find_member(json, "content");

@@ -107,4 +107,8 @@ std::size_t for_each_element(const raw_json& array, const std::function<bool(raw
   return visited;
 }
 
+std::string member_text(const raw_json& object, std::string_view key) {
+  return find_member(object, key).as_string().value_or("");
+}
+
 }  // namespace mcpbx

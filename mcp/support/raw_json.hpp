@@ -149,6 +149,8 @@ std::size_t for_each_element(const raw_json& array, const std::function<bool(raw
 
 /// One member of a checked object, looked up once; absent when there is none or `object` is none. Last one wins.
 raw_json find_member(const raw_json& object, std::string_view key);
+/// The text of a string member; "" when there is none of that name, or it is no string.
+std::string member_text(const raw_json& object, std::string_view key);
 
 /// Appends `text` to `out` as a JSON string with quotes. Invalid UTF-8 is written as U+FFFD.
 void append_quoted(std::string& out, std::string_view text);
