@@ -73,7 +73,7 @@ struct explorer {
     REQUIRE(s.running.empty());
     REQUIRE_FALSE(s.model_open);
     REQUIRE(s.core.calls().size() <= max_rounds_played * calls);
-    if (runs % 37 == 1) check_prefixes(s);
+    check_prefixes(s);
     if (runs % 211 == 1) check_recovery(s);
   }
 
