@@ -142,6 +142,14 @@ TEST_CASE("cli: wait gives 0 when all are ready, 1 when one cannot be, 3 when no
     CHECK(late.status == 1);
     CHECK(contains(late.err, "slow"));
   }
+  {
+    // Its start is tried again and again; each retry shows as starting.
+    daemon_under_test d(config().server("hangs", {"--behave", "hang-in-init"}, R"("startTimeoutMs":300)"));
+    const auto hopeless = run_cli(d, {"wait"});
+    CHECK(hopeless.status == 1);
+    CHECK(contains(hopeless.err, "hangs: "));
+    CHECK(contains(hopeless.err, "300 ms"));
+  }
   world nobody;
   const auto none = run_cli(nobody, {"wait", "--timeout", "0"});
   CHECK(none.status == 3);
