@@ -72,7 +72,14 @@ TEST_CASE("cli: exit statuses of call: 0, 1 for an error of the tool, 5 for an u
   CHECK(contains(error.err, "This tool answers an error."));
   const auto unknown = run_cli(d, {"call", "a__ecko"});
   CHECK(unknown.status == 5);
-  CHECK(contains(unknown.err, "a__echo"));
+  CHECK(contains(unknown.err, "similar: a__echo"));
+  for (const std::string name : {"a__ecko", "NOPE"}) {
+    const auto none_such = run_cli(d, {"call", name});
+    CHECK(none_such.status == 5);
+    CHECK(contains(none_such.err, "there is no tool `" + name + "`"));
+    CHECK(contains(none_such.err, "`mcpbx tools`"));
+    CHECK_FALSE(contains(none_such.err, "tools/list"));
+  }
   const auto dies = run_cli(d, {"call", "a__crash-in-call"});
   CHECK(dies.status == 1);
   CHECK(contains(dies.err, "\"a\""));
