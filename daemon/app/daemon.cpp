@@ -152,7 +152,7 @@ class parts {
     o.session.version = MCPBX_VERSION;
     o.framing = framing(false);
     o.chat.limits = [this](std::string_view model) { return limits_for(config_, models_.entry(model)); };
-    o.chat.ceiling = ceiling_of(config_);
+    o.chat.bound = [this](std::string_view key) { return bound_of(config_, key); };
     return o;
   }
 
