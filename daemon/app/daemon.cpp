@@ -52,6 +52,10 @@ conf::loaded load_configuration(const command_line& o) {
   return conf::load_files(conf::environment::of_process(), files);
 }
 
+std::string counted(std::size_t number, const std::string& word) {
+  return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
+}
+
 std::string own_folder() {
   std::error_code ignored;
   return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().string();
@@ -259,14 +263,16 @@ class parts {
 
 int check_configuration(const command_line& o) {
   auto loaded = load_configuration(o);
-  std::fputs(conf::listing(loaded.config.notices).c_str(), stderr);
-  if (!loaded.ok()) {
-    std::fputs(loaded.error_text().c_str(), stderr);
-    return exit_configuration;
+  const auto& notices = loaded.config.notices;
+  std::fputs(conf::listing(notices, "notice").c_str(), stderr);
+  std::fputs(conf::listing(loaded.errors, "error").c_str(), stderr);
+  if (loaded.ok()) {
+    for (const auto& file : loaded.config.sources) std::fprintf(stderr, "%s: ok\n", file.c_str());
+    if (loaded.config.sources.empty()) std::fputs("no configuration file: the defaults hold\n", stderr);
   }
-  for (const auto& file : loaded.config.sources) std::fprintf(stderr, "%s: ok\n", file.c_str());
-  if (loaded.config.sources.empty()) std::fputs("no configuration file: the defaults hold\n", stderr);
-  return 0;
+  std::fprintf(stderr, "%s, %s\n", counted(loaded.errors.size(), "error").c_str(),
+               counted(notices.size(), "notice").c_str());
+  return loaded.ok() ? 0 : exit_configuration;
 }
 
 int run_daemon(const command_line& o, mcp::keeper_handle keeper) {

@@ -219,6 +219,8 @@ TEST_CASE("G34: a wrong configuration is status 78 with every error, its file, l
     for (const std::string_view word :
          {"broken.json:2:", "broken.json:3:", "broken.json:4:", "broken.json:5:", "\"loop\""})
       CHECK_MESSAGE(contains(r.err, word), word, " is not in:\n", r.err);
+    CHECK(r.err.ends_with("\n4 errors, 0 notices\n") == check);
+    CHECK(contains(r.err, "broken.json:4:3: error: ") == check);
     CHECK_FALSE(fs::exists(w.socket()));
   }
   w.write("torn.json", "{ \"mcpServers\": {");
@@ -227,7 +229,15 @@ TEST_CASE("G34: a wrong configuration is status 78 with every error, its file, l
   CHECK(run_daemon(w, {"--log-level", "loud"}).status == 2);
   CHECK(run_daemon(w, {"--http", "127.0.0.1:1"}).status == 2);
   w.write("good.json", config().server("s").str());
-  CHECK(run_daemon(w, {"--config", w.file("good.json"), "--check-config"}).status == 0);
+  const auto good = run_daemon(w, {"--config", w.file("good.json"), "--check-config"});
+  CHECK(good.status == 0);
+  CHECK(good.err.ends_with("good.json: ok\n0 errors, 0 notices\n"));
+  // What is only worth knowing is marked as such, and no reason to fail.
+  w.write("noted.json", "{\n  \"profiles\": { \"p\": {} }\n}\n");
+  const auto noted = run_daemon(w, {"--config", w.file("noted.json"), "--check-config"});
+  CHECK(noted.status == 0);
+  CHECK_MESSAGE(contains(noted.err, "noted.json:2:3: notice: "), noted.err);
+  CHECK_MESSAGE(noted.err.ends_with("noted.json: ok\n0 errors, 1 notice\n"), noted.err);
 }
 
 TEST_CASE("G34: a configuration that others may write is refused") {
