@@ -129,7 +129,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   std::unordered_set<std::string> told_calls_;  // ids with a tool_call event, of this level
   std::unique_ptr<timer> limit_;
   time_point began_, round_began_;
-  bool formulating_ = false;  // this round's "Formulating response..." is out
+  bool formulating_ = false;  // this round's "Formulating response..." is out; set anew by each round_started
 };
 
 }  // namespace mcpbx::daemon
