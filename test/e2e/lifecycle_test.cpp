@@ -97,9 +97,10 @@ TEST_CASE("cli: a configuration with errors is status 2, and the errors are show
 TEST_CASE("cli: a relative --config or MCPBX_CONFIG is one of the caller's directory, not of the daemon's") {
   home h(config().server("wrong"));
   h.write("mine.json", config().server("s").str());
-  // Named from the tests' own directory, which is not the daemon's.
-  const std::string relative = fs::relative(h.file("mine.json")).string();
-  REQUIRE(relative.starts_with("."));
+  // The daemon runs in $HOME, which is the folder above.
+  h.cwd = h.file("elsewhere");
+  fs::create_directory(h.cwd);
+  const std::string relative = "../mine.json";
   const auto r = run_cli(h, {"--config", relative, "call", "s__echo", "text=mine"}, {}, false);
   CHECK_MESSAGE(r.status == 0, r.err);
   CHECK(r.out == "mine\n");
