@@ -19,6 +19,7 @@
 #include "mcp/client/supervisor.hpp"
 #include "mcp/http/client.hpp"
 #include "mcp/support/log.hpp"
+#include "mcp/transport/private_folder.hpp"
 #include "mcp/transport/unix_socket.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -288,6 +289,10 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
     std::fprintf(stderr, "mcpbxd: %s\n", socket.error().message.c_str());
     return exit_configuration;
   }
+  // The command that made it may have been killed; then nobody else is left to do this.
+  const std::shared_ptr<void> folder(nullptr, [&o](void*) {
+    if (!o.private_folder.empty()) mcp::remove_private_folder(o.private_folder);
+  });
   parts daemon(o, std::move(loaded.config), keeper, socket->string());
   if (auto opened = daemon.open(); !opened) {
     std::fprintf(stderr, "mcpbxd: %s\n", opened.error().message.c_str());

@@ -111,6 +111,8 @@ TEST_CASE("cli: a relative --config or MCPBX_CONFIG is one of the caller's direc
 
 TEST_CASE("cli: --standalone runs a private daemon for one command and leaves nothing") {
   home h(config().server("wrong"));
+  fs::create_directory(h.file("tmp"));
+  h.env.push_back("TMPDIR=" + h.file("tmp"));
   h.write("mine.json", config().server("s", {"--spawn-log", "@DIR@/spawns"}).str());
   const auto r =
       run_cli(h, {"--standalone", "--config", h.file("mine.json"), "call", "s__echo", "text=private"}, {}, false);
@@ -120,15 +122,20 @@ TEST_CASE("cli: --standalone runs a private daemon for one command and leaves no
   CHECK(h.tagged().empty());
   CHECK(count_of(read_file(h.file("spawns")), "\n") == 1);
   CHECK(run_cli(h, {"--standalone", "--config", h.file("none.json"), "tools"}, {}, false).status == 2);
+  CHECK(fs::is_empty(h.file("tmp")));
 }
 
 TEST_CASE("cli: a private daemon ends with a command that is killed") {
   home h(config{});
+  fs::create_directory(h.file("tmp"));
+  h.env.push_back("TMPDIR=" + h.file("tmp"));
   h.write("mine.json", config().server("s", {"--log", "@DIR@/log", "--behave", "ignore-sigterm"}).str());
   auto c = start_cli(h, {"--standalone", "--config", h.file("mine.json"), "call", "s__never-answer"}, false);
   REQUIRE(eventually([&] { return contains(read_file(h.file("log")), "call never-answer"); }));
+  CHECK_FALSE(fs::is_empty(h.file("tmp")));
   c->signal(SIGKILL);
   CHECK(eventually([&] { return h.tagged().empty(); }));
+  CHECK(eventually([&] { return fs::is_empty(h.file("tmp")); }));
 }
 
 TEST_CASE("shim: mcpbx mcp is an MCP server on pipes") {
