@@ -4,6 +4,7 @@
 #include "conf/loop_levels.hpp"
 #include "daemon/cli/help.hpp"
 #include "daemon/cli/verbs.hpp"
+#include "daemon/options/parse.hpp"
 #include "mcp/support/text.hpp"
 
 #include <CLI/CLI.hpp>
@@ -221,18 +222,8 @@ int run(int argc, char** argv) {
       break;
     }
   }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& e) {
-    return app.exit(e);
-  } catch (const CLI::CallForVersion& e) {
-    return app.exit(e);
-  } catch (const CLI::ParseError& e) {
-    const auto used = app.get_subcommands();
-    screen.error(std::string(e.what()) + "; see `mcpbx " + (used.empty() ? "" : used.front()->get_name() + " ") +
-                 "--help`");
-    return usage;
-  }
+  if (const auto status = parse_words(app, argc, argv, [&](const std::string& wrong) { screen.error(wrong); }))
+    return *status;
   const auto used = app.get_subcommands();
   const bool help_asked = !used.empty() && used.front()->get_name() == "help";
   if (used.empty() || help_asked) {
