@@ -4,6 +4,7 @@
 
 #include "mcp/support/json_scanner.hpp"
 #include "mcp/support/text.hpp"
+#include "mcp/support/utf8.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -41,24 +42,6 @@ bool strict_number(std::string_view t, bool& whole) {
     if (digits() == 0) return false;
   }
   return i == t.size();
-}
-
-void append_utf8(std::string& out, std::uint32_t c) {
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-  } else if (c < 0x800) {
-    out += static_cast<char>(0xC0 | (c >> 6));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  } else if (c < 0x10000) {
-    out += static_cast<char>(0xE0 | (c >> 12));
-    out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  } else {
-    out += static_cast<char>(0xF0 | (c >> 18));
-    out += static_cast<char>(0x80 | ((c >> 12) & 0x3F));
-    out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  }
 }
 
 }  // namespace
@@ -335,7 +318,7 @@ bool jsonc_reader::escape(std::string& out) {
     step();
     step();
     if (hex4(low) && low >= 0xDC00 && low < 0xE000) {
-      append_utf8(out, 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00));
+      utf8::append(out, 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00));
       return true;
     }
   }
@@ -343,7 +326,7 @@ bool jsonc_reader::escape(std::string& out) {
     report(at, "half of a surrogate pair stands alone", "write the character itself");
     return false;
   }
-  append_utf8(out, unit);
+  utf8::append(out, unit);
   return true;
 }
 
