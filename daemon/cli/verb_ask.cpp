@@ -117,6 +117,8 @@ int finish(context& c, const raw_json& result, bool text_shown) {
     return interrupted() ? interrupted_exit : no_answer;
   }
   c.screen->error(why.empty() ? "the run ended without an answer (" + reason + ")" : why);
+  // Nobody but the user can mend a key that is not there; the provider has not even been asked.
+  if (member_text(result, "cause") == to_string(errc::config)) return usage;
   return reason == "provider_error" ? provider_failed : no_answer;
 }
 

@@ -58,7 +58,7 @@ void append_servers(mcp::json_out& out, const std::vector<mcp::server_status>& s
   out.key("faulty").begin_array();
   for (const auto& s : servers) {
     using enum mcp::server_state;
-    if (s.state != crash_loop && s.state != failed && s.state != restarting && !s.suspect) continue;
+    if (s.state != crash_loop && s.state != failed && s.state != restarting && !s.start_failed && !s.suspect) continue;
     out.begin_object().member("name", s.name).member("state", mcp::to_string(s.state));
     out.member("lastError", redactor::redact(s.last_error)).end_object();
   }

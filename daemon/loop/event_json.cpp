@@ -151,6 +151,7 @@ raw_json run_result(const run_core& core) {
   member(json, "text", core.text());
   member(json, "stopReason", to_string(core.parked() ? stop_reason::caller_tools : core.reason()));
   if (!core.reason_text().empty()) member(json, "reason", core.reason_text());
+  if (core.misconfigured()) member(json, "cause", to_string(errc::config));
   member(json, "rounds", static_cast<std::int64_t>(core.rounds()));
   json += ",\"toolCalls\":[";
   bool first = true;

@@ -220,7 +220,6 @@ void live_run::take_offer() {
 
 void live_run::call_model(const command::call_model& c) {
   round_began_ = around_.time.now();
-  formulating_ = false;
   providers::model_request ask;
   ask.messages = core_.messages();
   if (c.with_tools && !offer_->set->tools.empty()) ask.tools = offer_->set;

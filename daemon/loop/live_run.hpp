@@ -174,7 +174,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   time_point began_, round_began_;
   std::optional<time_point> paused_since_;  // only people are waited for: the run's clock stands
   milliseconds paused_{0};
-  bool formulating_ = false;  // this round's "Formulating response..." is out
+  bool formulating_ = false;  // this round's "Formulating response..." is out; set anew by each round_started
 };
 
 }  // namespace mcpbx::daemon

@@ -431,6 +431,20 @@ TEST_CASE("L15: status lines follow the stages") {
           R"({"type":"status","text":"Formulating response..."})"});
 }
 
+TEST_CASE("L15: the last call without tools is announced once") {
+  fixture f;
+  run_limits l;
+  l.max_rounds = 1;
+  auto last = says("what I know");
+  last.deltas = {"what", " I know"};
+  f.model->script = {calls({lookup("a")}), last};
+  auto r = fixture::ask(l);
+  r.limits.status = status_mode::names;
+  f.run(std::move(r));
+  const auto told = f.caller_.of("status");
+  CHECK(std::ranges::count(told, R"({"type":"status","text":"Formulating response..."})") == 1);
+}
+
 TEST_CASE("L15: a run that stops without an answer says so on the status line") {
   fixture f;
   providers::model_error e;
