@@ -18,18 +18,20 @@ namespace {
 constexpr int deepest = 512;
 constexpr std::string_view fragment_key = "replay";
 
+std::string clean_text(const std::string& text, int depth);
+
 class rewriter {
  public:
   rewriter(bool sorted, bool redacted) : sorted_(sorted), redacted_(redacted) {}
 
-  raw_json rewrite(const raw_json& json) {
-    value(json.text(), 0);
+  raw_json rewrite(const raw_json& json, int depth = 0) {
+    value(json.text(), depth);
     return raw_json::own(out_);
   }
 
  private:
   void value(std::string_view v, int depth) {
-    if (walk::is_string(v)) return append_quoted(out_, text(unescaped(v)));
+    if (walk::is_string(v)) return append_quoted(out_, text(unescaped(v), depth));
     if (depth == deepest || (!walk::is_object(v) && !walk::is_array(v))) return whole(v);
     if (walk::is_object(v)) return object(v, depth);
     char before = '[';
@@ -47,7 +49,7 @@ class rewriter {
     char before = '{';
     for (const auto& [key, member] : all) {
       out_ += std::exchange(before, ',');
-      append_quoted(out_, text(key));
+      append_quoted(out_, text(key, depth));
       out_ += ':';
       value(member, depth + 1);
     }
@@ -67,11 +69,24 @@ class rewriter {
         ' ');
   }
 
-  std::string text(const std::string& t) const { return redacted_ ? without_secrets(t) : t; }
+  std::string text(const std::string& t, int depth) const { return redacted_ ? clean_text(t, depth) : t; }
 
   bool sorted_, redacted_;
   std::string out_;
 };
+
+// JSON inside of a string (arguments as some APIs send them) may write a secret with escapes of its own. `depth` is
+// that of the string: however JSON and strings nest, the walk is bounded.
+std::string clean_text(const std::string& text, int depth) {
+  auto clean = redactor::redact(text);
+  if (depth >= deepest || text.find('\\') == std::string::npos || (!text.starts_with('{') && !text.starts_with('[')))
+    return clean;
+  const auto json = raw_json::parse(text, deepest - depth);
+  if (!json) return clean;
+  auto rewritten = rewriter(false, true).rewrite(*json, depth);
+  if (rewritten.text() == rewriter(false, false).rewrite(*json, depth).text()) return clean;
+  return std::string(rewritten.text());
+}
 
 // The result without what servers say about it for machines, such as timings.
 raw_json bare_result(const raw_json& result) {
@@ -155,14 +170,7 @@ void append_results(object_writer& w, std::string& out, const message& m) {
 }  // namespace
 
 std::string without_secrets(const std::string& text) {
-  auto clean = redactor::redact(text);
-  // JSON inside of a string (arguments as some APIs send them) may write a secret with escapes of its own.
-  if (text.find('\\') == std::string::npos || (!text.starts_with('{') && !text.starts_with('['))) return clean;
-  const auto json = raw_json::parse(text, deepest);
-  if (!json) return clean;
-  auto rewritten = rewriter(false, true).rewrite(*json);
-  if (rewritten.text() == rewriter(false, false).rewrite(*json).text()) return clean;
-  return std::string(rewritten.text());
+  return clean_text(text, 0);
 }
 
 raw_json without_secrets(const raw_json& json) {

@@ -87,6 +87,15 @@ TEST_CASE("replay: JSON without secrets stays what it was, but for blanks") {
   CHECK(clean(hidden).find("canary") == std::string::npos);
 }
 
+TEST_CASE("replay: JSON in strings in JSON, however deep, is walked to a bounded depth") {
+  const secrets known{"canary-1"};
+  std::string text = R"({"k":"canary\u002d1"})";
+  for (int i = 0; i < 8; ++i) text = std::string(200, '[') + quoted(text) + std::string(200, ']');
+  CHECK(raw_json::parse(clean(text)).has_value());
+  CHECK(clean(std::string(100, '[') + quoted(R"({"k":"canary\u002d1"})") + std::string(100, ']')).find("canary") ==
+        std::string::npos);
+}
+
 TEST_CASE("replay: a secret that came in two pieces is taken out") {
   const secrets known{"canary-1"};
   pieces p;
