@@ -19,6 +19,7 @@ void each_other(F f) {
   f(&l::status);
   f(&l::status_model);
   f(&l::guidance);
+  f(&l::approve_destructive);
   f(&l::empty_result_text);
 }
 

@@ -19,6 +19,7 @@
 #include "mcp/client/supervisor.hpp"
 #include "mcp/http/client.hpp"
 #include "mcp/support/log.hpp"
+#include "mcp/support/text.hpp"
 #include "mcp/transport/private_folder.hpp"
 #include "mcp/transport/unix_socket.hpp"
 
@@ -99,7 +100,8 @@ class parts {
         models_(config_, io_.get_executor(), http_, time_, random_, resolve_),
         journal_(make_journal(config_, conf::environment::of_process(), io_.get_executor(), time_)),
         runs_(io_.get_executor(), time_, random_, tools_, [this](std::string_view name) { return models_.find(name); },
-              *journal_, {.guidance = guidance()}),
+              *journal_,
+              {.guidance = guidance(), .needs_approval = [this](const mcp::catalog_entry& e) { return needs_yes(e); }}),
         backend_(servers_, runs_, [this] { stop("asked to by a caller"); }),
         door_(io_.get_executor(), time_, backend_, door_options(), [this](pid_t pid) { return admit(pid); }),
         signals_(io_.get_executor()) {}
@@ -147,6 +149,13 @@ class parts {
   bool guidance() const {
     const auto* on = config_.loop.guidance ? std::get_if<bool>(&*config_.loop.guidance) : nullptr;
     return on == nullptr || *on;
+  }
+
+  // `approve` of a server's entry names its tools by their own names (L19).
+  bool needs_yes(const mcp::catalog_entry& tool) const {
+    const auto* entry = config_.find_server(tool.server);
+    return entry != nullptr &&
+           std::ranges::any_of(entry->approve, [&](const auto& glob) { return glob_match(glob, tool.tool); });
   }
 
   rpc_door::options door_options() {

@@ -33,6 +33,7 @@ void fill(run_limits& r, const conf::loop_settings& s) {
     r.on_tool_error = *s.on_tool_error == conf::tool_error_policy::stop ? on_tool_error::stop : on_tool_error::go_on;
   // Sentences written by a model are not here yet; the names stand in, as the notice at load says.
   if (s.status) r.status = *s.status == conf::status_mode::off ? status_mode::off : status_mode::names;
+  if (s.approve_destructive) r.approve_destructive = *s.approve_destructive;
   if (s.empty_result_text) r.empty_result_text = *s.empty_result_text;
 }
 

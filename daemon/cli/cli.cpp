@@ -122,7 +122,8 @@ int run(int argc, char** argv) {
   verb->add_option("--status", question.status, "status lines: names or off (names)")
       ->type_name("WORD")
       ->check(CLI::IsMember({"off", "names", "model"}).description(""));
-  verb->add_option("--approve", question.approve, "which tools run without a question: all (all)")
+  verb->add_option("--approve", question.approve,
+                   "tools that need a yes: ask, all (all get it) or none (ask at a\nterminal, else none)")
       ->type_name("WORD")
       ->check(CLI::IsMember({"ask", "all", "none"}).description(""));
   verb->add_flag("--no-stream", question.no_stream, "show the answer when it is complete");
@@ -137,8 +138,6 @@ int run(int argc, char** argv) {
       code = not_yet(screen, "`ask --session` (and `ask -c`)");
     else if (!files.empty())
       code = not_yet(screen, "`ask --file`");
-    else if (question.approve == "ask" || question.approve == "none")
-      code = not_yet(screen, "`ask --approve " + question.approve + "`");
     else if (question.status == "model")
       code = not_yet(screen, "`ask --status model`");
     else {

@@ -1,9 +1,11 @@
 // See chat_params.hpp.
 #include "daemon/front/chat_params.hpp"
 
+#include "daemon/loop/caller_tools.hpp"
 #include "daemon/loop/message_json.hpp"
 #include "mcp/support/text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -39,6 +41,7 @@ void read_limits(param_reader& in, run_limits& l, const bounds& b) {
   take(in, "questionTimeoutMs", l.question_timeout_ms, b);
   take(in, "tokenBudget", l.token_budget, b);
   take(in, "maxResultBytes", l.max_result_bytes, b);
+  if (const auto yes = in.boolean("approveDestructive")) l.approve_destructive = l.approve_destructive || *yes;
   if (const auto w = in.word("onLimit", limit_words)) l.on_limit = *w == 0 ? on_limit::synthesize : on_limit::stop;
   if (const auto w = in.word("onToolError", error_words))
     l.on_tool_error = *w == 0 ? on_tool_error::go_on : on_tool_error::stop;
@@ -55,6 +58,15 @@ void read_limits(param_reader& in, run_limits& l, const bounds& b) {
 void read_status(param_reader& in, run_limits& l) {
   static constexpr std::array<std::string_view, 3> words{"off", "names", "model"};
   if (const auto w = in.word("status", words)) l.status = static_cast<status_mode>(*w);
+}
+
+// Messages of results only are those of the caller's own tools.
+void take_results(run_request& r) {
+  for (const auto& m : r.messages)
+    for (const auto& b : m->blocks)
+      if (const auto* one = std::get_if<providers::tool_result_block>(&b))
+        r.results.push_back({one->call_id, one->result});
+  r.messages.clear();
 }
 
 void read_messages(param_reader& in, run_request& r) {
@@ -78,8 +90,35 @@ void read_messages(param_reader& in, run_request& r) {
     ++index;
     return !in.failed();
   });
-  if (has_messages && !in.failed() && (r.messages.empty() || r.messages.back()->role != providers::role::user))
-    in.wrong("messages", "expected the last one to be of role user");
+  if (!has_messages || in.failed()) return;
+  if (in.has("run") && !r.messages.empty() &&
+      std::ranges::all_of(r.messages, [](const auto& m) { return m->role == providers::role::tool_results; }))
+    return take_results(r);
+  if (r.messages.empty() || r.messages.back()->role != providers::role::user)
+    in.wrong("messages",
+             "expected the last one to be of role user (or, with run, only those of role tool, for a run that handed "
+             "calls to its caller)");
+}
+
+void read_client_tools(param_reader& in, run_request& r) {
+  std::size_t index = 0;
+  std::vector<std::string> names;
+  for_each_element(in.array("clientTools"), [&](const raw_json& definition) {
+    const auto place = "clientTools[" + std::to_string(index++) + "]";
+    auto name = member_text(definition, "name");
+    if (const auto good = check_caller_tool(definition); !good)
+      in.wrong(place, good.error().message);
+    else if (std::ranges::find(names, name) != names.end())
+      in.wrong(place, "the name " + quoted(name) + " is there twice");
+    names.push_back(std::move(name));
+    r.client_tools.push_back(definition);
+    return !in.failed();
+  });
+}
+
+void read_approval(param_reader& in, run_limits& l) {
+  static constexpr std::array<std::string_view, 3> words{"ask", "all", "none"};
+  if (const auto w = in.word("approve", words)) l.approve = static_cast<approval_mode>(*w);
 }
 
 void read_names(param_reader& in, run_request& r) {
@@ -117,14 +156,10 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults) {
   read_status(limits, r.limits);
   read_status(in, r.limits);
   (void)limits.finish();
-  static constexpr std::array<std::string_view, 3> approvals{"all", "ask", "none"};
-  if (const auto w = in.word("approve", approvals); w && *w != 0)
-    in.wrong("approve",
-             "questions about tool calls are not in this version of mcpbx; only \"all\" is possible, "
-             "and \"tools\" narrows what the model may call");
+  read_approval(in, r.limits);
+  read_client_tools(in, r);
   later(in, "profile", "profiles are");
   later(in, "session", "sessions that outlive a request are");
-  later(in, "clientTools", "tools of the caller's own are");
   later(in, "responseFormat", "response formats are");
   if (in.boolean("detach").value_or(false))
     in.wrong("detach", "runs that go on without their caller are not in this version of mcpbx; leave the member out");

@@ -162,7 +162,6 @@ void add_daemon_methods(own_methods& table) {
   table.bind("mcpbx/stop", stop);
   add_later(table, "mcpbx/reload",
             "mcpbx/reload is not in this version of mcpbx; stop and start the daemon to read its configuration again");
-  add_later(table, "mcpbx/answer", "mcpbx/answer is not in this version of mcpbx: runs do not ask questions");
   add_later(table, "mcpbx/attach",
             "mcpbx/attach is not in this version of mcpbx: a run belongs to the request that started it");
   for (std::string_view name : {"mcpbx/sessions/list", "mcpbx/sessions/get", "mcpbx/sessions/delete"})

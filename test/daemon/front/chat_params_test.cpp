@@ -76,11 +76,17 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
        "params.limits.onToolError: expected \"continue\" or \"stop\""},
       {R"({"input":"a","limits":{"roundPrompts":"progressive"}})", "params.limits.roundPrompts: expected \"implicit\""},
       {R"({"input":"a","limits":{"emptyResultText":""}})", "params.limits.emptyResultText: expected a text"},
-      {R"({"input":"a","approve":"ask"})", "params.approve: questions about tool calls are not in this version"},
-      {R"({"input":"a","approve":"maybe"})", "params.approve: expected \"all\""},
+      {R"({"input":"a","approve":"maybe"})", "params.approve: expected \"ask\", \"all\" or \"none\""},
       {R"({"input":"a","session":"s"})", "params.session: sessions that outlive a request are not in this version"},
       {R"({"input":"a","profile":"p"})", "params.profile: profiles are not in this version"},
-      {R"({"input":"a","clientTools":[]})", "params.clientTools: "},
+      {R"({"input":"a","clientTools":{}})", "params.clientTools: expected an array"},
+      {R"({"input":"a","clientTools":[{"name":"a b","inputSchema":{"type":"object"}}]})",
+       "params.clientTools[0]: the name \"a b\" is not made of 1 to 64 of [A-Za-z0-9_-]"},
+      {R"({"input":"a","clientTools":[{"name":"a"}]})", "params.clientTools[0]: "},
+      {R"({"input":"a","clientTools":[{"name":"a","inputSchema":{"type":"object"}},{"name":"a","inputSchema":{"type":"object"}}]})",
+       "params.clientTools[1]: the name \"a\" is there twice"},
+      {R"({"messages":[{"role":"tool","content":[{"type":"tool_result","id":"c","result":{"content":[]}}]}]})",
+       "params.messages: expected the last one to be of role user"},
       {R"({"input":"a","responseFormat":{}})", "params.responseFormat: "},
       {R"({"input":"a","detach":true})", "params.detach: "},
       {R"({"input":"a","modle":"x"})", "params: unknown member \"modle\" (did you mean \"model\"?)"},
@@ -92,6 +98,16 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
     CAPTURE(wrong);
     CHECK(wrong.starts_with(r.says));
   }
+}
+
+TEST_CASE("L21: messages of tool results alone, with the name of a run, are results for that run") {
+  const auto r = read(
+      R"({"run":"talk","messages":[{"role":"tool","content":[{"type":"tool_result","id":"c","result":{"content":[]}}]}]})");
+  CHECK(r.wrong == "");
+  REQUIRE(r.request.results.size() == 1);
+  CHECK(r.request.results[0].call_id == "c");
+  CHECK(r.request.results[0].result.text() == R"({"content":[]})");
+  CHECK(r.request.messages.empty());
 }
 
 TEST_CASE("a chat with everything becomes the request that says it") {

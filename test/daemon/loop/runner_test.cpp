@@ -147,7 +147,7 @@ TEST_CASE("L7: the guidance joins the system prompt with names only") {
   f.runs = std::make_unique<runner>(
       f.context.get_executor(), f.time, f.random, f.tools,
       [&](std::string_view) -> result<std::shared_ptr<providers::model>> { return f.model; }, f.kept,
-      runner::options{16, true, plain_adapter});
+      runner::options{16, true, plain_adapter, {}});
   f.model->script = {says("one"), says("two")};
   f.run();
   const auto system = f.model->requests[0].messages.front()->text();
