@@ -6,7 +6,9 @@
 #include "providers/model/message.hpp"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace mcpbx::daemon::event_json {
 
@@ -18,6 +20,13 @@ segments tool_progress(std::string_view call, const raw_json& params);
 segments tool_result(std::string_view call, bool is_error, const raw_json& result, std::int64_t duration_ms);
 segments usage(const providers::usage& so_far);
 segments error(std::string_view message, bool retryable);
+/// What has been dropped, folded: `round` is the body of the last round event or empty, `text` the text since then or
+/// null for whoever gets no text, `calls` and `questions` are the bodies of the events of those that are open.
+segments snapshot(const segments& round, const std::string* text, const std::vector<segments>& calls,
+                  const std::vector<segments>& questions);
+segments done(const raw_json& result);
+/// The result inside of a body made by done(), sharing its bytes.
+raw_json result_of_done(const segments& body);
 
 /// The result of a run that has ended (L16).
 raw_json run_result(const run_core& core);

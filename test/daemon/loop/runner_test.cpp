@@ -169,7 +169,7 @@ TEST_CASE("G32: a model that calls tools for ever is stopped by the rounds") {
 TEST_CASE("L7: the guidance joins the system prompt with names only") {
   fixture f;
   f.runs.reset();
-  f.runs = std::make_unique<runner>(
+  f.runs = std::make_unique<test_runner>(
       f.context.get_executor(), f.time, f.random, f.tools,
       [&](std::string_view) -> result<std::shared_ptr<providers::model>> { return f.model; }, f.kept,
       runner::options{16, true, plain_adapter});
@@ -491,13 +491,13 @@ TEST_CASE("G16: a caller that goes away ends its runs and is told nothing more")
   f.settle();
   CHECK(f.runs->active() == 2);
   const auto told = f.caller_.events.size();
-  f.runs->forget(f.caller_);
+  f.caller_.leave();
   f.settle();
   CHECK(f.runs->active() == 1);
   CHECK(f.model->open == 1);
   CHECK(f.caller_.done.empty());
   CHECK(f.caller_.events.size() == told);
-  f.runs->forget(other);
+  other.leave();
   f.settle();
 }
 
@@ -564,7 +564,7 @@ TEST_CASE("runner: unknown models and names in use and too many runs are errors"
   std::size_t started = 1;
   while (f.runs->start(fixture::ask(), f.caller_).has_value()) ++started;
   CHECK(started == 1024);
-  f.runs->forget(f.caller_);
+  f.caller_.leave();
   f.settle();
 }
 
