@@ -94,8 +94,8 @@ class connection final : public std::enable_shared_from_this<connection>,
   // For the handlers of its methods.
   door_context& door() noexcept { return door_; }
   const mcp::peer_credentials& peer() const noexcept { return peer_; }
-  /// Starts a run, or attaches to the one of that name. Its events and its result go to the request that `reply` answers;
-  /// a detached run's start is the answer.
+  /// Starts a run, or attaches to the one of that name. Its events and its result go to the request that `reply`
+  /// answers; a detached run's start is the answer.
   void chat(run_request r, const mcp::reply_once& reply);
   /// The same for a run that exists.
   void attach(std::string_view run, run_feed::wish w, const mcp::reply_once& reply);

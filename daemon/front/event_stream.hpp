@@ -1,5 +1,5 @@
-// The events of a run as the lines of one request: request, run and number in front of what the run told. A stream of its
-// own for every request that started a run or attached to it.
+// The events of a run as the lines of one request: request, run and number in front of what the run told. A stream of
+// its own for every request that started a run or attached to it.
 #pragma once
 #include "daemon/front/outgoing_queue.hpp"
 #include "daemon/loop/run_feed.hpp"

@@ -17,7 +17,8 @@ attach_params read_attach(mcp::param_reader& in) {
     p.run = std::move(*run);
   else
     in.wrong("run", "expected the name of a run, got nothing");
-  p.wish.after = static_cast<std::uint64_t>(in.integer("after", 0, std::numeric_limits<std::int64_t>::max()).value_or(0));
+  p.wish.after =
+      static_cast<std::uint64_t>(in.integer("after", 0, std::numeric_limits<std::int64_t>::max()).value_or(0));
   p.wish.deltas = in.boolean("stream").value_or(true);
   return p;
 }

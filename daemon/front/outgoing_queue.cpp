@@ -115,8 +115,8 @@ void outgoing_queue::flush() {
   watch_bound();
 }
 
-// The first in the line gives what it can. If there is more than the transport takes, it goes to the end of the line, so
-// that a stream that never runs dry keeps nobody waiting.
+// The first in the line gives what it can. If there is more than the transport takes, it goes to the end of the line,
+// so that a stream that never runs dry keeps nobody waiting.
 void outgoing_queue::take_turn() {
   const auto from = items_.front().from;
   const bool dry = pull(*from);

@@ -3,9 +3,9 @@
 // source.
 //
 // Answers never drop, progress keeps the last per token, list_changed is a flag. Streams of events (event_stream) are
-// not copied in: they have a place in the line, and give their next event when it can leave. Over the bound the caller is not read any more; over it for too long, it is closed. Answers
-// to what it had asked before still come: a caller that lets them pile up to the ceiling without reading is closed at
-// once.
+// not copied in: they have a place in the line, and give their next event when it can leave. Over the bound the caller
+// is not read any more; over it for too long, it is closed. Answers to what it had asked before still come: a caller
+// that lets them pile up to the ceiling without reading is closed at once.
 #pragma once
 #include "mcp/support/raw_json.hpp"
 #include "mcp/support/time.hpp"
@@ -88,9 +88,9 @@ class outgoing_queue {
   time_source& time_;
   mcp::transport& transport_;
   owner& owner_;
-  std::deque<item> items_;                              // references stay valid: only its ends change
+  std::deque<item> items_;                             // references stay valid: only its ends change
   std::unordered_map<std::uint64_t, item*> progress_;  // by request: progress that can still be replaced
-  std::size_t waiting_ = 0;                             // cost of the items
+  std::size_t waiting_ = 0;                            // cost of the items
   std::size_t unsent_when_armed_ = 0;
   std::uint64_t given_ = 0;            // bytes ever given to the transport
   std::uint64_t taken_when_over_ = 0;  // bytes the caller had taken when it came over the bound

@@ -58,7 +58,8 @@ void live_run::when_recorded(runner::recorded told) {
 
 void live_run::tell_recorded() {
   if (!recorded_)
-    recorded_ = store_broken_ ? result<void>(fail(errc::io, "the run was not started: " + store_fault_)) : result<void>();
+    recorded_ =
+        store_broken_ ? result<void>(fail(errc::io, "the run was not started: " + store_fault_)) : result<void>();
   for (const auto& told : std::exchange(to_be_told_, {}))
     told(*recorded_ ? result<std::string>(name()) : std::unexpected(recorded_->error()));
 }

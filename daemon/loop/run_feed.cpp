@@ -16,7 +16,8 @@ constexpr std::size_t overhead = sizeof(run_feed::entry) + 64;
 
 }  // namespace
 
-run_feed::run_feed(std::string run, options o) : run_(std::move(run)), options_(o) {}
+run_feed::run_feed(std::string run, options o)
+    : run_(std::move(run)), options_(o), last_seq_(o.numbers_above), base_seq_(o.numbers_above) {}
 
 run_feed::~run_feed() {
   for (const auto& e : events_) byte_account::sub(e.event.text.size());
@@ -224,7 +225,10 @@ run_feed::entry run_feed::snapshot_at(std::uint64_t place, bool with_text) {
   std::vector<segments> calls, questions;
   for (auto& [id, body] : then.calls) calls.push_back(std::move(body));
   for (auto& [id, body] : then.questions) questions.push_back(std::move(body));
-  entry e{.event = {kind::snapshot, {}, {}, event_json::snapshot(then.round, with_text ? &then.text : nullptr, calls, questions)}};
+  entry e{.event = {kind::snapshot,
+                    {},
+                    {},
+                    event_json::snapshot(then.round, with_text ? &then.text : nullptr, calls, questions)}};
   e.seq = seq;
   return e;
 }

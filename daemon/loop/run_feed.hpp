@@ -1,6 +1,6 @@
-// What a run tells, in order, for any number of readers at their own pace. A core: nothing here waits or sends; a reader
-// pulls when its caller can take more, so that a slow one costs bounded memory and holds up neither the run nor the
-// others (guarantees row 17).
+// What a run tells, in order, for any number of readers at their own pace. A core: nothing here waits or sends; a
+// reader pulls when its caller can take more, so that a slow one costs bounded memory and holds up neither the run nor
+// the others (guarantees row 17).
 //
 // While nobody has been sent an event it may still change: deltas of text join, progress keeps the last of each call,
 // logs drop the oldest with a count. An event gets its number when it is first sent to anybody, so that numbers rise by
@@ -57,6 +57,9 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
     std::size_t bound = 4u << 20;  ///< bytes of events; over it the oldest go
     std::size_t max_logs = 256;    ///< log events that nobody has been sent yet
     bool keep = false;             ///< a detached run: events that everybody has stay, and nobody need read
+    /// For a run that an earlier daemon began: a number above all that were given then. Its callers' numbers are then
+    /// known to be of before, and they get a snapshot.
+    std::uint64_t numbers_above = 0;
   };
   struct counters {
     std::uint64_t joined = 0, replaced = 0, dropped_logs = 0;
@@ -94,7 +97,8 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   bool wanted() const noexcept { return options_.keep || !readers_.empty(); }
 
   void push(run_event e);
-  /// The event `done`: the readers of this moment end when they have it. Nothing may be pushed behind it before reopen().
+  /// The event `done`: the readers of this moment end when they have it. Nothing may be pushed behind it before
+  /// reopen().
   void done(raw_json result);
   /// The run goes on after a `done` (it was parked). Readers that come from now on start behind that.
   void reopen();
@@ -143,9 +147,9 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   std::uint64_t first_ = 0;
   std::uint64_t numbered_ = 0;  // all before this place have their number
   std::uint64_t last_seq_ = 0, base_seq_ = 0;
-  state base_;         // of the events before first_
-  bool lost_ = false;  // base_ holds text that got no number: nobody was sent it
-  std::uint64_t start_ = 0, start_seq_ = 0;  // where readers begin after reopen()
+  state base_;                                               // of the events before first_
+  bool lost_ = false;                                        // base_ holds text that got no number: nobody was sent it
+  std::uint64_t start_ = 0, start_seq_ = 0;                  // where readers begin after reopen()
   std::unordered_map<std::string, std::uint64_t> progress_;  // by call: progress that can still be replaced
   std::deque<std::uint64_t> logs_;                           // logs that can still be dropped
   std::vector<feed_reader*> readers_;                        // while telling, those that left are null
@@ -173,7 +177,8 @@ class feed_reader {
   const raw_json& result() const noexcept { return result_; }
   /// What the events cost that it has not passed.
   std::size_t waiting() const noexcept { return behind_; }
-  /// Reads no more. The last one who leaves before the end cancels a run that is not detached, with `why` as the reason.
+  /// Reads no more. The last one who leaves before the end cancels a run that is not detached, with `why` as the
+  /// reason.
   void leave(std::string why);
 
  private:
@@ -185,7 +190,7 @@ class feed_reader {
 
   std::shared_ptr<run_feed> feed_;  // null once it has left or ended
   run_feed::listener& listener_;
-  std::uint64_t place_ = 0;            // of the next event
+  std::uint64_t place_ = 0;  // of the next event
   std::size_t behind_ = 0;
   std::optional<run_feed::entry> own_;  // comes before the next event: a snapshot, or the `done` of a feed that went on
   raw_json result_;

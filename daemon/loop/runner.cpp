@@ -148,8 +148,9 @@ class runner::impl {
     const std::string what = "a run named " + quoted(r.run) + " exists already";
     if (!r.name_only && (r.likeness == 0 || r.likeness != likeness))
       return fail(errc::invalid_argument,
-                  what + " and was asked for something else; leave out everything but \"run\" and \"stream\" to attach "
-                         "to it, or choose another name");
+                  what +
+                      " and was asked for something else; leave out everything but \"run\" and \"stream\" to attach "
+                      "to it, or choose another name");
     if (r.detach && !feed->kept())
       return fail(errc::invalid_argument,
                   what + " and ends with its callers; leave out \"detach\" to attach to it, or choose another name");

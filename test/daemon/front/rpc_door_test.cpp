@@ -256,6 +256,75 @@ TEST_CASE("L18: cancelling a chat reaches its run") {
   CHECK(caller.sent.back() == R"({"jsonrpc":"2.0","id":2,"result":{"stopReason":"cancelled"}})");
 }
 
+TEST_CASE("L18: two callers of a run get its events and its result, and it goes on while one of them is there") {
+  door_fixture f;
+  auto& starter = f.enter();
+  auto& other = f.enter();
+  f.ask(starter, request(5, "mcpbx/chat", R"({"input":"go","run":"mine"})"));
+  auto& feed = *f.backend.feeds.at("mine");
+  feed.push({run_event::kind::text, "", "Hel", {}});
+  f.run();
+  CHECK(
+      f.ask(other, request(1, "mcpbx/attach", R"({"run":"mine"})")).find(R"("seq":1,"type":"snapshot","text":"Hel")") !=
+      std::string::npos);
+  feed.push({run_event::kind::text, "", "lo", {}});
+  f.run();
+  CHECK(starter.sent.back() == other.sent.back().replace(other.sent.back().find("\"request\":1"), 11, "\"request\":5"));
+  starter.events->on_closed({errc::unavailable, "left"});
+  f.run();
+  CHECK(f.backend.deserted.empty());
+  feed.done(raw_json::literal("{}"));
+  f.run();
+  CHECK(other.sent.back() == R"({"jsonrpc":"2.0","id":1,"result":{}})");
+}
+
+TEST_CASE("L18: a detached start is answered when it is recorded, and the run is left alone by callers that leave") {
+  door_fixture f;
+  auto& caller = f.enter();
+  CHECK(f.ask(caller, request(5, "mcpbx/chat", R"({"input":"go","run":"mine","detach":true})")).empty());
+  CHECK(f.backend.started.at(0).detach);
+  f.backend.told("mine");
+  f.run();
+  CHECK(caller.sent == std::vector<std::string>{R"({"jsonrpc":"2.0","id":5,"result":{"run":"mine"}})"});
+  f.ask(caller, request(6, "mcpbx/attach", R"({"run":"mine"})"));
+  // Whoever cancels a request that is attached leaves.
+  CHECK(code_of(f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":6}})")) ==
+        -32800);
+  f.ask(caller, request(7, "mcpbx/attach", R"({"run":"mine"})"));
+  caller.events->on_closed({errc::unavailable, "left"});
+  f.run();
+  CHECK(f.backend.deserted.empty());
+  CHECK(f.backend.cancelled.empty());
+  auto& again = f.enter();
+  f.backend.feeds.at("mine")->push({run_event::kind::text, "", "a", {}});
+  f.backend.feeds.at("mine")->done(raw_json::literal("{}"));
+  f.ask(again, request(1, "mcpbx/attach", R"({"run":"mine"})"));
+  CHECK(again.sent.size() == 3);
+  CHECK(again.sent.back() == R"({"jsonrpc":"2.0","id":1,"result":{}})");
+}
+
+TEST_CASE("L18: a detached start that cannot be recorded is an error, and one that is cancelled before is cancelled") {
+  door_fixture f;
+  auto& caller = f.enter();
+  f.ask(caller, request(1, "mcpbx/chat", R"({"input":"go","detach":true})"));
+  f.backend.told(fail(errc::io, "the run was not started: no space left on device"));
+  CHECK(text_of(caller.sent.back()).find("no space left") != std::string::npos);
+  f.ask(caller, request(2, "mcpbx/chat", R"({"input":"go","detach":true})"));
+  CHECK(code_of(f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})")) ==
+        -32800);
+  CHECK(f.backend.cancelled == std::vector<std::string>{"run-2"});
+}
+
+TEST_CASE("mcpbx/attach counts among the runs of a connection") {
+  auto o = door_fixture::make_options();
+  o.max_runs_per_caller = 2;
+  door_fixture f(o);
+  auto& caller = f.enter();
+  f.ask(caller, request(1, "mcpbx/chat", R"({"input":"go"})"));
+  f.ask(caller, request(2, "mcpbx/attach", R"({"run":"run-1"})"));
+  CHECK(code_of(f.ask(caller, request(3, "mcpbx/attach", R"({"run":"run-1"})"))) == -32001);
+}
+
 TEST_CASE("G16: a caller that leaves has its calls and its runs cancelled") {
   door_fixture f;
   auto server = std::make_shared<fake_client>("files");

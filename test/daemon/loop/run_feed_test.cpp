@@ -1,9 +1,9 @@
 // The feed's rules: what joins, what is replaced, what drops, how events are numbered for several readers, and what a
 // snapshot stands for.
-#include "daemon/loop/ended_runs.hpp"
-#include "daemon/loop/event_json.hpp"
 #include "daemon/loop/run_feed.hpp"
 
+#include "daemon/loop/ended_runs.hpp"
+#include "daemon/loop/event_json.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
 #include <doctest/doctest.h>
@@ -261,8 +261,7 @@ TEST_CASE("a snapshot stands for what everybody has had: the round, its text, an
   reader second(*f);
   reader textless(*f, {.deltas = false});
   f->push(delta("!"));
-  CHECK(second.read() ==
-        lines{R"(10: {"type":"snapshot","round":2,"model":"m","text":"new \"1\"",)" + rest, "11: !"});
+  CHECK(second.read() == lines{R"(10: {"type":"snapshot","round":2,"model":"m","text":"new \"1\"",)" + rest, "11: !"});
   CHECK(textless.read() == lines{R"(10: {"type":"snapshot","round":2,"model":"m",)" + rest});
   CHECK(first.read() == lines{"11: !"});
 }
@@ -277,6 +276,19 @@ TEST_CASE("a reader that has everything so far gets no snapshot, and one of anot
   const auto fresh = make();
   CHECK(reader(*fresh).read().empty());
   CHECK(reader(*fresh, {.after = 57}).read() == lines{R"(0: {"type":"snapshot","text":"","calls":[],"questions":[]})"});
+}
+
+TEST_CASE("a run that an earlier daemon began numbers its events above those, and tells its callers so") {
+  const auto f = make({.keep = true, .numbers_above = 1000});
+  f->push(round(3));
+  f->push(status("on"));
+  for (const std::uint64_t after : {0, 57, 999}) {
+    const auto got = reader(*f, {.after = after}).read();
+    REQUIRE(got.size() == 3);
+    CHECK(got[0].starts_with(R"(1000: {"type":"snapshot")"));
+    CHECK(got[1].starts_with(R"(1001: {"type":"round")"));
+  }
+  CHECK(reader(*f, {.after = 1001}).read() == lines{R"(1002: {"type":"status","text":"on"})"});
 }
 
 TEST_CASE("text that only readers without deltas were there for is not lost for one that comes back") {
@@ -358,8 +370,9 @@ TEST_CASE("a run that goes on after done begins anew for later readers and ends 
     CHECK_FALSE(next.place->ended());
     f->push(status("on"));
     CHECK(next.read() == lines{R"(3: {"type":"status","text":"on"})"});
-    CHECK(other.read() == lines{R"(2: {"type":"snapshot","text":"","calls":[{"type":"tool_call","call":"c1"}],"questions":[]})",
-                                R"(3: {"type":"status","text":"on"})"});
+    CHECK(other.read() ==
+          lines{R"(2: {"type":"snapshot","text":"","calls":[{"type":"tool_call","call":"c1"}],"questions":[]})",
+                R"(3: {"type":"status","text":"on"})"});
     // The slow one of before gets its own `done`, even when that had to go.
     for (int i = 0; i < 20; ++i) f->push(status(std::string(300, 'x')));
     const auto late = slow.read();
