@@ -28,6 +28,8 @@ class backend {
   virtual result<std::shared_ptr<run_feed>> start_run(run_request r, runner::recorded told) = 0;
   virtual result<std::shared_ptr<run_feed>> find_run(std::string_view run) const = 0;
   virtual bool cancel_run(std::string_view run, std::string text) = 0;
+  virtual void answer(std::string_view run, std::string question, raw_json body,
+                      std::function<void(result<void>)> done) = 0;
   virtual loop_counters run_counts() const = 0;
 
   /// The daemon is to stop gracefully. Called in a turn of its own.
@@ -55,6 +57,10 @@ class live_backend final : public backend {
   }
   result<std::shared_ptr<run_feed>> find_run(std::string_view run) const override { return runs_.find(run); }
   bool cancel_run(std::string_view run, std::string text) override { return runs_.cancel(run, std::move(text)); }
+  void answer(std::string_view run, std::string question, raw_json body,
+              std::function<void(result<void>)> done) override {
+    runs_.answer(run, std::move(question), std::move(body), std::move(done));
+  }
   loop_counters run_counts() const override { return runs_.counts(); }
   void stop() override { stop_(); }
 

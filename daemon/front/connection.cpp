@@ -8,6 +8,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -183,6 +184,19 @@ void connection::open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_
     if (const auto found = self->streams_.extract(serial)) found.mapped()->leave("cancelled by its caller");
   });
   stream->read(feed, w);
+}
+
+void connection::answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply) {
+  if (std::ranges::none_of(streams_, [&](const auto& one) { return one.second->run() == run; }))
+    return reply.error(mcp::to_rpc_error(
+        {errc::not_found, "no run named " + quoted(run) +
+                              " was started by this connection or attached to it, so it cannot answer its questions"}));
+  door_.daemon.answer(run, std::move(question), std::move(body), [reply](const result<void>& kept) {
+    if (kept)
+      reply.result(raw_json::literal("{}"));
+    else
+      reply.error(mcp::to_rpc_error(kept.error()));
+  });
 }
 
 bool connection::cancel_request(const mcp::rpc_id& id) {

@@ -94,11 +94,13 @@ class connection final : public std::enable_shared_from_this<connection>,
   // For the handlers of its methods.
   door_context& door() noexcept { return door_; }
   const mcp::peer_credentials& peer() const noexcept { return peer_; }
-  /// Starts a run, or attaches to the one of that name. Its events and its result go to the request that `reply`
-  /// answers; a detached run's start is the answer.
+  /// Starts a run, attaches to the one of that name, or goes on with one that waits for results. Its events and its
+  /// result go to the request that `reply` answers; a detached run's start is the answer.
   void chat(run_request r, const mcp::reply_once& reply);
   /// The same for a run that exists.
   void attach(std::string_view run, run_feed::wish w, const mcp::reply_once& reply);
+  /// Answers a question of a run that was started here or attached to; the reply comes when the answer is kept.
+  void answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply);
   /// Cancels an open request: a run ends with its result, anything else as notifications/cancelled says.
   bool cancel_request(const mcp::rpc_id& id);
   /// As backend::when_settled; `then` does not come when the connection is gone by then.

@@ -1,7 +1,10 @@
-// mcpbx/chat and mcpbx/attach: a run for a request, new or known.
+// mcpbx/chat and mcpbx/attach: a run for a request, new or known. mcpbx/answer: what a person says to a question of a
+// run.
 #include "daemon/front/methods.hpp"
+#include "mcp/support/text.hpp"
 
 #include <limits>
+#include <string>
 
 namespace mcpbx::daemon {
 namespace {
@@ -23,6 +26,34 @@ attach_params read_attach(mcp::param_reader& in) {
   return p;
 }
 
+struct answer_params {
+  std::string run, question;
+  bool approve = false, always = false;
+};
+
+answer_params read_answer(mcp::param_reader& in) {
+  answer_params p;
+  const auto needed = [&](std::string_view key) {
+    auto value = in.text(key);
+    if (!in.has(key)) in.wrong(key, "expected the one that the question event has, got nothing");
+    return value.value_or("");
+  };
+  p.run = needed("run");
+  p.question = needed("question");
+  const auto approve = in.boolean("approve");
+  if (!in.has("approve")) in.wrong("approve", "expected true or false, got nothing");
+  p.approve = approve.value_or(false);
+  p.always = in.boolean("always").value_or(false);
+  return p;
+}
+
+void answer(connection& c, const answer_params& p, const mcp::reply_once& reply) {
+  c.answer(p.run, p.question,
+           raw_json::own(std::string(p.approve ? R"({"approve":true)" : R"({"approve":false)") +
+                         (p.always ? R"(,"always":true})" : "}")),
+           reply);
+}
+
 }  // namespace
 
 void add_chat_methods(own_methods& table, const chat_defaults& defaults) {
@@ -32,6 +63,7 @@ void add_chat_methods(own_methods& table, const chat_defaults& defaults) {
   table.bind("mcpbx/attach", read_attach, [](connection& c, const attach_params& p, const mcp::reply_once& reply) {
     c.attach(p.run, p.wish, reply);
   });
+  table.bind("mcpbx/answer", read_answer, answer);
 }
 
 }  // namespace mcpbx::daemon

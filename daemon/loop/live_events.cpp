@@ -128,6 +128,19 @@ void live_run::tell(const record::call_result& r) {
   }
 }
 
+void live_run::tell(const record::question& r) {
+  feed_->push({run_event::kind::question, r.call_id, r.id, event_json::question(r)});
+}
+
+void live_run::tell(const record::answer& r) {
+  feed_->push({run_event::kind::answer, {}, r.id, event_json::answer(r)});
+}
+
+void live_run::tell(const record::caller_result& r) {
+  emit(run_event::kind::tool_result,
+       event_json::tool_result(r.call_id, find_member(r.result, "isError").is_true(), r.result, 0), r.call_id);
+}
+
 void live_run::tell(const record::run_ended& r) {
   if (debugging())
     log::debug(fmt::format("run {}: ended at depth {} after {} rounds and {} ms: {}{}{}", name(), core_.depth(),

@@ -25,6 +25,7 @@ run_feed::~run_feed() {
 }
 
 void run_feed::push(run_event e) {
+  if (over_) reopen();
   const bool growing = e.is_delta();
   if (e.type == kind::tool_log) {
     const auto dropped = make_room_for_log();
@@ -38,6 +39,7 @@ void run_feed::push(run_event e) {
 }
 
 void run_feed::done(raw_json result) {
+  if (over_) reopen();
   run_event e{kind::done, {}, {}, event_json::done(result)};
   over_ = true;
   result_ = std::move(result);
@@ -223,8 +225,8 @@ run_feed::entry run_feed::snapshot_at(std::uint64_t place, bool with_text) {
     seq = at(i).seq;
   }
   std::vector<segments> calls, questions;
-  for (auto& [id, body] : then.calls) calls.push_back(std::move(body));
-  for (auto& [id, body] : then.questions) questions.push_back(std::move(body));
+  for (auto& one : then.calls) calls.push_back(std::move(one.body));
+  for (auto& one : then.questions) questions.push_back(std::move(one.body));
   entry e{.event = {kind::snapshot,
                     {},
                     {},
@@ -234,7 +236,6 @@ run_feed::entry run_feed::snapshot_at(std::uint64_t place, bool with_text) {
 }
 
 void run_feed::state::fold(const run_event& e) {
-  const auto close = [&](auto& list) { std::erase_if(list, [&](const auto& one) { return one.first == e.call; }); };
   switch (e.type) {
     case kind::text:
       text += e.text;
@@ -244,16 +245,17 @@ void run_feed::state::fold(const run_event& e) {
       round = e.body;
       break;
     case kind::tool_call:
-      calls.emplace_back(e.call, e.body);
+      calls.push_back({e.call, {}, e.body});
       break;
     case kind::tool_result:
-      close(calls);
+      std::erase_if(calls, [&](const open& one) { return one.call == e.call; });
+      std::erase_if(questions, [&](const open& one) { return one.call == e.call; });
       break;
     case kind::question:
-      questions.emplace_back(e.call, e.body);
+      questions.push_back({e.call, e.text, e.body});
       break;
     case kind::answer:
-      close(questions);
+      std::erase_if(questions, [&](const open& one) { return one.question == e.text; });
       break;
     default:
       break;

@@ -42,8 +42,10 @@ struct run_event {
     done
   };
   kind type;
-  std::string call;  ///< of tool events: the call, what progress is merged by; of questions and answers: the question
-  std::string text;  ///< of text and reasoning: the delta, unescaped; such events have no body until they are sent
+  std::string call;  ///< of tool events and questions: the call, what progress is merged by
+  /// Of text and reasoning: the delta, unescaped; such events have no body until they are sent. Of questions and
+  /// answers: the id of the question.
+  std::string text;
   segments body;
 
   bool is_delta() const noexcept { return type == kind::text || type == kind::reasoning; }
@@ -97,10 +99,10 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   bool wanted() const noexcept { return options_.keep || !readers_.empty(); }
 
   void push(run_event e);
-  /// The event `done`: the readers of this moment end when they have it. Nothing may be pushed behind it before
-  /// reopen().
+  /// The event `done`: the readers of this moment end when they have it.
   void done(raw_json result);
-  /// The run goes on after a `done` (it was parked). Readers that come from now on start behind that.
+  /// The run goes on after a `done` (it was parked), as it does with its next event too. Readers that come from now on
+  /// start behind that `done`.
   void reopen();
   /// Whether `done` was pushed, and its result.
   bool over() const noexcept { return over_; }
@@ -119,7 +121,11 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   struct state {
     std::string text;  // of the round
     segments round;
-    std::vector<std::pair<std::string, segments>> calls, questions;  // the open ones
+    struct open {
+      std::string call, question;
+      segments body;
+    };
+    std::vector<open> calls, questions;
     void fold(const run_event& e);
   };
 

@@ -8,6 +8,8 @@
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 
+#include <boost/asio/post.hpp>
+
 #include <algorithm>
 #include <exception>
 #include <unordered_map>
@@ -42,7 +44,11 @@ class runner::impl {
  public:
   impl(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
        model_source models, journal& store, options o)
-      : around_{executor, time, random, tools, store, round_tools(std::move(o.adapt)), o.guidance, {}, {}},
+      : around_{executor,   time,
+                random,     tools,
+                store,      round_tools(std::move(o.adapt)),
+                o.guidance, {},
+                {},         std::move(o.needs_approval)},
         models_(std::move(models)),
         max_runs_(o.max_runs),
         ended_(o.max_ended, o.max_ended_bytes),
@@ -51,6 +57,7 @@ class runner::impl {
         }) {}
 
   result<std::shared_ptr<run_feed>> start(run_request r, recorded told) {
+    if (!r.results.empty()) return go_on(r);
     if (!r.run.empty()) {
       if (const auto going = runs_.find(r.run); going != runs_.end()) {
         auto joined = join(r, going->second->feed(), going->second->likeness());
@@ -115,6 +122,15 @@ class runner::impl {
     return true;
   }
 
+  void answer(std::string_view name, std::string question, raw_json body, std::function<void(result<void>)> done) {
+    const auto found = runs_.find(std::string(name));
+    if (found != runs_.end())
+      return found->second->answer({std::move(question), std::move(body), false, std::move(done)});
+    boost::asio::post(around_.executor, [done = std::move(done), run = std::string(name)] {
+      done(fail(errc::not_found, "no run is named " + quoted(run) + "; it may have ended"));
+    });
+  }
+
   std::size_t active() const { return runs_.size(); }
 
   const loop_counters& counts() const {
@@ -157,6 +173,19 @@ class runner::impl {
     return feed;
   }
 
+  // The caller has done its part of a parked run.
+  result<std::shared_ptr<run_feed>> go_on(run_request& r) {
+    const auto found = runs_.find(r.run);
+    if (found == runs_.end())
+      return fail(errc::not_found, "no run is named " + quoted(r.run) + "; it may have ended, or waited too long");
+    if (r.detach)
+      return fail(
+          errc::invalid_argument,
+          "results of a caller's own tools come with a request that waits for what follows; leave out \"detach\"");
+    if (auto taken = found->second->take_results(std::move(r.results)); !taken) return std::unexpected(taken.error());
+    return found->second->feed();
+  }
+
   mutable run_surroundings around_;
   model_source models_;
   std::size_t max_runs_;
@@ -180,6 +209,9 @@ result<std::shared_ptr<run_feed>> runner::find(std::string_view run) const {
 }
 bool runner::cancel(std::string_view run, std::string text) {
   return impl_->cancel(run, std::move(text));
+}
+void runner::answer(std::string_view run, std::string question, raw_json body, std::function<void(result<void>)> done) {
+  impl_->answer(run, std::move(question), std::move(body), std::move(done));
 }
 std::size_t runner::active() const {
   return impl_->active();

@@ -30,6 +30,9 @@ struct run_request {
   std::string system;                            ///< system prompt, or ""
   std::vector<providers::message_ptr> messages;  ///< ends with a user message
   std::vector<std::string> tools;                ///< globs; empty: all
+  std::vector<std::string> approve;              ///< globs of tools that need a yes, beside those of their servers
+  std::vector<raw_json> client_tools;            ///< the caller's own (L21): definitions in MCP's shape
+  std::vector<record::caller_result> results;    ///< of such tools: the parked run of this name goes on, nothing starts
   run_limits limits;
   bool stream = true;   ///< false: its caller gets no text and reasoning events
   bool detach = false;  ///< goes on without a caller
@@ -54,6 +57,8 @@ class runner {
     std::size_t max_runs = 1024;
     bool guidance = true;  ///< L7
     tool_adapter adapt = schema_adapter();
+    /// Whether the configuration wants a person's yes for this tool.
+    std::function<bool(const mcp::catalog_entry&)> needs_approval;
     std::size_t max_ended = 256, max_ended_bytes = 16u << 20;  ///< detached runs that have ended, kept for attach
   };
   /// Everything given by reference must outlive the runner.
@@ -63,14 +68,18 @@ class runner {
 
   /// Told the run's name when its start is as safe as the journal makes it, or why it could not be recorded.
   using recorded = std::function<void(result<std::string>)>;
-  /// Starts a run, or finds the one of that name when the same is asked for (or nothing else). The feed has its events;
-  /// attach to it in this turn. A run that is not detached is cancelled when its last reader leaves. `told` is for a
-  /// detached run. Errors: unknown model, the name is taken by a run that was asked for something else, too many runs.
+  /// Starts a run, finds the one of that name when the same is asked for (or nothing else), or goes on with one that
+  /// waits for `results`. The feed has its events; attach to it in this turn. A run that is not detached is cancelled
+  /// when its last reader leaves. `told` is for the start of a detached run. Errors: unknown model, the name is taken
+  /// by a run that was asked for something else, too many runs; no run waits for these results.
   result<std::shared_ptr<run_feed>> start(run_request r, recorded told = {});
   /// The run of this name: one that goes on, or a detached one that has ended and is still kept. Else errc::not_found.
   result<std::shared_ptr<run_feed>> find(std::string_view run) const;
   /// Asks the run to end with `cancelled`; its result still comes. False when no run of this name goes on.
   bool cancel(std::string_view run, std::string text);
+  /// Answers an open question of a run; `done` comes when the answer is kept (or was not), never from inside.
+  /// Errors: errc::not_found when no such question is open.
+  void answer(std::string_view run, std::string question, raw_json body, std::function<void(result<void>)> done);
   std::size_t active() const;
   const loop_counters& counts() const;
   /// Refuses new runs from the first step on, lets those that go on end for `grace`, then ends them as `interrupted`

@@ -54,6 +54,16 @@ class object_writer {
     }
     out_ += values.empty() ? "[]" : "]";
   }
+  void jsons(std::string_view name, const std::vector<raw_json>& values) {
+    key(name);
+    char before = '[';
+    for (const auto& v : values) {
+      out_ += before;
+      out_ += v.text();
+      before = ',';
+    }
+    out_ += values.empty() ? "[]" : "]";
+  }
   template <class E>
   void word(std::string_view name, E value) {
     text(name, words_of<E>::word(value));
@@ -147,6 +157,8 @@ void append_limits(std::string& out, const run_limits& l) {
   w.word("onLimit", l.on_limit);
   w.word("onToolError", l.on_tool_error);
   w.word("status", l.status);
+  w.word("approve", l.approve);
+  w.set("approveDestructive", l.approve_destructive);
   w.text("emptyResultText", l.empty_result_text);
   w.end();
 }
@@ -179,6 +191,9 @@ struct record_writer {
     }
     out += r.messages.empty() ? "[]" : "]";
     w.texts("tools", r.tools);
+    if (!r.approve.empty()) w.texts("approve", r.approve);
+    if (!r.client_tools.empty()) w.jsons("clientTools", r.client_tools);
+    w.set("detached", r.detached);
     w.key("limits");
     append_limits(out, r.limits);
   }
@@ -212,6 +227,8 @@ struct record_writer {
     w.text("kind", r.kind);
     w.filled("call", r.call_id);
     w.json("body", r.body);
+    w.text("definitionHash", hex(r.definition_hash, 16));
+    w.text("argumentsHash", hex(r.arguments_hash, 16));
     w.number("expiresMs", r.expires_ms);
   }
   void operator()(const record::answer& r) const {
@@ -228,6 +245,7 @@ struct record_writer {
     w.text("definitionHash", hex(r.definition_hash, 16));
     w.text("argumentsHash", hex(r.arguments_hash, 16));
     w.set("repeatable", r.repeatable);
+    w.set("toCaller", r.to_caller);
   }
   void operator()(const record::call_result& r) const {
     w.text("call", r.call_id);

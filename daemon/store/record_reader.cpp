@@ -164,6 +164,8 @@ run_limits read_limits(object_reader& o) {
   r.word("onLimit", l.on_limit);
   r.word("onToolError", l.on_tool_error);
   r.word("status", l.status);
+  r.word("approve", l.approve);
+  r.set("approveDestructive", l.approve_destructive);
   if (r.json("emptyResultText")) l.empty_result_text = r.text("emptyResultText");
   return l;
 }
@@ -177,6 +179,9 @@ void read(object_reader& o, record::run_started& r) {
     r.messages.push_back(read_message(element, o.place_of("messages"), o.wrong()));
   });
   r.tools = o.texts("tools");
+  r.approve = o.texts("approve");
+  o.each("clientTools", [&](const raw_json& element) { r.client_tools.push_back(element); });
+  o.set("detached", r.detached);
   r.limits = read_limits(o);
 }
 void read(object_reader& o, record::round_started& r) {
@@ -214,6 +219,8 @@ void read(object_reader& o, record::question& r) {
   r.kind = o.text("kind");
   r.call_id = o.text("call");
   r.body = o.json("body");
+  o.hash("definitionHash", r.definition_hash);
+  o.hash("argumentsHash", r.arguments_hash);
   o.number("expiresMs", r.expires_ms);
 }
 void read(object_reader& o, record::answer& r) {
@@ -229,6 +236,7 @@ void read(object_reader& o, record::call_intent& r) {
   o.hash("definitionHash", r.definition_hash);
   o.hash("argumentsHash", r.arguments_hash);
   o.set("repeatable", r.repeatable);
+  o.set("toCaller", r.to_caller);
 }
 void read(object_reader& o, record::call_result& r) {
   r.call_id = o.needed("call");

@@ -259,6 +259,12 @@ TEST_CASE("load: keys that need or exclude each other") {
   CHECK(load_one(R"({"models": {"m": {"api": "rehearsal"}}})").ok());
   CHECK_FALSE(load_one(R"({"limits": {"totalBytes": 16777216}})").ok());
   CHECK_FALSE(load_one(R"({"loop": {"maxRounds": 20, "max": {"maxRounds": 10}}})").ok());
+  CHECK(load_one(R"({"loop": {"maxRepeatedCalls": 0, "max": {"maxRepeatedCalls": 5}}})").error_text() ==
+        "f:1:31: is 0 (no limit), more than the 5 of loop.max.maxRepeatedCalls, in \"loop.maxRepeatedCalls\": lower it "
+        "or "
+        "raise the ceiling\n");
+  CHECK(load_one(R"({"loop": {"maxRounds": 0, "maxRepeatedCalls": 9, "max": {"maxRounds": 5, "maxRepeatedCalls": 0}}})")
+            .ok());
   CHECK(load_one(R"({"loop": {"max": {"maxRounds": 5}}})").config.loop.max_rounds == 5);
   CHECK_FALSE(load_one(R"({"mcpServers": {"x": {"command": "c", "tools": {"rename": {"a": "z", "b": "z"}}}}})").ok());
 }

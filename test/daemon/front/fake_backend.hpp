@@ -43,6 +43,11 @@ class fake_backend final : public daemon::backend {
     cancelled.emplace_back(run);
     return run.starts_with("run-");
   }
+  void answer(std::string_view run, std::string question, raw_json body,
+              std::function<void(result<void>)> done) override {
+    answers.push_back(std::string(run) + " " + question + " " + std::string(body.text()));
+    answered = std::move(done);
+  }
   daemon::loop_counters run_counts() const override { return counts; }
   void stop() override { ++stops; }
 
@@ -59,7 +64,8 @@ class fake_backend final : public daemon::backend {
   std::size_t bound = 4u << 20;                                    ///< of each
   daemon::runner::recorded told;                                   ///< of the last detached run
   std::vector<std::string> deserted;                               ///< runs that nobody reads any more, and why
-  std::vector<std::string> cancelled;
+  std::vector<std::string> cancelled, answers;
+  std::function<void(result<void>)> answered;
   int stops = 0;
   daemon::loop_counters counts;
 };

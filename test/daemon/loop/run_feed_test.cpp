@@ -248,9 +248,16 @@ TEST_CASE("a snapshot stands for what everybody has had: the round, its text, an
   f->push(event(kind::tool_call, R"({"type":"tool_call","call":"c1"})", "c1"));
   f->push(event(kind::tool_call, R"({"type":"tool_call","call":"c2"})", "c2"));
   f->push(event(kind::tool_result, R"({"type":"tool_result","call":"c1"})", "c1"));
-  f->push(event(kind::question, R"({"type":"question","question":"q1"})", "q1"));
-  f->push(event(kind::question, R"({"type":"question","question":"q2"})", "q2"));
-  f->push(event(kind::answer, R"({"type":"answer","question":"q1"})", "q1"));
+  const auto about_question = [&](kind k, std::string_view type, std::string call, const std::string& id) {
+    auto e = event(k, R"({"type":")" + std::string(type) + R"(","question":")" + id + "\"}", std::move(call));
+    e.text = id;
+    f->push(std::move(e));
+  };
+  about_question(kind::question, "question", "c3", "q1");
+  about_question(kind::question, "question", "c4", "q2");
+  about_question(kind::question, "question", "c5", "q3");
+  about_question(kind::answer, "answer", "", "q1");
+  f->push(event(kind::tool_result, R"({"type":"tool_result","call":"c5"})", "c5"));  // closed without an answer
   f->push(round(2));
   f->push(delta("ne"));
   f->push(delta("w \"1\""));
@@ -261,9 +268,9 @@ TEST_CASE("a snapshot stands for what everybody has had: the round, its text, an
   reader second(*f);
   reader textless(*f, {.deltas = false});
   f->push(delta("!"));
-  CHECK(second.read() == lines{R"(10: {"type":"snapshot","round":2,"model":"m","text":"new \"1\"",)" + rest, "11: !"});
-  CHECK(textless.read() == lines{R"(10: {"type":"snapshot","round":2,"model":"m",)" + rest});
-  CHECK(first.read() == lines{"11: !"});
+  CHECK(second.read() == lines{R"(12: {"type":"snapshot","round":2,"model":"m","text":"new \"1\"",)" + rest, "13: !"});
+  CHECK(textless.read() == lines{R"(12: {"type":"snapshot","round":2,"model":"m",)" + rest});
+  CHECK(first.read() == lines{"13: !"});
 }
 
 TEST_CASE("a reader that has everything so far gets no snapshot, and one of another life of the daemon does") {
@@ -364,7 +371,7 @@ TEST_CASE("a run that goes on after done begins anew for later readers and ends 
     reader parked(*f);
     CHECK(parked.read().back() == R"(2: {"type":"done","result":1})");
     CHECK(reader(*f, {.after = 2}).place->ended());
-    f->reopen();
+    f->reopen();  // the next event would too
     CHECK_FALSE(f->over());
     reader next(*f, {.after = 2}), other(*f);
     CHECK_FALSE(next.place->ended());
