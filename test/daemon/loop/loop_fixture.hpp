@@ -259,27 +259,31 @@ class failing_journal final : public journal {
   };
 };
 
-class caller final : public run_events {
+/// Reads the feeds of its runs to their ends, at once.
+class caller final : public run_feed::listener {
  public:
-  void on_event(const std::string& run, run_event e) override {
-    CHECK(done.empty());
-    last_run = run;
-    if (e.type == run_event::kind::text)
-      events.push_back("text " + e.text);
-    else if (e.type == run_event::kind::reasoning)
-      events.push_back("reasoning " + e.text);
-    else
-      events.push_back(e.body.str());
-    if (e.type != run_event::kind::text && e.type != run_event::kind::reasoning) {
-      CHECK(raw_json::parse(events.back()).has_value());
-      CHECK(events.back().starts_with("{\"type\":\""));
-    }
+  /// What is there already is read too.
+  void read(run_feed& feed, run_feed::wish w = {}) {
+    last_run = feed.run();
+    readers.push_back(feed.attach(*this, w));
+    on_ready(false);
   }
-  void on_done(const std::string& run, raw_json result) override {
-    last_run = run;
-    CHECK(raw_json::parse(result.text()).has_value());
-    done.push_back(std::move(result));
-    if (then) then();
+  void leave(const std::string& why = "the caller went away") {
+    for (auto& r : std::exchange(readers, {})) r->leave(why);
+  }
+  void on_ready(bool) override {
+    for (std::size_t i = 0; i < readers.size(); ++i) {  // `then` may add some
+      auto& r = *readers[i];
+      while (const auto* e = r.peek()) {
+        take(*e);
+        r.pop();
+      }
+      if (!r.ended()) continue;
+      done.push_back(r.result());
+      CHECK(raw_json::parse(done.back().text()).has_value());
+      readers.erase(readers.begin() + static_cast<std::ptrdiff_t>(i--));
+      if (then) then();
+    }
   }
   /// The events whose type is `type`.
   lines of(const std::string& type) const {
@@ -294,9 +298,40 @@ class caller final : public run_events {
     return value.as_string().value_or(std::string(value.text()));
   }
   lines events;
+  std::vector<std::uint64_t> numbers;  ///< of the events, `done` included
   std::vector<raw_json> done;
   std::string last_run;
   std::function<void()> then;
+  std::vector<std::unique_ptr<feed_reader>> readers;
+
+ private:
+  void take(const run_feed::entry& e) {
+    numbers.push_back(e.seq);
+    if (e.event.type == run_event::kind::done) return;
+    if (e.event.type == run_event::kind::text)
+      events.push_back("text " + e.event.text);
+    else if (e.event.type == run_event::kind::reasoning)
+      events.push_back("reasoning " + e.event.text);
+    else
+      events.push_back(e.event.body.str());
+    if (e.event.is_delta()) return;
+    CHECK(raw_json::parse(events.back()).has_value());
+    CHECK(events.back().starts_with("{\"type\":\""));
+  }
+};
+
+/// With a caller for each start.
+class test_runner final : public runner {
+ public:
+  using runner::runner;
+  using runner::start;
+  result<std::string> start(run_request r, caller& c) {
+    const bool deltas = r.stream;
+    auto feed = start(std::move(r));
+    if (!feed) return std::unexpected(feed.error());
+    c.read(**feed, {.deltas = deltas});
+    return (*feed)->run();
+  }
 };
 
 inline std::vector<adapted_tool> plain_adapter(std::span<const mcp::entry_ptr> entries, std::string_view) {
@@ -320,14 +355,14 @@ struct fixture {
   std::function<bool(const mcp::catalog_entry&)> needs_yes = [](const mcp::catalog_entry& e) {
     return e.tool == "guarded";
   };
-  std::unique_ptr<runner> runs;
+  std::unique_ptr<test_runner> runs;
   /// Why the runs of this test are not held against the folds of their records; empty: they are, at the end.
   std::string unproven;
 
   explicit fixture(bool store_fails = false) {
     if (store_fails) unproven = "what a store that fails has not kept cannot be folded";
     offer({"lookup", "other"});
-    runs = std::make_unique<runner>(
+    runs = std::make_unique<test_runner>(
         context.get_executor(), time, random, tools,
         [this](std::string_view name) -> result<std::shared_ptr<providers::model>> {
           if (!name.empty() && name != "scripted")

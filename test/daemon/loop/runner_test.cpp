@@ -144,7 +144,7 @@ TEST_CASE("G32: a model that calls tools for ever is stopped by the rounds") {
 TEST_CASE("L7: the guidance joins the system prompt with names only") {
   fixture f;
   f.runs.reset();
-  f.runs = std::make_unique<runner>(
+  f.runs = std::make_unique<test_runner>(
       f.context.get_executor(), f.time, f.random, f.tools,
       [&](std::string_view) -> result<std::shared_ptr<providers::model>> { return f.model; }, f.kept,
       runner::options{16, true, plain_adapter, {}});
@@ -472,14 +472,176 @@ TEST_CASE("G16: a caller that goes away ends its runs and is told nothing more")
   f.settle();
   CHECK(f.runs->active() == 2);
   const auto told = f.caller_.events.size();
-  f.runs->forget(f.caller_);
+  f.caller_.leave();
   f.settle();
   CHECK(f.runs->active() == 1);
   CHECK(f.model->open == 1);
   CHECK(f.caller_.done.empty());
   CHECK(f.caller_.events.size() == told);
-  f.runs->forget(other);
+  other.leave();
   f.settle();
+}
+
+TEST_CASE("L18: a run goes on while somebody who started it or attached is there") {
+  fixture f;
+  f.model->script = {silent()};
+  auto r = fixture::ask();
+  r.run = "mine";
+  f.run(r);
+  caller other;
+  other.read(**f.runs->find("mine"));
+  f.caller_.leave();
+  f.settle();
+  CHECK(f.runs->active() == 1);
+  other.leave("cancelled by its caller");
+  f.settle();
+  CHECK(f.runs->active() == 0);
+  CHECK(f.runs->find("mine").error().code == errc::not_found);
+  CHECK(names(f.written()) == lines{"run_started", "round_started", "cancel", "run_ended"});
+}
+
+TEST_CASE("L18: events have the same numbers for everybody and rise by one") {
+  fixture f;
+  f.model->script = {calls({lookup("a")}), says("done")};
+  auto r = fixture::ask();
+  r.run = "mine";
+  f.start(r);
+  caller other;
+  other.read(**f.runs->find("mine"));
+  f.settle();
+  CHECK(f.caller_.events == other.events);
+  CHECK(f.caller_.numbers == other.numbers);
+  for (std::size_t i = 0; i < f.caller_.numbers.size(); ++i) CHECK(f.caller_.numbers[i] == i + 1);
+  CHECK(f.caller_.done.front().text() == other.done.front().text());
+}
+
+TEST_CASE("L18: a detached run goes on without a caller and is there for attach when it has ended") {
+  fixture f;
+  f.server->hold["lookup"] = true;
+  f.model->script = {calls({lookup("a")}), says("done")};
+  auto r = fixture::ask();
+  r.run = "mine";
+  r.detach = true;
+  std::vector<std::string> recorded;
+  const auto told = [&](const result<std::string>& name) {
+    CHECK(names(f.written()) == lines{"run_started"});
+    recorded.push_back(*name);
+  };
+  REQUIRE(f.runs->start(r, told).has_value());
+  CHECK(recorded.empty());
+  f.settle();
+  CHECK(recorded == std::vector<std::string>{"mine"});
+  caller first;
+  first.read(**f.runs->find("mine"));
+  const auto seen = first.numbers.size();
+  CHECK(seen > 0);
+  first.leave();
+  f.server->release();
+  f.settle();
+  CHECK(f.runs->active() == 0);
+  CHECK(f.runs->counts().stops == std::vector<std::pair<std::string, std::uint64_t>>{{"final", 1}});
+  caller all, rest;
+  all.read(**f.runs->find("mine"));
+  rest.read(**f.runs->find("mine"), {.after = seen});
+  CHECK(all.member("text") == "done");
+  CHECK(rest.member("text") == "done");
+  CHECK(all.numbers.size() == seen + rest.numbers.size());
+  for (std::size_t i = 0; i < all.numbers.size(); ++i) CHECK(all.numbers[i] == i + 1);
+  CHECK(lines(all.events.end() - static_cast<std::ptrdiff_t>(rest.events.size()), all.events.end()) == rest.events);
+  CHECK(all.of("text") == lines{"text done"});
+}
+
+TEST_CASE("L18: a detached run is cancelled by its name") {
+  fixture f;
+  f.model->script = {silent()};
+  auto r = fixture::ask();
+  r.run = "mine";
+  r.detach = true;
+  REQUIRE(f.runs->start(r).has_value());
+  f.settle();
+  CHECK(f.runs->cancel("mine", "cancelled by a caller"));
+  f.settle();
+  CHECK_FALSE(f.runs->cancel("mine", ""));
+  f.caller_.read(**f.runs->find("mine"));
+  CHECK(f.caller_.member("stopReason") == "cancelled");
+}
+
+TEST_CASE("L18: a detached start that cannot be recorded is told and leaves nothing behind") {
+  fixture f(true);
+  f.failing.fail_at = "run_started";
+  auto r = fixture::ask();
+  r.run = "mine";
+  r.detach = true;
+  std::string why;
+  REQUIRE(f.runs->start(r, [&](const result<std::string>& name) { why = name.error().message; }).has_value());
+  f.settle();
+  CHECK(why == "the run was not started: the run's journal could not be written: no space left on device");
+  CHECK(f.runs->find("mine").error().code == errc::not_found);
+  CHECK(f.model->requests.empty());
+}
+
+TEST_CASE("L18: the same request with the same name attaches to its run and any other is refused") {
+  fixture f;
+  f.model->script = {silent(), silent()};
+  auto r = fixture::ask();
+  r.run = "mine";
+  r.likeness = 7;
+  f.run(r);
+  caller other;
+  CHECK(f.runs->start(r, other).value() == "mine");
+  CHECK(f.runs->active() == 1);
+  auto by_name = r;
+  by_name.likeness = 0;
+  by_name.name_only = true;
+  caller third;
+  CHECK(f.runs->start(by_name, third).value() == "mine");
+  r.likeness = 8;
+  CHECK(contains(f.runs->start(r, other).error().message, "was asked for something else"));
+  r.likeness = 7;
+  r.detach = true;
+  CHECK(contains(f.runs->start(r).error().message, "ends with its callers"));
+  by_name.run = "other";
+  CHECK(f.runs->start(by_name, other).error().code == errc::not_found);
+  f.caller_.leave();
+  other.leave();
+  third.leave();
+  f.settle();
+  CHECK(f.runs->active() == 0);
+
+  // A detached one may be started twice: the second time tells that it is there, also when it has ended.
+  f.model->script = {silent()};
+  r.run = "kept";
+  int told = 0;
+  const auto count = [&](const result<std::string>& name) { told += name.has_value() ? 1 : 0; };
+  REQUIRE(f.runs->start(r, count).has_value());
+  REQUIRE(f.runs->start(r, count).has_value());
+  CHECK(told == 0);
+  f.settle();
+  CHECK(told == 2);
+  f.runs->cancel("kept", "");
+  f.settle();
+  REQUIRE(f.runs->start(r, count).has_value());
+  CHECK(told == 3);
+  CHECK(f.runs->active() == 0);
+}
+
+TEST_CASE("L18: a caller that attaches late is told by a snapshot what is going on") {
+  fixture f;
+  f.server->hold["lookup"] = true;
+  f.model->script = {says("let me see", {lookup("a")}), says("done")};
+  auto r = fixture::ask();
+  r.run = "mine";
+  f.run(r);
+  caller late;
+  late.read(**f.runs->find("mine"));
+  REQUIRE(late.events.size() == 1);
+  CHECK(late.events[0] == R"({"type":"snapshot","round":1,"model":"scripted","text":"let me see","calls":[)" +
+                              f.caller_.of("tool_call").at(0) + R"(],"questions":[]})");
+  CHECK(late.numbers[0] == f.caller_.numbers.back());
+  f.server->release();
+  f.settle();
+  CHECK(late.member("text") == "done");
+  CHECK(late.numbers.back() == f.caller_.numbers.back());
 }
 
 TEST_CASE("L18: a cancel before the servers are settled ends the run without a model call") {
@@ -545,7 +707,7 @@ TEST_CASE("runner: unknown models and names in use and too many runs are errors"
   std::size_t started = 1;
   while (f.runs->start(fixture::ask(), f.caller_).has_value()) ++started;
   CHECK(started == 1024);
-  f.runs->forget(f.caller_);
+  f.caller_.leave();
   f.settle();
 }
 
