@@ -23,13 +23,16 @@ struct replayed : fixture {
     work();
     asio::post(context, std::move(done));
   };
-  runner all{context.get_executor(),
-             time,
-             random,
-             tools,
-             [this](std::string_view) -> result<std::shared_ptr<providers::model>> { return talk; },
-             kept,
-             runner::options{1024, false, plain_adapter, {}}};
+  memory_journal own;
+  test_runner all{context.get_executor(),
+                  time,
+                  random,
+                  tools,
+                  [this](std::string_view) -> result<std::shared_ptr<providers::model>> { return talk; },
+                  own,
+                  runner::options{1024, false, plain_adapter, {}}};
+
+  replayed() { unproven = "a replayed model does not note when it is called"; }
 
   void record() { talk = providers::make_recording_model({"talk", path, {}}, model, random, blocking); }
   void play() {

@@ -18,10 +18,6 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 lines names(const std::vector<run_record>& records) {
   lines all;
   for (const auto& r : records) all.emplace_back(name_of(r));
