@@ -23,7 +23,7 @@ struct replayed : fixture {
     work();
     asio::post(context, std::move(done));
   };
-  runner all{context.get_executor(),
+  test_runner all{context.get_executor(),
              time,
              random,
              tools,
