@@ -10,6 +10,7 @@
 #include <boost/asio/post.hpp>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <exception>
@@ -24,7 +25,7 @@ namespace mcpbx::daemon::test {
 
 namespace asio = boost::asio;
 
-/// What the live run did, in order, with the number of records that were in the journal then.
+/// What a live run did, with the number of its records that were in the journal then.
 struct effect {
   std::string what;
   std::size_t records = 0;
@@ -179,6 +180,68 @@ class fake_tools final : public tool_source {
   asio::io_context& context_;
 };
 
+/// Keeps the records and the effects of each run. A run acts only right after it has appended, so an effect is that of
+/// the run which appended last.
+class noted_journal final : public journal {
+ public:
+  struct run {
+    std::vector<run_record> records;
+    std::vector<effect> effects;
+  };
+  std::unique_ptr<run_journal> open_run(const std::string&) override {
+    runs_.push_back(std::make_shared<run>());
+    return std::make_unique<one>(*this, runs_.back());
+  }
+  void note(std::string what) {
+    if (acting_) acting_->effects.push_back({std::move(what), acting_->records.size()});
+  }
+  /// In order of opening.
+  const std::vector<std::shared_ptr<run>>& runs() const { return runs_; }
+
+ private:
+  struct one final : run_journal {
+    one(noted_journal& o, std::shared_ptr<run> r) : owner(o), mine(std::move(r)) {}
+    asio::awaitable<result<void>> append(std::vector<run_record> records, bool) override {
+      for (auto& r : records) mine->records.push_back(std::move(r));
+      owner.acting_ = mine;
+      co_return result<void>{};
+    }
+    noted_journal& owner;
+    std::shared_ptr<run> mine;
+  };
+  std::vector<std::shared_ptr<run>> runs_;
+  std::shared_ptr<run> acting_;
+};
+
+/// The effects that the fold of every prefix commands, in order, each with the number of records it takes.
+inline std::vector<effect> commanded(const std::vector<run_record>& records) {
+  std::vector<effect> all;
+  run_core core;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    core.apply(records[i]);
+    for (const auto& c : core.commands()) {
+      if (std::holds_alternative<command::call_model>(c)) all.push_back({"model", i + 1});
+      if (const auto* run = std::get_if<command::run_call>(&c))
+        all.push_back({"call " + core.find_call(run->call_id)->name.substr(5), i + 1});
+    }
+  }
+  return all;
+}
+
+/// What is wrong between what a run started and what the folds of its records command, or "".
+inline std::string fault_of(const noted_journal::run& run) {
+  const auto expected = commanded(run.records);
+  for (std::size_t i = 0; i < std::max(expected.size(), run.effects.size()); ++i) {
+    if (i >= run.effects.size()) return expected[i].what + " was commanded and not started";
+    if (i >= expected.size()) return run.effects[i].what + " was started and not commanded";
+    if (run.effects[i].what != expected[i].what)
+      return run.effects[i].what + " was started where " + expected[i].what + " was commanded";
+    if (run.effects[i].records < expected[i].records)
+      return run.effects[i].what + " was started before its record was in the journal";
+  }
+  return fault_of(run.records);
+}
+
 class failing_journal final : public journal {
  public:
   std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(*this); }
@@ -282,10 +345,9 @@ struct fixture {
   asio::io_context context{1};
   mcpbx::test::manual_time time;
   mcpbx::test::counting_random random;
-  std::vector<effect> effects;
-  std::function<void(std::string)> note = [this](std::string what) { effects.push_back({std::move(what), records()}); };
-  memory_journal kept{true};
+  noted_journal kept;
   failing_journal failing;
+  std::function<void(std::string)> note = [this](std::string what) { kept.note(std::move(what)); };
   fake_tools tools{context};
   std::shared_ptr<scripted_model> model = std::make_shared<scripted_model>(context, note);
   std::shared_ptr<scripted_client> server = std::make_shared<scripted_client>(context, "srv", note);
@@ -294,8 +356,11 @@ struct fixture {
     return e.tool == "guarded";
   };
   std::unique_ptr<test_runner> runs;
+  /// Why the runs of this test are not held against the folds of their records; empty: they are, at the end.
+  std::string unproven;
 
   explicit fixture(bool store_fails = false) {
+    if (store_fails) unproven = "what a store that fails has not kept cannot be folded";
     offer({"lookup", "other"});
     runs = std::make_unique<test_runner>(
         context.get_executor(), time, random, tools,
@@ -316,6 +381,8 @@ struct fixture {
     CHECK(runs->active() == 0);
     CHECK(model->open == 0);
     runs.reset();
+    CHECK(kept.runs().empty() == !unproven.empty());
+    for (const auto& run : kept.runs()) CHECK(fault_of(*run) == "");
   }
 
   mcp::entry_ptr entry(const std::string& name, std::string title = {}) {
@@ -335,8 +402,8 @@ struct fixture {
     for (const auto& n : names) entries.push_back(entry(n));
     tools.catalog = std::make_shared<mcp::catalog>(std::move(entries), tools.catalog->revision() + 1);
   }
-  std::size_t records() const { return kept.kept().empty() ? 0 : kept.kept().back().second->size(); }
-  const std::vector<run_record>& written() const { return *kept.kept().back().second; }
+  /// The records of the run that was started last.
+  const std::vector<run_record>& written() const { return kept.runs().back()->records; }
 
   /// Lets everything happen that can happen without the clock.
   void settle() {

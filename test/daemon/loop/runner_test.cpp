@@ -1,4 +1,5 @@
-// Live runs: the shell around the fold, against scripted models and servers.
+// Live runs: the shell around the fold, against scripted models and servers. Every run of every test here is held
+// against the folds of its records when its fixture ends.
 #include "daemon/loop/runner.hpp"
 
 #include "daemon/loop/argument_checks.hpp"
@@ -31,31 +32,6 @@ providers::tool_call_block lookup(std::string id) {
   return call(std::move(id), "srv__lookup");
 }
 
-// The effects that the fold of every prefix commands, in order, each with the number of records it takes.
-std::vector<effect> commanded(const std::vector<run_record>& records) {
-  std::vector<effect> all;
-  run_core core;
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    core.apply(records[i]);
-    for (const auto& c : core.commands()) {
-      if (std::holds_alternative<command::call_model>(c)) all.push_back({"model", i + 1});
-      if (const auto* run = std::get_if<command::run_call>(&c))
-        all.push_back({"call " + core.find_call(run->call_id)->name.substr(5), i + 1});
-    }
-  }
-  return all;
-}
-
-void check_property(const fixture& f) {
-  const auto expected = commanded(f.written());
-  REQUIRE(f.effects.size() == expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    CHECK(f.effects[i].what == expected[i].what);
-    CHECK(f.effects[i].records >= expected[i].records);  // the record was in the journal before
-  }
-  CHECK(fault_of(f.written()) == "");
-}
-
 }  // namespace
 
 TEST_CASE("L1: a run calls the model and its tools until the model answers") {
@@ -70,7 +46,6 @@ TEST_CASE("L1: a run calls the model and its tools until the model answers") {
   CHECK(names(f.written()) == lines{"run_started", "round_started", "assistant", "call_intent", "call_result",
                                     "round_started", "assistant", "call_intent", "call_intent", "call_result",
                                     "call_result", "round_started", "assistant", "run_ended"});
-  check_property(f);
   CHECK(f.runs->active() == 0);
 }
 
@@ -205,7 +180,6 @@ TEST_CASE("L8: the time limit of the run cancels what is open") {
   CHECK(f.server->cancelled == 1);
   CHECK(contains(f.caller_.of("tool_result").at(0), "\"durationMs\":5000"));
   CHECK(f.time.armed() == 0);
-  check_property(f);
 }
 
 TEST_CASE("L8: elapsed time is in the records") {
@@ -243,7 +217,6 @@ TEST_CASE("L10: an unknown tool is told what resembles it and no server hears of
   CHECK(contains(results[0], "Similar names: srv__lookup"));
   CHECK(contains(results[1], "The tools are: srv__lookup, srv__other"));
   CHECK(f.caller_.of("tool_call").size() == 2);  // shown all the same
-  check_property(f);
 }
 
 TEST_CASE("G29: a tool that this run may not use is not executed") {
@@ -285,7 +258,6 @@ TEST_CASE("L10: a tool whose server object is gone has an error result without a
   f.model->script = {calls({lookup("a")}), says("done")};
   f.run();
   CHECK(contains(f.caller_.of("tool_result").at(0), "is gone"));
-  check_property(f);
 }
 
 namespace {
@@ -317,7 +289,6 @@ TEST_CASE("L10: arguments that miss the schema become an error result that names
   CHECK(contains(results[0], "arguments.items[1].name: expected a string, found the number 5"));
   CHECK(contains(results[0], R"(arguments: expected the member \"unit\", which is missing)"));
   CHECK(std::get<record::call_result>(f.written()[3]).cause == record::result_cause::bad_arguments);
-  check_property(f);
 }
 
 TEST_CASE("L10: absent arguments are checked as an empty object") {
@@ -343,6 +314,7 @@ TEST_CASE("L10: a schema that cannot be compiled or followed never keeps a call 
 
 TEST_CASE("L10: a schema is compiled at the first call and kept within bounds") {
   fixture f;
+  f.unproven = "nothing runs here";
   argument_checks checks;
   CHECK(checks.kept() == 0);
   for (std::uint64_t i = 0; i < 2 * argument_checks::max_kept; ++i) {
@@ -388,7 +360,6 @@ TEST_CASE("G29: calls without ids or with the same id have one result each") {
   CHECK(f.caller_.member("stopReason") == "final");
   CHECK(f.server->params.size() == 4);
   CHECK(fault_of(f.model->requests.back().messages) == "");
-  CHECK(fault_of(f.written()) == "");
 }
 
 TEST_CASE("L12: calls of one round run at the same time and an early answer waits for its turn") {
@@ -403,7 +374,6 @@ TEST_CASE("L12: calls of one round run at the same time and an early answer wait
   const auto& results = *f.model->requests[1].messages.back();
   CHECK(std::get<providers::tool_result_block>(results.blocks[0]).call_id == "a");
   CHECK(std::get<providers::tool_result_block>(results.blocks[1]).call_id == "b");
-  check_property(f);
 }
 
 TEST_CASE("L15: status lines follow the stages") {
@@ -467,7 +437,6 @@ TEST_CASE("L18: a cancel reaches the model call") {
   CHECK(f.caller_.member("stopReason") == "cancelled");
   CHECK(f.caller_.member("reason") == "Unable to complete task: the user pressed Ctrl-C.");
   CHECK_FALSE(f.runs->cancel(name, ""));
-  check_property(f);
 }
 
 TEST_CASE("G16: a cancel reaches the tool server and every call keeps its one result") {
@@ -480,7 +449,6 @@ TEST_CASE("G16: a cancel reaches the tool server and every call keeps its one re
   CHECK(f.server->cancelled == 2);
   CHECK(f.caller_.of("tool_result").size() == 2);
   CHECK(f.caller_.member("stopReason") == "cancelled");
-  check_property(f);
 }
 
 TEST_CASE("G16: a result that crosses the cancel is dropped") {
@@ -493,7 +461,6 @@ TEST_CASE("G16: a result that crosses the cancel is dropped") {
   f.settle();
   CHECK(f.caller_.of("tool_result").size() == 1);
   CHECK(f.caller_.done.size() == 1);
-  CHECK(fault_of(f.written()) == "");
 }
 
 TEST_CASE("G16: a caller that goes away ends its runs and is told nothing more") {
