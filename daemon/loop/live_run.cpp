@@ -206,6 +206,10 @@ run_record live_run::intent_or_refusal(const std::string& id) {
   if (!entry)
     return closing_record({id, record::result_cause::unknown_tool,
                            words::unknown_tool(call.name, offer_->similar(call.name, 3), offer_->names)});
+  // It may have changed since the round was begun with it.
+  if (const auto* withheld = around_.tools.snapshot()->find_withheld(entry->name))
+    return closing_record(
+        {id, record::result_cause::refused, "Not executed: " + mcp::withheld_text(entry->name, *withheld)});
   if (entry->owner.expired())
     return closing_record({id, record::result_cause::unavailable,
                            "Not executed: the server \"" + entry->server + "\" of this tool is gone."});

@@ -36,6 +36,7 @@ class fake_backend final : public daemon::backend {
   }
   void forget_runs(daemon::run_events&) override { ++forgotten; }
   daemon::loop_counters run_counts() const override { return counts; }
+  daemon::pin_register* pins() override { return register_of_pins; }
   void stop() override { ++stops; }
 
   void settle() {
@@ -50,6 +51,7 @@ class fake_backend final : public daemon::backend {
   daemon::run_events* sink = nullptr;
   std::vector<std::string> cancelled;
   int forgotten = 0, stops = 0;
+  daemon::pin_register* register_of_pins = nullptr;
   daemon::loop_counters counts;
 };
 
