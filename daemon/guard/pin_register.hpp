@@ -40,7 +40,7 @@ class pin_register {
   virtual void list(pin_choice which, bool definitions, std::function<void(pin_report)> then) = 0;
   /// Approves what is listed now, and that what is gone is gone; gives the number of tools whose pin changed. With
   /// `sha256` only a single tool, and only if that is its hash now. Errors: errc::not_found, errc::invalid_argument
-  /// (the hash is another one, or the server has not listed its tools), errc::io and errc::parse (the file).
+  /// (the hash is another one, or the server has not listed its tools), errc::io (the file).
   virtual void accept(pin_choice which, std::string sha256, std::function<void(result<std::size_t>)> then) = 0;
 };
 

@@ -127,7 +127,7 @@ result<pin_book> pin_worker::read() {
   if (!text) return fail(text.error().code, pin_words::broken_file(*path_, text.error()));
   if (!*text) return pin_book();
   auto book = read_pins(**text);
-  if (!book) return fail(book.error().code, pin_words::broken_file(*path_, book.error()));
+  if (!book) return fail(errc::io, pin_words::broken_file(*path_, book.error()));
   return book;
 }
 

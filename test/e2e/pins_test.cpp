@@ -63,7 +63,7 @@ TEST_CASE("G37: in mode block a changed definition reaches no caller and no mode
   const auto shown = run_cli(d, {"pins", "show", "s__echo"});
   CHECK(shown.status == 0);
   CHECK(contains(shown.out, "+ CHANGED"));
-  CHECK(contains(shown.out, "    - "));
+  CHECK(contains(shown.out, "\n  - "));
   CHECK_FALSE(contains(shown.out, "s__add"));
 
   const auto one = run_cli(d, {"pins", "accept", "s__echo"});
