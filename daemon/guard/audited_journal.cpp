@@ -52,6 +52,7 @@ class call_watch {
           one.arguments_known = true;
         }
       } else if (const auto* intent = std::get_if<record::call_intent>(&r)) {
+        if (intent->to_caller) continue;  // for a tool of the caller's own: no server of ours sees it
         auto& one = open_[intent->call_id];
         one.call.name = intent->name;
         one.call.server = intent->server;
@@ -59,7 +60,7 @@ class call_watch {
       } else if (const auto* result = std::get_if<record::call_result>(&r)) {
         ended.push_back(end(*result));
       } else if (const auto* own = std::get_if<record::caller_result>(&r)) {
-        open_.erase(own->call_id);  // a tool of the caller's own: no server of ours has seen it
+        open_.erase(own->call_id);
       }
     }
     return ended;

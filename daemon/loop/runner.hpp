@@ -29,6 +29,9 @@ struct run_request {
   std::string system;                            ///< system prompt, or ""
   std::vector<providers::message_ptr> messages;  ///< ends with a user message
   std::vector<std::string> tools;                ///< globs; empty: all
+  std::vector<std::string> approve;              ///< globs of tools that need a yes, beside those of their servers
+  std::vector<raw_json> client_tools;            ///< the caller's own (L21): definitions in MCP's shape
+  std::vector<record::caller_result> results;    ///< of such tools: the parked run of this name goes on, nothing starts
   run_limits limits;
   bool stream = true;  ///< false: no text and reasoning events
 };
@@ -45,6 +48,7 @@ struct run_event {
     tool_progress,
     tool_log,
     tool_result,
+    question,
     usage,
     error,
     done
@@ -55,7 +59,8 @@ struct run_event {
   segments body;
 };
 
-/// Receives a run's events in order; `done` comes exactly once, last. Never from inside start().
+/// Receives a run's events in order; `done` comes exactly once, last. Never from inside start(). A run that hands calls
+/// back to its caller tells `done` with caller_tools, and nobody anything until it goes on.
 class run_events {
  public:
   virtual ~run_events() = default;
@@ -80,16 +85,22 @@ class runner {
     std::size_t max_runs = 1024;
     bool guidance = true;  ///< L7
     tool_adapter adapt = schema_adapter();
+    /// Whether the configuration wants a person's yes for this tool.
+    std::function<bool(const mcp::catalog_entry&)> needs_approval;
   };
   /// Everything given by reference must outlive the runner.
   runner(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
          model_source models, journal& store, options o);
   ~runner();
 
-  /// Starts a run; its name comes back. Errors: unknown model, a run of that name exists, too many runs.
+  /// Starts a run, or goes on with one that waits for `results`; its name comes back. Errors: unknown model, a run of
+  /// that name exists, too many runs; no run waits for these results.
   result<std::string> start(run_request r, run_events& events);
   /// Asks the run to end with `cancelled`; its result still comes. False when there is no such run.
   bool cancel(std::string_view run, std::string text);
+  /// Answers an open question of a run; `done` comes when the answer is kept (or was not), never from inside.
+  /// Errors: errc::not_found when no such question is open.
+  void answer(std::string_view run, std::string question, raw_json body, std::function<void(result<void>)> done);
   /// The events object goes away (its connection closed): its runs are cancelled and tell nobody.
   void forget(run_events& events);
   std::size_t active() const;
