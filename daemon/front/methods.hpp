@@ -10,7 +10,7 @@ void add_daemon_methods(own_methods& table);
 void add_tool_methods(own_methods& table);
 /// pins/list, pins/accept.
 void add_pin_methods(own_methods& table);
-/// chat.
+/// chat, attach.
 void add_chat_methods(own_methods& table, const chat_defaults& defaults);
 
 /// The result of mcpbx/status.
