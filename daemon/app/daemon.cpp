@@ -92,10 +92,10 @@ class parts {
         tools_(servers_),
         http_(io_.get_executor(), time_, resolve_, compute_, {}),
         models_(config_, io_.get_executor(), http_, time_, random_, resolve_),
-        journal_(make_journal(config_, conf::environment::of_process(), io_.get_executor(), time_)),
+        journal_(make_journal(config_, conf::environment::of_process(), io_.get_executor(), time_, !o.keep_nothing)),
         runs_(io_.get_executor(), time_, random_, tools_, [this](std::string_view name) { return models_.find(name); },
               *journal_, {.guidance = guidance()}),
-        backend_(servers_, runs_, [this] { stop("asked to by a caller"); }),
+        backend_(servers_, runs_, *journal_, [this] { stop("asked to by a caller"); }),
         door_(io_.get_executor(), time_, backend_, door_options(), [this](pid_t pid) { return admit(pid); }),
         signals_(io_.get_executor()) {}
 

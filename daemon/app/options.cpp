@@ -40,6 +40,7 @@ std::variant<command_line, int> parse_command_line(int argc, char** argv) {
   app.add_option("--log-level", level, "trace, debug, info, warn, error or off (info)")->type_name("LEVEL");
   app.add_flag("--check-config", o.check_config, "check the configuration, run nothing, and end");
   app.add_flag("--idle-exit", o.idle_exit, "end after idleExitMs (15 minutes) without callers or runs");
+  app.add_flag("--private", o.keep_nothing, "keep no runs unless store.url says where (mcpbx --standalone)");
   app.add_option("--http", http, "an HTTP address as well")->type_name("HOST:PORT")->group("Not in this version");
   try {
     app.parse(argc, argv);

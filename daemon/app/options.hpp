@@ -13,7 +13,8 @@ struct command_line {
   std::string socket;                   ///< --socket, or ""
   std::optional<log::level> log_level;  ///< --log-level; unset: the configuration's
   bool check_config = false;
-  bool idle_exit = false;  ///< end after idleExitMs without callers or runs (a daemon the CLI started)
+  bool keep_nothing = false;  ///< without store.url no run is kept (a daemon for one command, beside the usual one)
+  bool idle_exit = false;     ///< end after idleExitMs without callers or runs (a daemon the CLI started)
 };
 
 /// The options, or the exit status when there is nothing to run (help, version, a wrong option), already explained.

@@ -115,7 +115,7 @@ result<connected> start_private(const place& p) {
     return fail(errc::io, "cannot make a folder for a private daemon in " + folder);
   const std::string socket = p.socket.empty() ? folder + "/mcpbx.sock" : p.socket;
   const int log = ::open((folder + "/mcpbxd.log").c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  std::vector<std::string> arguments{"--socket", socket};
+  std::vector<std::string> arguments{"--private", "--socket", socket};
   if (!p.config.empty()) arguments.insert(arguments.end(), {"--config", p.config});
   auto pid = spawn(arguments, log, false);
   if (!pid) return std::unexpected(pid.error());

@@ -2,6 +2,7 @@
 // tested without a process or a model.
 #pragma once
 #include "daemon/loop/runner.hpp"
+#include "daemon/store/journal.hpp"
 #include "mcp/client/supervisor.hpp"
 
 #include <functional>
@@ -29,6 +30,8 @@ class backend {
   virtual bool cancel_run(std::string_view run, std::string text) = 0;
   virtual void forget_runs(run_events& events) = 0;
   virtual loop_counters run_counts() const = 0;
+  /// Where sessions are.
+  virtual journal& store() = 0;
 
   /// The daemon is to stop gracefully. Called in a turn of its own.
   virtual void stop() = 0;
@@ -37,9 +40,9 @@ class backend {
 /// The real one: passes everything on.
 class live_backend final : public backend {
  public:
-  /// All three must outlive it.
-  live_backend(mcp::supervisor& servers, runner& runs, std::function<void()> stop)
-      : servers_(servers), runs_(runs), stop_(std::move(stop)) {}
+  /// All of them must outlive it.
+  live_backend(mcp::supervisor& servers, runner& runs, journal& store, std::function<void()> stop)
+      : servers_(servers), runs_(runs), store_(store), stop_(std::move(stop)) {}
 
   mcp::catalog_ptr tools() const override { return servers_.snapshot(); }
   void when_settled(milliseconds at_most, std::function<void()> then) override {
@@ -56,11 +59,13 @@ class live_backend final : public backend {
   bool cancel_run(std::string_view run, std::string text) override { return runs_.cancel(run, std::move(text)); }
   void forget_runs(run_events& events) override { runs_.forget(events); }
   loop_counters run_counts() const override { return runs_.counts(); }
+  journal& store() override { return store_; }
   void stop() override { stop_(); }
 
  private:
   mcp::supervisor& servers_;
   runner& runs_;
+  journal& store_;
   std::function<void()> stop_;
 };
 

@@ -172,4 +172,9 @@ void connection::on_done(const std::string& run, raw_json result) {
   found.mapped().reply.result(result);
 }
 
+void connection::on_refused(const std::string& run, const error& why) {
+  auto found = runs_.extract(run);
+  if (!closed_ && !found.empty()) found.mapped().reply.error(mcp::to_rpc_error(why));
+}
+
 }  // namespace mcpbx::daemon

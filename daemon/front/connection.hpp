@@ -128,6 +128,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   // run_events
   void on_event(const std::string& run, run_event e) override;
   void on_done(const std::string& run, raw_json result) override;
+  void on_refused(const std::string& run, const error& why) override;
 
   void watch_bytes();
   std::string who() const;

@@ -165,8 +165,6 @@ void add_daemon_methods(own_methods& table) {
   add_later(table, "mcpbx/answer", "mcpbx/answer is not in this version of mcpbx: runs do not ask questions");
   add_later(table, "mcpbx/attach",
             "mcpbx/attach is not in this version of mcpbx: a run belongs to the request that started it");
-  for (std::string_view name : {"mcpbx/sessions/list", "mcpbx/sessions/get", "mcpbx/sessions/delete"})
-    add_later(table, name, "sessions are not in this version of mcpbx: a run ends with its result");
 }
 
 }  // namespace mcpbx::daemon

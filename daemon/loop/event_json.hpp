@@ -17,9 +17,11 @@ segments tool_call(std::string_view call, std::string_view name, std::string_vie
 segments tool_progress(std::string_view call, const raw_json& params);
 segments tool_result(std::string_view call, bool is_error, const raw_json& result, std::int64_t duration_ms);
 segments usage(const providers::usage& so_far);
+/// Tokens as the object that results and sessions have.
+raw_json usage_members(const providers::usage& u);
 segments error(std::string_view message, bool retryable);
 
-/// The result of a run that has ended (L16).
+/// The result of a run that has ended (L16); of its messages those that its session held before are left out.
 raw_json run_result(const run_core& core);
 
 }  // namespace mcpbx::daemon::event_json

@@ -126,6 +126,10 @@ void live_run::tell(const record::run_ended& r) {
 }
 
 void live_run::deliver() {
+  if (refused_) {
+    if (auto* told = std::exchange(events_, nullptr)) told->on_refused(name(), *refused_);
+    return;
+  }
   if (auto* told = std::exchange(events_, nullptr)) told->on_done(name(), event_json::run_result(core_));
 }
 

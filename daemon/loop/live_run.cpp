@@ -20,10 +20,11 @@ constexpr milliseconds settle_time{1'000};  // what the first round waits for se
 
 }  // namespace
 
-live_run::live_run(run_surroundings& around, run_request request, std::shared_ptr<providers::model> model,
+live_run::live_run(run_surroundings& around, run_request request, bool goes_on, std::shared_ptr<providers::model> model,
                    run_events& events)
     : around_(around),
       request_(std::move(request)),
+      goes_on_(goes_on),
       model_(std::move(model)),
       events_(&events),
       inbox_(around.executor),
@@ -39,6 +40,10 @@ void live_run::stop(stop_reason why, std::string text) {
 }
 
 asio::awaitable<void> live_run::live() {
+  if (auto begun = co_await inherit(); !begun) {
+    refused_ = std::move(begun.error());
+    co_return;
+  }
   journal_ = around_.store.open_run(name());
   if (request_.limits.timeout_ms > 0) {
     limit_ = around_.time.make_timer();
@@ -60,6 +65,19 @@ asio::awaitable<void> live_run::live() {
     co_await write(on_item(next));
   }
   limit_.reset();
+}
+
+// What the session held before, for a run that goes on with one.
+asio::awaitable<result<void>> live_run::inherit() {
+  if (!goes_on_) co_return result<void>();
+  auto history = co_await history_of(around_.store, request_.session);
+  if (!history) co_return std::unexpected(std::move(history.error()));
+  inherited_ = std::move(*history);
+  const bool waits = !inherited_.empty() && inherited_.back()->role != providers::role::assistant;
+  if (request_.messages.empty() && !waits)
+    co_return fail(errc::invalid_argument,
+                   "the session " + request_.session + " has no question that waits for an answer; give input");
+  co_return result<void>();
 }
 
 // Whatever else comes while the servers start can only be a wish to stop.
@@ -132,9 +150,9 @@ live_run::records live_run::on_item(item& i) {
   if (auto* reply = std::get_if<providers::model_reply>(&i)) {
     if (!model_call_) return batch;  // it was cancelled when its reply had just come
     model_call_.reset();
-    batch.emplace_back(record::assistant{with_unique_ids(std::move(reply->message), core_.calls(), around_.random),
-                                         reply->reason, std::move(reply->raw_reason), reply->usage,
-                                         ms_since(round_began_)});
+    batch.emplace_back(
+        record::assistant{with_unique_ids(std::move(reply->message), call_ids_, core_.calls(), around_.random),
+                          reply->reason, std::move(reply->raw_reason), reply->usage, ms_since(round_began_)});
   } else if (auto* broken = std::get_if<providers::model_error>(&i)) {
     if (!model_call_) return batch;
     model_call_.reset();
@@ -166,12 +184,17 @@ record::run_started live_run::opening() {
     request_.system += request_.system.empty() ? offer_->guidance : "\n\n" + offer_->guidance;
   record::run_started r;
   r.run = name();
+  r.session = request_.session;
   r.principal = request_.principal;
   r.model = model_->name();
+  r.inherited_count = inherited_.size();
+  r.inherited = std::move(inherited_);
   r.messages.reserve(messages.size() + 1);
   if (!request_.system.empty()) r.messages.push_back(providers::system_message(request_.system));
   r.messages.insert(r.messages.end(), messages.begin(), messages.end());
   messages.clear();
+  call_ids_ = ids_of(r.inherited);
+  call_ids_.merge(ids_of(r.messages));
   r.tools = request_.tools;
   r.limits = request_.limits;
   return r;

@@ -54,11 +54,14 @@ class runner::impl {
       return fail(errc::limit, std::to_string(max_runs_) + " runs are going on, which is the most; try again later");
     if (!r.run.empty() && runs_.contains(r.run))
       return fail(errc::invalid_argument, "a run named \"" + r.run + "\" is going on already; choose another name");
+    if (auto usable = check_session(r.session); !usable) return std::unexpected(std::move(usable.error()));
     auto model = models_(r.model);
     if (!model) return std::unexpected(std::move(model.error()));
+    const bool goes_on = !r.session.empty();
+    if (!goes_on && around_.store.keeps_sessions()) r.session = "ses_" + hex(around_.random.next(), 16);
     while (r.run.empty() || runs_.contains(r.run)) r.run = "run_" + hex(around_.random.next(), 16);
     const auto name = r.run;
-    auto run = std::make_shared<live_run>(around_, std::move(r), std::move(*model), events);
+    auto run = std::make_shared<live_run>(around_, std::move(r), goes_on, std::move(*model), events);
     runs_.emplace(name, run);
     ++around_.counters.runs;
     // The scope keeps the lambda, and with it what it captures, until the coroutine has ended.
@@ -73,7 +76,7 @@ class runner::impl {
       }
       runs_.erase(run->name());
       if (fault.empty()) {
-        count_end(around_.counters, run->core());
+        if (run->core().ended()) count_end(around_.counters, run->core());
         run->deliver();
       } else {
         run->deliver_failure(fault);
@@ -118,6 +121,20 @@ class runner::impl {
   }
 
  private:
+  // One run at a time goes on with a session.
+  result<void> check_session(const std::string& session) const {
+    if (session.empty()) return {};
+    if (!around_.store.keeps_sessions())
+      return fail(errc::config,
+                  "sessions are not kept, because store.url is \"none\"; set it to \"sqlite:\", or leave "
+                  "session out of the request");
+    for (const auto& [name, run] : runs_)
+      if (run->session() == session)
+        return fail(errc::unavailable,
+                    "the session " + session + " is in use by the run " + name + "; wait for its end, or cancel it");
+    return {};
+  }
+
   mutable run_surroundings around_;
   model_source models_;
   std::size_t max_runs_;

@@ -25,10 +25,12 @@ namespace mcpbx::daemon {
 struct run_request {
   std::string run;  ///< caller's name for it, or "": one is made
   std::string principal;
-  std::string model;                             ///< configured name, or "": the default
-  std::string system;                            ///< system prompt, or ""
-  std::vector<providers::message_ptr> messages;  ///< ends with a user message
-  std::vector<std::string> tools;                ///< globs; empty: all
+  std::string session;  ///< to go on with, or "": a new one where sessions are kept
+  std::string model;    ///< configured name, or "": the default
+  std::string system;   ///< system prompt, or ""
+  /// Ends with a user message; may be empty with a session whose last question was not answered.
+  std::vector<providers::message_ptr> messages;
+  std::vector<std::string> tools;  ///< globs; empty: all
   run_limits limits;
   bool stream = true;  ///< false: no text and reasoning events
 };
@@ -55,13 +57,15 @@ struct run_event {
   segments body;
 };
 
-/// Receives a run's events in order; `done` comes exactly once, last. Never from inside start().
+/// Receives a run's events in order; `done` (or on_refused) comes exactly once, last. Never from inside start().
 class run_events {
  public:
   virtual ~run_events() = default;
   virtual void on_event(const std::string& run, run_event e) = 0;
   /// The run's result object (L16).
   virtual void on_done(const std::string& run, raw_json result) = 0;
+  /// Instead of all that: the run did not begin, because its session could not be gone on with.
+  virtual void on_refused(const std::string& run, const error& why) = 0;
 };
 
 /// Finds configured models; `NAME/ID` gives that entry with another model id. errc::not_found names the nearest;
@@ -86,7 +90,8 @@ class runner {
          model_source models, journal& store, options o);
   ~runner();
 
-  /// Starts a run; its name comes back. Errors: unknown model, a run of that name exists, too many runs.
+  /// Starts a run; its name comes back. Errors: unknown model, a run of that name exists, too many runs, a session that
+  /// is in use (errc::unavailable) or asked for where none are kept (errc::config).
   result<std::string> start(run_request r, run_events& events);
   /// Asks the run to end with `cancelled`; its result still comes. False when there is no such run.
   bool cancel(std::string_view run, std::string text);

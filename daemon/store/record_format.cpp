@@ -178,6 +178,7 @@ struct record_writer {
       before = ',';
     }
     out += r.messages.empty() ? "[]" : "]";
+    if (r.inherited_count > 0) w.number("inherited", static_cast<std::int64_t>(r.inherited_count));
     w.texts("tools", r.tools);
     w.key("limits");
     append_limits(out, r.limits);

@@ -3,6 +3,7 @@
 #include "daemon/store/record_format.hpp"
 #include "daemon/store/record_words.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <memory>
@@ -176,6 +177,10 @@ void read(object_reader& o, record::run_started& r) {
   o.each("messages", [&](const raw_json& element) {
     r.messages.push_back(read_message(element, o.place_of("messages"), o.wrong()));
   });
+  std::int64_t inherited = 0;
+  o.number("inherited", inherited);
+  if (inherited < 0) o.bad("inherited", "a number of messages");
+  r.inherited_count = static_cast<std::size_t>(std::max<std::int64_t>(inherited, 0));
   r.tools = o.texts("tools");
   r.limits = read_limits(o);
 }

@@ -36,6 +36,7 @@ class fake_backend final : public daemon::backend {
   }
   void forget_runs(daemon::run_events&) override { ++forgotten; }
   daemon::loop_counters run_counts() const override { return counts; }
+  daemon::journal& store() override { return *kept; }
   void stop() override { ++stops; }
 
   void settle() {
@@ -51,6 +52,7 @@ class fake_backend final : public daemon::backend {
   std::vector<std::string> cancelled;
   int forgotten = 0, stops = 0;
   daemon::loop_counters counts;
+  std::unique_ptr<daemon::journal> kept = std::make_unique<daemon::memory_journal>();
 };
 
 }  // namespace mcpbx::test

@@ -218,6 +218,11 @@ class caller final : public run_events {
     done.push_back(std::move(result));
     if (then) then();
   }
+  void on_refused(const std::string& run, const error& why) override {
+    last_run = run;
+    refused.push_back(why);
+    if (then) then();
+  }
   /// The events whose type is `type`.
   lines of(const std::string& type) const {
     lines found;
@@ -232,6 +237,7 @@ class caller final : public run_events {
   }
   lines events;
   std::vector<raw_json> done;
+  std::vector<error> refused;
   std::string last_run;
   std::function<void()> then;
 };
