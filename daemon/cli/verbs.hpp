@@ -18,6 +18,9 @@ struct context {
 
 struct ask_options {
   std::string text, model, system, status, approve;
+  std::string session;   ///< to go on with
+  bool latest = false;   ///< go on with the session that was used last
+  bool resumed = false;  ///< without a text: let the model answer what waits for an answer in the session
   std::vector<std::string> tools;
   int max_rounds = -1;
   bool no_stream = false;
@@ -35,6 +38,14 @@ struct call_options {
   std::string json_arguments;          ///< --args, or "-" for standard input
 };
 int call(context& c, const call_options& o);
+
+struct sessions_options {
+  std::string action, id, text;
+  std::string model;   ///< of resume
+  std::string format;  ///< of show: markdown or jsonl
+  int limit = 50;      ///< of list
+};
+int sessions(context& c, const sessions_options& o);
 
 int servers(context& c);
 int status(context& c);
