@@ -263,7 +263,7 @@ struct fixture {
   caller caller_;
   std::unique_ptr<runner> runs;
 
-  explicit fixture(bool store_fails = false) {
+  explicit fixture(bool store_fails = false, journal* other = nullptr) {
     offer({"lookup", "other"});
     runs = std::make_unique<runner>(
         context.get_executor(), time, random, tools,
@@ -272,7 +272,10 @@ struct fixture {
             return fail(errc::not_found, "there is no model \"" + std::string(name) + "\"");
           return model;
         },
-        store_fails ? static_cast<journal&>(failing) : kept, runner::options{1024, false, plain_adapter});
+        other         ? *other
+        : store_fails ? static_cast<journal&>(failing)
+                      : kept,
+        runner::options{1024, false, plain_adapter});
   }
   ~fixture() {
     bool joined = false;
