@@ -83,6 +83,7 @@ struct loop_settings {
   std::optional<status_mode> status;
   std::optional<std::string> status_model;                  ///< unset everywhere: the run's model
   std::optional<std::variant<bool, std::string>> guidance;  ///< off, on, or a text in place of ours
+  std::optional<bool> approve_destructive;                  ///< unset everywhere: no
   std::optional<std::string> empty_result_text;
   std::optional<std::int64_t> max_result_bytes;
 };
@@ -110,6 +111,7 @@ struct model_entry {
   std::optional<double> top_p;
   std::optional<reference_string> system;
   std::optional<reference_string> script;  ///< the file that rehearsal or replay plays
+  std::optional<std::string> record;       ///< replay: the entry (NAME or NAME/ID) whose exchanges go into the file
   milliseconds connect_timeout_ms{10'000};
   milliseconds first_byte_timeout_ms{300'000};
   milliseconds idle_timeout_ms{120'000};

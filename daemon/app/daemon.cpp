@@ -19,6 +19,8 @@
 #include "mcp/client/supervisor.hpp"
 #include "mcp/http/client.hpp"
 #include "mcp/support/log.hpp"
+#include "mcp/support/text.hpp"
+#include "mcp/transport/private_folder.hpp"
 #include "mcp/transport/unix_socket.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -50,6 +52,10 @@ conf::loaded load_configuration(const command_line& o) {
   conf::file_options files;
   if (!o.config.empty()) files.flag = o.config;
   return conf::load_files(conf::environment::of_process(), files);
+}
+
+std::string counted(std::size_t number, const std::string& word) {
+  return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
 }
 
 std::string own_folder() {
@@ -92,9 +98,11 @@ class parts {
         tools_(servers_),
         http_(io_.get_executor(), time_, resolve_, compute_, {}),
         models_(config_, io_.get_executor(), http_, time_, random_, resolve_),
-        journal_(make_journal(config_, conf::environment::of_process(), io_.get_executor(), time_, !o.keep_nothing)),
+        journal_(make_journal(config_, conf::environment::of_process(), io_.get_executor(), time_,
+                              o.private_folder.empty())),
         runs_(io_.get_executor(), time_, random_, tools_, [this](std::string_view name) { return models_.find(name); },
-              *journal_, {.guidance = guidance()}),
+              *journal_,
+              {.guidance = guidance(), .needs_approval = [this](const mcp::catalog_entry& e) { return needs_yes(e); }}),
         backend_(servers_, runs_, *journal_, [this] { stop("asked to by a caller"); }),
         door_(io_.get_executor(), time_, backend_, door_options(), [this](pid_t pid) { return admit(pid); }),
         signals_(io_.get_executor()) {}
@@ -144,6 +152,13 @@ class parts {
     return on == nullptr || *on;
   }
 
+  // `approve` of a server's entry names its tools by their own names (L19).
+  bool needs_yes(const mcp::catalog_entry& tool) const {
+    const auto* entry = config_.find_server(tool.server);
+    return entry != nullptr &&
+           std::ranges::any_of(entry->approve, [&](const auto& glob) { return glob_match(glob, tool.tool); });
+  }
+
   rpc_door::options door_options() {
     rpc_door::options o;
     o.version = MCPBX_VERSION;
@@ -152,7 +167,7 @@ class parts {
     o.session.version = MCPBX_VERSION;
     o.framing = framing(false);
     o.chat.limits = [this](std::string_view model) { return limits_for(config_, models_.entry(model)); };
-    o.chat.ceiling = ceiling_of(config_);
+    o.chat.bound = [this](std::string_view key) { return bound_of(config_, key); };
     return o;
   }
 
@@ -259,14 +274,16 @@ class parts {
 
 int check_configuration(const command_line& o) {
   auto loaded = load_configuration(o);
-  std::fputs(conf::listing(loaded.config.notices).c_str(), stderr);
-  if (!loaded.ok()) {
-    std::fputs(loaded.error_text().c_str(), stderr);
-    return exit_configuration;
+  const auto& notices = loaded.config.notices;
+  std::fputs(conf::listing(notices, "notice").c_str(), stderr);
+  std::fputs(conf::listing(loaded.errors, "error").c_str(), stderr);
+  if (loaded.ok()) {
+    for (const auto& file : loaded.config.sources) std::fprintf(stderr, "%s: ok\n", file.c_str());
+    if (loaded.config.sources.empty()) std::fputs("no configuration file: the defaults hold\n", stderr);
   }
-  for (const auto& file : loaded.config.sources) std::fprintf(stderr, "%s: ok\n", file.c_str());
-  if (loaded.config.sources.empty()) std::fputs("no configuration file: the defaults hold\n", stderr);
-  return 0;
+  std::fprintf(stderr, "%s, %s\n", counted(loaded.errors.size(), "error").c_str(),
+               counted(notices.size(), "notice").c_str());
+  return loaded.ok() ? 0 : exit_configuration;
 }
 
 int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
@@ -282,6 +299,10 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
     std::fprintf(stderr, "mcpbxd: %s\n", socket.error().message.c_str());
     return exit_configuration;
   }
+  // The command that made it may have been killed; then nobody else is left to do this.
+  const std::shared_ptr<void> folder(nullptr, [&o](void*) {
+    if (!o.private_folder.empty()) mcp::remove_private_folder(o.private_folder);
+  });
   parts daemon(o, std::move(loaded.config), keeper, socket->string());
   if (auto opened = daemon.open(); !opened) {
     std::fprintf(stderr, "mcpbxd: %s\n", opened.error().message.c_str());

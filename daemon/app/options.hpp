@@ -11,10 +11,10 @@ namespace mcpbx::daemon {
 struct command_line {
   std::string config;                   ///< --config, or ""
   std::string socket;                   ///< --socket, or ""
+  std::string private_folder;           ///< --private-folder, or "": removed at the end
   std::optional<log::level> log_level;  ///< --log-level; unset: the configuration's
   bool check_config = false;
-  bool keep_nothing = false;  ///< without store.url no run is kept (a daemon for one command, beside the usual one)
-  bool idle_exit = false;     ///< end after idleExitMs without callers or runs (a daemon the CLI started)
+  bool idle_exit = false;  ///< end after idleExitMs without callers or runs (a daemon the CLI started)
 };
 
 /// The options, or the exit status when there is nothing to run (help, version, a wrong option), already explained.

@@ -1,8 +1,10 @@
 // The command line of `mcpbx`: verbs, their options, and one sentence for what comes later.
 #include "daemon/cli/cli.hpp"
 
+#include "conf/loop_levels.hpp"
 #include "daemon/cli/help.hpp"
 #include "daemon/cli/verbs.hpp"
+#include "daemon/options/parse.hpp"
 #include "mcp/support/text.hpp"
 
 #include <CLI/CLI.hpp>
@@ -111,13 +113,17 @@ int run(int argc, char** argv) {
   verb->add_flag("-c,--continue", question.latest, "go on with the session that was used last");
   verb->add_option("--system", question.system, "the system prompt")->type_name("TEXT");
   verb->add_option("--tools", globs, "only tools that match one of these patterns")->type_name("GLOB[,GLOB]");
-  verb->add_option("--max-rounds", question.max_rounds, "how many model calls may use tools, 0 to 100,000 (10)")
+  const auto [least_rounds, most_rounds] = conf::find_loop_number("maxRounds").range();
+  verb->add_option("--max-rounds", question.max_rounds,
+                   "how many model calls may use tools, " + std::to_string(least_rounds) + " to " +
+                       std::to_string(most_rounds) + " (10)")
       ->type_name("N")
-      ->check(silent(CLI::Range(0, 100000)));
+      ->check(silent(CLI::Range(least_rounds, most_rounds)));
   verb->add_option("--status", question.status, "status lines: names or off (names)")
       ->type_name("WORD")
       ->check(CLI::IsMember({"off", "names", "model"}).description(""));
-  verb->add_option("--approve", question.approve, "which tools run without a question: all (all)")
+  verb->add_option("--approve", question.approve,
+                   "tools that need a yes: ask, all (all get it) or none (ask at a\nterminal, else none)")
       ->type_name("WORD")
       ->check(CLI::IsMember({"ask", "all", "none"}).description(""));
   verb->add_flag("--no-stream", question.no_stream, "show the answer when it is complete");
@@ -131,8 +137,6 @@ int run(int argc, char** argv) {
       code = usage;
     } else if (!files.empty())
       code = not_yet(screen, "`ask --file`");
-    else if (question.approve == "ask" || question.approve == "none")
-      code = not_yet(screen, "`ask --approve " + question.approve + "`");
     else if (question.status == "model")
       code = not_yet(screen, "`ask --status model`");
     else {
@@ -228,18 +232,8 @@ int run(int argc, char** argv) {
       break;
     }
   }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& e) {
-    return app.exit(e);
-  } catch (const CLI::CallForVersion& e) {
-    return app.exit(e);
-  } catch (const CLI::ParseError& e) {
-    const auto used = app.get_subcommands();
-    screen.error(std::string(e.what()) + "; see `mcpbx " + (used.empty() ? "" : used.front()->get_name() + " ") +
-                 "--help`");
-    return usage;
-  }
+  if (const auto status = parse_words(app, argc, argv, [&](const std::string& wrong) { screen.error(wrong); }))
+    return *status;
   const auto used = app.get_subcommands();
   const bool help_asked = !used.empty() && used.front()->get_name() == "help";
   if (used.empty() || help_asked) {

@@ -103,14 +103,25 @@ result<void> connection::notify(std::string_view method, std::string_view params
   return send_line("{\"jsonrpc\":\"2.0\",\"method\":" + quoted(method) + ",\"params\":" + std::string(params) + "}");
 }
 
-result<answer> connection::call(std::string_view method, std::string_view params, const notification_handler& notified,
-                                const interrupt_handler& on_interrupted) {
+result<std::int64_t> connection::send_request(std::string_view method, std::string_view params) {
   const std::int64_t id = next_++;
   if (auto sent = send_line("{\"jsonrpc\":\"2.0\",\"id\":" + std::to_string(id) + ",\"method\":" + quoted(method) +
                             ",\"params\":" + std::string(params) + "}");
       !sent)
     return std::unexpected(sent.error());
-  const mcp::rpc_id mine = mcp::rpc_id::number(id);
+  return id;
+}
+
+result<void> connection::request(std::string_view method, std::string_view params) {
+  auto sent = send_request(method, params);
+  return sent ? result<void>() : std::unexpected(sent.error());
+}
+
+result<answer> connection::call(std::string_view method, std::string_view params, const notification_handler& notified,
+                                const interrupt_handler& on_interrupted) {
+  const auto sent = send_request(method, params);
+  if (!sent) return std::unexpected(sent.error());
+  const mcp::rpc_id mine = mcp::rpc_id::number(*sent);
   collector sink(received_);
   static std::array<char, 65536> buffer;
   int seen = interrupts;
@@ -128,7 +139,7 @@ result<answer> connection::call(std::string_view method, std::string_view params
       told = true;
       seen = interrupts;
       give_up = std::chrono::steady_clock::now() + grace_after_interrupt;
-      on_interrupted(id);
+      on_interrupted(*sent);
     }
     int wait_ms = -1;
     if (told) {

@@ -40,11 +40,14 @@ class connection {
   /// answer.
   result<answer> call(std::string_view method, std::string_view params, const notification_handler& notified = {},
                       const interrupt_handler& interrupted = {});
+  /// Sends a request and does not wait: its answer is dropped. For use from inside a notification_handler.
+  result<void> request(std::string_view method, std::string_view params);
   result<void> notify(std::string_view method, std::string_view params);
   int fd() const noexcept { return fd_; }
 
  private:
   result<void> send_line(std::string text);
+  result<std::int64_t> send_request(std::string_view method, std::string_view params);
   /// Why the daemon has closed: its own words where it said them before its first message (it refuses a caller with an
   /// error that answers no request).
   error closed();

@@ -86,6 +86,12 @@ void terminal::clear_status() {
   status_shown_ = false;
 }
 
+void terminal::prompt(std::string_view text) {
+  clear_status();
+  finish_line();
+  write_all(2, std::string(text));
+}
+
 void terminal::finish_line() {
   if (!mid_line_) return;
   write_all(1, "\n");
@@ -102,6 +108,9 @@ std::string terminal::dim(std::string_view text) const {
 }
 std::string terminal::bold(std::string_view text) const {
   return paint("1", text, out_tty_);
+}
+std::string terminal::bold_err(std::string_view text) const {
+  return paint("1", text, err_tty_);
 }
 std::string terminal::red(std::string_view text) const {
   return paint("31", text, out_tty_);

@@ -36,11 +36,14 @@ class terminal {
   /// Shows or replaces the one live line (terminal only); elsewhere a new status is one line on stderr.
   void status(std::string_view text);
   void clear_status();
+  /// A question at the start of a line of stderr; what is typed stands behind it.
+  void prompt(std::string_view text);
   /// Ends a started line of streamed text.
   void finish_line();
 
   std::string dim(std::string_view text) const;
   std::string bold(std::string_view text) const;
+  std::string bold_err(std::string_view text) const;
   std::string red(std::string_view text) const;
   std::string green(std::string_view text) const;
 

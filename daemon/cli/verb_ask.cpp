@@ -1,4 +1,5 @@
 // `mcpbx ask`: one run, streamed.
+#include "daemon/cli/approval.hpp"
 #include "daemon/cli/verbs.hpp"
 #include "mcp/support/text.hpp"
 
@@ -8,14 +9,19 @@
 namespace mcpbx::cli {
 namespace {
 
-std::string build_params(const ask_options& o, const std::string& question) {
+bool asks_person(bool json) {
+  return !json && can_ask();
+}
+
+std::string build_params(const ask_options& o, const std::string& question, bool json) {
   std::string p = "{\"stream\":" + std::string(o.no_stream ? "false" : "true");
   if (!question.empty()) p += ",\"input\":" + quoted(question);
   if (!o.session.empty()) p += ",\"session\":" + quoted(o.session);
   if (!o.model.empty()) p += ",\"model\":" + quoted(o.model);
   if (!o.system.empty()) p += ",\"system\":" + quoted(o.system);
   if (!o.status.empty()) p += ",\"status\":" + quoted(o.status);
-  if (!o.approve.empty()) p += ",\"approve\":" + quoted(o.approve);
+  // Where nobody can be asked, what needs a yes does not get one.
+  p += ",\"approve\":" + quoted(!o.approve.empty() ? o.approve : asks_person(json) ? "ask" : "none");
   if (!o.tools.empty()) {
     p += ",\"tools\":[";
     for (std::size_t i = 0; i < o.tools.size(); ++i) p += (i > 0 ? "," : "") + quoted(o.tools[i]);
@@ -78,6 +84,17 @@ class viewer {
   bool shown_ = false;
 };
 
+// An interrupt is left to call(), which cancels the run.
+void answer_question(context& c, connection& link, const raw_json& event) {
+  const auto said = ask_person(*c.screen, event);
+  if (!said) return;
+  std::string params = "{\"run\":" + quoted(member_text(event, "run")) +
+                       ",\"question\":" + quoted(member_text(event, "question")) + ",\"approve\":";
+  params += said->approve ? "true" : "false";
+  if (said->always) params += ",\"always\":true";
+  (void)link.request("mcpbx/answer", params + "}");
+}
+
 int finish(context& c, const raw_json& result, bool text_shown) {
   const std::string reason = member_text(result, "stopReason");
   const std::string text = member_text(result, "text");
@@ -101,6 +118,8 @@ int finish(context& c, const raw_json& result, bool text_shown) {
     return interrupted() ? interrupted_exit : no_answer;
   }
   c.screen->error(why.empty() ? "the run ended without an answer (" + reason + ")" : why);
+  // Nobody but the user can mend a key that is not there; the provider has not even been asked.
+  if (member_text(result, "cause") == to_string(errc::config)) return usage;
   return reason == "provider_error" ? provider_failed : no_answer;
 }
 
@@ -143,6 +162,10 @@ int ask(context& c, const ask_options& given) {
     c.screen->error("there is no question; write it behind `ask`, or `-` to read it from standard input");
     return usage;
   }
+  if (o.approve == "ask" && !asks_person(c.json)) {
+    c.screen->error("--approve ask needs a terminal to ask at; write --approve all or --approve none");
+    return usage;
+  }
   int status = 0;
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
@@ -151,9 +174,11 @@ int ask(context& c, const ask_options& given) {
   connection& link = made->link;
   if ((o.latest || !o.session.empty()) && !find_session(c, link, o, status)) return status;
   auto answered = link.call(
-      "mcpbx/chat", build_params(o, question),
+      "mcpbx/chat", build_params(o, question, c.json),
       [&](std::string_view method, const raw_json& params) {
-        if (method == "mcpbx/event") view.event(params);
+        if (method != "mcpbx/event") return;
+        view.event(params);
+        if (asks_person(c.json) && member_text(params, "type") == "question") answer_question(c, link, params);
       },
       [&](std::int64_t request) {
         (void)link.notify("notifications/cancelled", "{\"requestId\":" + std::to_string(request) + "}");

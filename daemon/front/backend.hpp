@@ -28,6 +28,8 @@ class backend {
   // As runner has them.
   virtual result<std::string> start_run(run_request r, run_events& events) = 0;
   virtual bool cancel_run(std::string_view run, std::string text) = 0;
+  virtual void answer(std::string_view run, std::string question, raw_json body,
+                      std::function<void(result<void>)> done) = 0;
   virtual void forget_runs(run_events& events) = 0;
   virtual loop_counters run_counts() const = 0;
   /// Where sessions are.
@@ -57,6 +59,10 @@ class live_backend final : public backend {
     return runs_.start(std::move(r), events);
   }
   bool cancel_run(std::string_view run, std::string text) override { return runs_.cancel(run, std::move(text)); }
+  void answer(std::string_view run, std::string question, raw_json body,
+              std::function<void(result<void>)> done) override {
+    runs_.answer(run, std::move(question), std::move(body), std::move(done));
+  }
   void forget_runs(run_events& events) override { runs_.forget(events); }
   loop_counters run_counts() const override { return runs_.counts(); }
   journal& store() override { return store_; }

@@ -1,12 +1,12 @@
-// See chat_params.hpp. The ranges are those of the configuration's `loop`, and 0 where it means "no limit".
+// See chat_params.hpp.
 #include "daemon/front/chat_params.hpp"
 
+#include "daemon/loop/caller_tools.hpp"
 #include "daemon/loop/message_json.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -14,35 +14,34 @@ namespace {
 
 using mcp::param_reader;
 
-constexpr std::int64_t week_ms = 7LL * 24 * 3600 * 1000;
 constexpr std::size_t longest_name = 128;
 
-/// Takes one number. `unlimited`: 0 is allowed and means no limit, which a ceiling lowers too.
+using bounds = decltype(chat_defaults::bound);
+
 template <class Number>
-void take(param_reader& in, std::string_view key, Number& into, std::int64_t least, std::int64_t most,
-          std::optional<std::int64_t> ceiling, bool unlimited = false) {
-  if (const auto given = in.integer(key, unlimited ? 0 : least, most)) into = static_cast<Number>(*given);
-  if (!ceiling) return;
-  if ((unlimited && into == 0) || static_cast<std::int64_t>(into) > *ceiling) into = static_cast<Number>(*ceiling);
+void take(param_reader& in, std::string_view key, Number& into, const bounds& bound_of) {
+  const limit_bound b = bound_of(key);
+  if (const auto given = in.integer(key, b.least, b.most)) into = static_cast<Number>(*given);
+  if (b.ceiling && ((b.zero_is_none && into == 0) || into > *b.ceiling)) into = static_cast<Number>(*b.ceiling);
 }
 
 void later(param_reader& in, std::string_view key, std::string_view what) {
   if (in.any(key)) in.wrong(key, std::string(what) + " not in this version of mcpbx; leave the member out");
 }
 
-void read_limits(param_reader& in, run_limits& l, const limit_ceiling& max) {
+void read_limits(param_reader& in, run_limits& l, const bounds& b) {
   static constexpr std::array<std::string_view, 2> limit_words{"synthesize", "stop"}, error_words{"continue", "stop"};
-  constexpr std::int64_t mib = 1 << 20;
-  take(in, "maxRounds", l.max_rounds, 0, 100'000, max.max_rounds);
-  take(in, "maxCallsPerRound", l.max_calls_per_round, 1, 10'000, max.max_calls_per_round);
-  take(in, "maxCalls", l.max_calls, 1, 1'000'000, max.max_calls);
-  take(in, "maxConsecutiveErrors", l.max_consecutive_errors, 1, 1'000, max.max_consecutive_errors, true);
-  take(in, "maxRepeatedCalls", l.max_repeated_calls, 1, 1'000, max.max_repeated_calls, true);
-  take(in, "toolConcurrency", l.tool_concurrency, 1, 1'024, max.tool_concurrency);
-  take(in, "timeoutMs", l.timeout_ms, 1, week_ms, max.timeout_ms);
-  take(in, "questionTimeoutMs", l.question_timeout_ms, 1, week_ms, max.question_timeout_ms);
-  take(in, "tokenBudget", l.token_budget, 1, 1'000'000'000, max.token_budget, true);
-  take(in, "maxResultBytes", l.max_result_bytes, 256, 64 * mib, max.max_result_bytes);
+  take(in, "maxRounds", l.max_rounds, b);
+  take(in, "maxCallsPerRound", l.max_calls_per_round, b);
+  take(in, "maxCalls", l.max_calls, b);
+  take(in, "maxConsecutiveErrors", l.max_consecutive_errors, b);
+  take(in, "maxRepeatedCalls", l.max_repeated_calls, b);
+  take(in, "toolConcurrency", l.tool_concurrency, b);
+  take(in, "timeoutMs", l.timeout_ms, b);
+  take(in, "questionTimeoutMs", l.question_timeout_ms, b);
+  take(in, "tokenBudget", l.token_budget, b);
+  take(in, "maxResultBytes", l.max_result_bytes, b);
+  if (const auto yes = in.boolean("approveDestructive")) l.approve_destructive = l.approve_destructive || *yes;
   if (const auto w = in.word("onLimit", limit_words)) l.on_limit = *w == 0 ? on_limit::synthesize : on_limit::stop;
   if (const auto w = in.word("onToolError", error_words))
     l.on_tool_error = *w == 0 ? on_tool_error::go_on : on_tool_error::stop;
@@ -59,6 +58,15 @@ void read_limits(param_reader& in, run_limits& l, const limit_ceiling& max) {
 void read_status(param_reader& in, run_limits& l) {
   static constexpr std::array<std::string_view, 3> words{"off", "names", "model"};
   if (const auto w = in.word("status", words)) l.status = static_cast<status_mode>(*w);
+}
+
+// Messages of results only are those of the caller's own tools.
+void take_results(run_request& r) {
+  for (const auto& m : r.messages)
+    for (const auto& b : m->blocks)
+      if (const auto* one = std::get_if<providers::tool_result_block>(&b))
+        r.results.push_back({one->call_id, one->result});
+  r.messages.clear();
 }
 
 void read_messages(param_reader& in, run_request& r) {
@@ -84,8 +92,35 @@ void read_messages(param_reader& in, run_request& r) {
     ++index;
     return !in.failed();
   });
-  if (has_messages && !in.failed() && (r.messages.empty() || r.messages.back()->role != providers::role::user))
-    in.wrong("messages", "expected the last one to be of role user");
+  if (!has_messages || in.failed()) return;
+  if (in.has("run") && !r.messages.empty() &&
+      std::ranges::all_of(r.messages, [](const auto& m) { return m->role == providers::role::tool_results; }))
+    return take_results(r);
+  if (r.messages.empty() || r.messages.back()->role != providers::role::user)
+    in.wrong("messages",
+             "expected the last one to be of role user (or, with run, only those of role tool, for a run that handed "
+             "calls to its caller)");
+}
+
+void read_client_tools(param_reader& in, run_request& r) {
+  std::size_t index = 0;
+  std::vector<std::string> names;
+  for_each_element(in.array("clientTools"), [&](const raw_json& definition) {
+    const auto place = "clientTools[" + std::to_string(index++) + "]";
+    auto name = member_text(definition, "name");
+    if (const auto good = check_caller_tool(definition); !good)
+      in.wrong(place, good.error().message);
+    else if (std::ranges::find(names, name) != names.end())
+      in.wrong(place, "the name " + quoted(name) + " is there twice");
+    names.push_back(std::move(name));
+    r.client_tools.push_back(definition);
+    return !in.failed();
+  });
+}
+
+void read_approval(param_reader& in, run_limits& l) {
+  static constexpr std::array<std::string_view, 3> words{"ask", "all", "none"};
+  if (const auto w = in.word("approve", words)) l.approve = static_cast<approval_mode>(*w);
 }
 
 void read_names(param_reader& in, run_request& r) {
@@ -122,18 +157,14 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults) {
   r.limits = defaults.limits(r.model);
   const raw_json given = in.object("limits");
   param_reader limits = in.inside(given.empty() ? raw_json::literal("{}") : given, ".limits");
-  read_limits(limits, r.limits, defaults.ceiling);
+  read_limits(limits, r.limits, defaults.bound);
   // `status` is a key of `loop` and a field of the request; the field is the nearer one.
   read_status(limits, r.limits);
   read_status(in, r.limits);
   (void)limits.finish();
-  static constexpr std::array<std::string_view, 3> approvals{"all", "ask", "none"};
-  if (const auto w = in.word("approve", approvals); w && *w != 0)
-    in.wrong("approve",
-             "questions about tool calls are not in this version of mcpbx; only \"all\" is possible, "
-             "and \"tools\" narrows what the model may call");
+  read_approval(in, r.limits);
+  read_client_tools(in, r);
   later(in, "profile", "profiles are");
-  later(in, "clientTools", "tools of the caller's own are");
   later(in, "responseFormat", "response formats are");
   if (in.boolean("detach").value_or(false))
     in.wrong("detach", "runs that go on without their caller are not in this version of mcpbx; leave the member out");

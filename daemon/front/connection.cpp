@@ -151,6 +151,19 @@ void connection::start_run(run_request r, const mcp::reply_once& reply) {
   });
 }
 
+void connection::answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply) {
+  if (!runs_.contains(run))
+    return reply.error(mcp::to_rpc_error(
+        {errc::not_found, "no run named " + quoted(run) +
+                              " was started by this connection or attached to it, so it cannot answer its questions"}));
+  door_.daemon.answer(run, std::move(question), std::move(body), [reply](const result<void>& kept) {
+    if (kept)
+      reply.result(raw_json::literal("{}"));
+    else
+      reply.error(mcp::to_rpc_error(kept.error()));
+  });
+}
+
 bool connection::cancel_request(const mcp::rpc_id& id) {
   for (const auto& [run, chat] : runs_)
     if (chat.reply.id() == id) return door_.daemon.cancel_run(run, "cancelled by its caller");

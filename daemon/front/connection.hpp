@@ -96,6 +96,8 @@ class connection final : public std::enable_shared_from_this<connection>,
   std::size_t runs() const noexcept { return runs_.size(); }
   /// Starts a run whose events and result go to the request that `reply` answers.
   void start_run(run_request r, const mcp::reply_once& reply);
+  /// Answers a question of a run that was started here (or attached to); the reply comes when the answer is kept.
+  void answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply);
   /// Cancels an open request: a run ends with its result, anything else as notifications/cancelled says.
   bool cancel_request(const mcp::rpc_id& id);
   /// As backend::when_settled; `then` does not come when the connection is gone by then.

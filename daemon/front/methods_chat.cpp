@@ -1,12 +1,47 @@
-// mcpbx/chat: one run for one request.
+// mcpbx/chat: one run for one request. mcpbx/answer: what a person says to a question of a run.
 #include "daemon/front/methods.hpp"
+#include "mcp/support/text.hpp"
+
+#include <string>
 
 namespace mcpbx::daemon {
+namespace {
+
+struct answer_params {
+  std::string run, question;
+  bool approve = false, always = false;
+};
+
+answer_params read_answer(mcp::param_reader& in) {
+  answer_params p;
+  const auto needed = [&](std::string_view key) {
+    auto value = in.text(key);
+    if (!in.has(key)) in.wrong(key, "expected the one that the question event has, got nothing");
+    return value.value_or("");
+  };
+  p.run = needed("run");
+  p.question = needed("question");
+  const auto approve = in.boolean("approve");
+  if (!in.has("approve")) in.wrong("approve", "expected true or false, got nothing");
+  p.approve = approve.value_or(false);
+  p.always = in.boolean("always").value_or(false);
+  return p;
+}
+
+void answer(connection& c, const answer_params& p, const mcp::reply_once& reply) {
+  c.answer(p.run, p.question,
+           raw_json::own(std::string(p.approve ? R"({"approve":true)" : R"({"approve":false)") +
+                         (p.always ? R"(,"always":true})" : "}")),
+           reply);
+}
+
+}  // namespace
 
 void add_chat_methods(own_methods& table, const chat_defaults& defaults) {
   table.bind(
       "mcpbx/chat", [&defaults](mcp::param_reader& in) { return read_chat(in, defaults); },
       [](connection& c, run_request r, const mcp::reply_once& reply) { c.start_run(std::move(r), reply); });
+  table.bind("mcpbx/answer", read_answer, answer);
 }
 
 }  // namespace mcpbx::daemon

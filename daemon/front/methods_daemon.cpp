@@ -58,7 +58,7 @@ void append_servers(mcp::json_out& out, const std::vector<mcp::server_status>& s
   out.key("faulty").begin_array();
   for (const auto& s : servers) {
     using enum mcp::server_state;
-    if (s.state != crash_loop && s.state != failed && s.state != restarting && !s.suspect) continue;
+    if (s.state != crash_loop && s.state != failed && s.state != restarting && !s.start_failed && !s.suspect) continue;
     out.begin_object().member("name", s.name).member("state", mcp::to_string(s.state));
     out.member("lastError", redactor::redact(s.last_error)).end_object();
   }
@@ -162,7 +162,6 @@ void add_daemon_methods(own_methods& table) {
   table.bind("mcpbx/stop", stop);
   add_later(table, "mcpbx/reload",
             "mcpbx/reload is not in this version of mcpbx; stop and start the daemon to read its configuration again");
-  add_later(table, "mcpbx/answer", "mcpbx/answer is not in this version of mcpbx: runs do not ask questions");
   add_later(table, "mcpbx/attach",
             "mcpbx/attach is not in this version of mcpbx: a run belongs to the request that started it");
 }

@@ -40,7 +40,7 @@ void outgoing_queue::close() {
 void outgoing_queue::push(segments text) {
   if (closed_) return;
   if (may_send())
-    transport_.send(std::move(text));
+    send(std::move(text));
   else
     add({.type = kind::message, .text = std::move(text)});
   watch_bound();
@@ -49,7 +49,7 @@ void outgoing_queue::push(segments text) {
 void outgoing_queue::push_progress(std::uint64_t request, segments text) {
   if (closed_) return;
   if (may_send())
-    transport_.send(std::move(text));
+    send(std::move(text));
   else
     replace_or_add({.type = kind::progress, .text = std::move(text), .key = "r" + std::to_string(request)});
   watch_bound();
@@ -83,7 +83,7 @@ void outgoing_queue::push_event(const std::shared_ptr<event_stream>& stream, run
   // Text that comes after this event must stay behind it.
   last_delta_.erase(stream.get());
   if (may_send()) {
-    transport_.send(stream->event(e.body, 0, scratch_));
+    send(stream->event(e.body, 0, scratch_));
     return watch_bound();
   }
   item waiting{.type = kind::event, .event = e.type, .text = std::move(e.body), .stream = stream};
@@ -104,7 +104,7 @@ void outgoing_queue::push_done(const std::shared_ptr<event_stream>& stream, raw_
   if (closed_) return;
   last_delta_.erase(stream.get());
   if (may_send()) {
-    transport_.send(stream->done(result, scratch_));
+    send(stream->done(result, scratch_));
   } else {
     item waiting{.type = kind::done, .stream = stream};
     waiting.text.append(std::move(result));
@@ -198,24 +198,40 @@ void outgoing_queue::flush() {
   while (!items_.empty() && transport_.unsent() < options_.feed_below) {
     item& first = items_.front();
     forget(first);
-    if (first.type != kind::gone) transport_.send(render(first));
+    if (first.type != kind::gone) send(render(first));
     items_.pop_front();
   }
   watch_bound();
 }
 
+void outgoing_queue::send(segments text) {
+  given_ += text.size();
+  transport_.send(std::move(text));
+}
+
 void outgoing_queue::watch_bound() {
   const bool over = bytes() > options_.bound;
+  // The last thing that is done: the owner may destroy the queue.
+  if (over && over_ && neglected())
+    return owner_.on_stuck("the caller does not read: more than " + std::to_string(options_.ceiling >> 20) +
+                           " MiB wait for it");
   if (over == over_) return;
   over_ = over;
   if (over) {
     if (!deadline_) deadline_ = time_.make_timer();
     unsent_when_armed_ = transport_.unsent();
+    taken_when_over_ = given_ - transport_.unsent();
     deadline_->arm(time_.now() + options_.grace, [this] { on_deadline(); });
   } else {
     deadline_->cancel();
   }
   owner_.pause_reading(over);
+}
+
+// Over the ceiling, and since it came over the bound the caller has taken less than an eighth of what waits: it does
+// not read, or so little that the memory of everybody else would pay for it.
+bool outgoing_queue::neglected() const {
+  return waiting_ > options_.ceiling && given_ - transport_.unsent() - taken_when_over_ < waiting_ / 8;
 }
 
 void outgoing_queue::on_deadline() {

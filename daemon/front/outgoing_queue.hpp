@@ -3,7 +3,9 @@
 // source.
 //
 // Answers never drop. Deltas of text join, progress keeps the last per token, logs drop the oldest with a count,
-// list_changed is a flag. Over the bound the caller is not read any more; over it for too long, it is closed.
+// list_changed is a flag. Over the bound the caller is not read any more; over it for too long, it is closed. Answers
+// to what it had asked before still come: a caller that lets them pile up to the ceiling without reading is closed at
+// once.
 #pragma once
 #include "daemon/front/event_stream.hpp"
 #include "mcp/support/raw_json.hpp"
@@ -24,6 +26,7 @@ class outgoing_queue {
   struct options {
     std::size_t bound = 8u << 20;         ///< bytes, over which the caller is not read
     milliseconds grace{30'000};           ///< time over the bound, after which it is closed
+    std::size_t ceiling = 40u << 20;      ///< bytes behind the message that is leaving: closed, unless it reads
     std::size_t feed_below = 256u << 10;  ///< the transport is given more while it has less than this
     std::size_t max_logs = 256;           ///< log events that wait
   };
@@ -85,7 +88,9 @@ class outgoing_queue {
   void replace_or_add(item i);
   void drop_oldest_log();
   segments render(item& i);
+  void send(segments text);
   void watch_bound();
+  bool neglected() const;
   void on_deadline();
 
   const options& options_;
@@ -99,6 +104,8 @@ class outgoing_queue {
   std::uint64_t logs_left_out_ = 0;  // since the last log that stayed
   std::size_t waiting_ = 0;          // cost of the items
   std::size_t unsent_when_armed_ = 0;
+  std::uint64_t given_ = 0;            // bytes ever given to the transport
+  std::uint64_t taken_when_over_ = 0;  // bytes the caller had taken when it came over the bound
   std::unique_ptr<timer> deadline_;
   bool list_changed_ = false, flush_asked_ = false, over_ = false, closed_ = false;
   std::string scratch_;

@@ -105,6 +105,32 @@ segments tool_result(std::string_view call, bool is_error, const raw_json& resul
   return s;
 }
 
+// The body is an object of ours: its members go on after the question's.
+segments question(const record::question& q) {
+  std::string json = R"({"type":"question")";
+  member(json, "question", q.id);
+  member(json, "kind", q.kind);
+  member(json, "call", q.call_id);
+  member(json, "expiresMs", q.expires_ms);
+  json += ',';
+  json += q.body.text().substr(1);
+  segments s;
+  s.append_copy(json);
+  return s;
+}
+
+raw_json approval(const mcp::catalog_entry& tool, const raw_json& arguments, std::string_view why) {
+  std::string json = "{\"server\":";
+  append_quoted(json, tool.server);
+  member(json, "tool", tool.name);
+  json += ",\"arguments\":";
+  json += arguments ? arguments.text() : std::string_view("{}");
+  member(json, "reason", why);
+  json += R"(,"schema":{"type":"object","properties":{"approve":{"type":"boolean"},"always":{"type":"boolean"}},)"
+          R"("required":["approve"]}})";
+  return raw_json::own(std::move(json));
+}
+
 segments usage(const providers::usage& so_far) {
   std::string json = R"({"type":"usage",)";
   append_usage(json, so_far);
@@ -129,8 +155,9 @@ raw_json run_result(const run_core& core) {
   append_quoted(json, core.started().run);
   if (!core.started().session.empty()) member(json, "session", core.started().session);
   member(json, "text", core.text());
-  member(json, "stopReason", to_string(core.reason()));
+  member(json, "stopReason", to_string(core.parked() ? stop_reason::caller_tools : core.reason()));
   if (!core.reason_text().empty()) member(json, "reason", core.reason_text());
+  if (core.misconfigured()) member(json, "cause", to_string(errc::config));
   member(json, "rounds", static_cast<std::int64_t>(core.rounds()));
   json += ",\"toolCalls\":[";
   bool first = true;
@@ -144,6 +171,7 @@ raw_json run_result(const run_core& core) {
     json += c.arguments ? c.arguments.text() : std::string_view("null");
     member(json, "isError", c.is_error);
     member(json, "durationMs", c.duration_ms);
+    if (c.pending) member(json, "pending", true);
     json += '}';
   }
   json += "],\"usage\":{";

@@ -2,6 +2,7 @@
 // models sent is passed on as its own bytes.
 #pragma once
 #include "daemon/loop/run_core.hpp"
+#include "mcp/client/catalog.hpp"
 #include "mcp/support/raw_json.hpp"
 #include "providers/model/message.hpp"
 
@@ -16,12 +17,19 @@ segments tool_call(std::string_view call, std::string_view name, std::string_vie
 /// From the parameters of notifications/progress; members of other kinds are left out.
 segments tool_progress(std::string_view call, const raw_json& params);
 segments tool_result(std::string_view call, bool is_error, const raw_json& result, std::int64_t duration_ms);
+/// The question of a record.
+segments question(const record::question& q);
 segments usage(const providers::usage& so_far);
 /// Tokens as the object that results and sessions have.
 raw_json usage_members(const providers::usage& u);
 segments error(std::string_view message, bool retryable);
 
-/// The result of a run that has ended (L16); of its messages those that its session held before are left out.
+/// What an approval question shows: the tool, the arguments as the model wrote them, why there is a question, and the
+/// schema of its answer.
+raw_json approval(const mcp::catalog_entry& tool, const raw_json& arguments, std::string_view why);
+
+/// The result of a run that has ended, or that hands calls back to its caller (L16); of its messages those
+/// that its session held before are left out.
 raw_json run_result(const run_core& core);
 
 }  // namespace mcpbx::daemon::event_json

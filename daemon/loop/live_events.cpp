@@ -118,6 +118,16 @@ void live_run::tell(const record::call_result& r) {
   }
 }
 
+void live_run::tell(const record::question& r) {
+  if (events_) emit(run_event::kind::question, event_json::question(r), r.call_id);
+}
+
+void live_run::tell(const record::caller_result& r) {
+  if (events_)
+    emit(run_event::kind::tool_result,
+         event_json::tool_result(r.call_id, find_member(r.result, "isError").is_true(), r.result, 0), r.call_id);
+}
+
 void live_run::tell(const record::run_ended& r) {
   if (debugging())
     log::debug(fmt::format("run {}: ended at depth {} after {} rounds and {} ms: {}{}{}", name(), core_.depth(),

@@ -3,6 +3,7 @@
 
 #include "daemon/loop/call_ids.hpp"
 #include "daemon/loop/call_result.hpp"
+#include "daemon/loop/caller_tools.hpp"
 #include "daemon/loop/event_json.hpp"
 #include "daemon/loop/words.hpp"
 #include "mcp/support/log.hpp"
@@ -28,11 +29,17 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
       model_(std::move(model)),
       events_(&events),
       inbox_(around.executor),
+      own_tools_(caller_entries(request_.client_tools)),
       began_(around.time.now()),
       round_began_(began_) {}
 
 std::int64_t live_run::ms_since(time_point then) const {
   return std::chrono::duration_cast<milliseconds>(around_.time.now() - then).count();
+}
+
+std::int64_t live_run::elapsed_ms() const {
+  const auto now = paused_since_.value_or(around_.time.now());
+  return std::chrono::duration_cast<milliseconds>(now - began_ - paused_).count();
 }
 
 void live_run::stop(stop_reason why, std::string text) {
@@ -45,24 +52,17 @@ asio::awaitable<void> live_run::live() {
     co_return;
   }
   journal_ = around_.store.open_run(name());
-  if (request_.limits.timeout_ms > 0) {
-    limit_ = around_.time.make_timer();
-    limit_->arm(began_ + milliseconds(request_.limits.timeout_ms), [weak = weak_from_this()] {
-      if (auto self = weak.lock())
-        self->stop(stop_reason::timeout, "the time limit of " + words::span_of(self->request_.limits.timeout_ms) +
-                                             " for the run was reached");
-    });
-  }
+  arm_limit();
   auto early = co_await wait_for_tools();
   records first;
   first.emplace_back(opening());
   co_await write(std::move(first));
-  if (early) co_await write(on_item(*early));
+  if (early) co_await react(std::move(*early));
   for (;;) {
     co_await carry_out_all();
     if (core_.ended()) break;
-    auto next = co_await inbox_.next();
-    co_await write(on_item(next));
+    watch_clock();
+    co_await react(co_await inbox_.next());
   }
   limit_.reset();
 }
@@ -78,6 +78,17 @@ asio::awaitable<result<void>> live_run::inherit() {
     co_return fail(errc::invalid_argument,
                    "the session " + request_.session + " has no question that waits for an answer; give input");
   co_return result<void>();
+}
+
+asio::awaitable<void> live_run::react(item i) {
+  auto what = on_item(i);
+  const bool empty = what.batch.empty();
+  co_await write(std::move(what.batch), what.synced);
+  if (!what.then) co_return;
+  if (!empty && store_broken_)
+    what.then(fail(errc::io, "the answer could not be kept; the run ends"));
+  else
+    what.then({});
 }
 
 // Whatever else comes while the servers start can only be a wish to stop.
@@ -97,14 +108,22 @@ asio::awaitable<void> live_run::carry_out_all() {
     if (auto* begin = std::get_if<command::begin_round>(&next)) {
       take_offer();
       records batch;
-      batch.emplace_back(record::round_started{begin->depth, model_->name(), begin->with_tools, ms_since(began_)});
+      batch.emplace_back(record::round_started{begin->depth, model_->name(), begin->with_tools, elapsed_ms()});
       co_await write(std::move(batch));
-    } else if (auto* ask = std::get_if<command::call_model>(&next)) {
-      call_model(*ask);
+    } else if (auto* model = std::get_if<command::call_model>(&next)) {
+      call_model(*model);
     } else if (auto* intend = std::get_if<command::intend_calls>(&next)) {
       co_await write(decide(*intend));
     } else if (auto* run = std::get_if<command::run_call>(&next)) {
       run_call(*run);
+    } else if (auto* question = std::get_if<command::ask>(&next)) {
+      ask(question->question);
+    } else if (auto* mine = std::get_if<command::park>(&next)) {
+      records batch;
+      batch.emplace_back(record::parked{std::move(mine->call_ids)});
+      co_await write(std::move(batch), true);
+    } else if (std::holds_alternative<command::hand_over>(next)) {
+      hand_over();
     } else if (std::holds_alternative<command::cancel_open>(next)) {
       cancel_open();
     } else if (auto* shut = std::get_if<command::close_call>(&next)) {
@@ -145,28 +164,37 @@ void live_run::apply(const run_record& r) {
   std::visit([this](const auto& one) { tell(one); }, r);
 }
 
-live_run::records live_run::on_item(item& i) {
-  records batch;
+live_run::reaction live_run::on_item(item& i) {
+  reaction r;
+  auto& batch = r.batch;
   if (auto* reply = std::get_if<providers::model_reply>(&i)) {
-    if (!model_call_) return batch;  // it was cancelled when its reply had just come
+    if (!model_call_) return r;  // it was cancelled when its reply had just come
     model_call_.reset();
     batch.emplace_back(
         record::assistant{with_unique_ids(std::move(reply->message), call_ids_, core_.calls(), around_.random),
                           reply->reason, std::move(reply->raw_reason), reply->usage, ms_since(round_began_)});
   } else if (auto* broken = std::get_if<providers::model_error>(&i)) {
-    if (!model_call_) return batch;
+    if (!model_call_) return r;
     model_call_.reset();
     batch.emplace_back(record::model_failed{std::move(*broken), ms_since(round_began_)});
   } else if (auto* done = std::get_if<call_done>(&i)) {
     const auto sent = std::ranges::find(sent_, done->id, &sent_call::id);
-    if (sent == sent_.end() || !core_.is_open(done->id)) return batch;  // it was closed before
+    if (sent == sent_.end() || !core_.is_open(done->id)) return r;  // it was closed before
     batch.emplace_back(
         to_call_result(std::move(done->id), done->outcome, sent->tool, sent->server, ms_since(sent->since)));
     sent_.erase(sent);
   } else if (auto* asked = std::get_if<stop_asked>(&i)) {
     batch.emplace_back(record::cancel{asked->why, std::move(asked->text)});
+  } else if (auto* answer = std::get_if<answer_given>(&i)) {
+    return on_answer(*answer);
+  } else if (auto* given = std::get_if<results_given>(&i)) {
+    if (!core_.parked()) return r;  // it was cancelled meanwhile
+    parked_limit_.reset();
+    results_taken_ = false;
+    r.synced = true;
+    for (auto& one : given->results) batch.emplace_back(std::move(one));
   }
-  return batch;
+  return r;
 }
 
 // The system prompt (the request's, else the model's) with the guidance, then the conversation as it came.
@@ -196,6 +224,8 @@ record::run_started live_run::opening() {
   call_ids_ = ids_of(r.inherited);
   call_ids_.merge(ids_of(r.messages));
   r.tools = request_.tools;
+  r.approve = request_.approve;
+  r.client_tools = request_.client_tools;
   r.limits = request_.limits;
   return r;
 }
@@ -204,12 +234,15 @@ void live_run::take_offer() {
   auto now = around_.tools.snapshot();
   if (offer_ && now == catalog_) return;
   catalog_ = std::move(now);
-  offer_ = around_.offers.offer(catalog_, request_.tools, model_->api());
+  const auto before = std::exchange(base_offer_, around_.offers.offer(catalog_, request_.tools, model_->api()));
+  if (own_tools_.empty())
+    offer_ = base_offer_;
+  else if (!offer_ || before->set != base_offer_->set)
+    offer_ = around_.offers.with_own(*base_offer_, own_tools_, model_->api());
 }
 
 void live_run::call_model(const command::call_model& c) {
   round_began_ = around_.time.now();
-  formulating_ = false;
   providers::model_request ask;
   ask.messages = core_.messages();
   if (c.with_tools && !offer_->set->tools.empty()) ask.tools = offer_->set;
@@ -229,17 +262,34 @@ run_record live_run::intent_or_refusal(const std::string& id) {
   if (!entry)
     return closing_record({id, record::result_cause::unknown_tool,
                            words::unknown_tool(call.name, offer_->similar(call.name, 3), offer_->names)});
-  if (entry->owner.expired())
+  const bool own = is_caller_tool(*entry);
+  if (!own && entry->owner.expired())
     return closing_record({id, record::result_cause::unavailable,
                            "Not executed: the server \"" + entry->server + "\" of this tool is gone."});
   if (auto problem = around_.arguments.problem(*entry, call.name, call.arguments); !problem.empty())
     return closing_record({id, record::result_cause::bad_arguments, std::move(problem)});
+  const auto arguments_hash = stable_hash(call.arguments.text());
+  if (const auto why = own ? std::string_view() : needs_approval(*entry); !why.empty()) {
+    // What was shown to a person must be what is called.
+    const auto now = around_.tools.snapshot()->find(entry->name);
+    if (!now || now->hash != entry->hash)
+      return closing_record({id, record::result_cause::refused,
+                             "Not executed: the server \"" + entry->server +
+                                 "\" changed its definition of this tool, which needs a yes of the user."});
+    if (!core_.approved(id, entry->hash, arguments_hash)) {
+      if (request_.limits.approve == approval_mode::none)
+        return closing_record({id, record::result_cause::refused,
+                               "Not executed: this tool needs a yes of the user, and this run may not ask for one."});
+      if (request_.limits.approve == approval_mode::ask) return approval_question(id, *entry, arguments_hash, why);
+    }
+  }
   record::call_intent intent;
   intent.call_id = id;
+  intent.to_caller = own;
   intent.name = entry->name;
   intent.server = entry->server;
   intent.definition_hash = entry->hash;
-  intent.arguments_hash = stable_hash(call.arguments.text());
+  intent.arguments_hash = arguments_hash;
   return intent;
 }
 
@@ -288,6 +338,8 @@ void live_run::run_call(const command::run_call& c) {
 // The calls stay in sent_ until they are closed, so that their results can tell how long they ran.
 void live_run::cancel_open() {
   model_call_.reset();
+  questions_.clear();
+  parked_limit_.reset();
   for (const auto& sent : sent_)
     if (auto server = sent.client.lock()) server->cancel(sent.ticket, "the run was cancelled");
 }

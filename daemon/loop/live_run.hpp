@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,7 @@ struct run_surroundings {
   bool guidance = true;
   loop_counters counters;
   argument_checks arguments;
+  std::function<bool(const mcp::catalog_entry&)> needs_approval;
 };
 
 class live_run final : public providers::model_events, public std::enable_shared_from_this<live_run> {
@@ -53,6 +55,16 @@ class live_run final : public providers::model_events, public std::enable_shared
   boost::asio::awaitable<void> live();
   /// Ends the run with this reason, as soon as what is open has been closed.
   void stop(stop_reason why, std::string text);
+  struct answer_given {
+    std::string question;
+    raw_json body;
+    bool expired = false;
+    std::function<void(result<void>)> done;  ///< told when the answer is kept, or why not
+  };
+  void answer(answer_given a) { inbox_.push(std::move(a)); }
+  /// Takes the results of all calls that were handed to the caller; the run goes on and tells `events`. An error when
+  /// it does not wait for exactly these.
+  result<void> take_results(std::vector<record::caller_result> results, run_events& events);
   /// From now on nobody is told anything.
   void silence() noexcept { events_ = nullptr; }
   bool tells(const run_events& events) const noexcept { return events_ == &events; }
@@ -76,8 +88,23 @@ class live_run final : public providers::model_events, public std::enable_shared
     stop_reason why;
     std::string text;
   };
-  using item = std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked>;
+  struct results_given {
+    std::vector<record::caller_result> results;
+  };
+  using item = std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked,
+                            answer_given, results_given>;
   using records = std::vector<run_record>;
+  // What follows from an item.
+  struct reaction {
+    records batch;
+    bool synced = false;
+    std::function<void(result<void>)> then;  // when the batch is written, or could not be
+  };
+  // A question whose time runs.
+  struct open_question {
+    std::string id;
+    std::unique_ptr<timer> limit;
+  };
   // A call that is at its server.
   struct sent_call {
     std::string id, tool, server;
@@ -90,17 +117,27 @@ class live_run final : public providers::model_events, public std::enable_shared
   boost::asio::awaitable<std::optional<item>> wait_for_tools();
   boost::asio::awaitable<void> carry_out_all();
   boost::asio::awaitable<void> write(records batch, bool synced = false);
-  records on_item(item& i);
+  boost::asio::awaitable<void> react(item i);
+  reaction on_item(item& i);
+  reaction on_answer(answer_given& a);
   record::run_started opening();
   records decide(const command::intend_calls& c);
   records close(command::close_call first);
   run_record intent_or_refusal(const std::string& id);
+  std::string_view needs_approval(const mcp::catalog_entry& tool) const;
+  record::question approval_question(const std::string& id, const mcp::catalog_entry& tool, std::uint64_t arguments,
+                                     std::string_view why);
+  void ask(const record::question& q);
+  void hand_over();
   void call_model(const command::call_model& c);
   void run_call(const command::run_call& c);
   void cancel_open();
   void apply(const run_record& r);
   void take_offer();
   std::int64_t ms_since(time_point then) const;
+  std::int64_t elapsed_ms() const;
+  void watch_clock();
+  void arm_limit();
 
   // What the caller is told about a record that has just been applied.
   void tell(const record::run_started& r);
@@ -109,6 +146,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   void tell(const record::model_failed& r);
   void tell(const record::call_intent& r);
   void tell(const record::call_result& r);
+  void tell(const record::question& r);
+  void tell(const record::caller_result& r);
   void tell(const record::run_ended& r);
   template <class Other>
   void tell(const Other&) {}
@@ -135,9 +174,15 @@ class live_run final : public providers::model_events, public std::enable_shared
   std::unique_ptr<providers::model_call> model_call_;
   std::vector<sent_call> sent_;
   std::unordered_set<std::string> told_calls_;  // ids with a tool_call event, of this level
-  std::unique_ptr<timer> limit_;
+  std::vector<open_question> questions_;
+  std::vector<mcp::entry_ptr> own_tools_;  // the caller's
+  offered_ptr base_offer_;                 // offer_ without the caller's
+  bool results_taken_ = false;             // of the calls that are parked now
+  std::unique_ptr<timer> limit_, parked_limit_;
   time_point began_, round_began_;
-  bool formulating_ = false;  // this round's "Formulating response..." is out
+  std::optional<time_point> paused_since_;  // only people are waited for: the run's clock stands
+  milliseconds paused_{0};
+  bool formulating_ = false;  // this round's "Formulating response..." is out; set anew by each round_started
 };
 
 }  // namespace mcpbx::daemon

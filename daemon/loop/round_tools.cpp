@@ -72,18 +72,34 @@ offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const std::vecto
     for (std::size_t i = 0; i < tools->names.size(); ++i)
       tools->by_name.emplace(tools->names[i], place->find(tools->names[i]));
   } else {
-    auto set = std::make_shared<providers::tool_set>();
-    auto adapted = adapt_(tools->entries, api);
-    tools->names.reserve(adapted.size());  // by_name has views into it
-    for (auto& tool : adapted) {
-      tools->names.push_back(tool.definition.name);
-      tools->by_name.emplace(tools->names.back(), tools->entries[tool.entry].get());
-      set->tools.push_back(std::move(tool.definition));
-    }
-    tools->set = std::move(set);
-    if (!tools->names.empty()) tools->guidance = words::guidance(tools->names);
+    adapt(*tools, api);
   }
   return place = std::move(tools);
+}
+
+void round_tools::adapt(offered_tools& tools, const std::string& api) {
+  auto set = std::make_shared<providers::tool_set>();
+  auto adapted = adapt_(tools.entries, api);
+  tools.names.reserve(adapted.size());  // by_name has views into it
+  for (auto& tool : adapted) {
+    tools.names.push_back(tool.definition.name);
+    tools.by_name.emplace(tools.names.back(), tools.entries[tool.entry].get());
+    set->tools.push_back(std::move(tool.definition));
+  }
+  tools.set = std::move(set);
+  if (!tools.names.empty()) tools.guidance = words::guidance(tools.names);
+}
+
+offered_ptr round_tools::with_own(const offered_tools& base, const std::vector<mcp::entry_ptr>& own,
+                                  const std::string& api) {
+  auto tools = std::make_shared<offered_tools>();
+  tools->catalog = base.catalog;
+  for (const auto& e : base.entries)
+    if (std::ranges::find(own, e->name, [](const auto& mine) -> const auto& { return mine->name; }) == own.end())
+      tools->entries.push_back(e);
+  tools->entries.insert(tools->entries.end(), own.begin(), own.end());
+  adapt(*tools, api);
+  return tools;
 }
 
 }  // namespace mcpbx::daemon

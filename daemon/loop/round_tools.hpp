@@ -46,6 +46,8 @@ class round_tools {
   explicit round_tools(tool_adapter adapt = schema_adapter()) : adapt_(std::move(adapt)) {}
   /// The tools of `catalog` whose exposed names match one of `globs` (empty: all), for `api`.
   offered_ptr offer(const mcp::catalog_ptr& catalog, const std::vector<std::string>& globs, const std::string& api);
+  /// `base` and the caller's own tools behind its; one of the caller's hides one of the catalog with its name.
+  offered_ptr with_own(const offered_tools& base, const std::vector<mcp::entry_ptr>& own, const std::string& api);
 
  private:
   struct cached {
@@ -53,6 +55,8 @@ class round_tools {
     offered_ptr tools;
   };
   static constexpr std::size_t max_cached = 16;  // combinations of API and filter kept, the latest first
+  void adapt(offered_tools& tools, const std::string& api);
+
   tool_adapter adapt_;
   std::vector<cached> cache_;
 };

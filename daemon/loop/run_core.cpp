@@ -17,6 +17,8 @@ namespace {
 using providers::end_reason;
 using record::result_cause;
 
+constexpr std::string_view stopped_at_failure =
+    "Not executed: another call failed, and this run stops at the first failure.";
 constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
 bool blank(std::string_view text) {
@@ -71,7 +73,8 @@ void run_core::respond(int depth) {
   if (!limit_ && depth > 0 && depth >= limits_.max_rounds)
     limit_ = sentence{stop_reason::max_rounds, fmt::format("the limit of {} rounds was reached", limits_.max_rounds)};
   if (limit_ && limits_.on_limit == on_limit::stop) return end(limit_->reason, words::unable(limit_->text));
-  commands_.emplace_back(command::begin_round{depth, !limit_ && limits_.max_rounds > 0});
+  next_round_ = command::begin_round{depth, !limit_ && limits_.max_rounds > 0};
+  commands_.push_back(*next_round_);
 }
 
 void run_core::on(const record::round_started& r) {
@@ -79,10 +82,12 @@ void run_core::on(const record::round_started& r) {
   with_tools_ = r.with_tools;
   ++rounds_;
   text_.clear();
-  commands_.emplace_back(command::call_model{r.depth, r.with_tools});
+  next_round_ = command::call_model{r.depth, r.with_tools};
+  commands_.push_back(*next_round_);
 }
 
 void run_core::on(const record::assistant& r) {
+  next_round_.reset();
   usage_ += r.usage;
   text_ = r.message->text();
   const bool calls = std::ranges::any_of(
@@ -125,9 +130,9 @@ void run_core::open_level(const record::assistant& r) {
   level_ = r.message;
   for (const auto& b : level_->blocks)
     if (const auto* call = std::get_if<providers::tool_call_block>(&b)) {
-      open_.push_back({call, call_state::waiting});
+      open_.push_back({.call = call});
       results_.push_back({call->id, call->name, {}, false});
-      calls_.push_back({call->id, call->name, {}, call->arguments, false, 0});
+      calls_.push_back({call->id, call->name, {}, call->arguments, false, false, 0});
     }
   undone_ = open_.size();
 
@@ -165,7 +170,7 @@ void run_core::open_level(const record::assistant& r) {
     return close_all(result_cause::refused, "Not executed: the run's budget of tokens is used up.");
   }
   for (std::size_t i = 0; i < open_.size(); ++i) admit(i);
-  intend_more();
+  go_on();
 }
 
 // Lets a call of the level be run, or closes it with the reason for the model.
@@ -212,7 +217,8 @@ bool run_core::repeats(const providers::tool_call_block& call) {
 
 void run_core::close(open_call& c, result_cause cause, std::string text) {
   c.state = call_state::closing;
-  commands_.emplace_back(command::close_call{c.call->id, cause, std::move(text)});
+  c.closing = {c.call->id, cause, std::move(text)};
+  commands_.emplace_back(c.closing);
 }
 
 void run_core::close_all(result_cause cause, const std::string& text) {
@@ -231,15 +237,79 @@ void run_core::intend_more() {
   if (!next.call_ids.empty()) commands_.emplace_back(std::move(next));
 }
 
+// What comes next in a level that is open: more calls, or the caller's turn.
+void run_core::go_on() {
+  intend_more();
+  if (parked_ || undone_ == 0) return;
+  command::park mine;
+  for (const auto& c : open_) {
+    if (c.state == call_state::handed) mine.call_ids.push_back(c.call->id);
+    if (c.state != call_state::handed && c.state != call_state::done) return;
+  }
+  commands_.emplace_back(std::move(mine));
+}
+
+// A call that waited or was sent already is one of a run that was resumed.
 void run_core::on(const record::call_intent& r) {
   const auto i = index_of(r.call_id);
-  assert(i != nowhere && open_[i].state == call_state::asked);
-  if (i == nowhere || open_[i].state != call_state::asked) return;
-  open_[i].state = call_state::intended;
-  auto& report = calls_[calls_.size() - open_.size() + i];
+  const bool possible = i != nowhere && (open_[i].state == call_state::asked || open_[i].state == call_state::waiting ||
+                                         open_[i].state == call_state::intended);
+  assert(possible);
+  if (!possible) return;
+  auto& c = open_[i];
+  if (c.state == call_state::waiting) ++running_;
+  c.state = r.to_caller ? call_state::handed : call_state::intended;
+  c.repeatable = r.repeatable;
+  auto& report = report_of(i);
   if (!r.name.empty()) report.name = r.name;
   report.server = r.server;
-  commands_.emplace_back(command::run_call{r.call_id});
+  report.pending = r.to_caller;
+  if (!r.to_caller) {
+    commands_.emplace_back(command::run_call{r.call_id});
+    return;
+  }
+  --running_;
+  wait_for_somebody(c);
+}
+
+// The call leaves the number of those that run, so that others need not wait for a person.
+void run_core::on(const record::question& r) {
+  const auto i = index_of(r.call_id);
+  assert(i != nowhere && (open_[i].state == call_state::asked || open_[i].state == call_state::waiting));
+  if (i == nowhere) return;
+  auto& c = open_[i];
+  if (c.state == call_state::asked) --running_;
+  c.state = call_state::questioned;
+  c.question = r;
+  if (!ending_) commands_.emplace_back(command::ask{r});
+  wait_for_somebody(c);
+}
+
+// A call that a person or the caller holds up; nobody is troubled for a run that ends already.
+void run_core::wait_for_somebody(open_call& c) {
+  if (ending_) return close(c, result_cause::refused, std::string(stopped_at_failure));
+  go_on();
+}
+
+void run_core::on(const record::answer& r) {
+  const auto found = std::ranges::find_if(
+      open_, [&](const auto& c) { return c.state == call_state::questioned && c.question.id == r.id; });
+  assert(found != open_.end());
+  if (found == open_.end()) return;
+  if (r.expired)
+    return close(*found, result_cause::refused,
+                 "Not executed: this call needs a yes of the user, and nobody answered in time.");
+  if (!find_member(r.body, "approve").is_true())
+    return close(*found, result_cause::refused, "Not executed: the user refused this call.");
+  found->state = call_state::waiting;
+  found->approved = true;
+  if (find_member(r.body, "always").is_true()) always_.push_back({found->call->name, found->question.definition_hash});
+  go_on();
+}
+
+void run_core::on(const record::parked&) {
+  parked_ = true;
+  commands_.emplace_back(command::hand_over{});
 }
 
 void run_core::on(const record::call_result& r) {
@@ -258,21 +328,22 @@ void run_core::settle(std::string_view id, const raw_json& result, bool is_error
   c.state = call_state::done;
   results_[i].result = model_view(result, is_error, limits_.max_result_bytes, limits_.empty_result_text);
   results_[i].is_error = is_error;
-  auto& report = calls_[calls_.size() - open_.size() + i];
+  auto& report = report_of(i);
   report.is_error = is_error;
+  report.pending = false;
   report.duration_ms = ms;
   if (--undone_ == 0) return finish_level();
   if (ending_) return;
   if (is_error && limits_.on_tool_error == on_tool_error::stop) {
-    // Calls that run may have begun to change something: they may finish. Nothing new is begun.
+    // Calls that run may have begun to change something: they may finish. Nothing new is begun, nobody is asked.
     ending_ = sentence{stop_reason::tool_error, words::unable(fmt::format("the call of \"{}\" failed", c.call->name))};
     for (auto& other : open_)
-      if (other.state == call_state::waiting)
-        close(other, result_cause::refused,
-              "Not executed: another call failed, and this run stops at the first failure.");
+      if (other.state == call_state::waiting || other.state == call_state::questioned ||
+          other.state == call_state::handed)
+        close(other, result_cause::refused, std::string(stopped_at_failure));
     return;
   }
-  intend_more();
+  go_on();
 }
 
 // The last result of a level is there: the level becomes history, and the next one opens.
@@ -293,6 +364,7 @@ void run_core::finish_level() {
   open_.clear();
   results_.clear();
   running_ = 0;
+  parked_ = false;
 
   if (ending_) return end(ending_->reason, ending_->text);
   if (limits_.max_consecutive_errors > 0 && consecutive_errors_ >= limits_.max_consecutive_errors)
@@ -302,10 +374,12 @@ void run_core::finish_level() {
 }
 
 void run_core::on(const record::model_failed& r) {
+  next_round_.reset();
   using kind = providers::model_error::kind;
   const auto reason = r.error.type == kind::context_full ? stop_reason::context_full
                       : r.error.type == kind::time_limit ? stop_reason::timeout
                                                          : stop_reason::provider_error;
+  misconfigured_ = r.error.type == kind::configuration;
   end(reason, words::unable(r.error.message));
 }
 
@@ -347,11 +421,6 @@ void run_core::on(const record::run_ended& r) {
   reason_text_ = r.text;
 }
 
-// Questions and parked calls hold the level open by themselves: nothing starts until the answer settles a call.
-void run_core::on(const record::question&) {}
-void run_core::on(const record::answer&) {}
-void run_core::on(const record::parked&) {}
-
 bool run_core::over_token_budget() const {
   return limits_.token_budget > 0 && usage_.input + usage_.output >= limits_.token_budget;
 }
@@ -377,6 +446,66 @@ const call_report& run_core::report(std::string_view id) const {
 bool run_core::is_open(std::string_view id) const {
   const auto i = index_of(id);
   return i != nowhere && open_[i].state != call_state::done;
+}
+
+bool run_core::approved(std::string_view call_id, std::uint64_t definition_hash, std::uint64_t arguments_hash) const {
+  const auto i = index_of(call_id);
+  if (i == nowhere) return false;
+  const auto& c = open_[i];
+  if (c.approved && c.question.definition_hash == definition_hash && c.question.arguments_hash == arguments_hash)
+    return true;
+  return std::ranges::any_of(
+      always_, [&](const auto& yes) { return yes.tool == c.call->name && yes.definition_hash == definition_hash; });
+}
+
+const record::question* run_core::find_question(std::string_view id) const {
+  for (const auto& c : open_)
+    if (c.state == call_state::questioned && c.question.id == id) return &c.question;
+  return nullptr;
+}
+
+std::vector<const record::question*> run_core::questions() const {
+  std::vector<const record::question*> all;
+  for (const auto& c : open_)
+    if (c.state == call_state::questioned) all.push_back(&c.question);
+  return all;
+}
+
+std::vector<std::string_view> run_core::handed() const {
+  std::vector<std::string_view> ids;
+  for (const auto& c : open_)
+    if (c.state == call_state::handed) ids.emplace_back(c.call->id);
+  return ids;
+}
+
+bool run_core::waits_for_people() const {
+  return undone_ > 0 && std::ranges::all_of(open_, [](const auto& c) {
+           return c.state == call_state::questioned || c.state == call_state::handed || c.state == call_state::done;
+         });
+}
+
+void run_core::resume() {
+  commands_.clear();
+  if (ended_ || started_.run.empty()) return;
+  if (undone_ == 0) {
+    if (ending_)
+      commands_.emplace_back(command::end{ending_->reason, ending_->text});
+    else if (next_round_)
+      commands_.push_back(*next_round_);
+    return;
+  }
+  if (cancelled_) return close_open_calls();
+  running_ = 0;
+  for (auto& c : open_) {
+    if (c.state == call_state::closing) commands_.emplace_back(c.closing);
+    if (c.state == call_state::questioned) commands_.emplace_back(command::ask{c.question});
+    if (c.state == call_state::asked || (c.state == call_state::intended && c.repeatable))
+      c.state = call_state::waiting;
+    if (c.state == call_state::intended)
+      close(c, result_cause::interrupted,
+            "No result: mcpbx was interrupted while this call was running; it may have taken effect.");
+  }
+  go_on();
 }
 
 std::vector<run_record> run_core::recovery() const {

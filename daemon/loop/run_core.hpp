@@ -26,7 +26,7 @@ struct call_model {
   int depth = 0;
   bool with_tools = true;
 };
-/// Append an intent for each of these calls (one batch), or their immediate error results.
+/// Append an intent for each of these calls (one batch), or a question, or their immediate error results.
 struct intend_calls {
   std::vector<std::string> call_ids;
 };
@@ -34,6 +34,16 @@ struct intend_calls {
 struct run_call {
   std::string call_id;
 };
+/// Ask this of the caller: show it, and append an answer that has `expired` when none came in time.
+struct ask {
+  record::question question;
+};
+/// Append parked: only these calls, which are the caller's own, are left to do.
+struct park {
+  std::vector<std::string> call_ids;
+};
+/// Answer the caller, who is to send the results of the parked calls.
+struct hand_over {};
 /// Close every open call at its server and the model call, if one runs.
 struct cancel_open {};
 /// Append this result for a call that will not be run (limit, cancelled, not offered).
@@ -50,14 +60,16 @@ struct end {
 
 }  // namespace command
 
-using run_command = std::variant<command::begin_round, command::call_model, command::intend_calls, command::run_call,
-                                 command::cancel_open, command::close_call, command::end>;
+using run_command =
+    std::variant<command::begin_round, command::call_model, command::intend_calls, command::run_call, command::ask,
+                 command::park, command::hand_over, command::cancel_open, command::close_call, command::end>;
 
 /// A call as the result reports it (L16).
 struct call_report {
   std::string id, name, server;  ///< `server` is empty for a call that never was meant for one (unknown tool)
   raw_json arguments;            ///< absent when the model wrote none that could be read
   bool is_error = false;
+  bool pending = false;  ///< one of the caller's own tools, without its result yet
   std::int64_t duration_ms = 0;
 };
 
@@ -76,6 +88,8 @@ class run_core {
   bool ended() const noexcept { return ended_; }
   stop_reason reason() const noexcept { return reason_; }
   const std::string& reason_text() const noexcept { return reason_text_; }
+  /// Whether it ends because the model could not be called as it is configured (a key that is not available).
+  bool misconfigured() const noexcept { return misconfigured_; }
   /// The conversation so far: what the next model call is given. Valid for every provider at any moment, because a
   /// level enters it whole, when its last result is there.
   const std::vector<providers::message_ptr>& messages() const noexcept { return messages_; }
@@ -99,15 +113,42 @@ class run_core {
   const providers::tool_call_block* find_call(std::string_view id) const;
   /// Whether that call is of the present level and still waits for its one result.
   bool is_open(std::string_view id) const;
+  /// Whether this call needs no (more) asking: the caller said yes to it, or to all calls of its tool, with exactly
+  /// these hashes.
+  bool approved(std::string_view call_id, std::uint64_t definition_hash, std::uint64_t arguments_hash) const;
+  /// The open question with this id, or null.
+  const record::question* find_question(std::string_view id) const;
+  /// Questions without an answer, in call order.
+  std::vector<const record::question*> questions() const;
+  /// The calls that wait for the caller's own results, in call order.
+  std::vector<std::string_view> handed() const;
+  /// Whether those calls were handed over: nothing goes on until the caller sends their results.
+  bool parked() const noexcept { return parked_; }
+  /// Whether nothing but people and the caller's own tools is waited for.
+  bool waits_for_people() const;
+
   /// After a crash: the records that close what was open, in order: every call without a result gets "interrupted",
   /// then the run ends. Deterministic; appending some of them and crashing again gives the rest.
   std::vector<run_record> recovery() const;
+  /// After a crash, for a run that goes on: sets commands() to what is to be done now. Calls that had been sent are
+  /// made again when their intent says that they may be, else they are closed as interrupted; questions are asked
+  /// again under their ids.
+  void resume();
 
  private:
-  enum class call_state : std::uint8_t { waiting, closing, asked, intended, done };
+  enum class call_state : std::uint8_t { waiting, closing, asked, questioned, intended, handed, done };
   struct open_call {
     const providers::tool_call_block* call = nullptr;  // inside level_
     call_state state = call_state::waiting;
+    command::close_call closing{};  // state closing: the command, which a crash may have kept from being carried out
+    record::question question{};    // the last one about it
+    bool approved = false;          // by the answer to that
+    bool repeatable = false;        // as its last intent says
+  };
+  // A yes to all calls of a tool.
+  struct lasting_yes {
+    std::string tool;
+    std::uint64_t definition_hash = 0;
   };
   struct sentence {
     stop_reason reason = stop_reason::final;
@@ -135,12 +176,15 @@ class run_core {
   void admit(std::size_t index);
   bool repeats(const providers::tool_call_block& call);
   void intend_more();
+  void go_on();
+  void wait_for_somebody(open_call& c);
   void settle(std::string_view id, const raw_json& result, bool is_error, std::int64_t ms);
   void finish_level();
   void close_open_calls();
   void end(stop_reason reason, std::string text);
   bool over_token_budget() const;
   std::size_t index_of(std::string_view id) const;
+  call_report& report_of(std::size_t index) { return calls_[calls_.size() - open_.size() + index]; }
 
   std::vector<run_command> commands_;
   record::run_started started_;
@@ -151,12 +195,13 @@ class run_core {
   std::vector<open_call> open_;                        // its calls, in call order
   std::vector<providers::tool_result_block> results_;  // by call order, filled as they come
   std::vector<call_report> calls_;                     // those of the level are the last open_.size()
-  std::size_t undone_ = 0;                             // open calls without a result
-  int running_ = 0;                                    // asked for or sent, and without a result
-  std::optional<sentence> limit_;                      // what makes the next model call the last, without tools
-  std::optional<sentence> ending_;                     // set once: why the run ends when its open calls are closed
-  std::optional<stop_reason> cancelled_;               // the last cancel record's reason
-  providers::message_ptr last_call_owner_;             // keeps last_call_ alive
+  std::vector<lasting_yes> always_;
+  std::size_t undone_ = 0;                  // open calls without a result
+  int running_ = 0;                         // asked for or sent, and without a result
+  std::optional<sentence> limit_;           // what makes the next model call the last, without tools
+  std::optional<sentence> ending_;          // set once: why the run ends when its open calls are closed
+  std::optional<stop_reason> cancelled_;    // the last cancel record's reason
+  providers::message_ptr last_call_owner_;  // keeps last_call_ alive
   const providers::tool_call_block* last_call_ = nullptr;
   int repeated_ = 0;  // how often last_call_ was made in a row
   int admitted_ = 0;  // calls that counted against max_calls
@@ -164,6 +209,9 @@ class run_core {
   std::string text_;
   int rounds_ = 0, depth_ = 0, consecutive_errors_ = 0;
   bool with_tools_ = true;
+  std::optional<run_command> next_round_;  // begin_round or call_model, until what it asks for is recorded
+  bool parked_ = false;
+  bool misconfigured_ = false;
   bool ended_ = false;
   stop_reason reason_ = stop_reason::final;
   std::string reason_text_;

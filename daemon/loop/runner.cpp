@@ -7,6 +7,8 @@
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 
+#include <boost/asio/post.hpp>
+
 #include <algorithm>
 #include <exception>
 #include <unordered_map>
@@ -41,7 +43,11 @@ class runner::impl {
  public:
   impl(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
        model_source models, journal& store, options o)
-      : around_{executor, time, random, tools, store, round_tools(std::move(o.adapt)), o.guidance, {}, {}},
+      : around_{executor,   time,
+                random,     tools,
+                store,      round_tools(std::move(o.adapt)),
+                o.guidance, {},
+                {},         std::move(o.needs_approval)},
         models_(std::move(models)),
         max_runs_(o.max_runs),
         scope_(executor, [](std::string_view name, std::exception_ptr) {
@@ -50,6 +56,7 @@ class runner::impl {
 
   result<std::string> start(run_request r, run_events& events) {
     if (stopping_) return fail(errc::unavailable, "the daemon is stopping and takes no new runs");
+    if (!r.results.empty()) return go_on(r, events);
     if (runs_.size() >= max_runs_)
       return fail(errc::limit, std::to_string(max_runs_) + " runs are going on, which is the most; try again later");
     if (!r.run.empty() && runs_.contains(r.run))
@@ -90,6 +97,15 @@ class runner::impl {
     if (found == runs_.end()) return false;
     found->second->stop(stop_reason::cancelled, std::move(text));
     return true;
+  }
+
+  void answer(std::string_view name, std::string question, raw_json body, std::function<void(result<void>)> done) {
+    const auto found = runs_.find(std::string(name));
+    if (found != runs_.end())
+      return found->second->answer({std::move(question), std::move(body), false, std::move(done)});
+    boost::asio::post(around_.executor, [done = std::move(done), run = std::string(name)] {
+      done(fail(errc::not_found, "no run is named " + quoted(run) + "; it may have ended"));
+    });
   }
 
   void forget(run_events& events) {
@@ -135,6 +151,15 @@ class runner::impl {
     return {};
   }
 
+  // The caller has done its part of a parked run.
+  result<std::string> go_on(run_request& r, run_events& events) {
+    const auto found = runs_.find(r.run);
+    if (found == runs_.end())
+      return fail(errc::not_found, "no run is named " + quoted(r.run) + "; it may have ended, or waited too long");
+    if (auto wrong = found->second->take_results(r.results, events); !wrong) return std::unexpected(wrong.error());
+    return r.run;
+  }
+
   mutable run_surroundings around_;
   model_source models_;
   std::size_t max_runs_;
@@ -153,6 +178,9 @@ result<std::string> runner::start(run_request r, run_events& events) {
 }
 bool runner::cancel(std::string_view run, std::string text) {
   return impl_->cancel(run, std::move(text));
+}
+void runner::answer(std::string_view run, std::string question, raw_json body, std::function<void(result<void>)> done) {
+  impl_->answer(run, std::move(question), std::move(body), std::move(done));
 }
 void runner::forget(run_events& events) {
   impl_->forget(events);

@@ -30,7 +30,10 @@ struct run_request {
   std::string system;   ///< system prompt, or ""
   /// Ends with a user message; may be empty with a session whose last question was not answered.
   std::vector<providers::message_ptr> messages;
-  std::vector<std::string> tools;  ///< globs; empty: all
+  std::vector<std::string> tools;              ///< globs; empty: all
+  std::vector<std::string> approve;            ///< globs of tools that need a yes, beside those of their servers
+  std::vector<raw_json> client_tools;          ///< the caller's own (L21): definitions in MCP's shape
+  std::vector<record::caller_result> results;  ///< of such tools: the parked run of this name goes on, nothing starts
   run_limits limits;
   bool stream = true;  ///< false: no text and reasoning events
 };
@@ -47,6 +50,7 @@ struct run_event {
     tool_progress,
     tool_log,
     tool_result,
+    question,
     usage,
     error,
     done
@@ -57,7 +61,8 @@ struct run_event {
   segments body;
 };
 
-/// Receives a run's events in order; `done` (or on_refused) comes exactly once, last. Never from inside start().
+/// Receives a run's events in order; `done` (or on_refused) comes exactly once, last. Never from inside start(). A run
+/// that hands calls back to its caller tells `done` with caller_tools, and nobody anything until it goes on.
 class run_events {
  public:
   virtual ~run_events() = default;
@@ -84,17 +89,23 @@ class runner {
     std::size_t max_runs = 1024;
     bool guidance = true;  ///< L7
     tool_adapter adapt = schema_adapter();
+    /// Whether the configuration wants a person's yes for this tool.
+    std::function<bool(const mcp::catalog_entry&)> needs_approval;
   };
   /// Everything given by reference must outlive the runner.
   runner(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
          model_source models, journal& store, options o);
   ~runner();
 
-  /// Starts a run; its name comes back. Errors: unknown model, a run of that name exists, too many runs, a session that
-  /// is in use (errc::unavailable) or asked for where none are kept (errc::config).
+  /// Starts a run, or goes on with one that waits for `results`; its name comes back. Errors: unknown model, a run of
+  /// that name exists, too many runs, a session that is in use (errc::unavailable) or asked for where none are kept
+  /// (errc::config); no run waits for these results.
   result<std::string> start(run_request r, run_events& events);
   /// Asks the run to end with `cancelled`; its result still comes. False when there is no such run.
   bool cancel(std::string_view run, std::string text);
+  /// Answers an open question of a run; `done` comes when the answer is kept (or was not), never from inside.
+  /// Errors: errc::not_found when no such question is open.
+  void answer(std::string_view run, std::string question, raw_json body, std::function<void(result<void>)> done);
   /// The events object goes away (its connection closed): its runs are cancelled and tell nobody.
   void forget(run_events& events);
   std::size_t active() const;

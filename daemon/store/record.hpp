@@ -38,10 +38,12 @@ std::string_view to_string(stop_reason r);
 enum class on_limit : std::uint8_t { synthesize, stop };
 enum class on_tool_error : std::uint8_t { go_on, stop };
 enum class status_mode : std::uint8_t { off, names, model };
+/// What becomes of calls that need a person's yes (L19): the caller is asked, they are made, or they are refused.
+enum class approval_mode : std::uint8_t { ask, all, none };
 
 /// The limits of one run after configuration, model, profile and request were laid over each other.
 struct run_limits {
-  int max_rounds = 10;           ///< model calls that offer tools, 0 … 100,000
+  int max_rounds = 10;           ///< model calls that offer tools, 0: none does
   int max_calls_per_round = 64;  ///< more in one reply get an error result each
   int max_calls = 256;
   int max_consecutive_errors = 3;  ///< failing rounds in a row, 0: no limit
@@ -54,6 +56,8 @@ struct run_limits {
   daemon::on_limit on_limit = on_limit::synthesize;
   daemon::on_tool_error on_tool_error = on_tool_error::go_on;
   daemon::status_mode status = status_mode::names;
+  approval_mode approve = approval_mode::ask;
+  bool approve_destructive = false;  ///< tools that may destroy, by their own hints or for want of any, need a yes
   std::string empty_result_text = "No relevant content found";
 };
 
@@ -68,8 +72,11 @@ struct run_started {
   std::vector<providers::message_ptr> messages;  ///< what this run brings: system prompt and what the caller said
   /// What the session held before; the journal keeps only how many these are, and gives them again from its other runs.
   std::vector<providers::message_ptr> inherited;
-  std::size_t inherited_count = 0;  ///< also where `inherited` itself has not been filled in
-  std::vector<std::string> tools;   ///< globs; empty: all
+  std::size_t inherited_count = 0;     ///< also where `inherited` itself has not been filled in
+  std::vector<std::string> tools;      ///< globs; empty: all
+  std::vector<std::string> approve;    ///< globs of tools that need a yes, beside those of their servers
+  std::vector<raw_json> client_tools;  ///< definitions of the caller's own tools (L21), in MCP's shape
+  bool detached = false;               ///< goes on without a caller
   run_limits limits;
 };
 /// A level opens: written before its model request.
@@ -92,24 +99,27 @@ struct model_failed {
   providers::model_error error;
   std::int64_t ms = 0;
 };
-/// Something only the caller can say (approval, input); and what it said.
+/// Something only a person can say: written before it is shown. Bound to what was shown by the two hashes.
 struct question {
-  std::string id, kind, call_id;
-  raw_json body;
-  std::int64_t expires_ms = 0;
+  std::string id, kind, call_id;  ///< kind: "approval"
+  raw_json body;                  ///< what is shown: an object
+  std::uint64_t definition_hash = 0, arguments_hash = 0;
+  std::int64_t expires_ms = 0;  ///< wall clock, ms since 1970
 };
+/// What was said: written before it takes effect. `body` has approve, and always: for this tool in all of the run.
 struct answer {
   std::string id;
   raw_json body;
-  bool expired = false;
+  bool expired = false;  ///< nobody said anything in time
 };
-/// A call is about to be sent: written before its bytes leave for the server.
+/// A call is about to be sent: written before its bytes leave for the server. Or it is the caller's own to make.
 struct call_intent {
   std::string call_id;
   std::string name, server;  ///< exposed name and configured server, for reports and people
   int attempt = 1;
   std::uint64_t definition_hash = 0, arguments_hash = 0;
   bool repeatable = false;
+  bool to_caller = false;  ///< one of the caller's tools: its result comes as caller_result
 };
 /// Where a result came from.
 enum class result_cause : std::uint8_t {
@@ -132,7 +142,7 @@ struct call_result {
   result_cause cause = result_cause::server;
   std::int64_t ms = 0;
 };
-/// Calls of the caller's own tools were handed back; and their results came.
+/// Nothing is left to do but calls of the caller's own tools, which are handed back; and one of their results.
 struct parked {
   std::vector<std::string> call_ids;
 };

@@ -89,26 +89,49 @@ TEST_CASE("G17: a caller that does not read is not read either: bounded memory, 
   CHECK(eventually([&] { return g.now_mib() <= 16; }));
 }
 
-TEST_CASE("G17: when all bytes that may be owned are, large answers become errors, and every request is answered") {
-  daemon_under_test d(config().server("s").top("limits", R"({"totalBytes":67108864})"));
+TEST_CASE(
+    "G17: a caller that asks for hundreds of large answers and reads none is closed before they fill the memory") {
+  daemon_under_test d(config().server("s"));
   d.wait_ready({"s"});
-  caller neighbour = d.session(), slow = d.session();
+  caller neighbour = d.session(), greedy = d.session();
+  CHECK(neighbour.call("s__big", R"({"n":1000000})").text().size() == 1'000'000);
   const growth g(d);
-  constexpr int n = 150;
   std::string lines;
-  for (int i = 0; i < n; ++i)
+  for (int i = 0; i < 500; ++i)
     lines += R"({"jsonrpc":"2.0","id":)" + std::to_string(1000 + i) +
              R"(,"method":"tools/call","params":{"name":"s__big","arguments":{"n":1000000}}})"
              "\n";
-  CHECK(slow.send_unread(lines) == lines.size());
+  CHECK(greedy.send_unread(lines) == lines.size());
+  CHECK(
+      eventually([&] { return at(neighbour.request("mcpbx/status").value, "result.callers.open") == json::value(1); }));
+  CHECK(neighbour.call("s__echo", R"({"text":"on"})").text() == "on");
+  CHECK(g.peak_mib() <= 64);
+  CHECK(contains(d.log(), "the caller does not read: more than 40 MiB wait for it"));
+}
+
+TEST_CASE("G17: when all bytes that may be owned are, large answers become errors, and every request is answered") {
+  daemon_under_test d(config().server("s").top("limits", R"({"totalBytes":67108864})"));
+  d.wait_ready({"s"});
+  caller neighbour = d.session();
+  constexpr int callers = 5, each = 30, n = callers * each;  // each asks for less than a caller may leave unread
+  std::vector<caller> slow;
+  for (int i = 0; i < callers; ++i) slow.push_back(d.session());
+  const growth g(d);
+  std::string lines;
+  for (int i = 0; i < each; ++i)
+    lines += R"({"jsonrpc":"2.0","id":)" + std::to_string(1000 + i) +
+             R"(,"method":"tools/call","params":{"name":"s__big","arguments":{"n":1000000}}})"
+             "\n";
+  for (auto& c : slow) CHECK(c.send_unread(lines) == lines.size());
   // The server answers in order: when this is through, it has answered all of them.
   CHECK(neighbour.call("s__echo", R"({"text":"small"})").text() == "small");
   CHECK(g.peak_mib() <= 96);
   int answered = 0, refused = 0;
-  for (int i = 0; i < n; ++i) ++(contains(slow.line().substr(0, 200), "\"error\"") ? refused : answered);
+  for (auto& c : slow)
+    for (int i = 0; i < each; ++i) ++(contains(c.line().substr(0, 200), "\"error\"") ? refused : answered);
   CHECK(answered >= 32);
   CHECK(refused >= n - 67);
-  CHECK(slow.call("s__big", R"({"n":1000000})").text().size() == 1'000'000);
+  CHECK(slow.front().call("s__big", R"({"n":1000000})").text().size() == 1'000'000);
 }
 
 TEST_CASE("G17: a flood of requests without reading is bounded, and every one of them is answered") {

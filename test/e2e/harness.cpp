@@ -145,7 +145,7 @@ process_end daemon_under_test::stop(int signal) {
 }
 
 std::unique_ptr<child> start_cli(const world& w, const std::vector<std::string>& arguments, bool own_socket) {
-  child::options o{.argv = {MCPBX}, .env = w.env, .cwd = w.dir()};
+  child::options o{.argv = {MCPBX}, .env = w.env, .cwd = w.cwd.empty() ? w.dir() : w.cwd};
   for (const auto& a : arguments) o.argv.push_back(w.filled(a));
   if (own_socket) o.env.push_back("MCPBX_SOCKET=" + w.socket());
   return std::make_unique<child>(o);

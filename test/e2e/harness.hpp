@@ -48,6 +48,8 @@ class world {
   std::string filled(std::string_view text) const;
   /// PATH and HOME (the folder); change it before anything is started.
   std::vector<std::string> env;
+  /// Where commands run; the folder unless set.
+  std::string cwd;
   std::string socket() const { return file("s"); }
   /// Living tool servers and grandchildren of this test.
   std::set<pid_t> tagged() const { return processes_with(tag_); }

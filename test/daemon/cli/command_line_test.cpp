@@ -58,8 +58,6 @@ TEST_CASE("command line: what comes later says so in one sentence and exits 2") 
                                                     {"--socket", "/x", "reload"},
                                                     {"ask", "-p", "reader", "hi"},
                                                     {"ask", "--file", "a.txt", "hi"},
-                                                    {"ask", "--approve", "ask", "hi"},
-                                                    {"ask", "--approve", "none", "hi"},
                                                     {"ask", "--status", "model", "hi"},
                                                     {"tools", "--format", "gemini"},
                                                     {"call", "x", "--input", "accept"}};

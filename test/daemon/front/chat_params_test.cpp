@@ -15,7 +15,19 @@ struct read_result {
   std::string wrong;
 };
 
-read_result read(std::string_view json, const chat_defaults& defaults = {}) {
+/// The ranges are the configuration's (limits_test); these stand in for them.
+chat_defaults some_bounds() {
+  chat_defaults d;
+  d.bound = [](std::string_view key) {
+    limit_bound b;
+    b.least = key == "timeoutMs" ? 1 : 0;
+    b.most = key == "maxRounds" ? 500 : 1000;
+    return b;
+  };
+  return d;
+}
+
+read_result read(std::string_view json, const chat_defaults& defaults = some_bounds()) {
   mcp::param_reader in(raw_json::own(json));
   read_result r{read_chat(in, defaults), ""};
   if (auto ok = in.finish(); !ok) r.wrong = ok.error().message;
@@ -52,24 +64,31 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
       {R"({"input":"a","status":"loud"})", "params.status: expected \"off\", \"names\" or \"model\", got \"loud\""},
       {R"({"input":"a","limits":5})", "params.limits: expected an object, got 5"},
       {R"({"input":"a","limits":{"maxRounds":"ten"}})",
-       "params.limits.maxRounds: expected an integer from 0 to 100000, got \"ten\""},
+       "params.limits.maxRounds: expected an integer from 0 to 500, got \"ten\""},
       {R"({"input":"a","limits":{"maxRounds":-1}})",
-       "params.limits.maxRounds: expected an integer from 0 to 100000, got -1"},
+       "params.limits.maxRounds: expected an integer from 0 to 500, got -1"},
       {R"({"input":"a","limits":{"maxRound":1}})",
        "params.limits: unknown member \"maxRound\" (did you mean \"maxRounds\"?)"},
-      {R"({"input":"a","limits":{"timeoutMs":0}})", "params.limits.timeoutMs: expected an integer from 1 to"},
+      {R"({"input":"a","limits":{"timeoutMs":0}})",
+       "params.limits.timeoutMs: expected an integer from 1 to 1000, got 0"},
       {R"({"input":"a","limits":{"onLimit":"explode"}})", "params.limits.onLimit: expected \"synthesize\" or \"stop\""},
       {R"({"input":"a","limits":{"onToolError":"go"}})",
        "params.limits.onToolError: expected \"continue\" or \"stop\""},
       {R"({"input":"a","limits":{"roundPrompts":"progressive"}})", "params.limits.roundPrompts: expected \"implicit\""},
       {R"({"input":"a","limits":{"emptyResultText":""}})", "params.limits.emptyResultText: expected a text"},
-      {R"({"input":"a","approve":"ask"})", "params.approve: questions about tool calls are not in this version"},
-      {R"({"input":"a","approve":"maybe"})", "params.approve: expected \"all\""},
+      {R"({"input":"a","approve":"maybe"})", "params.approve: expected \"ask\", \"all\" or \"none\""},
       {R"({"input":"a","session":""})", "params.session: expected the id of a session, got \"\""},
       {R"({"input":"a","session":5})", "params.session: expected a string, got 5"},
       {R"({"session":"s","input":"a","messages":[]})", "params: expected either input or messages, got both"},
       {R"({"input":"a","profile":"p"})", "params.profile: profiles are not in this version"},
-      {R"({"input":"a","clientTools":[]})", "params.clientTools: "},
+      {R"({"input":"a","clientTools":{}})", "params.clientTools: expected an array"},
+      {R"({"input":"a","clientTools":[{"name":"a b","inputSchema":{"type":"object"}}]})",
+       "params.clientTools[0]: the name \"a b\" is not made of 1 to 64 of [A-Za-z0-9_-]"},
+      {R"({"input":"a","clientTools":[{"name":"a"}]})", "params.clientTools[0]: "},
+      {R"({"input":"a","clientTools":[{"name":"a","inputSchema":{"type":"object"}},{"name":"a","inputSchema":{"type":"object"}}]})",
+       "params.clientTools[1]: the name \"a\" is there twice"},
+      {R"({"messages":[{"role":"tool","content":[{"type":"tool_result","id":"c","result":{"content":[]}}]}]})",
+       "params.messages: expected the last one to be of role user"},
       {R"({"input":"a","responseFormat":{}})", "params.responseFormat: "},
       {R"({"input":"a","detach":true})", "params.detach: "},
       {R"({"input":"a","modle":"x"})", "params: unknown member \"modle\" (did you mean \"model\"?)"},
@@ -81,6 +100,16 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
     CAPTURE(wrong);
     CHECK(wrong.starts_with(r.says));
   }
+}
+
+TEST_CASE("L21: messages of tool results alone, with the name of a run, are results for that run") {
+  const auto r = read(
+      R"({"run":"talk","messages":[{"role":"tool","content":[{"type":"tool_result","id":"c","result":{"content":[]}}]}]})");
+  CHECK(r.wrong == "");
+  REQUIRE(r.request.results.size() == 1);
+  CHECK(r.request.results[0].call_id == "c");
+  CHECK(r.request.results[0].result.text() == R"({"content":[]})");
+  CHECK(r.request.messages.empty());
 }
 
 TEST_CASE("a chat with everything becomes the request that says it") {
@@ -121,9 +150,14 @@ TEST_CASE("limits are those of the model and no request exceeds the ceiling") {
     l.max_rounds = model == "big" ? 50 : 5;
     return l;
   };
-  d.ceiling.max_rounds = 20;
-  d.ceiling.token_budget = 1'000;
-  d.ceiling.max_consecutive_errors = 9;
+  d.bound = [](std::string_view key) {
+    limit_bound b;
+    if (key == "maxRounds") b.ceiling = 20;
+    b.zero_is_none = key == "tokenBudget" || key == "maxConsecutiveErrors" || key == "maxRepeatedCalls";
+    if (key == "tokenBudget") b.ceiling = 1'000;
+    if (key == "maxConsecutiveErrors") b.ceiling = 9;
+    return b;
+  };
   CHECK(read(R"({"input":"a"})", d).request.limits.max_rounds == 5);
   CHECK(read(R"({"input":"a","model":"big"})", d).request.limits.max_rounds == 20);
   CHECK(read(R"({"input":"a","limits":{"maxRounds":100000}})", d).request.limits.max_rounds == 20);
@@ -131,6 +165,8 @@ TEST_CASE("limits are those of the model and no request exceeds the ceiling") {
   // None is more than any number.
   CHECK(read(R"({"input":"a"})", d).request.limits.token_budget == 1'000);
   CHECK(read(R"({"input":"a","limits":{"maxConsecutiveErrors":0}})", d).request.limits.max_consecutive_errors == 9);
+  CHECK(read(R"({"input":"a","limits":{"maxRepeatedCalls":0}})", d).request.limits.max_repeated_calls == 0);
+  CHECK(read(R"({"input":"a","limits":{"maxRounds":0}})", d).request.limits.max_rounds == 0);
 }
 
 TEST_CASE("L17: a session is named by its id, and may come without anything new to say") {

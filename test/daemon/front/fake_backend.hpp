@@ -34,6 +34,11 @@ class fake_backend final : public daemon::backend {
     cancelled.emplace_back(run);
     return run.starts_with("run-");
   }
+  void answer(std::string_view run, std::string question, raw_json body,
+              std::function<void(result<void>)> done) override {
+    answers.push_back(std::string(run) + " " + question + " " + std::string(body.text()));
+    answered = std::move(done);
+  }
   void forget_runs(daemon::run_events&) override { ++forgotten; }
   daemon::loop_counters run_counts() const override { return counts; }
   daemon::journal& store() override { return *kept; }
@@ -49,7 +54,8 @@ class fake_backend final : public daemon::backend {
   std::vector<mcp::server_status> status;
   std::vector<daemon::run_request> started;
   daemon::run_events* sink = nullptr;
-  std::vector<std::string> cancelled;
+  std::vector<std::string> cancelled, answers;
+  std::function<void(result<void>)> answered;
   int forgotten = 0, stops = 0;
   daemon::loop_counters counts;
   std::unique_ptr<daemon::journal> kept = std::make_unique<daemon::memory_journal>();

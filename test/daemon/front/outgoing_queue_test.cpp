@@ -178,6 +178,40 @@ TEST_CASE("G17: a caller that stays over the bound for 30 s is given up") {
   CHECK(f.stuck.find("does not read") != std::string::npos);
 }
 
+TEST_CASE("G17: a caller that reads nothing while answers pile up to the ceiling is given up at once") {
+  fixture f;
+  f.line.reads = false;
+  const std::string mib(1u << 20, 'x');
+  int pushed = 0;
+  for (; pushed < 100 && f.stuck.empty(); ++pushed) f.queue.push(text(mib));
+  CHECK(f.stuck == "the caller does not read: more than 40 MiB wait for it");
+  CHECK(pushed == 41);  // one is with the transport
+}
+
+TEST_CASE("G17: a caller that reads slower than its answers come is not given up for it") {
+  fixture f;
+  f.line.reads = false;
+  const std::string mib(1u << 20, 'x');
+  for (int i = 0; i < 100; ++i) {
+    f.queue.push(text(mib));
+    if (i % 4 == 3) {
+      f.line.unsent = 0;
+      f.queue.flush();
+    }
+  }
+  CHECK(f.queue.bytes() > (70u << 20));
+  CHECK(f.stuck.empty());
+}
+
+TEST_CASE("G17: two answers of the largest size at once are no reason to give a caller up") {
+  fixture f;
+  f.line.reads = false;
+  f.queue.push(text(std::string(32u << 20, 'x')));
+  f.queue.push(text(std::string(32u << 20, 'y')));
+  CHECK(f.stuck.empty());
+  CHECK(f.paused);
+}
+
 TEST_CASE("one large message enters an empty outbox and may take long as long as it moves") {
   fixture f;
   f.line.reads = false;

@@ -88,7 +88,7 @@ TEST_CASE("hello and status need no handshake") {
 
 TEST_CASE("G49: status names the faulty servers and L22: the histogram of depths") {
   door_fixture f;
-  mcp::server_status good, bad, silent;
+  mcp::server_status good, bad, silent, retried;
   good.name = "good";
   good.state = mcp::server_state::ready;
   bad.name = "bad";
@@ -98,24 +98,31 @@ TEST_CASE("G49: status names the faulty servers and L22: the histogram of depths
   silent.state = mcp::server_state::ready;
   silent.last_error = "silent: no sign of life";
   silent.suspect = true;
-  f.backend.status = {good, bad, silent};
+  retried.name = "retried";
+  retried.state = mcp::server_state::starting;
+  retried.last_error = "retried: not ready in time";
+  retried.start_failed = true;
+  f.backend.status = {good, bad, silent, retried};
   f.backend.counts.runs = 9;
   f.backend.counts.depth[4] = 7;
   f.backend.counts.stops = {{"final", 8}};
   auto& caller = f.enter();
   const std::string line = f.ask(caller, request(1, "mcpbx/status"));
   CHECK(line.find(R"("faulty":[{"name":"bad","state":"crash_loop","lastError":"bad: exit status 3"},)"
-                  R"({"name":"silent","state":"ready","lastError":"silent: no sign of life"}])") != std::string::npos);
+                  R"({"name":"silent","state":"ready","lastError":"silent: no sign of life"},)"
+                  R"({"name":"retried","state":"starting","lastError":"retried: not ready in time"}])") !=
+        std::string::npos);
   CHECK(line.find(R"("5-8":7)") != std::string::npos);
   CHECK(line.find(R"("stops":{"final":8})") != std::string::npos);
   const raw_json servers = result_of(f.ask(caller, request(2, "mcpbx/servers")));
   std::vector<std::string> states;
   for_each_element(servers, [&](const raw_json& s) {
+    CHECK(find_member(s, "startFailed").is_true() == (find_member(s, "name").as_string() == "retried"));
     states.push_back(find_member(s, "state").as_string().value_or(""));
     CHECK(find_member(s, "pid").is_null());
     return true;
   });
-  CHECK(states == std::vector<std::string>{"ready", "crash_loop", "ready"});
+  CHECK(states == std::vector<std::string>{"ready", "crash_loop", "ready", "starting"});
 }
 
 TEST_CASE("G35: no configured secret is in what status and servers tell") {

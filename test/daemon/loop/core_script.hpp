@@ -27,6 +27,13 @@ inline std::string print(const run_command& c) {
       return all;
     }
     std::string operator()(const command::run_call& x) const { return "run_call " + x.call_id; }
+    std::string operator()(const command::ask& x) const { return "ask " + x.question.call_id; }
+    std::string operator()(const command::park& x) const {
+      std::string all = "park";
+      for (const auto& id : x.call_ids) all += " " + id;
+      return all;
+    }
+    std::string operator()(const command::hand_over&) const { return "hand_over"; }
     std::string operator()(const command::cancel_open&) const { return "cancel_open"; }
     std::string operator()(const command::close_call& x) const {
       return "close_call " + x.call_id + " " + std::string(to_string(x.cause));
@@ -94,8 +101,17 @@ struct script {
   std::deque<run_command> todo;
   bool model_open = false;
   std::vector<std::string> running;
+  std::vector<std::string> asked;  // ids of open questions
+  bool handed_over = false;
 
   explicit script(run_limits limits = {}) { take(opening(std::move(limits))); }
+  /// Goes on after a crash that left these records.
+  explicit script(std::vector<run_record> left) : records(std::move(left)) {
+    for (const auto& r : records) core.apply(r);
+    core.resume();
+    handed_over = core.parked();
+    for (const auto& c : core.commands()) todo.push_back(c);
+  }
 
   void take(run_record r) {
     if (std::holds_alternative<record::cancel>(r)) todo.clear();
@@ -105,7 +121,8 @@ struct script {
     for (const auto& c : core.commands()) todo.push_back(c);
   }
 
-  /// Carries out the next command as the shell would. Calls of a tool named "unknown" are refused without an intent.
+  /// Carries out the next command as the shell would. Calls of a tool named "unknown" are refused without an intent,
+  /// those of "guarded" need a yes, "mine" is a tool of the caller.
   void carry_out_one() {
     const auto next = std::move(todo.front());
     todo.pop_front();
@@ -118,8 +135,18 @@ struct script {
       for (const auto& id : intend->call_ids) {
         if (core.find_call(id)->name == "unknown") {
           batch.emplace_back(closing_record({id, record::result_cause::unknown_tool, "there is no such tool"}));
+        } else if (core.find_call(id)->name == "guarded" && !core.approved(id, 1, 2)) {
+          record::question q;
+          q.id = "q_" + id;
+          q.kind = "approval";
+          q.call_id = id;
+          q.body = raw_json::literal("{}");
+          q.definition_hash = 1;
+          q.arguments_hash = 2;
+          batch.emplace_back(q);
         } else {
           record::call_intent intent;
+          intent.to_caller = core.find_call(id)->name == "mine";
           intent.call_id = id;
           intent.name = core.find_call(id)->name;
           intent.server = "srv";
@@ -129,11 +156,20 @@ struct script {
       for (auto& r : batch) take(std::move(r));
     } else if (const auto* run = std::get_if<command::run_call>(&next)) {
       running.push_back(run->call_id);
+    } else if (const auto* ask = std::get_if<command::ask>(&next)) {
+      asked.push_back(ask->question.id);
+    } else if (const auto* park = std::get_if<command::park>(&next)) {
+      take(record::parked{park->call_ids});
+    } else if (std::holds_alternative<command::hand_over>(next)) {
+      handed_over = true;
     } else if (std::holds_alternative<command::cancel_open>(next)) {
       model_open = false;
+      handed_over = false;
       running.clear();
+      asked.clear();
     } else if (const auto* close = std::get_if<command::close_call>(&next)) {
       std::erase(running, close->call_id);
+      std::erase(asked, "q_" + close->call_id);
       take(closing_record(*close));
     } else if (const auto* end = std::get_if<command::end>(&next)) {
       take(record::run_ended{end->reason, end->text});
@@ -164,6 +200,33 @@ struct script {
     settle();
     REQUIRE(std::erase(running, r.call_id) == 1);
     take(std::move(r));
+    settle();
+    return *this;
+  }
+  script& says(const std::string& question, bool yes, bool always = false) {
+    settle();
+    REQUIRE(std::erase(asked, question) == 1);
+    take(record::answer{question,
+                        raw_json::own(std::string(yes ? R"({"approve":true)" : R"({"approve":false)") +
+                                      (always ? R"(,"always":true})" : "}")),
+                        false});
+    settle();
+    return *this;
+  }
+  script& expires(const std::string& question) {
+    settle();
+    REQUIRE(std::erase(asked, question) == 1);
+    take(record::answer{question, {}, true});
+    settle();
+    return *this;
+  }
+  /// The caller's results of all calls that were handed to it.
+  script& gives(std::string_view text = "mine") {
+    settle();
+    REQUIRE(std::exchange(handed_over, false));
+    std::vector<std::string> ids;
+    for (auto id : core.handed()) ids.emplace_back(id);
+    for (auto& id : ids) take(record::caller_result{std::move(id), text_result(text)});
     settle();
     return *this;
   }
@@ -207,6 +270,7 @@ inline std::string fault_of(const std::vector<run_record>& records) {
     if (const auto* a = std::get_if<record::assistant>(&r))
       for (const auto* c : a->message->calls()) results.emplace(c->id, 0);
     if (const auto* done = std::get_if<record::call_result>(&r)) ++results[done->call_id];
+    if (const auto* given = std::get_if<record::caller_result>(&r)) ++results[given->call_id];
     if (std::holds_alternative<record::run_ended>(r)) ++ends;
   }
   for (const auto& [id, count] : results)

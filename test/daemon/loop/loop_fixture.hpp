@@ -261,6 +261,9 @@ struct fixture {
   std::shared_ptr<scripted_model> model = std::make_shared<scripted_model>(context, note);
   std::shared_ptr<scripted_client> server = std::make_shared<scripted_client>(context, "srv", note);
   caller caller_;
+  std::function<bool(const mcp::catalog_entry&)> needs_yes = [](const mcp::catalog_entry& e) {
+    return e.tool == "guarded";
+  };
   std::unique_ptr<runner> runs;
 
   explicit fixture(bool store_fails = false, journal* other = nullptr) {
@@ -275,7 +278,7 @@ struct fixture {
         other         ? *other
         : store_fails ? static_cast<journal&>(failing)
                       : kept,
-        runner::options{1024, false, plain_adapter});
+        runner::options{1024, false, plain_adapter, needs_yes});
   }
   ~fixture() {
     bool joined = false;

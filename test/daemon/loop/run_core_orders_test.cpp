@@ -59,10 +59,38 @@ void check_recovery(const script& s) {
   }
 }
 
+// A run that goes on after a crash at any record ends properly, and its records are those of one run.
+void check_resumption(const script& s) {
+  for (std::size_t cut = 1; cut < s.records.size(); ++cut) {
+    script again(std::vector<run_record>(s.records.begin(), s.records.begin() + static_cast<std::ptrdiff_t>(cut)));
+    for (int steps = 0; !again.core.ended() && steps < 100; ++steps) {
+      again.settle();
+      if (again.core.ended()) break;
+      if (again.model_open)
+        again.model(reply("done"));
+      else if (!again.asked.empty())
+        again.says(again.asked.front(), true);
+      else if (!again.running.empty())
+        again.answer(answered(again.running.front()));
+      else
+        again.gives();
+    }
+    REQUIRE(again.core.ended());
+    REQUIRE(fault_of(again.records) == "");
+    REQUIRE(fault_of(again.core.messages()) == "");
+    // The fold of all its records is the same run, whatever a crash in the middle did.
+    const auto whole = fold(again.records, again.records.size());
+    REQUIRE(whole.ended());
+    REQUIRE(whole.text() == again.core.text());
+    REQUIRE(fault_of(whole.messages()) == "");
+  }
+}
+
 struct explorer {
   std::size_t max_rounds_played;  // model replies with calls
   std::size_t calls;              // of such a reply
   bool inject = true;             // cancels and time-outs
+  bool people = false;            // calls that need a yes, and calls of the caller's own tools
   std::size_t runs = 0;
 
   void finished(const script& s) {
@@ -74,7 +102,10 @@ struct explorer {
     REQUIRE_FALSE(s.model_open);
     REQUIRE(s.core.calls().size() <= max_rounds_played * calls);
     check_prefixes(s);
-    if (runs % 211 == 1) check_recovery(s);
+    if (runs % 211 == 1) {
+      check_recovery(s);
+      check_resumption(s);
+    }
   }
 
   std::vector<record::assistant> replies(std::size_t rounds) const {
@@ -85,6 +116,12 @@ struct explorer {
     for (std::size_t i = 0; i < calls; ++i)
       some.push_back(call("r" + std::to_string(rounds) + "c" + std::to_string(i)));
     all.push_back(reply("", some));
+    if (people) {
+      some.front().name = "guarded";
+      some.back().name = "mine";
+      all.push_back(reply("", some));
+      return all;
+    }
     all.push_back(reply("", some, providers::end_reason::length));
     some.front().name = "unknown";
     some.back().problem = "no JSON";
@@ -127,6 +164,19 @@ struct explorer {
       providers::model_error e;
       e.message = "gone";
       next.take(record::model_failed{e, 1});
+      explore(next, rounds, injected);
+    }
+    for (const auto& question : s.asked) {
+      for (bool yes : {false, true}) {
+        script next = s;
+        std::erase(next.asked, question);
+        next.take(record::answer{question, raw_json::own(yes ? R"({"approve":true})" : R"({"approve":false})"), false});
+        explore(next, rounds, injected);
+      }
+    }
+    if (s.handed_over) {
+      script next = s;
+      next.gives();
       explore(next, rounds, injected);
     }
     for (std::size_t i = 0; i < s.running.size(); ++i) {
@@ -174,6 +224,18 @@ TEST_CASE("run_core: every order of two rounds of three calls keeps the rules") 
   explorer e{2, 3, false};
   e.explore(script(small(4, 3)), 0, false);
   CHECK(e.runs > 100);
+}
+
+TEST_CASE("run_core: every order of rounds with questions and the caller's own tools keeps the rules") {
+  for (int concurrency : {1, 3})
+    for (auto errors : {on_tool_error::go_on, on_tool_error::stop}) {
+      explorer e{1, 3, true, true};
+      e.explore(script(small(2, concurrency, errors)), 0, false);
+      CHECK(e.runs > 100);
+    }
+  explorer e{2, 2, true, true};
+  e.explore(script(small(3, 2)), 0, false);
+  CHECK(e.runs > 1000);
 }
 
 TEST_CASE("G24: after a crash open calls are closed as interrupted and the run ends") {

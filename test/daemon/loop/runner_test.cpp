@@ -172,7 +172,7 @@ TEST_CASE("L7: the guidance joins the system prompt with names only") {
   f.runs = std::make_unique<runner>(
       f.context.get_executor(), f.time, f.random, f.tools,
       [&](std::string_view) -> result<std::shared_ptr<providers::model>> { return f.model; }, f.kept,
-      runner::options{16, true, plain_adapter});
+      runner::options{16, true, plain_adapter, {}});
   f.model->script = {says("one"), says("two")};
   f.run();
   const auto system = f.model->requests[0].messages.front()->text();
@@ -429,6 +429,20 @@ TEST_CASE("L15: status lines follow the stages") {
           R"({"type":"status","text":"Tool Other Things failed, trying alternative approach...","tool":"srv__other"})",
           R"({"type":"status","text":"Processing tool results..."})",
           R"({"type":"status","text":"Formulating response..."})"});
+}
+
+TEST_CASE("L15: the last call without tools is announced once") {
+  fixture f;
+  run_limits l;
+  l.max_rounds = 1;
+  auto last = says("what I know");
+  last.deltas = {"what", " I know"};
+  f.model->script = {calls({lookup("a")}), last};
+  auto r = fixture::ask(l);
+  r.limits.status = status_mode::names;
+  f.run(std::move(r));
+  const auto told = f.caller_.of("status");
+  CHECK(std::ranges::count(told, R"({"type":"status","text":"Formulating response..."})") == 1);
 }
 
 TEST_CASE("L15: a run that stops without an answer says so on the status line") {

@@ -37,17 +37,35 @@ inline std::vector<run_record> sample_records() {
   started.model = "configured-1";
   started.messages = {providers::system_message("be brief"), providers::user_message(""), full_message()};
   started.tools = {"files__*", "*"};
-  started.limits = {11,      12, 13, 14, 15, 16, 17, 18, 19, 20, on_limit::stop, on_tool_error::stop, status_mode::off,
+  started.limits = {11,
+                    12,
+                    13,
+                    14,
+                    15,
+                    16,
+                    17,
+                    18,
+                    19,
+                    20,
+                    on_limit::stop,
+                    on_tool_error::stop,
+                    status_mode::off,
+                    approval_mode::none,
+                    true,
                     "empty!"};
+  started.approve = {"files__rm*"};
+  started.client_tools = {raw_json::own(R"({"name":"mine","inputSchema":{"type":"object"}})")};
+  started.detached = true;
   all.emplace_back(std::move(started));
   all.emplace_back(record::round_started{21, "model-2", false, 22});
   all.emplace_back(record::assistant{
       full_message(), providers::end_reason::malformed_call, "raw-reason", {23, 24, 25, 26, 27, true}, 28});
   all.emplace_back(
       record::model_failed{{providers::model_error::kind::configuration, 503, 29, "it broke", "so far", true}, 30});
-  all.emplace_back(record::question{"question-1", "approval", "call-3", raw_json::own("{\"ask\":true}"), 31});
+  all.emplace_back(record::question{"question-1", "approval", "call-3", raw_json::own("{\"ask\":true}"),
+                                    0xfedcba9876543210u, 0x2u, 31});
   all.emplace_back(record::answer{"question-1", raw_json::own("false"), true});
-  all.emplace_back(record::call_intent{"call-4", "srv__four", "srv", 2, 0xfedcba9876543210u, 0x1u, true});
+  all.emplace_back(record::call_intent{"call-4", "srv__four", "srv", 2, 0xfedcba9876543210u, 0x1u, true, true});
   all.emplace_back(
       record::call_result{"call-4", raw_json::own("{\"isError\":true}"), true, record::result_cause::refused, 32});
   all.emplace_back(record::parked{{"call-5", "call-6"}});

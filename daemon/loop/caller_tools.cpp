@@ -1,0 +1,46 @@
+// The definitions have MCP's shape, so that what reads those of servers reads these too.
+#include "daemon/loop/caller_tools.hpp"
+
+#include "mcp/protocol/tools.hpp"
+#include "mcp/support/text.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr std::size_t longest_name = 64;
+constexpr std::string_view name_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+
+}  // namespace
+
+result<void> check_caller_tool(const raw_json& definition) {
+  auto tool = mcp::read_tool(definition);
+  if (!tool) return std::unexpected(tool.error());
+  if (tool->name.size() > longest_name || tool->name.find_first_not_of(name_characters) != std::string::npos)
+    return fail(errc::invalid_argument, "the name " + quoted(tool->name) + " is not made of 1 to 64 of [A-Za-z0-9_-]");
+  return {};
+}
+
+std::vector<mcp::entry_ptr> caller_entries(const std::vector<raw_json>& definitions) {
+  std::vector<mcp::entry_ptr> entries;
+  entries.reserve(definitions.size());
+  for (const auto& definition : definitions) {
+    auto tool = mcp::read_tool(definition);
+    if (!tool) continue;  // checked before
+    auto e = std::make_shared<mcp::catalog_entry>();
+    e->name = tool->name;
+    e->tool = std::move(tool->name);
+    e->definition = definition;
+    e->exposed = definition;
+    e->legacy = definition;
+    e->description = std::move(tool->description);
+    e->annotations = {tool->read_only, tool->destructive, tool->idempotent, tool->open_world, std::move(tool->title)};
+    e->hash = stable_hash(definition.text());
+    entries.push_back(std::move(e));
+  }
+  return entries;
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,120 @@
+// What a run does where people and the caller's own tools have a part: questions, answers, calls handed back, and the
+// clock that stands meanwhile.
+#include "daemon/loop/caller_tools.hpp"
+#include "daemon/loop/event_json.hpp"
+#include "daemon/loop/live_run.hpp"
+#include "daemon/loop/words.hpp"
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace mcpbx::daemon {
+
+// Waiting for a person or for the caller's tools counts against question_timeout_ms only (L8).
+void live_run::watch_clock() {
+  const bool pause = core_.waits_for_people();
+  if (pause == paused_since_.has_value()) return;
+  const auto now = around_.time.now();
+  if (pause) {
+    paused_since_ = now;
+    if (limit_) limit_->cancel();
+    return;
+  }
+  paused_ += std::chrono::duration_cast<milliseconds>(now - *paused_since_);
+  paused_since_.reset();
+  arm_limit();
+}
+
+void live_run::arm_limit() {
+  if (request_.limits.timeout_ms <= 0) return;
+  if (!limit_) limit_ = around_.time.make_timer();
+  limit_->arm(began_ + paused_ + milliseconds(request_.limits.timeout_ms), [weak = weak_from_this()] {
+    if (auto self = weak.lock())
+      self->stop(stop_reason::timeout,
+                 "the time limit of " + words::span_of(self->request_.limits.timeout_ms) + " for the run was reached");
+  });
+}
+
+// Why a call of this tool needs a yes, "" when it needs none.
+std::string_view live_run::needs_approval(const mcp::catalog_entry& tool) const {
+  const auto matches = [&](const std::string& glob) { return glob_match(glob, tool.name); };
+  if (std::ranges::any_of(request_.approve, matches) || (around_.needs_approval && around_.needs_approval(tool)))
+    return "the configuration wants a yes for this tool";
+  if (request_.limits.approve_destructive && !tool.annotations.read_only && tool.annotations.destructive)
+    return "nothing says that this tool only reads or leaves intact what is there";
+  return {};
+}
+
+record::question live_run::approval_question(const std::string& id, const mcp::catalog_entry& tool,
+                                             std::uint64_t arguments, std::string_view why) {
+  record::question q;
+  q.id = "q_" + hex(around_.random.next(), 16);
+  q.kind = "approval";
+  q.call_id = id;
+  q.body = event_json::approval(tool, core_.find_call(id)->arguments, why);
+  q.definition_hash = tool.hash;
+  q.arguments_hash = arguments;
+  q.expires_ms = around_.time.wall_ms() + request_.limits.question_timeout_ms;
+  return q;
+}
+
+// After a restart the wall clock says how much of the time is left.
+void live_run::ask(const record::question& q) {
+  const auto left =
+      std::clamp<std::int64_t>(q.expires_ms - around_.time.wall_ms(), 0, request_.limits.question_timeout_ms);
+  auto limit = around_.time.make_timer();
+  limit->arm(around_.time.now() + milliseconds(left), [weak = weak_from_this(), id = q.id] {
+    if (auto self = weak.lock()) self->answer({id, {}, true, {}});
+  });
+  questions_.push_back({q.id, std::move(limit)});
+}
+
+live_run::reaction live_run::on_answer(answer_given& a) {
+  reaction r;
+  if (!core_.find_question(a.question)) {
+    if (a.done)
+      r.then = [done = std::move(a.done), id = a.question](const result<void>&) {
+        done(fail(errc::not_found,
+                  "no question " + quoted(id) + " is open in this run; it was answered, or its time was up"));
+      };
+    return r;
+  }
+  std::erase_if(questions_, [&](const auto& q) { return q.id == a.question; });
+  r.batch.emplace_back(record::answer{std::move(a.question), std::move(a.body), a.expired});
+  r.synced = true;
+  r.then = std::move(a.done);
+  return r;
+}
+
+// The caller is told like at the end, and nobody anything until its results are there.
+void live_run::hand_over() {
+  parked_limit_ = around_.time.make_timer();
+  parked_limit_->arm(around_.time.now() + milliseconds(request_.limits.question_timeout_ms), [weak = weak_from_this()] {
+    if (auto self = weak.lock())
+      self->stop(stop_reason::caller_tools, "the results of the caller's own tools did not come in " +
+                                                words::span_of(self->request_.limits.question_timeout_ms));
+  });
+  if (auto* told = std::exchange(events_, nullptr)) told->on_done(name(), event_json::run_result(core_));
+}
+
+result<void> live_run::take_results(std::vector<record::caller_result> results, run_events& events) {
+  const auto waiting = core_.handed();
+  if (!core_.parked() || waiting.empty() || results_taken_)
+    return fail(errc::invalid_argument, "run " + quoted(name()) + " does not wait for results of its caller's tools");
+  for (const auto& id : waiting)
+    if (std::ranges::count(results, id, &record::caller_result::call_id) != 1)
+      return fail(errc::invalid_argument, "run " + quoted(name()) + " waits for one result of the call " + quoted(id) +
+                                              "; send those of all its " + std::to_string(waiting.size()) +
+                                              " calls together");
+  if (results.size() != waiting.size())
+    return fail(errc::invalid_argument, "run " + quoted(name()) + " waits for " + std::to_string(waiting.size()) +
+                                            " results, and " + std::to_string(results.size()) + " were sent");
+  results_taken_ = true;
+  events_ = &events;
+  inbox_.push(results_given{std::move(results)});
+  return {};
+}
+
+}  // namespace mcpbx::daemon

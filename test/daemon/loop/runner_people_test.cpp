@@ -1,0 +1,275 @@
+// Live runs that ask people and hand calls back to their caller.
+#include "daemon/loop/runner.hpp"
+#include "test/daemon/loop/loop_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::test;
+
+namespace {
+
+providers::tool_call_block guarded(std::string id) {
+  return call(std::move(id), "srv__guarded");
+}
+
+struct asking : fixture {
+  asking() { offer({"lookup", "guarded"}); }
+
+  /// The id in the latest question event.
+  std::string question() const {
+    const auto all = caller_.of("question");
+    REQUIRE_FALSE(all.empty());
+    return find_member(*raw_json::parse(all.back()), "question").as_string().value_or("");
+  }
+  /// Answers; "" when the answer was kept, else the error.
+  std::string answer(const std::string& run, const std::string& id, std::string body) {
+    std::string outcome = "nothing";
+    runs->answer(run, id, raw_json::own(std::move(body)),
+                 [&](const result<void>& kept) { outcome = kept ? "" : kept.error().message; });
+    settle();
+    return outcome;
+  }
+};
+
+raw_json own_tool(const std::string& name) {
+  return raw_json::own("{\"name\":" + quoted(name) +
+                       R"(,"inputSchema":{"type":"object","properties":{"of":{"type":"string"}}}})");
+}
+
+run_request with_own_tool(const std::string& run) {
+  auto r = fixture::ask();
+  r.run = run;
+  r.client_tools = {own_tool("mine")};
+  return r;
+}
+
+run_request results_for(const std::string& run, const std::vector<std::string>& ids) {
+  run_request r;
+  r.run = run;
+  for (const auto& id : ids) r.results.push_back({id, text_result("from the caller")});
+  return r;
+}
+
+}  // namespace
+
+TEST_CASE("L19: the question shows tool, arguments and why; the call is made after the yes") {
+  asking f;
+  f.model->script = {calls({guarded("a")}), says("done")};
+  const auto run = f.run();
+  CHECK(f.server->params.empty());
+  const auto event = f.caller_.of("question").at(0);
+  CHECK(event.find(R"("kind":"approval","call":"a")") != std::string::npos);
+  CHECK(event.find(R"("server":"srv","tool":"srv__guarded","arguments":{"of":"a"})") != std::string::npos);
+  CHECK(event.find("\"reason\":\"the configuration wants a yes") != std::string::npos);
+  CHECK(f.answer(run, f.question(), R"({"approve":true})") == "");
+  CHECK(f.server->params.size() == 1);
+  CHECK(f.caller_.member("stopReason") == "final");
+}
+
+TEST_CASE("L19: a refused call is an error result that says so, and the run goes on") {
+  asking f;
+  f.model->script = {calls({guarded("a")}), says("done")};
+  const auto run = f.run();
+  CHECK(f.answer(run, f.question(), R"({"approve":false})") == "");
+  CHECK(f.server->params.empty());
+  CHECK(f.caller_.of("tool_result").at(0).find("the user refused this call") != std::string::npos);
+  CHECK(f.caller_.member("stopReason") == "final");
+}
+
+TEST_CASE("L8 L19: no answer in time is a no, and waiting for it does not count against the run's time") {
+  asking f;
+  f.model->script = {calls({guarded("a")}), says("done")};
+  run_limits l;
+  l.timeout_ms = 1'000;
+  l.question_timeout_ms = 60'000;
+  f.run(fixture::ask(l));
+  f.time.advance(milliseconds(59'999));
+  f.settle();
+  CHECK(f.caller_.done.empty());
+  f.time.advance(milliseconds(1));
+  f.settle();
+  CHECK(f.caller_.of("tool_result").at(0).find("nobody answered in time") != std::string::npos);
+  CHECK(f.caller_.member("stopReason") == "final");
+  CHECK(f.server->params.empty());
+}
+
+TEST_CASE("L8: after the answer the run's time goes on from where it stood") {
+  asking f;
+  f.model->script = {calls({guarded("a")}), silent()};
+  run_limits l;
+  l.timeout_ms = 1'000;
+  const auto run = f.run(fixture::ask(l));
+  f.time.advance(milliseconds(30'000));
+  f.settle();
+  CHECK(f.answer(run, f.question(), R"({"approve":true})") == "");
+  f.time.advance(milliseconds(999));
+  f.settle();
+  CHECK(f.caller_.done.empty());
+  f.time.advance(milliseconds(1));
+  f.settle();
+  CHECK(f.caller_.member("stopReason") == "timeout");
+}
+
+TEST_CASE("G39: an answer counts once, for its own question only") {
+  asking f;
+  f.model->script = {calls({guarded("a"), guarded("b")}), says("done")};
+  const auto run = f.run();
+  const auto all = f.caller_.of("question");
+  REQUIRE(all.size() == 2);
+  const auto first = find_member(*raw_json::parse(all[0]), "question").as_string().value();
+  CHECK(f.answer(run, first, R"({"approve":true})") == "");
+  CHECK(f.server->params.size() == 1);
+  CHECK(f.answer(run, first, R"({"approve":true})").find("was answered") != std::string::npos);
+  CHECK(f.answer(run, "q_nope", R"({"approve":true})").find("no question \"q_nope\"") != std::string::npos);
+  CHECK(f.answer("nope", first, R"({"approve":true})").find("no run is named \"nope\"") != std::string::npos);
+  CHECK(f.server->params.size() == 1);
+  CHECK(f.answer(run, f.question(), R"({"approve":false})") == "");
+  CHECK(f.caller_.member("stopReason") == "final");
+}
+
+TEST_CASE("G39: a tool whose definition changed between the question and the yes is not called") {
+  asking f;
+  f.model->script = {calls({guarded("a")}), says("done")};
+  const auto run = f.run();
+  auto changed = std::make_shared<mcp::catalog_entry>(*f.entry("guarded"));
+  changed->hash = 8;
+  f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{changed}, 99);
+  CHECK(f.answer(run, f.question(), R"({"approve":true,"always":true})") == "");
+  CHECK(f.server->params.empty());
+  CHECK(f.caller_.of("tool_result").at(0).find("changed its definition") != std::string::npos);
+  CHECK(f.caller_.member("stopReason") == "final");
+}
+
+TEST_CASE("G39: \"always\" ends with the definition it was said of") {
+  asking f;
+  f.model->script = {calls({guarded("a")}), calls({guarded("b")}), calls({guarded("c")}), says("done")};
+  f.server->hold["guarded"] = true;
+  const auto run = f.run();
+  CHECK(f.answer(run, f.question(), R"({"approve":true,"always":true})") == "");
+  f.server->release();
+  f.settle();
+  CHECK(f.caller_.of("question").size() == 1);  // "b" needs none
+  auto changed = std::make_shared<mcp::catalog_entry>(*f.entry("guarded"));
+  changed->hash = 8;
+  f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{changed}, 99);
+  f.server->release();
+  f.settle();
+  CHECK(f.caller_.of("question").size() == 2);
+  CHECK(f.server->params.size() == 2);
+}
+
+TEST_CASE("L19: approve all asks nobody, approve none refuses with the reason") {
+  for (auto mode : {approval_mode::all, approval_mode::none}) {
+    asking f;
+    f.model->script = {calls({guarded("a")}), says("done")};
+    run_limits l;
+    l.approve = mode;
+    f.run(fixture::ask(l));
+    CHECK(f.caller_.of("question").empty());
+    CHECK(f.server->params.size() == (mode == approval_mode::all ? 1 : 0));
+    if (mode == approval_mode::none)
+      CHECK(f.caller_.of("tool_result").at(0).find("may not ask for one") != std::string::npos);
+  }
+}
+
+TEST_CASE("L19 G39: with approveDestructive, tools that do not say that they only read need a yes") {
+  asking f;
+  f.model->script = {calls({call("a", "srv__lookup")}), says("done")};
+  run_limits l;
+  l.approve_destructive = true;
+  f.run(fixture::ask(l));
+  CHECK(f.caller_.of("question").size() == 1);
+
+  asking g;
+  auto safe = std::make_shared<mcp::catalog_entry>(*g.entry("lookup"));
+  safe->annotations.read_only = true;
+  g.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{safe}, 99);
+  g.model->script = {calls({call("a", "srv__lookup")}), says("done")};
+  g.run(fixture::ask(l));
+  CHECK(g.caller_.of("question").empty());
+}
+
+TEST_CASE("L18 L19: a cancel while a question is open ends the run, and a late answer finds nothing") {
+  asking f;
+  f.model->script = {calls({guarded("a")})};
+  const auto run = f.run();
+  const auto id = f.question();
+  CHECK(f.runs->cancel(run, "enough"));
+  f.settle();
+  CHECK(f.caller_.member("stopReason") == "cancelled");
+  CHECK(f.answer(run, id, R"({"approve":true})").find("no run is named") != std::string::npos);
+  CHECK(f.server->params.empty());
+}
+
+TEST_CASE("L21: calls of the caller's own tools are handed back and the run goes on with their results") {
+  fixture f;
+  f.model->script = {calls({call("a", "mine"), call("b", "srv__lookup")}), says("done")};
+  f.run(with_own_tool("talk"));
+  CHECK(f.caller_.member("stopReason") == "caller_tools");
+  CHECK(f.caller_.member("toolCalls").find(R"("name":"mine","server":"","arguments":{"of":"a"})") != std::string::npos);
+  CHECK(f.caller_.member("toolCalls").find(R"("pending":true)") != std::string::npos);
+  CHECK(f.model->requests.at(0).tools->tools.back().name == "mine");
+  CHECK(f.runs->active() == 1);
+  f.caller_ = {};
+  f.run(results_for("talk", {"a"}));
+  CHECK(f.caller_.member("stopReason") == "final");
+  CHECK(f.caller_.member("text") == "done");
+  const auto& results = *f.model->requests.at(1).messages.back();
+  CHECK(std::get<providers::tool_result_block>(results.blocks.at(0)).result.text() ==
+        R"({"content":[{"type":"text","text":"from the caller"}]})");
+}
+
+TEST_CASE("L21: results that are not those waited for are refused, and the run still waits") {
+  fixture f;
+  f.model->script = {calls({call("a", "mine"), call("b", "mine")}), says("done")};
+  f.run(with_own_tool("talk"));
+  f.caller_ = {};
+  const auto refused = [&](const std::string& run, const std::vector<std::string>& ids) {
+    const auto r = f.runs->start(results_for(run, ids), f.caller_);
+    return r ? std::string() : r.error().message;
+  };
+  CHECK(refused("talk", {"a"}) ==
+        "run \"talk\" waits for one result of the call \"b\"; send those of all its 2 calls together");
+  CHECK(refused("talk", {"a", "b", "b"}).find("one result of the call \"b\"") != std::string::npos);
+  CHECK(refused("talk", {"a", "b", "c"}) == "run \"talk\" waits for 2 results, and 3 were sent");
+  CHECK(refused("nope", {"a"}).find("no run is named \"nope\"") != std::string::npos);
+  CHECK(refused("talk", {"a", "b"}) == "");
+  CHECK(refused("talk", {"a", "b"}).find("does not wait for results") != std::string::npos);
+  f.settle();
+  CHECK(f.caller_.member("stopReason") == "final");
+}
+
+TEST_CASE("L8 L21: a parked run waits as long as a question, then it ends") {
+  fixture f;
+  f.model->script = {calls({call("a", "mine")})};
+  auto r = with_own_tool("talk");
+  r.limits.timeout_ms = 1'000;
+  r.limits.question_timeout_ms = 60'000;
+  f.run(std::move(r));
+  f.time.advance(milliseconds(59'999));
+  f.settle();
+  CHECK(f.runs->active() == 1);
+  f.time.advance(milliseconds(1));
+  f.settle();
+  CHECK(f.runs->active() == 0);
+  const auto& end = std::get<record::run_ended>(f.written().back());
+  CHECK(end.reason == stop_reason::caller_tools);
+  CHECK(fault_of(f.written()) == "");
+}
+
+TEST_CASE(
+    "L10 L21: arguments of the caller's own tools are checked like all others, and its tool hides one of a server") {
+  fixture f;
+  auto r = with_own_tool("talk");
+  r.client_tools.push_back(own_tool("srv__lookup"));
+  f.model->script = {calls({call("a", "mine", R"({"of":1})")}), calls({call("b", "srv__lookup")})};
+  f.run(std::move(r));
+  CHECK(f.server->params.empty());
+  CHECK(f.caller_.of("tool_result").at(0).find("do not fit the schema of") != std::string::npos);
+  CHECK(f.caller_.member("stopReason") == "caller_tools");
+}

@@ -1,0 +1,117 @@
+// Runs that ask a person, and runs that hand calls back to their caller, through the socket and the CLI.
+#include "test/e2e/harness.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+
+using namespace mcpbx::e2e;
+
+namespace {
+
+bool contains(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
+config guarded(const model_process& model) {
+  return config()
+      .server("s", {"--log", "@DIR@/log"}, R"("approve":["ec*"])")
+      .model("m", model.entry())
+      .top("defaultModel", "\"m\"");
+}
+
+constexpr std::string_view one_echo = R"({"input":"q","model":"m/rounds-1 s__echo {\"text\":\"hello\"}"})";
+
+json::value wait_event(caller& c, std::string_view type) {
+  for (;;) {
+    auto n = c.wait_notification("mcpbx/event");
+    if (text_at(n, "params.type") == type) return n;
+  }
+}
+
+std::string answer_to(const json::value& question, bool yes) {
+  return "{\"run\":" + json_string(text_at(question, "params.run")) +
+         ",\"question\":" + json_string(text_at(question, "params.question")) +
+         (yes ? ",\"approve\":true}" : ",\"approve\":false}");
+}
+
+}  // namespace
+
+TEST_CASE("L19: the caller is asked with tool, arguments and reason, and its yes lets the call be made") {
+  model_process model;
+  daemon_under_test d(guarded(model));
+  caller c = d.connect();
+  const auto chat = c.start("mcpbx/chat", one_echo);
+  const auto q = wait_event(c, "question");
+  CHECK(text_at(q, "params.kind") == "approval");
+  CHECK(text_at(q, "params.tool") == "s__echo");
+  CHECK(text_at(q, "params.arguments.text") == "hello");
+  CHECK_FALSE(text_at(q, "params.reason").empty());
+  CHECK_FALSE(contains(read_file(d.file("log")), "call echo"));
+  CHECK_FALSE(c.request("mcpbx/answer", answer_to(q, true)).failed());
+  const auto r = c.wait(chat);
+  CHECK(text_at(r.value, "result.text") == "Final: hello");
+  CHECK(count_of(read_file(d.file("log")), "call echo") == 1);
+}
+
+TEST_CASE("G39: an answer of somebody else, of another kind or given twice makes no call") {
+  model_process model;
+  daemon_under_test d(guarded(model));
+  caller c = d.connect(), other = d.connect();
+  const auto chat = c.start("mcpbx/chat", one_echo);
+  const auto q = wait_event(c, "question");
+  const auto stolen = other.request("mcpbx/answer", answer_to(q, true));
+  CHECK(stolen.failed());
+  CHECK(contains(stolen.message(), "was started by this connection"));
+  const auto vague = c.request("mcpbx/answer", R"({"run":"r","question":"q"})");
+  CHECK(contains(vague.message(), "params.approve: expected true or false"));
+  CHECK_FALSE(contains(read_file(d.file("log")), "call echo"));
+  CHECK_FALSE(c.request("mcpbx/answer", answer_to(q, false)).failed());
+  CHECK(c.request("mcpbx/answer", answer_to(q, true)).failed());
+  const auto r = c.wait(chat);
+  CHECK(contains(text_at(r.value, "result.text"), "the user refused this call"));
+  CHECK_FALSE(contains(read_file(d.file("log")), "call echo"));
+}
+
+TEST_CASE("L19: where nobody can be asked, what needs a yes is refused with the reason, unless --approve all") {
+  model_process model;
+  daemon_under_test d(guarded(model));
+  const auto no = run_cli(d, {"ask", "-m", R"(m/rounds-1 s__echo {"text":"hello"})", "q"});
+  CHECK(no.status == 0);
+  CHECK(contains(no.out, "needs a yes of the user, and this run may not ask"));
+  CHECK_FALSE(contains(read_file(d.file("log")), "call echo"));
+  const auto yes = run_cli(d, {"ask", "--approve", "all", "-m", R"(m/rounds-1 s__echo {"text":"hello"})", "q"});
+  CHECK(yes.out == "Final: hello\n");
+  const auto ask = run_cli(d, {"ask", "--approve", "ask", "q"});
+  CHECK(ask.status == 2);
+  CHECK(contains(ask.err, "--approve ask needs a terminal"));
+}
+
+TEST_CASE("L19: a direct tools/call is the caller's own decision") {
+  model_process model;
+  daemon_under_test d(guarded(model));
+  d.wait_ready({"s"});
+  CHECK(d.session().call("s__echo", R"({"text":"direct"})").text() == "direct");
+}
+
+TEST_CASE("L21: the caller's own tool is offered, its call handed back, and the run goes on with the result") {
+  model_process model;
+  daemon_under_test d(guarded(model));
+  caller c = d.connect();
+  const auto first = c.request(
+      "mcpbx/chat",
+      R"({"input":"q","run":"talk","model":"m/rounds-1 mine {\"text\":\"for you\"}",)"
+      R"("clientTools":[{"name":"mine","description":"d","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}}]})");
+  CHECK(text_at(first.value, "result.stopReason") == "caller_tools");
+  CHECK(text_at(first.value, "result.toolCalls.0.name") == "mine");
+  CHECK(at(first.value, "result.toolCalls.0.pending") == json::value(true));
+  CHECK(text_at(first.value, "result.toolCalls.0.arguments.text") == "for you");
+  const auto id = text_at(first.value, "result.toolCalls.0.id");
+  const auto second =
+      c.request("mcpbx/chat", R"({"run":"talk","messages":[{"role":"tool","content":[{"type":"tool_result","id":)" +
+                                  json_string(id) + R"(,"result":{"content":[{"type":"text","text":"mine!"}]}}]}]})");
+  CHECK(text_at(second.value, "result.stopReason") == "final");
+  CHECK(text_at(second.value, "result.text") == "Final: mine!");
+  CHECK(text_at(second.value, "result.run") == "talk");
+}
