@@ -35,12 +35,12 @@ constexpr std::array<later, 14> verbs_to_come{{
     {"import", "importing the configuration of other programs"},
     {"doctor", "the check-up"},
     {"completion", "shell completion"},
-    {"pins", "pinned tool definitions"},
     {"auth", "authorization of remote servers"},
     {"answer", "answering a question of a run"},
 }};
-constexpr std::array<std::string_view, 12> verbs_here{"ask",  "tools",   "call", "servers", "sessions", "status",
-                                                      "wait", "restart", "stop", "mcp",     "help",     "--version"};
+constexpr std::array<std::string_view, 13> verbs_here{"ask",    "tools", "call",     "servers", "sessions",
+                                                      "status", "wait",  "restart",  "stop",    "pins",
+                                                      "mcp",    "help",  "--version"};
 
 int not_yet(terminal& screen, std::string_view what) {
   screen.error(std::string(what) + " comes in a later version of mcpbx");
@@ -211,6 +211,23 @@ int run(int argc, char** argv) {
   verb = add_verb("restart", "restart one tool server");
   verb->add_option("NAME", server, "the server, as `mcpbx servers` lists it")->required()->type_name("");
   verb->callback([&] { code = restart(c, server); });
+  std::string pinned, sha256;
+  verb = add_verb("pins", "tool definitions that are not as they were pinned", help::pins);
+  verb->require_subcommand(0, 1);
+  auto* show = verb->add_subcommand("show", "what was pinned, what is listed now, and what differs");
+  show->add_option("NAME", pinned, "a tool as `mcpbx tools` lists it, SERVER__TOOL, or a server")
+      ->required()
+      ->type_name("");
+  show->callback([&] { code = show_pins(c, pinned); });
+  auto* accept = verb->add_subcommand("accept", "approve what is listed now");
+  accept->add_option("NAME", pinned, "a tool as `mcpbx tools` lists it, SERVER__TOOL, or a server")
+      ->required()
+      ->type_name("");
+  accept->add_option("--sha256", sha256, "only if this is the hash of the tool's definition")->type_name("HASH");
+  accept->callback([&] { code = accept_pins(c, pinned, sha256); });
+  verb->callback([&, verb] {
+    if (verb->get_subcommands().empty()) code = pins(c);
+  });
   add_verb("stop", "stop the daemon and every tool server", help::stop)->callback([&] { code = stop(c); });
   add_verb("mcp", "be one MCP server with all tools, on stdin and stdout", help::shim)->callback([&] {
     code = shim(c);

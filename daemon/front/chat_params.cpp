@@ -147,13 +147,23 @@ void read_names(param_reader& in, run_request& r) {
   }
 }
 
+// A named run may exist already. What makes two requests the same is their bytes, in any order of the members.
+void read_likeness(const param_reader& in, run_request& r) {
+  static constexpr std::array<std::string_view, 4> about_the_stream{"run", "stream", "detach", "_meta"};
+  const std::string rest = in.others(about_the_stream);
+  r.name_only = rest.empty();
+  r.likeness = r.name_only ? 0 : std::max<std::uint64_t>(stable_hash(rest), 1);
+}
+
 }  // namespace
 
 run_request read_chat(param_reader& in, const chat_defaults& defaults) {
   run_request r;
-  read_messages(in, r);
   read_names(in, r);
   r.stream = in.boolean("stream").value_or(true);
+  r.detach = in.boolean("detach").value_or(false);
+  if (!r.run.empty()) read_likeness(in, r);
+  if (!r.name_only) read_messages(in, r);
   r.limits = defaults.limits(r.model);
   const raw_json given = in.object("limits");
   param_reader limits = in.inside(given.empty() ? raw_json::literal("{}") : given, ".limits");
@@ -166,8 +176,6 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults) {
   read_client_tools(in, r);
   later(in, "profile", "profiles are");
   later(in, "responseFormat", "response formats are");
-  if (in.boolean("detach").value_or(false))
-    in.wrong("detach", "runs that go on without their caller are not in this version of mcpbx; leave the member out");
   return r;
 }
 

@@ -90,7 +90,8 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
       {R"({"messages":[{"role":"tool","content":[{"type":"tool_result","id":"c","result":{"content":[]}}]}]})",
        "params.messages: expected the last one to be of role user"},
       {R"({"input":"a","responseFormat":{}})", "params.responseFormat: "},
-      {R"({"input":"a","detach":true})", "params.detach: "},
+      {R"({"input":"a","detach":"yes"})", "params.detach: expected true or false, got \"yes\""},
+      {R"({"run":"r-1","model":"m"})", "params: expected input (a string) or messages (an array)"},
       {R"({"input":"a","modle":"x"})", "params: unknown member \"modle\" (did you mean \"model\"?)"},
       {R"({"input":"a","input":"b"})", "params.input: the member occurs twice"},
   };
@@ -126,6 +127,7 @@ TEST_CASE("a chat with everything becomes the request that says it") {
   CHECK(r.request.tools == std::vector<std::string>{"a__*", "b"});
   CHECK(r.request.run == "r-1");
   CHECK(!r.request.stream);
+  CHECK(!r.request.detach);
   const run_limits& l = r.request.limits;
   CHECK(l.max_rounds == 0);
   CHECK(l.max_calls_per_round == 2);
@@ -175,6 +177,27 @@ TEST_CASE("L17: a session is named by its id, and may come without anything new 
   CHECK(alone.wrong.empty());
   CHECK(alone.request.messages.empty());
   CHECK(read(R"({"input":"a"})").request.session.empty());
+}
+
+TEST_CASE("L18: a named request knows what it is like, whatever its stream, and whether it names a run only") {
+  const auto likeness = [](const std::string& params) {
+    const auto r = read(params);
+    CHECK(r.wrong.empty());
+    CHECK(!r.request.name_only);
+    return r.request.likeness;
+  };
+  const auto first = likeness(R"({"run":"r","input":"a","model":"m"})");
+  CHECK(first != 0);
+  CHECK(likeness(R"({"model":"m","stream":false,"input":"a","detach":true,"run":"r","_meta":{"x":1}})") == first);
+  CHECK(likeness(R"({"run":"r","input":"a","model":"n"})") != first);
+  CHECK(likeness(R"({"run":"r","input":"a"})") != first);
+  CHECK(likeness(R"({"input":"a"})") == 0);
+  for (const char* params : {R"({"run":"r"})", R"({"run":"r","stream":false})", R"({"detach":true,"run":"r"})"}) {
+    const auto r = read(params);
+    CHECK(r.wrong.empty());
+    CHECK(r.request.name_only);
+    CHECK(r.request.messages.empty());
+  }
 }
 
 TEST_CASE("an empty list of tools means none of them") {

@@ -114,9 +114,9 @@ TEST_CASE("L17: sessions/delete answers when it is gone, or why it is not") {
 TEST_CASE("L17: a run that its session refuses is answered with the error") {
   fixture f;
   f.line.say(R"({"jsonrpc":"2.0","id":7,"method":"mcpbx/chat","params":{"input":"q","session":"ses_9","run":"mine"}})");
-  REQUIRE(f.backend.sink != nullptr);
+  REQUIRE(f.backend.feeds.contains("mine"));
   CHECK(f.backend.started.back().session == "ses_9");
-  f.backend.sink->on_refused("mine", {errc::not_found, "there is no session \"ses_9\""});
+  f.backend.feeds["mine"]->refuse({errc::not_found, "there is no session \"ses_9\""});
   f.io.restart();
   f.io.poll();
   CHECK(contains(f.line.sent.back(), R"("id":7)"));

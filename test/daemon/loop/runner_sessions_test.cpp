@@ -14,10 +14,10 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-// Sessions that a test puts there; what runs write is kept in memory.
+// Sessions that a test puts there; what runs write goes to the fixture's own journal.
 class kept_sessions : public journal {
  public:
-  std::unique_ptr<run_journal> open_run(const std::string& run) override { return in_memory.open_run(run); }
+  std::unique_ptr<run_journal> open_run(const std::string& run) override { return written_to->open_run(run); }
   bool keeps_sessions() const override { return true; }
   void load_history(std::string session, answer<history> then) override {
     ++loads;
@@ -28,26 +28,25 @@ class kept_sessions : public journal {
     });
   }
   const record::run_started& started(std::size_t run = 0) const {
-    return std::get<record::run_started>(in_memory.kept().at(run).second->front());
+    return std::get<record::run_started>(written_to->runs().at(run)->records.front());
   }
-  memory_journal in_memory{true};
+  noted_journal* written_to = nullptr;
   std::map<std::string, history> there;
   asio::io_context* io = nullptr;
   int loads = 0;
 };
 
 struct sessions_fixture : kept_sessions, fixture {
-  sessions_fixture() : fixture(false, static_cast<kept_sessions*>(this)) { io = &context; }
+  sessions_fixture() : fixture(false, static_cast<kept_sessions*>(this)) {
+    io = &context;
+    written_to = &kept;
+  }
 };
 
 run_request in_session(const std::string& id) {
   auto r = fixture::ask();
   r.session = id;
   return r;
-}
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
 }
 
 }  // namespace
@@ -104,12 +103,13 @@ TEST_CASE("L17: one run at a time goes on with a session, and its end sets it fr
 
 TEST_CASE("L17: a session that is not there refuses the run before anything is written or asked") {
   sessions_fixture f;
+  f.unproven = "no run begins";
   f.run(in_session("ses_9"));
   REQUIRE(f.caller_.refused.size() == 1);
   CHECK(f.caller_.refused[0].code == errc::not_found);
   CHECK(f.caller_.done.empty());
   CHECK(f.caller_.events.empty());
-  CHECK((f.in_memory.kept().empty() && f.model->requests.empty() && f.runs->active() == 0));
+  CHECK((f.kept.runs().empty() && f.model->requests.empty() && f.runs->active() == 0));
 }
 
 TEST_CASE("G24: a session whose question waits for an answer is gone on with without a word, another is not") {
@@ -150,4 +150,19 @@ TEST_CASE("L17: without a store a session is an error that says how to keep them
   f.model->script = {says("fine")};
   f.run();
   CHECK(f.caller_.member("session").empty());
+}
+
+TEST_CASE(
+    "L17: a detached start in a session that cannot be gone on with is answered with the error, and leaves nothing") {
+  sessions_fixture f;
+  f.unproven = "no run begins";
+  auto r = in_session("ses_9");
+  r.run = "mine";
+  r.detach = true;
+  std::vector<result<std::string>> told;
+  REQUIRE(f.runs->start(r, [&](result<std::string> outcome) { told.push_back(std::move(outcome)); }).has_value());
+  f.settle();
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].error().code == errc::not_found);
+  CHECK(f.runs->find("mine").error().code == errc::not_found);
 }

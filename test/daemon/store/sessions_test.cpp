@@ -18,10 +18,6 @@ namespace {
 
 using history = journal::history;
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 /// Run `n` of a session: run_of(n) with a user message of its own.
 std::vector<run_record> in_session(const std::string& session, int n, std::size_t inherited = 0) {
   auto records = run_of(n);
