@@ -68,6 +68,9 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     std::vector<server_status> all;
     for (std::size_t i = 0; i < servers_.size(); ++i) {
       all.push_back(servers_[i]->status());
+      // Ready is who can be called: its tools are in the catalog.
+      if (judged_[i].waits && judged_[i].decisions == 0 && all.back().state == server_state::ready)
+        all.back().state = server_state::starting;
       all.back().pin_notice = judged_[i].notice;
       all.back().withheld = judged_[i].withheld;
     }
@@ -152,6 +155,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   struct judgement {
     std::uint64_t generation = 0;  // of the list: decisions about an older one do not count
     bool waits = false;            // nothing said yet
+    std::uint64_t decisions = 0;   // about all its lists
     std::string notice;
     std::size_t withheld = 0;
   };
@@ -163,6 +167,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   void decided(std::size_t index, tool_list tools, definition_decision d) {
     judgement& j = judged_[index];
     j.waits = false;
+    ++j.decisions;
     j.notice = std::move(d.notice);
     j.withheld = d.withheld ? d.withheld->size() : 0;
     set_tools(index, std::move(tools), std::move(d.withheld));
