@@ -149,7 +149,7 @@ const section_spec& profile_keys() {
     key<&e::model>("model", "The model of the profile: a configured name, or NAME/ID.").like(forms::filled),
     section<&e::tools>("tools", "Which tools the profile offers, and under which names.", filter_keys()),
     key<&e::approve>("approve", "Globs of the tools that need a yes of the caller.").like(forms::tool_glob),
-    key<&e::system>("system", "The system prompt of the profile.").like(forms::filled),
+    key<&e::system>("system", "The system prompt of the profile, in place of the model's.").like(forms::filled),
     section<&e::loop>("loop", "Settings of the loop for this profile.", inner_loop_keys()),
   }};
   return s;
@@ -245,7 +245,7 @@ const std::vector<later_rule>& later_rules() {
       {"models.*.loop.roundPrompts", {"implicit"}},
       {"models.*.loop.status", {"off", "names"}},
       {"models.*.loop.statusModel"},
-      {"profiles"},
+      {"profiles.*.tools.rename"},
       {"store.url", {"none", "sqlite:…"}},
       {"http"},
   };

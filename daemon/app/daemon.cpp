@@ -6,6 +6,7 @@
 #include "daemon/app/limits.hpp"
 #include "daemon/app/logging.hpp"
 #include "daemon/app/models.hpp"
+#include "daemon/app/profiles.hpp"
 #include "daemon/app/server_entries.hpp"
 #include "daemon/app/service.hpp"
 #include "daemon/app/store.hpp"
@@ -165,7 +166,9 @@ class parts {
     o.max_callers = static_cast<std::size_t>(config_.limits.callers);
     o.session.version = MCPBX_VERSION;
     o.framing = framing(false);
-    o.chat.limits = [this](std::string_view model) { return limits_for(config_, models_.entry(model)); };
+    o.chat.base = [this](std::string_view model, std::string_view profile) {
+      return base_for(config_, model, profile);
+    };
     o.chat.bound = [this](std::string_view key) { return bound_of(config_, key); };
     return o;
   }

@@ -45,10 +45,12 @@ limit_bound bound_of(const conf::configuration& all, std::string_view key) {
   return {least, most, number.zero_is_none, number.ceiling(all.loop.max)};
 }
 
-run_limits limits_for(const conf::configuration& all, const conf::model_entry* model) {
+run_limits limits_for(const conf::configuration& all, const conf::model_entry* model,
+                      const conf::profile_entry* profile) {
   conf::loop_settings settings = conf::default_loop();
   conf::overlay(settings, all.loop);
   if (model != nullptr) conf::overlay(settings, model->loop);
+  if (profile != nullptr) conf::overlay(settings, profile->loop);
   conf::cap(settings, all.loop.max);
   run_limits r;
   fill(r, settings);

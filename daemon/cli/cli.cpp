@@ -98,7 +98,7 @@ int run(int argc, char** argv) {
   app.fallthrough();
 
   ask_options question;
-  std::string globs, profile, session;
+  std::string globs, session;
   std::vector<std::string> files;
   bool go_on = false;
   const auto add_verb = [&](const char* name, const char* what, std::string_view more = {}) {
@@ -111,6 +111,8 @@ int run(int argc, char** argv) {
       ->required()
       ->type_name("");
   verb->add_option("-m,--model", question.model, "a configured model, or NAME/ID")->type_name("MODEL");
+  verb->add_option("-p,--profile", question.profile, "a configured profile: model, tools and settings")
+      ->type_name("NAME");
   verb->add_option("--system", question.system, "the system prompt")->type_name("TEXT");
   verb->add_option("--tools", globs, "only tools that match one of these patterns")->type_name("GLOB[,GLOB]");
   const auto [least_rounds, most_rounds] = conf::find_loop_number("maxRounds").range();
@@ -127,14 +129,11 @@ int run(int argc, char** argv) {
       ->type_name("WORD")
       ->check(CLI::IsMember({"ask", "all", "none"}).description(""));
   verb->add_flag("--no-stream", question.no_stream, "show the answer when it is complete");
-  verb->add_option("-p,--profile", profile, "a profile")->type_name("NAME")->group(not_here);
   verb->add_option("-s,--session", session, "a session to go on with")->type_name("ID")->group(not_here);
   verb->add_flag("-c,--continue", go_on, "go on with the last session")->group(not_here);
   verb->add_option("--file", files, "add a file to the question")->type_name("FILE")->group(not_here);
   verb->callback([&] {
-    if (!profile.empty())
-      code = not_yet(screen, "`ask --profile`");
-    else if (!session.empty() || go_on)
+    if (!session.empty() || go_on)
       code = not_yet(screen, "`ask --session` (and `ask -c`)");
     else if (!files.empty())
       code = not_yet(screen, "`ask --file`");
@@ -154,6 +153,7 @@ int run(int argc, char** argv) {
   verb = add_verb("tools", "list the tools of all servers", help::tools);
   verb->add_option("GLOB", listing.pattern, "only names that match, such as 'files__*'")->type_name("");
   verb->add_option("--format", listing.format, "print definitions in the form mcp or openai")->type_name("FORMAT");
+  verb->add_option("-p,--profile", listing.profile, "only the tools of this profile")->type_name("NAME");
   verb->callback([&] {
     constexpr std::array<std::string_view, 5> to_come{"openai-responses", "anthropic", "gemini", "ollama", "react"};
     constexpr std::array<std::string_view, 2> here{"mcp", "openai"};
@@ -201,9 +201,10 @@ int run(int argc, char** argv) {
   verb->add_option("NAME", server, "the server, as `mcpbx servers` lists it")->required()->type_name("");
   verb->callback([&] { code = restart(c, server); });
   add_verb("stop", "stop the daemon and every tool server", help::stop)->callback([&] { code = stop(c); });
-  add_verb("mcp", "be one MCP server with all tools, on stdin and stdout", help::shim)->callback([&] {
-    code = shim(c);
-  });
+  std::string shown_profile;
+  verb = add_verb("mcp", "be one MCP server with all tools, on stdin and stdout", help::shim);
+  verb->add_option("-p,--profile", shown_profile, "only the tools of this profile")->type_name("NAME");
+  verb->callback([&] { code = shim(c, shown_profile); });
   std::string about;
   verb = add_verb("help", "print this help, or more about a verb");
   verb->add_option("VERB", about, "the verb")->type_name("");

@@ -39,6 +39,7 @@ Ctrl-C cancels the run. With --json every event is one line.
 
 Examples:
   mcpbx ask "Which of my notes mention the lighthouse?"
+  mcpbx ask -p reader "What changed in the notes?"
   mcpbx ask -m gpt --tools 'files__*,toolbox__*' "Summarize notes.txt"
   git diff | mcpbx ask --system "Review this change." -)";
 

@@ -16,6 +16,7 @@ bool asks_person(bool json) {
 std::string build_params(const ask_options& o, const std::string& question, bool json) {
   std::string p = "{\"input\":" + quoted(question);
   if (!o.model.empty()) p += ",\"model\":" + quoted(o.model);
+  if (!o.profile.empty()) p += ",\"profile\":" + quoted(o.profile);
   if (!o.system.empty()) p += ",\"system\":" + quoted(o.system);
   if (!o.status.empty()) p += ",\"status\":" + quoted(o.status);
   // Where nobody can be asked, what needs a yes does not get one.

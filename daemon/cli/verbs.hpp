@@ -17,7 +17,7 @@ struct context {
 };
 
 struct ask_options {
-  std::string text, model, system, status, approve;
+  std::string text, model, profile, system, status, approve;
   std::vector<std::string> tools;
   int max_rounds = -1;
   bool no_stream = false;
@@ -25,7 +25,7 @@ struct ask_options {
 int ask(context& c, const ask_options& o);
 
 struct tools_options {
-  std::string pattern, format;
+  std::string pattern, format, profile;
 };
 int tools(context& c, const tools_options& o);
 
@@ -43,12 +43,14 @@ int restart(context& c, const std::string& server);
 int stop(context& c);
 
 /// The aggregated MCP server on stdio (`mcpbx mcp`): passes lines between stdin/stdout and the socket.
-int shim(context& c);
+/// `profile` ("": none) narrows the tools.
+int shim(context& c, const std::string& profile);
 
 /// Whether a version such as "0.2.0" is newer than another, number by number.
 bool is_newer(std::string_view version, std::string_view than);
 /// Connects or says why not (then `status` is set); says so on stderr when the daemon is older than this program.
-result<connected> connect_or_explain(context& c, bool may_start, int& status);
+/// The connection's profile is `profile` ("": none).
+result<connected> connect_or_explain(context& c, bool may_start, int& status, const std::string& profile = {});
 /// The exit status that fits a failed call (connection lost, interrupted, wrong arguments), and an error answer.
 exit_status status_of(const error& e);
 exit_status status_of(const answer& a);

@@ -121,34 +121,52 @@ void read_approval(param_reader& in, run_limits& l) {
   if (const auto w = in.word("approve", words)) l.approve = static_cast<approval_mode>(*w);
 }
 
-void read_names(param_reader& in, run_request& r) {
-  if (auto model = in.text("model", 512)) {
-    if (model->starts_with("profile:"))
-      in.wrong("model", "profiles are not in this version of mcpbx; name a model of the configuration");
-    else if (model->empty())
-      in.wrong("model", "expected the name of a model, got \"\"");
-    r.model = std::move(*model);
+// What the request's model and profile bring; what it says itself is laid over that.
+void read_base(param_reader& in, run_request& r, const chat_defaults& defaults, std::string_view usual_profile) {
+  constexpr std::string_view mark = "profile:";
+  auto model = in.text("model", 512);
+  auto profile = in.text("profile", 512);
+  if (model && model->empty()) in.wrong("model", "expected the name of a model, got \"\"");
+  if (profile && profile->empty()) in.wrong("profile", "expected the name of a profile, got \"\"");
+  const bool as_model = model && model->starts_with(mark);
+  if (as_model) {
+    if (profile) in.wrong("profile", "expected either a profile or a model that is one, got both");
+    profile = model->substr(mark.size());
+    model.reset();
   }
+  if (in.failed()) return;
+  auto base = defaults.base(model.value_or(""), profile ? std::string_view(*profile) : usual_profile);
+  if (!base) return in.wrong(as_model ? "model" : "profile", base.error().message);
+  r.profile = std::move(base->profile);
+  r.model = std::move(base->model);
+  r.system = std::move(base->system);
+  r.tools.allow = std::move(base->allow);
+  r.tools.deny = std::move(base->deny);
+  r.approve = std::move(base->approve);
+  r.limits = std::move(base->limits);
+}
+
+void read_names(param_reader& in, run_request& r) {
   if (auto run = in.text("run", longest_name)) {
     if (run->empty() || printable(*run) != *run) in.wrong("run", "expected a name of 1 to 128 printable bytes");
     r.run = std::move(*run);
   }
   if (auto system = in.text("system")) r.system = std::move(*system);
   if (auto tools = in.texts("tools")) {
-    r.tools = std::move(*tools);
+    r.tools.only = std::move(*tools);
     // An empty list asks for no tools, but a run takes it for all of them; no tool has an empty name.
-    if (r.tools.empty()) r.tools.emplace_back();
+    if (r.tools.only.empty()) r.tools.only.emplace_back();
   }
 }
 
 }  // namespace
 
-run_request read_chat(param_reader& in, const chat_defaults& defaults) {
+run_request read_chat(param_reader& in, const chat_defaults& defaults, std::string_view usual_profile) {
   run_request r;
   read_messages(in, r);
+  read_base(in, r, defaults, usual_profile);
   read_names(in, r);
   r.stream = in.boolean("stream").value_or(true);
-  r.limits = defaults.limits(r.model);
   const raw_json given = in.object("limits");
   param_reader limits = in.inside(given.empty() ? raw_json::literal("{}") : given, ".limits");
   read_limits(limits, r.limits, defaults.bound);
@@ -158,7 +176,6 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults) {
   (void)limits.finish();
   read_approval(in, r.limits);
   read_client_tools(in, r);
-  later(in, "profile", "profiles are");
   later(in, "session", "sessions that outlive a request are");
   later(in, "responseFormat", "response formats are");
   if (in.boolean("detach").value_or(false))

@@ -64,6 +64,13 @@ struct door_context {
     std::string key;
     raw_json result;
   } tools_cache;
+
+  /// The catalog as callers with a profile see it, by its name; made once per snapshot.
+  struct view {
+    mcp::catalog_ptr whole, seen;
+  };
+  std::unordered_map<std::string, view> views;
+  mcp::catalog_ptr tools_for(const std::string& profile);
 };
 
 class connection final : public std::enable_shared_from_this<connection>,
@@ -89,9 +96,15 @@ class connection final : public std::enable_shared_from_this<connection>,
   bool was_large() const noexcept { return was_large_; }
   /// What the caller calls itself (mcpbx/hello), for logs.
   void set_name(std::string name) { name_ = std::move(name); }
+  /// From now on its runs have this profile unless they name another one, and it sees and calls only the profile's
+  /// tools (mcpbx/hello).
+  void set_profile(std::string name) { profile_ = std::move(name); }
+  const std::string& profile() const noexcept { return profile_; }
 
   // For the handlers of its methods.
-  door_context& door() noexcept { return door_; }
+  door_context& door() const noexcept { return door_; }
+  /// What this caller sees of the catalog.
+  mcp::catalog_ptr tools() const override { return door_.tools_for(profile_); }
   const mcp::peer_credentials& peer() const noexcept { return peer_; }
   std::size_t runs() const noexcept { return runs_.size(); }
   /// Starts a run whose events and result go to the request that `reply` answers.
@@ -119,7 +132,6 @@ class connection final : public std::enable_shared_from_this<connection>,
   void send(segments text) override;
   void send_progress(std::uint64_t serial, segments text) override;
   void send_list_changed() override { outbox_.push_list_changed(); }
-  mcp::catalog_ptr tools() const override { return door_.daemon.tools(); }
   result<void> admit_call() const override;
   bool handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) override;
   std::vector<std::string_view> methods() const override { return door_.methods.names(); }
@@ -137,7 +149,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   door_context& door_;
   std::unique_ptr<mcp::transport> transport_;
   mcp::peer_credentials peer_;
-  std::string name_;
+  std::string name_, profile_;
   outgoing_queue outbox_;
   mcp::caller_session session_;
   std::unordered_map<std::string, chat> runs_;

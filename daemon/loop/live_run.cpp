@@ -200,6 +200,7 @@ record::run_started live_run::opening() {
   if (!request_.system.empty()) r.messages.push_back(providers::system_message(request_.system));
   r.messages.insert(r.messages.end(), messages.begin(), messages.end());
   messages.clear();
+  r.profile = request_.profile;
   r.tools = request_.tools;
   r.approve = request_.approve;
   r.client_tools = request_.client_tools;

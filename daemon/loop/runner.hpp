@@ -28,7 +28,8 @@ struct run_request {
   std::string model;                             ///< configured name, or "": the default
   std::string system;                            ///< system prompt, or ""
   std::vector<providers::message_ptr> messages;  ///< ends with a user message
-  std::vector<std::string> tools;                ///< globs; empty: all
+  std::string profile;                           ///< whose values are in here, or ""
+  tool_choice tools;                             ///< what the run may use of the catalog
   std::vector<std::string> approve;              ///< globs of tools that need a yes, beside those of their servers
   std::vector<raw_json> client_tools;            ///< the caller's own (L21): definitions in MCP's shape
   std::vector<record::caller_result> results;    ///< of such tools: the parked run of this name goes on, nothing starts

@@ -1,6 +1,10 @@
 // The words of records and stop reasons: what the journal, the doors and the log print, and never change.
 #include "daemon/store/record.hpp"
 
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+
 namespace mcpbx::daemon {
 
 std::string_view to_string(stop_reason r) {
@@ -65,6 +69,13 @@ std::string_view record::to_string(result_cause c) {
       return "refused";
   }
   return "interrupted";
+}
+
+bool tool_choice::lets(std::string_view name) const {
+  const auto any = [&](const std::vector<std::string>& globs) {
+    return std::ranges::any_of(globs, [&](const auto& g) { return glob_match(g, name); });
+  };
+  return (only.empty() || any(only)) && (allow.empty() || any(allow)) && !any(deny);
 }
 
 namespace {

@@ -60,6 +60,14 @@ struct run_limits {
   std::string empty_result_text = "No relevant content found";
 };
 
+/// Which tools of the catalog a run may use, by globs on their exposed names.
+struct tool_choice {
+  std::vector<std::string> only;   ///< what the request asks for; empty: all
+  std::vector<std::string> allow;  ///< what the profile offers; empty: all
+  std::vector<std::string> deny;   ///< what it does not offer; wins
+  bool lets(std::string_view name) const;
+};
+
 namespace record {
 
 /// The input: written before the first model request.
@@ -69,7 +77,8 @@ struct run_started {
   std::string principal;                         ///< who asked
   std::string model;                             ///< configured name
   std::vector<providers::message_ptr> messages;  ///< system and history and the new user message
-  std::vector<std::string> tools;                ///< globs; empty: all
+  std::string profile;                           ///< or ""
+  tool_choice tools;                             ///< what the run may use of the catalog
   std::vector<std::string> approve;              ///< globs of tools that need a yes, beside those of their servers
   std::vector<raw_json> client_tools;            ///< definitions of the caller's own tools (L21), in MCP's shape
   bool detached = false;                         ///< goes on without a caller

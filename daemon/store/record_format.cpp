@@ -190,7 +190,10 @@ struct record_writer {
       before = ',';
     }
     out += r.messages.empty() ? "[]" : "]";
-    w.texts("tools", r.tools);
+    w.filled("profile", r.profile);
+    w.texts("tools", r.tools.only);
+    if (!r.tools.allow.empty()) w.texts("allow", r.tools.allow);
+    if (!r.tools.deny.empty()) w.texts("deny", r.tools.deny);
     if (!r.approve.empty()) w.texts("approve", r.approve);
     if (!r.client_tools.empty()) w.jsons("clientTools", r.client_tools);
     w.set("detached", r.detached);

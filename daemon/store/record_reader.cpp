@@ -178,7 +178,10 @@ void read(object_reader& o, record::run_started& r) {
   o.each("messages", [&](const raw_json& element) {
     r.messages.push_back(read_message(element, o.place_of("messages"), o.wrong()));
   });
-  r.tools = o.texts("tools");
+  r.profile = o.text("profile");
+  r.tools.only = o.texts("tools");
+  r.tools.allow = o.texts("allow");
+  r.tools.deny = o.texts("deny");
   r.approve = o.texts("approve");
   o.each("clientTools", [&](const raw_json& element) { r.client_tools.push_back(element); });
   o.set("detached", r.detached);

@@ -59,7 +59,6 @@ TEST_CASE("command line: what comes later says so in one sentence and exits 2") 
                                                     {"--socket", "/x", "reload"},
                                                     {"ask", "-c", "more?"},
                                                     {"ask", "-s", "id", "more?"},
-                                                    {"ask", "-p", "reader", "hi"},
                                                     {"ask", "--file", "a.txt", "hi"},
                                                     {"ask", "--status", "model", "hi"},
                                                     {"tools", "--format", "gemini"},

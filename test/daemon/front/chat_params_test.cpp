@@ -54,7 +54,6 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
       {R"({"messages":[7]})", "params.messages[0]: "},
       {R"({"input":"a","model":7})", "params.model: expected a string, got 7"},
       {R"({"input":"a","model":""})", "params.model: expected the name of a model"},
-      {R"({"input":"a","model":"profile:x"})", "params.model: profiles are not in this version"},
       {R"({"input":"a","system":[]})", "params.system: expected a string, got an array"},
       {R"({"input":"a","tools":"x"})", "params.tools: expected an array, got \"x\""},
       {R"({"input":"a","tools":["x",1]})", "params.tools[1]: expected a string, got 1"},
@@ -78,7 +77,10 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
       {R"({"input":"a","limits":{"emptyResultText":""}})", "params.limits.emptyResultText: expected a text"},
       {R"({"input":"a","approve":"maybe"})", "params.approve: expected \"ask\", \"all\" or \"none\""},
       {R"({"input":"a","session":"s"})", "params.session: sessions that outlive a request are not in this version"},
-      {R"({"input":"a","profile":"p"})", "params.profile: profiles are not in this version"},
+      {R"({"input":"a","profile":7})", "params.profile: expected a string, got 7"},
+      {R"({"input":"a","profile":""})", "params.profile: expected the name of a profile"},
+      {R"({"input":"a","profile":"p","model":"profile:q"})",
+       "params.profile: expected either a profile or a model that is one, got both"},
       {R"({"input":"a","clientTools":{}})", "params.clientTools: expected an array"},
       {R"({"input":"a","clientTools":[{"name":"a b","inputSchema":{"type":"object"}}]})",
        "params.clientTools[0]: the name \"a b\" is not made of 1 to 64 of [A-Za-z0-9_-]"},
@@ -121,7 +123,7 @@ TEST_CASE("a chat with everything becomes the request that says it") {
   CHECK(r.request.messages.size() == 2);
   CHECK(r.request.model == "m/x");
   CHECK(r.request.system == "be brief");
-  CHECK(r.request.tools == std::vector<std::string>{"a__*", "b"});
+  CHECK(r.request.tools.only == std::vector<std::string>{"a__*", "b"});
   CHECK(r.request.run == "r-1");
   CHECK(!r.request.stream);
   const run_limits& l = r.request.limits;
@@ -143,10 +145,10 @@ TEST_CASE("a chat with everything becomes the request that says it") {
 
 TEST_CASE("limits are those of the model and no request exceeds the ceiling") {
   chat_defaults d;
-  d.limits = [](std::string_view model) {
-    run_limits l;
-    l.max_rounds = model == "big" ? 50 : 5;
-    return l;
+  d.base = [](std::string_view model, std::string_view) {
+    chat_base b;
+    b.limits.max_rounds = model == "big" ? 50 : 5;
+    return result<chat_base>(std::move(b));
   };
   d.bound = [](std::string_view key) {
     limit_bound b;
@@ -167,8 +169,52 @@ TEST_CASE("limits are those of the model and no request exceeds the ceiling") {
   CHECK(read(R"({"input":"a","limits":{"maxRounds":0}})", d).request.limits.max_rounds == 0);
 }
 
+TEST_CASE(
+    "a profile comes from the request, its model, or the connection, in this order, under what the request says") {
+  auto d = some_bounds();
+  d.base = [](std::string_view model, std::string_view profile) -> result<chat_base> {
+    if (profile == "none") return fail(errc::invalid_argument, "there is no profile \"none\"");
+    chat_base b;
+    b.profile = profile;
+    b.model = model.empty() ? "the profile's" : model;
+    b.system = "be " + std::string(profile);
+    b.allow = {"f*"};
+    b.deny = {"*rm"};
+    b.approve = {"*write"};
+    b.limits.max_rounds = 4;
+    return b;
+  };
+  const auto read_as = [&](std::string_view json, std::string_view usual) {
+    mcp::param_reader in(raw_json::own(json));
+    read_result r{read_chat(in, d, usual), ""};
+    if (auto ok = in.finish(); !ok) r.wrong = ok.error().message;
+    return r;
+  };
+  CHECK(read_as(R"({"input":"a"})", "").request.profile == "");
+  CHECK(read_as(R"({"input":"a"})", "usual").request.profile == "usual");
+  CHECK(read_as(R"({"input":"a","profile":"p"})", "usual").request.profile == "p");
+  const auto named = read_as(R"({"input":"a","model":"profile:q"})", "usual");
+  CHECK(named.request.profile == "q");
+  CHECK(named.request.model == "the profile's");
+  CHECK(named.request.system == "be q");
+  CHECK(named.request.tools.allow == std::vector<std::string>{"f*"});
+  CHECK(named.request.tools.deny == std::vector<std::string>{"*rm"});
+  CHECK(named.request.approve == std::vector<std::string>{"*write"});
+  CHECK(named.request.limits.max_rounds == 4);
+  const auto over =
+      read_as(R"({"input":"a","profile":"p","model":"m","system":"mine","tools":["x"],"limits":{"maxRounds":2}})", "");
+  CHECK(over.wrong == "");
+  CHECK(over.request.model == "m");
+  CHECK(over.request.system == "mine");
+  CHECK(over.request.tools.only == std::vector<std::string>{"x"});
+  CHECK(over.request.tools.allow == std::vector<std::string>{"f*"});
+  CHECK(over.request.limits.max_rounds == 2);
+  CHECK(read_as(R"({"input":"a","profile":"none"})", "").wrong == "params.profile: there is no profile \"none\"");
+  CHECK(read_as(R"({"input":"a","model":"profile:none"})", "").wrong == "params.model: there is no profile \"none\"");
+}
+
 TEST_CASE("an empty list of tools means none of them") {
   const auto r = read(R"({"input":"a","tools":[]})");
   CHECK(r.wrong.empty());
-  CHECK(r.request.tools == std::vector<std::string>{""});
+  CHECK(r.request.tools.only == std::vector<std::string>{""});
 }

@@ -250,11 +250,31 @@ TEST_CASE("G29: a tool that this run may not use is not executed") {
   fixture f;
   f.model->script = {calls({call("a", "srv__other")}), says("sorry")};
   auto r = fixture::ask();
-  r.tools = {"*lookup"};
+  r.tools.only = {"*lookup"};
   f.run(std::move(r));
   CHECK(f.model->requests[0].tools->tools.size() == 1);
   CHECK(f.server->params.empty());
   CHECK(contains(f.caller_.of("tool_result").at(0), "there is no tool named"));
+}
+
+TEST_CASE("M4: a profile's filter limits what a run is offered and may call, and a request only narrows it") {
+  fixture f;
+  f.offer({"lookup", "other", "third"});
+  f.model->script = {calls({call("a", "srv__other"), call("b", "srv__third"), lookup("c")}), says("done")};
+  auto r = fixture::ask();
+  r.profile = "reader";
+  r.tools.allow = {"srv__lookup", "srv__other"};
+  r.tools.deny = {"*other"};
+  r.tools.only = {"*lookup", "*third"};
+  f.run(std::move(r));
+  REQUIRE(f.model->requests[0].tools->tools.size() == 1);
+  CHECK(f.model->requests[0].tools->tools[0].name == "srv__lookup");
+  REQUIRE(f.server->params.size() == 1);
+  CHECK(contains(f.server->params[0], "lookup"));
+  const auto& started = std::get<record::run_started>(f.written().front());
+  CHECK(started.profile == "reader");
+  CHECK(started.tools.deny == lines{"*other"});
+  CHECK(f.caller_.member("stopReason") == "final");
 }
 
 TEST_CASE("L10: a server that is gone or down or refuses becomes an error result") {

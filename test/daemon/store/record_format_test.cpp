@@ -94,7 +94,10 @@ TEST_CASE("record format: the input of a run keeps its messages and limits") {
   CHECK((r.messages[1]->role == providers::role::user && r.messages[1]->blocks.size() == 1));
   CHECK(r.messages[1]->raw.empty());
   check_message(*r.messages[2]);
-  CHECK(r.tools == std::vector<std::string>{"files__*", "*"});
+  CHECK(r.profile == "reader");
+  CHECK(r.tools.only == std::vector<std::string>{"files__*", "*"});
+  CHECK(r.tools.allow == std::vector<std::string>{"f*"});
+  CHECK(r.tools.deny == std::vector<std::string>{"*__rm"});
   const auto& l = r.limits;
   CHECK((l.max_rounds == 11 && l.max_calls_per_round == 12 && l.max_calls == 13 && l.max_consecutive_errors == 14));
   CHECK((l.max_repeated_calls == 15 && l.tool_concurrency == 16 && l.timeout_ms == 17 && l.question_timeout_ms == 18));

@@ -36,7 +36,8 @@ inline std::vector<run_record> sample_records() {
   started.principal = "uid 1000";
   started.model = "configured-1";
   started.messages = {providers::system_message("be brief"), providers::user_message(""), full_message()};
-  started.tools = {"files__*", "*"};
+  started.profile = "reader";
+  started.tools = {{"files__*", "*"}, {"f*"}, {"*__rm"}};
   started.limits = {11,
                     12,
                     13,
