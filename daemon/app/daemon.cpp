@@ -101,8 +101,7 @@ class parts {
         models_(config_, io_.get_executor(), http_, time_, random_, resolve_),
         journal_(make_journal(config_, conf::environment::of_process(), io_.get_executor(), time_)),
         runs_(io_.get_executor(), time_, random_, tools_, [this](std::string_view name) { return models_.find(name); },
-              *journal_,
-              {.guidance = guidance(), .needs_approval = [this](const mcp::catalog_entry& e) { return needs_yes(e); }}),
+              *journal_, {.needs_approval = [this](const mcp::catalog_entry& e) { return needs_yes(e); }}),
         backend_(servers_, runs_, [this] { stop("asked to by a caller"); }),
         door_(io_.get_executor(), time_, backend_, door_options(), [this](pid_t pid) { return admit(pid); }),
         signals_(io_.get_executor()) {}
@@ -145,12 +144,6 @@ class parts {
             .max_depth_key = "limits.maxJsonDepth"};
   }
   mcp::line_framer::options server_framing() const { return framing(true); }
-
-  // A text in place of our guidance comes with the loop's prompts; until then only "off" changes something.
-  bool guidance() const {
-    const auto* on = config_.loop.guidance ? std::get_if<bool>(&*config_.loop.guidance) : nullptr;
-    return on == nullptr || *on;
-  }
 
   // `approve` of a server's entry names its tools by their own names (L19).
   bool needs_yes(const mcp::catalog_entry& tool) const {

@@ -4,6 +4,8 @@
 #include "conf/loop_levels.hpp"
 
 #include <optional>
+#include <string>
+#include <variant>
 
 namespace mcpbx::daemon {
 namespace {
@@ -35,6 +37,15 @@ void fill(run_limits& r, const conf::loop_settings& s) {
   if (s.status) r.status = *s.status == conf::status_mode::off ? status_mode::off : status_mode::names;
   if (s.approve_destructive) r.approve_destructive = *s.approve_destructive;
   if (s.empty_result_text) r.empty_result_text = *s.empty_result_text;
+  if (s.guidance) {
+    const auto* text = std::get_if<std::string>(&*s.guidance);
+    r.guidance_text = text != nullptr ? *text : "";
+    r.guidance = text != nullptr ? !text->empty() : std::get<bool>(*s.guidance);
+  }
+  if (s.round_prompts)
+    r.round_prompts = *s.round_prompts == conf::round_prompt_mode::progressive ? round_prompt_mode::progressive
+                                                                               : round_prompt_mode::implicit;
+  r.round_texts = {s.round_texts.first, s.round_texts.middle, s.round_texts.last};
 }
 
 }  // namespace

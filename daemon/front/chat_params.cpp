@@ -29,6 +29,35 @@ void later(param_reader& in, std::string_view key, std::string_view what) {
   if (in.any(key)) in.wrong(key, std::string(what) + " not in this version of mcpbx; leave the member out");
 }
 
+void read_guidance(param_reader& in, run_limits& l) {
+  const auto given = in.any("guidance");
+  if (!given) return;
+  if (given.type() == raw_json::kind::boolean) {
+    l.guidance = given.is_true();
+    l.guidance_text.clear();
+  } else if (auto text = given.as_string()) {
+    l.guidance = !text->empty();
+    l.guidance_text = std::move(*text);
+  } else {
+    in.expected("guidance", "true, false or a text", given);
+  }
+}
+
+void read_round_prompts(param_reader& in, run_limits& l) {
+  static constexpr std::array<std::string_view, 2> words{"implicit", "progressive"};
+  if (const auto w = in.word("roundPrompts", words)) l.round_prompts = static_cast<round_prompt_mode>(*w);
+  const auto given = in.object("roundPromptTexts");
+  if (!given) return;
+  param_reader texts = in.inside(given, ".roundPromptTexts");
+  const auto lay = [&](std::string_view key, std::optional<std::string>& into) {
+    if (auto text = texts.text(key)) into = std::move(*text);
+  };
+  lay("first", l.round_texts.first);
+  lay("middle", l.round_texts.middle);
+  lay("last", l.round_texts.last);
+  (void)texts.finish();
+}
+
 void read_limits(param_reader& in, run_limits& l, const bounds& b) {
   static constexpr std::array<std::string_view, 2> limit_words{"synthesize", "stop"}, error_words{"continue", "stop"};
   take(in, "maxRounds", l.max_rounds, b);
@@ -49,10 +78,9 @@ void read_limits(param_reader& in, run_limits& l, const bounds& b) {
     if (text->empty()) in.wrong("emptyResultText", "expected a text, got \"\"");
     l.empty_result_text = std::move(*text);
   }
-  static constexpr std::array<std::string_view, 1> prompts{"implicit"};
-  in.word("roundPrompts", prompts);
+  read_guidance(in, l);
+  read_round_prompts(in, l);
   later(in, "statusModel", "a model of its own for status lines is");
-  later(in, "guidance", "guidance per request is");
 }
 
 void read_status(param_reader& in, run_limits& l) {

@@ -19,6 +19,19 @@ namespace asio = boost::asio;
 
 constexpr milliseconds settle_time{1'000};  // what the first round waits for servers that are still starting
 
+void add_paragraph(std::string& text, std::string_view more) {
+  if (!text.empty() && !more.empty()) text += "\n\n";
+  text += more;
+}
+
+// `ours` is "" when no tool is offered. A conversation that is gone on with may have the advice already.
+void add_guidance(std::string& system, const run_limits& l, const std::string& ours) {
+  if (!l.guidance || l.max_rounds == 0 || ours.empty()) return;
+  const auto& advice = l.guidance_text.empty() ? ours : l.guidance_text;
+  if (l.guidance_text.empty() ? !words::has_guidance(system) : system.find(advice) == std::string::npos)
+    add_paragraph(system, advice);
+}
+
 }  // namespace
 
 live_run::live_run(run_surroundings& around, run_request request, std::shared_ptr<providers::model> model,
@@ -189,9 +202,7 @@ record::run_started live_run::opening() {
     messages.erase(messages.begin());
   }
   if (request_.system.empty()) request_.system = model_->default_system();
-  if (around_.guidance && request_.limits.max_rounds > 0 && !offer_->guidance.empty() &&
-      !words::has_guidance(request_.system))
-    request_.system += request_.system.empty() ? offer_->guidance : "\n\n" + offer_->guidance;
+  add_guidance(request_.system, request_.limits, offer_->guidance);
   record::run_started r;
   r.run = name();
   r.principal = request_.principal;
@@ -224,6 +235,8 @@ void live_run::call_model(const command::call_model& c) {
   providers::model_request ask;
   ask.messages = core_.messages();
   if (c.with_tools && !offer_->set->tools.empty()) ask.tools = offer_->set;
+  if (!offer_->set->tools.empty())
+    ask.note = words::round_prompt(core_.limits(), core_.rounds(), c.depth, c.with_tools);
   model_call_ = model_->start(std::move(ask), *this);
 }
 

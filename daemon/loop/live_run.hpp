@@ -36,7 +36,6 @@ struct run_surroundings {
   tool_source& tools;
   journal& store;
   round_tools offers;
-  bool guidance = true;
   loop_counters counters;
   argument_checks arguments;
   std::function<bool(const mcp::catalog_entry&)> needs_approval;

@@ -43,11 +43,9 @@ class runner::impl {
  public:
   impl(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
        model_source models, journal& store, options o)
-      : around_{executor,   time,
-                random,     tools,
-                store,      round_tools(std::move(o.adapt)),
-                o.guidance, {},
-                {},         std::move(o.needs_approval)},
+      : around_{executor, time,  random,
+                tools,    store, round_tools(std::move(o.adapt)),
+                {},       {},    std::move(o.needs_approval)},
         models_(std::move(models)),
         max_runs_(o.max_runs),
         scope_(executor, [](std::string_view name, std::exception_ptr) {

@@ -84,7 +84,6 @@ class runner {
  public:
   struct options {
     std::size_t max_runs = 1024;
-    bool guidance = true;  ///< L7
     tool_adapter adapt = schema_adapter();
     /// Whether the configuration wants a person's yes for this tool.
     std::function<bool(const mcp::catalog_entry&)> needs_approval;

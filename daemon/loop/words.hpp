@@ -38,6 +38,9 @@ std::string guidance(std::span<const std::string> names);
 /// Whether a system prompt has the guidance in it already (a conversation that is gone on with).
 bool has_guidance(std::string_view system);
 
+/// What one model call is told of where its run stands (L6), or "": `round` is its number from 1.
+std::string round_prompt(const run_limits& limits, int round, int depth, bool with_tools);
+
 /// For a call of a tool that is not there: what was wrong, and what exists.
 std::string unknown_tool(std::string_view name, std::span<const std::string> similar,
                          std::span<const std::string> offered);

@@ -5,6 +5,7 @@
 #include "providers/model/message.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -37,8 +38,15 @@ std::string_view to_string(stop_reason r);
 enum class on_limit : std::uint8_t { synthesize, stop };
 enum class on_tool_error : std::uint8_t { go_on, stop };
 enum class status_mode : std::uint8_t { off, names, model };
+/// Whether each round says where the run stands (L6).
+enum class round_prompt_mode : std::uint8_t { implicit, progressive };
 /// What becomes of calls that need a person's yes (L19): the caller is asked, they are made, or they are refused.
 enum class approval_mode : std::uint8_t { ask, all, none };
+
+/// What a progressive run says in its rounds, with {round} and {remaining}; unset: our words, "": nothing.
+struct round_texts {
+  std::optional<std::string> first, middle, last;
+};
 
 /// The limits of one run after configuration, model, profile and request were laid over each other.
 struct run_limits {
@@ -58,6 +66,10 @@ struct run_limits {
   approval_mode approve = approval_mode::ask;
   bool approve_destructive = false;  ///< tools that may destroy, by their own hints or for want of any, need a yes
   std::string empty_result_text = "No relevant content found";
+  bool guidance = true;       ///< advice about tools joins the system prompt (L7)
+  std::string guidance_text;  ///< the advice, in place of ours; or ""
+  daemon::round_prompt_mode round_prompts = round_prompt_mode::implicit;
+  daemon::round_texts round_texts;
 };
 
 /// Which tools of the catalog a run may use, by globs on their exposed names.

@@ -160,6 +160,13 @@ void append_limits(std::string& out, const run_limits& l) {
   w.word("approve", l.approve);
   w.set("approveDestructive", l.approve_destructive);
   w.text("emptyResultText", l.empty_result_text);
+  w.key("guidance");
+  out += l.guidance ? "true" : "false";
+  w.filled("guidanceText", l.guidance_text);
+  w.word("roundPrompts", l.round_prompts);
+  if (l.round_texts.first) w.text("firstRoundText", *l.round_texts.first);
+  if (l.round_texts.middle) w.text("middleRoundText", *l.round_texts.middle);
+  if (l.round_texts.last) w.text("lastRoundText", *l.round_texts.last);
   w.end();
 }
 

@@ -167,6 +167,12 @@ run_limits read_limits(object_reader& o) {
   r.word("approve", l.approve);
   r.set("approveDestructive", l.approve_destructive);
   if (r.json("emptyResultText")) l.empty_result_text = r.text("emptyResultText");
+  r.set("guidance", l.guidance);
+  l.guidance_text = r.text("guidanceText");
+  r.word("roundPrompts", l.round_prompts);
+  if (r.json("firstRoundText")) l.round_texts.first = r.text("firstRoundText");
+  if (r.json("middleRoundText")) l.round_texts.middle = r.text("middleRoundText");
+  if (r.json("lastRoundText")) l.round_texts.last = r.text("lastRoundText");
   return l;
 }
 

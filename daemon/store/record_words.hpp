@@ -43,6 +43,7 @@ inline constexpr std::array<std::string_view, 9> model_error{"connection", "time
 inline constexpr std::array<std::string_view, 2> on_limit{"synthesize", "stop"};
 inline constexpr std::array<std::string_view, 2> on_tool_error{"continue", "stop"};
 inline constexpr std::array<std::string_view, 3> status_mode{"off", "names", "model"};
+inline constexpr std::array<std::string_view, 2> round_prompt_mode{"implicit", "progressive"};
 inline constexpr std::array<std::string_view, 3> approval_mode{"ask", "all", "none"};
 
 }  // namespace record_words
@@ -66,6 +67,8 @@ template <>
 struct words_of<on_tool_error> : listed<on_tool_error, record_words::on_tool_error> {};
 template <>
 struct words_of<status_mode> : listed<status_mode, record_words::status_mode> {};
+template <>
+struct words_of<round_prompt_mode> : listed<round_prompt_mode, record_words::round_prompt_mode> {};
 template <>
 struct words_of<approval_mode> : listed<approval_mode, record_words::approval_mode> {};
 

@@ -113,6 +113,7 @@ struct model_request {
   std::vector<message_ptr> messages;
   std::shared_ptr<const tool_set> tools;  ///< null or empty: no tools are offered
   std::int64_t max_output_tokens = 0;     ///< 0: the model's configuration decides
+  std::string note;  ///< said at the end of this call only, behind the last user or tool_results message; or ""
 };
 
 /// What a completed call gave.

@@ -73,7 +73,12 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
       {R"({"input":"a","limits":{"onLimit":"explode"}})", "params.limits.onLimit: expected \"synthesize\" or \"stop\""},
       {R"({"input":"a","limits":{"onToolError":"go"}})",
        "params.limits.onToolError: expected \"continue\" or \"stop\""},
-      {R"({"input":"a","limits":{"roundPrompts":"progressive"}})", "params.limits.roundPrompts: expected \"implicit\""},
+      {R"({"input":"a","limits":{"roundPrompts":"loud"}})",
+       "params.limits.roundPrompts: expected \"implicit\" or \"progressive\", got \"loud\""},
+      {R"({"input":"a","limits":{"roundPromptTexts":"x"}})", "params.limits.roundPromptTexts: expected an object"},
+      {R"({"input":"a","limits":{"roundPromptTexts":{"fist":"x"}}})",
+       "params.limits.roundPromptTexts: unknown member \"fist\" (did you mean \"first\"?)"},
+      {R"({"input":"a","limits":{"guidance":5}})", "params.limits.guidance: expected true, false or a text, got 5"},
       {R"({"input":"a","limits":{"emptyResultText":""}})", "params.limits.emptyResultText: expected a text"},
       {R"({"input":"a","approve":"maybe"})", "params.approve: expected \"ask\", \"all\" or \"none\""},
       {R"({"input":"a","session":"s"})", "params.session: sessions that outlive a request are not in this version"},
@@ -118,7 +123,8 @@ TEST_CASE("a chat with everything becomes the request that says it") {
     "model":"m/x","system":"be brief","tools":["a__*","b"],"run":"r-1","stream":false,"approve":"all","detach":false,"status":"off",
     "limits":{"maxRounds":0,"maxCallsPerRound":2,"maxCalls":3,"maxConsecutiveErrors":0,"maxRepeatedCalls":5,"toolConcurrency":6,
     "timeoutMs":7,"questionTimeoutMs":8,"tokenBudget":9,"maxResultBytes":1000,"onLimit":"stop","onToolError":"stop",
-    "status":"model","emptyResultText":"none","roundPrompts":"implicit"},"_meta":{}})");
+    "status":"model","emptyResultText":"none","roundPrompts":"progressive","roundPromptTexts":{"first":"1","last":""},
+    "guidance":"carefully"},"_meta":{}})");
   CHECK(r.wrong.empty());
   CHECK(r.request.messages.size() == 2);
   CHECK(r.request.model == "m/x");
@@ -141,6 +147,14 @@ TEST_CASE("a chat with everything becomes the request that says it") {
   CHECK(l.on_tool_error == on_tool_error::stop);
   CHECK(l.status == status_mode::off);
   CHECK(l.empty_result_text == "none");
+  CHECK(l.round_prompts == round_prompt_mode::progressive);
+  CHECK(l.round_texts.first == "1");
+  CHECK_FALSE(l.round_texts.middle);
+  CHECK(l.round_texts.last == "");
+  CHECK(l.guidance);
+  CHECK(l.guidance_text == "carefully");
+  CHECK_FALSE(read(R"({"input":"a","limits":{"guidance":false}})").request.limits.guidance);
+  CHECK_FALSE(read(R"({"input":"a","limits":{"guidance":""}})").request.limits.guidance);
 }
 
 TEST_CASE("limits are those of the model and no request exceeds the ceiling") {

@@ -269,7 +269,7 @@ struct fixture {
             return fail(errc::not_found, "there is no model \"" + std::string(name) + "\"");
           return model;
         },
-        store_fails ? static_cast<journal&>(failing) : kept, runner::options{1024, false, plain_adapter, needs_yes});
+        store_fails ? static_cast<journal&>(failing) : kept, runner::options{1024, plain_adapter, needs_yes});
   }
   ~fixture() {
     bool joined = false;
@@ -314,6 +314,7 @@ struct fixture {
     r.system = "be brief";
     r.messages = {providers::user_message("go")};
     limits.status = status_mode::off;
+    limits.guidance = false;
     r.limits = std::move(limits);
     return r;
   }

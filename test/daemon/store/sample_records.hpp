@@ -53,7 +53,11 @@ inline std::vector<run_record> sample_records() {
                     status_mode::off,
                     approval_mode::none,
                     true,
-                    "empty!"};
+                    "empty!",
+                    false,
+                    "use them well",
+                    round_prompt_mode::progressive,
+                    {"first {round}", "", "last"}};
   started.approve = {"files__rm*"};
   started.client_tools = {raw_json::own(R"({"name":"mine","inputSchema":{"type":"object"}})")};
   started.detached = true;
