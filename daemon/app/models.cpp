@@ -149,6 +149,8 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
   if (o.wire.base_url == openai_base) {
     o.wire.max_tokens_field = "max_completion_tokens";
     o.wire.null_content = true;
+    // Others refuse the member, or call no tool any more.
+    o.wire.answer_schema = true;
   }
   o.wire.max_output_tokens = e.max_tokens.value_or(0);
   if (e.temperature) o.wire.temperature = number_text(*e.temperature);

@@ -4,6 +4,7 @@
 #include "daemon/loop/caller_tools.hpp"
 #include "daemon/loop/message_json.hpp"
 #include "mcp/support/text.hpp"
+#include "providers/schema/json_schema.hpp"
 
 #include <algorithm>
 #include <array>
@@ -144,6 +145,34 @@ void read_client_tools(param_reader& in, run_request& r) {
   });
 }
 
+void read_response_format(param_reader& in, run_request& r) {
+  static constexpr std::array<std::string_view, 3> types{"text", "json_object", "json_schema"};
+  const auto given = in.object("responseFormat");
+  if (!given) return;
+  param_reader format = in.inside(given, ".responseFormat");
+  const auto type = format.word("type", types);
+  if (!format.has("type")) format.wrong("type", "expected \"text\", \"json_object\" or \"json_schema\", got nothing");
+  auto schema = format.object("schema");
+  // OpenAI has the schema one level deeper.
+  if (const auto inner = format.object("json_schema")) {
+    param_reader nested = format.inside(inner, ".json_schema");
+    nested.text("name");
+    nested.text("description");
+    nested.boolean("strict");
+    schema = nested.object("schema");
+    (void)nested.finish();
+  }
+  (void)format.finish();
+  if (!type || in.failed() || types[*type] == "text") return;
+  if (types[*type] == "json_object")
+    schema = raw_json::literal(R"({"type":"object"})");
+  else if (!schema)
+    return format.wrong("schema", "expected a JSON Schema, got nothing");
+  if (const auto good = providers::json_schema::compile(schema); !good)
+    return format.wrong("schema", good.error().message);
+  r.answer_schema = std::move(schema);
+}
+
 void read_approval(param_reader& in, run_limits& l) {
   static constexpr std::array<std::string_view, 3> words{"ask", "all", "none"};
   if (const auto w = in.word("approve", words)) l.approve = static_cast<approval_mode>(*w);
@@ -205,7 +234,7 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults, std::stri
   read_approval(in, r.limits);
   read_client_tools(in, r);
   later(in, "session", "sessions that outlive a request are");
-  later(in, "responseFormat", "response formats are");
+  read_response_format(in, r);
   if (in.boolean("detach").value_or(false))
     in.wrong("detach", "runs that go on without their caller are not in this version of mcpbx; leave the member out");
   return r;

@@ -203,6 +203,7 @@ record::run_started live_run::opening() {
   }
   if (request_.system.empty()) request_.system = model_->default_system();
   add_guidance(request_.system, request_.limits, offer_->guidance);
+  if (request_.answer_schema) add_paragraph(request_.system, words::answer_format(request_.answer_schema));
   record::run_started r;
   r.run = name();
   r.principal = request_.principal;
@@ -215,6 +216,7 @@ record::run_started live_run::opening() {
   r.tools = request_.tools;
   r.approve = request_.approve;
   r.client_tools = request_.client_tools;
+  r.answer_schema = request_.answer_schema;
   r.limits = request_.limits;
   return r;
 }
@@ -235,6 +237,7 @@ void live_run::call_model(const command::call_model& c) {
   providers::model_request ask;
   ask.messages = core_.messages();
   if (c.with_tools && !offer_->set->tools.empty()) ask.tools = offer_->set;
+  ask.answer_schema = core_.started().answer_schema;
   if (!offer_->set->tools.empty())
     ask.note = words::round_prompt(core_.limits(), core_.rounds(), c.depth, c.with_tools);
   model_call_ = model_->start(std::move(ask), *this);

@@ -33,6 +33,7 @@ struct run_request {
   std::vector<std::string> approve;              ///< globs of tools that need a yes, beside those of their servers
   std::vector<raw_json> client_tools;            ///< the caller's own (L21): definitions in MCP's shape
   std::vector<record::caller_result> results;    ///< of such tools: the parked run of this name goes on, nothing starts
+  raw_json answer_schema;                        ///< what the final answer must fit, a schema that compiles; or absent
   run_limits limits;
   bool stream = true;  ///< false: no text and reasoning events
 };

@@ -121,6 +121,28 @@ std::string round_prompt(const run_limits& limits, int round, int depth, bool wi
   return text;
 }
 
+std::string answer_format(const raw_json& schema) {
+  return fmt::format(
+      "Your final answer must be one JSON value that fits the JSON Schema below, and nothing else: no words around it, "
+      "no "
+      "code fence. This holds for the answer only, not for what you say beside tool calls.\n{}",
+      schema.text());
+}
+
+std::string wrong_answer(std::string_view problem) {
+  return fmt::format(
+      "Your answer does not have the form that was asked for:\n{}\nGive the whole answer again as one JSON value that "
+      "fits the schema, and nothing else.",
+      problem);
+}
+
+std::string in_one_line(std::string_view problem) {
+  std::string line(problem.substr(problem.starts_with("- ") ? 2 : 0));
+  replace_all(line, "\n- ", "; ");
+  replace_all(line, "\n", " ");
+  return line;
+}
+
 std::string unknown_tool(std::string_view name, std::span<const std::string> similar,
                          std::span<const std::string> offered) {
   auto text = fmt::format("Not executed: there is no tool named \"{}\" here. ", cut_utf8(printable(name), 128));

@@ -93,6 +93,7 @@ struct run_started {
   tool_choice tools;                             ///< what the run may use of the catalog
   std::vector<std::string> approve;              ///< globs of tools that need a yes, beside those of their servers
   std::vector<raw_json> client_tools;            ///< definitions of the caller's own tools (L21), in MCP's shape
+  raw_json answer_schema;                        ///< the JSON Schema that the final answer must fit; or absent
   bool detached = false;                         ///< goes on without a caller
   run_limits limits;
 };

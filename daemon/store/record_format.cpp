@@ -203,6 +203,7 @@ struct record_writer {
     if (!r.tools.deny.empty()) w.texts("deny", r.tools.deny);
     if (!r.approve.empty()) w.texts("approve", r.approve);
     if (!r.client_tools.empty()) w.jsons("clientTools", r.client_tools);
+    w.json("answerSchema", r.answer_schema);
     w.set("detached", r.detached);
     w.key("limits");
     append_limits(out, r.limits);

@@ -190,6 +190,7 @@ void read(object_reader& o, record::run_started& r) {
   r.tools.deny = o.texts("deny");
   r.approve = o.texts("approve");
   o.each("clientTools", [&](const raw_json& element) { r.client_tools.push_back(element); });
+  r.answer_schema = o.json("answerSchema");
   o.set("detached", r.detached);
   r.limits = read_limits(o);
 }

@@ -201,6 +201,11 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
     }
     out.body.append(std::move(tools));
   }
+  if (options.answer_schema && request.answer_schema) {
+    out.body.append_literal(R"(,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":)");
+    out.body.append(request.answer_schema);
+    out.body.append_literal("}}");
+  }
   out.body.append_literal("}");
   return out;
 }

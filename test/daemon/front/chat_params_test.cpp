@@ -94,7 +94,13 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
        "params.clientTools[1]: the name \"a\" is there twice"},
       {R"({"messages":[{"role":"tool","content":[{"type":"tool_result","id":"c","result":{"content":[]}}]}]})",
        "params.messages: expected the last one to be of role user"},
-      {R"({"input":"a","responseFormat":{}})", "params.responseFormat: "},
+      {R"({"input":"a","responseFormat":{}})", "params.responseFormat.type: expected \"text\""},
+      {R"({"input":"a","responseFormat":"json"})", "params.responseFormat: expected an object, got \"json\""},
+      {R"({"input":"a","responseFormat":{"type":"yaml"}})", "params.responseFormat.type: expected \"text\""},
+      {R"({"input":"a","responseFormat":{"type":"json_schema"}})",
+       "params.responseFormat.schema: expected a JSON Schema"},
+      {R"({"input":"a","responseFormat":{"type":"json_schema","shcema":{}}})",
+       "params.responseFormat: unknown member \"shcema\" (did you mean \"schema\"?)"},
       {R"({"input":"a","detach":true})", "params.detach: "},
       {R"({"input":"a","modle":"x"})", "params: unknown member \"modle\" (did you mean \"model\"?)"},
       {R"({"input":"a","input":"b"})", "params.input: the member occurs twice"},
@@ -225,6 +231,19 @@ TEST_CASE(
   CHECK(over.request.limits.max_rounds == 2);
   CHECK(read_as(R"({"input":"a","profile":"none"})", "").wrong == "params.profile: there is no profile \"none\"");
   CHECK(read_as(R"({"input":"a","model":"profile:none"})", "").wrong == "params.model: there is no profile \"none\"");
+}
+
+TEST_CASE("a response format is a schema, in our shape or in OpenAI's") {
+  const auto schema_of = [](std::string_view format) {
+    const auto r = read(R"({"input":"a","responseFormat":)" + std::string(format) + "}");
+    CHECK(r.wrong == "");
+    return std::string(r.request.answer_schema.text());
+  };
+  CHECK(schema_of(R"({"type":"text"})") == "");
+  CHECK(schema_of(R"({"type":"json_object"})") == R"({"type":"object"})");
+  CHECK(schema_of(R"({"type":"json_schema","schema":{"type": "array"}})") == R"({"type": "array"})");
+  CHECK(schema_of(R"({"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":{"type":"string"}}})") ==
+        R"({"type":"string"})");
 }
 
 TEST_CASE("an empty list of tools means none of them") {

@@ -235,6 +235,23 @@ TEST_CASE("L6: with onLimit stop the last round that offers tools is told so, an
   CHECK(f.model->requests.at(2).note == "");
 }
 
+TEST_CASE(
+    "structured answers: the schema is told in the system prompt and to the model, and the value is in the result") {
+  fixture f;
+  f.model->script = {calls({lookup("a")}), says("not yet"), says(R"({"ok":true})")};
+  auto r = fixture::ask();
+  r.answer_schema = raw_json::literal(R"({"type":"object","required":["ok"]})");
+  f.run(std::move(r));
+  REQUIRE(f.model->requests.size() == 3);
+  CHECK(contains(f.model->requests[0].messages.front()->text(), R"({"type":"object","required":["ok"]})"));
+  for (const auto& q : f.model->requests) CHECK(q.answer_schema.text() == R"({"type":"object","required":["ok"]})");
+  CHECK(f.model->requests[0].tools != nullptr);
+  CHECK(f.model->requests[2].tools == nullptr);
+  CHECK(f.caller_.member("data") == R"({"ok":true})");
+  CHECK(f.caller_.member("stopReason") == "final");
+  check_property(f);
+}
+
 TEST_CASE("L8: the time limit of the run cancels what is open") {
   fixture f;
   run_limits l;

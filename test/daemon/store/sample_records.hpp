@@ -60,6 +60,7 @@ inline std::vector<run_record> sample_records() {
                     {"first {round}", "", "last"}};
   started.approve = {"files__rm*"};
   started.client_tools = {raw_json::own(R"({"name":"mine","inputSchema":{"type":"object"}})")};
+  started.answer_schema = raw_json::own(R"({"type":  "string"})");
   started.detached = true;
   all.emplace_back(std::move(started));
   all.emplace_back(record::round_started{21, "model-2", false, 22});

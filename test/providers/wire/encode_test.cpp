@@ -211,4 +211,18 @@ TEST_CASE(
   CHECK(body(r).find(R"(}},{"type":"text","text":"look"}]})") != std::string::npos);
 }
 
+TEST_CASE("encode: the schema of the answer goes to endpoints that take one, beside the tools") {
+  auto tools = std::make_shared<tool_set>();
+  tools->tools.push_back({"now", "", {}});
+  model_request r;
+  r.messages = {user_message("q")};
+  r.tools = tools;
+  r.answer_schema = raw_json::literal(R"({"type": "array"})");
+  CHECK(body(r).find("response_format") == std::string::npos);
+  auto o = options();
+  o.answer_schema = true;
+  CHECK(body(r, o).ends_with(
+      R"(}}],"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":{"type": "array"}}}})"));
+}
+
 }  // namespace
