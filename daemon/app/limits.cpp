@@ -33,8 +33,11 @@ void fill(run_limits& r, const conf::loop_settings& s) {
   if (s.on_limit) r.on_limit = *s.on_limit == conf::limit_policy::stop ? on_limit::stop : on_limit::synthesize;
   if (s.on_tool_error)
     r.on_tool_error = *s.on_tool_error == conf::tool_error_policy::stop ? on_tool_error::stop : on_tool_error::go_on;
-  // Sentences written by a model are not here yet; the names stand in, as the notice at load says.
-  if (s.status) r.status = *s.status == conf::status_mode::off ? status_mode::off : status_mode::names;
+  if (s.status)
+    r.status = *s.status == conf::status_mode::off     ? status_mode::off
+               : *s.status == conf::status_mode::names ? status_mode::names
+                                                       : status_mode::model;
+  if (s.status_model) r.status_model = *s.status_model;
   if (s.approve_destructive) r.approve_destructive = *s.approve_destructive;
   if (s.empty_result_text) r.empty_result_text = *s.empty_result_text;
   if (s.guidance) {

@@ -121,7 +121,7 @@ int run(int argc, char** argv) {
                        std::to_string(most_rounds) + " (10)")
       ->type_name("N")
       ->check(silent(CLI::Range(least_rounds, most_rounds)));
-  verb->add_option("--status", question.status, "status lines: names or off (names)")
+  verb->add_option("--status", question.status, "status lines: names, model (a model writes them) or off\n(names)")
       ->type_name("WORD")
       ->check(CLI::IsMember({"off", "names", "model"}).description(""));
   verb->add_option("--approve", question.approve,
@@ -137,8 +137,6 @@ int run(int argc, char** argv) {
       code = not_yet(screen, "`ask --session` (and `ask -c`)");
     else if (!files.empty())
       code = not_yet(screen, "`ask --file`");
-    else if (question.status == "model")
-      code = not_yet(screen, "`ask --status model`");
     else {
       for (std::size_t at = 0; !globs.empty() && at <= globs.size();) {
         const auto comma = std::min(globs.find(',', at), globs.size());

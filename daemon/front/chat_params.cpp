@@ -81,7 +81,10 @@ void read_limits(param_reader& in, run_limits& l, const bounds& b) {
   }
   read_guidance(in, l);
   read_round_prompts(in, l);
-  later(in, "statusModel", "a model of its own for status lines is");
+  if (auto model = in.text("statusModel", 512)) {
+    if (model->empty()) in.wrong("statusModel", "expected the name of a model, got \"\"");
+    l.status_model = std::move(*model);
+  }
 }
 
 void read_status(param_reader& in, run_limits& l) {

@@ -35,7 +35,7 @@ void add_guidance(std::string& system, const run_limits& l, const std::string& o
 }  // namespace
 
 live_run::live_run(run_surroundings& around, run_request request, std::shared_ptr<providers::model> model,
-                   run_events& events)
+                   std::shared_ptr<providers::model> status_model, run_events& events)
     : around_(around),
       request_(std::move(request)),
       model_(std::move(model)),
@@ -43,7 +43,11 @@ live_run::live_run(run_surroundings& around, run_request request, std::shared_pt
       inbox_(around.executor),
       own_tools_(caller_entries(request_.client_tools)),
       began_(around.time.now()),
-      round_began_(began_) {}
+      round_began_(began_) {
+  if (status_model)
+    status_.emplace(std::move(status_model), around.time,
+                    [this](status_writer::line line) { inbox_.push(std::move(line)); });
+}
 
 std::int64_t live_run::ms_since(time_point then) const {
   return std::chrono::duration_cast<milliseconds>(around_.time.now() - then).count();
@@ -73,6 +77,7 @@ asio::awaitable<void> live_run::live() {
     co_await react(co_await inbox_.next());
   }
   limit_.reset();
+  if (status_) status_->drop_all();
 }
 
 asio::awaitable<void> live_run::react(item i) {
@@ -178,6 +183,13 @@ live_run::reaction live_run::on_item(item& i) {
     batch.emplace_back(
         to_call_result(std::move(done->id), done->outcome, sent->tool, sent->server, ms_since(sent->since)));
     sent_.erase(sent);
+    if (status_) status_->drop(std::get<record::call_result>(batch.back()).call_id);
+  } else if (auto* line = std::get_if<status_writer::line>(&i)) {
+    status_->drop(line->call);
+    if (line->usage)
+      batch.emplace_back(record::status_line{std::move(line->call), std::move(line->text), *line->usage, line->ms});
+    else
+      name_tool(line->call);
   } else if (auto* asked = std::get_if<stop_asked>(&i)) {
     batch.emplace_back(record::cancel{asked->why, std::move(asked->text)});
   } else if (auto* answer = std::get_if<answer_given>(&i)) {
@@ -292,6 +304,7 @@ live_run::records live_run::close(command::close_call first) {
   records batch;
   const auto add = [&](const command::close_call& c) {
     auto r = closing_record(c);
+    if (status_) status_->drop(c.call_id);
     if (auto sent = std::ranges::find(sent_, c.call_id, &sent_call::id); sent != sent_.end()) {
       r.ms = ms_since(sent->since);
       sent_.erase(sent);
@@ -332,6 +345,7 @@ void live_run::run_call(const command::run_call& c) {
 // The calls stay in sent_ until they are closed, so that their results can tell how long they ran.
 void live_run::cancel_open() {
   model_call_.reset();
+  if (status_) status_->drop_all();
   questions_.clear();
   parked_limit_.reset();
   for (const auto& sent : sent_)

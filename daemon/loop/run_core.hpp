@@ -164,6 +164,7 @@ class run_core {
   void on(const record::answer& r);
   void on(const record::call_intent& r);
   void on(const record::call_result& r);
+  void on(const record::status_line& r) { usage_ += r.usage; }
   void on(const record::parked& r);
   void on(const record::caller_result& r);
   void on(const record::cancel& r);

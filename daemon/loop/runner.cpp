@@ -61,9 +61,15 @@ class runner::impl {
       return fail(errc::invalid_argument, "a run named \"" + r.run + "\" is going on already; choose another name");
     auto model = models_(r.model);
     if (!model) return std::unexpected(std::move(model.error()));
+    std::shared_ptr<providers::model> status_model;
+    if (r.limits.status == status_mode::model) {
+      auto found = r.limits.status_model.empty() ? model : models_(r.limits.status_model);
+      if (!found) return fail(found.error().code, "statusModel: " + found.error().message);
+      status_model = std::move(*found);
+    }
     while (r.run.empty() || runs_.contains(r.run)) r.run = "run_" + hex(around_.random.next(), 16);
     const auto name = r.run;
-    auto run = std::make_shared<live_run>(around_, std::move(r), std::move(*model), events);
+    auto run = std::make_shared<live_run>(around_, std::move(r), std::move(*model), std::move(status_model), events);
     runs_.emplace(name, run);
     ++around_.counters.runs;
     // The scope keeps the lambda, and with it what it captures, until the coroutine has ended.

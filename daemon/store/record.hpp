@@ -70,6 +70,7 @@ struct run_limits {
   std::string guidance_text;  ///< the advice, in place of ours; or ""
   daemon::round_prompt_mode round_prompts = round_prompt_mode::implicit;
   daemon::round_texts round_texts;
+  std::string status_model;  ///< which model writes status lines (status_mode::model); "": the run's own
 };
 
 /// Which tools of the catalog a run may use, by globs on their exposed names.
@@ -160,6 +161,13 @@ struct call_result {
   result_cause cause = result_cause::server;
   std::int64_t ms = 0;
 };
+/// A model wrote a line for people about a call (L15): told after this, and its tokens count.
+struct status_line {
+  std::string call_id;
+  std::string text;  ///< "": nothing usable
+  providers::usage usage;
+  std::int64_t ms = 0;
+};
 /// Nothing is left to do but calls of the caller's own tools, which are handed back; and one of their results.
 struct parked {
   std::vector<std::string> call_ids;
@@ -181,9 +189,10 @@ struct run_ended {
 
 }  // namespace record
 
-using run_record = std::variant<record::run_started, record::round_started, record::assistant, record::model_failed,
-                                record::question, record::answer, record::call_intent, record::call_result,
-                                record::parked, record::caller_result, record::cancel, record::run_ended>;
+using run_record =
+    std::variant<record::run_started, record::round_started, record::assistant, record::model_failed, record::question,
+                 record::answer, record::call_intent, record::call_result, record::status_line, record::parked,
+                 record::caller_result, record::cancel, record::run_ended>;
 /// The record's name as the journal writes it ("call_intent").
 std::string_view name_of(const run_record& r);
 

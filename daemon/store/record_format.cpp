@@ -167,6 +167,7 @@ void append_limits(std::string& out, const run_limits& l) {
   if (l.round_texts.first) w.text("firstRoundText", *l.round_texts.first);
   if (l.round_texts.middle) w.text("middleRoundText", *l.round_texts.middle);
   if (l.round_texts.last) w.text("lastRoundText", *l.round_texts.last);
+  w.filled("statusModel", l.status_model);
   w.end();
 }
 
@@ -263,6 +264,13 @@ struct record_writer {
     w.json("result", r.result);
     w.set("isError", r.is_error);
     w.word("cause", r.cause);
+    w.number("ms", r.ms);
+  }
+  void operator()(const record::status_line& r) const {
+    w.text("call", r.call_id);
+    w.filled("text", r.text);
+    w.key("usage");
+    append_usage(out, r.usage);
     w.number("ms", r.ms);
   }
   void operator()(const record::parked& r) const { w.texts("calls", r.call_ids); }

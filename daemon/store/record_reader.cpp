@@ -173,7 +173,22 @@ run_limits read_limits(object_reader& o) {
   if (r.json("firstRoundText")) l.round_texts.first = r.text("firstRoundText");
   if (r.json("middleRoundText")) l.round_texts.middle = r.text("middleRoundText");
   if (r.json("lastRoundText")) l.round_texts.last = r.text("lastRoundText");
+  l.status_model = r.text("statusModel");
   return l;
+}
+
+providers::usage read_usage(object_reader& o) {
+  providers::usage used;
+  const auto json = o.json("usage");
+  if (!json) return used;
+  object_reader u(json, o.place_of("usage"), o.wrong());
+  u.number("input", used.input);
+  u.number("output", used.output);
+  u.number("cached", used.cached);
+  u.number("cacheWrite", used.cache_write);
+  u.number("reasoning", used.reasoning);
+  u.set("estimated", used.estimated);
+  return used;
 }
 
 void read(object_reader& o, record::run_started& r) {
@@ -204,15 +219,7 @@ void read(object_reader& o, record::assistant& r) {
   r.message = read_message(o.json("message"), o.place_of("message"), o.wrong());
   o.word("reason", r.reason);
   r.raw_reason = o.text("rawReason");
-  if (const auto json = o.json("usage")) {
-    object_reader u(json, o.place_of("usage"), o.wrong());
-    u.number("input", r.usage.input);
-    u.number("output", r.usage.output);
-    u.number("cached", r.usage.cached);
-    u.number("cacheWrite", r.usage.cache_write);
-    u.number("reasoning", r.usage.reasoning);
-    u.set("estimated", r.usage.estimated);
-  }
+  r.usage = read_usage(o);
   o.number("ms", r.ms);
 }
 void read(object_reader& o, record::model_failed& r) {
@@ -253,6 +260,12 @@ void read(object_reader& o, record::call_result& r) {
   r.result = o.json("result");
   o.set("isError", r.is_error);
   o.word("cause", r.cause);
+  o.number("ms", r.ms);
+}
+void read(object_reader& o, record::status_line& r) {
+  r.call_id = o.needed("call");
+  r.text = o.text("text");
+  r.usage = read_usage(o);
   o.number("ms", r.ms);
 }
 void read(object_reader& o, record::parked& r) {

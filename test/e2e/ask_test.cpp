@@ -138,6 +138,19 @@ TEST_CASE("M4: ask -p runs under a profile: its model, its tools, its limits; an
   CHECK(contains(none.err, "there is no profile"));
 }
 
+TEST_CASE("L15: with --status model the line about the tool is the status model's") {
+  model_process model;
+  daemon_under_test d(asking(model, R"("loop":{"statusModel":"q/text Waiting for a file"})").model("q", model.entry()));
+  d.wait_ready({"s"});
+  const auto asked = start_cli(d, {"--json", "ask", "--status", "model", "-m",
+                                   R"(m/rounds-1 s__wait_for_file {"path":")" + d.file("go") + R"("})", "question"});
+  while (!contains(asked->read_line(), "Waiting for a file...")) {
+  }
+  d.write("go", "");
+  const auto end = asked->wait();
+  CHECK(end.status == 0);
+}
+
 TEST_CASE("L12: calls of one round run in parallel, and their results keep the order of the calls") {
   world places;
   // The first call ends only when the second one has run.

@@ -113,3 +113,17 @@ TEST_CASE("L6, L7: guidance and the texts of rounds come from the nearest level 
   CHECK(p.round_texts.middle == "two");
   CHECK(p.round_texts.last == "");
 }
+
+TEST_CASE("L15: the status and who writes it come from the nearest level that says it") {
+  const auto all = loaded(R"({
+    "loop": {"status": "model", "statusModel": "m"},
+    "models": {"m": {"api": "rehearsal", "loop": {"status": "names"}}},
+    "profiles": {"p": {"loop": {"status": "off", "statusModel": "m/x"}}}
+  })");
+  CHECK(limits_for(all, nullptr).status == status_mode::model);
+  CHECK(limits_for(all, nullptr).status_model == "m");
+  CHECK(limits_for(all, all.find_model("m")).status == status_mode::names);
+  const auto p = limits_for(all, all.find_model("m"), all.find_profile("p"));
+  CHECK(p.status == status_mode::off);
+  CHECK(p.status_model == "m/x");
+}

@@ -60,7 +60,6 @@ TEST_CASE("command line: what comes later says so in one sentence and exits 2") 
                                                     {"ask", "-c", "more?"},
                                                     {"ask", "-s", "id", "more?"},
                                                     {"ask", "--file", "a.txt", "hi"},
-                                                    {"ask", "--status", "model", "hi"},
                                                     {"tools", "--format", "gemini"},
                                                     {"call", "x", "--input", "accept"}};
   for (const auto& words : table) {

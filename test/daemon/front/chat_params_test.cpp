@@ -78,6 +78,7 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
       {R"({"input":"a","limits":{"roundPromptTexts":"x"}})", "params.limits.roundPromptTexts: expected an object"},
       {R"({"input":"a","limits":{"roundPromptTexts":{"fist":"x"}}})",
        "params.limits.roundPromptTexts: unknown member \"fist\" (did you mean \"first\"?)"},
+      {R"({"input":"a","limits":{"statusModel":""}})", "params.limits.statusModel: expected the name of a model"},
       {R"({"input":"a","limits":{"guidance":5}})", "params.limits.guidance: expected true, false or a text, got 5"},
       {R"({"input":"a","limits":{"emptyResultText":""}})", "params.limits.emptyResultText: expected a text"},
       {R"({"input":"a","approve":"maybe"})", "params.approve: expected \"ask\", \"all\" or \"none\""},

@@ -253,6 +253,7 @@ struct fixture {
   failing_journal failing;
   fake_tools tools{context};
   std::shared_ptr<scripted_model> model = std::make_shared<scripted_model>(context, note);
+  std::shared_ptr<scripted_model> quick = std::make_shared<scripted_model>(context, [](const std::string&) {});
   std::shared_ptr<scripted_client> server = std::make_shared<scripted_client>(context, "srv", note);
   caller caller_;
   std::function<bool(const mcp::catalog_entry&)> needs_yes = [](const mcp::catalog_entry& e) {
@@ -265,6 +266,7 @@ struct fixture {
     runs = std::make_unique<runner>(
         context.get_executor(), time, random, tools,
         [this](std::string_view name) -> result<std::shared_ptr<providers::model>> {
+          if (name == "quick") return quick;
           if (!name.empty() && name != "scripted")
             return fail(errc::not_found, "there is no model \"" + std::string(name) + "\"");
           return model;
@@ -280,6 +282,7 @@ struct fixture {
     CHECK(joined);
     CHECK(runs->active() == 0);
     CHECK(model->open == 0);
+    CHECK(quick->open == 0);
     runs.reset();
   }
 
