@@ -90,4 +90,8 @@ void status_writer::drop(std::string_view call) {
   open_.remove_if([&](const auto& w) { return w->call() == call; });
 }
 
+void status_writer::drop_all() {
+  open_.clear();
+}
+
 }  // namespace mcpbx::daemon

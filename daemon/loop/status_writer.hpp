@@ -40,7 +40,7 @@ class status_writer {
   bool begin(std::string call, std::string_view tool, const raw_json& arguments);
   /// The call has ended, or its line has been taken: no line comes any more.
   void drop(std::string_view call);
-  void drop_all() { open_.clear(); }
+  void drop_all();
   std::size_t open() const noexcept { return open_.size(); }
 
  private:

@@ -161,13 +161,6 @@ struct call_result {
   result_cause cause = result_cause::server;
   std::int64_t ms = 0;
 };
-/// A model wrote a line for people about a call (L15): told after this, and its tokens count.
-struct status_line {
-  std::string call_id;
-  std::string text;  ///< "": nothing usable
-  providers::usage usage;
-  std::int64_t ms = 0;
-};
 /// Nothing is left to do but calls of the caller's own tools, which are handed back; and one of their results.
 struct parked {
   std::vector<std::string> call_ids;
@@ -186,13 +179,20 @@ struct run_ended {
   stop_reason reason = stop_reason::final;
   std::string text;  ///< the sentence for people when there is no answer, else ""
 };
+/// A model wrote a line for people about a call (L15): told after this, and its tokens count.
+struct status_line {
+  std::string call_id;
+  std::string text;  ///< "": nothing usable
+  providers::usage usage;
+  std::int64_t ms = 0;
+};
 
 }  // namespace record
 
 using run_record =
     std::variant<record::run_started, record::round_started, record::assistant, record::model_failed, record::question,
-                 record::answer, record::call_intent, record::call_result, record::status_line, record::parked,
-                 record::caller_result, record::cancel, record::run_ended>;
+                 record::answer, record::call_intent, record::call_result, record::parked, record::caller_result,
+                 record::cancel, record::run_ended, record::status_line>;
 /// The record's name as the journal writes it ("call_intent").
 std::string_view name_of(const run_record& r);
 

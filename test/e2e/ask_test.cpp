@@ -138,6 +138,26 @@ TEST_CASE("M4: ask -p runs under a profile: its model, its tools, its limits; an
   CHECK(contains(none.err, "there is no profile"));
 }
 
+TEST_CASE(
+    "structured answers: the result has the value of an answer that fits, and the model is told once what does not") {
+  model_process model(
+      R"({"models":{"once":[{"text":"seven"},{"text":"{\"n\":7}"}],"never":[{"text":"7"},{"text":"8"}]}})");
+  daemon_under_test d(asking(model));
+  caller c = d.connect();
+  const auto ask = [&](const std::string& name) {
+    return c.request("mcpbx/chat", R"({"input":"q","model":"m/)" + name +
+                                       R"(","responseFormat":{"type":"json_schema","schema":{"type":"object"}}})");
+  };
+  const auto good = ask("once");
+  CHECK(text_at(good.value, "result.stopReason") == "final");
+  CHECK(good.get("result.data.n") == json::value(7));
+  CHECK(good.get("result.rounds") == json::value(2));
+  CHECK(contains(model.log(), "Your answer does not have the form that was asked for"));
+  const auto bad = ask("never");
+  CHECK(text_at(bad.value, "result.stopReason") == "provider_error");
+  CHECK(contains(text_at(bad.value, "result.reason"), "answer: expected an object"));
+}
+
 TEST_CASE("L15: with --status model the line about the tool is the status model's") {
   model_process model;
   daemon_under_test d(asking(model, R"("loop":{"statusModel":"q/text Waiting for a file"})").model("q", model.entry()));

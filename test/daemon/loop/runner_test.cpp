@@ -252,6 +252,18 @@ TEST_CASE(
   check_property(f);
 }
 
+TEST_CASE("L8: estimated tokens count against the budget, and the result marks them and tells the cached ones") {
+  fixture f;
+  auto first = calls({lookup("a")});
+  first.reply->usage = {60, 40, 50, 0, 0, true};
+  f.model->script = {first};
+  run_limits l;
+  l.token_budget = 100;
+  f.run(fixture::ask(l));
+  CHECK(f.caller_.member("stopReason") == "token_budget");
+  CHECK(f.caller_.member("usage") == R"({"inputTokens":60,"outputTokens":40,"cachedTokens":50,"estimated":true})");
+}
+
 TEST_CASE("L8: the time limit of the run cancels what is open") {
   fixture f;
   run_limits l;

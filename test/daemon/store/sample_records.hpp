@@ -75,11 +75,11 @@ inline std::vector<run_record> sample_records() {
   all.emplace_back(record::call_intent{"call-4", "srv__four", "srv", 2, 0xfedcba9876543210u, 0x1u, true, true});
   all.emplace_back(
       record::call_result{"call-4", raw_json::own("{\"isError\":true}"), true, record::result_cause::refused, 32});
-  all.emplace_back(record::status_line{"call-7", "Looking it up...", {33, 34, 35, 36, 37, true}, 38});
   all.emplace_back(record::parked{{"call-5", "call-6"}});
   all.emplace_back(record::caller_result{"call-5", raw_json::own("{\"content\":[]}")});
   all.emplace_back(record::cancel{stop_reason::timeout, "time was up"});
   all.emplace_back(record::run_ended{stop_reason::repeated_calls, "the sentence"});
+  all.emplace_back(record::status_line{"call-7", "Looking it up...", {33, 34, 35, 36, 37, true}, 38});
   return all;
 }
 
@@ -87,11 +87,11 @@ inline std::vector<run_record> sample_records() {
 inline std::vector<run_record> bare_records() {
   record::assistant reply;
   reply.message = std::make_shared<providers::message>();
-  return {record::run_started{},  record::round_started{}, reply,
-          record::model_failed{}, record::question{},      record::answer{},
-          record::call_intent{},  record::call_result{},   record::status_line{},
-          record::parked{},       record::caller_result{}, record::cancel{},
-          record::run_ended{}};
+  return {record::run_started{},   record::round_started{}, reply,
+          record::model_failed{},  record::question{},      record::answer{},
+          record::call_intent{},   record::call_result{},   record::parked{},
+          record::caller_result{}, record::cancel{},        record::run_ended{},
+          record::status_line{}};
 }
 
 }  // namespace mcpbx::daemon::test
