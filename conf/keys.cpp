@@ -120,6 +120,7 @@ const section_spec& server_keys() {
     key<&e::approve>("approve", "Globs of the tools that need a yes of the caller inside a run.").like(forms::tool_glob),
     key<&e::may_call>("mayCall", "Whether the server's own processes may connect to the daemon's socket."),
     key<&e::orphans>("orphans", "What becomes of processes that the server leaves behind."),
+    key<&e::pin>("pin", "What becomes of tools whose definition is not the one that was pinned: offered, offered with a warning, or not offered until approved."),
   }, {}, {"command", "url"}, true};
   return s;
 }
@@ -139,6 +140,7 @@ const section_spec& model_keys() {
     key<&e::top_p>("topP", "The nucleus to sample from; the provider's own when not given.").real_range(0, 1),
     key<&e::system>("system", "A system prompt for every run with this model.").like(forms::filled),
     key<&e::script>("script", "The file that rehearsal plays, or the recording for replay.").like(forms::filled),
+    key<&e::record>("record", "For replay: the model entry that answers instead, each exchange being added to the recording; without it the recording is played.").like(forms::filled),
     key<&e::connect_timeout_ms>("connectTimeoutMs", "How long connecting may take.").range(1, hour),
     key<&e::first_byte_timeout_ms>("firstByteTimeoutMs", "How long the first byte of a reply may take.").range(1, hour),
     key<&e::idle_timeout_ms>("idleTimeoutMs", "How long a reply may be silent.").range(1, hour),
@@ -216,6 +218,7 @@ const section_spec& root_section() {
     section<&c::http>("http", "The HTTP entrance on a TCP port of this machine.", http_keys()),
     section<&c::limits>("limits", "Bounds that protect the daemon.", limit_keys()),
     section<&c::log>("log", "The daemon's log.", log_keys()),
+    key<&c::audit>("audit", "A file that gets a line for every tool call: off, on (audit.jsonl in the state directory), or its path.").like(forms::filled),
     key<&c::idle_exit_ms>("idleExitMs", "When a daemon that the CLI started ends without callers and runs; 0: never.").range(0, week),
   }};
   return s;
@@ -247,7 +250,7 @@ const std::vector<later_rule>& later_rules() {
       {"mcpServers.*.headers"},
       {"mcpServers.*.auth"},
       {"mcpServers.*.sharing", {"shared"}},
-      {"models.*.api", {"openai-chat", "rehearsal"}},
+      {"models.*.api", {"openai-chat", "rehearsal", "replay"}},
       {"models.*.toolFormat", {"auto", "native"}},
       {"models.*.apiVersion"},
       {"profiles.*.tools.rename"},

@@ -74,6 +74,17 @@ void check_renames(const std::string& path, const tool_filter& tools, const repo
               "choose another name");
 }
 
+/// What a replay records is a model that answers by itself.
+void check_record(const model_entry& m, const reporter& r) {
+  if (!m.record) return;
+  const auto path = member_path("models", m.name) + ".record";
+  if (m.api != model_api::replay) return r.notice(path, "has an effect with the API replay only", "take it out");
+  r.model_exists(path, *m.record, false);
+  const auto* recorded = r.config.find_model(m.record->substr(0, m.record->find('/')));
+  if (recorded && recorded->api == model_api::replay)
+    r.error(path, "names \"" + recorded->name + "\", which replays a recording itself", "name the model that answers");
+}
+
 /// Settings above loop.max: wrong in `loop` itself, cut elsewhere.
 void check_ceilings(const std::string& path, const loop_settings& l, const loop_settings& max, const report_fn& report,
                     std::string_view mend) {
@@ -107,6 +118,7 @@ void check_rules(const configuration& config, const report_fn& error, const repo
     if (m.script && m.api != model_api::rehearsal && m.api != model_api::replay)
       notice(member_path("models", m.name) + ".script", "has an effect with the APIs rehearsal and replay only",
              "take it out");
+    check_record(m, r);
   }
   for (const auto& p : config.profiles) {
     const auto path = member_path("profiles", p.name);

@@ -32,7 +32,9 @@ class model_set {
   result<std::shared_ptr<providers::model>> find(std::string_view name);
 
  private:
-  result<std::shared_ptr<providers::model>> make(const conf::model_entry& e, std::string_view id) const;
+  result<std::shared_ptr<providers::model>> make(const conf::model_entry& e, std::string_view id);
+  result<std::shared_ptr<providers::model>> make_rehearsal(const conf::model_entry& e) const;
+  result<std::shared_ptr<providers::model>> make_replay(const conf::model_entry& e, std::string_view id);
 
   const conf::configuration& all_;
   boost::asio::any_io_executor executor_;

@@ -46,6 +46,11 @@ class viewer {
     if (type == "text" && show_text_) {
       c_.screen->out(member_text(params, "text"));
       shown_ = true;
+    } else if (type == "snapshot" && show_text_) {
+      // This terminal was too slow: what it has shown of the round is void.
+      if (shown_) c_.screen->finish_line();
+      c_.screen->out(member_text(params, "text"));
+      shown_ = true;
     } else if (type == "status") {
       // Why a run ended without an answer is printed once, at its end: not here, and not from the error event.
       if (const std::string text = member_text(params, "text"); !text.starts_with("Stopped: ")) c_.screen->status(text);

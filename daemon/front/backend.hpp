@@ -1,6 +1,7 @@
 // What the front door stands on: the tool servers, the runs, and the daemon itself. One seam, so that the door is
 // tested without a process or a model.
 #pragma once
+#include "daemon/guard/pin_register.hpp"
 #include "daemon/loop/runner.hpp"
 #include "mcp/client/supervisor.hpp"
 
@@ -25,12 +26,15 @@ class backend {
   [[nodiscard]] virtual std::shared_ptr<void> on_tools_change(std::function<void()> changed) = 0;
 
   // As runner has them.
-  virtual result<std::string> start_run(run_request r, run_events& events) = 0;
+  virtual result<std::shared_ptr<run_feed>> start_run(run_request r, runner::recorded told) = 0;
+  virtual result<std::shared_ptr<run_feed>> find_run(std::string_view run) const = 0;
   virtual bool cancel_run(std::string_view run, std::string text) = 0;
   virtual void answer(std::string_view run, std::string question, raw_json body,
                       std::function<void(result<void>)> done) = 0;
-  virtual void forget_runs(run_events& events) = 0;
   virtual loop_counters run_counts() const = 0;
+
+  /// The pinned definitions; null where none are kept.
+  virtual pin_register* pins() { return nullptr; }
 
   /// The daemon is to stop gracefully. Called in a turn of its own.
   virtual void stop() = 0;
@@ -39,9 +43,9 @@ class backend {
 /// The real one: passes everything on.
 class live_backend final : public backend {
  public:
-  /// All three must outlive it.
-  live_backend(mcp::supervisor& servers, runner& runs, std::function<void()> stop)
-      : servers_(servers), runs_(runs), stop_(std::move(stop)) {}
+  /// Those given by reference must outlive it.
+  live_backend(mcp::supervisor& servers, runner& runs, pin_register& pins, std::function<void()> stop)
+      : servers_(servers), runs_(runs), pins_(pins), stop_(std::move(stop)) {}
 
   mcp::catalog_ptr tools() const override { return servers_.snapshot(); }
   void when_settled(milliseconds at_most, std::function<void()> then) override {
@@ -52,21 +56,23 @@ class live_backend final : public backend {
   std::shared_ptr<void> on_tools_change(std::function<void()> changed) override {
     return servers_.on_catalog_change(std::move(changed));
   }
-  result<std::string> start_run(run_request r, run_events& events) override {
-    return runs_.start(std::move(r), events);
+  result<std::shared_ptr<run_feed>> start_run(run_request r, runner::recorded told) override {
+    return runs_.start(std::move(r), std::move(told));
   }
+  result<std::shared_ptr<run_feed>> find_run(std::string_view run) const override { return runs_.find(run); }
   bool cancel_run(std::string_view run, std::string text) override { return runs_.cancel(run, std::move(text)); }
   void answer(std::string_view run, std::string question, raw_json body,
               std::function<void(result<void>)> done) override {
     runs_.answer(run, std::move(question), std::move(body), std::move(done));
   }
-  void forget_runs(run_events& events) override { runs_.forget(events); }
   loop_counters run_counts() const override { return runs_.counts(); }
+  pin_register* pins() override { return &pins_; }
   void stop() override { stop_(); }
 
  private:
   mcp::supervisor& servers_;
   runner& runs_;
+  pin_register& pins_;
   std::function<void()> stop_;
 };
 

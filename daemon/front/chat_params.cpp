@@ -219,14 +219,24 @@ void read_names(param_reader& in, run_request& r) {
   }
 }
 
+// A named run may exist already. What makes two requests the same is their bytes, in any order of the members.
+void read_likeness(const param_reader& in, run_request& r) {
+  static constexpr std::array<std::string_view, 4> about_the_stream{"run", "stream", "detach", "_meta"};
+  const std::string rest = in.others(about_the_stream);
+  r.name_only = rest.empty();
+  r.likeness = r.name_only ? 0 : std::max<std::uint64_t>(stable_hash(rest), 1);
+}
+
 }  // namespace
 
 run_request read_chat(param_reader& in, const chat_defaults& defaults, std::string_view usual_profile) {
   run_request r;
-  read_messages(in, r);
   read_base(in, r, defaults, usual_profile);
   read_names(in, r);
   r.stream = in.boolean("stream").value_or(true);
+  r.detach = in.boolean("detach").value_or(false);
+  if (!r.run.empty()) read_likeness(in, r);
+  if (!r.name_only) read_messages(in, r);
   const raw_json given = in.object("limits");
   param_reader limits = in.inside(given.empty() ? raw_json::literal("{}") : given, ".limits");
   read_limits(limits, r.limits, defaults.bound);
@@ -238,8 +248,6 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults, std::stri
   read_client_tools(in, r);
   later(in, "session", "sessions that outlive a request are");
   read_response_format(in, r);
-  if (in.boolean("detach").value_or(false))
-    in.wrong("detach", "runs that go on without their caller are not in this version of mcpbx; leave the member out");
   return r;
 }
 

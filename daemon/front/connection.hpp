@@ -1,7 +1,9 @@
 // One caller: its transport, its outbox, its MCP session and its runs, tied together.
 #pragma once
 #include "daemon/front/backend.hpp"
+#include "daemon/front/caller_audit.hpp"
 #include "daemon/front/chat_params.hpp"
+#include "daemon/front/event_stream.hpp"
 #include "daemon/front/outgoing_queue.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/method_table.hpp"
@@ -26,7 +28,7 @@ using own_methods = mcp::method_table<connection>;
 /// What all connections of a door have done; part of mcpbx/status.
 struct door_counters {
   std::uint64_t accepted = 0, refused = 0, stuck = 0;
-  std::uint64_t requests = 0, faults = 0, stray = 0, overloaded = 0, dropped_logs = 0;
+  std::uint64_t requests = 0, faults = 0, stray = 0, overloaded = 0;
 };
 
 /// A door at one moment.
@@ -46,6 +48,7 @@ struct door_context {
     outgoing_queue::options outbox;
     mcp::line_framer::options framing;
     chat_defaults chat;
+    audit_log* audit = nullptr;  ///< takes every tools/call; null: nobody does
   };
   boost::asio::any_io_executor executor;
   time_source& time;
@@ -77,7 +80,7 @@ class connection final : public std::enable_shared_from_this<connection>,
                          public mcp::transport_events,
                          private mcp::caller_host,
                          private outgoing_queue::owner,
-                         private run_events {
+                         private event_stream::owner {
  public:
   connection(door_context& door, std::unique_ptr<mcp::transport> transport, mcp::peer_credentials peer);
   ~connection() override;
@@ -94,8 +97,11 @@ class connection final : public std::enable_shared_from_this<connection>,
   bool closed() const noexcept { return closed_; }
   /// Whether its outbox has held so much that the memory is worth giving back once it is gone.
   bool was_large() const noexcept { return was_large_; }
-  /// What the caller calls itself (mcpbx/hello), for logs.
-  void set_name(std::string name) { name_ = std::move(name); }
+  /// What the caller calls itself (mcpbx/hello), for logs and the audit.
+  void set_name(std::string name) {
+    name_ = std::move(name);
+    if (audit_) audit_->set_name(name_);
+  }
   /// From now on its runs have this profile unless they name another one, and it sees and calls only the profile's
   /// tools (mcpbx/hello).
   void set_profile(std::string name) { profile_ = std::move(name); }
@@ -106,10 +112,12 @@ class connection final : public std::enable_shared_from_this<connection>,
   /// What this caller sees of the catalog.
   mcp::catalog_ptr tools() const override { return door_.tools_for(profile_); }
   const mcp::peer_credentials& peer() const noexcept { return peer_; }
-  std::size_t runs() const noexcept { return runs_.size(); }
-  /// Starts a run whose events and result go to the request that `reply` answers.
-  void start_run(run_request r, const mcp::reply_once& reply);
-  /// Answers a question of a run that was started here (or attached to); the reply comes when the answer is kept.
+  /// Starts a run, attaches to the one of that name, or goes on with one that waits for results. Its events and its
+  /// result go to the request that `reply` answers; a detached run's start is the answer.
+  void chat(run_request r, const mcp::reply_once& reply);
+  /// The same for a run that exists.
+  void attach(std::string_view run, run_feed::wish w, const mcp::reply_once& reply);
+  /// Answers a question of a run that was started here or attached to; the reply comes when the answer is kept.
   void answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply);
   /// Cancels an open request: a run ends with its result, anything else as notifications/cancelled says.
   bool cancel_request(const mcp::rpc_id& id);
@@ -117,12 +125,6 @@ class connection final : public std::enable_shared_from_this<connection>,
   void when_settled(milliseconds at_most, std::function<void()> then) override;
 
  private:
-  struct chat {
-    mcp::reply_once reply;
-    std::shared_ptr<event_stream> stream;
-    bool deltas = true;
-  };
-
   // transport_events
   void on_message(mcp::message m) override;
   void on_fault(mcp::line_fault f) override;
@@ -133,16 +135,20 @@ class connection final : public std::enable_shared_from_this<connection>,
   void send_progress(std::uint64_t serial, segments text) override;
   void send_list_changed() override { outbox_.push_list_changed(); }
   result<void> admit_call() const override;
+  std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
   bool handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) override;
   std::vector<std::string_view> methods() const override { return door_.methods.names(); }
   // outgoing_queue::owner
   void pause_reading(bool paused) override { transport_->pause_reading(paused); }
   void ask_flush() override;
   void on_stuck(const std::string& why) override;
-  // run_events
-  void on_event(const std::string& run, run_event e) override;
-  void on_done(const std::string& run, raw_json result) override;
+  // event_stream::owner
+  void on_ready(const std::shared_ptr<event_stream>& stream, bool growing) override;
+  void on_end(event_stream& stream) override;
 
+  bool has_room_for_stream(const mcp::reply_once& reply) const;
+  void start_detached(run_request r, const mcp::reply_once& reply);
+  void open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_once& reply);
   void watch_bytes();
   std::string who() const;
 
@@ -150,9 +156,10 @@ class connection final : public std::enable_shared_from_this<connection>,
   std::unique_ptr<mcp::transport> transport_;
   mcp::peer_credentials peer_;
   std::string name_, profile_;
+  std::shared_ptr<caller_audit> audit_;  // null: off
   outgoing_queue outbox_;
   mcp::caller_session session_;
-  std::unordered_map<std::string, chat> runs_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<event_stream>> streams_;  // by the serial of the request
   bool closed_ = false, any_message_ = false, was_large_ = false;
 };
 

@@ -65,6 +65,14 @@ void append_servers(mcp::json_out& out, const std::vector<mcp::server_status>& s
   out.end_array().end_object();
 }
 
+void append_audit(mcp::json_out& out, const audit_log& audit) {
+  const auto& counts = audit.counts();
+  out.key("audit").begin_object().member("file", audit.path()).member("records", counts.records);
+  out.member("lost", counts.lost);
+  if (!counts.problem.empty()) out.member("problem", redactor::redact(counts.problem));
+  out.end_object();
+}
+
 void append_runs(mcp::json_out& out, const loop_counters& runs) {
   static constexpr std::array<std::string_view, 8> depths{"0", "1", "2", "3-4", "5-8", "9-16", "17-64", "65+"};
   out.key("runs").begin_object().member("active", runs.active).member("total", runs.runs);
@@ -147,7 +155,8 @@ raw_json status_of(door_context& door) {
   out.key("callers").begin_object().member("open", load.callers).member("max", door.settings.max_callers);
   out.member("accepted", load.counters.accepted).member("refused", load.counters.refused);
   out.member("closedForNotReading", load.counters.stuck).member("openRequests", load.open_requests).end_object();
-  append_runs(out, door.daemon.run_counts());
+  const auto runs = door.daemon.run_counts();
+  append_runs(out, runs);
   append_servers(out, door.daemon.servers());
   out.key("memory")
       .begin_object()
@@ -158,7 +167,8 @@ raw_json status_of(door_context& door) {
   out.member("largestOutboxBytes", load.largest_outbox).end_object();
   out.key("counters").begin_object().member("requests", load.counters.requests).member("faults", load.counters.faults);
   out.member("strayResponses", load.counters.stray).member("overloaded", load.counters.overloaded);
-  out.member("droppedLogs", load.counters.dropped_logs).end_object();
+  out.member("droppedLogs", runs.dropped_logs).end_object();
+  if (door.settings.audit) append_audit(out, *door.settings.audit);
   out.end_object();
   return out.json();
 }
@@ -170,8 +180,6 @@ void add_daemon_methods(own_methods& table) {
   table.bind("mcpbx/stop", stop);
   add_later(table, "mcpbx/reload",
             "mcpbx/reload is not in this version of mcpbx; stop and start the daemon to read its configuration again");
-  add_later(table, "mcpbx/attach",
-            "mcpbx/attach is not in this version of mcpbx: a run belongs to the request that started it");
   for (std::string_view name : {"mcpbx/sessions/list", "mcpbx/sessions/get", "mcpbx/sessions/delete"})
     add_later(table, name, "sessions are not in this version of mcpbx: a run ends with its result");
 }

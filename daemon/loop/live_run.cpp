@@ -35,11 +35,11 @@ void add_guidance(std::string& system, const run_limits& l, const std::string& o
 }  // namespace
 
 live_run::live_run(run_surroundings& around, run_request request, std::shared_ptr<providers::model> model,
-                   std::shared_ptr<providers::model> status_model, run_events& events)
+                   std::shared_ptr<providers::model> status_model, std::shared_ptr<run_feed> feed)
     : around_(around),
       request_(std::move(request)),
       model_(std::move(model)),
-      events_(&events),
+      feed_(std::move(feed)),
       inbox_(around.executor),
       own_tools_(caller_entries(request_.client_tools)),
       began_(around.time.now()),
@@ -68,7 +68,8 @@ asio::awaitable<void> live_run::live() {
   auto early = co_await wait_for_tools();
   records first;
   first.emplace_back(opening());
-  co_await write(std::move(first));
+  co_await write(std::move(first), request_.detach);
+  tell_recorded();
   if (early) co_await react(std::move(*early));
   for (;;) {
     co_await carry_out_all();
@@ -146,6 +147,7 @@ asio::awaitable<void> live_run::write(records batch, bool synced) {
       store_broken_ = true;
       const auto why = "the run's journal could not be written: " + written.error().message;
       log::error("run " + name() + ": " + why);
+      store_fault_ = why;
       const bool at_the_end = std::holds_alternative<record::run_ended>(batch.back());
       if (!std::holds_alternative<record::run_started>(batch.front())) batch.clear();
       if (at_the_end)
@@ -229,6 +231,7 @@ record::run_started live_run::opening() {
   r.approve = request_.approve;
   r.client_tools = request_.client_tools;
   r.answer_schema = request_.answer_schema;
+  r.detached = request_.detach;
   r.limits = request_.limits;
   return r;
 }
@@ -269,6 +272,11 @@ run_record live_run::intent_or_refusal(const std::string& id) {
     return closing_record({id, record::result_cause::unknown_tool,
                            words::unknown_tool(call.name, offer_->similar(call.name, 3), offer_->names)});
   const bool own = is_caller_tool(*entry);
+  // It may have changed since the round was begun with it.
+  const auto now = around_.tools.snapshot();
+  if (const auto* withheld = own ? nullptr : now->find_withheld(entry->name))
+    return closing_record(
+        {id, record::result_cause::refused, "Not executed: " + mcp::withheld_text(entry->name, *withheld)});
   if (!own && entry->owner.expired())
     return closing_record({id, record::result_cause::unavailable,
                            "Not executed: the server \"" + entry->server + "\" of this tool is gone."});
@@ -277,8 +285,8 @@ run_record live_run::intent_or_refusal(const std::string& id) {
   const auto arguments_hash = stable_hash(call.arguments.text());
   if (const auto why = own ? std::string_view() : needs_approval(*entry); !why.empty()) {
     // What was shown to a person must be what is called.
-    const auto now = around_.tools.snapshot()->find(entry->name);
-    if (!now || now->hash != entry->hash)
+    const auto present = now->find(entry->name);
+    if (!present || present->hash != entry->hash)
       return closing_record({id, record::result_cause::refused,
                              "Not executed: the server \"" + entry->server +
                                  "\" changed its definition of this tool, which needs a yes of the user."});
@@ -335,7 +343,7 @@ void live_run::run_call(const command::run_call& c) {
     if (auto self = weak.lock()) self->inbox_.push(call_done{id, std::move(outcome)});
   };
   out.progress = [weak = weak_from_this(), id = c.call_id](const raw_json& params) {
-    if (auto self = weak.lock(); self && self->events_ && self->core_.is_open(id))
+    if (auto self = weak.lock(); self && self->core_.is_open(id))
       self->emit(run_event::kind::tool_progress, event_json::tool_progress(id, params), id);
   };
   const auto ticket = server->call(std::move(out));

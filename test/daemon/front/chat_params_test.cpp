@@ -102,7 +102,8 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
        "params.responseFormat.schema: expected a JSON Schema"},
       {R"({"input":"a","responseFormat":{"type":"json_schema","shcema":{}}})",
        "params.responseFormat: unknown member \"shcema\" (did you mean \"schema\"?)"},
-      {R"({"input":"a","detach":true})", "params.detach: "},
+      {R"({"input":"a","detach":"yes"})", "params.detach: expected true or false, got \"yes\""},
+      {R"({"run":"r-1","model":"m"})", "params: expected input (a string) or messages (an array)"},
       {R"({"input":"a","modle":"x"})", "params: unknown member \"modle\" (did you mean \"model\"?)"},
       {R"({"input":"a","input":"b"})", "params.input: the member occurs twice"},
   };
@@ -139,6 +140,7 @@ TEST_CASE("a chat with everything becomes the request that says it") {
   CHECK(r.request.tools.only == std::vector<std::string>{"a__*", "b"});
   CHECK(r.request.run == "r-1");
   CHECK(!r.request.stream);
+  CHECK(!r.request.detach);
   const run_limits& l = r.request.limits;
   CHECK(l.max_rounds == 0);
   CHECK(l.max_calls_per_round == 2);
@@ -245,6 +247,27 @@ TEST_CASE("a response format is a schema, in our shape or in OpenAI's") {
   CHECK(schema_of(R"({"type":"json_schema","schema":{"type": "array"}})") == R"({"type": "array"})");
   CHECK(schema_of(R"({"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":{"type":"string"}}})") ==
         R"({"type":"string"})");
+}
+
+TEST_CASE("L18: a named request knows what it is like, whatever its stream, and whether it names a run only") {
+  const auto likeness = [](const std::string& params) {
+    const auto r = read(params);
+    CHECK(r.wrong.empty());
+    CHECK(!r.request.name_only);
+    return r.request.likeness;
+  };
+  const auto first = likeness(R"({"run":"r","input":"a","model":"m"})");
+  CHECK(first != 0);
+  CHECK(likeness(R"({"model":"m","stream":false,"input":"a","detach":true,"run":"r","_meta":{"x":1}})") == first);
+  CHECK(likeness(R"({"run":"r","input":"a","model":"n"})") != first);
+  CHECK(likeness(R"({"run":"r","input":"a"})") != first);
+  CHECK(likeness(R"({"input":"a"})") == 0);
+  for (const char* params : {R"({"run":"r"})", R"({"run":"r","stream":false})", R"({"detach":true,"run":"r"})"}) {
+    const auto r = read(params);
+    CHECK(r.wrong.empty());
+    CHECK(r.request.name_only);
+    CHECK(r.request.messages.empty());
+  }
 }
 
 TEST_CASE("an empty list of tools means none of them") {

@@ -197,7 +197,9 @@ TEST_CASE("own methods check their params and say what is not there yet") {
   CHECK(text_of(f.ask(caller, request(4, "mcpbx/restart", R"({"srever":"files"})"))).find("params.server") == 0);
   CHECK(code_of(f.ask(caller, request(5, "mcpbx/reload"))) == -32601);
   CHECK(text_of(f.ask(caller, request(5, "mcpbx/reload"))).find("not in this version") != std::string::npos);
-  CHECK(code_of(f.ask(caller, request(6, "mcpbx/attach"))) == -32601);
+  CHECK(text_of(f.ask(caller, request(6, "mcpbx/attach"))) == "params.run: expected the name of a run, got nothing");
+  CHECK(code_of(f.ask(caller, request(6, "mcpbx/attach", R"({"run":"r","after":-1})"))) == -32602);
+  CHECK(code_of(f.ask(caller, request(6, "mcpbx/attach", R"({"run":"r"})"))) == -32002);
   CHECK(text_of(f.ask(caller, request(7, "mcpbx/servrs"))).find("mcpbx/servers") != std::string::npos);
   CHECK(code_of(f.ask(caller, request(8, "mcpbx/status", R"({"x":1})"))) == -32602);
   CHECK(code_of(f.ask(caller, request(9, "mcpbx/tools", R"({"format":"gemini"})"))) == -32602);
@@ -249,11 +251,11 @@ TEST_CASE("L20: a chat streams its events with request and run and seq and ends 
   CHECK(f.backend.started[0].principal == "uid:1000");
   segments round;
   round.append_copy(R"({"type":"round","round":1,"model":"m"})");
-  f.backend.sink->on_event("run-1", {run_event::kind::round, "", "", round});
-  f.backend.sink->on_event("run-1", {run_event::kind::text, "", "Hel", {}});
-  f.backend.sink->on_event("run-1", {run_event::kind::text, "", "lo", {}});
-  f.backend.sink->on_event("other", {run_event::kind::text, "", "not mine", {}});
-  f.backend.sink->on_done("run-1", raw_json::own(R"({"run":"run-1","text":"Hello"})"));
+  auto& feed = *f.backend.feeds.at("run-1");
+  feed.push({run_event::kind::round, "", "", round});
+  feed.push({run_event::kind::text, "", "Hel", {}});
+  feed.push({run_event::kind::text, "", "lo", {}});
+  feed.done(raw_json::own(R"({"run":"run-1","text":"Hello"})"));
   f.run();
   const std::string head = R"({"jsonrpc":"2.0","method":"mcpbx/event","params":{"request":5,"run":"run-1","seq":)";
   CHECK(caller.sent == std::vector<std::string>{head + R"(1,"type":"round","round":1,"model":"m"}})",
@@ -266,8 +268,8 @@ TEST_CASE("stream false leaves out text and reasoning") {
   door_fixture f;
   auto& caller = f.enter();
   f.ask(caller, request(5, "mcpbx/chat", R"({"input":"go","stream":false})"));
-  f.backend.sink->on_event("run-1", {run_event::kind::text, "", "Hel", {}});
-  f.backend.sink->on_event("run-1", {run_event::kind::reasoning, "", "hm", {}});
+  f.backend.feeds.at("run-1")->push({run_event::kind::text, "", "Hel", {}});
+  f.backend.feeds.at("run-1")->push({run_event::kind::reasoning, "", "hm", {}});
   f.run();
   CHECK(caller.sent.empty());
 }
@@ -290,21 +292,90 @@ TEST_CASE("L18: cancelling a chat reaches its run") {
   const std::string got =
       f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
   CHECK(code_of(got) == -32800);
-  CHECK(f.backend.cancelled == std::vector<std::string>{"run-1"});
+  CHECK(f.backend.deserted == std::vector<std::string>{"run-1: cancelled by its caller"});
   const std::size_t sent = caller.sent.size();
-  f.backend.sink->on_event("run-1", {run_event::kind::text, "", "late", {}});
-  f.backend.sink->on_done("run-1", raw_json::literal("{}"));
+  f.backend.feeds.at("run-1")->push({run_event::kind::text, "", "late", {}});
+  f.backend.feeds.at("run-1")->done(raw_json::literal("{}"));
   f.run();
   CHECK(caller.sent.size() == sent);
   // Asked for by method, the run ends with its result.
   CHECK(result_of(f.ask(caller, request(3, "mcpbx/cancel", R"({"request":2})"))).text() == "{}");
   CHECK(f.backend.cancelled.back() == "run-2");
-  f.backend.sink->on_done("run-2", raw_json::own(R"({"stopReason":"cancelled"})"));
+  f.backend.feeds.at("run-2")->done(raw_json::own(R"({"stopReason":"cancelled"})"));
   f.run();
   CHECK(caller.sent.back() == R"({"jsonrpc":"2.0","id":2,"result":{"stopReason":"cancelled"}})");
 }
 
-TEST_CASE("G16: a caller that leaves has its calls cancelled and its runs forgotten") {
+TEST_CASE("L18: two callers of a run get its events and its result, and it goes on while one of them is there") {
+  door_fixture f;
+  auto& starter = f.enter();
+  auto& other = f.enter();
+  f.ask(starter, request(5, "mcpbx/chat", R"({"input":"go","run":"mine"})"));
+  auto& feed = *f.backend.feeds.at("mine");
+  feed.push({run_event::kind::text, "", "Hel", {}});
+  f.run();
+  CHECK(
+      f.ask(other, request(1, "mcpbx/attach", R"({"run":"mine"})")).find(R"("seq":1,"type":"snapshot","text":"Hel")") !=
+      std::string::npos);
+  feed.push({run_event::kind::text, "", "lo", {}});
+  f.run();
+  CHECK(starter.sent.back() == other.sent.back().replace(other.sent.back().find("\"request\":1"), 11, "\"request\":5"));
+  starter.events->on_closed({errc::unavailable, "left"});
+  f.run();
+  CHECK(f.backend.deserted.empty());
+  feed.done(raw_json::literal("{}"));
+  f.run();
+  CHECK(other.sent.back() == R"({"jsonrpc":"2.0","id":1,"result":{}})");
+}
+
+TEST_CASE("L18: a detached start is answered when it is recorded, and the run is left alone by callers that leave") {
+  door_fixture f;
+  auto& caller = f.enter();
+  CHECK(f.ask(caller, request(5, "mcpbx/chat", R"({"input":"go","run":"mine","detach":true})")).empty());
+  CHECK(f.backend.started.at(0).detach);
+  f.backend.told("mine");
+  f.run();
+  CHECK(caller.sent == std::vector<std::string>{R"({"jsonrpc":"2.0","id":5,"result":{"run":"mine"}})"});
+  f.ask(caller, request(6, "mcpbx/attach", R"({"run":"mine"})"));
+  // Whoever cancels a request that is attached leaves.
+  CHECK(code_of(f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":6}})")) ==
+        -32800);
+  f.ask(caller, request(7, "mcpbx/attach", R"({"run":"mine"})"));
+  caller.events->on_closed({errc::unavailable, "left"});
+  f.run();
+  CHECK(f.backend.deserted.empty());
+  CHECK(f.backend.cancelled.empty());
+  auto& again = f.enter();
+  f.backend.feeds.at("mine")->push({run_event::kind::text, "", "a", {}});
+  f.backend.feeds.at("mine")->done(raw_json::literal("{}"));
+  f.ask(again, request(1, "mcpbx/attach", R"({"run":"mine"})"));
+  CHECK(again.sent.size() == 3);
+  CHECK(again.sent.back() == R"({"jsonrpc":"2.0","id":1,"result":{}})");
+}
+
+TEST_CASE("L18: a detached start that cannot be recorded is an error, and one that is cancelled before is cancelled") {
+  door_fixture f;
+  auto& caller = f.enter();
+  f.ask(caller, request(1, "mcpbx/chat", R"({"input":"go","detach":true})"));
+  f.backend.told(fail(errc::io, "the run was not started: no space left on device"));
+  CHECK(text_of(caller.sent.back()).find("no space left") != std::string::npos);
+  f.ask(caller, request(2, "mcpbx/chat", R"({"input":"go","detach":true})"));
+  CHECK(code_of(f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})")) ==
+        -32800);
+  CHECK(f.backend.cancelled == std::vector<std::string>{"run-2"});
+}
+
+TEST_CASE("mcpbx/attach counts among the runs of a connection") {
+  auto o = door_fixture::make_options();
+  o.max_runs_per_caller = 2;
+  door_fixture f(o);
+  auto& caller = f.enter();
+  f.ask(caller, request(1, "mcpbx/chat", R"({"input":"go"})"));
+  f.ask(caller, request(2, "mcpbx/attach", R"({"run":"run-1"})"));
+  CHECK(code_of(f.ask(caller, request(3, "mcpbx/attach", R"({"run":"run-1"})"))) == -32001);
+}
+
+TEST_CASE("G16: a caller that leaves has its calls and its runs cancelled") {
   door_fixture f;
   auto server = std::make_shared<fake_client>("files");
   f.backend.catalog =
@@ -317,7 +388,7 @@ TEST_CASE("G16: a caller that leaves has its calls cancelled and its runs forgot
   caller.events->on_closed({errc::unavailable, "the other side closed the connection"});
   CHECK(f.door.callers() == 0);
   CHECK(server->cancelled.size() == 1);
-  CHECK(f.backend.forgotten == 1);
+  CHECK(f.backend.deserted == std::vector<std::string>{"run-1: the caller went away"});
   server->answer(0, "{}");
   f.run();
   CHECK(caller.closed);
@@ -394,13 +465,12 @@ TEST_CASE("more owned bytes than may be close the largest outbox") {
   auto& neighbour = f.enter();
   slow.reads = false;
   f.ask(slow, request(1, "mcpbx/chat", R"({"input":"go"})"));
-  auto* sink = f.backend.sink;
   segments large;
   large.append_copy(R"({"type":"tool_result","content":")" + std::string(2u << 20, 'x') + "\"}");
   const std::size_t limit = byte_account::limit();
   byte_account::set_limit(byte_account::total());
-  for (int i = 0; i < 2; ++i) sink->on_event("run-1", {run_event::kind::tool_result, "", "", large});
-  sink->on_event("run-1", {run_event::kind::text, "", "more", {}});
+  for (int i = 0; i < 2; ++i) f.backend.feeds.at("run-1")->push({run_event::kind::tool_result, "", "", large});
+  f.backend.feeds.at("run-1")->push({run_event::kind::text, "", "more", {}});
   f.run();
   byte_account::set_limit(limit);
   CHECK(slow.closed);
