@@ -46,6 +46,16 @@ std::vector<key_spec> loop_number_keys() {
   };
 }
 
+const section_spec& round_text_keys() {
+  using t = round_prompt_texts;
+  static const section_spec s{"roundPromptTexts", {
+    key<&t::first>("first", "What the model is told in the first round; {round} and {remaining} stand for numbers, an empty text says nothing."),
+    key<&t::middle>("middle", "The same for the rounds in between."),
+    key<&t::last>("last", "The same for the last round, which is the one without tools unless onLimit is stop."),
+  }};
+  return s;
+}
+
 template <class Target>
 std::vector<key_spec> loop_keys() {
   using l = loop_settings;
@@ -54,6 +64,7 @@ std::vector<key_spec> loop_keys() {
     key<&l::on_limit, Target>("onLimit", "When the rounds are used up: one last call without tools, or an end with the reason."),
     key<&l::on_tool_error, Target>("onToolError", "Whether the run goes on after a tool error or stops."),
     key<&l::round_prompts, Target>("roundPrompts", "Whether the prompt stays the same or tells the model how many rounds remain."),
+    section<&l::round_texts, Target>("roundPromptTexts", "What progressive rounds say, in place of the usual words.", round_text_keys()),
     key<&l::status, Target>("status", "The status line for people: none, from the tools' names, or written by a model."),
     key<&l::status_model, Target>("statusModel", "The model entry that writes the status line; the run's own model when not given.").like(forms::filled),
     key<&l::guidance, Target>("guidance", "The advice about tools in the system prompt: on, off, or a text in its place."),
@@ -151,7 +162,7 @@ const section_spec& profile_keys() {
     key<&e::model>("model", "The model of the profile: a configured name, or NAME/ID.").like(forms::filled),
     section<&e::tools>("tools", "Which tools the profile offers, and under which names.", filter_keys()),
     key<&e::approve>("approve", "Globs of the tools that need a yes of the caller.").like(forms::tool_glob),
-    key<&e::system>("system", "The system prompt of the profile.").like(forms::filled),
+    key<&e::system>("system", "The system prompt of the profile, in place of the model's.").like(forms::filled),
     section<&e::loop>("loop", "Settings of the loop for this profile.", inner_loop_keys()),
   }};
   return s;
@@ -244,13 +255,7 @@ const std::vector<later_rule>& later_rules() {
       {"models.*.api", {"openai-chat", "rehearsal", "replay"}},
       {"models.*.toolFormat", {"auto", "native"}},
       {"models.*.apiVersion"},
-      {"loop.roundPrompts", {"implicit"}},
-      {"loop.status", {"off", "names"}},
-      {"loop.statusModel"},
-      {"models.*.loop.roundPrompts", {"implicit"}},
-      {"models.*.loop.status", {"off", "names"}},
-      {"models.*.loop.statusModel"},
-      {"profiles"},
+      {"profiles.*.tools.rename"},
       {"store.url", {"none", "sqlite:…"}},
       {"http"},
   };

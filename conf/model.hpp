@@ -78,6 +78,12 @@ struct server_entry {
   }
 };
 
+/// What a run with progressive round prompts says in its rounds; {round} and {remaining} stand for numbers. Unset: our
+/// words, "": nothing.
+struct round_prompt_texts {
+  std::optional<std::string> first, middle, last;
+};
+
 /// The limits and manners of a run. Unset members leave the word to the next level: request, profile, model,
 /// configuration (which default_loop() completes).
 struct loop_settings {
@@ -87,6 +93,7 @@ struct loop_settings {
   std::optional<limit_policy> on_limit;
   std::optional<tool_error_policy> on_tool_error;
   std::optional<round_prompt_mode> round_prompts;
+  round_prompt_texts round_texts;
   std::optional<std::int64_t> tool_concurrency;
   std::optional<status_mode> status;
   std::optional<std::string> status_model;                  ///< unset everywhere: the run's model

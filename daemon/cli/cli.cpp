@@ -97,7 +97,7 @@ int run(int argc, char** argv) {
   app.fallthrough();
 
   ask_options question;
-  std::string globs, profile;
+  std::string globs;
   std::vector<std::string> files;
   const auto add_verb = [&](const char* name, const char* what, std::string_view more = {}) {
     auto* v = app.add_subcommand(name, what)->group("Verbs");
@@ -111,6 +111,8 @@ int run(int argc, char** argv) {
   verb->add_option("-m,--model", question.model, "a configured model, or NAME/ID")->type_name("MODEL");
   verb->add_option("-s,--session", question.session, "go on with this session")->type_name("ID");
   verb->add_flag("-c,--continue", question.latest, "go on with the session that was used last");
+  verb->add_option("-p,--profile", question.profile, "a configured profile: model, tools and settings")
+      ->type_name("NAME");
   verb->add_option("--system", question.system, "the system prompt")->type_name("TEXT");
   verb->add_option("--tools", globs, "only tools that match one of these patterns")->type_name("GLOB[,GLOB]");
   const auto [least_rounds, most_rounds] = conf::find_loop_number("maxRounds").range();
@@ -119,7 +121,7 @@ int run(int argc, char** argv) {
                        std::to_string(most_rounds) + " (10)")
       ->type_name("N")
       ->check(silent(CLI::Range(least_rounds, most_rounds)));
-  verb->add_option("--status", question.status, "status lines: names or off (names)")
+  verb->add_option("--status", question.status, "status lines: names, model (a model writes them) or off\n(names)")
       ->type_name("WORD")
       ->check(CLI::IsMember({"off", "names", "model"}).description(""));
   verb->add_option("--approve", question.approve,
@@ -127,18 +129,13 @@ int run(int argc, char** argv) {
       ->type_name("WORD")
       ->check(CLI::IsMember({"ask", "all", "none"}).description(""));
   verb->add_flag("--no-stream", question.no_stream, "show the answer when it is complete");
-  verb->add_option("-p,--profile", profile, "a profile")->type_name("NAME")->group(not_here);
   verb->add_option("--file", files, "add a file to the question")->type_name("FILE")->group(not_here);
   verb->callback([&] {
-    if (!profile.empty())
-      code = not_yet(screen, "`ask --profile`");
-    else if (!question.session.empty() && question.latest) {
+    if (!question.session.empty() && question.latest) {
       screen.error("write -s ID or -c, not both");
       code = usage;
     } else if (!files.empty())
       code = not_yet(screen, "`ask --file`");
-    else if (question.status == "model")
-      code = not_yet(screen, "`ask --status model`");
     else {
       for (std::size_t at = 0; !globs.empty() && at <= globs.size();) {
         const auto comma = std::min(globs.find(',', at), globs.size());
@@ -153,6 +150,7 @@ int run(int argc, char** argv) {
   verb = add_verb("tools", "list the tools of all servers", help::tools);
   verb->add_option("GLOB", listing.pattern, "only names that match, such as 'files__*'")->type_name("");
   verb->add_option("--format", listing.format, "print definitions in the form mcp or openai")->type_name("FORMAT");
+  verb->add_option("-p,--profile", listing.profile, "only the tools of this profile")->type_name("NAME");
   verb->callback([&] {
     constexpr std::array<std::string_view, 5> to_come{"openai-responses", "anthropic", "gemini", "ollama", "react"};
     constexpr std::array<std::string_view, 2> here{"mcp", "openai"};
@@ -229,9 +227,10 @@ int run(int argc, char** argv) {
     if (verb->get_subcommands().empty()) code = pins(c);
   });
   add_verb("stop", "stop the daemon and every tool server", help::stop)->callback([&] { code = stop(c); });
-  add_verb("mcp", "be one MCP server with all tools, on stdin and stdout", help::shim)->callback([&] {
-    code = shim(c);
-  });
+  std::string shown_profile;
+  verb = add_verb("mcp", "be one MCP server with all tools, on stdin and stdout", help::shim);
+  verb->add_option("-p,--profile", shown_profile, "only the tools of this profile")->type_name("NAME");
+  verb->callback([&] { code = shim(c, shown_profile); });
   std::string about;
   verb = add_verb("help", "print this help, or more about a verb");
   verb->add_option("VERB", about, "the verb")->type_name("");

@@ -38,6 +38,7 @@ Ctrl-C cancels the run. With --json every event is one line.
 
 Examples:
   mcpbx ask "Which of my notes mention the lighthouse?"
+  mcpbx ask -p reader "What changed in the notes?"
   mcpbx ask -m gpt --tools 'files__*,toolbox__*' "Summarize notes.txt"
   mcpbx ask -c "And which of them is the oldest?"
   git diff | mcpbx ask --system "Review this change." -)";

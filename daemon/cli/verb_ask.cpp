@@ -1,5 +1,6 @@
 // `mcpbx ask`: one run, streamed.
 #include "daemon/cli/approval.hpp"
+#include "daemon/cli/usage_line.hpp"
 #include "daemon/cli/verbs.hpp"
 #include "mcp/support/text.hpp"
 
@@ -18,6 +19,7 @@ std::string build_params(const ask_options& o, const std::string& question, bool
   if (!question.empty()) p += ",\"input\":" + quoted(question);
   if (!o.session.empty()) p += ",\"session\":" + quoted(o.session);
   if (!o.model.empty()) p += ",\"model\":" + quoted(o.model);
+  if (!o.profile.empty()) p += ",\"profile\":" + quoted(o.profile);
   if (!o.system.empty()) p += ",\"system\":" + quoted(o.system);
   if (!o.status.empty()) p += ",\"status\":" + quoted(o.status);
   // Where nobody can be asked, what needs a yes does not get one.
@@ -113,6 +115,8 @@ int finish(context& c, const raw_json& result, bool text_shown) {
       if (text.back() != '\n') c.screen->out("\n");
     }
   }
+  if (const auto used = usage_line(result); !used.empty() && c.screen->err_is_terminal() && !c.json)
+    c.screen->err_line(c.screen->dim(used));
   if (reason == "final") return done;
   if (reason == "max_rounds" && !text.empty()) {
     c.screen->err_line("mcpbx: the limit on rounds was reached; the answer was made from what was known by then");

@@ -40,7 +40,8 @@ struct rpc_door::state : std::enable_shared_from_this<rpc_door::state> {
                 .relieve = {},
                 .load = {},
                 .refuses_calls = false,
-                .tools_cache = {}},
+                .tools_cache = {},
+                .views = {}},
         admit(std::move(a)) {}
 
   void open() {

@@ -201,6 +201,10 @@ raw_json run_result(const run_core& core) {
   append_quoted(json, core.started().run);
   if (!core.started().session.empty()) member(json, "session", core.started().session);
   member(json, "text", core.text());
+  if (core.data()) {
+    json += ",\"data\":";
+    json += core.data().text();
+  }
   member(json, "stopReason", to_string(core.parked() ? stop_reason::caller_tools : core.reason()));
   if (!core.reason_text().empty()) member(json, "reason", core.reason_text());
   if (core.misconfigured()) member(json, "cause", to_string(errc::config));

@@ -109,10 +109,26 @@ void live_run::emit_call(std::string_view id, std::string_view server) {
   emit(run_event::kind::tool_call, event_json::tool_call(id, report.name, server, report.arguments), std::string(id));
 }
 
+// The line that a model writes comes when it is there; the name has to do where there is none.
 void live_run::tell(const record::call_intent& r) {
-  if (const auto* entry = tells_status() ? offer_->find(core_.find_call(r.call_id)->name) : nullptr)
-    emit_status(words::using_tool(entry->tool, entry->annotations.title), r.name);
+  const auto* call = core_.find_call(r.call_id);
+  const auto* entry = tells_status() ? offer_->find(call->name) : nullptr;
+  if (!entry || !status_ || r.to_caller ||
+      !status_->begin(r.call_id, entry->annotations.title.empty() ? entry->tool : entry->annotations.title,
+                      call->arguments))
+    name_tool(r.call_id);
   emit_call(r.call_id, r.server);
+}
+
+void live_run::name_tool(const std::string& call) {
+  if (!tells_status() || !core_.is_open(call)) return;
+  if (const auto* entry = offer_->find(core_.find_call(call)->name))
+    emit_status(words::using_tool(entry->tool, entry->annotations.title), entry->name);
+}
+
+void live_run::tell(const record::status_line& r) {
+  if (r.text.empty()) return name_tool(r.call_id);
+  if (core_.is_open(r.call_id)) emit_status(r.text, core_.report(r.call_id).name);
 }
 
 void live_run::tell(const record::call_result& r) {

@@ -19,10 +19,23 @@ namespace asio = boost::asio;
 
 constexpr milliseconds settle_time{1'000};  // what the first round waits for servers that are still starting
 
+void add_paragraph(std::string& text, std::string_view more) {
+  if (!text.empty() && !more.empty()) text += "\n\n";
+  text += more;
+}
+
+// `ours` is "" when no tool is offered. A conversation that is gone on with may have the advice already.
+void add_guidance(std::string& system, const run_limits& l, const std::string& ours) {
+  if (!l.guidance || l.max_rounds == 0 || ours.empty()) return;
+  const auto& advice = l.guidance_text.empty() ? ours : l.guidance_text;
+  if (l.guidance_text.empty() ? !words::has_guidance(system) : system.find(advice) == std::string::npos)
+    add_paragraph(system, advice);
+}
+
 }  // namespace
 
 live_run::live_run(run_surroundings& around, run_request request, bool goes_on, std::shared_ptr<providers::model> model,
-                   std::shared_ptr<run_feed> feed)
+                   std::shared_ptr<providers::model> status_model, std::shared_ptr<run_feed> feed)
     : around_(around),
       request_(std::move(request)),
       goes_on_(goes_on),
@@ -31,7 +44,11 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
       inbox_(around.executor),
       own_tools_(caller_entries(request_.client_tools)),
       began_(around.time.now()),
-      round_began_(began_) {}
+      round_began_(began_) {
+  if (status_model)
+    status_.emplace(std::move(status_model), around.time,
+                    [this](status_writer::line line) { inbox_.push(std::move(line)); });
+}
 
 std::int64_t live_run::ms_since(time_point then) const {
   return std::chrono::duration_cast<milliseconds>(around_.time.now() - then).count();
@@ -67,6 +84,7 @@ asio::awaitable<void> live_run::live() {
     co_await react(co_await inbox_.next());
   }
   limit_.reset();
+  if (status_) status_->drop_all();
 }
 
 // What the session held before, for a run that goes on with one.
@@ -186,6 +204,13 @@ live_run::reaction live_run::on_item(item& i) {
     batch.emplace_back(
         to_call_result(std::move(done->id), done->outcome, sent->tool, sent->server, ms_since(sent->since)));
     sent_.erase(sent);
+    if (status_) status_->drop(std::get<record::call_result>(batch.back()).call_id);
+  } else if (auto* line = std::get_if<status_writer::line>(&i)) {
+    status_->drop(line->call);
+    if (line->usage)
+      batch.emplace_back(record::status_line{std::move(line->call), std::move(line->text), *line->usage, line->ms});
+    else
+      name_tool(line->call);
   } else if (auto* asked = std::get_if<stop_asked>(&i)) {
     batch.emplace_back(record::cancel{asked->why, std::move(asked->text)});
   } else if (auto* answer = std::get_if<answer_given>(&i)) {
@@ -210,9 +235,8 @@ record::run_started live_run::opening() {
     messages.erase(messages.begin());
   }
   if (request_.system.empty()) request_.system = model_->default_system();
-  if (around_.guidance && request_.limits.max_rounds > 0 && !offer_->guidance.empty() &&
-      !words::has_guidance(request_.system))
-    request_.system += request_.system.empty() ? offer_->guidance : "\n\n" + offer_->guidance;
+  add_guidance(request_.system, request_.limits, offer_->guidance);
+  if (request_.answer_schema) add_paragraph(request_.system, words::answer_format(request_.answer_schema));
   record::run_started r;
   r.run = name();
   r.session = request_.session;
@@ -226,9 +250,11 @@ record::run_started live_run::opening() {
   messages.clear();
   call_ids_ = ids_of(r.inherited);
   call_ids_.merge(ids_of(r.messages));
+  r.profile = request_.profile;
   r.tools = request_.tools;
   r.approve = request_.approve;
   r.client_tools = request_.client_tools;
+  r.answer_schema = request_.answer_schema;
   r.detached = request_.detach;
   r.limits = request_.limits;
   return r;
@@ -250,6 +276,9 @@ void live_run::call_model(const command::call_model& c) {
   providers::model_request ask;
   ask.messages = core_.messages();
   if (c.with_tools && !offer_->set->tools.empty()) ask.tools = offer_->set;
+  ask.answer_schema = core_.started().answer_schema;
+  if (!offer_->set->tools.empty())
+    ask.note = words::round_prompt(core_.limits(), core_.rounds(), c.depth, c.with_tools);
   model_call_ = model_->start(std::move(ask), *this);
 }
 
@@ -307,6 +336,7 @@ live_run::records live_run::close(command::close_call first) {
   records batch;
   const auto add = [&](const command::close_call& c) {
     auto r = closing_record(c);
+    if (status_) status_->drop(c.call_id);
     if (auto sent = std::ranges::find(sent_, c.call_id, &sent_call::id); sent != sent_.end()) {
       r.ms = ms_since(sent->since);
       sent_.erase(sent);
@@ -347,6 +377,7 @@ void live_run::run_call(const command::run_call& c) {
 // The calls stay in sent_ until they are closed, so that their results can tell how long they ran.
 void live_run::cancel_open() {
   model_call_.reset();
+  if (status_) status_->drop_all();
   questions_.clear();
   parked_limit_.reset();
   for (const auto& sent : sent_)

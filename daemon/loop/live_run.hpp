@@ -6,6 +6,7 @@
 #include "daemon/loop/run_core.hpp"
 #include "daemon/loop/run_feed.hpp"
 #include "daemon/loop/runner.hpp"
+#include "daemon/loop/status_writer.hpp"
 #include "daemon/loop/tool_source.hpp"
 #include "daemon/store/journal.hpp"
 #include "mcp/async/inbox.hpp"
@@ -37,7 +38,6 @@ struct run_surroundings {
   tool_source& tools;
   journal& store;
   round_tools offers;
-  bool guidance = true;
   loop_counters counters;
   argument_checks arguments;
   std::function<bool(const mcp::catalog_entry&)> needs_approval;
@@ -45,9 +45,9 @@ struct run_surroundings {
 
 class live_run final : public providers::model_events, public std::enable_shared_from_this<live_run> {
  public:
-  /// `goes_on`: its session has been there before.
+  /// `goes_on`: its session has been there before. `status_model` writes status lines, or is null.
   live_run(run_surroundings& around, run_request request, bool goes_on, std::shared_ptr<providers::model> model,
-           std::shared_ptr<run_feed> feed);
+           std::shared_ptr<providers::model> status_model, std::shared_ptr<run_feed> feed);
 
   const std::string& name() const noexcept { return request_.run; }
   const std::string& session() const noexcept { return request_.session; }
@@ -97,7 +97,7 @@ class live_run final : public providers::model_events, public std::enable_shared
     std::vector<record::caller_result> results;
   };
   using item = std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked,
-                            answer_given, results_given>;
+                            answer_given, results_given, status_writer::line>;
   using records = std::vector<run_record>;
   // What follows from an item.
   struct reaction {
@@ -151,6 +151,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   void tell(const record::model_failed& r);
   void tell(const record::call_intent& r);
   void tell(const record::call_result& r);
+  void tell(const record::status_line& r);
   void tell(const record::question& r);
   void tell(const record::answer& r);
   void tell(const record::caller_result& r);
@@ -160,6 +161,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   void tell_recorded();
   void emit(run_event::kind type, segments body, std::string call = {});
   void emit_status(std::string_view text, std::string_view tool = {});
+  void name_tool(const std::string& call);
   void emit_call(std::string_view id, std::string_view server);
   bool tells_status() const noexcept { return request_.limits.status != status_mode::off; }
 
@@ -182,6 +184,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   mcp::catalog_ptr catalog_;
   offered_ptr offer_;
   std::unique_ptr<providers::model_call> model_call_;
+  std::optional<status_writer> status_;
   std::vector<sent_call> sent_;
   std::unordered_set<std::string> told_calls_;  // ids with a tool_call event, of this level
   std::vector<open_question> questions_;

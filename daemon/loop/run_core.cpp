@@ -2,6 +2,7 @@
 // history whole, when its last result is there; whatever ends a run first closes the calls that are open.
 #include "daemon/loop/run_core.hpp"
 
+#include "daemon/loop/answer_format.hpp"
 #include "daemon/loop/result_view.hpp"
 #include "daemon/loop/words.hpp"
 
@@ -120,10 +121,29 @@ void run_core::finish_without_calls(const record::assistant& r) {
                words::unable(why.empty() ? "the model refused to answer" : "the model refused to answer: " + why));
   }
   const bool empty = blank(text_);
+  if (!empty && started_.answer_schema) {
+    auto checked = check_answer(text_, started_.answer_schema);
+    if (!checked.problem.empty()) return correct_answer(checked.problem);
+    data_ = std::move(checked.data);
+  }
   if (limit_)
     return end(limit_->reason,
                empty ? words::unable(limit_->text + " and the model gave an empty answer") : answered_at(limit_->text));
   end(stop_reason::final, empty ? words::unable("the model gave an empty answer") : "");
+}
+
+// One more call, without tools, in which the model may put its answer right.
+void run_core::correct_answer(const std::string& problem) {
+  if (corrected_)
+    return end(stop_reason::provider_error,
+               words::unable("the model's answer does not have the form that was asked for, although it was told what "
+                             "is wrong: " +
+                             words::in_one_line(problem)));
+  if (over_token_budget()) return respond(depth_ + 1);
+  corrected_ = true;
+  messages_.push_back(providers::user_message(words::wrong_answer(problem)));
+  next_round_ = command::begin_round{depth_ + 1, false};
+  commands_.push_back(*next_round_);
 }
 
 void run_core::open_level(const record::assistant& r) {
@@ -159,8 +179,10 @@ void run_core::open_level(const record::assistant& r) {
       break;
   }
   if (!with_tools_) {
-    ending_ = limit_
-                  ? sentence{limit_->reason, words::unable(limit_->text)}
+    ending_ = limit_ ? sentence{limit_->reason, words::unable(limit_->text)}
+              : corrected_
+                  ? sentence{stop_reason::provider_error,
+                             words::unable("the model called a tool instead of putting its answer right")}
                   : sentence{stop_reason::max_rounds, words::unable("the model called a tool though none was offered")};
     return close_all(result_cause::refused, "Not executed: no tools are offered any more. Answer from what you know.");
   }

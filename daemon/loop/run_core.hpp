@@ -109,6 +109,8 @@ class run_core {
   bool ending() const noexcept { return ending_.has_value(); }
   /// The text of the last model call's reply; "" when that call gave none.
   const std::string& text() const noexcept { return text_; }
+  /// The answer as JSON that fits the schema that was asked for; absent without a schema and without such an answer.
+  const raw_json& data() const noexcept { return data_; }
   /// The call of the present level with this id, or null.
   const providers::tool_call_block* find_call(std::string_view id) const;
   /// Whether that call is of the present level and still waits for its one result.
@@ -164,12 +166,14 @@ class run_core {
   void on(const record::answer& r);
   void on(const record::call_intent& r);
   void on(const record::call_result& r);
+  void on(const record::status_line& r) { usage_ += r.usage; }
   void on(const record::parked& r);
   void on(const record::caller_result& r);
   void on(const record::cancel& r);
   void on(const record::run_ended& r);
 
   void finish_without_calls(const record::assistant& r);
+  void correct_answer(const std::string& problem);
   void open_level(const record::assistant& r);
   void close_all(record::result_cause cause, const std::string& text);
   void close(open_call& c, record::result_cause cause, std::string text);
@@ -207,6 +211,8 @@ class run_core {
   int admitted_ = 0;  // calls that counted against max_calls
   providers::usage usage_;
   std::string text_;
+  raw_json data_;
+  bool corrected_ = false;  // the model has been told what was wrong with its answer
   int rounds_ = 0, depth_ = 0, consecutive_errors_ = 0;
   bool with_tools_ = true;
   std::optional<run_command> next_round_;  // begin_round or call_model, until what it asks for is recorded

@@ -44,11 +44,9 @@ class runner::impl {
  public:
   impl(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
        model_source models, journal& store, options o)
-      : around_{executor,   time,
-                random,     tools,
-                store,      round_tools(std::move(o.adapt)),
-                o.guidance, {},
-                {},         std::move(o.needs_approval)},
+      : around_{executor, time,  random,
+                tools,    store, round_tools(std::move(o.adapt)),
+                {},       {},    std::move(o.needs_approval)},
         models_(std::move(models)),
         max_runs_(o.max_runs),
         ended_(o.max_ended, o.max_ended_bytes),
@@ -79,9 +77,16 @@ class runner::impl {
     if (!model) return std::unexpected(std::move(model.error()));
     const bool goes_on = !r.session.empty();
     if (!goes_on && around_.store.keeps_sessions()) r.session = "ses_" + hex(around_.random.next(), 16);
+    std::shared_ptr<providers::model> status_model;
+    if (r.limits.status == status_mode::model) {
+      auto found = r.limits.status_model.empty() ? model : models_(r.limits.status_model);
+      if (!found) return fail(found.error().code, "statusModel: " + found.error().message);
+      status_model = std::move(*found);
+    }
     while (r.run.empty() || find(r.run)) r.run = "run_" + hex(around_.random.next(), 16);
     auto feed = std::make_shared<run_feed>(r.run, run_feed::options{.keep = r.detach});
-    auto run = std::make_shared<live_run>(around_, std::move(r), goes_on, std::move(*model), feed);
+    auto run = std::make_shared<live_run>(around_, std::move(r), goes_on, std::move(*model),
+                                          std::move(status_model), feed);
     feed->when_deserted([weak = std::weak_ptr(run)](std::string why) {
       if (const auto deserted = weak.lock()) deserted->stop(stop_reason::cancelled, std::move(why));
     });

@@ -31,10 +31,12 @@ struct run_request {
   std::string system;   ///< system prompt, or ""
   /// Ends with a user message; may be empty with a session whose last question was not answered.
   std::vector<providers::message_ptr> messages;
-  std::vector<std::string> tools;              ///< globs; empty: all
+  std::string profile;                         ///< whose values are in here, or ""
+  tool_choice tools;                           ///< what the run may use of the catalog
   std::vector<std::string> approve;            ///< globs of tools that need a yes, beside those of their servers
   std::vector<raw_json> client_tools;          ///< the caller's own (L21): definitions in MCP's shape
   std::vector<record::caller_result> results;  ///< of such tools: the parked run of this name goes on, nothing starts
+  raw_json answer_schema;                      ///< what the final answer must fit, a schema that compiles; or absent
   run_limits limits;
   bool stream = true;   ///< false: its caller gets no text and reasoning events
   bool detach = false;  ///< goes on without a caller
@@ -57,7 +59,6 @@ class runner {
  public:
   struct options {
     std::size_t max_runs = 1024;
-    bool guidance = true;  ///< L7
     tool_adapter adapt = schema_adapter();
     /// Whether the configuration wants a person's yes for this tool.
     std::function<bool(const mcp::catalog_entry&)> needs_approval = {};

@@ -38,6 +38,16 @@ std::string guidance(std::span<const std::string> names);
 /// Whether a system prompt has the guidance in it already (a conversation that is gone on with).
 bool has_guidance(std::string_view system);
 
+/// What one model call is told of where its run stands (L6), or "": `round` is its number from 1.
+std::string round_prompt(const run_limits& limits, int round, int depth, bool with_tools);
+
+/// What joins the system prompt when the answer must fit a JSON Schema.
+std::string answer_format(const raw_json& schema);
+/// What the model is told of an answer that does not; `problem` has a line per fault.
+std::string wrong_answer(std::string_view problem);
+/// Such lines as a part of a sentence.
+std::string in_one_line(std::string_view problem);
+
 /// For a call of a tool that is not there: what was wrong, and what exists.
 std::string unknown_tool(std::string_view name, std::span<const std::string> similar,
                          std::span<const std::string> offered);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -38,8 +39,15 @@ std::string_view to_string(stop_reason r);
 enum class on_limit : std::uint8_t { synthesize, stop };
 enum class on_tool_error : std::uint8_t { go_on, stop };
 enum class status_mode : std::uint8_t { off, names, model };
+/// Whether each round says where the run stands (L6).
+enum class round_prompt_mode : std::uint8_t { implicit, progressive };
 /// What becomes of calls that need a person's yes (L19): the caller is asked, they are made, or they are refused.
 enum class approval_mode : std::uint8_t { ask, all, none };
+
+/// What a progressive run says in its rounds, with {round} and {remaining}; unset: our words, "": nothing.
+struct round_texts {
+  std::optional<std::string> first, middle, last;
+};
 
 /// The limits of one run after configuration, model, profile and request were laid over each other.
 struct run_limits {
@@ -59,6 +67,19 @@ struct run_limits {
   approval_mode approve = approval_mode::ask;
   bool approve_destructive = false;  ///< tools that may destroy, by their own hints or for want of any, need a yes
   std::string empty_result_text = "No relevant content found";
+  bool guidance = true;       ///< advice about tools joins the system prompt (L7)
+  std::string guidance_text;  ///< the advice, in place of ours; or ""
+  daemon::round_prompt_mode round_prompts = round_prompt_mode::implicit;
+  daemon::round_texts round_texts;
+  std::string status_model;  ///< which model writes status lines (status_mode::model); "": the run's own
+};
+
+/// Which tools of the catalog a run may use, by globs on their exposed names.
+struct tool_choice {
+  std::vector<std::string> only;   ///< what the request asks for; empty: all
+  std::vector<std::string> allow;  ///< what the profile offers; empty: all
+  std::vector<std::string> deny;   ///< what it does not offer; wins
+  bool lets(std::string_view name) const;
 };
 
 namespace record {
@@ -73,9 +94,11 @@ struct run_started {
   /// What the session held before; the journal keeps only how many these are, and gives them again from its other runs.
   std::vector<providers::message_ptr> inherited;
   std::size_t inherited_count = 0;     ///< also where `inherited` itself has not been filled in
-  std::vector<std::string> tools;      ///< globs; empty: all
+  std::string profile;                 ///< or ""
+  tool_choice tools;                   ///< what the run may use of the catalog
   std::vector<std::string> approve;    ///< globs of tools that need a yes, beside those of their servers
   std::vector<raw_json> client_tools;  ///< definitions of the caller's own tools (L21), in MCP's shape
+  raw_json answer_schema;              ///< the JSON Schema that the final answer must fit; or absent
   bool detached = false;               ///< goes on without a caller
   run_limits limits;
 };
@@ -160,12 +183,20 @@ struct run_ended {
   stop_reason reason = stop_reason::final;
   std::string text;  ///< the sentence for people when there is no answer, else ""
 };
+/// A model wrote a line for people about a call (L15): told after this, and its tokens count.
+struct status_line {
+  std::string call_id;
+  std::string text;  ///< "": nothing usable
+  providers::usage usage;
+  std::int64_t ms = 0;
+};
 
 }  // namespace record
 
-using run_record = std::variant<record::run_started, record::round_started, record::assistant, record::model_failed,
-                                record::question, record::answer, record::call_intent, record::call_result,
-                                record::parked, record::caller_result, record::cancel, record::run_ended>;
+using run_record =
+    std::variant<record::run_started, record::round_started, record::assistant, record::model_failed, record::question,
+                 record::answer, record::call_intent, record::call_result, record::parked, record::caller_result,
+                 record::cancel, record::run_ended, record::status_line>;
 /// The record's name as the journal writes it ("call_intent").
 std::string_view name_of(const run_record& r);
 /// What the first model call is given: the system prompt, what the session held before, what this run brings.

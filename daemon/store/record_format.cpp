@@ -26,6 +26,14 @@ void append_limits(std::string& out, const run_limits& l) {
   w.word("approve", l.approve);
   w.set("approveDestructive", l.approve_destructive);
   w.text("emptyResultText", l.empty_result_text);
+  w.key("guidance");
+  out += l.guidance ? "true" : "false";
+  w.filled("guidanceText", l.guidance_text);
+  w.word("roundPrompts", l.round_prompts);
+  if (l.round_texts.first) w.text("firstRoundText", *l.round_texts.first);
+  if (l.round_texts.middle) w.text("middleRoundText", *l.round_texts.middle);
+  if (l.round_texts.last) w.text("lastRoundText", *l.round_texts.last);
+  w.filled("statusModel", l.status_model);
   w.end();
 }
 
@@ -46,9 +54,13 @@ struct record_writer {
     }
     out += r.messages.empty() ? "[]" : "]";
     if (r.inherited_count > 0) w.number("inherited", static_cast<std::int64_t>(r.inherited_count));
-    w.texts("tools", r.tools);
+    w.filled("profile", r.profile);
+    w.texts("tools", r.tools.only);
+    if (!r.tools.allow.empty()) w.texts("allow", r.tools.allow);
+    if (!r.tools.deny.empty()) w.texts("deny", r.tools.deny);
     if (!r.approve.empty()) w.texts("approve", r.approve);
     if (!r.client_tools.empty()) w.jsons("clientTools", r.client_tools);
+    w.json("answerSchema", r.answer_schema);
     w.set("detached", r.detached);
     w.key("limits");
     append_limits(out, r.limits);
@@ -108,6 +120,13 @@ struct record_writer {
     w.json("result", r.result);
     w.set("isError", r.is_error);
     w.word("cause", r.cause);
+    w.number("ms", r.ms);
+  }
+  void operator()(const record::status_line& r) const {
+    w.text("call", r.call_id);
+    w.filled("text", r.text);
+    w.key("usage");
+    providers::append_usage(out, r.usage);
     w.number("ms", r.ms);
   }
   void operator()(const record::parked& r) const { w.texts("calls", r.call_ids); }

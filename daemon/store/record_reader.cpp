@@ -32,6 +32,13 @@ run_limits read_limits(object_reader& o) {
   r.word("approve", l.approve);
   r.set("approveDestructive", l.approve_destructive);
   if (r.json("emptyResultText")) l.empty_result_text = r.text("emptyResultText");
+  r.set("guidance", l.guidance);
+  l.guidance_text = r.text("guidanceText");
+  r.word("roundPrompts", l.round_prompts);
+  if (r.json("firstRoundText")) l.round_texts.first = r.text("firstRoundText");
+  if (r.json("middleRoundText")) l.round_texts.middle = r.text("middleRoundText");
+  if (r.json("lastRoundText")) l.round_texts.last = r.text("lastRoundText");
+  l.status_model = r.text("statusModel");
   return l;
 }
 
@@ -47,9 +54,13 @@ void read(object_reader& o, record::run_started& r) {
   o.number("inherited", inherited);
   if (inherited < 0) o.bad("inherited", "a number of messages");
   r.inherited_count = static_cast<std::size_t>(std::max<std::int64_t>(inherited, 0));
-  r.tools = o.texts("tools");
+  r.profile = o.text("profile");
+  r.tools.only = o.texts("tools");
+  r.tools.allow = o.texts("allow");
+  r.tools.deny = o.texts("deny");
   r.approve = o.texts("approve");
   o.each("clientTools", [&](const raw_json& element) { r.client_tools.push_back(element); });
+  r.answer_schema = o.json("answerSchema");
   o.set("detached", r.detached);
   r.limits = read_limits(o);
 }
@@ -104,6 +115,12 @@ void read(object_reader& o, record::call_result& r) {
   r.result = o.json("result");
   o.set("isError", r.is_error);
   o.word("cause", r.cause);
+  o.number("ms", r.ms);
+}
+void read(object_reader& o, record::status_line& r) {
+  r.call_id = o.needed("call");
+  r.text = o.text("text");
+  if (const auto json = o.json("usage")) r.usage = providers::read_usage(json, o.place_of("usage"), o.wrong());
   o.number("ms", r.ms);
 }
 void read(object_reader& o, record::parked& r) {

@@ -56,9 +56,7 @@ TEST_CASE("command line: what comes later says so in one sentence and exits 2") 
                                                     {"models"},
                                                     {"logs", "-f"},
                                                     {"--socket", "/x", "reload"},
-                                                    {"ask", "-p", "reader", "hi"},
                                                     {"ask", "--file", "a.txt", "hi"},
-                                                    {"ask", "--status", "model", "hi"},
                                                     {"tools", "--format", "gemini"},
                                                     {"call", "x", "--input", "accept"}};
   for (const auto& words : table) {

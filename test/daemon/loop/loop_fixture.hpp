@@ -355,6 +355,7 @@ struct fixture {
   std::function<void(std::string)> note = [this](std::string what) { kept.note(std::move(what)); };
   fake_tools tools{context};
   std::shared_ptr<scripted_model> model = std::make_shared<scripted_model>(context, note);
+  std::shared_ptr<scripted_model> quick = std::make_shared<scripted_model>(context, [](const std::string&) {});
   std::shared_ptr<scripted_client> server = std::make_shared<scripted_client>(context, "srv", note);
   caller caller_;
   std::function<bool(const mcp::catalog_entry&)> needs_yes = [](const mcp::catalog_entry& e) {
@@ -370,6 +371,7 @@ struct fixture {
     runs = std::make_unique<test_runner>(
         context.get_executor(), time, random, tools,
         [this](std::string_view name) -> result<std::shared_ptr<providers::model>> {
+          if (name == "quick") return quick;
           if (!name.empty() && name != "scripted")
             return fail(errc::not_found, "there is no model \"" + std::string(name) + "\"");
           return model;
@@ -377,7 +379,7 @@ struct fixture {
         other         ? *other
         : store_fails ? static_cast<journal&>(failing)
                       : kept,
-        runner::options{1024, false, plain_adapter, needs_yes});
+        runner::options{1024, plain_adapter, needs_yes});
   }
   ~fixture() {
     bool joined = false;
@@ -388,6 +390,7 @@ struct fixture {
     CHECK(joined);
     CHECK(runs->active() == 0);
     CHECK(model->open == 0);
+    CHECK(quick->open == 0);
     runs.reset();
     CHECK(kept.runs().empty() == !unproven.empty());
     for (const auto& run : kept.runs()) CHECK(fault_of(*run) == "");
@@ -424,6 +427,7 @@ struct fixture {
     r.system = "be brief";
     r.messages = {providers::user_message("go")};
     limits.status = status_mode::off;
+    limits.guidance = false;
     r.limits = std::move(limits);
     return r;
   }
