@@ -69,6 +69,9 @@ void live_run::tell(const record::round_started& r) {
   if (debugging())
     log::debug(fmt::format("run {}: depth {} opens: {} messages, {} tools, model {}", name(), r.depth,
                            core_.messages().size(), r.with_tools ? offer_->names.size() : 0, r.model));
+  if (r.shortened > 0)
+    log::info(fmt::format("run {}: depth {} is begun again after {} old tool results were cut to fit the model", name(),
+                          r.depth, r.shortened));
   if (r.depth > 0) emit_status(r.with_tools ? words::processing : words::formulating);
   formulating_ = r.depth > 0 && !r.with_tools;
   if (events_) emit(run_event::kind::round, event_json::round(core_.rounds(), r.model));
@@ -88,7 +91,7 @@ void live_run::tell(const record::assistant& r) {
 void live_run::tell(const record::model_failed& r) {
   log::info(fmt::format("run {}: depth {}: the model call failed after {} ms: {}", name(), core_.depth(), r.ms,
                         r.error.message));
-  if (events_) emit(run_event::kind::error, event_json::error(r.error.message, r.error.retryable));
+  if (events_) emit(run_event::kind::error, event_json::error(r.error.message, r.error.retryable || !core_.ending()));
 }
 
 void live_run::emit_call(std::string_view id, std::string_view server) {
@@ -99,7 +102,9 @@ void live_run::emit_call(std::string_view id, std::string_view server) {
 
 void live_run::tell(const record::call_intent& r) {
   if (const auto* entry = tells_status() ? offer_->find(core_.find_call(r.call_id)->name) : nullptr)
-    emit_status(words::using_tool(entry->tool, entry->annotations.title), r.name);
+    emit_status(r.attempt > 1 ? words::trying_again(entry->tool, entry->annotations.title)
+                              : words::using_tool(entry->tool, entry->annotations.title),
+                r.name);
   emit_call(r.call_id, r.server);
 }
 

@@ -81,6 +81,7 @@ struct round_started {
   std::string model;
   bool with_tools = true;       ///< false: the last call, from which the model answers with what it has
   std::int64_t elapsed_ms = 0;  ///< of the run, so that its time limit survives a restart
+  int shortened = 0;            ///< old tool results that were cut because the model refused this round for its length
 };
 /// The model's reply: written before any of its calls.
 struct assistant {
@@ -89,6 +90,9 @@ struct assistant {
   std::string raw_reason;
   providers::usage usage;
   std::int64_t ms = 0;
+  /// For each call in order the lane it runs in, 0: none. Calls in the same lane are made one after another. Empty: no
+  /// call has one.
+  std::vector<int> lanes;
 };
 /// The model call gave nothing usable.
 struct model_failed {

@@ -44,6 +44,16 @@ class object_writer {
     key(name);
     out_ += "true";
   }
+  void numbers(std::string_view name, const std::vector<int>& values) {
+    key(name);
+    char before = '[';
+    for (const auto v : values) {
+      out_ += before;
+      out_ += std::to_string(v);
+      before = ',';
+    }
+    out_ += values.empty() ? "[]" : "]";
+  }
   void texts(std::string_view name, const std::vector<std::string>& values) {
     key(name);
     char before = '[';
@@ -203,6 +213,7 @@ struct record_writer {
     w.key("withTools");
     out += r.with_tools ? "true" : "false";
     w.number("elapsedMs", r.elapsed_ms);
+    if (r.shortened != 0) w.number("shortened", r.shortened);
   }
   void operator()(const record::assistant& r) const {
     w.key("message");
@@ -212,6 +223,7 @@ struct record_writer {
     w.key("usage");
     append_usage(out, r.usage);
     w.number("ms", r.ms);
+    if (!r.lanes.empty()) w.numbers("lanes", r.lanes);
   }
   void operator()(const record::model_failed& r) const {
     w.word("kind", r.error.type);

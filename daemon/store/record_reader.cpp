@@ -189,6 +189,7 @@ void read(object_reader& o, record::round_started& r) {
   r.model = o.text("model");
   o.set("withTools", r.with_tools);
   o.number("elapsedMs", r.elapsed_ms);
+  o.number("shortened", r.shortened);
 }
 void read(object_reader& o, record::assistant& r) {
   r.message = read_message(o.json("message"), o.place_of("message"), o.wrong());
@@ -204,6 +205,12 @@ void read(object_reader& o, record::assistant& r) {
     u.set("estimated", r.usage.estimated);
   }
   o.number("ms", r.ms);
+  o.each("lanes", [&](const raw_json& element) {
+    const auto lane = element.as_integer();
+    if (!lane || *lane < 0 || *lane > std::numeric_limits<int>::max())
+      return o.bad("lanes", "an array of whole numbers");
+    r.lanes.push_back(static_cast<int>(*lane));
+  });
 }
 void read(object_reader& o, record::model_failed& r) {
   o.word("kind", r.error.type);
