@@ -7,22 +7,23 @@
 
 namespace mcpbx::conf {
 
-std::string diagnostic::text() const {
+std::string diagnostic::text(std::string_view mark) const {
   std::string out;
   if (!file.empty()) {
     out += printable(file);
     if (line != 0) out += ":" + std::to_string(line) + ":" + std::to_string(column);
     out += ": ";
   }
+  if (!mark.empty()) out.append(mark).append(": ");
   out += what;
   if (!path.empty()) out += ", in \"" + path + "\"";
   if (!mend.empty()) out += ": " + mend;
   return printable(out);
 }
 
-std::string listing(const std::vector<diagnostic>& findings) {
+std::string listing(const std::vector<diagnostic>& findings, std::string_view mark) {
   std::string out;
-  for (const auto& f : findings) out += f.text() + "\n";
+  for (const auto& f : findings) out += f.text(mark) + "\n";
   return out;
 }
 

@@ -22,12 +22,13 @@ struct diagnostic {
   std::string path;  ///< where in the document: `mcpServers.git.startTimeoutMs`; empty: the document itself
   std::string mend;  ///< what to do about it; empty where nothing is wrong
 
-  /// `file:line:column: what, in "path": mend`, without a newline, safe for a terminal.
-  std::string text() const;
+  /// `file:line:column: what, in "path": mend`, without a newline, safe for a terminal. With a mark ("error") it stands
+  /// before `what`, as compilers write it.
+  std::string text(std::string_view mark = {}) const;
 };
 
 /// One line per finding, each with a newline.
-std::string listing(const std::vector<diagnostic>& findings);
+std::string listing(const std::vector<diagnostic>& findings, std::string_view mark = {});
 
 /// The path of a member: `parent.key`, or `parent["key"]` where the key is no plain word.
 std::string member_path(std::string_view parent, std::string_view key);

@@ -52,17 +52,17 @@ const section_spec& auth_keys() {
 
 /// The settings of the loop that are numbers: what `loop.max` may hold too.
 template <class Target>
-std::vector<key_spec> loop_numbers() {
+std::vector<key_spec> loop_number_keys() {
   using l = loop_settings;
   return {
-    key<&l::max_rounds, Target>("maxRounds", "How many model calls of a run may offer tools.").range(1, 10'000),
+    key<&l::max_rounds, Target>("maxRounds", "How many model calls of a run may offer tools; 0: none does.").range(0, 100'000),
     key<&l::max_calls_per_round, Target>("maxCallsPerRound", "How many tool calls of one reply are carried out.").range(1, 10'000),
     key<&l::max_calls, Target>("maxCalls", "How many tool calls a run may make in total.").range(1, 1'000'000),
-    key<&l::max_consecutive_errors, Target>("maxConsecutiveErrors", "How many failing rounds in a row end the run.").range(1, 1000),
-    key<&l::max_repeated_calls, Target>("maxRepeatedCalls", "How often the same call with the same arguments may be made before the run ends.").range(1, 1000),
+    key<&l::max_consecutive_errors, Target>("maxConsecutiveErrors", "How many failing rounds in a row end the run; 0: no limit.").range(0, 1000),
+    key<&l::max_repeated_calls, Target>("maxRepeatedCalls", "How often the same call with the same arguments may be made before the run ends; 0: no limit.").range(0, 1000),
     key<&l::timeout_ms, Target>("timeoutMs", "The time for a whole run; waiting for people does not count.").range(1, week),
     key<&l::question_timeout_ms, Target>("questionTimeoutMs", "How long a question to a person may stay open.").range(1, week),
-    key<&l::token_budget, Target>("tokenBudget", "How many tokens a run may use over all rounds; none when not given.").range(1, 1'000'000'000),
+    key<&l::token_budget, Target>("tokenBudget", "How many tokens a run may use over all rounds; 0, or not given: no limit.").range(0, 1'000'000'000),
     key<&l::tool_concurrency, Target>("toolConcurrency", "How many calls of one round run at the same time; 1 is strict sequence.").range(1, 1024),
     key<&l::max_result_bytes, Target>("maxResultBytes", "How much of a tool's result the model is shown.").range(256, 64 * mib),
   };
@@ -71,7 +71,7 @@ std::vector<key_spec> loop_numbers() {
 template <class Target>
 std::vector<key_spec> loop_keys() {
   using l = loop_settings;
-  auto keys = loop_numbers<Target>();
+  auto keys = loop_number_keys<Target>();
   for (auto& k : std::vector<key_spec>{
     key<&l::on_limit, Target>("onLimit", "When the rounds are used up: one last call without tools, or an end with the reason."),
     key<&l::on_tool_error, Target>("onToolError", "Whether the run goes on after a tool error or stops."),
@@ -92,7 +92,7 @@ const section_spec& inner_loop_keys() {
 }
 
 const section_spec& loop_max_keys() {
-  static const section_spec s{"loopMax", loop_numbers<loop_settings>()};
+  static const section_spec s{"loopMax", loop_number_keys<loop_settings>()};
   return s;
 }
 
@@ -152,6 +152,7 @@ const section_spec& model_keys() {
     key<&e::top_p>("topP", "The nucleus to sample from; the provider's own when not given.").real_range(0, 1),
     key<&e::system>("system", "A system prompt for every run with this model.").like(forms::filled),
     key<&e::script>("script", "The file that rehearsal plays, or the recording for replay.").like(forms::filled),
+    key<&e::record>("record", "For replay: the model entry that answers instead, each exchange being added to the recording; without it the recording is played.").like(forms::filled),
     key<&e::connect_timeout_ms>("connectTimeoutMs", "How long connecting may take.").range(1, hour),
     key<&e::first_byte_timeout_ms>("firstByteTimeoutMs", "How long the first byte of a reply may take.").range(1, hour),
     key<&e::idle_timeout_ms>("idleTimeoutMs", "How long a reply may be silent.").range(1, hour),
@@ -260,7 +261,7 @@ const std::vector<later_rule>& later_rules() {
       {"mcpServers.*.headers"},
       {"mcpServers.*.auth"},
       {"mcpServers.*.sharing", {"shared"}},
-      {"models.*.api", {"openai-chat", "rehearsal"}},
+      {"models.*.api", {"openai-chat", "rehearsal", "replay"}},
       {"models.*.toolFormat", {"auto", "native"}},
       {"models.*.apiVersion"},
       {"loop.roundPrompts", {"implicit"}},

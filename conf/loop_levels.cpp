@@ -1,25 +1,14 @@
-// One list of the members serves both operations.
+// One list of the numbers and one of the other members serve every operation.
 #include "conf/loop_levels.hpp"
 
+#include "conf/spec.hpp"
+
 #include <algorithm>
+#include <array>
+#include <cassert>
 
 namespace mcpbx::conf {
 namespace {
-
-template <class F>
-void each_number(F f) {
-  using l = loop_settings;
-  f(&l::max_rounds);
-  f(&l::max_calls_per_round);
-  f(&l::max_calls);
-  f(&l::max_consecutive_errors);
-  f(&l::max_repeated_calls);
-  f(&l::timeout_ms);
-  f(&l::question_timeout_ms);
-  f(&l::token_budget);
-  f(&l::tool_concurrency);
-  f(&l::max_result_bytes);
-}
 
 template <class F>
 void each_other(F f) {
@@ -35,6 +24,58 @@ void each_other(F f) {
 }
 
 }  // namespace
+
+std::span<const loop_number> loop_numbers() {
+  using l = loop_settings;
+  static const std::array<loop_number, 10> numbers{{
+      {"maxRounds", &l::max_rounds},
+      {"maxCallsPerRound", &l::max_calls_per_round},
+      {"maxCalls", &l::max_calls},
+      {"maxConsecutiveErrors", &l::max_consecutive_errors, true},
+      {"maxRepeatedCalls", &l::max_repeated_calls, true},
+      {"timeoutMs", &l::timeout_ms},
+      {"questionTimeoutMs", &l::question_timeout_ms},
+      {"tokenBudget", &l::token_budget, true},
+      {"toolConcurrency", &l::tool_concurrency},
+      {"maxResultBytes", &l::max_result_bytes},
+  }};
+  return numbers;
+}
+
+const loop_number& find_loop_number(std::string_view key) {
+  const auto found = std::ranges::find(loop_numbers(), key, &loop_number::key);
+  assert(found != loop_numbers().end());
+  return *found;
+}
+
+std::optional<std::int64_t> loop_number::of(const loop_settings& s) const {
+  if (const auto* count = std::get_if<count_member>(&member)) return s.*(*count);
+  const auto& time = s.*std::get<time_member>(member);
+  return time ? std::optional(std::int64_t{time->count()}) : std::nullopt;
+}
+
+void loop_number::set(loop_settings& s, std::optional<std::int64_t> value) const {
+  if (const auto* count = std::get_if<count_member>(&member)) {
+    s.*(*count) = value;
+    return;
+  }
+  auto& time = s.*std::get<time_member>(member);
+  time = value ? std::optional(milliseconds(*value)) : std::nullopt;
+}
+
+std::pair<std::int64_t, std::int64_t> loop_number::range() const {
+  const auto* spec = root_section().find("loop")->inner->find(key);
+  return {spec->low, spec->high};
+}
+
+std::optional<std::int64_t> loop_number::ceiling(const loop_settings& max) const {
+  const auto most = of(max);
+  return zero_is_none && most == 0 ? std::nullopt : most;
+}
+
+bool loop_number::exceeds(std::int64_t value, std::int64_t ceiling) const {
+  return (zero_is_none && value == 0) || value > ceiling;
+}
 
 loop_settings default_loop() {
   loop_settings l;
@@ -57,18 +98,18 @@ loop_settings default_loop() {
 }
 
 void overlay(loop_settings& base, const loop_settings& over) {
-  const auto lay = [&](auto member) {
+  for (const auto& n : loop_numbers())
+    if (const auto value = n.of(over)) n.set(base, value);
+  each_other([&](auto member) {
     if (over.*member) base.*member = over.*member;
-  };
-  each_number(lay);
-  each_other(lay);
+  });
 }
 
 void cap(loop_settings& settings, const loop_settings& max) {
-  each_number([&](auto member) {
-    if (!(max.*member)) return;
-    if (!(settings.*member) || *(settings.*member) > *(max.*member)) settings.*member = max.*member;
-  });
+  for (const auto& n : loop_numbers()) {
+    const auto most = n.ceiling(max), value = n.of(settings);
+    if (most && (!value || n.exceeds(*value, *most))) n.set(settings, most);
+  }
 }
 
 }  // namespace mcpbx::conf

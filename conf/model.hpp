@@ -122,6 +122,7 @@ struct model_entry {
   std::optional<double> top_p;
   std::optional<reference_string> system;
   std::optional<reference_string> script;  ///< the file that rehearsal or replay plays
+  std::optional<std::string> record;       ///< replay: the entry (NAME or NAME/ID) whose exchanges go into the file
   milliseconds connect_timeout_ms{10'000};
   milliseconds first_byte_timeout_ms{300'000};
   milliseconds idle_timeout_ms{120'000};

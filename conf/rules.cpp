@@ -1,6 +1,7 @@
 // The rules between keys, one function per subject.
 #include "conf/rules.hpp"
 
+#include "conf/loop_levels.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -73,36 +74,29 @@ void check_renames(const std::string& path, const tool_filter& tools, const repo
               "choose another name");
 }
 
-struct ceiling {
-  std::string_view key;
-  std::optional<std::int64_t> value, most;
-};
-
-std::vector<ceiling> ceilings(const loop_settings& l, const loop_settings& max) {
-  const auto ms = [](const std::optional<milliseconds>& v) {
-    return v ? std::optional<std::int64_t>(v->count()) : std::nullopt;
-  };
-  return {{"maxRounds", l.max_rounds, max.max_rounds},
-          {"maxCallsPerRound", l.max_calls_per_round, max.max_calls_per_round},
-          {"maxCalls", l.max_calls, max.max_calls},
-          {"maxConsecutiveErrors", l.max_consecutive_errors, max.max_consecutive_errors},
-          {"maxRepeatedCalls", l.max_repeated_calls, max.max_repeated_calls},
-          {"timeoutMs", ms(l.timeout_ms), ms(max.timeout_ms)},
-          {"questionTimeoutMs", ms(l.question_timeout_ms), ms(max.question_timeout_ms)},
-          {"tokenBudget", l.token_budget, max.token_budget},
-          {"toolConcurrency", l.tool_concurrency, max.tool_concurrency},
-          {"maxResultBytes", l.max_result_bytes, max.max_result_bytes}};
+/// What a replay records is a model that answers by itself.
+void check_record(const model_entry& m, const reporter& r) {
+  if (!m.record) return;
+  const auto path = member_path("models", m.name) + ".record";
+  if (m.api != model_api::replay) return r.notice(path, "has an effect with the API replay only", "take it out");
+  r.model_exists(path, *m.record, false);
+  const auto* recorded = r.config.find_model(m.record->substr(0, m.record->find('/')));
+  if (recorded && recorded->api == model_api::replay)
+    r.error(path, "names \"" + recorded->name + "\", which replays a recording itself", "name the model that answers");
 }
 
 /// Settings above loop.max: wrong in `loop` itself, cut elsewhere.
 void check_ceilings(const std::string& path, const loop_settings& l, const loop_settings& max, const report_fn& report,
                     std::string_view mend) {
-  for (const auto& c : ceilings(l, max))
-    if (c.value && c.most && *c.value > *c.most)
-      report(member_path(path, c.key),
-             "is " + std::to_string(*c.value) + ", more than the " + std::to_string(*c.most) + " of loop.max." +
-                 std::string(c.key),
-             std::string(mend));
+  for (const auto& n : loop_numbers()) {
+    const auto value = n.of(l), most = n.ceiling(max);
+    if (!value || !most || !n.exceeds(*value, *most)) continue;
+    const std::string none = n.zero_is_none && *value == 0 ? " (no limit)" : "";
+    report(member_path(path, n.key),
+           "is " + std::to_string(*value) + none + ", more than the " + std::to_string(*most) + " of loop.max." +
+               std::string(n.key),
+           std::string(mend));
+  }
 }
 
 }  // namespace
@@ -124,6 +118,7 @@ void check_rules(const configuration& config, const report_fn& error, const repo
     if (m.script && m.api != model_api::rehearsal && m.api != model_api::replay)
       notice(member_path("models", m.name) + ".script", "has an effect with the APIs rehearsal and replay only",
              "take it out");
+    check_record(m, r);
   }
   for (const auto& p : config.profiles) {
     const auto path = member_path("profiles", p.name);

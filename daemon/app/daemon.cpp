@@ -20,6 +20,7 @@
 #include "mcp/http/client.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
+#include "mcp/transport/private_folder.hpp"
 #include "mcp/transport/unix_socket.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -51,6 +52,10 @@ conf::loaded load_configuration(const command_line& o) {
   conf::file_options files;
   if (!o.config.empty()) files.flag = o.config;
   return conf::load_files(conf::environment::of_process(), files);
+}
+
+std::string counted(std::size_t number, const std::string& word) {
+  return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
 }
 
 std::string own_folder() {
@@ -161,7 +166,7 @@ class parts {
     o.session.version = MCPBX_VERSION;
     o.framing = framing(false);
     o.chat.limits = [this](std::string_view model) { return limits_for(config_, models_.entry(model)); };
-    o.chat.ceiling = ceiling_of(config_);
+    o.chat.bound = [this](std::string_view key) { return bound_of(config_, key); };
     return o;
   }
 
@@ -268,14 +273,16 @@ class parts {
 
 int check_configuration(const command_line& o) {
   auto loaded = load_configuration(o);
-  std::fputs(conf::listing(loaded.config.notices).c_str(), stderr);
-  if (!loaded.ok()) {
-    std::fputs(loaded.error_text().c_str(), stderr);
-    return exit_configuration;
+  const auto& notices = loaded.config.notices;
+  std::fputs(conf::listing(notices, "notice").c_str(), stderr);
+  std::fputs(conf::listing(loaded.errors, "error").c_str(), stderr);
+  if (loaded.ok()) {
+    for (const auto& file : loaded.config.sources) std::fprintf(stderr, "%s: ok\n", file.c_str());
+    if (loaded.config.sources.empty()) std::fputs("no configuration file: the defaults hold\n", stderr);
   }
-  for (const auto& file : loaded.config.sources) std::fprintf(stderr, "%s: ok\n", file.c_str());
-  if (loaded.config.sources.empty()) std::fputs("no configuration file: the defaults hold\n", stderr);
-  return 0;
+  std::fprintf(stderr, "%s, %s\n", counted(loaded.errors.size(), "error").c_str(),
+               counted(notices.size(), "notice").c_str());
+  return loaded.ok() ? 0 : exit_configuration;
 }
 
 int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
@@ -291,6 +298,10 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
     std::fprintf(stderr, "mcpbxd: %s\n", socket.error().message.c_str());
     return exit_configuration;
   }
+  // The command that made it may have been killed; then nobody else is left to do this.
+  const std::shared_ptr<void> folder(nullptr, [&o](void*) {
+    if (!o.private_folder.empty()) mcp::remove_private_folder(o.private_folder);
+  });
   parts daemon(o, std::move(loaded.config), keeper, socket->string());
   if (auto opened = daemon.open(); !opened) {
     std::fprintf(stderr, "mcpbxd: %s\n", opened.error().message.c_str());

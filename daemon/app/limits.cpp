@@ -39,20 +39,10 @@ void fill(run_limits& r, const conf::loop_settings& s) {
 
 }  // namespace
 
-limit_ceiling ceiling_of(const conf::configuration& all) {
-  const auto& m = all.loop.max;
-  limit_ceiling c;
-  c.max_rounds = m.max_rounds;
-  c.max_calls_per_round = m.max_calls_per_round;
-  c.max_calls = m.max_calls;
-  c.max_consecutive_errors = m.max_consecutive_errors;
-  c.max_repeated_calls = m.max_repeated_calls;
-  c.tool_concurrency = m.tool_concurrency;
-  c.timeout_ms = ms(m.timeout_ms);
-  c.question_timeout_ms = ms(m.question_timeout_ms);
-  c.token_budget = m.token_budget;
-  c.max_result_bytes = m.max_result_bytes;
-  return c;
+limit_bound bound_of(const conf::configuration& all, std::string_view key) {
+  const auto& number = conf::find_loop_number(key);
+  const auto [least, most] = number.range();
+  return {least, most, number.zero_is_none, number.ceiling(all.loop.max)};
 }
 
 run_limits limits_for(const conf::configuration& all, const conf::model_entry* model) {

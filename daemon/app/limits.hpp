@@ -4,11 +4,13 @@
 #include "daemon/front/chat_params.hpp"
 #include "daemon/store/record.hpp"
 
+#include <string_view>
+
 namespace mcpbx::daemon {
 
 /// The limits of a run that asks for nothing: the configuration's, with the model's laid over them, under loop.max.
 run_limits limits_for(const conf::configuration& all, const conf::model_entry* model);
-/// loop.max, which no request can exceed.
-limit_ceiling ceiling_of(const conf::configuration& all);
+/// What a request may say for a number of `loop`: the range of the file, below loop.max.
+limit_bound bound_of(const conf::configuration& all, std::string_view key);
 
 }  // namespace mcpbx::daemon

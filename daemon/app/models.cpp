@@ -5,13 +5,17 @@
 #include "daemon/app/system_references.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/call/chat_model.hpp"
+#include "providers/call/recording_model.hpp"
 #include "providers/call/rehearsal_model.hpp"
+#include "providers/call/replay_model.hpp"
 
 #include <boost/asio/post.hpp>
 
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -60,6 +64,13 @@ result<std::string> resolve_now(const conf::reference_string& s) {
   return conf::resolve(s, source);
 }
 
+result<std::string> script_path(const conf::model_entry& e) {
+  auto path = resolve_now(*e.script);
+  if (!path) return path;
+  const char* home = std::getenv("HOME");
+  return conf::expand_home(*path, home != nullptr ? home : "/");
+}
+
 // The shortest digits that read back as the same number, as JSON wants them whatever the locale.
 std::string number_text(double value) {
   std::array<char, 32> digits{};
@@ -104,25 +115,57 @@ result<std::shared_ptr<providers::model>> model_set::find(std::string_view name)
   return made;
 }
 
-result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entry& e, std::string_view id) const {
-  if (*e.api == conf::model_api::rehearsal) {
-    std::shared_ptr<const providers::rehearsal::script> script;
-    if (e.script) {
-      auto path = resolve_now(*e.script);
-      if (!path) return std::unexpected(path.error());
-      const char* home = std::getenv("HOME");
-      // Read once, on the speaking thread: a script is a small local file of the user's.
-      auto text = system_references().file(conf::expand_home(*path, home != nullptr ? home : "/"));
-      if (!text) return fail(errc::config, "the script of model \"" + e.name + "\": " + text.error().message);
-      auto read = providers::rehearsal::read_script(*text);
-      if (!read) return fail(errc::config, "the script of model \"" + e.name + "\": " + read.error().message);
-      script = *read;
-    }
-    return std::shared_ptr<providers::model>(providers::make_rehearsal_model(e.name, script, time_));
+result<std::shared_ptr<providers::model>> model_set::make_rehearsal(const conf::model_entry& e) const {
+  std::shared_ptr<const providers::rehearsal::script> script;
+  if (e.script) {
+    auto path = script_path(e);
+    if (!path) return std::unexpected(path.error());
+    // Read once, on the speaking thread: a script is a small local file of the user's.
+    auto text = system_references().file(*path);
+    if (!text) return fail(errc::config, "the script of model \"" + e.name + "\": " + text.error().message);
+    auto read = providers::rehearsal::read_script(*text);
+    if (!read) return fail(errc::config, "the script of model \"" + e.name + "\": " + read.error().message);
+    script = *read;
   }
+  return std::shared_ptr<providers::model>(providers::make_rehearsal_model(e.name, script, time_));
+}
+
+result<std::shared_ptr<providers::model>> model_set::make_replay(const conf::model_entry& e, std::string_view id) {
+  auto path = script_path(e);
+  if (!path) return std::unexpected(path.error());
+  std::optional<std::string> system;
+  if (e.system) {
+    auto prompt = resolve_now(*e.system);
+    if (!prompt) return std::unexpected(prompt.error());
+    system = std::move(*prompt);
+  }
+  providers::offload blocking = [&lane = resolve_, executor = executor_](std::function<void()> work,
+                                                                         std::function<void()> done) {
+    lane.post([work = std::move(work), done = std::move(done), executor]() mutable {
+      work();
+      boost::asio::post(executor, std::move(done));
+    });
+  };
+  if (e.record) {
+    auto recorded = find(id.empty() ? *e.record : e.record->substr(0, e.record->find('/')) + "/" + std::string(id));
+    if (!recorded) return std::unexpected(recorded.error());
+    return std::shared_ptr<providers::model>(providers::make_recording_model(
+        {e.name, std::move(*path), std::move(system)}, *recorded, random_, std::move(blocking)));
+  }
+  // The first line only; the recording itself is read on the lane.
+  auto header = providers::read_recording_header(*path);
+  if (!header) return fail(errc::config, "model \"" + e.name + "\": " + header.error().message);
+  return std::shared_ptr<providers::model>(providers::make_replay_model(
+      {e.name, std::move(*path), std::move(*header), std::move(system)}, std::move(blocking)));
+}
+
+result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entry& e, std::string_view id) {
+  if (*e.api == conf::model_api::rehearsal) return make_rehearsal(e);
+  if (*e.api == conf::model_api::replay) return make_replay(e, id);
   if (*e.api != conf::model_api::openai_chat)
-    return fail(errc::config, "model \"" + e.name + "\" speaks " + std::string(conf::to_string(*e.api)) +
-                                  ", which comes in a later version; this one speaks openai-chat and rehearsal");
+    return fail(errc::config,
+                "model \"" + e.name + "\" speaks " + std::string(conf::to_string(*e.api)) +
+                    ", which comes in a later version; this one speaks openai-chat, rehearsal and replay");
 
   providers::chat_model_options o;
   o.name = e.name;

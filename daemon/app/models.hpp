@@ -28,7 +28,9 @@ class model_set {
   const conf::model_entry* entry(std::string_view name) const;
 
  private:
-  result<std::shared_ptr<providers::model>> make(const conf::model_entry& e, std::string_view id) const;
+  result<std::shared_ptr<providers::model>> make(const conf::model_entry& e, std::string_view id);
+  result<std::shared_ptr<providers::model>> make_rehearsal(const conf::model_entry& e) const;
+  result<std::shared_ptr<providers::model>> make_replay(const conf::model_entry& e, std::string_view id);
 
   const conf::configuration& all_;
   boost::asio::any_io_executor executor_;

@@ -1,6 +1,8 @@
 // Parsing for mcpbxd.
 #include "daemon/app/options.hpp"
 
+#include "daemon/options/parse.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
@@ -40,17 +42,12 @@ std::variant<command_line, int> parse_command_line(int argc, char** argv) {
   app.add_option("--log-level", level, "trace, debug, info, warn, error or off (info)")->type_name("LEVEL");
   app.add_flag("--check-config", o.check_config, "check the configuration, run nothing, and end");
   app.add_flag("--idle-exit", o.idle_exit, "end after idleExitMs (15 minutes) without callers or runs");
+  app.add_option("--private-folder", o.private_folder, "the folder made for this daemon by `mcpbx --standalone`")
+      ->type_name("PATH")
+      ->group("");
   app.add_option("--http", http, "an HTTP address as well")->type_name("HOST:PORT")->group("Not in this version");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& e) {
-    return app.exit(e);
-  } catch (const CLI::CallForVersion& e) {
-    return app.exit(e);
-  } catch (const CLI::ParseError& e) {
-    std::fprintf(stderr, "mcpbxd: %s; see `mcpbxd --help`\n", e.what());
-    return 2;
-  }
+  const auto tell = [](const std::string& wrong) { std::fprintf(stderr, "mcpbxd: %s\n", wrong.c_str()); };
+  if (const auto status = parse_words(app, argc, argv, tell)) return *status;
   if (!http.empty()) {
     std::fprintf(stderr, "mcpbxd: `--http` comes in a later version of mcpbx; callers reach this one on its socket\n");
     return 2;

@@ -1,8 +1,10 @@
 // The command line of `mcpbx`: verbs, their options, and one sentence for what comes later.
 #include "daemon/cli/cli.hpp"
 
+#include "conf/loop_levels.hpp"
 #include "daemon/cli/help.hpp"
 #include "daemon/cli/verbs.hpp"
+#include "daemon/options/parse.hpp"
 #include "mcp/support/text.hpp"
 
 #include <CLI/CLI.hpp>
@@ -111,9 +113,12 @@ int run(int argc, char** argv) {
   verb->add_option("-m,--model", question.model, "a configured model, or NAME/ID")->type_name("MODEL");
   verb->add_option("--system", question.system, "the system prompt")->type_name("TEXT");
   verb->add_option("--tools", globs, "only tools that match one of these patterns")->type_name("GLOB[,GLOB]");
-  verb->add_option("--max-rounds", question.max_rounds, "how many model calls may use tools, 0 to 100,000 (10)")
+  const auto [least_rounds, most_rounds] = conf::find_loop_number("maxRounds").range();
+  verb->add_option("--max-rounds", question.max_rounds,
+                   "how many model calls may use tools, " + std::to_string(least_rounds) + " to " +
+                       std::to_string(most_rounds) + " (10)")
       ->type_name("N")
-      ->check(silent(CLI::Range(0, 100000)));
+      ->check(silent(CLI::Range(least_rounds, most_rounds)));
   verb->add_option("--status", question.status, "status lines: names or off (names)")
       ->type_name("WORD")
       ->check(CLI::IsMember({"off", "names", "model"}).description(""));
@@ -216,18 +221,8 @@ int run(int argc, char** argv) {
       break;
     }
   }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& e) {
-    return app.exit(e);
-  } catch (const CLI::CallForVersion& e) {
-    return app.exit(e);
-  } catch (const CLI::ParseError& e) {
-    const auto used = app.get_subcommands();
-    screen.error(std::string(e.what()) + "; see `mcpbx " + (used.empty() ? "" : used.front()->get_name() + " ") +
-                 "--help`");
-    return usage;
-  }
+  if (const auto status = parse_words(app, argc, argv, [&](const std::string& wrong) { screen.error(wrong); }))
+    return *status;
   const auto used = app.get_subcommands();
   const bool help_asked = !used.empty() && used.front()->get_name() == "help";
   if (used.empty() || help_asked) {

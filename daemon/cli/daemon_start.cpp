@@ -110,16 +110,15 @@ result<int> wait_for_socket(const std::string& path, pid_t pid, int log_fd, off_
 
 result<connected> start_private(const place& p) {
   const char* tmp = std::getenv("TMPDIR");
-  std::string folder = std::string(tmp != nullptr && *tmp == '/' ? tmp : "/tmp") + "/mcpbx-XXXXXX";
-  if (::mkdtemp(folder.data()) == nullptr)
-    return fail(errc::io, "cannot make a folder for a private daemon in " + folder);
-  const std::string socket = p.socket.empty() ? folder + "/mcpbx.sock" : p.socket;
-  const int log = ::open((folder + "/mcpbxd.log").c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  std::vector<std::string> arguments{"--socket", socket};
+  auto folder = mcp::private_folder::make(tmp != nullptr && *tmp == '/' ? tmp : "/tmp");
+  if (!folder) return std::unexpected(folder.error());
+  const std::string socket = p.socket.empty() ? folder->socket() : p.socket;
+  const int log = ::open(folder->log().c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  std::vector<std::string> arguments{"--socket", socket, "--private-folder", folder->path()};
   if (!p.config.empty()) arguments.insert(arguments.end(), {"--config", p.config});
   auto pid = spawn(arguments, log, false);
   if (!pid) return std::unexpected(pid.error());
-  private_daemon own(*pid, folder);
+  private_daemon own(*pid, std::move(*folder));
   auto fd = wait_for_socket(socket, *pid, log, 0);
   ::close(log);
   if (!fd) return std::unexpected(fd.error());
@@ -172,8 +171,6 @@ private_daemon::~private_daemon() {
     }
     ::poll(nullptr, 0, 2);
   }
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
 }
 
 result<socket_choice> choose_socket(const place& p) {

@@ -2,6 +2,7 @@
 #pragma once
 #include "daemon/cli/connection.hpp"
 #include "mcp/support/error.hpp"
+#include "mcp/transport/private_folder.hpp"
 
 #include <sys/types.h>
 
@@ -18,18 +19,18 @@ struct place {
   bool standalone = false;
 };
 
-/// A private daemon (`--standalone`), ended and reaped by the destructor.
+/// A private daemon (`--standalone`), ended and reaped by the destructor, and its folder, removed then.
 class private_daemon {
  public:
   private_daemon() = default;
-  private_daemon(pid_t pid, std::string folder) : pid_(pid), folder_(std::move(folder)) {}
+  private_daemon(pid_t pid, mcp::private_folder folder) : pid_(pid), folder_(std::move(folder)) {}
   private_daemon(private_daemon&& other) noexcept;
   private_daemon& operator=(private_daemon&& other) noexcept;
   ~private_daemon();
 
  private:
   pid_t pid_ = -1;
-  std::string folder_;
+  mcp::private_folder folder_;
 };
 
 struct connected {

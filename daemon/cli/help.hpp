@@ -60,7 +60,8 @@ Examples:
 
 inline constexpr std::string_view servers =
     R"(States: disabled, starting, ready, lazy (starts at its first call), restarting, crash_loop (ended five times within
-10 s; it is tried again, ever more rarely), failed, stopped. What a server that is not well wrote last stands below the table.)";
+10 s; it is tried again, ever more rarely), failed (could not be started; tried again likewise), stopped. What a server
+that is not well wrote last stands below the table.)";
 
 inline constexpr std::string_view wait =
     R"(Keeps trying the socket. The status is 0 when every enabled server is ready (lazy ones count as ready), 1 when one cannot

@@ -44,6 +44,11 @@ class viewer {
     if (type == "text" && show_text_) {
       c_.screen->out(member_text(params, "text"));
       shown_ = true;
+    } else if (type == "snapshot" && show_text_) {
+      // This terminal was too slow: what it has shown of the round is void.
+      if (shown_) c_.screen->finish_line();
+      c_.screen->out(member_text(params, "text"));
+      shown_ = true;
     } else if (type == "status") {
       // Why a run ended without an answer is printed once, at its end: not here, and not from the error event.
       if (const std::string text = member_text(params, "text"); !text.starts_with("Stopped: ")) c_.screen->status(text);
@@ -117,6 +122,8 @@ int finish(context& c, const raw_json& result, bool text_shown) {
     return interrupted() ? interrupted_exit : no_answer;
   }
   c.screen->error(why.empty() ? "the run ended without an answer (" + reason + ")" : why);
+  // Nobody but the user can mend a key that is not there; the provider has not even been asked.
+  if (member_text(result, "cause") == to_string(errc::config)) return usage;
   return reason == "provider_error" ? provider_failed : no_answer;
 }
 

@@ -61,7 +61,9 @@ readiness judge(const raw_json& servers) {
     r.all_ready = false;
     std::string line = name + ": " + state;
     if (const std::string why = trouble(server); !why.empty()) line += ": " + why;
-    (state == "crash_loop" || state == "failed" ? r.hopeless : r.waiting) += "  " + line + "\n";
+    // A server whose start failed is tried again for ever; whoever waits for it should know.
+    const bool hopeless = state == "crash_loop" || state == "failed" || find_member(server, "startFailed").is_true();
+    (hopeless ? r.hopeless : r.waiting) += "  " + line + "\n";
     return true;
   });
   return r;

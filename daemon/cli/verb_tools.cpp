@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace mcpbx::cli {
 namespace {
@@ -34,6 +35,16 @@ void print_content(context& c, const raw_json& result) {
   });
   if (any) return;
   if (auto structured = find_member(result, "structuredContent")) c.screen->out_line(structured.text());
+}
+
+std::string no_such_tool(const std::string& name, const raw_json& similar) {
+  std::string text = "there is no tool `" + printable(cut_utf8(name, 128)) + "`";
+  std::string_view before = "; similar: ";
+  for_each_element(similar, [&](const raw_json& one) {
+    text += std::string(std::exchange(before, ", ")) + printable(one.as_string().value_or(""));
+    return true;
+  });
+  return text + "; `mcpbx tools` lists them all, `mcpbx servers` tells why a server's may be missing";
 }
 
 // The first line of a description, cut for a table.
@@ -107,8 +118,11 @@ int call(context& c, const call_options& o) {
   c.screen->clear_status();
   if (!got) return explain(c, got.error());
   if (got->error) {
-    const int code = explain(c, *got);
-    return !definition && got->error_code() == mcp::code::invalid_params ? static_cast<int>(no_such) : code;
+    if (const raw_json similar = find_member(find_member(got->error, "data"), "similar")) {
+      c.screen->error(no_such_tool(o.name, similar));
+      return no_such;
+    }
+    return explain(c, *got);
   }
   const bool is_error = find_member(got->result, "isError").is_true();
   if (c.json) {

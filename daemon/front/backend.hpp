@@ -25,11 +25,11 @@ class backend {
   [[nodiscard]] virtual std::shared_ptr<void> on_tools_change(std::function<void()> changed) = 0;
 
   // As runner has them.
-  virtual result<std::string> start_run(run_request r, run_events& events) = 0;
+  virtual result<std::shared_ptr<run_feed>> start_run(run_request r, runner::recorded told) = 0;
+  virtual result<std::shared_ptr<run_feed>> find_run(std::string_view run) const = 0;
   virtual bool cancel_run(std::string_view run, std::string text) = 0;
   virtual void answer(std::string_view run, std::string question, raw_json body,
                       std::function<void(result<void>)> done) = 0;
-  virtual void forget_runs(run_events& events) = 0;
   virtual loop_counters run_counts() const = 0;
 
   /// The daemon is to stop gracefully. Called in a turn of its own.
@@ -52,15 +52,15 @@ class live_backend final : public backend {
   std::shared_ptr<void> on_tools_change(std::function<void()> changed) override {
     return servers_.on_catalog_change(std::move(changed));
   }
-  result<std::string> start_run(run_request r, run_events& events) override {
-    return runs_.start(std::move(r), events);
+  result<std::shared_ptr<run_feed>> start_run(run_request r, runner::recorded told) override {
+    return runs_.start(std::move(r), std::move(told));
   }
+  result<std::shared_ptr<run_feed>> find_run(std::string_view run) const override { return runs_.find(run); }
   bool cancel_run(std::string_view run, std::string text) override { return runs_.cancel(run, std::move(text)); }
   void answer(std::string_view run, std::string question, raw_json body,
               std::function<void(result<void>)> done) override {
     runs_.answer(run, std::move(question), std::move(body), std::move(done));
   }
-  void forget_runs(run_events& events) override { runs_.forget(events); }
   loop_counters run_counts() const override { return runs_.counts(); }
   void stop() override { stop_(); }
 

@@ -1,4 +1,4 @@
-// See chat_params.hpp. The ranges are those of the configuration's `loop`, and 0 where it means "no limit".
+// See chat_params.hpp.
 #include "daemon/front/chat_params.hpp"
 
 #include "daemon/loop/caller_tools.hpp"
@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -15,36 +14,34 @@ namespace {
 
 using mcp::param_reader;
 
-constexpr std::int64_t week_ms = 7LL * 24 * 3600 * 1000;
 constexpr std::size_t longest_name = 128;
 
-/// Takes one number. `unlimited`: 0 is allowed and means no limit, which a ceiling lowers too.
+using bounds = decltype(chat_defaults::bound);
+
 template <class Number>
-void take(param_reader& in, std::string_view key, Number& into, std::int64_t least, std::int64_t most,
-          std::optional<std::int64_t> ceiling, bool unlimited = false) {
-  if (const auto given = in.integer(key, unlimited ? 0 : least, most)) into = static_cast<Number>(*given);
-  if (!ceiling) return;
-  if ((unlimited && into == 0) || static_cast<std::int64_t>(into) > *ceiling) into = static_cast<Number>(*ceiling);
+void take(param_reader& in, std::string_view key, Number& into, const bounds& bound_of) {
+  const limit_bound b = bound_of(key);
+  if (const auto given = in.integer(key, b.least, b.most)) into = static_cast<Number>(*given);
+  if (b.ceiling && ((b.zero_is_none && into == 0) || into > *b.ceiling)) into = static_cast<Number>(*b.ceiling);
 }
 
 void later(param_reader& in, std::string_view key, std::string_view what) {
   if (in.any(key)) in.wrong(key, std::string(what) + " not in this version of mcpbx; leave the member out");
 }
 
-void read_limits(param_reader& in, run_limits& l, const limit_ceiling& max) {
+void read_limits(param_reader& in, run_limits& l, const bounds& b) {
   static constexpr std::array<std::string_view, 2> limit_words{"synthesize", "stop"}, error_words{"continue", "stop"};
-  constexpr std::int64_t mib = 1 << 20;
-  take(in, "maxRounds", l.max_rounds, 0, 100'000, max.max_rounds);
-  take(in, "maxCallsPerRound", l.max_calls_per_round, 1, 10'000, max.max_calls_per_round);
-  take(in, "maxCalls", l.max_calls, 1, 1'000'000, max.max_calls);
-  take(in, "maxConsecutiveErrors", l.max_consecutive_errors, 1, 1'000, max.max_consecutive_errors, true);
-  take(in, "maxRepeatedCalls", l.max_repeated_calls, 1, 1'000, max.max_repeated_calls, true);
-  take(in, "toolConcurrency", l.tool_concurrency, 1, 1'024, max.tool_concurrency);
-  take(in, "timeoutMs", l.timeout_ms, 1, week_ms, max.timeout_ms);
-  take(in, "questionTimeoutMs", l.question_timeout_ms, 1, week_ms, max.question_timeout_ms);
-  take(in, "tokenBudget", l.token_budget, 1, 1'000'000'000, max.token_budget, true);
+  take(in, "maxRounds", l.max_rounds, b);
+  take(in, "maxCallsPerRound", l.max_calls_per_round, b);
+  take(in, "maxCalls", l.max_calls, b);
+  take(in, "maxConsecutiveErrors", l.max_consecutive_errors, b);
+  take(in, "maxRepeatedCalls", l.max_repeated_calls, b);
+  take(in, "toolConcurrency", l.tool_concurrency, b);
+  take(in, "timeoutMs", l.timeout_ms, b);
+  take(in, "questionTimeoutMs", l.question_timeout_ms, b);
+  take(in, "tokenBudget", l.token_budget, b);
+  take(in, "maxResultBytes", l.max_result_bytes, b);
   if (const auto yes = in.boolean("approveDestructive")) l.approve_destructive = l.approve_destructive || *yes;
-  take(in, "maxResultBytes", l.max_result_bytes, 256, 64 * mib, max.max_result_bytes);
   if (const auto w = in.word("onLimit", limit_words)) l.on_limit = *w == 0 ? on_limit::synthesize : on_limit::stop;
   if (const auto w = in.word("onToolError", error_words))
     l.on_tool_error = *w == 0 ? on_tool_error::go_on : on_tool_error::stop;
@@ -144,17 +141,27 @@ void read_names(param_reader& in, run_request& r) {
   }
 }
 
+// A named run may exist already. What makes two requests the same is their bytes, in any order of the members.
+void read_likeness(const param_reader& in, run_request& r) {
+  static constexpr std::array<std::string_view, 4> about_the_stream{"run", "stream", "detach", "_meta"};
+  const std::string rest = in.others(about_the_stream);
+  r.name_only = rest.empty();
+  r.likeness = r.name_only ? 0 : std::max<std::uint64_t>(stable_hash(rest), 1);
+}
+
 }  // namespace
 
 run_request read_chat(param_reader& in, const chat_defaults& defaults) {
   run_request r;
-  read_messages(in, r);
   read_names(in, r);
   r.stream = in.boolean("stream").value_or(true);
+  r.detach = in.boolean("detach").value_or(false);
+  if (!r.run.empty()) read_likeness(in, r);
+  if (!r.name_only) read_messages(in, r);
   r.limits = defaults.limits(r.model);
   const raw_json given = in.object("limits");
   param_reader limits = in.inside(given.empty() ? raw_json::literal("{}") : given, ".limits");
-  read_limits(limits, r.limits, defaults.ceiling);
+  read_limits(limits, r.limits, defaults.bound);
   // `status` is a key of `loop` and a field of the request; the field is the nearer one.
   read_status(limits, r.limits);
   read_status(in, r.limits);
@@ -164,8 +171,6 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults) {
   later(in, "profile", "profiles are");
   later(in, "session", "sessions that outlive a request are");
   later(in, "responseFormat", "response formats are");
-  if (in.boolean("detach").value_or(false))
-    in.wrong("detach", "runs that go on without their caller are not in this version of mcpbx; leave the member out");
   return r;
 }
 

@@ -6,23 +6,26 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace mcpbx::daemon {
 
-/// `loop.max` of the configuration: what no request can exceed. Unset: no ceiling but the key's own range.
-struct limit_ceiling {
-  std::optional<std::int64_t> max_rounds, max_calls_per_round, max_calls, max_consecutive_errors, max_repeated_calls,
-      tool_concurrency, timeout_ms, question_timeout_ms, token_budget, max_result_bytes;
+/// What a request may say for one number of its `limits`.
+struct limit_bound {
+  std::int64_t least = 0, most = std::numeric_limits<int>::max();
+  bool zero_is_none = false;            ///< 0 stands for "no limit", which is more than any number
+  std::optional<std::int64_t> ceiling;  ///< `loop.max`: what is above counts as this
 };
 
 /// What a request starts from.
 struct chat_defaults {
   /// The limits of the configuration with those of this model laid over them ("": the default model).
   std::function<run_limits(std::string_view model)> limits = [](std::string_view) { return run_limits(); };
-  limit_ceiling ceiling;
+  /// The bound of a key of `limits` ("maxRounds"): the configuration's range and ceiling of the same key.
+  std::function<limit_bound(std::string_view key)> bound = [](std::string_view) { return limit_bound(); };
 };
 
 /// Reads the params into a request. What is wrong stays in `in`; `run`, `principal` are as given by the caller or "".

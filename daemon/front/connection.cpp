@@ -8,6 +8,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -47,8 +48,7 @@ void connection::close(std::string_view why) {
   if (!why.empty()) log::warn(who() + ": closed: " + std::string(why));
   // First the session, so that nothing that ends from here on is answered; then what it had going.
   session_.close();
-  runs_.clear();
-  door_.daemon.forget_runs(*this);
+  for (auto& [serial, stream] : std::exchange(streams_, {})) stream->leave("the caller went away");
   count_into(door_.counters);
   outbox_.close();
   transport_->close();
@@ -60,7 +60,6 @@ void connection::count_into(door_counters& counters) const {
   counters.faults += session_.counts().faults;
   counters.stray += session_.counts().stray;
   counters.overloaded += session_.counts().overloaded;
-  counters.dropped_logs += outbox_.counts().dropped_logs;
 }
 
 void connection::on_message(mcp::message m) {
@@ -134,25 +133,61 @@ void connection::on_stuck(const std::string& why) {
   close(why);
 }
 
-void connection::start_run(run_request r, const mcp::reply_once& reply) {
-  if (runs_.size() >= door_.settings.max_runs_per_caller)
-    return reply.error(mcp::to_rpc_error({errc::limit, "this connection has " + std::to_string(runs_.size()) +
-                                                           " runs going already; wait for one of them"}));
+void connection::chat(run_request r, const mcp::reply_once& reply) {
   r.principal = "uid:" + std::to_string(peer_.uid);
+  if (r.detach) return start_detached(std::move(r), reply);
+  if (!has_room_for_stream(reply)) return;
   const bool deltas = r.stream;
-  auto started = door_.daemon.start_run(std::move(r), *this);
-  if (!started) return reply.error(mcp::to_rpc_error(started.error()));
-  runs_.insert_or_assign(*started, chat{reply, std::make_shared<event_stream>(reply.id(), *started), deltas});
-  reply.on_cancel([weak = weak_from_this(), run = *started] {
+  const auto feed = door_.daemon.start_run(std::move(r), {});
+  if (!feed) return reply.error(mcp::to_rpc_error(feed.error()));
+  open_stream(**feed, {.deltas = deltas}, reply);
+}
+
+void connection::start_detached(run_request r, const mcp::reply_once& reply) {
+  const auto feed = door_.daemon.start_run(std::move(r), [reply](const result<std::string>& run) {
+    if (run)
+      reply.result(raw_json::own("{\"run\":" + quoted(*run) + "}"));
+    else
+      reply.error(mcp::to_rpc_error(run.error()));
+  });
+  if (!feed) return reply.error(mcp::to_rpc_error(feed.error()));
+  if (!reply.open()) return;
+  // A caller that leaves before it has the answer may find the run by its name; one that cancels does not want it.
+  reply.on_cancel([weak = weak_from_this(), run = (*feed)->run()] {
     const auto self = weak.lock();
-    if (!self || self->closed_) return;  // close() tells the runner about all of them
-    self->runs_.erase(run);
-    self->door_.daemon.cancel_run(run, "cancelled by its caller");
+    if (self && !self->closed_) self->door_.daemon.cancel_run(run, "cancelled by its caller");
   });
 }
 
+void connection::attach(std::string_view run, run_feed::wish w, const mcp::reply_once& reply) {
+  if (!has_room_for_stream(reply)) return;
+  const auto feed = door_.daemon.find_run(run);
+  if (!feed) return reply.error(mcp::to_rpc_error(feed.error()));
+  open_stream(**feed, w, reply);
+}
+
+bool connection::has_room_for_stream(const mcp::reply_once& reply) const {
+  if (streams_.size() < door_.settings.max_runs_per_caller) return true;
+  reply.error(mcp::to_rpc_error({errc::limit, "this connection has " + std::to_string(streams_.size()) +
+                                                  " runs going already; wait for one of them"}));
+  return false;
+}
+
+void connection::open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_once& reply) {
+  const auto serial = reply.serial();
+  event_stream::owner& told = *this;  // the base is private
+  const auto stream = std::make_shared<event_stream>(told, reply, feed.run());
+  streams_.emplace(serial, stream);
+  reply.on_cancel([weak = weak_from_this(), serial] {
+    const auto self = weak.lock();
+    if (!self || self->closed_) return;  // close() lets go of all of them
+    if (const auto found = self->streams_.extract(serial)) found.mapped()->leave("cancelled by its caller");
+  });
+  stream->read(feed, w);
+}
+
 void connection::answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply) {
-  if (!runs_.contains(run))
+  if (std::ranges::none_of(streams_, [&](const auto& one) { return one.second->run() == run; }))
     return reply.error(mcp::to_rpc_error(
         {errc::not_found, "no run named " + quoted(run) +
                               " was started by this connection or attached to it, so it cannot answer its questions"}));
@@ -165,24 +200,19 @@ void connection::answer(const std::string& run, std::string question, raw_json b
 }
 
 bool connection::cancel_request(const mcp::rpc_id& id) {
-  for (const auto& [run, chat] : runs_)
-    if (chat.reply.id() == id) return door_.daemon.cancel_run(run, "cancelled by its caller");
+  for (const auto& [serial, stream] : streams_)
+    if (stream->reply().id() == id) return door_.daemon.cancel_run(stream->run(), "cancelled by its caller");
   return session_.cancel(id, "");
 }
 
-void connection::on_event(const std::string& run, run_event e) {
-  const auto found = runs_.find(run);
-  if (closed_ || found == runs_.end()) return;
-  if (!found->second.deltas && event_stream::is_delta(e.type)) return;
-  outbox_.push_event(found->second.stream, std::move(e));
+void connection::on_ready(const std::shared_ptr<event_stream>& stream, bool growing) {
+  outbox_.ready(stream, growing);
   watch_bytes();
 }
 
-void connection::on_done(const std::string& run, raw_json result) {
-  auto found = runs_.extract(run);
-  if (closed_ || found.empty()) return;
-  outbox_.push_done(found.mapped().stream, result);
-  found.mapped().reply.result(result);
+void connection::on_end(event_stream& stream) {
+  const auto kept = streams_.extract(stream.reply().serial());
+  stream.reply().result(stream.result());
 }
 
 }  // namespace mcpbx::daemon

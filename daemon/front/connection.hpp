@@ -2,6 +2,7 @@
 #pragma once
 #include "daemon/front/backend.hpp"
 #include "daemon/front/chat_params.hpp"
+#include "daemon/front/event_stream.hpp"
 #include "daemon/front/outgoing_queue.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/method_table.hpp"
@@ -26,7 +27,7 @@ using own_methods = mcp::method_table<connection>;
 /// What all connections of a door have done; part of mcpbx/status.
 struct door_counters {
   std::uint64_t accepted = 0, refused = 0, stuck = 0;
-  std::uint64_t requests = 0, faults = 0, stray = 0, overloaded = 0, dropped_logs = 0;
+  std::uint64_t requests = 0, faults = 0, stray = 0, overloaded = 0;
 };
 
 /// A door at one moment.
@@ -70,7 +71,7 @@ class connection final : public std::enable_shared_from_this<connection>,
                          public mcp::transport_events,
                          private mcp::caller_host,
                          private outgoing_queue::owner,
-                         private run_events {
+                         private event_stream::owner {
  public:
   connection(door_context& door, std::unique_ptr<mcp::transport> transport, mcp::peer_credentials peer);
   ~connection() override;
@@ -93,10 +94,12 @@ class connection final : public std::enable_shared_from_this<connection>,
   // For the handlers of its methods.
   door_context& door() noexcept { return door_; }
   const mcp::peer_credentials& peer() const noexcept { return peer_; }
-  std::size_t runs() const noexcept { return runs_.size(); }
-  /// Starts a run whose events and result go to the request that `reply` answers.
-  void start_run(run_request r, const mcp::reply_once& reply);
-  /// Answers a question of a run that was started here (or attached to); the reply comes when the answer is kept.
+  /// Starts a run, attaches to the one of that name, or goes on with one that waits for results. Its events and its
+  /// result go to the request that `reply` answers; a detached run's start is the answer.
+  void chat(run_request r, const mcp::reply_once& reply);
+  /// The same for a run that exists.
+  void attach(std::string_view run, run_feed::wish w, const mcp::reply_once& reply);
+  /// Answers a question of a run that was started here or attached to; the reply comes when the answer is kept.
   void answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply);
   /// Cancels an open request: a run ends with its result, anything else as notifications/cancelled says.
   bool cancel_request(const mcp::rpc_id& id);
@@ -104,12 +107,6 @@ class connection final : public std::enable_shared_from_this<connection>,
   void when_settled(milliseconds at_most, std::function<void()> then) override;
 
  private:
-  struct chat {
-    mcp::reply_once reply;
-    std::shared_ptr<event_stream> stream;
-    bool deltas = true;
-  };
-
   // transport_events
   void on_message(mcp::message m) override;
   void on_fault(mcp::line_fault f) override;
@@ -127,10 +124,13 @@ class connection final : public std::enable_shared_from_this<connection>,
   void pause_reading(bool paused) override { transport_->pause_reading(paused); }
   void ask_flush() override;
   void on_stuck(const std::string& why) override;
-  // run_events
-  void on_event(const std::string& run, run_event e) override;
-  void on_done(const std::string& run, raw_json result) override;
+  // event_stream::owner
+  void on_ready(const std::shared_ptr<event_stream>& stream, bool growing) override;
+  void on_end(event_stream& stream) override;
 
+  bool has_room_for_stream(const mcp::reply_once& reply) const;
+  void start_detached(run_request r, const mcp::reply_once& reply);
+  void open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_once& reply);
   void watch_bytes();
   std::string who() const;
 
@@ -140,7 +140,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   std::string name_;
   outgoing_queue outbox_;
   mcp::caller_session session_;
-  std::unordered_map<std::string, chat> runs_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<event_stream>> streams_;  // by the serial of the request
   bool closed_ = false, any_message_ = false, was_large_ = false;
 };
 

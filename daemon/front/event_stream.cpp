@@ -2,6 +2,7 @@
 #include "daemon/front/event_stream.hpp"
 
 #include <charconv>
+#include <utility>
 
 namespace mcpbx::daemon {
 namespace {
@@ -13,51 +14,62 @@ void append_number(std::string& out, std::uint64_t n) {
 
 }  // namespace
 
-event_stream::event_stream(const mcp::rpc_id& request, std::string_view run) {
+event_stream::event_stream(owner& told, mcp::reply_once reply, std::string run)
+    : owner_(&told), reply_(std::move(reply)), run_(std::move(run)) {
   head_ = R"({"jsonrpc":"2.0","method":"mcpbx/event","params":{"request":)";
-  head_ += request.token().text();
+  head_ += reply_.id().token().text();
   head_ += ",\"run\":";
-  append_quoted(head_, run);
+  append_quoted(head_, run_);
   head_ += ",\"seq\":";
 }
 
-segments event_stream::delta(run_event::kind kind, std::string_view text, std::string& scratch) {
-  scratch = head_;
-  append_number(scratch, ++seq_);
-  scratch += kind == run_event::kind::text ? R"(,"type":"text","text":)" : R"(,"type":"reasoning","text":)";
-  append_quoted(scratch, text);
-  scratch += "}}";
-  segments out;
-  out.append_copy(scratch);
-  return out;
+void event_stream::read(run_feed& feed, run_feed::wish w) {
+  reader_ = feed.attach(*this, w);
+  on_ready(false);
 }
 
-segments event_stream::event(const segments& body, std::uint64_t dropped, std::string& scratch) {
+void event_stream::leave(std::string why) {
+  owner_ = nullptr;
+  if (reader_) reader_->leave(std::move(why));
+}
+
+segments event_stream::next(std::string& scratch) {
+  if (owner_ == nullptr) return {};
+  if (const auto* e = reader_->peek()) {
+    segments text = line(*e, scratch);
+    reader_->pop();
+    return text;
+  }
+  // Only now is `done` in front of the response.
+  if (reader_->ended()) std::exchange(owner_, nullptr)->on_end(*this);
+  return {};
+}
+
+segments event_stream::line(const run_feed::entry& e, std::string& scratch) const {
   scratch = head_;
-  append_number(scratch, ++seq_);
-  if (dropped > 0) {
+  append_number(scratch, e.seq);
+  segments out;
+  if (e.event.is_delta()) {
+    scratch += e.event.type == run_event::kind::text ? R"(,"type":"text","text":)" : R"(,"type":"reasoning","text":)";
+    append_quoted(scratch, e.event.text);
+    scratch += "}}";
+    out.append_copy(scratch);
+    return out;
+  }
+  if (e.dropped > 0) {
     scratch += ",\"dropped\":";
-    append_number(scratch, dropped);
+    append_number(scratch, e.dropped);
   }
   scratch += ',';
-  segments out;
   out.append_copy(scratch);
   bool first = true;
-  for (const auto& piece : body.pieces()) {
+  for (const auto& piece : e.event.body.pieces()) {
     // The body's opening bracket is the one that the line has already.
     out.append(first ? piece.slice(piece.text().substr(1)) : piece);
     first = false;
   }
   out.append_literal("}");
   return out;
-}
-
-segments event_stream::done(const raw_json& result, std::string& scratch) {
-  segments body;
-  body.append_literal(R"({"type":"done","result":)");
-  body.append(result);
-  body.append_literal("}");
-  return event(body, 0, scratch);
 }
 
 }  // namespace mcpbx::daemon

@@ -1,32 +1,54 @@
-// The events of one run as the lines that leave: request, run and a sequence number in front of what the run said.
+// The events of a run as the lines of one request: request, run and number in front of what the run told. A stream of
+// its own for every request that started a run or attached to it.
 #pragma once
-#include "daemon/loop/runner.hpp"
-#include "mcp/rpc/message.hpp"
+#include "daemon/front/outgoing_queue.hpp"
+#include "daemon/loop/run_feed.hpp"
+#include "mcp/server/reply_once.hpp"
 #include "mcp/support/raw_json.hpp"
 
-#include <cstdint>
+#include <memory>
 #include <string>
-#include <string_view>
 
 namespace mcpbx::daemon {
 
-class event_stream {
+class event_stream final : public outgoing_queue::source,
+                           public std::enable_shared_from_this<event_stream>,
+                           private run_feed::listener {
  public:
-  event_stream(const mcp::rpc_id& request, std::string_view run);
+  class owner {
+   public:
+    virtual ~owner() = default;
+    /// As outgoing_queue::ready.
+    virtual void on_ready(const std::shared_ptr<event_stream>& stream, bool growing) = 0;
+    /// Its last event has been given to the outbox, and the request is to be answered now.
+    virtual void on_end(event_stream& stream) = 0;
+  };
 
-  /// Whether this kind is a delta of text: such events are joined while they wait.
-  static bool is_delta(run_event::kind k) { return k == run_event::kind::text || k == run_event::kind::reasoning; }
+  /// `told` must outlive the stream, or leave() be called before.
+  event_stream(owner& told, mcp::reply_once reply, std::string run);
 
-  /// The line for a delta; takes the next number. `scratch` is overwritten; its memory is used again.
-  segments delta(run_event::kind kind, std::string_view text, std::string& scratch);
-  /// The line for any other event. `dropped` log events before it were left out.
-  segments event(const segments& body, std::uint64_t dropped, std::string& scratch);
-  /// The last event: the run's result.
-  segments done(const raw_json& result, std::string& scratch);
+  /// Begins to read; what is there already leaves at once.
+  void read(run_feed& feed, run_feed::wish w);
+  /// Reads no more, and tells nobody. As feed_reader::leave.
+  void leave(std::string why);
+
+  const mcp::reply_once& reply() const noexcept { return reply_; }
+  const std::string& run() const noexcept { return run_; }
+  /// At its end: the result of the run.
+  const raw_json& result() const noexcept { return reader_->result(); }
+
+  segments next(std::string& scratch) override;
+  std::size_t waiting() const override { return reader_ ? reader_->waiting() : 0; }
 
  private:
-  std::string head_;  // up to the number
-  std::uint64_t seq_ = 0;
+  void on_ready(bool growing) override { owner_->on_ready(shared_from_this(), growing); }
+  segments line(const run_feed::entry& e, std::string& scratch) const;
+
+  owner* owner_;  // null once it has ended or left
+  mcp::reply_once reply_;
+  std::string run_;
+  std::string head_;  // of a line, up to the number
+  std::unique_ptr<feed_reader> reader_;
 };
 
 }  // namespace mcpbx::daemon

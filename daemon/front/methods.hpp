@@ -8,7 +8,7 @@ namespace mcpbx::daemon {
 void add_daemon_methods(own_methods& table);
 /// servers, restart, tools.
 void add_tool_methods(own_methods& table);
-/// chat.
+/// chat, attach.
 void add_chat_methods(own_methods& table, const chat_defaults& defaults);
 
 /// The result of mcpbx/status.

@@ -58,7 +58,7 @@ void append_servers(mcp::json_out& out, const std::vector<mcp::server_status>& s
   out.key("faulty").begin_array();
   for (const auto& s : servers) {
     using enum mcp::server_state;
-    if (s.state != crash_loop && s.state != failed && s.state != restarting && !s.suspect) continue;
+    if (s.state != crash_loop && s.state != failed && s.state != restarting && !s.start_failed && !s.suspect) continue;
     out.begin_object().member("name", s.name).member("state", mcp::to_string(s.state));
     out.member("lastError", redactor::redact(s.last_error)).end_object();
   }
@@ -139,7 +139,8 @@ raw_json status_of(door_context& door) {
   out.key("callers").begin_object().member("open", load.callers).member("max", door.settings.max_callers);
   out.member("accepted", load.counters.accepted).member("refused", load.counters.refused);
   out.member("closedForNotReading", load.counters.stuck).member("openRequests", load.open_requests).end_object();
-  append_runs(out, door.daemon.run_counts());
+  const auto runs = door.daemon.run_counts();
+  append_runs(out, runs);
   append_servers(out, door.daemon.servers());
   out.key("memory")
       .begin_object()
@@ -150,7 +151,7 @@ raw_json status_of(door_context& door) {
   out.member("largestOutboxBytes", load.largest_outbox).end_object();
   out.key("counters").begin_object().member("requests", load.counters.requests).member("faults", load.counters.faults);
   out.member("strayResponses", load.counters.stray).member("overloaded", load.counters.overloaded);
-  out.member("droppedLogs", load.counters.dropped_logs).end_object();
+  out.member("droppedLogs", runs.dropped_logs).end_object();
   out.end_object();
   return out.json();
 }
@@ -162,8 +163,6 @@ void add_daemon_methods(own_methods& table) {
   table.bind("mcpbx/stop", stop);
   add_later(table, "mcpbx/reload",
             "mcpbx/reload is not in this version of mcpbx; stop and start the daemon to read its configuration again");
-  add_later(table, "mcpbx/attach",
-            "mcpbx/attach is not in this version of mcpbx: a run belongs to the request that started it");
   for (std::string_view name : {"mcpbx/sessions/list", "mcpbx/sessions/get", "mcpbx/sessions/delete"})
     add_later(table, name, "sessions are not in this version of mcpbx: a run ends with its result");
 }

@@ -85,6 +85,7 @@ raw_json servers_of(const std::vector<mcp::server_status>& servers) {
       out.member("nextTryMs", s.next_try_ms);
     else
       out.member("nextTryMs", raw_json());
+    out.member("startFailed", s.start_failed);
     out.member("openCalls", s.open_calls).member("queuedCalls", s.queued_calls);
     out.member("noiseLines", s.noise_lines).member("droppedAnswers", s.dropped_answers);
     out.end_object();

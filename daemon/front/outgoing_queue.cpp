@@ -13,10 +13,6 @@ constexpr std::size_t overhead = sizeof(void*) * 24;
 constexpr std::size_t longest_scratch = 256u << 10;
 constexpr std::string_view list_changed_line = R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})";
 
-std::string event_key(const event_stream* stream, const std::string& call) {
-  return std::to_string(reinterpret_cast<std::uintptr_t>(stream)) + ":" + call;
-}
-
 }  // namespace
 
 outgoing_queue::outgoing_queue(const options& o, time_source& time, mcp::transport& to, owner& told)
@@ -29,11 +25,10 @@ outgoing_queue::~outgoing_queue() {
 void outgoing_queue::close() {
   closed_ = true;
   deadline_.reset();
-  for (auto& i : items_) byte_account::sub(i.delta.size());
+  for (auto& i : items_)
+    if (i.from) i.from->place_ = nullptr;
   items_.clear();
-  last_delta_.clear();
   progress_.clear();
-  logs_.clear();
   waiting_ = 0;
 }
 
@@ -48,10 +43,14 @@ void outgoing_queue::push(segments text) {
 
 void outgoing_queue::push_progress(std::uint64_t request, segments text) {
   if (closed_) return;
-  if (may_send())
+  if (may_send()) {
     send(std::move(text));
-  else
-    replace_or_add({.type = kind::progress, .text = std::move(text), .key = "r" + std::to_string(request)});
+  } else if (const auto found = progress_.find(request); found != progress_.end()) {
+    found->second->text = std::move(text);
+    recount(*found->second);
+  } else {
+    progress_.emplace(request, &add({.type = kind::progress, .text = std::move(text), .request = request}));
+  }
   watch_bound();
 }
 
@@ -64,51 +63,14 @@ void outgoing_queue::push_list_changed() {
   add({.type = kind::list_changed, .text = std::move(line)});
 }
 
-void outgoing_queue::push_event(const std::shared_ptr<event_stream>& stream, run_event e) {
+void outgoing_queue::ready(const std::shared_ptr<source>& s, bool growing) {
   if (closed_) return;
-  if (event_stream::is_delta(e.type)) {
-    auto last = last_delta_.find(stream.get());
-    if (last != last_delta_.end() && last->second->event == e.type) {
-      ++counts_.joined;
-      byte_account::add(e.text.size());
-      last->second->delta += e.text;
-      recount(*last->second);
-    } else {
-      byte_account::add(e.text.size());
-      item& added = add({.type = kind::delta, .event = e.type, .delta = std::move(e.text), .stream = stream});
-      last_delta_[stream.get()] = &added;
-    }
-    return watch_bound();
-  }
-  // Text that comes after this event must stay behind it.
-  last_delta_.erase(stream.get());
-  if (may_send()) {
-    send(stream->event(e.body, 0, scratch_));
-    return watch_bound();
-  }
-  item waiting{.type = kind::event, .event = e.type, .text = std::move(e.body), .stream = stream};
-  if (e.type == run_event::kind::tool_progress) {
-    waiting.key = event_key(stream.get(), e.call);
-    replace_or_add(std::move(waiting));
-  } else if (e.type == run_event::kind::tool_log) {
-    if (logs_.size() >= options_.max_logs) drop_oldest_log();
-    waiting.type = kind::log;
-    logs_.push_back(&add(std::move(waiting)));
-  } else {
-    add(std::move(waiting));
-  }
-  watch_bound();
-}
-
-void outgoing_queue::push_done(const std::shared_ptr<event_stream>& stream, raw_json result) {
-  if (closed_) return;
-  last_delta_.erase(stream.get());
-  if (may_send()) {
-    send(stream->done(result, scratch_));
-  } else {
-    item waiting{.type = kind::done, .stream = stream};
-    waiting.text.append(std::move(result));
-    add(std::move(waiting));
+  if (s->place_ != nullptr) {
+    recount(*s->place_);
+    // What it had kept back grows no more.
+    if (!growing && items_.size() == 1) return flush();
+  } else if (growing || !may_send() || !pull(*s)) {
+    if (!closed_) s->place_ = &add({.type = kind::source, .from = s});
   }
   watch_bound();
 }
@@ -125,83 +87,57 @@ outgoing_queue::item& outgoing_queue::add(item i) {
 
 void outgoing_queue::recount(item& i) {
   waiting_ -= i.cost;
-  i.cost = i.type == kind::gone ? 0 : i.text.size() + i.delta.size() + overhead;
+  i.cost = overhead + (i.from ? i.from->waiting() : i.text.size());
   waiting_ += i.cost;
-}
-
-void outgoing_queue::replace_or_add(item i) {
-  auto found = progress_.find(i.key);
-  if (found == progress_.end()) {
-    std::string key = i.key;
-    progress_.emplace(std::move(key), &add(std::move(i)));
-    return;
-  }
-  ++counts_.replaced;
-  found->second->text = std::move(i.text);
-  recount(*found->second);
-}
-
-void outgoing_queue::drop_oldest_log() {
-  item& oldest = *logs_.front();
-  logs_.pop_front();
-  ++counts_.dropped_logs;
-  const std::uint64_t count = oldest.dropped + 1;
-  // The next log that stays tells how many are missing before it.
-  if (logs_.empty())
-    logs_left_out_ += count;
-  else
-    logs_.front()->dropped += count;
-  oldest.type = kind::gone;
-  oldest.text = {};
-  oldest.stream.reset();
-  recount(oldest);
 }
 
 // An item leaves: nothing may find it any more.
 void outgoing_queue::forget(item& i) {
   waiting_ -= i.cost;
-  byte_account::sub(i.delta.size());
-  if (i.type == kind::delta) {
-    auto last = last_delta_.find(i.stream.get());
-    if (last != last_delta_.end() && last->second == &i) last_delta_.erase(last);
-  }
-  if (!i.key.empty()) progress_.erase(i.key);
-  if (i.type == kind::log) {
-    logs_.pop_front();
-    i.dropped += std::exchange(logs_left_out_, 0);
-  }
+  if (i.type == kind::progress) progress_.erase(i.request);
   if (i.type == kind::list_changed) list_changed_ = false;
-}
-
-segments outgoing_queue::render(item& i) {
-  if (scratch_.capacity() > longest_scratch) scratch_ = {};
-  switch (i.type) {
-    case kind::delta:
-      return i.stream->delta(i.event, i.delta, scratch_);
-    case kind::event:
-    case kind::log:
-      return i.stream->event(i.text, i.dropped, scratch_);
-    case kind::done:
-      return i.stream->done(i.text.pieces().front(), scratch_);
-    case kind::message:
-    case kind::progress:
-    case kind::list_changed:
-    case kind::gone:
-      break;
-  }
-  return std::move(i.text);
+  if (i.from) i.from->place_ = nullptr;
 }
 
 void outgoing_queue::flush() {
+  if (pulling_) return;
   flush_asked_ = false;
-  if (closed_) return;
-  while (!items_.empty() && transport_.unsent() < options_.feed_below) {
+  while (!closed_ && !items_.empty() && transport_.unsent() < options_.feed_below) {
     item& first = items_.front();
+    if (first.type == kind::source) {
+      take_turn();
+      continue;
+    }
     forget(first);
-    if (first.type != kind::gone) send(render(first));
+    send(std::move(first.text));
     items_.pop_front();
   }
   watch_bound();
+}
+
+// The first in the line gives what it can. If there is more than the transport takes, it goes to the end of the line,
+// so that a stream that never runs dry keeps nobody waiting.
+void outgoing_queue::take_turn() {
+  const auto from = items_.front().from;
+  const bool dry = pull(*from);
+  if (closed_) return;
+  forget(items_.front());
+  items_.pop_front();
+  if (!dry) from->place_ = &add({.type = kind::source, .from = from});
+}
+
+// Whether it has nothing left.
+bool outgoing_queue::pull(source& s) {
+  if (scratch_.capacity() > longest_scratch) scratch_ = {};
+  pulling_ = true;
+  bool dry = false;
+  while (!dry && !closed_ && transport_.unsent() < options_.feed_below) {
+    segments text = s.next(scratch_);
+    dry = text.empty();
+    if (!dry) send(std::move(text));
+  }
+  pulling_ = false;
+  return dry;
 }
 
 void outgoing_queue::send(segments text) {
@@ -210,8 +146,9 @@ void outgoing_queue::send(segments text) {
 }
 
 void outgoing_queue::watch_bound() {
+  if (closed_ || pulling_) return;
   const bool over = bytes() > options_.bound;
-  // The last thing that is done: the owner may destroy the queue.
+  // The last thing that is done: the owner closes the queue.
   if (over && over_ && neglected())
     return owner_.on_stuck("the caller does not read: more than " + std::to_string(options_.ceiling >> 20) +
                            " MiB wait for it");

@@ -2,12 +2,11 @@
 // memory and never slows a tool server that others share (guarantees row 17). Knows no I/O; the time comes through its
 // source.
 //
-// Answers never drop. Deltas of text join, progress keeps the last per token, logs drop the oldest with a count,
-// list_changed is a flag. Over the bound the caller is not read any more; over it for too long, it is closed. Answers
-// to what it had asked before still come: a caller that lets them pile up to the ceiling without reading is closed at
-// once.
+// Answers never drop, progress keeps the last per token, list_changed is a flag. Streams of events (event_stream) are
+// not copied in: they have a place in the line, and give their next event when it can leave. Over the bound the caller
+// is not read any more; over it for too long, it is closed. Answers to what it had asked before still come: a caller
+// that lets them pile up to the ceiling without reading is closed at once.
 #pragma once
-#include "daemon/front/event_stream.hpp"
 #include "mcp/support/raw_json.hpp"
 #include "mcp/support/time.hpp"
 #include "mcp/transport/transport.hpp"
@@ -28,7 +27,6 @@ class outgoing_queue {
     milliseconds grace{30'000};           ///< time over the bound, after which it is closed
     std::size_t ceiling = 40u << 20;      ///< bytes behind the message that is leaving: closed, unless it reads
     std::size_t feed_below = 256u << 10;  ///< the transport is given more while it has less than this
-    std::size_t max_logs = 256;           ///< log events that wait
   };
   /// Told by the queue; never from inside its destructor.
   class owner {
@@ -37,12 +35,11 @@ class outgoing_queue {
     virtual void pause_reading(bool paused) = 0;
     /// flush() is to be called at the end of this turn.
     virtual void ask_flush() = 0;
-    /// The caller has not read for too long. The queue may be destroyed from inside.
+    /// The caller has not read for too long. The queue may be closed from inside.
     virtual void on_stuck(const std::string& why) = 0;
   };
-  struct counters {
-    std::uint64_t joined = 0, replaced = 0, dropped_logs = 0;
-  };
+  /// Has messages of its own, made when they can leave.
+  class source;
 
   /// `to`, `time`, `o` and `told` must outlive the queue.
   outgoing_queue(const options& o, time_source& time, mcp::transport& to, owner& told);
@@ -54,9 +51,8 @@ class outgoing_queue {
   void push(segments text);
   void push_progress(std::uint64_t request, segments text);
   void push_list_changed();
-  /// Deltas wait for the end of the turn, so that those that arrived together leave together.
-  void push_event(const std::shared_ptr<event_stream>& stream, run_event e);
-  void push_done(const std::shared_ptr<event_stream>& stream, raw_json result);
+  /// `s` has something to give, or more of it. What is `growing` leaves at the end of the turn: more may join it.
+  void ready(const std::shared_ptr<source>& s, bool growing);
 
   /// Gives the transport what it may have. At the end of a turn, and when the transport has drained.
   void flush();
@@ -66,18 +62,14 @@ class outgoing_queue {
   /// Bytes that have not left yet, here and in the transport.
   std::size_t bytes() const noexcept { return waiting_ + transport_.unsent(); }
   bool over() const noexcept { return over_; }
-  const counters& counts() const noexcept { return counts_; }
 
  private:
-  enum class kind : std::uint8_t { message, progress, list_changed, delta, event, log, done, gone };
+  enum class kind : std::uint8_t { message, progress, list_changed, source };
   struct item {
     kind type = kind::message;
-    run_event::kind event = run_event::kind::text;
-    segments text{};  // the message, or the event's body
-    std::string delta{};
-    std::shared_ptr<event_stream> stream{};
-    std::string key{};          // progress: what it is replaced by
-    std::uint64_t dropped = 0;  // logs left out before this one
+    segments text{};
+    std::uint64_t request = 0;  // progress: whose
+    std::shared_ptr<source> from{};
     std::size_t cost = 0;
   };
 
@@ -85,10 +77,9 @@ class outgoing_queue {
   item& add(item i);
   void recount(item& i);
   void forget(item& i);
-  void replace_or_add(item i);
-  void drop_oldest_log();
-  segments render(item& i);
   void send(segments text);
+  bool pull(source& s);
+  void take_turn();
   void watch_bound();
   bool neglected() const;
   void on_deadline();
@@ -97,19 +88,30 @@ class outgoing_queue {
   time_source& time_;
   mcp::transport& transport_;
   owner& owner_;
-  std::deque<item> items_;                                     // references stay valid: only its ends change
-  std::unordered_map<const event_stream*, item*> last_delta_;  // deltas that can still grow
-  std::unordered_map<std::string, item*> progress_;            // progress that can still be replaced
-  std::deque<item*> logs_;
-  std::uint64_t logs_left_out_ = 0;  // since the last log that stayed
-  std::size_t waiting_ = 0;          // cost of the items
+  std::deque<item> items_;                             // references stay valid: only its ends change
+  std::unordered_map<std::uint64_t, item*> progress_;  // by request: progress that can still be replaced
+  std::size_t waiting_ = 0;                            // cost of the items
   std::size_t unsent_when_armed_ = 0;
   std::uint64_t given_ = 0;            // bytes ever given to the transport
   std::uint64_t taken_when_over_ = 0;  // bytes the caller had taken when it came over the bound
   std::unique_ptr<timer> deadline_;
   bool list_changed_ = false, flush_asked_ = false, over_ = false, closed_ = false;
+  bool pulling_ = false;  // a source gives its messages; what it causes waits
   std::string scratch_;
-  counters counts_;
+};
+
+class outgoing_queue::source {
+ public:
+  virtual ~source() = default;
+  /// The next message, or an empty one when there is none now. `scratch` may be overwritten; its memory is used again.
+  /// Messages may be pushed from inside; they leave behind those that this source has given.
+  virtual segments next(std::string& scratch) = 0;
+  /// Bytes that wait in it.
+  virtual std::size_t waiting() const = 0;
+
+ private:
+  friend class outgoing_queue;
+  item* place_ = nullptr;
 };
 
 }  // namespace mcpbx::daemon

@@ -105,6 +105,14 @@ segments tool_result(std::string_view call, bool is_error, const raw_json& resul
   return s;
 }
 
+segments answer(const record::answer& a) {
+  std::string json = R"({"type":"answer")";
+  member(json, "question", a.id);
+  member(json, "approve", find_member(a.body, "approve").is_true());
+  if (a.expired) member(json, "expired", true);
+  return whole(json);
+}
+
 // The body is an object of ours: its members go on after the question's.
 segments question(const record::question& q) {
   std::string json = R"({"type":"question")";
@@ -144,6 +152,44 @@ segments error(std::string_view message, bool retryable) {
   return whole(json);
 }
 
+segments snapshot(const segments& round, const std::string* text, const std::vector<segments>& calls,
+                  const std::vector<segments>& questions) {
+  std::string json = R"({"type":"snapshot")";
+  if (!round.empty()) {
+    const raw_json body = round.join();
+    member(json, "round", find_member(body, "round").as_integer().value_or(0));
+    member(json, "model", member_text(body, "model"));
+  }
+  if (text != nullptr) member(json, "text", *text);
+  segments s;
+  s.append_copy(json);
+  const auto list = [&](std::string_view key, const std::vector<segments>& bodies) {
+    std::string before(key);
+    for (const auto& body : bodies) {
+      s.append_copy(before);
+      s.append(body);
+      before = ",";
+    }
+    s.append_copy(bodies.empty() ? before + "]" : "]");
+  };
+  list(",\"calls\":[", calls);
+  list(",\"questions\":[", questions);
+  s.append_literal("}");
+  return s;
+}
+
+segments done(const raw_json& result) {
+  segments s;
+  s.append_literal(R"({"type":"done","result":)");
+  s.append(result);
+  s.append_literal("}");
+  return s;
+}
+
+raw_json result_of_done(const segments& body) {
+  return body.pieces().at(1);
+}
+
 raw_json run_result(const run_core& core) {
   std::string json = R"({"run":)";
   append_quoted(json, core.started().run);
@@ -151,6 +197,7 @@ raw_json run_result(const run_core& core) {
   member(json, "text", core.text());
   member(json, "stopReason", to_string(core.parked() ? stop_reason::caller_tools : core.reason()));
   if (!core.reason_text().empty()) member(json, "reason", core.reason_text());
+  if (core.misconfigured()) member(json, "cause", to_string(errc::config));
   member(json, "rounds", static_cast<std::int64_t>(core.rounds()));
   json += ",\"toolCalls\":[";
   bool first = true;

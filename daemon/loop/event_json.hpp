@@ -7,7 +7,9 @@
 #include "providers/model/message.hpp"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace mcpbx::daemon::event_json {
 
@@ -19,8 +21,17 @@ segments tool_progress(std::string_view call, const raw_json& params);
 segments tool_result(std::string_view call, bool is_error, const raw_json& result, std::int64_t duration_ms);
 /// The question of a record.
 segments question(const record::question& q);
+/// That a question is open no more: for everybody who was asked.
+segments answer(const record::answer& a);
 segments usage(const providers::usage& so_far);
 segments error(std::string_view message, bool retryable);
+/// What has been dropped, folded: `round` is the body of the last round event or empty, `text` the text since then or
+/// null for whoever gets no text, `calls` and `questions` are the bodies of the events of those that are open.
+segments snapshot(const segments& round, const std::string* text, const std::vector<segments>& calls,
+                  const std::vector<segments>& questions);
+segments done(const raw_json& result);
+/// The result inside of a body made by done(), sharing its bytes.
+raw_json result_of_done(const segments& body);
 
 /// What an approval question shows: the tool, the arguments as the model wrote them, why there is a question, and the
 /// schema of its answer.

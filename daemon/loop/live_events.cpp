@@ -31,7 +31,7 @@ bool debugging() {
 }  // namespace
 
 void live_run::emit(run_event::kind type, segments body, std::string call) {
-  if (events_) events_->on_event(name(), run_event{type, std::move(call), {}, std::move(body)});
+  feed_->push({type, std::move(call), {}, std::move(body)});
 }
 
 void live_run::emit_status(std::string_view text, std::string_view tool) {
@@ -44,13 +44,24 @@ void live_run::on_text(std::string_view delta) {
     formulating_ = true;
     emit_status(words::formulating);
   }
-  if (events_ && request_.stream)
-    events_->on_event(name(), run_event{run_event::kind::text, {}, std::string(delta), {}});
+  feed_->push({run_event::kind::text, {}, std::string(delta), {}});
 }
 
 void live_run::on_reasoning(std::string_view delta) {
-  if (model_call_ && events_ && request_.stream && !delta.empty())
-    events_->on_event(name(), run_event{run_event::kind::reasoning, {}, std::string(delta), {}});
+  if (model_call_ && !delta.empty()) feed_->push({run_event::kind::reasoning, {}, std::string(delta), {}});
+}
+
+void live_run::when_recorded(runner::recorded told) {
+  to_be_told_.push_back(std::move(told));
+  if (recorded_) tell_recorded();
+}
+
+void live_run::tell_recorded() {
+  if (!recorded_)
+    recorded_ =
+        store_broken_ ? result<void>(fail(errc::io, "the run was not started: " + store_fault_)) : result<void>();
+  for (const auto& told : std::exchange(to_be_told_, {}))
+    told(*recorded_ ? result<std::string>(name()) : std::unexpected(recorded_->error()));
 }
 
 void live_run::on_reply(providers::model_reply reply) {
@@ -74,7 +85,7 @@ void live_run::tell(const record::round_started& r) {
                           r.depth, r.shortened));
   if (r.depth > 0) emit_status(r.with_tools ? words::processing : words::formulating);
   formulating_ = r.depth > 0 && !r.with_tools;
-  if (events_) emit(run_event::kind::round, event_json::round(core_.rounds(), r.model));
+  emit(run_event::kind::round, event_json::round(core_.rounds(), r.model));
 }
 
 void live_run::tell(const record::assistant& r) {
@@ -85,17 +96,17 @@ void live_run::tell(const record::assistant& r) {
                            calls.empty() ? std::string("no calls") : "calls " + log_names(calls)));
   told_calls_.clear();
   if (!calls.empty()) emit_status(words::selecting);
-  if (events_) emit(run_event::kind::usage, event_json::usage(core_.usage()));
+  emit(run_event::kind::usage, event_json::usage(core_.usage()));
 }
 
 void live_run::tell(const record::model_failed& r) {
   log::info(fmt::format("run {}: depth {}: the model call failed after {} ms: {}", name(), core_.depth(), r.ms,
                         r.error.message));
-  if (events_) emit(run_event::kind::error, event_json::error(r.error.message, r.error.retryable || !core_.ending()));
+  emit(run_event::kind::error, event_json::error(r.error.message, r.error.retryable || !core_.ending()));
 }
 
 void live_run::emit_call(std::string_view id, std::string_view server) {
-  if (!told_calls_.emplace(id).second || !events_) return;
+  if (!told_calls_.emplace(id).second) return;
   const auto& report = core_.report(id);
   emit(run_event::kind::tool_call, event_json::tool_call(id, report.name, server, report.arguments), std::string(id));
 }
@@ -113,7 +124,6 @@ void live_run::tell(const record::call_result& r) {
   if (debugging())
     log::debug(fmt::format("run {}: depth {}: {} {} after {} ms", name(), core_.depth(), log_name(report.name),
                            r.is_error ? "failed" : "answered", r.ms));
-  if (!events_) return;
   emit_call(r.call_id, report.server);  // a call that was refused without an intent is shown too
   emit(run_event::kind::tool_result, event_json::tool_result(r.call_id, r.is_error, r.result, r.ms), r.call_id);
   if (r.is_error && !core_.ending() && tells_status()) {
@@ -124,13 +134,16 @@ void live_run::tell(const record::call_result& r) {
 }
 
 void live_run::tell(const record::question& r) {
-  if (events_) emit(run_event::kind::question, event_json::question(r), r.call_id);
+  feed_->push({run_event::kind::question, r.call_id, r.id, event_json::question(r)});
+}
+
+void live_run::tell(const record::answer& r) {
+  feed_->push({run_event::kind::answer, {}, r.id, event_json::answer(r)});
 }
 
 void live_run::tell(const record::caller_result& r) {
-  if (events_)
-    emit(run_event::kind::tool_result,
-         event_json::tool_result(r.call_id, find_member(r.result, "isError").is_true(), r.result, 0), r.call_id);
+  emit(run_event::kind::tool_result,
+       event_json::tool_result(r.call_id, find_member(r.result, "isError").is_true(), r.result, 0), r.call_id);
 }
 
 void live_run::tell(const record::run_ended& r) {
@@ -141,12 +154,10 @@ void live_run::tell(const record::run_ended& r) {
 }
 
 void live_run::deliver() {
-  if (auto* told = std::exchange(events_, nullptr)) told->on_done(name(), event_json::run_result(core_));
+  if (feed_->wanted()) feed_->done(event_json::run_result(core_));
 }
 
 void live_run::deliver_failure(std::string_view what) {
-  auto* told = std::exchange(events_, nullptr);
-  if (!told) return;
   if (core_.started().run.empty()) {
     record::run_started bare;
     bare.run = name();
@@ -154,7 +165,7 @@ void live_run::deliver_failure(std::string_view what) {
   }
   for (const auto& r : core_.recovery()) core_.apply(r);
   log::error("run " + name() + " ended by a fault of mcpbx: " + std::string(what));
-  told->on_done(name(), event_json::run_result(core_));
+  deliver();
 }
 
 }  // namespace mcpbx::daemon

@@ -88,7 +88,7 @@ live_run::reaction live_run::on_answer(answer_given& a) {
   return r;
 }
 
-// The caller is told like at the end, and nobody anything until its results are there.
+// The callers are told like at the end.
 void live_run::hand_over() {
   parked_limit_ = around_.time.make_timer();
   parked_limit_->arm(around_.time.now() + milliseconds(request_.limits.question_timeout_ms), [weak = weak_from_this()] {
@@ -96,10 +96,10 @@ void live_run::hand_over() {
       self->stop(stop_reason::caller_tools, "the results of the caller's own tools did not come in " +
                                                 words::span_of(self->request_.limits.question_timeout_ms));
   });
-  if (auto* told = std::exchange(events_, nullptr)) told->on_done(name(), event_json::run_result(core_));
+  feed_->done(event_json::run_result(core_));
 }
 
-result<void> live_run::take_results(std::vector<record::caller_result> results, run_events& events) {
+result<void> live_run::take_results(std::vector<record::caller_result> results) {
   const auto waiting = core_.handed();
   if (!core_.parked() || waiting.empty() || results_taken_)
     return fail(errc::invalid_argument, "run " + quoted(name()) + " does not wait for results of its caller's tools");
@@ -112,7 +112,7 @@ result<void> live_run::take_results(std::vector<record::caller_result> results, 
     return fail(errc::invalid_argument, "run " + quoted(name()) + " waits for " + std::to_string(waiting.size()) +
                                             " results, and " + std::to_string(results.size()) + " were sent");
   results_taken_ = true;
-  events_ = &events;
+  feed_->reopen();
   inbox_.push(results_given{std::move(results)});
   return {};
 }

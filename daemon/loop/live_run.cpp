@@ -23,11 +23,11 @@ constexpr milliseconds settle_time{1'000};  // what the first round waits for se
 }  // namespace
 
 live_run::live_run(run_surroundings& around, run_request request, std::shared_ptr<providers::model> model,
-                   run_events& events)
+                   std::shared_ptr<run_feed> feed)
     : around_(around),
       request_(std::move(request)),
       model_(std::move(model)),
-      events_(&events),
+      feed_(std::move(feed)),
       inbox_(around.executor),
       own_tools_(caller_entries(request_.client_tools)),
       began_(around.time.now()),
@@ -52,7 +52,8 @@ asio::awaitable<void> live_run::live() {
   auto early = co_await wait_for_tools();
   records first;
   first.emplace_back(opening());
-  co_await write(std::move(first));
+  co_await write(std::move(first), request_.detach);
+  tell_recorded();
   if (early) co_await react(std::move(*early));
   for (;;) {
     co_await carry_out_all();
@@ -130,6 +131,7 @@ asio::awaitable<void> live_run::write(records batch, bool synced) {
       store_broken_ = true;
       const auto why = "the run's journal could not be written: " + written.error().message;
       log::error("run " + name() + ": " + why);
+      store_fault_ = why;
       const bool at_the_end = std::holds_alternative<record::run_ended>(batch.back());
       if (!std::holds_alternative<record::run_started>(batch.front())) batch.clear();
       if (at_the_end)
@@ -214,6 +216,7 @@ record::run_started live_run::opening() {
   r.tools = request_.tools;
   r.approve = request_.approve;
   r.client_tools = request_.client_tools;
+  r.detached = request_.detach;
   r.limits = request_.limits;
   return r;
 }
@@ -235,7 +238,6 @@ void live_run::take_offer() {
 
 void live_run::call_model(const command::call_model& c) {
   round_began_ = around_.time.now();
-  formulating_ = false;
   providers::model_request ask;
   ask.messages = core_.messages();
   if (c.with_tools && !offer_->set->tools.empty()) ask.tools = offer_->set;
@@ -328,7 +330,7 @@ void live_run::run_call(const command::run_call& c) {
     if (auto self = weak.lock()) self->inbox_.push(call_done{id, std::move(outcome)});
   };
   out.progress = [weak = weak_from_this(), id = c.call_id](const raw_json& params) {
-    if (auto self = weak.lock(); self && self->events_ && self->core_.is_open(id))
+    if (auto self = weak.lock(); self && self->core_.is_open(id))
       self->emit(run_event::kind::tool_progress, event_json::tool_progress(id, params), id);
   };
   const auto ticket = server->call(std::move(out));

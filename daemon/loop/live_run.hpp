@@ -4,6 +4,7 @@
 #include "daemon/loop/argument_checks.hpp"
 #include "daemon/loop/round_tools.hpp"
 #include "daemon/loop/run_core.hpp"
+#include "daemon/loop/run_feed.hpp"
 #include "daemon/loop/runner.hpp"
 #include "daemon/loop/tool_source.hpp"
 #include "daemon/store/journal.hpp"
@@ -44,7 +45,8 @@ struct run_surroundings {
 
 class live_run final : public providers::model_events, public std::enable_shared_from_this<live_run> {
  public:
-  live_run(run_surroundings& around, run_request request, std::shared_ptr<providers::model> model, run_events& events);
+  live_run(run_surroundings& around, run_request request, std::shared_ptr<providers::model> model,
+           std::shared_ptr<run_feed> feed);
 
   const std::string& name() const noexcept { return request_.run; }
   const run_core& core() const noexcept { return core_; }
@@ -59,12 +61,16 @@ class live_run final : public providers::model_events, public std::enable_shared
     std::function<void(result<void>)> done;  ///< told when the answer is kept, or why not
   };
   void answer(answer_given a) { inbox_.push(std::move(a)); }
-  /// Takes the results of all calls that were handed to the caller; the run goes on and tells `events`. An error when
-  /// it does not wait for exactly these.
-  result<void> take_results(std::vector<record::caller_result> results, run_events& events);
-  /// From now on nobody is told anything.
-  void silence() noexcept { events_ = nullptr; }
-  bool tells(const run_events& events) const noexcept { return events_ == &events; }
+  /// Takes the results of all calls that were handed to the caller; the run goes on, and its feed is open again. An
+  /// error when it does not wait for exactly these.
+  result<void> take_results(std::vector<record::caller_result> results);
+  /// What it tells.
+  const std::shared_ptr<run_feed>& feed() const noexcept { return feed_; }
+  std::uint64_t likeness() const noexcept { return request_.likeness; }
+  /// `told` hears its name when its start is recorded (synced, for a detached run), or why it cannot be; at once when
+  /// that is known already.
+  void when_recorded(runner::recorded told);
+  bool was_recorded() const noexcept { return recorded_ && recorded_->has_value(); }
   /// Hands over the result. The last thing a run does.
   void deliver();
   /// A bug ended live(): the caller still gets a result.
@@ -153,23 +159,28 @@ class live_run final : public providers::model_events, public std::enable_shared
   void tell(const record::call_intent& r);
   void tell(const record::call_result& r);
   void tell(const record::question& r);
+  void tell(const record::answer& r);
   void tell(const record::caller_result& r);
   void tell(const record::run_ended& r);
   template <class Other>
   void tell(const Other&) {}
+  void tell_recorded();
   void emit(run_event::kind type, segments body, std::string call = {});
   void emit_status(std::string_view text, std::string_view tool = {});
   void emit_call(std::string_view id, std::string_view server);
-  bool tells_status() const noexcept { return events_ && request_.limits.status != status_mode::off; }
+  bool tells_status() const noexcept { return request_.limits.status != status_mode::off; }
 
   run_surroundings& around_;
   run_request request_;
   std::shared_ptr<providers::model> model_;
-  run_events* events_;
+  std::shared_ptr<run_feed> feed_;
   run_core core_;
   inbox<item> inbox_;
   std::unique_ptr<run_journal> journal_;
   bool store_broken_ = false;
+  std::string store_fault_;                   // what broke it
+  std::optional<result<void>> recorded_;      // set once the first records are written
+  std::vector<runner::recorded> to_be_told_;  // then
   std::deque<run_command> todo_;
   mcp::catalog_ptr catalog_;
   offered_ptr offer_;
@@ -185,7 +196,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   time_point began_, round_began_;
   std::optional<time_point> paused_since_;  // only people are waited for: the run's clock stands
   milliseconds paused_{0};
-  bool formulating_ = false;  // this round's "Formulating response..." is out
+  bool formulating_ = false;  // this round's "Formulating response..." is out; set anew by each round_started
 };
 
 }  // namespace mcpbx::daemon

@@ -399,6 +399,7 @@ void run_core::on(const record::model_failed& r) {
   const auto reason = r.error.type == kind::context_full ? stop_reason::context_full
                       : r.error.type == kind::time_limit ? stop_reason::timeout
                                                          : stop_reason::provider_error;
+  misconfigured_ = r.error.type == kind::configuration;
   end(reason, words::unable(r.error.message));
 }
 

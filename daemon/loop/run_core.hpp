@@ -90,6 +90,8 @@ class run_core {
   bool ended() const noexcept { return ended_; }
   stop_reason reason() const noexcept { return reason_; }
   const std::string& reason_text() const noexcept { return reason_text_; }
+  /// Whether it ends because the model could not be called as it is configured (a key that is not available).
+  bool misconfigured() const noexcept { return misconfigured_; }
   /// The conversation so far: what the next model call is given. Valid for every provider at any moment, because a
   /// level enters it whole, when its last result is there.
   const std::vector<providers::message_ptr>& messages() const noexcept { return messages_; }
@@ -216,6 +218,7 @@ class run_core {
   kept_results kept_;
   std::optional<run_command> next_round_;  // begin_round or call_model, until what it asks for is recorded
   bool parked_ = false;
+  bool misconfigured_ = false;
   bool ended_ = false;
   stop_reason reason_ = stop_reason::final;
   std::string reason_text_;

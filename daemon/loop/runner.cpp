@@ -1,7 +1,8 @@
-// The register of running runs. Each is one coroutine in the runner's scope; it leaves the register before its caller
-// is told, so that the name is free again when `done` arrives.
+// The register of running runs. Each is one coroutine in the runner's scope; it leaves the register before its callers
+// are told, so that the name is free again when `done` arrives. A detached run goes on into the register of ended ones.
 #include "daemon/loop/runner.hpp"
 
+#include "daemon/loop/ended_runs.hpp"
 #include "daemon/loop/live_run.hpp"
 #include "mcp/async/scope.hpp"
 #include "mcp/support/log.hpp"
@@ -50,27 +51,43 @@ class runner::impl {
                 {},         std::move(o.needs_approval)},
         models_(std::move(models)),
         max_runs_(o.max_runs),
+        ended_(o.max_ended, o.max_ended_bytes),
         scope_(executor, [](std::string_view name, std::exception_ptr) {
           log::error("a fault of mcpbx left the coroutine of " + std::string(name));
         }) {}
 
-  result<std::string> start(run_request r, run_events& events) {
+  result<std::shared_ptr<run_feed>> start(run_request r, recorded told) {
+    if (!r.results.empty()) return go_on(r);
+    if (!r.run.empty()) {
+      if (const auto going = runs_.find(r.run); going != runs_.end()) {
+        auto joined = join(r, going->second->feed(), going->second->likeness());
+        if (joined && told) going->second->when_recorded(std::move(told));
+        return joined;
+      }
+      if (const auto* ended = ended_.find(r.run)) {
+        auto joined = join(r, ended->feed, ended->likeness);
+        if (joined && told) told(r.run);
+        return joined;
+      }
+    }
+    if (r.name_only) return unknown(r.run, "; with input or messages it is started");
     if (stopping_) return fail(errc::unavailable, "the daemon is stopping and takes no new runs");
-    if (!r.results.empty()) return go_on(r, events);
     if (runs_.size() >= max_runs_)
       return fail(errc::limit, std::to_string(max_runs_) + " runs are going on, which is the most; try again later");
-    if (!r.run.empty() && runs_.contains(r.run))
-      return fail(errc::invalid_argument, "a run named \"" + r.run + "\" is going on already; choose another name");
     auto model = models_(r.model);
     if (!model) return std::unexpected(std::move(model.error()));
-    while (r.run.empty() || runs_.contains(r.run)) r.run = "run_" + hex(around_.random.next(), 16);
-    const auto name = r.run;
-    auto run = std::make_shared<live_run>(around_, std::move(r), std::move(*model), events);
-    runs_.emplace(name, run);
+    while (r.run.empty() || find(r.run)) r.run = "run_" + hex(around_.random.next(), 16);
+    auto feed = std::make_shared<run_feed>(r.run, run_feed::options{.keep = r.detach});
+    auto run = std::make_shared<live_run>(around_, std::move(r), std::move(*model), feed);
+    feed->when_deserted([weak = std::weak_ptr(run)](std::string why) {
+      if (const auto deserted = weak.lock()) deserted->stop(stop_reason::cancelled, std::move(why));
+    });
+    if (told) run->when_recorded(std::move(told));
+    runs_.emplace(run->name(), run);
     ++around_.counters.runs;
     // The scope keeps the lambda, and with it what it captures, until the coroutine has ended.
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
-    scope_.spawn(name, [this, run]() -> boost::asio::awaitable<void> {
+    scope_.spawn(run->name(), [this, run]() -> boost::asio::awaitable<void> {
       std::string fault;
       try {
         co_await run->live();
@@ -85,8 +102,17 @@ class runner::impl {
       } else {
         run->deliver_failure(fault);
       }
+      dropped_logs_ += run->feed()->counts().dropped_logs;
+      // A start that was answered with an error leaves nothing to attach to.
+      if (run->feed()->kept() && run->was_recorded()) ended_.add(run->feed(), run->likeness());
     });
-    return name;
+    return feed;
+  }
+
+  result<std::shared_ptr<run_feed>> find(std::string_view name) const {
+    if (const auto going = runs_.find(std::string(name)); going != runs_.end()) return going->second->feed();
+    if (const auto* ended = ended_.find(name)) return ended->feed;
+    return unknown(name, "");
   }
 
   bool cancel(std::string_view name, std::string text) {
@@ -105,18 +131,12 @@ class runner::impl {
     });
   }
 
-  void forget(run_events& events) {
-    for (auto& [name, run] : runs_)
-      if (run->tells(events)) {
-        run->silence();
-        run->stop(stop_reason::cancelled, "the caller went away");
-      }
-  }
-
   std::size_t active() const { return runs_.size(); }
 
   const loop_counters& counts() const {
     around_.counters.active = runs_.size();
+    around_.counters.dropped_logs = dropped_logs_;
+    for (const auto& [name, run] : runs_) around_.counters.dropped_logs += run->feed()->counts().dropped_logs;
     return around_.counters;
   }
 
@@ -134,19 +154,44 @@ class runner::impl {
   }
 
  private:
+  static std::unexpected<error> unknown(std::string_view name, std::string_view mend) {
+    return fail(errc::not_found, "no run is named " + quoted(name) + "; it may have ended" + std::string(mend));
+  }
+
+  // The name of a run that exists: for whoever asks for the same.
+  static result<std::shared_ptr<run_feed>> join(const run_request& r, const std::shared_ptr<run_feed>& feed,
+                                                std::uint64_t likeness) {
+    const std::string what = "a run named " + quoted(r.run) + " exists already";
+    if (!r.name_only && (r.likeness == 0 || r.likeness != likeness))
+      return fail(errc::invalid_argument,
+                  what +
+                      " and was asked for something else; leave out everything but \"run\" and \"stream\" to attach "
+                      "to it, or choose another name");
+    if (r.detach && !feed->kept())
+      return fail(errc::invalid_argument,
+                  what + " and ends with its callers; leave out \"detach\" to attach to it, or choose another name");
+    return feed;
+  }
+
   // The caller has done its part of a parked run.
-  result<std::string> go_on(run_request& r, run_events& events) {
+  result<std::shared_ptr<run_feed>> go_on(run_request& r) {
     const auto found = runs_.find(r.run);
     if (found == runs_.end())
       return fail(errc::not_found, "no run is named " + quoted(r.run) + "; it may have ended, or waited too long");
-    if (auto wrong = found->second->take_results(r.results, events); !wrong) return std::unexpected(wrong.error());
-    return r.run;
+    if (r.detach)
+      return fail(
+          errc::invalid_argument,
+          "results of a caller's own tools come with a request that waits for what follows; leave out \"detach\"");
+    if (auto taken = found->second->take_results(std::move(r.results)); !taken) return std::unexpected(taken.error());
+    return found->second->feed();
   }
 
   mutable run_surroundings around_;
   model_source models_;
   std::size_t max_runs_;
   bool stopping_ = false;
+  std::uint64_t dropped_logs_ = 0;  // of runs that have ended
+  ended_runs ended_;
   std::unordered_map<std::string, std::shared_ptr<live_run>> runs_;
   scope scope_;
 };
@@ -156,17 +201,17 @@ runner::runner(boost::asio::any_io_executor executor, time_source& time, random_
     : impl_(std::make_shared<impl>(std::move(executor), time, random, tools, std::move(models), store, std::move(o))) {}
 runner::~runner() = default;
 
-result<std::string> runner::start(run_request r, run_events& events) {
-  return impl_->start(std::move(r), events);
+result<std::shared_ptr<run_feed>> runner::start(run_request r, recorded told) {
+  return impl_->start(std::move(r), std::move(told));
+}
+result<std::shared_ptr<run_feed>> runner::find(std::string_view run) const {
+  return impl_->find(run);
 }
 bool runner::cancel(std::string_view run, std::string text) {
   return impl_->cancel(run, std::move(text));
 }
 void runner::answer(std::string_view run, std::string question, raw_json body, std::function<void(result<void>)> done) {
   impl_->answer(run, std::move(question), std::move(body), std::move(done));
-}
-void runner::forget(run_events& events) {
-  impl_->forget(events);
 }
 std::size_t runner::active() const {
   return impl_->active();

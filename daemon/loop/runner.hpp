@@ -2,6 +2,7 @@
 #pragma once
 #include "daemon/loop/round_tools.hpp"
 #include "daemon/loop/run_core.hpp"
+#include "daemon/loop/run_feed.hpp"
 #include "daemon/loop/tool_source.hpp"
 #include "daemon/store/journal.hpp"
 #include "mcp/async/scope.hpp"
@@ -33,40 +34,11 @@ struct run_request {
   std::vector<raw_json> client_tools;            ///< the caller's own (L21): definitions in MCP's shape
   std::vector<record::caller_result> results;    ///< of such tools: the parked run of this name goes on, nothing starts
   run_limits limits;
-  bool stream = true;  ///< false: no text and reasoning events
-};
-
-/// One event of a run (design section 4): `type` and its members as a JSON object without request, run and seq, which
-/// the door adds. `body` starts with {"type":… .
-struct run_event {
-  enum class kind : std::uint8_t {
-    status,
-    text,
-    reasoning,
-    round,
-    tool_call,
-    tool_progress,
-    tool_log,
-    tool_result,
-    question,
-    usage,
-    error,
-    done
-  };
-  kind type;
-  std::string call;  ///< of tool events: what progress is merged by
-  std::string text;  ///< of text and reasoning: the delta, unescaped; such events have no body until they are sent
-  segments body;
-};
-
-/// Receives a run's events in order; `done` comes exactly once, last. Never from inside start(). A run that hands calls
-/// back to its caller tells `done` with caller_tools, and nobody anything until it goes on.
-class run_events {
- public:
-  virtual ~run_events() = default;
-  virtual void on_event(const std::string& run, run_event e) = 0;
-  /// The run's result object (L16).
-  virtual void on_done(const std::string& run, raw_json result) = 0;
+  bool stream = true;   ///< false: its caller gets no text and reasoning events
+  bool detach = false;  ///< goes on without a caller
+  /// A hash of everything that was asked for but `run`, `stream` and `detach`; 0: it compares with nothing.
+  std::uint64_t likeness = 0;
+  bool name_only = false;  ///< nothing else was asked for: the run of this name is meant
 };
 
 /// Finds configured models; `NAME/ID` gives that entry with another model id. errc::not_found names the nearest;
@@ -74,7 +46,7 @@ class run_events {
 using model_source = std::function<result<std::shared_ptr<providers::model>>(std::string_view name)>;
 
 struct loop_counters {
-  std::uint64_t runs = 0, active = 0, rounds = 0, calls = 0;
+  std::uint64_t runs = 0, active = 0, rounds = 0, calls = 0, dropped_logs = 0;
   std::array<std::uint64_t, 8> depth{};  ///< runs that ended at depth 0, 1, 2, 3-4, 5-8, 9-16, 17-64, more (L22)
   std::vector<std::pair<std::string, std::uint64_t>> stops;  ///< by stop reason
 };
@@ -87,22 +59,27 @@ class runner {
     tool_adapter adapt = schema_adapter();
     /// Whether the configuration wants a person's yes for this tool.
     std::function<bool(const mcp::catalog_entry&)> needs_approval;
+    std::size_t max_ended = 256, max_ended_bytes = 16u << 20;  ///< detached runs that have ended, kept for attach
   };
   /// Everything given by reference must outlive the runner.
   runner(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
          model_source models, journal& store, options o);
   ~runner();
 
-  /// Starts a run, or goes on with one that waits for `results`; its name comes back. Errors: unknown model, a run of
-  /// that name exists, too many runs; no run waits for these results.
-  result<std::string> start(run_request r, run_events& events);
-  /// Asks the run to end with `cancelled`; its result still comes. False when there is no such run.
+  /// Told the run's name when its start is as safe as the journal makes it, or why it could not be recorded.
+  using recorded = std::function<void(result<std::string>)>;
+  /// Starts a run, finds the one of that name when the same is asked for (or nothing else), or goes on with one that
+  /// waits for `results`. The feed has its events; attach to it in this turn. A run that is not detached is cancelled
+  /// when its last reader leaves. `told` is for the start of a detached run. Errors: unknown model, the name is taken
+  /// by a run that was asked for something else, too many runs; no run waits for these results.
+  result<std::shared_ptr<run_feed>> start(run_request r, recorded told = {});
+  /// The run of this name: one that goes on, or a detached one that has ended and is still kept. Else errc::not_found.
+  result<std::shared_ptr<run_feed>> find(std::string_view run) const;
+  /// Asks the run to end with `cancelled`; its result still comes. False when no run of this name goes on.
   bool cancel(std::string_view run, std::string text);
   /// Answers an open question of a run; `done` comes when the answer is kept (or was not), never from inside.
   /// Errors: errc::not_found when no such question is open.
   void answer(std::string_view run, std::string question, raw_json body, std::function<void(result<void>)> done);
-  /// The events object goes away (its connection closed): its runs are cancelled and tell nobody.
-  void forget(run_events& events);
   std::size_t active() const;
   const loop_counters& counts() const;
   /// Refuses new runs from the first step on, lets those that go on end for `grace`, then ends them as `interrupted`

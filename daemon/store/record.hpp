@@ -42,7 +42,7 @@ enum class approval_mode : std::uint8_t { ask, all, none };
 
 /// The limits of one run after configuration, model, profile and request were laid over each other.
 struct run_limits {
-  int max_rounds = 10;           ///< model calls that offer tools, 0 … 100,000
+  int max_rounds = 10;           ///< model calls that offer tools, 0: none does
   int max_calls_per_round = 64;  ///< more in one reply get an error result each
   int max_calls = 256;
   int max_consecutive_errors = 3;  ///< failing rounds in a row, 0: no limit

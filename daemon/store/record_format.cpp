@@ -3,154 +3,10 @@
 
 #include "daemon/store/record_words.hpp"
 #include "mcp/support/text.hpp"
-
-#include <charconv>
-#include <iterator>
+#include "providers/model/message_format.hpp"
 
 namespace mcpbx::daemon {
 namespace {
-
-class object_writer {
- public:
-  explicit object_writer(std::string& out) : out_(out) { out_ += '{'; }
-  void end() { out_ += '}'; }
-
-  void key(std::string_view name) {
-    if (!first_) out_ += ',';
-    first_ = false;
-    out_ += '"';
-    out_ += name;
-    out_ += "\":";
-  }
-  void text(std::string_view name, std::string_view value) {
-    key(name);
-    append_quoted(out_, value);
-  }
-  void filled(std::string_view name, std::string_view value) {
-    if (!value.empty()) text(name, value);
-  }
-  void json(std::string_view name, const raw_json& value) {
-    if (!value) return;
-    key(name);
-    out_ += value.text();
-  }
-  void number(std::string_view name, std::int64_t value) {
-    key(name);
-    char digits[24];
-    out_.append(digits, std::to_chars(std::begin(digits), std::end(digits), value).ptr);
-  }
-  void set(std::string_view name, bool value) {
-    if (!value) return;
-    key(name);
-    out_ += "true";
-  }
-  void numbers(std::string_view name, const std::vector<int>& values) {
-    key(name);
-    char before = '[';
-    for (const auto v : values) {
-      out_ += before;
-      out_ += std::to_string(v);
-      before = ',';
-    }
-    out_ += values.empty() ? "[]" : "]";
-  }
-  void texts(std::string_view name, const std::vector<std::string>& values) {
-    key(name);
-    char before = '[';
-    for (const auto& v : values) {
-      out_ += before;
-      append_quoted(out_, v);
-      before = ',';
-    }
-    out_ += values.empty() ? "[]" : "]";
-  }
-  void jsons(std::string_view name, const std::vector<raw_json>& values) {
-    key(name);
-    char before = '[';
-    for (const auto& v : values) {
-      out_ += before;
-      out_ += v.text();
-      before = ',';
-    }
-    out_ += values.empty() ? "[]" : "]";
-  }
-  template <class E>
-  void word(std::string_view name, E value) {
-    text(name, words_of<E>::word(value));
-  }
-
- private:
-  std::string& out_;
-  bool first_ = true;
-};
-
-struct block_writer {
-  object_writer& w;
-  void operator()(const providers::text_block& b) const {
-    w.text("type", "text");
-    w.text("text", b.text);
-  }
-  void operator()(const providers::image_block& b) const {
-    w.text("type", "image");
-    w.filled("mime", b.mime);
-    w.filled("data", b.data);
-    w.filled("url", b.url);
-  }
-  void operator()(const providers::reasoning_block& b) const {
-    w.text("type", "reasoning");
-    w.filled("text", b.text);
-    w.json("opaque", b.opaque);
-  }
-  void operator()(const providers::tool_call_block& b) const {
-    w.text("type", "toolCall");
-    w.text("id", b.id);
-    w.filled("providerId", b.provider_id);
-    w.text("name", b.name);
-    w.json("arguments", b.arguments);
-    w.filled("argumentsText", b.arguments_text);
-    w.filled("problem", b.problem);
-  }
-  void operator()(const providers::tool_result_block& b) const {
-    w.text("type", "toolResult");
-    w.text("call", b.call_id);
-    w.filled("name", b.name);
-    w.json("result", b.result);
-    w.set("isError", b.is_error);
-  }
-  void operator()(const providers::refusal_block& b) const {
-    w.text("type", "refusal");
-    w.text("text", b.text);
-  }
-  void operator()(const providers::opaque_block& b) const {
-    w.text("type", "opaque");
-    w.json("json", b.json);
-  }
-};
-
-void append_message(std::string& out, const providers::message& m) {
-  object_writer w(out);
-  w.word("role", m.role);
-  w.key("blocks");
-  char before = '[';
-  for (const auto& b : m.blocks) {
-    out += before;
-    object_writer inner(out);
-    std::visit(block_writer{inner}, b);
-    inner.end();
-    before = ',';
-  }
-  out += m.blocks.empty() ? "[]" : "]";
-  if (m.origin != providers::origin{}) {
-    w.key("origin");
-    object_writer from(out);
-    from.text("api", m.origin.api);
-    from.text("endpoint", m.origin.endpoint);
-    from.text("model", m.origin.model);
-    from.end();
-  }
-  w.json("raw", m.raw);
-  w.end();
-}
 
 void append_limits(std::string& out, const run_limits& l) {
   object_writer w(out);
@@ -173,17 +29,6 @@ void append_limits(std::string& out, const run_limits& l) {
   w.end();
 }
 
-void append_usage(std::string& out, const providers::usage& u) {
-  object_writer w(out);
-  w.number("input", u.input);
-  w.number("output", u.output);
-  w.number("cached", u.cached);
-  w.number("cacheWrite", u.cache_write);
-  w.number("reasoning", u.reasoning);
-  w.set("estimated", u.estimated);
-  w.end();
-}
-
 struct record_writer {
   std::string& out;
   object_writer& w;
@@ -196,7 +41,7 @@ struct record_writer {
     char before = '[';
     for (const auto& m : r.messages) {
       out += before;
-      append_message(out, *m);
+      providers::append_message(out, *m);
       before = ',';
     }
     out += r.messages.empty() ? "[]" : "]";
@@ -217,11 +62,11 @@ struct record_writer {
   }
   void operator()(const record::assistant& r) const {
     w.key("message");
-    append_message(out, *r.message);
+    providers::append_message(out, *r.message);
     w.word("reason", r.reason);
     w.filled("rawReason", r.raw_reason);
     w.key("usage");
-    append_usage(out, r.usage);
+    providers::append_usage(out, r.usage);
     w.number("ms", r.ms);
     if (!r.lanes.empty()) w.numbers("lanes", r.lanes);
   }

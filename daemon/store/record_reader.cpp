@@ -1,150 +1,14 @@
-// The reading half of the format. The first member that cannot be taken is kept as the reason; reading goes on with
-// defaults, and the record is refused as a whole in the end.
+// The reading half of the format: json_members says how what cannot be taken is refused.
 #include "daemon/store/record_format.hpp"
 #include "daemon/store/record_words.hpp"
+#include "providers/model/message_format.hpp"
 
-#include <charconv>
-#include <limits>
-#include <memory>
-#include <unordered_set>
 #include <utility>
 
 namespace mcpbx::daemon {
 namespace {
 
 constexpr int deepest = 10'000;
-
-class object_reader {
- public:
-  object_reader(const raw_json& json, std::string place, std::string& wrong) : place_(std::move(place)), wrong_(wrong) {
-    if (auto opened = raw_object::open(json))
-      object_ = std::move(*opened);
-    else
-      complain("is no object");
-  }
-  void complain(const std::string& what) {
-    if (wrong_.empty()) wrong_ = place_ + " " + what;
-  }
-  std::string place_of(std::string_view name) const { return place_ + "." + std::string(name); }
-  std::string& wrong() { return wrong_; }
-
-  raw_json json(std::string_view name) const { return object_ ? object_->find(name) : raw_json(); }
-  std::string text(std::string_view name) {
-    const auto value = json(name);
-    if (!value) return {};
-    auto read = value.as_string();
-    if (!read) bad(name, "a string");
-    return read ? std::move(*read) : std::string();
-  }
-  std::string needed(std::string_view name) {
-    if (!json(name)) bad(name, "there");
-    return text(name);
-  }
-  template <class I>
-  void number(std::string_view name, I& to) {
-    const auto value = json(name);
-    if (!value) return;
-    const auto read = value.as_integer();
-    if (!read || *read < std::numeric_limits<I>::min() || *read > std::numeric_limits<I>::max())
-      return bad(name, "a whole number in range");
-    to = static_cast<I>(*read);
-  }
-  void set(std::string_view name, bool& to) {
-    const auto value = json(name);
-    if (!value) return;
-    if (value.type() != raw_json::kind::boolean) return bad(name, "true or false");
-    to = value.is_true();
-  }
-  void hash(std::string_view name, std::uint64_t& to) {
-    if (!json(name)) return;
-    const auto digits = text(name);
-    const auto* end = digits.data() + digits.size();
-    const auto read = std::from_chars(digits.data(), end, to, 16);
-    if (digits.empty() || read.ec != std::errc() || read.ptr != end) bad(name, "a hash of hexadecimal digits");
-  }
-  template <class E>
-  void word(std::string_view name, E& to) {
-    if (!json(name)) return;
-    const auto read = words_of<E>::value(text(name));
-    if (!read) return bad(name, "a word that this version knows");
-    to = *read;
-  }
-  template <class F>
-  void each(std::string_view name, F&& f) {
-    const auto value = json(name);
-    if (!value) return;
-    if (!value.is_array()) return bad(name, "an array");
-    for_each_element(value, [&](raw_json element) {
-      f(std::move(element));
-      return wrong_.empty();
-    });
-  }
-  std::vector<std::string> texts(std::string_view name) {
-    std::vector<std::string> all;
-    each(name, [&](const raw_json& element) {
-      auto one = element.as_string();
-      if (!one) return bad(name, "an array of strings");
-      all.push_back(std::move(*one));
-    });
-    return all;
-  }
-  void bad(std::string_view name, std::string_view must_be) {
-    if (wrong_.empty()) wrong_ = place_of(name) + " is not " + std::string(must_be);
-  }
-
- private:
-  std::optional<raw_object> object_;
-  std::string place_;
-  std::string& wrong_;
-};
-
-providers::block read_block(object_reader& o) {
-  const auto type = o.text("type");
-  if (type == "text") return providers::text_block{o.text("text")};
-  if (type == "image") return providers::image_block{o.text("mime"), o.text("data"), o.text("url")};
-  if (type == "reasoning") return providers::reasoning_block{o.text("text"), o.json("opaque")};
-  if (type == "refusal") return providers::refusal_block{o.text("text")};
-  if (type == "opaque") return providers::opaque_block{o.json("json")};
-  if (type == "toolCall") {
-    providers::tool_call_block b;
-    b.id = o.needed("id");
-    b.provider_id = o.text("providerId");
-    b.name = o.text("name");
-    b.arguments = o.json("arguments");
-    b.arguments_text = o.text("argumentsText");
-    b.problem = o.text("problem");
-    return b;
-  }
-  if (type == "toolResult") {
-    providers::tool_result_block b;
-    b.call_id = o.needed("call");
-    b.name = o.text("name");
-    b.result = o.json("result");
-    o.set("isError", b.is_error);
-    return b;
-  }
-  o.complain("is a block of an unknown type");
-  return providers::text_block{};
-}
-
-providers::message_ptr read_message(const raw_json& json, const std::string& place, std::string& wrong) {
-  object_reader o(json, place, wrong);
-  auto m = std::make_shared<providers::message>();
-  o.word("role", m->role);
-  std::unordered_set<std::string> ids;
-  o.each("blocks", [&](const raw_json& element) {
-    object_reader one(element, o.place_of("blocks"), wrong);
-    m->blocks.push_back(read_block(one));
-    const auto* call = std::get_if<providers::tool_call_block>(&m->blocks.back());
-    if (call && !ids.insert(call->id).second) o.complain("has two calls of one id");
-  });
-  if (const auto from = o.json("origin")) {
-    object_reader origin(from, o.place_of("origin"), wrong);
-    m->origin = {origin.text("api"), origin.text("endpoint"), origin.text("model")};
-  }
-  m->raw = o.json("raw");
-  return m;
-}
 
 run_limits read_limits(object_reader& o) {
   run_limits l;
@@ -176,7 +40,7 @@ void read(object_reader& o, record::run_started& r) {
   r.principal = o.text("principal");
   r.model = o.text("model");
   o.each("messages", [&](const raw_json& element) {
-    r.messages.push_back(read_message(element, o.place_of("messages"), o.wrong()));
+    r.messages.push_back(providers::read_message(element, o.place_of("messages"), o.wrong()));
   });
   r.tools = o.texts("tools");
   r.approve = o.texts("approve");
@@ -192,18 +56,10 @@ void read(object_reader& o, record::round_started& r) {
   o.number("shortened", r.shortened);
 }
 void read(object_reader& o, record::assistant& r) {
-  r.message = read_message(o.json("message"), o.place_of("message"), o.wrong());
+  r.message = providers::read_message(o.json("message"), o.place_of("message"), o.wrong());
   o.word("reason", r.reason);
   r.raw_reason = o.text("rawReason");
-  if (const auto json = o.json("usage")) {
-    object_reader u(json, o.place_of("usage"), o.wrong());
-    u.number("input", r.usage.input);
-    u.number("output", r.usage.output);
-    u.number("cached", r.usage.cached);
-    u.number("cacheWrite", r.usage.cache_write);
-    u.number("reasoning", r.usage.reasoning);
-    u.set("estimated", r.usage.estimated);
-  }
+  if (const auto json = o.json("usage")) r.usage = providers::read_usage(json, o.place_of("usage"), o.wrong());
   o.number("ms", r.ms);
   o.each("lanes", [&](const raw_json& element) {
     const auto lane = element.as_integer();

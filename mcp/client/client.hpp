@@ -37,6 +37,9 @@ struct server_status {
   std::string exit;               ///< how the last process ended ("exit status 3"), or ""
   std::string stderr_tail;        ///< the last 4 KiB of its stderr, printable
   std::int64_t next_try_ms = -1;  ///< until the next start, -1: none planned
+  /// Its last start failed (no program, not ready in time, refused), and it has not been ready since: what is starting,
+  /// restarting or failed now is a retry.
+  bool start_failed = false;
   std::size_t open_calls = 0, queued_calls = 0;
   std::uint64_t noise_lines = 0, dropped_answers = 0;
   /// A call has timed out, or it was restarted because it seemed to hang, and none has been answered since. last_error

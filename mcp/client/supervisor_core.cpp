@@ -27,6 +27,7 @@ void supervisor_core::ready(time_point now) {
   if (phase_ != phase::starting) return;
   phase_ = phase::up;
   up_since_ = idle_since_ = now;
+  if (trouble_ == server_state::failed) trouble_ = server_state::starting;
 }
 
 void supervisor_core::cannot_start(time_point now, std::size_t crowd) {
@@ -150,10 +151,11 @@ server_state supervisor_core::state() const noexcept {
     case phase::ending:
       if (then_ == then::sleep) return server_state::lazy;
       if (then_ == then::stay_off) return server_state::stopped;
-      return trouble_ == server_state::starting ? server_state::restarting : trouble_;
+      return trouble_ == server_state::crash_loop ? trouble_ : server_state::restarting;
     case phase::waiting:
-    case phase::starting:
       return trouble_;
+    case phase::starting:
+      return trouble_ == server_state::failed ? server_state::starting : trouble_;
   }
   return server_state::stopped;
 }

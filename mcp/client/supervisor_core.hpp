@@ -62,7 +62,11 @@ class supervisor_core {
   /// When next_command() has something to say by itself, or `never`.
   time_point next_time() const;
 
+  /// `failed` only while nothing runs and the next start is planned: a retry is `starting`, and a process that could
+  /// not be used is `restarting` until it is gone.
   server_state state() const noexcept;
+  /// The last start failed, and it has not been ready since; ends are no failed starts, they lead to a crash loop.
+  bool start_failed() const noexcept { return phase_ != phase::off && trouble_ == server_state::failed; }
   /// Whether a call may wait for this server to become ready.
   bool will_be_ready(time_point now) const noexcept;
   bool ended() const noexcept { return phase_ == phase::off; }

@@ -348,6 +348,7 @@ server_status tool_server::status() const {
   if (core_.next_try() != never)
     s.next_try_ms =
         std::max<std::int64_t>(0, std::chrono::ceil<milliseconds>(core_.next_try() - context_.time.now()).count());
+  s.start_failed = core_.start_failed();
   s.open_calls = running_;
   s.queued_calls = waiting_.size();
   s.noise_lines = noise_before_ + (session ? session->noise_lines() : 0);

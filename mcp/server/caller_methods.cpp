@@ -31,15 +31,23 @@ result<raw_json> progress_token_of(const raw_json& meta) {
               "params._meta.progressToken: expected a string or an integer, got " + describe(token));
 }
 
-std::string unknown_tool(const catalog& tools, std::string_view name) {
-  std::string text = "unknown tool " + quoted(cut_utf8(name, 128));
+/// The names that resemble it also stand in data.similar, for callers that have words of their own.
+rpc_error unknown_tool(const catalog& tools, std::string_view name) {
+  rpc_error e = invalid("unknown tool " + quoted(cut_utf8(name, 128)));
   const auto near = tools.similar(name, similar_names);
-  if (near.empty())
-    return text +
-           (tools.entries().empty() ? "; no tool server offers any tool now" : "; tools/list tells which there are");
-  text += near.size() == 1 ? "; a similar one is " : "; similar ones are ";
-  for (std::size_t i = 0; i < near.size(); ++i) text.append(i == 0 ? "" : ", ").append(quoted(near[i]));
-  return text;
+  json_out data;
+  data.begin_object().key("similar").begin_array();
+  for (const auto& one : near) data.value(one);
+  data.end_array().end_object();
+  e.data = data.json();
+  if (near.empty()) {
+    e.message +=
+        tools.entries().empty() ? "; no tool server offers any tool now" : "; tools/list tells which there are";
+    return e;
+  }
+  e.message += near.size() == 1 ? "; a similar one is " : "; similar ones are ";
+  for (std::size_t i = 0; i < near.size(); ++i) e.message.append(i == 0 ? "" : ", ").append(quoted(near[i]));
+  return e;
 }
 
 /// Passes the outcome of a call on to the caller.
@@ -134,7 +142,7 @@ void caller_session::call_tool(const raw_json& params, const reply_once& reply, 
     return host_.when_settled(options_.settle, [this, params, reply] {
       if (reply.open()) call_tool(params, reply, true);
     });
-  if (!tool) return reply.error(invalid(unknown_tool(*tools, *name)));
+  if (!tool) return reply.error(unknown_tool(*tools, *name));
   const auto server = tool->owner.lock();
   if (!server)
     return reply.error(to_rpc_error(

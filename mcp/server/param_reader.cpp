@@ -3,6 +3,9 @@
 
 #include "mcp/support/text.hpp"
 
+#include <algorithm>
+#include <map>
+
 namespace mcpbx::mcp {
 
 std::string describe(const raw_json& value) {
@@ -56,6 +59,18 @@ bool param_reader::has(std::string_view key) const {
   for (const auto& m : members_)
     if (m.key == key) return true;
   return false;
+}
+
+std::string param_reader::others(std::span<const std::string_view> without) const {
+  std::map<std::string_view, std::string_view> rest;
+  for (const auto& m : members_)
+    if (std::ranges::find(without, std::string_view(m.key)) == without.end()) rest.emplace(m.key, m.value.text());
+  std::string text;
+  for (const auto& [key, value] : rest) {
+    append_quoted(text, key);
+    text.append(":").append(value).append(",");
+  }
+  return text;
 }
 
 void param_reader::wrong(std::string_view key, std::string_view what) {

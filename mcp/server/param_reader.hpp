@@ -43,6 +43,8 @@ class param_reader {
   }
 
   bool has(std::string_view key) const;
+  /// The members that are not among `without`, in the order of their keys, as one text: the same for the same members.
+  std::string others(std::span<const std::string_view> without) const;
   /// Remembers an error at a member ("" for the object itself), unless there is one already.
   void wrong(std::string_view key, std::string_view what);
   /// The form of every type error: expected …, got ….

@@ -60,25 +60,6 @@ std::int32_t hex4(const char* p, const char* end) {
   return v;
 }
 
-void append_utf8(std::string& out, std::int32_t c) {
-  const auto put = [&out](std::int32_t byte) { out += static_cast<char>(byte); };
-  if (c < 0x80) {
-    put(c);
-  } else if (c < 0x800) {
-    put(0xC0 | c >> 6);
-    put(0x80 | (c & 0x3F));
-  } else if (c < 0x10000) {
-    put(0xE0 | c >> 12);
-    put(0x80 | (c >> 6 & 0x3F));
-    put(0x80 | (c & 0x3F));
-  } else {
-    put(0xF0 | c >> 18);
-    put(0x80 | (c >> 12 & 0x3F));
-    put(0x80 | (c >> 6 & 0x3F));
-    put(0x80 | (c & 0x3F));
-  }
-}
-
 /// The \u escape whose digits begin at `p`, with the second half of a surrogate pair. Returns where it ends.
 const char* append_unicode_escape(std::string& out, const char* p, const char* end) {
   std::int32_t c = hex4(p, end);
@@ -97,7 +78,7 @@ const char* append_unicode_escape(std::string& out, const char* p, const char* e
       c = 0xFFFD;
     }
   }
-  append_utf8(out, c);
+  utf8::append(out, static_cast<char32_t>(c));
   return p;
 }
 

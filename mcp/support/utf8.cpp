@@ -4,9 +4,27 @@
 #include "mcp/support/byte_search.hpp"
 #include "mcp/support/json_scanner.hpp"
 
-#include <string>
-
 namespace mcpbx {
+
+void utf8::append(std::string& out, char32_t c) {
+  const auto put = [&out](char32_t byte) { out += static_cast<char>(byte); };
+  const auto put_rest = [&put, c](int shift) { put(0x80 | (c >> shift & 0x3F)); };
+  if (c < 0x80) {
+    put(c);
+  } else if (c < 0x800) {
+    put(0xC0 | c >> 6);
+    put_rest(0);
+  } else if (c < 0x10000) {
+    put(0xE0 | c >> 12);
+    put_rest(6);
+    put_rest(0);
+  } else {
+    put(0xF0 | c >> 18);
+    put_rest(12);
+    put_rest(6);
+    put_rest(0);
+  }
+}
 
 std::size_t valid_utf8_prefix(std::string_view text) {
   const char* p = text.data();

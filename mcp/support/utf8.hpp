@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace mcpbx::utf8 {
@@ -63,6 +64,9 @@ inline char32_t decode(const char* p, std::uint8_t size) noexcept {
       return (byte(0) & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F);
   }
 }
+
+/// Appends a code point of at most U+10FFFF that is no surrogate.
+void append(std::string& out, char32_t c);
 
 /// U+FFFD, which stands for what could not be read.
 inline constexpr std::string_view replacement = "\xEF\xBF\xBD";

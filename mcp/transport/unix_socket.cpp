@@ -2,6 +2,7 @@
 #include "mcp/transport/unix_socket.hpp"
 
 #include "mcp/support/log.hpp"
+#include "mcp/transport/unique_fd.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -26,24 +27,6 @@ namespace mcpbx::mcp {
 namespace {
 
 namespace asio = boost::asio;
-
-class unique_fd {
- public:
-  explicit unique_fd(int fd = -1) noexcept : fd_(fd) {}
-  unique_fd(unique_fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  unique_fd& operator=(unique_fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~unique_fd() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const noexcept { return fd_; }
-  int release() noexcept { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 std::unexpected<error> system_failure(const std::string& what, int number) {
   return fail(errc::io, what + ": " + std::strerror(number));

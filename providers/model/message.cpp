@@ -1,27 +1,10 @@
 // The small parts of the neutral chat model: words for its enums, joined text, remembered fragments.
 #include "providers/model/message.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace mcpbx::providers {
 namespace {
-
-using fragments = std::vector<std::pair<std::string, raw_json>>;
-
-raw_json look_up(const fragments& known, std::string_view key) {
-  for (const auto& [name, fragment] : known)
-    if (name == key) return fragment;
-  return {};
-}
-
-void keep(fragments& known, std::string_view key, raw_json fragment) {
-  for (auto& [name, old] : known)
-    if (name == key) {
-      old = std::move(fragment);
-      return;
-    }
-  known.emplace_back(std::string(key), std::move(fragment));
-}
 
 message_ptr message_of(role r, std::string text) {
   auto m = std::make_shared<message>();
@@ -82,17 +65,19 @@ std::vector<const tool_call_block*> message::calls() const {
   return all;
 }
 
-raw_json message::remembered(std::string_view key) const {
-  return look_up(fragments_, key);
+raw_json fragment_cache::remembered(std::string_view key) const {
+  for (const auto& [name, fragment] : fragments_)
+    if (name == key) return fragment;
+  return {};
 }
-void message::remember(std::string_view key, raw_json fragment) const {
-  keep(fragments_, key, std::move(fragment));
-}
-raw_json tool_set::remembered(std::string_view key) const {
-  return look_up(fragments_, key);
-}
-void tool_set::remember(std::string_view key, raw_json fragment) const {
-  keep(fragments_, key, std::move(fragment));
+
+void fragment_cache::remember(std::string_view key, raw_json fragment) const {
+  for (auto& [name, old] : fragments_)
+    if (name == key) {
+      old = std::move(fragment);
+      return;
+    }
+  fragments_.emplace_back(std::string(key), std::move(fragment));
 }
 
 message_ptr user_message(std::string text) {

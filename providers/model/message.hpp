@@ -59,8 +59,20 @@ struct origin {
   friend bool operator==(const origin&, const origin&) = default;
 };
 
+/// What codecs encoded a value to, kept so that a round encodes only what is new and the prefix of a request stays
+/// identical. The key is the codec's own (API, dialect and origin match); the last fragment of a key counts.
+class fragment_cache {
+ public:
+  /// Absent when nothing is kept for this key.
+  raw_json remembered(std::string_view key) const;
+  void remember(std::string_view key, raw_json fragment) const;
+
+ private:
+  mutable std::vector<std::pair<std::string, raw_json>> fragments_;
+};
+
 /// One message of a conversation. Immutable once it is in a history; shared by the rounds that carry it.
-struct message {
+struct message : fragment_cache {
   providers::role role = role::user;
   std::vector<block> blocks;
   providers::origin origin;  ///< assistant messages only
@@ -69,14 +81,6 @@ struct message {
   /// All text blocks joined.
   std::string text() const;
   std::vector<const tool_call_block*> calls() const;
-
-  /// What a codec encoded this message to, kept so that a round encodes only what is new. Keyed by the codec's
-  /// fragment key (API, dialect and origin match); written by the codec through remember().
-  raw_json remembered(std::string_view key) const;
-  void remember(std::string_view key, raw_json fragment) const;
-
- private:
-  mutable std::vector<std::pair<std::string, raw_json>> fragments_;
 };
 using message_ptr = std::shared_ptr<const message>;
 
@@ -99,14 +103,9 @@ struct tool_definition {
   std::string description;  ///< cleaned and capped
   raw_json schema;          ///< the input schema as this API accepts it
 };
-/// The tools of one round, with the bytes each codec made of them (kept as with messages: the prefix stays identical).
-struct tool_set {
+/// The tools of one round.
+struct tool_set : fragment_cache {
   std::vector<tool_definition> tools;
-  raw_json remembered(std::string_view key) const;
-  void remember(std::string_view key, raw_json fragment) const;
-
- private:
-  mutable std::vector<std::pair<std::string, raw_json>> fragments_;
 };
 
 /// One model call.

@@ -50,10 +50,10 @@ const std::vector<broken_file> files{
      {"c.json:1:65: the form ${NAME} works in server entries only, in \"models.m.apiKey\": write "
       "${env:OPENAI_API_KEY}"}},
     {"{\"defaultModel\": \"gpt\"}", {"c.json:1:18: names the model \"gpt\", which is not configured"}},
-    {"{\"loop\": {\"maxRounds\": 0, \"onLimit\": \"halt\"}}",
-     {"c.json:1:24: must be a whole number from 1 to 10000, in \"loop.maxRounds\": write a whole number in this range "
+    {"{\"loop\": {\"maxRounds\": -1, \"onLimit\": \"halt\"}}",
+     {"c.json:1:24: must be a whole number from 0 to 100000, in \"loop.maxRounds\": write a whole number in this range "
       "(the default is 10)",
-      "c.json:1:38: must be one of \"synthesize\", \"stop\", in \"loop.onLimit\""}},
+      "c.json:1:39: must be one of \"synthesize\", \"stop\", in \"loop.onLimit\""}},
     {"{\"http\": {\"address\": \"0.0.0.0:80\"}}",
      {"c.json:1:22: must be HOST:PORT on this machine (127.0.0.1, [::1] or localhost), in \"http.address\""}},
     {"{\"limits\": {\"callers\": 1e9}, \"log\": {\"level\": \"verbose\"}}",

@@ -203,7 +203,7 @@ TEST_CASE("load: what this version does not act on yet is said") {
         "f:2:98: is checked and kept, but this version of mcpbx does not act on it yet, in \"mcpServers.s.sharing\": "
         "what it does act on is \"shared\"\n"
         "f:3:22: is checked and kept, but this version of mcpbx does not act on it yet, in \"models.a.api\": what it "
-        "does act on is \"openai-chat\", \"rehearsal\"\n"
+        "does act on is \"openai-chat\", \"rehearsal\", \"replay\"\n"
         "f:4:5: is checked and kept, but this version of mcpbx does not act on it yet, in \"http\": nothing needs to "
         "be done\n");
 }
@@ -267,8 +267,34 @@ TEST_CASE("load: keys that need or exclude each other") {
   CHECK(load_one(R"({"models": {"m": {"api": "rehearsal"}}})").ok());
   CHECK_FALSE(load_one(R"({"limits": {"totalBytes": 16777216}})").ok());
   CHECK_FALSE(load_one(R"({"loop": {"maxRounds": 20, "max": {"maxRounds": 10}}})").ok());
+  CHECK(load_one(R"({"loop": {"maxRepeatedCalls": 0, "max": {"maxRepeatedCalls": 5}}})").error_text() ==
+        "f:1:31: is 0 (no limit), more than the 5 of loop.max.maxRepeatedCalls, in \"loop.maxRepeatedCalls\": lower it "
+        "or "
+        "raise the ceiling\n");
+  CHECK(load_one(R"({"loop": {"maxRounds": 0, "maxRepeatedCalls": 9, "max": {"maxRounds": 5, "maxRepeatedCalls": 0}}})")
+            .ok());
   CHECK(load_one(R"({"loop": {"max": {"maxRounds": 5}}})").config.loop.max_rounds == 5);
   CHECK_FALSE(load_one(R"({"mcpServers": {"x": {"command": "c", "tools": {"rename": {"a": "z", "b": "z"}}}}})").ok());
+}
+
+TEST_CASE("load: what a replay records is another model that answers") {
+  const auto recording = [](const std::string& name) {
+    return load_one(
+        "{\"models\": {\"g\": {\"api\": \"rehearsal\"}, \"t\": {\"api\": \"replay\", \"script\": \"/x\", "
+        "\"record\": \"" +
+        name + "\"}}}");
+  };
+  CHECK(recording("g").error_text() == "");
+  CHECK(notices(recording("g")) == "");
+  CHECK(recording("g/other").config.models[1].record == "g/other");
+  CHECK(recording("h").error_text() ==
+        "f:1:89: names the model \"h\", which is not configured (did you mean \"g\"?), in \"models.t.record\": add it "
+        "to \"models\", or name "
+        "another one\n");
+  CHECK(recording("t").error_text() ==
+        "f:1:89: names \"t\", which replays a recording itself, in \"models.t.record\": name the model that answers\n");
+  CHECK(notices(load_one(R"({"models": {"g": {"api": "rehearsal", "record": "demo"}}})")) ==
+        "f:1:49: has an effect with the API replay only, in \"models.g.record\": take it out\n");
 }
 
 TEST_CASE("load: names of servers and models are bounded and printable") {

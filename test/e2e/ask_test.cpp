@@ -215,6 +215,24 @@ TEST_CASE("ask: a model that cannot be reached is status 4 and names the address
   CHECK_MESSAGE(count_of(r.err, "\n") == 2, r.err);
 }
 
+TEST_CASE("ask: a key that is not there is status 2, with the model, the variable and the mend") {
+  model_process model;
+  daemon_under_test d(config()
+                          .model("by-env", model.entry(R"("apiKey":"${env:E2E_IS_NOT_SET}")"))
+                          .model("by-file", model.entry(R"("apiKey":"${file:@DIR@/no-such-key}")"))
+                          .model("by-header", model.entry(R"("headers":{"X-Team":"${env:E2E_IS_NOT_SET}"})")));
+  for (const std::string name : {"by-env", "by-file", "by-header"}) {
+    CAPTURE(name);
+    const auto r = run_cli(d, {"ask", "-m", name, "question"});
+    CHECK(r.status == 2);
+    CHECK(r.out.empty());
+    CHECK_MESSAGE(contains(r.err, "model \"" + name + "\""), r.err);
+    CHECK_MESSAGE(contains(r.err, name == "by-file" ? "no-such-key" : "E2E_IS_NOT_SET is not set: set it where"),
+                  r.err);
+    CHECK(run_cli(d, {"--json", "ask", "-m", name, "question"}).status == 2);
+  }
+}
+
 TEST_CASE("ask: options reach the model, and - reads the question from standard input") {
   model_process model;
   daemon_under_test d(asking(model));

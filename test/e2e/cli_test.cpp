@@ -72,7 +72,14 @@ TEST_CASE("cli: exit statuses of call: 0, 1 for an error of the tool, 5 for an u
   CHECK(contains(error.err, "This tool answers an error."));
   const auto unknown = run_cli(d, {"call", "a__ecko"});
   CHECK(unknown.status == 5);
-  CHECK(contains(unknown.err, "a__echo"));
+  CHECK(contains(unknown.err, "similar: a__echo"));
+  for (const std::string name : {"a__ecko", "NOPE"}) {
+    const auto none_such = run_cli(d, {"call", name});
+    CHECK(none_such.status == 5);
+    CHECK(contains(none_such.err, "there is no tool `" + name + "`"));
+    CHECK(contains(none_such.err, "`mcpbx tools`"));
+    CHECK_FALSE(contains(none_such.err, "tools/list"));
+  }
   const auto dies = run_cli(d, {"call", "a__crash-in-call"});
   CHECK(dies.status == 1);
   CHECK(contains(dies.err, "\"a\""));
@@ -141,6 +148,14 @@ TEST_CASE("cli: wait gives 0 when all are ready, 1 when one cannot be, 3 when no
     const auto late = run_cli(d, {"wait", "--timeout", "1"});
     CHECK(late.status == 1);
     CHECK(contains(late.err, "slow"));
+  }
+  {
+    // Its start is tried again and again; each retry shows as starting.
+    daemon_under_test d(config().server("hangs", {"--behave", "hang-in-init"}, R"("startTimeoutMs":300)"));
+    const auto hopeless = run_cli(d, {"wait"});
+    CHECK(hopeless.status == 1);
+    CHECK(contains(hopeless.err, "hangs: "));
+    CHECK(contains(hopeless.err, "300 ms"));
   }
   world nobody;
   const auto none = run_cli(nobody, {"wait", "--timeout", "0"});

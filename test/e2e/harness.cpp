@@ -68,7 +68,6 @@ std::string config::str() const {
 }
 
 world::world() : tag_(new_tag()) {
-  cli_cwd = dir();
   env = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + dir(), "LANG=C.UTF-8"};
   // Sanitizer builds: what the test's runner chose goes for the programs too.
   for (const char* name : {"ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"})
@@ -146,7 +145,7 @@ process_end daemon_under_test::stop(int signal) {
 }
 
 std::unique_ptr<child> start_cli(const world& w, const std::vector<std::string>& arguments, bool own_socket) {
-  child::options o{.argv = {MCPBX}, .env = w.env, .cwd = w.cli_cwd};
+  child::options o{.argv = {MCPBX}, .env = w.env, .cwd = w.cwd.empty() ? w.dir() : w.cwd};
   for (const auto& a : arguments) o.argv.push_back(w.filled(a));
   if (own_socket) o.env.push_back("MCPBX_SOCKET=" + w.socket());
   return std::make_unique<child>(o);

@@ -48,8 +48,8 @@ class world {
   std::string filled(std::string_view text) const;
   /// PATH and HOME (the folder); change it before anything is started.
   std::vector<std::string> env;
-  /// Where commands of the CLI stand; at first the folder, which is their home too.
-  std::string cli_cwd;
+  /// Where commands run; the folder unless set.
+  std::string cwd;
   std::string socket() const { return file("s"); }
   /// Living tool servers and grandchildren of this test.
   std::set<pid_t> tagged() const { return processes_with(tag_); }

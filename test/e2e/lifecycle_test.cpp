@@ -96,10 +96,11 @@ TEST_CASE("cli: a configuration with errors is status 2, and the errors are show
 
 TEST_CASE("cli: a relative --config or MCPBX_CONFIG is one of the caller's directory, not of the daemon's") {
   home h(config().server("wrong"));
-  fs::create_directory(h.file("here"));
   h.write("mine.json", config().server("s").str());
-  h.cli_cwd = h.file("here");  // the daemon's is the home
-  const std::string relative = "../here/../mine.json";
+  // The daemon runs in $HOME, which is the folder above.
+  h.cwd = h.file("elsewhere");
+  fs::create_directory(h.cwd);
+  const std::string relative = "../mine.json";
   const auto r = run_cli(h, {"--config", relative, "call", "s__echo", "text=mine"}, {}, false);
   CHECK_MESSAGE(r.status == 0, r.err);
   CHECK(r.out == "mine\n");
@@ -110,6 +111,8 @@ TEST_CASE("cli: a relative --config or MCPBX_CONFIG is one of the caller's direc
 
 TEST_CASE("cli: --standalone runs a private daemon for one command and leaves nothing") {
   home h(config().server("wrong"));
+  fs::create_directory(h.file("tmp"));
+  h.env.push_back("TMPDIR=" + h.file("tmp"));
   h.write("mine.json", config().server("s", {"--spawn-log", "@DIR@/spawns"}).str());
   const auto r =
       run_cli(h, {"--standalone", "--config", h.file("mine.json"), "call", "s__echo", "text=private"}, {}, false);
@@ -119,15 +122,20 @@ TEST_CASE("cli: --standalone runs a private daemon for one command and leaves no
   CHECK(h.tagged().empty());
   CHECK(count_of(read_file(h.file("spawns")), "\n") == 1);
   CHECK(run_cli(h, {"--standalone", "--config", h.file("none.json"), "tools"}, {}, false).status == 2);
+  CHECK(fs::is_empty(h.file("tmp")));
 }
 
 TEST_CASE("cli: a private daemon ends with a command that is killed") {
   home h(config{});
+  fs::create_directory(h.file("tmp"));
+  h.env.push_back("TMPDIR=" + h.file("tmp"));
   h.write("mine.json", config().server("s", {"--log", "@DIR@/log", "--behave", "ignore-sigterm"}).str());
   auto c = start_cli(h, {"--standalone", "--config", h.file("mine.json"), "call", "s__never-answer"}, false);
   REQUIRE(eventually([&] { return contains(read_file(h.file("log")), "call never-answer"); }));
+  CHECK_FALSE(fs::is_empty(h.file("tmp")));
   c->signal(SIGKILL);
   CHECK(eventually([&] { return h.tagged().empty(); }));
+  CHECK(eventually([&] { return fs::is_empty(h.file("tmp")); }));
 }
 
 TEST_CASE("shim: mcpbx mcp is an MCP server on pipes") {
@@ -219,6 +227,8 @@ TEST_CASE("G34: a wrong configuration is status 78 with every error, its file, l
     for (const std::string_view word :
          {"broken.json:2:", "broken.json:3:", "broken.json:4:", "broken.json:5:", "\"loop\""})
       CHECK_MESSAGE(contains(r.err, word), word, " is not in:\n", r.err);
+    CHECK(r.err.ends_with("\n4 errors, 0 notices\n") == check);
+    CHECK(contains(r.err, "broken.json:4:3: error: ") == check);
     CHECK_FALSE(fs::exists(w.socket()));
   }
   w.write("torn.json", "{ \"mcpServers\": {");
@@ -227,7 +237,15 @@ TEST_CASE("G34: a wrong configuration is status 78 with every error, its file, l
   CHECK(run_daemon(w, {"--log-level", "loud"}).status == 2);
   CHECK(run_daemon(w, {"--http", "127.0.0.1:1"}).status == 2);
   w.write("good.json", config().server("s").str());
-  CHECK(run_daemon(w, {"--config", w.file("good.json"), "--check-config"}).status == 0);
+  const auto good = run_daemon(w, {"--config", w.file("good.json"), "--check-config"});
+  CHECK(good.status == 0);
+  CHECK(good.err.ends_with("good.json: ok\n0 errors, 0 notices\n"));
+  // What is only worth knowing is marked as such, and no reason to fail.
+  w.write("noted.json", "{\n  \"profiles\": { \"p\": {} }\n}\n");
+  const auto noted = run_daemon(w, {"--config", w.file("noted.json"), "--check-config"});
+  CHECK(noted.status == 0);
+  CHECK_MESSAGE(contains(noted.err, "noted.json:2:3: notice: "), noted.err);
+  CHECK_MESSAGE(noted.err.ends_with("noted.json: ok\n0 errors, 1 notice\n"), noted.err);
 }
 
 TEST_CASE("G34: a configuration that others may write is refused") {

@@ -1,9 +1,12 @@
 // Which level of the configuration decides a run's limits.
 #include "daemon/app/limits.hpp"
 
+#include "conf/loop_levels.hpp"
 #include "test/daemon/app/loaded.hpp"
 
 #include <doctest/doctest.h>
+
+#include <array>
 
 using namespace mcpbx;
 using namespace mcpbx::daemon;
@@ -26,10 +29,7 @@ TEST_CASE("limits: without a word the documented defaults hold and nothing is a 
   CHECK(r.on_tool_error == on_tool_error::go_on);
   CHECK(r.status == status_mode::names);
   CHECK(r.empty_result_text == "No relevant content found");
-  const auto c = ceiling_of(all);
-  CHECK_FALSE(c.max_rounds);
-  CHECK_FALSE(c.timeout_ms);
-  CHECK_FALSE(c.token_budget);
+  for (const auto& n : conf::loop_numbers()) CHECK_FALSE(bound_of(all, n.key).ceiling);
 }
 
 TEST_CASE("limits: the model's settings stand over the configuration's and the ceiling over both") {
@@ -49,9 +49,44 @@ TEST_CASE("limits: the model's settings stand over the configuration's and the c
   CHECK(m.timeout_ms == 9000);
   CHECK(m.on_tool_error == on_tool_error::stop);
   CHECK(m.status == status_mode::off);
-  const auto c = ceiling_of(all);
-  CHECK(c.max_rounds == 6);
-  CHECK(c.token_budget == 1000);
-  CHECK(c.timeout_ms == 20'000);
-  CHECK_FALSE(c.max_calls);
+  CHECK(bound_of(all, "maxRounds").ceiling == 6);
+  CHECK(bound_of(all, "tokenBudget").ceiling == 1000);
+  CHECK(bound_of(all, "timeoutMs").ceiling == 20'000);
+  CHECK_FALSE(bound_of(all, "maxCalls").ceiling);
+}
+
+TEST_CASE("limits: a request takes the same numbers as the file") {
+  const auto all = loaded("{}");
+  chat_defaults defaults;
+  defaults.bound = [&](std::string_view key) { return bound_of(all, key); };
+  for (const auto& n : conf::loop_numbers()) {
+    const auto [least, most] = n.range();
+    CHECK((least == 0) == (n.zero_is_none || n.key == "maxRounds"));
+    for (const auto value : {least - 1, least, most, most + 1}) {
+      CAPTURE(n.key);
+      CAPTURE(value);
+      const auto object = "{\"" + std::string(n.key) + "\":" + std::to_string(value) + "}";
+      const std::array files{conf::source_text{"c", "{\"loop\":" + object + "}"}};
+      mcp::param_reader in(raw_json::own("{\"input\":\"q\",\"limits\":" + object + "}"));
+      read_chat(in, defaults);
+      const bool right = value >= least && value <= most;
+      CHECK(conf::load(files, {}).ok() == right);
+      CHECK(in.finish().has_value() == right);
+    }
+  }
+}
+
+TEST_CASE("limits: 0 is no limit in the file too, below every ceiling, and no ceiling in loop.max") {
+  const auto all = loaded(R"({"loop": {"maxRounds": 0, "maxConsecutiveErrors": 0, "max": {"maxRepeatedCalls": 0}},
+    "models": {"m": {"api": "rehearsal", "loop": {"maxRepeatedCalls": 0, "tokenBudget": 0}}}})");
+  const auto r = limits_for(all, all.find_model("m"));
+  CHECK(r.max_rounds == 0);
+  CHECK(r.max_consecutive_errors == 0);
+  CHECK(r.max_repeated_calls == 0);
+  CHECK(r.token_budget == 0);
+  CHECK_FALSE(bound_of(all, "maxRepeatedCalls").ceiling);
+  const auto bounded = loaded(R"({"loop": {"max": {"maxRepeatedCalls": 4, "tokenBudget": 5}},
+    "models": {"m": {"api": "rehearsal", "loop": {"maxRepeatedCalls": 0, "tokenBudget": 0}}}})");
+  CHECK(limits_for(bounded, bounded.find_model("m")).max_repeated_calls == 4);
+  CHECK(limits_for(bounded, bounded.find_model("m")).token_budget == 5);
 }

@@ -3,6 +3,7 @@
 
 #include "mcp/async/system_time.hpp"
 #include "test/daemon/app/loaded.hpp"
+#include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/captured_output.hpp"
 #include "test/support/manual_time.hpp"
 
@@ -69,4 +70,25 @@ TEST_CASE("models: the system prompt of an entry becomes the model's") {
   const mcpbx::test::changed_variable set("MCPBX_TEST_A", "Dutch");
   CHECK((*f.models.find("m"))->default_system() == "Answer in Dutch.");
   CHECK((*f.models.find("n"))->default_system() == "");
+}
+
+TEST_CASE("models: a replay plays its recording, or records the model that it names") {
+  const mcpbx::test::temporary_directory folder;
+  const auto path = folder / "talk.jsonl";
+  fixture f(R"({"models": {"gpt": {"api": "openai-chat", "model": "gpt-x", "system": "Be brief."},
+    "rec": {"api": "replay", "script": ")" +
+            path + R"(", "record": "gpt/small"}, "talk": {"api": "replay", "script": ")" + path + R"("},
+    "own": {"api": "replay", "script": ")" +
+            path + R"(", "system": "Be long."}}})");
+  CHECK(f.error("rec") == "found rec small");
+  CHECK(f.error("rec/other") == "found rec other");
+  CHECK((*f.models.find("rec"))->default_system() == "Be brief.");
+  CHECK((*f.models.find("rec"))->api() == "openai-chat");
+  CHECK(holds(f.error("talk"), "model \"talk\": the recording " + path + " cannot be read: No such file or directory"));
+  CHECK(f.models.find("talk").error().code == errc::config);
+  folder.write("talk.jsonl", R"({"type":"recording","v":1,"api":"openai-chat","system":"Be brief."})"
+                             "\n");
+  CHECK(f.error("talk") == "found talk replay");
+  CHECK((*f.models.find("talk"))->default_system() == "Be brief.");
+  CHECK((*f.models.find("own"))->default_system() == "Be long.");
 }

@@ -35,7 +35,8 @@ TEST_CASE("mcpbxd options: all of them and none") {
   const auto none = parse({});
   REQUIRE(none.status() == -1);
   CHECK_FALSE(std::get<command_line>(none.value).log_level);
-  const auto all = parse({"--config", "c", "--socket", "s", "--log-level", "debug", "--check-config", "--idle-exit"});
+  const auto all = parse({"--config", "c", "--socket", "s", "--log-level", "debug", "--check-config", "--idle-exit",
+                          "--private-folder", "f"});
   REQUIRE(all.status() == -1);
   const auto& o = std::get<command_line>(all.value);
   CHECK(o.config == "c");
@@ -43,6 +44,7 @@ TEST_CASE("mcpbxd options: all of them and none") {
   CHECK(o.log_level == log::level::debug);
   CHECK(o.check_config);
   CHECK(o.idle_exit);
+  CHECK(o.private_folder == "f");
 }
 
 TEST_CASE("mcpbxd options: help and version succeed and wrong words exit 2 with a sentence") {

@@ -15,7 +15,19 @@ struct read_result {
   std::string wrong;
 };
 
-read_result read(std::string_view json, const chat_defaults& defaults = {}) {
+/// The ranges are the configuration's (limits_test); these stand in for them.
+chat_defaults some_bounds() {
+  chat_defaults d;
+  d.bound = [](std::string_view key) {
+    limit_bound b;
+    b.least = key == "timeoutMs" ? 1 : 0;
+    b.most = key == "maxRounds" ? 500 : 1000;
+    return b;
+  };
+  return d;
+}
+
+read_result read(std::string_view json, const chat_defaults& defaults = some_bounds()) {
   mcp::param_reader in(raw_json::own(json));
   read_result r{read_chat(in, defaults), ""};
   if (auto ok = in.finish(); !ok) r.wrong = ok.error().message;
@@ -52,12 +64,13 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
       {R"({"input":"a","status":"loud"})", "params.status: expected \"off\", \"names\" or \"model\", got \"loud\""},
       {R"({"input":"a","limits":5})", "params.limits: expected an object, got 5"},
       {R"({"input":"a","limits":{"maxRounds":"ten"}})",
-       "params.limits.maxRounds: expected an integer from 0 to 100000, got \"ten\""},
+       "params.limits.maxRounds: expected an integer from 0 to 500, got \"ten\""},
       {R"({"input":"a","limits":{"maxRounds":-1}})",
-       "params.limits.maxRounds: expected an integer from 0 to 100000, got -1"},
+       "params.limits.maxRounds: expected an integer from 0 to 500, got -1"},
       {R"({"input":"a","limits":{"maxRound":1}})",
        "params.limits: unknown member \"maxRound\" (did you mean \"maxRounds\"?)"},
-      {R"({"input":"a","limits":{"timeoutMs":0}})", "params.limits.timeoutMs: expected an integer from 1 to"},
+      {R"({"input":"a","limits":{"timeoutMs":0}})",
+       "params.limits.timeoutMs: expected an integer from 1 to 1000, got 0"},
       {R"({"input":"a","limits":{"onLimit":"explode"}})", "params.limits.onLimit: expected \"synthesize\" or \"stop\""},
       {R"({"input":"a","limits":{"onToolError":"go"}})",
        "params.limits.onToolError: expected \"continue\" or \"stop\""},
@@ -75,7 +88,8 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
       {R"({"messages":[{"role":"tool","content":[{"type":"tool_result","id":"c","result":{"content":[]}}]}]})",
        "params.messages: expected the last one to be of role user"},
       {R"({"input":"a","responseFormat":{}})", "params.responseFormat: "},
-      {R"({"input":"a","detach":true})", "params.detach: "},
+      {R"({"input":"a","detach":"yes"})", "params.detach: expected true or false, got \"yes\""},
+      {R"({"run":"r-1","model":"m"})", "params: expected input (a string) or messages (an array)"},
       {R"({"input":"a","modle":"x"})", "params: unknown member \"modle\" (did you mean \"model\"?)"},
       {R"({"input":"a","input":"b"})", "params.input: the member occurs twice"},
   };
@@ -111,6 +125,7 @@ TEST_CASE("a chat with everything becomes the request that says it") {
   CHECK(r.request.tools == std::vector<std::string>{"a__*", "b"});
   CHECK(r.request.run == "r-1");
   CHECK(!r.request.stream);
+  CHECK(!r.request.detach);
   const run_limits& l = r.request.limits;
   CHECK(l.max_rounds == 0);
   CHECK(l.max_calls_per_round == 2);
@@ -135,9 +150,14 @@ TEST_CASE("limits are those of the model and no request exceeds the ceiling") {
     l.max_rounds = model == "big" ? 50 : 5;
     return l;
   };
-  d.ceiling.max_rounds = 20;
-  d.ceiling.token_budget = 1'000;
-  d.ceiling.max_consecutive_errors = 9;
+  d.bound = [](std::string_view key) {
+    limit_bound b;
+    if (key == "maxRounds") b.ceiling = 20;
+    b.zero_is_none = key == "tokenBudget" || key == "maxConsecutiveErrors" || key == "maxRepeatedCalls";
+    if (key == "tokenBudget") b.ceiling = 1'000;
+    if (key == "maxConsecutiveErrors") b.ceiling = 9;
+    return b;
+  };
   CHECK(read(R"({"input":"a"})", d).request.limits.max_rounds == 5);
   CHECK(read(R"({"input":"a","model":"big"})", d).request.limits.max_rounds == 20);
   CHECK(read(R"({"input":"a","limits":{"maxRounds":100000}})", d).request.limits.max_rounds == 20);
@@ -145,6 +165,29 @@ TEST_CASE("limits are those of the model and no request exceeds the ceiling") {
   // None is more than any number.
   CHECK(read(R"({"input":"a"})", d).request.limits.token_budget == 1'000);
   CHECK(read(R"({"input":"a","limits":{"maxConsecutiveErrors":0}})", d).request.limits.max_consecutive_errors == 9);
+  CHECK(read(R"({"input":"a","limits":{"maxRepeatedCalls":0}})", d).request.limits.max_repeated_calls == 0);
+  CHECK(read(R"({"input":"a","limits":{"maxRounds":0}})", d).request.limits.max_rounds == 0);
+}
+
+TEST_CASE("L18: a named request knows what it is like, whatever its stream, and whether it names a run only") {
+  const auto likeness = [](const std::string& params) {
+    const auto r = read(params);
+    CHECK(r.wrong.empty());
+    CHECK(!r.request.name_only);
+    return r.request.likeness;
+  };
+  const auto first = likeness(R"({"run":"r","input":"a","model":"m"})");
+  CHECK(first != 0);
+  CHECK(likeness(R"({"model":"m","stream":false,"input":"a","detach":true,"run":"r","_meta":{"x":1}})") == first);
+  CHECK(likeness(R"({"run":"r","input":"a","model":"n"})") != first);
+  CHECK(likeness(R"({"run":"r","input":"a"})") != first);
+  CHECK(likeness(R"({"input":"a"})") == 0);
+  for (const char* params : {R"({"run":"r"})", R"({"run":"r","stream":false})", R"({"detach":true,"run":"r"})"}) {
+    const auto r = read(params);
+    CHECK(r.wrong.empty());
+    CHECK(r.request.name_only);
+    CHECK(r.request.messages.empty());
+  }
 }
 
 TEST_CASE("an empty list of tools means none of them") {

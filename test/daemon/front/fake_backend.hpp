@@ -3,6 +3,7 @@
 #include "daemon/front/backend.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,12 +24,20 @@ class fake_backend final : public daemon::backend {
     tools_changed = std::move(changed);
     return std::make_shared<int>(0);
   }
-  result<std::string> start_run(daemon::run_request r, daemon::run_events& events) override {
+  result<std::shared_ptr<daemon::run_feed>> start_run(daemon::run_request r, daemon::runner::recorded t) override {
     if (r.model == "nope") return fail(errc::not_found, "no model is named \"nope\"");
-    std::string run = r.run.empty() ? "run-" + std::to_string(started.size() + 1) : r.run;
+    if (const auto known = feeds.find(r.run); known != feeds.end()) return known->second;
+    const std::string run = r.run.empty() ? "run-" + std::to_string(started.size() + 1) : r.run;
+    auto feed = std::make_shared<daemon::run_feed>(run, daemon::run_feed::options{.bound = bound, .keep = r.detach});
+    feed->when_deserted([this, run](std::string why) { deserted.push_back(run + ": " + why); });
+    feeds.emplace(run, feed);
+    if (t) told = std::move(t);
     started.push_back(std::move(r));
-    sink = &events;
-    return run;
+    return feed;
+  }
+  result<std::shared_ptr<daemon::run_feed>> find_run(std::string_view run) const override {
+    if (const auto known = feeds.find(std::string(run)); known != feeds.end()) return known->second;
+    return fail(errc::not_found, "no run is named \"" + std::string(run) + "\"; it may have ended");
   }
   bool cancel_run(std::string_view run, std::string) override {
     cancelled.emplace_back(run);
@@ -39,7 +48,6 @@ class fake_backend final : public daemon::backend {
     answers.push_back(std::string(run) + " " + question + " " + std::string(body.text()));
     answered = std::move(done);
   }
-  void forget_runs(daemon::run_events&) override { ++forgotten; }
   daemon::loop_counters run_counts() const override { return counts; }
   void stop() override { ++stops; }
 
@@ -52,10 +60,13 @@ class fake_backend final : public daemon::backend {
   std::function<void()> tools_changed;
   std::vector<mcp::server_status> status;
   std::vector<daemon::run_request> started;
-  daemon::run_events* sink = nullptr;
+  std::map<std::string, std::shared_ptr<daemon::run_feed>> feeds;  ///< by the run's name
+  std::size_t bound = 4u << 20;                                    ///< of each
+  daemon::runner::recorded told;                                   ///< of the last detached run
+  std::vector<std::string> deserted;                               ///< runs that nobody reads any more, and why
   std::vector<std::string> cancelled, answers;
   std::function<void(result<void>)> answered;
-  int forgotten = 0, stops = 0;
+  int stops = 0;
   daemon::loop_counters counts;
 };
 

@@ -7,8 +7,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace mcpbx;
@@ -23,13 +27,27 @@ segments text(std::string_view t) {
   return s;
 }
 
-run_event delta(std::string_view t, run_event::kind k = run_event::kind::text) {
-  return {k, "", std::string(t), {}};
-}
-
-run_event event(run_event::kind k, std::string_view body, std::string call = "") {
-  return {k, std::move(call), "", text(body)};
-}
+/// Gives its messages when asked.
+struct stub_source final : outgoing_queue::source {
+  segments next(std::string&) override {
+    if (messages.empty()) {
+      if (auto end = std::exchange(at_end, nullptr)) end();
+      return {};
+    }
+    auto first = std::move(messages.front());
+    messages.pop_front();
+    if (refill) messages.push_back(first);
+    return text(first);
+  }
+  std::size_t waiting() const override {
+    std::size_t n = 0;
+    for (const auto& m : messages) n += m.size();
+    return n;
+  }
+  std::deque<std::string> messages;
+  bool refill = false;  ///< never runs dry
+  std::function<void()> at_end;
+};
 
 struct fixture final : outgoing_queue::owner {
   explicit fixture(outgoing_queue::options o = {}) : options(o) {}
@@ -42,16 +60,15 @@ struct fixture final : outgoing_queue::owner {
   fake_transport::line line;
   fake_transport transport{line};
   outgoing_queue queue{options, time, transport, *this};
-  std::shared_ptr<event_stream> run = std::make_shared<event_stream>(mcp::rpc_id::number(7), "r1");
+  std::shared_ptr<stub_source> run = std::make_shared<stub_source>();
+  void give(const std::string& message, bool growing = false) {
+    run->messages.push_back(message);
+    queue.ready(run, growing);
+  }
   bool paused = false;
   int asked = 0;
   std::string stuck;
 };
-
-std::string line_of(int seq, const std::string& rest) {
-  return R"({"jsonrpc":"2.0","method":"mcpbx/event","params":{"request":7,"run":"r1","seq":)" + std::to_string(seq) +
-         "," + rest + "}}";
-}
 
 }  // namespace
 
@@ -63,40 +80,96 @@ TEST_CASE("an answer leaves at once when nothing waits") {
   CHECK(f.queue.bytes() == 0);
 }
 
-TEST_CASE("deltas of one turn leave as one event and keep their order with everything else") {
+TEST_CASE("what a source has leaves at once, and what is growing at the end of the turn") {
   fixture f;
-  f.queue.push_event(f.run, delta("Hel"));
-  f.queue.push_event(f.run, delta("lo \"x\"\n"));
-  CHECK(f.line.sent.empty());
+  f.give("a");
+  CHECK(f.line.sent == std::vector<std::string>{"a"});
+  CHECK(f.asked == 0);
+  f.give("b", true);
+  CHECK(f.line.sent.size() == 1);
   CHECK(f.asked == 1);
-  f.queue.push_event(f.run, delta("hm", run_event::kind::reasoning));
-  f.queue.push_event(f.run, event(run_event::kind::round, R"({"type":"round","round":2})"));
-  f.queue.push_event(f.run, delta("again"));
   f.queue.push(text("answer"));
   f.queue.flush();
-  CHECK(f.line.sent == std::vector<std::string>{line_of(1, R"("type":"text","text":"Hello \"x\"\n")"),
-                                                line_of(2, R"("type":"reasoning","text":"hm")"),
-                                                line_of(3, R"("type":"round","round":2)"),
-                                                line_of(4, R"("type":"text","text":"again")"), "answer"});
-  CHECK(f.queue.counts().joined == 1);
+  CHECK(f.line.sent == std::vector<std::string>{"a", "b", "answer"});
+  // It grows no more: it leaves before what ended it.
+  f.give("c", true);
+  f.give("d");
+  CHECK(f.line.sent == std::vector<std::string>{"a", "b", "answer", "c", "d"});
 }
 
-TEST_CASE("G17: for a slow reader deltas of each run join over all turns") {
-  fixture f;
+TEST_CASE("G17: what a source holds counts as waiting, and is not asked for while the caller does not read") {
+  outgoing_queue::options o;
+  o.bound = 1'000'000;
+  fixture f(o);
   f.line.reads = false;
   f.queue.push(text(std::string(300'000, 'x')));
-  auto other = std::make_shared<event_stream>(mcp::rpc_id::number(8), "r2");
-  for (int i = 0; i < 1000; ++i) {
-    f.queue.push_event(f.run, delta("a"));
-    f.queue.push_event(other, delta("b"));
+  for (int i = 0; i < 10; ++i) {
+    f.give(std::string(100'000, 'a'), i % 2 == 0);
     f.queue.flush();
   }
+  CHECK(f.line.sent.size() == 1);
+  CHECK(f.queue.bytes() >= 1'300'000);
+  CHECK(f.paused);
+  // It lets go of some by itself.
+  f.run->messages.resize(3);
+  f.queue.ready(f.run, false);
+  CHECK(f.queue.bytes() < 700'000);
+  CHECK(!f.paused);
   f.line.reads = true;
   f.line.unsent = 0;
   f.queue.flush();
-  REQUIRE(f.line.sent.size() == 3);
-  CHECK(f.line.sent[1] == line_of(1, R"("type":"text","text":")" + std::string(1000, 'a') + "\""));
-  CHECK(f.line.sent[2].find(std::string(1000, 'b')) != std::string::npos);
+  CHECK(f.line.sent.size() == 4);
+  CHECK(f.queue.bytes() == 0);
+}
+
+TEST_CASE("a source that never runs dry keeps nobody waiting") {
+  fixture f;
+  f.line.reads = false;
+  f.run->refill = true;
+  f.give(std::string(100'000, 'a'));
+  auto other = std::make_shared<stub_source>();
+  other->messages = {"b"};
+  f.queue.ready(other, false);
+  f.queue.push(text("answer"));
+  for (int i = 0; i < 2; ++i) {
+    f.line.unsent = 0;
+    f.queue.flush();
+  }
+  REQUIRE(f.line.sent.size() > 5);
+  CHECK(std::ranges::count(f.line.sent, "b") == 1);
+  CHECK(std::ranges::count(f.line.sent, "answer") == 1);
+}
+
+TEST_CASE("what the end of a source pushes leaves behind its last message") {
+  for (const bool reads : {true, false}) {
+    CAPTURE(reads);
+    fixture f;
+    f.line.reads = reads;
+    f.run->at_end = [&] { f.queue.push(text("response")); };
+    f.give("event", true);
+    f.give(std::string(300'000, 'd'));
+    f.line.unsent = 0;
+    f.queue.flush();
+    REQUIRE(f.line.sent.size() == 3);
+    CHECK(f.line.sent[0] == "event");
+    CHECK(f.line.sent[2] == "response");
+  }
+}
+
+TEST_CASE("a source may close the outbox from inside") {
+  fixture f;
+  f.run->at_end = [&] { f.queue.close(); };
+  f.give("a");
+  auto again = std::make_shared<stub_source>();
+  again->messages = {"b"};
+  f.queue.ready(again, false);
+  CHECK(f.line.sent == std::vector<std::string>{"a"});
+  fixture g;
+  g.run->at_end = [&] { g.queue.close(); };
+  g.give("a", true);
+  g.queue.flush();
+  CHECK(g.line.sent == std::vector<std::string>{"a"});
+  CHECK(g.queue.bytes() == 0);
 }
 
 TEST_CASE("G17: progress keeps the last of each token") {
@@ -106,34 +179,15 @@ TEST_CASE("G17: progress keeps the last of each token") {
   for (int i = 0; i < 100; ++i) {
     f.queue.push_progress(1, text("one " + std::to_string(i)));
     f.queue.push_progress(2, text("two " + std::to_string(i)));
-    f.queue.push_event(f.run, event(run_event::kind::tool_progress,
-                                    R"({"type":"tool_progress","n":)" + std::to_string(i) + "}", "c1"));
   }
   f.line.unsent = 0;
   f.queue.flush();
-  CHECK(f.line.sent.size() == 4);
+  CHECK(f.line.sent.size() == 3);
   CHECK(f.line.sent.at(1) == "one 99");
   CHECK(f.line.sent.at(2) == "two 99");
-  CHECK(f.line.sent.at(3) == line_of(1, R"("type":"tool_progress","n":99)"));
   // What has left is not replaced any more.
   f.queue.push_progress(1, text("one 100"));
-  CHECK(f.line.sent.size() == 5);
-}
-
-TEST_CASE("G17: logs drop the oldest and the next one says how many are missing") {
-  outgoing_queue::options o;
-  o.max_logs = 3;
-  fixture f(o);
-  f.line.reads = false;
-  f.queue.push(text(std::string(300'000, 'x')));
-  for (int i = 0; i < 10; ++i)
-    f.queue.push_event(f.run, event(run_event::kind::tool_log, R"({"type":"tool_log","n":)" + std::to_string(i) + "}"));
-  f.line.unsent = 0;
-  f.queue.flush();
-  REQUIRE(f.line.sent.size() == 4);
-  CHECK(f.line.sent[1] == line_of(1, R"("dropped":7,"type":"tool_log","n":7)"));
-  CHECK(f.line.sent[2] == line_of(2, R"("type":"tool_log","n":8)"));
-  CHECK(f.queue.counts().dropped_logs == 7);
+  CHECK(f.line.sent.size() == 4);
 }
 
 TEST_CASE("list_changed is a flag") {
@@ -232,20 +286,12 @@ TEST_CASE("all bytes are given back whatever way the outbox ends") {
   {
     fixture f;
     f.line.reads = false;
-    f.queue.push(text(std::string(300'000, 'x')));
-    for (int i = 0; i < 100; ++i) f.queue.push_event(f.run, delta("text "));
-    f.queue.push_done(f.run, raw_json::own(R"({"stopReason":"final"})"));
+    for (int i = 0; i < 3; ++i) f.queue.push(text(std::string(300'000, 'x')));
     CHECK(byte_account::total() > before);
     f.queue.close();
     f.queue.push(text("late"));
+    f.give("late");
     CHECK(f.queue.bytes() == f.line.unsent);
-  }
-  CHECK(byte_account::total() == before);
-  {
-    fixture f;
-    for (int i = 0; i < 100; ++i) f.queue.push_event(f.run, delta("text "));
-    f.queue.flush();
-    f.line.sent.clear();
   }
   CHECK(byte_account::total() == before);
 }

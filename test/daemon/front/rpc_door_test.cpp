@@ -88,7 +88,7 @@ TEST_CASE("hello and status need no handshake") {
 
 TEST_CASE("G49: status names the faulty servers and L22: the histogram of depths") {
   door_fixture f;
-  mcp::server_status good, bad, silent;
+  mcp::server_status good, bad, silent, retried;
   good.name = "good";
   good.state = mcp::server_state::ready;
   bad.name = "bad";
@@ -98,24 +98,31 @@ TEST_CASE("G49: status names the faulty servers and L22: the histogram of depths
   silent.state = mcp::server_state::ready;
   silent.last_error = "silent: no sign of life";
   silent.suspect = true;
-  f.backend.status = {good, bad, silent};
+  retried.name = "retried";
+  retried.state = mcp::server_state::starting;
+  retried.last_error = "retried: not ready in time";
+  retried.start_failed = true;
+  f.backend.status = {good, bad, silent, retried};
   f.backend.counts.runs = 9;
   f.backend.counts.depth[4] = 7;
   f.backend.counts.stops = {{"final", 8}};
   auto& caller = f.enter();
   const std::string line = f.ask(caller, request(1, "mcpbx/status"));
   CHECK(line.find(R"("faulty":[{"name":"bad","state":"crash_loop","lastError":"bad: exit status 3"},)"
-                  R"({"name":"silent","state":"ready","lastError":"silent: no sign of life"}])") != std::string::npos);
+                  R"({"name":"silent","state":"ready","lastError":"silent: no sign of life"},)"
+                  R"({"name":"retried","state":"starting","lastError":"retried: not ready in time"}])") !=
+        std::string::npos);
   CHECK(line.find(R"("5-8":7)") != std::string::npos);
   CHECK(line.find(R"("stops":{"final":8})") != std::string::npos);
   const raw_json servers = result_of(f.ask(caller, request(2, "mcpbx/servers")));
   std::vector<std::string> states;
   for_each_element(servers, [&](const raw_json& s) {
+    CHECK(find_member(s, "startFailed").is_true() == (find_member(s, "name").as_string() == "retried"));
     states.push_back(find_member(s, "state").as_string().value_or(""));
     CHECK(find_member(s, "pid").is_null());
     return true;
   });
-  CHECK(states == std::vector<std::string>{"ready", "crash_loop", "ready"});
+  CHECK(states == std::vector<std::string>{"ready", "crash_loop", "ready", "starting"});
 }
 
 TEST_CASE("G35: no configured secret is in what status and servers tell") {
@@ -147,7 +154,9 @@ TEST_CASE("own methods check their params and say what is not there yet") {
   CHECK(text_of(f.ask(caller, request(4, "mcpbx/restart", R"({"srever":"files"})"))).find("params.server") == 0);
   CHECK(code_of(f.ask(caller, request(5, "mcpbx/reload"))) == -32601);
   CHECK(text_of(f.ask(caller, request(5, "mcpbx/reload"))).find("not in this version") != std::string::npos);
-  CHECK(code_of(f.ask(caller, request(6, "mcpbx/attach"))) == -32601);
+  CHECK(text_of(f.ask(caller, request(6, "mcpbx/attach"))) == "params.run: expected the name of a run, got nothing");
+  CHECK(code_of(f.ask(caller, request(6, "mcpbx/attach", R"({"run":"r","after":-1})"))) == -32602);
+  CHECK(code_of(f.ask(caller, request(6, "mcpbx/attach", R"({"run":"r"})"))) == -32002);
   CHECK(text_of(f.ask(caller, request(7, "mcpbx/servrs"))).find("mcpbx/servers") != std::string::npos);
   CHECK(code_of(f.ask(caller, request(8, "mcpbx/status", R"({"x":1})"))) == -32602);
   CHECK(code_of(f.ask(caller, request(9, "mcpbx/tools", R"({"format":"gemini"})"))) == -32602);
@@ -199,11 +208,11 @@ TEST_CASE("L20: a chat streams its events with request and run and seq and ends 
   CHECK(f.backend.started[0].principal == "uid:1000");
   segments round;
   round.append_copy(R"({"type":"round","round":1,"model":"m"})");
-  f.backend.sink->on_event("run-1", {run_event::kind::round, "", "", round});
-  f.backend.sink->on_event("run-1", {run_event::kind::text, "", "Hel", {}});
-  f.backend.sink->on_event("run-1", {run_event::kind::text, "", "lo", {}});
-  f.backend.sink->on_event("other", {run_event::kind::text, "", "not mine", {}});
-  f.backend.sink->on_done("run-1", raw_json::own(R"({"run":"run-1","text":"Hello"})"));
+  auto& feed = *f.backend.feeds.at("run-1");
+  feed.push({run_event::kind::round, "", "", round});
+  feed.push({run_event::kind::text, "", "Hel", {}});
+  feed.push({run_event::kind::text, "", "lo", {}});
+  feed.done(raw_json::own(R"({"run":"run-1","text":"Hello"})"));
   f.run();
   const std::string head = R"({"jsonrpc":"2.0","method":"mcpbx/event","params":{"request":5,"run":"run-1","seq":)";
   CHECK(caller.sent == std::vector<std::string>{head + R"(1,"type":"round","round":1,"model":"m"}})",
@@ -216,8 +225,8 @@ TEST_CASE("stream false leaves out text and reasoning") {
   door_fixture f;
   auto& caller = f.enter();
   f.ask(caller, request(5, "mcpbx/chat", R"({"input":"go","stream":false})"));
-  f.backend.sink->on_event("run-1", {run_event::kind::text, "", "Hel", {}});
-  f.backend.sink->on_event("run-1", {run_event::kind::reasoning, "", "hm", {}});
+  f.backend.feeds.at("run-1")->push({run_event::kind::text, "", "Hel", {}});
+  f.backend.feeds.at("run-1")->push({run_event::kind::reasoning, "", "hm", {}});
   f.run();
   CHECK(caller.sent.empty());
 }
@@ -240,21 +249,90 @@ TEST_CASE("L18: cancelling a chat reaches its run") {
   const std::string got =
       f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
   CHECK(code_of(got) == -32800);
-  CHECK(f.backend.cancelled == std::vector<std::string>{"run-1"});
+  CHECK(f.backend.deserted == std::vector<std::string>{"run-1: cancelled by its caller"});
   const std::size_t sent = caller.sent.size();
-  f.backend.sink->on_event("run-1", {run_event::kind::text, "", "late", {}});
-  f.backend.sink->on_done("run-1", raw_json::literal("{}"));
+  f.backend.feeds.at("run-1")->push({run_event::kind::text, "", "late", {}});
+  f.backend.feeds.at("run-1")->done(raw_json::literal("{}"));
   f.run();
   CHECK(caller.sent.size() == sent);
   // Asked for by method, the run ends with its result.
   CHECK(result_of(f.ask(caller, request(3, "mcpbx/cancel", R"({"request":2})"))).text() == "{}");
   CHECK(f.backend.cancelled.back() == "run-2");
-  f.backend.sink->on_done("run-2", raw_json::own(R"({"stopReason":"cancelled"})"));
+  f.backend.feeds.at("run-2")->done(raw_json::own(R"({"stopReason":"cancelled"})"));
   f.run();
   CHECK(caller.sent.back() == R"({"jsonrpc":"2.0","id":2,"result":{"stopReason":"cancelled"}})");
 }
 
-TEST_CASE("G16: a caller that leaves has its calls cancelled and its runs forgotten") {
+TEST_CASE("L18: two callers of a run get its events and its result, and it goes on while one of them is there") {
+  door_fixture f;
+  auto& starter = f.enter();
+  auto& other = f.enter();
+  f.ask(starter, request(5, "mcpbx/chat", R"({"input":"go","run":"mine"})"));
+  auto& feed = *f.backend.feeds.at("mine");
+  feed.push({run_event::kind::text, "", "Hel", {}});
+  f.run();
+  CHECK(
+      f.ask(other, request(1, "mcpbx/attach", R"({"run":"mine"})")).find(R"("seq":1,"type":"snapshot","text":"Hel")") !=
+      std::string::npos);
+  feed.push({run_event::kind::text, "", "lo", {}});
+  f.run();
+  CHECK(starter.sent.back() == other.sent.back().replace(other.sent.back().find("\"request\":1"), 11, "\"request\":5"));
+  starter.events->on_closed({errc::unavailable, "left"});
+  f.run();
+  CHECK(f.backend.deserted.empty());
+  feed.done(raw_json::literal("{}"));
+  f.run();
+  CHECK(other.sent.back() == R"({"jsonrpc":"2.0","id":1,"result":{}})");
+}
+
+TEST_CASE("L18: a detached start is answered when it is recorded, and the run is left alone by callers that leave") {
+  door_fixture f;
+  auto& caller = f.enter();
+  CHECK(f.ask(caller, request(5, "mcpbx/chat", R"({"input":"go","run":"mine","detach":true})")).empty());
+  CHECK(f.backend.started.at(0).detach);
+  f.backend.told("mine");
+  f.run();
+  CHECK(caller.sent == std::vector<std::string>{R"({"jsonrpc":"2.0","id":5,"result":{"run":"mine"}})"});
+  f.ask(caller, request(6, "mcpbx/attach", R"({"run":"mine"})"));
+  // Whoever cancels a request that is attached leaves.
+  CHECK(code_of(f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":6}})")) ==
+        -32800);
+  f.ask(caller, request(7, "mcpbx/attach", R"({"run":"mine"})"));
+  caller.events->on_closed({errc::unavailable, "left"});
+  f.run();
+  CHECK(f.backend.deserted.empty());
+  CHECK(f.backend.cancelled.empty());
+  auto& again = f.enter();
+  f.backend.feeds.at("mine")->push({run_event::kind::text, "", "a", {}});
+  f.backend.feeds.at("mine")->done(raw_json::literal("{}"));
+  f.ask(again, request(1, "mcpbx/attach", R"({"run":"mine"})"));
+  CHECK(again.sent.size() == 3);
+  CHECK(again.sent.back() == R"({"jsonrpc":"2.0","id":1,"result":{}})");
+}
+
+TEST_CASE("L18: a detached start that cannot be recorded is an error, and one that is cancelled before is cancelled") {
+  door_fixture f;
+  auto& caller = f.enter();
+  f.ask(caller, request(1, "mcpbx/chat", R"({"input":"go","detach":true})"));
+  f.backend.told(fail(errc::io, "the run was not started: no space left on device"));
+  CHECK(text_of(caller.sent.back()).find("no space left") != std::string::npos);
+  f.ask(caller, request(2, "mcpbx/chat", R"({"input":"go","detach":true})"));
+  CHECK(code_of(f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})")) ==
+        -32800);
+  CHECK(f.backend.cancelled == std::vector<std::string>{"run-2"});
+}
+
+TEST_CASE("mcpbx/attach counts among the runs of a connection") {
+  auto o = door_fixture::make_options();
+  o.max_runs_per_caller = 2;
+  door_fixture f(o);
+  auto& caller = f.enter();
+  f.ask(caller, request(1, "mcpbx/chat", R"({"input":"go"})"));
+  f.ask(caller, request(2, "mcpbx/attach", R"({"run":"run-1"})"));
+  CHECK(code_of(f.ask(caller, request(3, "mcpbx/attach", R"({"run":"run-1"})"))) == -32001);
+}
+
+TEST_CASE("G16: a caller that leaves has its calls and its runs cancelled") {
   door_fixture f;
   auto server = std::make_shared<fake_client>("files");
   f.backend.catalog =
@@ -267,7 +345,7 @@ TEST_CASE("G16: a caller that leaves has its calls cancelled and its runs forgot
   caller.events->on_closed({errc::unavailable, "the other side closed the connection"});
   CHECK(f.door.callers() == 0);
   CHECK(server->cancelled.size() == 1);
-  CHECK(f.backend.forgotten == 1);
+  CHECK(f.backend.deserted == std::vector<std::string>{"run-1: the caller went away"});
   server->answer(0, "{}");
   f.run();
   CHECK(caller.closed);
@@ -344,13 +422,12 @@ TEST_CASE("more owned bytes than may be close the largest outbox") {
   auto& neighbour = f.enter();
   slow.reads = false;
   f.ask(slow, request(1, "mcpbx/chat", R"({"input":"go"})"));
-  auto* sink = f.backend.sink;
   segments large;
   large.append_copy(R"({"type":"tool_result","content":")" + std::string(2u << 20, 'x') + "\"}");
   const std::size_t limit = byte_account::limit();
   byte_account::set_limit(byte_account::total());
-  for (int i = 0; i < 2; ++i) sink->on_event("run-1", {run_event::kind::tool_result, "", "", large});
-  sink->on_event("run-1", {run_event::kind::text, "", "more", {}});
+  for (int i = 0; i < 2; ++i) f.backend.feeds.at("run-1")->push({run_event::kind::tool_result, "", "", large});
+  f.backend.feeds.at("run-1")->push({run_event::kind::text, "", "more", {}});
   f.run();
   byte_account::set_limit(limit);
   CHECK(slow.closed);

@@ -10,6 +10,7 @@
 #include <boost/asio/post.hpp>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <exception>
@@ -24,7 +25,7 @@ namespace mcpbx::daemon::test {
 
 namespace asio = boost::asio;
 
-/// What the live run did, in order, with the number of records that were in the journal then.
+/// What a live run did, with the number of its records that were in the journal then.
 struct effect {
   std::string what;
   std::size_t records = 0;
@@ -179,6 +180,68 @@ class fake_tools final : public tool_source {
   asio::io_context& context_;
 };
 
+/// Keeps the records and the effects of each run. A run acts only right after it has appended, so an effect is that of
+/// the run which appended last.
+class noted_journal final : public journal {
+ public:
+  struct run {
+    std::vector<run_record> records;
+    std::vector<effect> effects;
+  };
+  std::unique_ptr<run_journal> open_run(const std::string&) override {
+    runs_.push_back(std::make_shared<run>());
+    return std::make_unique<one>(*this, runs_.back());
+  }
+  void note(std::string what) {
+    if (acting_) acting_->effects.push_back({std::move(what), acting_->records.size()});
+  }
+  /// In order of opening.
+  const std::vector<std::shared_ptr<run>>& runs() const { return runs_; }
+
+ private:
+  struct one final : run_journal {
+    one(noted_journal& o, std::shared_ptr<run> r) : owner(o), mine(std::move(r)) {}
+    asio::awaitable<result<void>> append(std::vector<run_record> records, bool) override {
+      for (auto& r : records) mine->records.push_back(std::move(r));
+      owner.acting_ = mine;
+      co_return result<void>{};
+    }
+    noted_journal& owner;
+    std::shared_ptr<run> mine;
+  };
+  std::vector<std::shared_ptr<run>> runs_;
+  std::shared_ptr<run> acting_;
+};
+
+/// The effects that the fold of every prefix commands, in order, each with the number of records it takes.
+inline std::vector<effect> commanded(const std::vector<run_record>& records) {
+  std::vector<effect> all;
+  run_core core;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    core.apply(records[i]);
+    for (const auto& c : core.commands()) {
+      if (std::holds_alternative<command::call_model>(c)) all.push_back({"model", i + 1});
+      if (const auto* run = std::get_if<command::run_call>(&c))
+        all.push_back({"call " + core.find_call(run->call_id)->name.substr(5), i + 1});
+    }
+  }
+  return all;
+}
+
+/// What is wrong between what a run started and what the folds of its records command, or "".
+inline std::string fault_of(const noted_journal::run& run) {
+  const auto expected = commanded(run.records);
+  for (std::size_t i = 0; i < std::max(expected.size(), run.effects.size()); ++i) {
+    if (i >= run.effects.size()) return expected[i].what + " was commanded and not started";
+    if (i >= expected.size()) return run.effects[i].what + " was started and not commanded";
+    if (run.effects[i].what != expected[i].what)
+      return run.effects[i].what + " was started where " + expected[i].what + " was commanded";
+    if (run.effects[i].records < expected[i].records)
+      return run.effects[i].what + " was started before its record was in the journal";
+  }
+  return fault_of(run.records);
+}
+
 class failing_journal final : public journal {
  public:
   std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(*this); }
@@ -196,27 +259,31 @@ class failing_journal final : public journal {
   };
 };
 
-class caller final : public run_events {
+/// Reads the feeds of its runs to their ends, at once.
+class caller final : public run_feed::listener {
  public:
-  void on_event(const std::string& run, run_event e) override {
-    CHECK(done.empty());
-    last_run = run;
-    if (e.type == run_event::kind::text)
-      events.push_back("text " + e.text);
-    else if (e.type == run_event::kind::reasoning)
-      events.push_back("reasoning " + e.text);
-    else
-      events.push_back(e.body.str());
-    if (e.type != run_event::kind::text && e.type != run_event::kind::reasoning) {
-      CHECK(raw_json::parse(events.back()).has_value());
-      CHECK(events.back().starts_with("{\"type\":\""));
-    }
+  /// What is there already is read too.
+  void read(run_feed& feed, run_feed::wish w = {}) {
+    last_run = feed.run();
+    readers.push_back(feed.attach(*this, w));
+    on_ready(false);
   }
-  void on_done(const std::string& run, raw_json result) override {
-    last_run = run;
-    CHECK(raw_json::parse(result.text()).has_value());
-    done.push_back(std::move(result));
-    if (then) then();
+  void leave(const std::string& why = "the caller went away") {
+    for (auto& r : std::exchange(readers, {})) r->leave(why);
+  }
+  void on_ready(bool) override {
+    for (std::size_t i = 0; i < readers.size(); ++i) {  // `then` may add some
+      auto& r = *readers[i];
+      while (const auto* e = r.peek()) {
+        take(*e);
+        r.pop();
+      }
+      if (!r.ended()) continue;
+      done.push_back(r.result());
+      CHECK(raw_json::parse(done.back().text()).has_value());
+      readers.erase(readers.begin() + static_cast<std::ptrdiff_t>(i--));
+      if (then) then();
+    }
   }
   /// The events whose type is `type`.
   lines of(const std::string& type) const {
@@ -231,9 +298,40 @@ class caller final : public run_events {
     return value.as_string().value_or(std::string(value.text()));
   }
   lines events;
+  std::vector<std::uint64_t> numbers;  ///< of the events, `done` included
   std::vector<raw_json> done;
   std::string last_run;
   std::function<void()> then;
+  std::vector<std::unique_ptr<feed_reader>> readers;
+
+ private:
+  void take(const run_feed::entry& e) {
+    numbers.push_back(e.seq);
+    if (e.event.type == run_event::kind::done) return;
+    if (e.event.type == run_event::kind::text)
+      events.push_back("text " + e.event.text);
+    else if (e.event.type == run_event::kind::reasoning)
+      events.push_back("reasoning " + e.event.text);
+    else
+      events.push_back(e.event.body.str());
+    if (e.event.is_delta()) return;
+    CHECK(raw_json::parse(events.back()).has_value());
+    CHECK(events.back().starts_with("{\"type\":\""));
+  }
+};
+
+/// With a caller for each start.
+class test_runner final : public runner {
+ public:
+  using runner::runner;
+  using runner::start;
+  result<std::string> start(run_request r, caller& c) {
+    const bool deltas = r.stream;
+    auto feed = start(std::move(r));
+    if (!feed) return std::unexpected(feed.error());
+    c.read(**feed, {.deltas = deltas});
+    return (*feed)->run();
+  }
 };
 
 inline std::vector<adapted_tool> plain_adapter(std::span<const mcp::entry_ptr> entries, std::string_view) {
@@ -247,10 +345,9 @@ struct fixture {
   asio::io_context context{1};
   mcpbx::test::manual_time time;
   mcpbx::test::counting_random random;
-  std::vector<effect> effects;
-  std::function<void(std::string)> note = [this](std::string what) { effects.push_back({std::move(what), records()}); };
-  memory_journal kept{true};
+  noted_journal kept;
   failing_journal failing;
+  std::function<void(std::string)> note = [this](std::string what) { kept.note(std::move(what)); };
   fake_tools tools{context};
   std::shared_ptr<scripted_model> model = std::make_shared<scripted_model>(context, note);
   std::shared_ptr<scripted_client> server = std::make_shared<scripted_client>(context, "srv", note);
@@ -258,11 +355,14 @@ struct fixture {
   std::function<bool(const mcp::catalog_entry&)> needs_yes = [](const mcp::catalog_entry& e) {
     return e.tool == "guarded";
   };
-  std::unique_ptr<runner> runs;
+  std::unique_ptr<test_runner> runs;
+  /// Why the runs of this test are not held against the folds of their records; empty: they are, at the end.
+  std::string unproven;
 
   explicit fixture(bool store_fails = false) {
+    if (store_fails) unproven = "what a store that fails has not kept cannot be folded";
     offer({"lookup", "other"});
-    runs = std::make_unique<runner>(
+    runs = std::make_unique<test_runner>(
         context.get_executor(), time, random, tools,
         [this](std::string_view name) -> result<std::shared_ptr<providers::model>> {
           if (!name.empty() && name != "scripted")
@@ -281,6 +381,8 @@ struct fixture {
     CHECK(runs->active() == 0);
     CHECK(model->open == 0);
     runs.reset();
+    CHECK(kept.runs().empty() == !unproven.empty());
+    for (const auto& run : kept.runs()) CHECK(fault_of(*run) == "");
   }
 
   mcp::entry_ptr entry(const std::string& name, std::string title = {}) {
@@ -300,8 +402,8 @@ struct fixture {
     for (const auto& n : names) entries.push_back(entry(n));
     tools.catalog = std::make_shared<mcp::catalog>(std::move(entries), tools.catalog->revision() + 1);
   }
-  std::size_t records() const { return kept.kept().empty() ? 0 : kept.kept().back().second->size(); }
-  const std::vector<run_record>& written() const { return *kept.kept().back().second; }
+  /// The records of the run that was started last.
+  const std::vector<run_record>& written() const { return kept.runs().back()->records; }
 
   /// Lets everything happen that can happen without the clock.
   void settle() {

@@ -431,6 +431,20 @@ TEST_CASE("L16: the result tells text and reason and rounds and calls and usage 
   CHECK(raw_json::parse(r.text()).has_value());
 }
 
+TEST_CASE("L16: the result tells when the model could not be called as it is configured") {
+  providers::model_error e;
+  e.message = "the key is not there";
+  for (const auto type : {providers::model_error::kind::configuration, providers::model_error::kind::refused}) {
+    e.type = type;
+    script s;
+    s.fails(e);
+    CHECK(s.core.reason() == stop_reason::provider_error);
+    const auto cause = find_member(event_json::run_result(s.core), "cause");
+    CHECK(cause.as_string().value_or("none") ==
+          (type == providers::model_error::kind::configuration ? "config" : "none"));
+  }
+}
+
 TEST_CASE("L18: a cancel closes every call and then ends") {
   run_limits l;
   l.tool_concurrency = 2;

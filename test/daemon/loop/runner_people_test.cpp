@@ -71,6 +71,20 @@ TEST_CASE("L19: the question shows tool, arguments and why; the call is made aft
   CHECK(f.caller_.member("stopReason") == "final");
 }
 
+TEST_CASE("L18 L19: who attaches while a question is open is shown it, and all hear that it is answered") {
+  asking f;
+  f.model->script = {calls({guarded("a")}), says("done")};
+  const auto run = f.run();
+  caller late;
+  late.read(**f.runs->find(run));
+  CHECK(contains(late.of("snapshot").at(0), "\"questions\":[" + f.caller_.of("question").at(0) + "]"));
+  CHECK(f.answer(run, f.question(), R"({"approve":true})") == "");
+  const auto answered = R"({"type":"answer","question":")" + f.question() + R"(","approve":true})";
+  CHECK(f.caller_.of("answer") == lines{answered});
+  CHECK(late.of("answer") == lines{answered});
+  CHECK(late.member("stopReason") == "final");
+}
+
 TEST_CASE("L19: a refused call is an error result that says so, and the run goes on") {
   asking f;
   f.model->script = {calls({guarded("a")}), says("done")};
@@ -222,6 +236,54 @@ TEST_CASE("L21: calls of the caller's own tools are handed back and the run goes
   const auto& results = *f.model->requests.at(1).messages.back();
   CHECK(std::get<providers::tool_result_block>(results.blocks.at(0)).result.text() ==
         R"({"content":[{"type":"text","text":"from the caller"}]})");
+}
+
+TEST_CASE("L18 L21: a parked run gives its result to who attaches, and goes on for who brings the results") {
+  for (const bool detach : {false, true}) {
+    CAPTURE(detach);
+    fixture f;
+    f.model->script = {calls({call("a", "mine")}), says("done")};
+    auto r = with_own_tool("talk");
+    r.detach = detach;
+    f.run(std::move(r));
+    CHECK(f.caller_.member("stopReason") == "caller_tools");
+    caller back;
+    back.read(**f.runs->find("talk"));
+    CHECK(back.member("stopReason") == "caller_tools");
+    const auto had = back.numbers.back();
+    auto results = results_for("talk", {"a"});
+    results.detach = true;
+    CHECK(contains(f.runs->start(results).error().message, "leave out \"detach\""));
+    caller next;
+    results.detach = false;
+    REQUIRE(f.runs->start(std::move(results), next).has_value());
+    caller other;
+    other.read(**f.runs->find("talk"), {.after = had});
+    f.settle();
+    CHECK(next.member("text") == "done");
+    CHECK(other.member("text") == "done");
+    CHECK(next.of("snapshot").size() == 1);
+    CHECK(other.of("snapshot").empty());
+    CHECK(other.numbers.front() == had + 1);
+    CHECK(f.runs->active() == 0);
+    CHECK(f.runs->find("talk").has_value() == detach);
+  }
+}
+
+TEST_CASE("L8 L18 L21: a detached run whose results do not come ends, and tells it to who attaches later") {
+  fixture f;
+  f.model->script = {calls({call("a", "mine")})};
+  auto r = with_own_tool("talk");
+  r.detach = true;
+  r.limits.question_timeout_ms = 60'000;
+  f.run(std::move(r));
+  f.time.advance(milliseconds(60'000));
+  f.settle();
+  CHECK(f.runs->active() == 0);
+  caller late;
+  late.read(**f.runs->find("talk"));
+  CHECK(late.member("stopReason") == "caller_tools");
+  CHECK(contains(late.member("reason"), "did not come in"));
 }
 
 TEST_CASE("L21: results that are not those waited for are refused, and the run still waits") {

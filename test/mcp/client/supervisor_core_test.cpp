@@ -181,11 +181,46 @@ TEST_CASE("G8: a server that cannot be started shows as failed and is tried agai
     r.core.cannot_start(r.now, 0);
     CHECK(r.core.state() == server_state::failed);
     CHECK(r.core.next_try() != never);
+    CHECK(r.core.start_failed());
   }
   CHECK(r.wait() >= milliseconds(48'000));
   r.advance(r.wait());
   r.core.ready(r.now);
   CHECK(r.core.state() == server_state::ready);
+  CHECK_FALSE(r.core.start_failed());
+}
+
+TEST_CASE("G49: a retry is starting, the process of a failed start is restarting until it is gone") {
+  rig r;
+  r.core.start(r.now);
+  r.advance(milliseconds(0));
+  for (int i = 0; i < 3; ++i) {
+    CHECK(r.core.state() == server_state::starting);
+    CHECK(r.core.start_failed() == (i > 0));
+    r.core.refused(r.now);
+    r.obey();
+    CHECK(r.core.state() == server_state::restarting);
+    CHECK(r.core.start_failed());
+    r.core.exited(r.now, 0);
+    CHECK(r.core.state() == server_state::failed);
+    CHECK(r.core.next_try() != never);
+    r.advance(r.wait());
+  }
+  SUBCASE("a manual restart makes it a first start again") {
+    r.core.restart(r.now);
+    CHECK_FALSE(r.core.start_failed());
+  }
+  SUBCASE("an end of the process is no failed start") {
+    r.core.exited(r.now, 0);
+    CHECK(r.core.state() == server_state::restarting);
+    CHECK_FALSE(r.core.start_failed());
+  }
+  SUBCASE("and a stop ends it all") {
+    r.core.stop(r.now);
+    CHECK(r.core.state() == server_state::stopped);
+    r.core.exited(r.now, 0);
+    CHECK_FALSE(r.core.start_failed());
+  }
 }
 
 TEST_CASE("G7: a server that does not become ready in time is ended and tried again") {
@@ -196,7 +231,8 @@ TEST_CASE("G7: a server that does not become ready in time is ended and tried ag
   r.advance(milliseconds(1));
   CHECK(r.count(command::start_timed_out) == 1);
   CHECK(r.count(command::terminate) == 1);
-  CHECK(r.core.state() == server_state::failed);
+  CHECK(r.core.state() == server_state::restarting);
+  CHECK(r.core.start_failed());
   CHECK(r.core.next_try() == never);
   r.advance(milliseconds(2000));
   CHECK(r.count(command::kill) == 1);

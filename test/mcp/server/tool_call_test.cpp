@@ -123,6 +123,7 @@ TEST_CASE("an unknown tool is answered with the names that resemble it") {
   CHECK(code_of(s.caller.host.sent[0]) == -32602);
   CHECK(text_of(s.caller.host.sent[0]).find("unknown tool \"files__raed\"") == 0);
   CHECK(text_of(s.caller.host.sent[0]).find("\"files__read\"") != std::string::npos);
+  CHECK(s.caller.host.sent[0].find(R"("data":{"similar":["files__read")") != std::string::npos);
 }
 
 TEST_CASE("a tool whose server becomes ready while the caller waits is called") {

@@ -55,6 +55,15 @@ TEST_CASE("every code point is decoded to itself") {
   CHECK(decode("é", 2) == U'é');
   CHECK(decode("€", 3) == U'€');
   CHECK(decode("😀", 4) == U'😀');
+  int wrong = 0;
+  for (char32_t c = 0; c <= 0x10FFFF; c = c == 0xD7FF ? 0xE000 : c + 1) {
+    std::string text;
+    mcpbx::utf8::append(text, c);
+    const auto step = mcpbx::utf8::next(text.data(), text.data() + text.size());
+    if (step.what != mcpbx::utf8::status::valid || step.size != text.size() || decode(text.data(), step.size) != c)
+      ++wrong;
+  }
+  CHECK(wrong == 0);
 }
 
 }  // namespace

@@ -1,0 +1,18 @@
+// What the programs' command lines share: CLI11's outcomes as an exit status and one sentence.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace mcpbx {
+
+/// Parses `argv`. Nullopt: there is something to run. Otherwise the exit status: 0 when the help or the version was
+/// asked for and printed, 2 for wrong words, which `tell` is given as a sentence that ends with the page to look at.
+std::optional<int> parse_words(CLI::App& app, int argc, char** argv,
+                               const std::function<void(const std::string&)>& tell);
+
+}  // namespace mcpbx

@@ -1,0 +1,152 @@
+// Which members a message has. A member that has its type's usual empty value is left out.
+#include "providers/model/message_format.hpp"
+
+#include <memory>
+#include <unordered_set>
+#include <utility>
+
+namespace mcpbx::providers {
+namespace {
+
+struct block_writer {
+  object_writer& w;
+  void operator()(const text_block& b) const {
+    w.text("type", "text");
+    w.text("text", b.text);
+  }
+  void operator()(const image_block& b) const {
+    w.text("type", "image");
+    w.filled("mime", b.mime);
+    w.filled("data", b.data);
+    w.filled("url", b.url);
+  }
+  void operator()(const reasoning_block& b) const {
+    w.text("type", "reasoning");
+    w.filled("text", b.text);
+    w.json("opaque", b.opaque);
+  }
+  void operator()(const tool_call_block& b) const {
+    w.text("type", "toolCall");
+    w.text("id", b.id);
+    w.filled("providerId", b.provider_id);
+    w.text("name", b.name);
+    w.json("arguments", b.arguments);
+    w.filled("argumentsText", b.arguments_text);
+    w.filled("problem", b.problem);
+  }
+  void operator()(const tool_result_block& b) const {
+    w.text("type", "toolResult");
+    w.text("call", b.call_id);
+    w.filled("name", b.name);
+    w.json("result", b.result);
+    w.set("isError", b.is_error);
+  }
+  void operator()(const refusal_block& b) const {
+    w.text("type", "refusal");
+    w.text("text", b.text);
+  }
+  void operator()(const opaque_block& b) const {
+    w.text("type", "opaque");
+    w.json("json", b.json);
+  }
+};
+
+block read_block(object_reader& o) {
+  const auto type = o.text("type");
+  if (type == "text") return text_block{o.text("text")};
+  if (type == "image") return image_block{o.text("mime"), o.text("data"), o.text("url")};
+  if (type == "reasoning") return reasoning_block{o.text("text"), o.json("opaque")};
+  if (type == "refusal") return refusal_block{o.text("text")};
+  if (type == "opaque") return opaque_block{o.json("json")};
+  if (type == "toolCall") {
+    tool_call_block b;
+    b.id = o.needed("id");
+    b.provider_id = o.text("providerId");
+    b.name = o.text("name");
+    b.arguments = o.json("arguments");
+    b.arguments_text = o.text("argumentsText");
+    b.problem = o.text("problem");
+    return b;
+  }
+  if (type == "toolResult") {
+    tool_result_block b;
+    b.call_id = o.needed("call");
+    b.name = o.text("name");
+    b.result = o.json("result");
+    o.set("isError", b.is_error);
+    return b;
+  }
+  o.complain("is a block of an unknown type");
+  return text_block{};
+}
+
+}  // namespace
+
+void append_message(std::string& out, const message& m) {
+  object_writer w(out);
+  w.word("role", m.role);
+  w.key("blocks");
+  char before = '[';
+  for (const auto& b : m.blocks) {
+    out += before;
+    object_writer inner(out);
+    std::visit(block_writer{inner}, b);
+    inner.end();
+    before = ',';
+  }
+  out += m.blocks.empty() ? "[]" : "]";
+  if (m.origin != origin{}) {
+    w.key("origin");
+    object_writer from(out);
+    from.text("api", m.origin.api);
+    from.text("endpoint", m.origin.endpoint);
+    from.text("model", m.origin.model);
+    from.end();
+  }
+  w.json("raw", m.raw);
+  w.end();
+}
+
+message_ptr read_message(const raw_json& json, const std::string& place, std::string& wrong) {
+  object_reader o(json, place, wrong);
+  auto m = std::make_shared<message>();
+  o.word("role", m->role);
+  std::unordered_set<std::string> ids;
+  o.each("blocks", [&](const raw_json& element) {
+    object_reader one(element, o.place_of("blocks"), wrong);
+    m->blocks.push_back(read_block(one));
+    const auto* call = std::get_if<tool_call_block>(&m->blocks.back());
+    if (call && !ids.insert(call->id).second) o.complain("has two calls of one id");
+  });
+  if (const auto from = o.json("origin")) {
+    object_reader origin(from, o.place_of("origin"), wrong);
+    m->origin = {origin.text("api"), origin.text("endpoint"), origin.text("model")};
+  }
+  m->raw = o.json("raw");
+  return m;
+}
+
+void append_usage(std::string& out, const usage& u) {
+  object_writer w(out);
+  w.number("input", u.input);
+  w.number("output", u.output);
+  w.number("cached", u.cached);
+  w.number("cacheWrite", u.cache_write);
+  w.number("reasoning", u.reasoning);
+  w.set("estimated", u.estimated);
+  w.end();
+}
+
+usage read_usage(const raw_json& json, const std::string& place, std::string& wrong) {
+  usage u;
+  object_reader o(json, place, wrong);
+  o.number("input", u.input);
+  o.number("output", u.output);
+  o.number("cached", u.cached);
+  o.number("cacheWrite", u.cache_write);
+  o.number("reasoning", u.reasoning);
+  o.set("estimated", u.estimated);
+  return u;
+}
+
+}  // namespace mcpbx::providers

@@ -1,0 +1,240 @@
+// One walk over JSON serves both: sorted for comparing, in its own order for the file.
+#include "providers/replay/canonical.hpp"
+
+#include "mcp/support/json_members.hpp"
+#include "mcp/support/secret.hpp"
+#include "mcp/support/text.hpp"
+#include "providers/model/json_walk.hpp"
+#include "providers/model/message_format.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::providers::replay {
+namespace {
+
+constexpr int deepest = 512;
+constexpr std::string_view fragment_key = "replay";
+
+std::string clean_text(const std::string& text, int depth);
+
+class rewriter {
+ public:
+  rewriter(bool sorted, bool redacted) : sorted_(sorted), redacted_(redacted) {}
+
+  raw_json rewrite(const raw_json& json, int depth = 0) {
+    value(json.text(), depth);
+    return raw_json::own(out_);
+  }
+
+ private:
+  void value(std::string_view v, int depth) {
+    if (walk::is_string(v)) return append_quoted(out_, text(unescaped(v), depth));
+    if (depth == deepest || (!walk::is_object(v) && !walk::is_array(v))) return whole(v);
+    if (walk::is_object(v)) return object(v, depth);
+    char before = '[';
+    walk::elements(v, [&](std::string_view element) {
+      out_ += std::exchange(before, ',');
+      value(element, depth + 1);
+    });
+    out_ += before == '[' ? "[]" : "]";
+  }
+
+  void object(std::string_view v, int depth) {
+    std::vector<std::pair<std::string, std::string_view>> all;
+    walk::members(v, [&](std::string_view key, std::string_view member) { all.emplace_back(key, member); });
+    if (sorted_) std::ranges::sort(all);
+    char before = '{';
+    for (const auto& [key, member] : all) {
+      out_ += std::exchange(before, ',');
+      append_quoted(out_, text(key, depth));
+      out_ += ':';
+      value(member, depth + 1);
+    }
+    out_ += all.empty() ? "{}" : "}";
+  }
+
+  // A number, a literal, or what is nested too deep. Line breaks in it stand between tokens only.
+  void whole(std::string_view v) {
+    if (redacted_ && redactor::redact(v) != v) {
+      out_ += R"("***")";
+      return;
+    }
+    const auto from = out_.size();
+    out_ += v;
+    std::replace_if(
+        out_.begin() + static_cast<std::ptrdiff_t>(from), out_.end(), [](char c) { return c == '\n' || c == '\r'; },
+        ' ');
+  }
+
+  std::string text(const std::string& t, int depth) const { return redacted_ ? clean_text(t, depth) : t; }
+
+  bool sorted_, redacted_;
+  std::string out_;
+};
+
+// JSON inside of a string (arguments as some APIs send them) may write a secret with escapes of its own. `depth` is
+// that of the string: however JSON and strings nest, the walk is bounded.
+std::string clean_text(const std::string& text, int depth) {
+  auto clean = redactor::redact(text);
+  if (depth >= deepest || text.find('\\') == std::string::npos || (!text.starts_with('{') && !text.starts_with('[')))
+    return clean;
+  const auto json = raw_json::parse(text, deepest - depth);
+  if (!json) return clean;
+  auto rewritten = rewriter(false, true).rewrite(*json, depth);
+  if (rewritten.text() == rewriter(false, false).rewrite(*json, depth).text()) return clean;
+  return std::string(rewritten.text());
+}
+
+// The result without what servers say about it for machines, such as timings.
+raw_json bare_result(const raw_json& result) {
+  auto object = raw_object::open(result);
+  if (!object) return result;
+  object->erase("_meta");
+  return object->json();
+}
+
+raw_json for_comparing(const raw_json& json) {
+  return rewriter(true, true).rewrite(json);
+}
+
+// Opens a list member at its first element.
+class list_member {
+ public:
+  list_member(object_writer& w, std::string& out, std::string_view name) : w_(w), out_(out), name_(name) {}
+  void next() {
+    if (!std::exchange(open_, true)) {
+      w_.key(name_);
+      out_ += '[';
+    } else {
+      out_ += ',';
+    }
+  }
+  void end() {
+    if (open_) out_ += ']';
+  }
+
+ private:
+  object_writer& w_;
+  std::string& out_;
+  std::string_view name_;
+  bool open_ = false;
+};
+
+void append_images(object_writer& w, std::string& out, const message& m) {
+  list_member list(w, out, "images");
+  for (const auto& b : m.blocks) {
+    const auto* image = std::get_if<image_block>(&b);
+    if (!image) continue;
+    list.next();
+    object_writer one(out);
+    one.filled("mime", image->mime);
+    one.filled("url", without_secrets(image->url));
+    if (!image->data.empty()) one.text("dataHash", hex(stable_hash(image->data), 16));
+    one.end();
+  }
+  list.end();
+}
+
+void append_calls(object_writer& w, std::string& out, const message& m) {
+  list_member list(w, out, "calls");
+  for (const auto* call : m.calls()) {
+    list.next();
+    object_writer one(out);
+    one.text("name", call->name);
+    if (call->arguments)
+      one.json("arguments", for_comparing(call->arguments));
+    else
+      one.text("argumentsText", without_secrets(call->arguments_text));
+    one.end();
+  }
+  list.end();
+}
+
+void append_results(object_writer& w, std::string& out, const message& m) {
+  list_member list(w, out, "results");
+  for (const auto& b : m.blocks) {
+    const auto* r = std::get_if<tool_result_block>(&b);
+    if (!r) continue;
+    list.next();
+    object_writer one(out);
+    one.filled("name", r->name);
+    one.json("result", for_comparing(bare_result(r->result)));
+    one.end();
+  }
+  list.end();
+}
+
+}  // namespace
+
+std::string without_secrets(const std::string& text) {
+  return clean_text(text, 0);
+}
+
+raw_json without_secrets(const raw_json& json) {
+  return json ? rewriter(false, true).rewrite(json) : raw_json();
+}
+
+message_ptr without_secrets(const message& m) {
+  auto copy = std::make_shared<message>();
+  copy->role = m.role;
+  copy->origin = m.origin;
+  copy->origin.endpoint = without_secrets(m.origin.endpoint);
+  copy->raw = without_secrets(m.raw);
+  std::unordered_set<std::string> ids;
+  for (auto b : m.blocks) {
+    if (auto* text = std::get_if<text_block>(&b)) {
+      text->text = without_secrets(text->text);
+    } else if (auto* refusal = std::get_if<refusal_block>(&b)) {
+      refusal->text = without_secrets(refusal->text);
+    } else if (auto* thought = std::get_if<reasoning_block>(&b)) {
+      thought->text = without_secrets(thought->text);
+      thought->opaque = without_secrets(thought->opaque);
+    } else if (auto* call = std::get_if<tool_call_block>(&b)) {
+      call->arguments = without_secrets(call->arguments);
+      call->arguments_text = without_secrets(call->arguments_text);
+      call->problem = without_secrets(call->problem);
+      for (std::size_t n = 1; call->id.empty() || !ids.insert(call->id).second; ++n)
+        call->id = "call-" + std::to_string(n);
+    } else if (auto* opaque = std::get_if<opaque_block>(&b)) {
+      opaque->json = without_secrets(opaque->json);
+    }
+    copy->blocks.push_back(std::move(b));
+  }
+  return copy;
+}
+
+raw_json canonical(const message& m) {
+  if (auto known = m.remembered(fragment_key)) return known;
+  std::string out;
+  object_writer w(out);
+  w.word("role", m.role);
+  w.filled("text", without_secrets(m.text()));
+  append_images(w, out, m);
+  append_calls(w, out, m);
+  append_results(w, out, m);
+  for (const auto& b : m.blocks)
+    if (const auto* refusal = std::get_if<refusal_block>(&b)) {
+      w.text("refusal", without_secrets(refusal->text));
+      break;
+    }
+  w.end();
+  auto made = raw_json::own(out);
+  m.remember(fragment_key, made);
+  return made;
+}
+
+std::uint64_t next_key(std::uint64_t key, std::string_view message) {
+  return stable_hash(hex(key, 16) + hex(stable_hash(message), 16));
+}
+
+std::uint64_t definition_hash(const tool_definition& tool) {
+  const auto schema = tool.schema ? rewriter(true, false).rewrite(tool.schema) : raw_json();
+  std::string all = quoted(tool.name);
+  append_quoted(all, tool.description);
+  return stable_hash(all += schema.text());
+}
+
+}  // namespace mcpbx::providers::replay

@@ -1,0 +1,197 @@
+// The members of header and exchange lines. Messages of requests are kept in canonical form, replies whole.
+#include "providers/replay/exchange_format.hpp"
+
+#include "mcp/support/json_members.hpp"
+#include "mcp/support/text.hpp"
+#include "providers/model/message_format.hpp"
+#include "providers/replay/canonical.hpp"
+
+#include <algorithm>
+
+namespace mcpbx::providers::replay {
+namespace {
+
+constexpr std::size_t max_pieces = 4'096, max_keys = std::size_t{1} << 16;
+constexpr int deepest = 10'000;
+
+std::string joined(const std::vector<piece>& all, bool reasoning) {
+  std::string text;
+  for (const auto& p : all)
+    if (p.reasoning == reasoning) text += p.text;
+  return text;
+}
+
+}  // namespace
+
+std::string to_line(const header& h) {
+  std::string out;
+  object_writer w(out);
+  w.text("type", "recording");
+  w.number("v", format_version);
+  w.text("api", h.api);
+  w.filled("system", without_secrets(h.system));
+  w.filled("id", h.id);
+  w.end();
+  return out += '\n';
+}
+
+result<header> header_from(std::string_view text) {
+  const std::string no_recording =
+      "is no recording of mcpbx: its first line must be {\"type\":\"recording\",\"v\":1,…}; name another file, or "
+      "remove it to record anew";
+  const auto json = raw_json::parse(text.substr(0, text.find('\n')));
+  if (!json || member_text(*json, "type") != "recording") return fail(errc::parse, no_recording);
+  header h;
+  std::string wrong;
+  object_reader o(*json, "the header", wrong);
+  int version = 0;
+  o.number("v", version);
+  h.api = o.text("api");
+  h.system = o.text("system");
+  h.id = o.text("id");
+  if (version > format_version)
+    return fail(errc::config, "was recorded by a newer mcpbx (version " + std::to_string(version) +
+                                  " of the format, and this one reads up to " + std::to_string(format_version) +
+                                  "); use that one, or record anew");
+  if (!wrong.empty() || version < 1 || h.api.empty()) return fail(errc::parse, no_recording);
+  return h;
+}
+
+void pieces::add(bool reasoning, std::string_view delta) {
+  if (all_.size() >= max_pieces) {
+    const auto last = std::ranges::find(all_.rbegin(), all_.rend(), reasoning, &piece::reasoning);
+    if (last != all_.rend()) {
+      last->text += delta;
+      return;
+    }
+  }
+  all_.push_back({reasoning, std::string(delta)});
+}
+
+std::vector<piece> pieces::take() {
+  for (const bool reasoning : {false, true}) {
+    const auto whole = joined(all_, reasoning);
+    auto clean = without_secrets(whole);
+    if (clean == whole) continue;
+    const auto first = std::ranges::find(all_, reasoning, &piece::reasoning);
+    first->text = std::move(clean);
+    const auto behind = std::remove_if(first + 1, all_.end(), [&](const piece& p) { return p.reasoning == reasoning; });
+    all_.erase(behind, all_.end());
+  }
+  return std::exchange(all_, {});
+}
+
+std::string to_line(const exchange& e) {
+  std::string out;
+  object_writer w(out);
+  w.text("type", "exchange");
+  if (e.after) w.text("after", hex(e.after, 16));
+  w.key("messages");
+  char before = '[';
+  for (const auto& m : e.messages) {
+    out += std::exchange(before, ',');
+    out += m.text();
+  }
+  out += e.messages.empty() ? "[]" : "]";
+  if (!e.tools.empty()) {
+    w.key("tools");
+    before = '{';
+    for (const auto& [name, hash] : e.tools) {
+      out += std::exchange(before, ',');
+      append_quoted(out, name);
+      out += ":\"" + hex(hash, 16) + '"';
+    }
+    out += '}';
+  }
+  if (!e.stream.empty()) {
+    w.key("stream");
+    before = '[';
+    for (const auto& p : e.stream) {
+      out += std::exchange(before, ',');
+      object_writer one(out);
+      one.text(p.reasoning ? "reasoning" : "text", p.text);
+      one.end();
+    }
+    out += ']';
+  }
+  w.key("reply");
+  append_message(out, *e.reply.message);
+  w.word("reason", e.reply.reason);
+  w.filled("rawReason", e.reply.raw_reason);
+  w.key("usage");
+  append_usage(out, e.reply.usage);
+  w.end();
+  return out += '\n';
+}
+
+result<exchange> exchange_from(std::string_view line) {
+  const auto json = raw_json::parse(line, deepest);
+  if (!json) return fail(errc::parse, "is no JSON: " + json.error().message);
+  exchange e;
+  std::string wrong;
+  object_reader o(*json, "it", wrong);
+  if (o.text("type") != "exchange") o.complain("is no exchange");
+  o.hash("after", e.after);
+  o.each("messages", [&](raw_json m) {
+    if (!m.is_object()) return o.bad("messages", "a list of objects");
+    e.messages.push_back(std::move(m));
+  });
+  if (const auto tools = o.json("tools")) {
+    object_reader t(tools, o.place_of("tools"), wrong);
+    if (const auto members = raw_object::open(tools))
+      members->for_each(
+          [&](std::string_view name, const raw_json&) { t.hash(name, e.tools.emplace_back(name, 0).second); });
+  }
+  o.each("stream", [&](const raw_json& one) {
+    object_reader p(one, o.place_of("stream"), wrong);
+    const bool reasoning = p.json("reasoning").is_string();
+    e.stream.push_back({reasoning, p.needed(reasoning ? "reasoning" : "text")});
+  });
+  e.reply.message = read_message(o.json("reply"), o.place_of("reply"), wrong);
+  o.word("reason", e.reply.reason);
+  e.reply.raw_reason = o.text("rawReason");
+  if (const auto usage = o.json("usage")) e.reply.usage = read_usage(usage, o.place_of("usage"), wrong);
+  if (wrong.empty() && e.reply.message->role != role::assistant) o.bad("reply", "a message of the role assistant");
+  if (!wrong.empty()) return fail(errc::parse, "cannot be read: " + wrong);
+  return e;
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> tools_of(const model_request& request) {
+  std::vector<std::pair<std::string, std::uint64_t>> all;
+  if (!request.tools) return all;
+  all.reserve(request.tools->tools.size());
+  for (const auto& t : request.tools->tools) all.emplace_back(t.name, definition_hash(t));
+  return all;
+}
+
+exchange_writer::entry exchange_writer::make(const model_request& request, const model_reply& reply,
+                                             std::vector<piece> stream) const {
+  entry made;
+  exchange e;
+  std::uint64_t key = 0;
+  std::vector<raw_json> all;
+  std::size_t known = 0;
+  for (const auto& m : request.messages) {
+    all.push_back(canonical(*m));
+    key = next_key(key, all.back().text());
+    made.keys.push_back(key);
+    if (!keys_.contains(key)) continue;
+    known = all.size();
+    e.after = key;
+  }
+  e.messages.assign(all.begin() + static_cast<std::ptrdiff_t>(known), all.end());
+  e.tools = tools_of(request);
+  e.stream = std::move(stream);
+  e.reply = reply;
+  e.reply.message = without_secrets(*reply.message);
+  made.keys.push_back(next_key(key, canonical(*e.reply.message).text()));
+  made.line = to_line(e);
+  return made;
+}
+
+void exchange_writer::written(const entry& e) {
+  if (keys_.size() + e.keys.size() > max_keys) keys_.clear();
+  keys_.insert(e.keys.begin(), e.keys.end());
+}
+
+}  // namespace mcpbx::providers::replay

@@ -1,0 +1,116 @@
+// Whole runs, recorded and played: what the loop does with a replayed model is what it did with the real one.
+#include "providers/call/recording_model.hpp"
+#include "providers/call/replay_model.hpp"
+#include "test/daemon/loop/loop_fixture.hpp"
+#include "test/mcp/transport/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::test;
+
+namespace {
+
+/// A runner like the fixture's, for any model.
+struct replayed : fixture {
+  mcpbx::test::temporary_directory folder;
+  std::string path = folder / "talk.jsonl";
+  std::shared_ptr<providers::model> talk;
+  providers::offload blocking = [this](std::function<void()> work, std::function<void()> done) {
+    work();
+    asio::post(context, std::move(done));
+  };
+  runner all{context.get_executor(),
+             time,
+             random,
+             tools,
+             [this](std::string_view) -> result<std::shared_ptr<providers::model>> { return talk; },
+             kept,
+             runner::options{1024, false, plain_adapter, {}}};
+
+  void record() { talk = providers::make_recording_model({"talk", path, {}}, model, random, blocking); }
+  void play() {
+    auto header = providers::read_recording_header(path);
+    REQUIRE_MESSAGE(header.has_value(), (header ? "" : header.error().message));
+    talk = providers::make_replay_model({"talk", path, *header, {}}, blocking);
+  }
+  /// A run to its end.
+  caller go(std::string question) {
+    caller c;
+    auto r = ask();
+    r.messages = {providers::user_message(std::move(question))};
+    REQUIRE(all.start(std::move(r), c).has_value());
+    settle();
+    REQUIRE(c.done.size() == 1);
+    return c;
+  }
+};
+
+/// Results that differ in nothing but the run's name and times.
+void check_same(const caller& one, const caller& two) {
+  for (const char* member : {"text", "stopReason", "rounds", "usage", "messages"})
+    CHECK(one.member(member) == two.member(member));
+  CHECK(one.of("text") == two.of("text"));
+  CHECK(one.of("tool_call") == two.of("tool_call"));
+  CHECK(one.of("usage") == two.of("usage"));
+}
+
+providers::tool_call_block lookup(std::string id) {
+  return call(std::move(id), "srv__lookup");
+}
+
+}  // namespace
+
+TEST_CASE("L1: a tool conversation of three rounds replays with the same events and result") {
+  replayed f;
+  f.record();
+  f.model->script = {calls({lookup("a")}), says("and two more", {lookup("b"), lookup("c")}), says("done")};
+  const auto live = f.go("go");
+  CHECK(live.member("text") == "done");
+  CHECK(live.member("rounds") == "3");
+  CHECK(f.server->params.size() == 3);
+  f.play();
+  for (int i = 0; i < 2; ++i) {
+    const auto again = f.go("go");
+    check_same(live, again);
+    CHECK(f.server->params.size() == 6 + 3 * static_cast<std::size_t>(i));  // the tools are not replayed
+  }
+  CHECK(f.model->requests.size() == 3);
+}
+
+TEST_CASE("L1: two runs of one question replay apart, each with its own rounds") {
+  replayed f;
+  f.record();
+  f.model->script = {calls({lookup("a")}), says("first"), calls({call("b", "srv__other")}), says("second")};
+  const auto one = f.go("go"), two = f.go("go");
+  f.play();
+  caller c, d;
+  auto r = f.ask();
+  REQUIRE(f.all.start(r, c).has_value());
+  REQUIRE(f.all.start(r, d).has_value());
+  f.settle();
+  check_same(one, c);
+  check_same(two, d);
+}
+
+TEST_CASE("L11: a tool that answers something else ends a replayed run with provider_error and says so") {
+  replayed f;
+  f.record();
+  f.model->script = {calls({lookup("a")}), says("done")};
+  f.go("go");
+  f.play();
+  f.server->tools["lookup"] = [](const mcp::server_call&) {
+    return mcp::call_outcome{mcp::call_outcome::kind::result, text_result("rough"), {}};
+  };
+  const auto c = f.go("go");
+  CHECK(c.member("stopReason") == "provider_error");
+  const auto reason = c.member("reason");
+  CHECK_MESSAGE(
+      reason.find("message 4 (tool_results) differs in its result 1: recorded there is \"") != std::string::npos,
+      reason);
+  CHECK(reason.find("rough") != std::string::npos);
+  CHECK(reason.find("fine") != std::string::npos);
+}
