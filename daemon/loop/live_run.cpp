@@ -333,6 +333,11 @@ void live_run::run_call(const command::run_call& c) {
     if (auto self = weak.lock(); self && self->core_.is_open(id))
       self->emit(run_event::kind::tool_progress, event_json::tool_progress(id, params), id);
   };
+  out.log = [weak = weak_from_this(), id = c.call_id](const raw_json& params) {
+    if (auto self = weak.lock(); self && self->core_.is_open(id))
+      self->emit(run_event::kind::tool_log, event_json::tool_log(id, params), id);
+  };
+  out.asker = this;
   const auto ticket = server->call(std::move(out));
   if (auto sent = std::ranges::find(sent_, c.call_id, &sent_call::id); sent != sent_.end()) sent->ticket = ticket;
 }

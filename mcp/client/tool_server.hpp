@@ -84,6 +84,7 @@ class tool_server final : public client, private run_events, public std::enable_
   void dispatch_waiting(time_point now);
   void call_ended(ticket t, call_outcome outcome);
   void call_progress(ticket t, const raw_json& params);
+  const record* logging_call() const;
   void expire_waiting(time_point now);
   void fail_later(server_call& c, error why);
   void fail_waiting(const error& why);
@@ -99,6 +100,7 @@ class tool_server final : public client, private run_events, public std::enable_
   void run_refused(const error& why) override;
   void run_tools(tool_list tools) override;
   void run_problem(const std::string& what) override;
+  void run_log(const raw_json& params) override;
   void run_lost(const std::string& why) override;
   void run_settled() override;
   void drive();

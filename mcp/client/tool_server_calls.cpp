@@ -116,6 +116,24 @@ void tool_server::call_progress(ticket t, const raw_json& params) {
   handler(params);
 }
 
+// The call that a log of the server belongs to, as far as anybody can know; null: none.
+const tool_server::record* tool_server::logging_call() const {
+  const record* latest = nullptr;
+  for (const auto& [t, r] : calls_) {
+    if (r.number == 0) continue;
+    if (latest != nullptr && (r.call.asker == nullptr || r.call.asker != latest->call.asker)) return nullptr;
+    if (latest == nullptr || r.number > latest->number) latest = &r;
+  }
+  return latest;
+}
+
+void tool_server::run_log(const raw_json& params) {
+  const auto* r = logging_call();
+  if (r == nullptr || !r->call.log) return;
+  const auto handler = r->call.log;  // it may end the call
+  handler(params);
+}
+
 void tool_server::call_ended(ticket t, call_outcome outcome) {
   auto node = calls_.extract(t);
   if (node.empty()) return;

@@ -247,6 +247,30 @@ TEST_CASE("L8: a tool's own time limits go with its calls, others leave them to 
   f.settle();
 }
 
+TEST_CASE("L20: logs of a server become events of the call, whole where they are small") {
+  fixture f;
+  f.server->hold["lookup"] = true;
+  f.model->script = {calls({lookup("a")}), says("done")};
+  f.run();
+  REQUIRE(f.server->open.size() == 1);
+  const auto& sent = f.server->open.begin()->second;
+  CHECK(sent.asker != nullptr);
+  REQUIRE(sent.log);
+  const auto log = sent.log;
+  log(raw_json::literal(R"({"level":"warning","logger":"x","data":{"n":1.0,"s":"\u00e9"}})"));
+  log(raw_json::literal("{}"));
+  log(raw_json::own(R"({"level":"info","data":")" + std::string(20'000, 'x') + "\"}"));
+  f.server->release();
+  f.settle();
+  log(raw_json::literal(R"({"level":"info","data":"late"})"));
+  const auto events = f.caller_.of("tool_log");
+  REQUIRE(events.size() == 3);
+  CHECK(events[0] == R"({"type":"tool_log","call":"a","level":"warning","data":{"n":1.0,"s":"\u00e9"}})");
+  CHECK(events[1] == R"({"type":"tool_log","call":"a","level":"info","data":null})");
+  CHECK(events[2].size() < 17'000);
+  CHECK(contains(events[2], "(cut: 20002 bytes)"));
+}
+
 TEST_CASE("L14: the model is offered the tool that reads on once a result was cut, and reads the whole in pages") {
   fixture f;
   const auto whole = large_result(5000);

@@ -483,3 +483,49 @@ TEST_CASE("L8: waiting for a turn ends at the server's hard limit") {
   CHECK(second.text() == "tool server \"srv\": tools/call echo waited too long for other calls to end");
   CHECK(first.times == 0);
 }
+
+TEST_CASE(
+    "L20: a server's log goes to the one call that is open there, or to the latest of one asker, else to nobody") {
+  supervisor_rig r;
+  r.launcher.add("srv", legacy_script({"echo"}, keep_calls));
+  r.start({server_named("srv")});
+  const auto owner = r.owner("srv__echo");
+  std::vector<std::string> heard;
+  const auto ask = [&](std::string name, const void* asker, bool listens = true) {
+    server_call s;
+    s.params = raw_json::literal(R"({"name":"echo"})");
+    s.what = "tools/call echo";
+    s.asker = asker;
+    if (listens)
+      s.log = [&heard, name](const raw_json& params) {
+        heard.push_back(name + " " + std::string(find_member(params, "data").text()));
+      };
+    const auto t = owner->call(std::move(s));
+    r.turn();
+    return t;
+  };
+  const auto log = [&](std::string_view data) {
+    r.launcher.last().say(R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":)" +
+                          std::string(data) + "}}");
+    r.turn();
+  };
+  const int one = 1, two = 2;
+  log("0");
+  const auto first = ask("first", &one);
+  log("1");
+  const auto second = ask("second", &one);
+  log("2");
+  const auto third = ask("third", &two);
+  log("3");  // two askers: it may be about either
+  owner->cancel(third, "enough");
+  r.turn();
+  const auto direct = ask("direct", nullptr, false);
+  log("4");
+  owner->cancel(first, "enough");
+  owner->cancel(second, "enough");
+  r.turn();
+  log("5");  // the one call that is open does not listen
+  owner->cancel(direct, "enough");
+  r.turn();
+  CHECK(heard == std::vector<std::string>{"first 1", "second 2"});
+}
