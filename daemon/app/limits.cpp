@@ -34,6 +34,7 @@ void fill(run_limits& r, const conf::loop_settings& s) {
   // Sentences written by a model are not here yet; the names stand in, as the notice at load says.
   if (s.status) r.status = *s.status == conf::status_mode::off ? status_mode::off : status_mode::names;
   if (s.approve_destructive) r.approve_destructive = *s.approve_destructive;
+  if (s.mark_results) r.mark_results = *s.mark_results;
   if (s.empty_result_text) r.empty_result_text = *s.empty_result_text;
 }
 

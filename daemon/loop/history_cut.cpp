@@ -1,6 +1,7 @@
 // Nobody knows by how much a conversation is too long, so half of it goes where results allow.
 #include "daemon/loop/history_cut.hpp"
 
+#include "daemon/loop/result_mark.hpp"
 #include "daemon/loop/result_view.hpp"
 
 #include <cstddef>
@@ -32,7 +33,7 @@ std::size_t size_of(const providers::message& m) {
 
 }  // namespace
 
-int cut_oldest_results(std::vector<providers::message_ptr>& messages, kept_results& kept) {
+int cut_oldest_results(std::vector<providers::message_ptr>& messages, kept_results& kept, std::string_view nonce) {
   std::size_t size = 0;
   for (const auto& m : messages) size += size_of(*m);
   const auto enough = size / 2;
@@ -45,6 +46,7 @@ int cut_oldest_results(std::vector<providers::message_ptr>& messages, kept_resul
       if (!r || r->result.text().size() < worth_cutting) continue;
       if (!kept.find(r->call_id)) kept.keep(r->call_id, r->result);
       auto view = model_view(*kept.find(r->call_id), r->is_error, left_of_result, "", r->call_id).shown;
+      if (!nonce.empty()) view = marked_as_data(view, nonce);
       if (view.text().size() >= r->result.text().size()) continue;
       size -= r->result.text().size() - view.text().size();
       if (!shorter) {

@@ -218,6 +218,7 @@ record::run_started live_run::opening() {
   r.client_tools = request_.client_tools;
   r.detached = request_.detach;
   r.limits = request_.limits;
+  if (r.limits.mark_results) r.nonce = hex(around_.random.next(), 16);
   return r;
 }
 

@@ -4,6 +4,7 @@
 
 #include "daemon/loop/history_cut.hpp"
 #include "daemon/loop/read_result.hpp"
+#include "daemon/loop/result_mark.hpp"
 #include "daemon/loop/result_view.hpp"
 #include "daemon/loop/words.hpp"
 
@@ -340,6 +341,7 @@ void run_core::settle(std::string_view id, const raw_json& result, bool is_error
     results_[i].result = std::move(view.shown);
     if (view.text_missing) kept_.keep(id, result);
   }
+  if (!started_.nonce.empty()) results_[i].result = marked_as_data(results_[i].result, started_.nonce);
   results_[i].is_error = is_error;
   auto& report = report_of(i);
   report.is_error = is_error;
@@ -390,7 +392,7 @@ void run_core::on(const record::model_failed& r) {
   next_round_.reset();
   using kind = providers::model_error::kind;
   if (r.error.type == kind::context_full && !shortened_)
-    if (const auto cut = cut_oldest_results(messages_, kept_); cut > 0) {
+    if (const auto cut = cut_oldest_results(messages_, kept_, started_.nonce); cut > 0) {
       shortened_ = true;
       next_round_ = command::begin_round{depth_, with_tools_, cut};
       commands_.push_back(*next_round_);

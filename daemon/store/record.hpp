@@ -58,6 +58,7 @@ struct run_limits {
   approval_mode approve = approval_mode::ask;
   bool approve_destructive = false;  ///< tools that may destroy, by their own hints or for want of any, need a yes
   std::string empty_result_text = "No relevant content found";
+  bool mark_results = false;  ///< tool output is shown to the model between marks
 };
 
 namespace record {
@@ -73,6 +74,7 @@ struct run_started {
   std::vector<std::string> approve;              ///< globs of tools that need a yes, beside those of their servers
   std::vector<raw_json> client_tools;            ///< definitions of the caller's own tools (L21), in MCP's shape
   bool detached = false;                         ///< goes on without a caller
+  std::string nonce;                             ///< names the marks around tool output; empty: there are none
   run_limits limits;
 };
 /// A level opens: written before its model request.

@@ -26,6 +26,7 @@ void append_limits(std::string& out, const run_limits& l) {
   w.word("approve", l.approve);
   w.set("approveDestructive", l.approve_destructive);
   w.text("emptyResultText", l.empty_result_text);
+  w.set("markResults", l.mark_results);
   w.end();
 }
 
@@ -49,6 +50,7 @@ struct record_writer {
     if (!r.approve.empty()) w.texts("approve", r.approve);
     if (!r.client_tools.empty()) w.jsons("clientTools", r.client_tools);
     w.set("detached", r.detached);
+    w.filled("nonce", r.nonce);
     w.key("limits");
     append_limits(out, r.limits);
   }

@@ -31,6 +31,7 @@ run_limits read_limits(object_reader& o) {
   r.word("approve", l.approve);
   r.set("approveDestructive", l.approve_destructive);
   if (r.json("emptyResultText")) l.empty_result_text = r.text("emptyResultText");
+  r.set("markResults", l.mark_results);
   return l;
 }
 
@@ -46,6 +47,7 @@ void read(object_reader& o, record::run_started& r) {
   r.approve = o.texts("approve");
   o.each("clientTools", [&](const raw_json& element) { r.client_tools.push_back(element); });
   o.set("detached", r.detached);
+  r.nonce = o.text("nonce");
   r.limits = read_limits(o);
 }
 void read(object_reader& o, record::round_started& r) {

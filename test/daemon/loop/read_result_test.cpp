@@ -127,7 +127,7 @@ TEST_CASE("L14: the oldest results of a conversation are cut until it is half as
   }
   const auto before = messages;
   kept_results kept;
-  CHECK(cut_oldest_results(messages, kept) == 3);
+  CHECK(cut_oldest_results(messages, kept, "") == 3);
   CHECK(fault_of(messages) == "");
   CHECK(kept.ids() == std::vector<std::string_view>{"c0", "c1", "c2"});
   CHECK(messages[1] == before[1]);
@@ -140,6 +140,6 @@ TEST_CASE("L14: the oldest results of a conversation are cut until it is half as
   CHECK(std::get<providers::tool_result_block>(before[2]->blocks[0]).result.text().size() > 4000);
 
   // Once more: only what is left. Then nothing.
-  CHECK(cut_oldest_results(messages, kept) == 1);
-  CHECK(cut_oldest_results(messages, kept) == 0);
+  CHECK(cut_oldest_results(messages, kept, "") == 1);
+  CHECK(cut_oldest_results(messages, kept, "") == 0);
 }

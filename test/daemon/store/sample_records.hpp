@@ -52,10 +52,12 @@ inline std::vector<run_record> sample_records() {
                     status_mode::off,
                     approval_mode::none,
                     true,
-                    "empty!"};
+                    "empty!",
+                    true};
   started.approve = {"files__rm*"};
   started.client_tools = {raw_json::own(R"({"name":"mine","inputSchema":{"type":"object"}})")};
   started.detached = true;
+  started.nonce = "nonce-1";
   all.emplace_back(std::move(started));
   all.emplace_back(record::round_started{21, "model-2", false, 22, 33});
   all.emplace_back(record::assistant{
