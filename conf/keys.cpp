@@ -134,6 +134,7 @@ const section_spec& server_keys() {
     key<&e::approve>("approve", "Globs of the tools that need a yes of the caller inside a run.").like(forms::tool_glob),
     key<&e::may_call>("mayCall", "Whether the server's own processes may connect to the daemon's socket."),
     key<&e::orphans>("orphans", "What becomes of processes that the server leaves behind."),
+    key<&e::pin>("pin", "What becomes of tools whose definition is not the one that was pinned: offered, offered with a warning, or not offered until approved."),
   }, {}, {"command", "url"}, true};
   return s;
 }
@@ -231,6 +232,7 @@ const section_spec& root_section() {
     section<&c::http>("http", "The HTTP entrance on a TCP port of this machine.", http_keys()),
     section<&c::limits>("limits", "Bounds that protect the daemon.", limit_keys()),
     section<&c::log>("log", "The daemon's log.", log_keys()),
+    key<&c::audit>("audit", "A file that gets a line for every tool call: off, on (audit.jsonl in the state directory), or its path.").like(forms::filled),
     key<&c::idle_exit_ms>("idleExitMs", "When a daemon that the CLI started ends without callers and runs; 0: never.").range(0, week),
   }};
   return s;

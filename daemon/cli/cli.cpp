@@ -23,7 +23,7 @@ struct later {
   std::string_view verb, what;
 };
 // Verbs of the contract whose part of the daemon is not built yet.
-constexpr std::array<later, 15> verbs_to_come{{
+constexpr std::array<later, 14> verbs_to_come{{
     {"chat", "conversations at the terminal"},
     {"resources", "resources of tool servers"},
     {"prompts", "prompts of tool servers"},
@@ -36,12 +36,11 @@ constexpr std::array<later, 15> verbs_to_come{{
     {"import", "importing the configuration of other programs"},
     {"doctor", "the check-up"},
     {"completion", "shell completion"},
-    {"pins", "pinned tool definitions"},
     {"auth", "authorization of remote servers"},
     {"answer", "answering a question of a run"},
 }};
-constexpr std::array<std::string_view, 11> verbs_here{"ask",     "tools", "call", "servers", "status",   "wait",
-                                                      "restart", "stop",  "mcp",  "help",    "--version"};
+constexpr std::array<std::string_view, 12> verbs_here{"ask",     "tools", "call", "servers", "status", "wait",
+                                                      "restart", "stop",  "pins", "mcp",     "help",   "--version"};
 
 int not_yet(terminal& screen, std::string_view what) {
   screen.error(std::string(what) + " comes in a later version of mcpbx");
@@ -200,6 +199,23 @@ int run(int argc, char** argv) {
   verb = add_verb("restart", "restart one tool server");
   verb->add_option("NAME", server, "the server, as `mcpbx servers` lists it")->required()->type_name("");
   verb->callback([&] { code = restart(c, server); });
+  std::string pinned, sha256;
+  verb = add_verb("pins", "tool definitions that are not as they were pinned", help::pins);
+  verb->require_subcommand(0, 1);
+  auto* show = verb->add_subcommand("show", "what was pinned, what is listed now, and what differs");
+  show->add_option("NAME", pinned, "a tool as `mcpbx tools` lists it, SERVER__TOOL, or a server")
+      ->required()
+      ->type_name("");
+  show->callback([&] { code = show_pins(c, pinned); });
+  auto* accept = verb->add_subcommand("accept", "approve what is listed now");
+  accept->add_option("NAME", pinned, "a tool as `mcpbx tools` lists it, SERVER__TOOL, or a server")
+      ->required()
+      ->type_name("");
+  accept->add_option("--sha256", sha256, "only if this is the hash of the tool's definition")->type_name("HASH");
+  accept->callback([&] { code = accept_pins(c, pinned, sha256); });
+  verb->callback([&, verb] {
+    if (verb->get_subcommands().empty()) code = pins(c);
+  });
   add_verb("stop", "stop the daemon and every tool server", help::stop)->callback([&] { code = stop(c); });
   add_verb("mcp", "be one MCP server with all tools, on stdin and stdout", help::shim)->callback([&] {
     code = shim(c);

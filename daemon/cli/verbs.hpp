@@ -42,6 +42,12 @@ int wait(context& c, int timeout_s);
 int restart(context& c, const std::string& server);
 int stop(context& c);
 
+/// The table of pinned definitions; what differs of a server or a tool; and approving that. With `sha256` only a single
+/// tool, and only if that is its hash now.
+int pins(context& c);
+int show_pins(context& c, const std::string& name);
+int accept_pins(context& c, const std::string& name, const std::string& sha256);
+
 /// The aggregated MCP server on stdio (`mcpbx mcp`): passes lines between stdin/stdout and the socket.
 int shim(context& c);
 

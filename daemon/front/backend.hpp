@@ -1,6 +1,7 @@
 // What the front door stands on: the tool servers, the runs, and the daemon itself. One seam, so that the door is
 // tested without a process or a model.
 #pragma once
+#include "daemon/guard/pin_register.hpp"
 #include "daemon/loop/runner.hpp"
 #include "mcp/client/supervisor.hpp"
 
@@ -32,6 +33,9 @@ class backend {
                       std::function<void(result<void>)> done) = 0;
   virtual loop_counters run_counts() const = 0;
 
+  /// The pinned definitions; null where none are kept.
+  virtual pin_register* pins() { return nullptr; }
+
   /// The daemon is to stop gracefully. Called in a turn of its own.
   virtual void stop() = 0;
 };
@@ -39,9 +43,9 @@ class backend {
 /// The real one: passes everything on.
 class live_backend final : public backend {
  public:
-  /// All three must outlive it.
-  live_backend(mcp::supervisor& servers, runner& runs, std::function<void()> stop)
-      : servers_(servers), runs_(runs), stop_(std::move(stop)) {}
+  /// Those given by reference must outlive it.
+  live_backend(mcp::supervisor& servers, runner& runs, pin_register& pins, std::function<void()> stop)
+      : servers_(servers), runs_(runs), pins_(pins), stop_(std::move(stop)) {}
 
   mcp::catalog_ptr tools() const override { return servers_.snapshot(); }
   void when_settled(milliseconds at_most, std::function<void()> then) override {
@@ -62,11 +66,13 @@ class live_backend final : public backend {
     runs_.answer(run, std::move(question), std::move(body), std::move(done));
   }
   loop_counters run_counts() const override { return runs_.counts(); }
+  pin_register* pins() override { return &pins_; }
   void stop() override { stop_(); }
 
  private:
   mcp::supervisor& servers_;
   runner& runs_;
+  pin_register& pins_;
   std::function<void()> stop_;
 };
 

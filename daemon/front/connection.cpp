@@ -31,6 +31,7 @@ connection::connection(door_context& door, std::unique_ptr<mcp::transport> trans
     : door_(door),
       transport_(std::move(transport)),
       peer_(peer),
+      audit_(door.settings.audit ? std::make_shared<caller_audit>(*door.settings.audit, door.time, peer) : nullptr),
       outbox_(door.settings.outbox, door.time, *transport_, *this),
       session_(*this, door.settings.session) {}
 

@@ -259,6 +259,11 @@ run_record live_run::intent_or_refusal(const std::string& id) {
     return closing_record({id, record::result_cause::unknown_tool,
                            words::unknown_tool(call.name, offer_->similar(call.name, 3), offer_->names)});
   const bool own = is_caller_tool(*entry), built_in = read_result::is(*entry);
+  // It may have changed since the round was begun with it.
+  const auto now = around_.tools.snapshot();
+  if (const auto* withheld = own ? nullptr : now->find_withheld(entry->name))
+    return closing_record(
+        {id, record::result_cause::refused, "Not executed: " + mcp::withheld_text(entry->name, *withheld)});
   if (!own && !built_in && entry->owner.expired())
     return closing_record({id, record::result_cause::unavailable,
                            "Not executed: the server \"" + entry->server + "\" of this tool is gone."});
@@ -267,8 +272,8 @@ run_record live_run::intent_or_refusal(const std::string& id) {
   const auto arguments_hash = stable_hash(call.arguments.text());
   if (const auto why = own || built_in ? std::string_view() : needs_approval(*entry); !why.empty()) {
     // What was shown to a person must be what is called.
-    const auto now = around_.tools.snapshot()->find(entry->name);
-    if (!now || now->hash != entry->hash)
+    const auto present = now->find(entry->name);
+    if (!present || present->hash != entry->hash)
       return closing_record({id, record::result_cause::refused,
                              "Not executed: the server \"" + entry->server +
                                  "\" changed its definition of this tool, which needs a yes of the user."});

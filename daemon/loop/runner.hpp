@@ -58,7 +58,7 @@ class runner {
     bool guidance = true;  ///< L7
     tool_adapter adapt = schema_adapter();
     /// Whether the configuration wants a person's yes for this tool.
-    std::function<bool(const mcp::catalog_entry&)> needs_approval;
+    std::function<bool(const mcp::catalog_entry&)> needs_approval = {};
     std::size_t max_ended = 256, max_ended_bytes = 16u << 20;  ///< detached runs that have ended, kept for attach
   };
   /// Everything given by reference must outlive the runner.

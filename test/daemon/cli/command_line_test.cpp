@@ -36,7 +36,7 @@ TEST_CASE("command line: the version and the help are on stdout and succeed") {
   for (const auto& words : {std::vector<std::string>{"--help"}, {"help"}, {"-h"}}) {
     const auto r = run(words);
     CHECK(r.status == 0);
-    for (const char* verb : {"ask", "tools", "call", "servers", "status", "wait", "restart", "stop", "mcp"})
+    for (const char* verb : {"ask", "tools", "call", "servers", "status", "wait", "restart", "stop", "pins", "mcp"})
       CHECK(holds(r.out, std::string("\n  ") + verb + " "));
     CHECK(r.err == "");
   }
@@ -72,6 +72,14 @@ TEST_CASE("command line: what comes later says so in one sentence and exits 2") 
     CHECK(r.err.find('\n') == r.err.size() - 1);
     CHECK(r.out == "");
   }
+}
+
+TEST_CASE("command line: pins has words of its own") {
+  CHECK(holds(run({"pins", "--help"}).out, "accept"));
+  CHECK(holds(run({"pins", "accept", "--help"}).out, "--sha256"));
+  CHECK(run({"pins", "show"}).status == 2);
+  CHECK(run({"pins", "accept"}).status == 2);
+  CHECK(run({"pins", "forget", "x"}).status == 2);
 }
 
 TEST_CASE("command line: wrong words are named with the nearest right one") {

@@ -14,6 +14,22 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
+/// Notes the start of every model call, as the scripted model does.
+struct noting final : providers::model {
+  noting(std::shared_ptr<providers::model> m, std::function<void(std::string)> n)
+      : inner(std::move(m)), note(std::move(n)) {}
+  const std::string& name() const override { return inner->name(); }
+  const std::string& id() const override { return inner->id(); }
+  const std::string& api() const override { return inner->api(); }
+  std::string_view default_system() const override { return inner->default_system(); }
+  std::unique_ptr<providers::model_call> start(providers::model_request r, providers::model_events& e) override {
+    note("model");
+    return inner->start(std::move(r), e);
+  }
+  std::shared_ptr<providers::model> inner;
+  std::function<void(std::string)> note;
+};
+
 /// A runner like the fixture's, for any model.
 struct replayed : fixture {
   mcpbx::test::temporary_directory folder;
@@ -23,19 +39,19 @@ struct replayed : fixture {
     work();
     asio::post(context, std::move(done));
   };
-  runner all{context.get_executor(),
-             time,
-             random,
-             tools,
-             [this](std::string_view) -> result<std::shared_ptr<providers::model>> { return talk; },
-             kept,
-             runner::options{1024, false, plain_adapter, {}}};
+  test_runner all{context.get_executor(),
+                  time,
+                  random,
+                  tools,
+                  [this](std::string_view) -> result<std::shared_ptr<providers::model>> { return talk; },
+                  kept,
+                  runner::options{1024, false, plain_adapter, {}}};
 
   void record() { talk = providers::make_recording_model({"talk", path, {}}, model, random, blocking); }
   void play() {
     auto header = providers::read_recording_header(path);
     REQUIRE_MESSAGE(header.has_value(), (header ? "" : header.error().message));
-    talk = providers::make_replay_model({"talk", path, *header, {}}, blocking);
+    talk = std::make_shared<noting>(providers::make_replay_model({"talk", path, *header, {}}, blocking), note);
   }
   /// A run to its end.
   caller go(std::string question) {

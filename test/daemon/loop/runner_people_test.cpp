@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace mcpbx;
@@ -15,6 +16,10 @@ namespace {
 
 providers::tool_call_block guarded(std::string id) {
   return call(std::move(id), "srv__guarded");
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
 }
 
 struct asking : fixture {

@@ -25,10 +25,6 @@ std::string refusal(sqlite_file::options o) {
   return opened ? "opened" : opened.error().message;
 }
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 void with_plain_sqlite(const std::string& path, const char* sql) {
   sqlite3* db = nullptr;
   REQUIRE(sqlite3_open(path.c_str(), &db) == SQLITE_OK);

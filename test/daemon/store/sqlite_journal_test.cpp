@@ -15,10 +15,6 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 // What a daemon leaves that was killed after `count` records of run `n`.
 void leave(const std::string& path, int n, std::size_t count) {
   sqlite_file file({.path = path});
