@@ -164,7 +164,7 @@ TEST_CASE("L14: a large result is cut for the model, with how to read on, and wh
   caller c = d.connect();
   const auto r = c.request("mcpbx/chat", R"({"input":"q","model":"m/rounds-1 s__big {\"n\":300000}"})");
   CHECK(text_at(r.value, "result.stopReason") == "final");
-  CHECK(contains(r.text(), "mcpbx__read_result"));
+  CHECK(contains(r.line, "mcpbx__read_result"));
   bool whole = false;
   for (const auto& n : c.notifications)
     if (text_at(n, "params.type") == "tool_result")
