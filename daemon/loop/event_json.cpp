@@ -2,6 +2,7 @@
 #include "daemon/loop/event_json.hpp"
 
 #include "daemon/loop/message_json.hpp"
+#include "mcp/support/text.hpp"
 
 #include <string>
 
@@ -88,6 +89,22 @@ segments tool_progress(std::string_view call, const raw_json& params) {
   pass("progress", raw_json::kind::number);
   pass("total", raw_json::kind::number);
   pass("message", raw_json::kind::string);
+  return whole(json);
+}
+
+segments tool_log(std::string_view call, const raw_json& params) {
+  constexpr std::size_t most_data = 16U << 10;
+  std::string json = R"({"type":"tool_log")";
+  member(json, "call", call);
+  member(json, "level", find_member(params, "level").as_string().value_or("info"));
+  const auto data = find_member(params, "data");
+  if (data.text().size() > most_data) {
+    member(json, "data",
+           std::string(cut_utf8(data.text(), most_data)) + "… (cut: " + std::to_string(data.text().size()) + " bytes)");
+  } else {
+    json += ",\"data\":";
+    json += data ? data.text() : std::string_view("null");
+  }
   return whole(json);
 }
 

@@ -18,6 +18,8 @@ segments round(int number, std::string_view model);
 segments tool_call(std::string_view call, std::string_view name, std::string_view server, const raw_json& arguments);
 /// From the parameters of notifications/progress; members of other kinds are left out.
 segments tool_progress(std::string_view call, const raw_json& params);
+/// From the parameters of notifications/message; data beyond 16 KiB is cut to a text that says so.
+segments tool_log(std::string_view call, const raw_json& params);
 segments tool_result(std::string_view call, bool is_error, const raw_json& result, std::int64_t duration_ms);
 /// The question of a record.
 segments question(const record::question& q);

@@ -81,6 +81,9 @@ void live_run::tell(const record::round_started& r) {
   if (debugging())
     log::debug(fmt::format("run {}: depth {} opens: {} messages, {} tools, model {}", name(), r.depth,
                            core_.messages().size(), r.with_tools ? offer_->names.size() : 0, r.model));
+  if (r.shortened > 0)
+    log::info(fmt::format("run {}: depth {} is begun again after {} old tool results were cut to fit the model", name(),
+                          r.depth, r.shortened));
   if (r.depth > 0) emit_status(r.with_tools ? words::processing : words::formulating);
   formulating_ = r.depth > 0 && !r.with_tools;
   emit(run_event::kind::round, event_json::round(core_.rounds(), r.model));
@@ -100,7 +103,7 @@ void live_run::tell(const record::assistant& r) {
 void live_run::tell(const record::model_failed& r) {
   log::info(fmt::format("run {}: depth {}: the model call failed after {} ms: {}", name(), core_.depth(), r.ms,
                         r.error.message));
-  emit(run_event::kind::error, event_json::error(r.error.message, r.error.retryable));
+  emit(run_event::kind::error, event_json::error(r.error.message, r.error.retryable || !core_.ending()));
 }
 
 void live_run::emit_call(std::string_view id, std::string_view server) {
@@ -113,9 +116,11 @@ void live_run::emit_call(std::string_view id, std::string_view server) {
 void live_run::tell(const record::call_intent& r) {
   const auto* call = core_.find_call(r.call_id);
   const auto* entry = tells_status() ? offer_->find(call->name) : nullptr;
-  if (!entry || !status_ || r.to_caller ||
-      !status_->begin(r.call_id, entry->annotations.title.empty() ? entry->tool : entry->annotations.title,
-                      call->arguments))
+  if (entry && r.attempt > 1)
+    emit_status(words::trying_again(entry->tool, entry->annotations.title), r.name);
+  else if (!entry || !status_ || r.to_caller ||
+           !status_->begin(r.call_id, entry->annotations.title.empty() ? entry->tool : entry->annotations.title,
+                           call->arguments))
     name_tool(r.call_id);
   emit_call(r.call_id, r.server);
 }

@@ -93,11 +93,15 @@ class live_run final : public providers::model_events, public std::enable_shared
     stop_reason why;
     std::string text;
   };
+  // It is time to make a call again that got no answer.
+  struct retry_due {
+    std::string id;
+  };
   struct results_given {
     std::vector<record::caller_result> results;
   };
   using item = std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked,
-                            answer_given, results_given, status_writer::line>;
+                            answer_given, results_given, retry_due, status_writer::line>;
   using records = std::vector<run_record>;
   // What follows from an item.
   struct reaction {
@@ -115,7 +119,9 @@ class live_run final : public providers::model_events, public std::enable_shared
     std::string id, tool, server;
     std::weak_ptr<mcp::client> client;
     mcp::client::ticket ticket = 0;
-    time_point since;
+    time_point since;                            // its first attempt
+    std::optional<record::call_result> failure;  // of the last attempt, while the next one is waited for
+    std::unique_ptr<timer> again;
   };
 
   boost::asio::awaitable<result<void>> inherit();
@@ -126,6 +132,10 @@ class live_run final : public providers::model_events, public std::enable_shared
   reaction on_item(item& i);
   reaction on_answer(answer_given& a);
   record::run_started opening();
+  record::assistant with_lanes(record::assistant r) const;
+  bool try_again(sent_call& sent, const mcp::call_outcome& outcome);
+  run_record next_attempt(sent_call& sent);
+  void run_built_in(const std::string& id);
   records decide(const command::intend_calls& c);
   records close(command::close_call first);
   run_record intent_or_refusal(const std::string& id);
@@ -189,7 +199,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   std::unordered_set<std::string> told_calls_;  // ids with a tool_call event, of this level
   std::vector<open_question> questions_;
   std::vector<mcp::entry_ptr> own_tools_;  // the caller's
-  offered_ptr base_offer_;                 // offer_ without the caller's
+  offered_ptr base_offer_;                 // offer_ without the caller's and without ours
+  bool offers_reading_ = false;            // offer_ has the tool that reads on
   bool results_taken_ = false;             // of the calls that are parked now
   std::unique_ptr<timer> limit_, parked_limit_;
   time_point began_, round_began_;

@@ -2,6 +2,7 @@
 // respond(depth) is the step that opens a level; applying the last result of a level calls it with depth + 1: the
 // recursion is data. Live and resume are this same code. No I/O, no clock, no randomness.
 #pragma once
+#include "daemon/loop/kept_results.hpp"
 #include "daemon/store/record.hpp"
 
 #include <cstddef>
@@ -20,6 +21,7 @@ namespace command {
 struct begin_round {
   int depth = 0;
   bool with_tools = true;
+  int shortened = 0;  ///< the round is begun again, after so many old tool results were cut
 };
 /// Start the model call of the round that has just been recorded.
 struct call_model {
@@ -111,6 +113,10 @@ class run_core {
   const std::string& text() const noexcept { return text_; }
   /// The answer as JSON that fits the schema that was asked for; absent without a schema and without such an answer.
   const raw_json& data() const noexcept { return data_; }
+  /// The whole results of which the model was shown a part.
+  const kept_results& kept() const noexcept { return kept_; }
+  /// How often the open call with this id was sent.
+  int attempts(std::string_view id) const;
   /// The call of the present level with this id, or null.
   const providers::tool_call_block* find_call(std::string_view id) const;
   /// Whether that call is of the present level and still waits for its one result.
@@ -146,6 +152,8 @@ class run_core {
     record::question question{};    // the last one about it
     bool approved = false;          // by the answer to that
     bool repeatable = false;        // as its last intent says
+    int attempt = 0;                // of its last intent
+    int lane = 0;                   // calls in one lane are made one after another; 0: none
   };
   // A yes to all calls of a tool.
   struct lasting_yes {
@@ -215,6 +223,8 @@ class run_core {
   bool corrected_ = false;  // the model has been told what was wrong with its answer
   int rounds_ = 0, depth_ = 0, consecutive_errors_ = 0;
   bool with_tools_ = true;
+  bool shortened_ = false;  // old results were cut for the model call that is made again now
+  kept_results kept_;
   std::optional<run_command> next_round_;  // begin_round or call_model, until what it asks for is recorded
   bool parked_ = false;
   bool misconfigured_ = false;

@@ -85,8 +85,8 @@ class runner::impl {
     }
     while (r.run.empty() || find(r.run)) r.run = "run_" + hex(around_.random.next(), 16);
     auto feed = std::make_shared<run_feed>(r.run, run_feed::options{.keep = r.detach});
-    auto run = std::make_shared<live_run>(around_, std::move(r), goes_on, std::move(*model),
-                                          std::move(status_model), feed);
+    auto run =
+        std::make_shared<live_run>(around_, std::move(r), goes_on, std::move(*model), std::move(status_model), feed);
     feed->when_deserted([weak = std::weak_ptr(run)](std::string why) {
       if (const auto deserted = weak.lock()) deserted->stop(stop_reason::cancelled, std::move(why));
     });

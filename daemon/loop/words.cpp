@@ -69,6 +69,10 @@ std::string using_tool(std::string_view name, std::string_view title) {
   return "Using " + shown(name, title) + "...";
 }
 
+std::string trying_again(std::string_view name, std::string_view title) {
+  return "Trying " + shown(name, title) + " again...";
+}
+
 std::string tool_failed(std::string_view name, std::string_view title) {
   return "Tool " + shown(name, title) + " failed, trying alternative approach...";
 }

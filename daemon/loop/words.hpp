@@ -15,6 +15,8 @@ namespace mcpbx::daemon::words {
 std::string title_case(std::string_view name);
 /// "Using Lookup Tool...": from the tool's title when it has one, else from its name.
 std::string using_tool(std::string_view name, std::string_view title);
+/// "Trying Lookup Tool again..."
+std::string trying_again(std::string_view name, std::string_view title);
 /// "Tool Lookup Tool failed, trying alternative approach..."
 std::string tool_failed(std::string_view name, std::string_view title);
 

@@ -71,7 +71,8 @@ struct run_limits {
   std::string guidance_text;  ///< the advice, in place of ours; or ""
   daemon::round_prompt_mode round_prompts = round_prompt_mode::implicit;
   daemon::round_texts round_texts;
-  std::string status_model;  ///< which model writes status lines (status_mode::model); "": the run's own
+  std::string status_model;   ///< which model writes status lines (status_mode::model); "": the run's own
+  bool mark_results = false;  ///< tool output is shown to the model between marks
 };
 
 /// Which tools of the catalog a run may use, by globs on their exposed names.
@@ -100,6 +101,7 @@ struct run_started {
   std::vector<raw_json> client_tools;  ///< definitions of the caller's own tools (L21), in MCP's shape
   raw_json answer_schema;              ///< the JSON Schema that the final answer must fit; or absent
   bool detached = false;               ///< goes on without a caller
+  std::string nonce;                   ///< names the marks around tool output; empty: there are none
   run_limits limits;
 };
 /// A level opens: written before its model request.
@@ -108,6 +110,7 @@ struct round_started {
   std::string model;
   bool with_tools = true;       ///< false: the last call, from which the model answers with what it has
   std::int64_t elapsed_ms = 0;  ///< of the run, so that its time limit survives a restart
+  int shortened = 0;            ///< old tool results that were cut because the model refused this round for its length
 };
 /// The model's reply: written before any of its calls.
 struct assistant {
@@ -116,6 +119,9 @@ struct assistant {
   std::string raw_reason;
   providers::usage usage;
   std::int64_t ms = 0;
+  /// For each call in order the lane it runs in, 0: none. Calls in the same lane are made one after another. Empty: no
+  /// call has one.
+  std::vector<int> lanes;
 };
 /// The model call gave nothing usable.
 struct model_failed {

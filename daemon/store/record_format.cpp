@@ -34,6 +34,7 @@ void append_limits(std::string& out, const run_limits& l) {
   if (l.round_texts.middle) w.text("middleRoundText", *l.round_texts.middle);
   if (l.round_texts.last) w.text("lastRoundText", *l.round_texts.last);
   w.filled("statusModel", l.status_model);
+  w.set("markResults", l.mark_results);
   w.end();
 }
 
@@ -62,6 +63,7 @@ struct record_writer {
     if (!r.client_tools.empty()) w.jsons("clientTools", r.client_tools);
     w.json("answerSchema", r.answer_schema);
     w.set("detached", r.detached);
+    w.filled("nonce", r.nonce);
     w.key("limits");
     append_limits(out, r.limits);
   }
@@ -71,6 +73,7 @@ struct record_writer {
     w.key("withTools");
     out += r.with_tools ? "true" : "false";
     w.number("elapsedMs", r.elapsed_ms);
+    if (r.shortened != 0) w.number("shortened", r.shortened);
   }
   void operator()(const record::assistant& r) const {
     w.key("message");
@@ -80,6 +83,7 @@ struct record_writer {
     w.key("usage");
     providers::append_usage(out, r.usage);
     w.number("ms", r.ms);
+    if (!r.lanes.empty()) w.numbers("lanes", r.lanes);
   }
   void operator()(const record::model_failed& r) const {
     w.word("kind", r.error.type);

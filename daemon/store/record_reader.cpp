@@ -39,6 +39,7 @@ run_limits read_limits(object_reader& o) {
   if (r.json("middleRoundText")) l.round_texts.middle = r.text("middleRoundText");
   if (r.json("lastRoundText")) l.round_texts.last = r.text("lastRoundText");
   l.status_model = r.text("statusModel");
+  r.set("markResults", l.mark_results);
   return l;
 }
 
@@ -62,6 +63,7 @@ void read(object_reader& o, record::run_started& r) {
   o.each("clientTools", [&](const raw_json& element) { r.client_tools.push_back(element); });
   r.answer_schema = o.json("answerSchema");
   o.set("detached", r.detached);
+  r.nonce = o.text("nonce");
   r.limits = read_limits(o);
 }
 void read(object_reader& o, record::round_started& r) {
@@ -69,6 +71,7 @@ void read(object_reader& o, record::round_started& r) {
   r.model = o.text("model");
   o.set("withTools", r.with_tools);
   o.number("elapsedMs", r.elapsed_ms);
+  o.number("shortened", r.shortened);
 }
 void read(object_reader& o, record::assistant& r) {
   r.message = providers::read_message(o.json("message"), o.place_of("message"), o.wrong());
@@ -76,6 +79,12 @@ void read(object_reader& o, record::assistant& r) {
   r.raw_reason = o.text("rawReason");
   if (const auto json = o.json("usage")) r.usage = providers::read_usage(json, o.place_of("usage"), o.wrong());
   o.number("ms", r.ms);
+  o.each("lanes", [&](const raw_json& element) {
+    const auto lane = element.as_integer();
+    if (!lane || *lane < 0 || *lane > std::numeric_limits<int>::max())
+      return o.bad("lanes", "an array of whole numbers");
+    r.lanes.push_back(static_cast<int>(*lane));
+  });
 }
 void read(object_reader& o, record::model_failed& r) {
   o.word("kind", r.error.type);

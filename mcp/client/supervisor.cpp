@@ -30,7 +30,9 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   void start(std::vector<server_options> servers) {
     std::vector<catalog_builder::server> named;
     for (server_options& s : servers) {
-      catalog_builder::server n{s.name, s.tools, s.plain_names, {}};
+      catalog_builder::server n{s.name, s.tools, s.plain_names, {}, s.calls};
+      n.calls.limits = s.limits;
+      n.calls.serial = s.max_concurrency == 1;
       servers_.push_back(std::make_shared<tool_server>(
           std::move(s), server_context{time_, random_, launcher_, *this, options_, soon_}));
       n.owner = servers_.back();

@@ -188,6 +188,54 @@ TEST_CASE("L12: calls of one round run in parallel, and their results keep the o
   CHECK(many.get("result.toolCalls").as_array().size() == 5);
 }
 
+TEST_CASE("L20: what a tool server logs while a call runs is told as an event of that call") {
+  model_process model;
+  daemon_under_test d(asking(model));
+  d.wait_ready({"s"});
+  caller c = d.connect();
+  const auto r = c.request("mcpbx/chat", R"({"input":"q","model":"m/rounds-1 s__log {\"text\":\"half way\"}"})");
+  CHECK(text_at(r.value, "result.stopReason") == "final");
+  int logs = 0;
+  for (const auto& n : c.notifications) {
+    if (text_at(n, "params.type") != "tool_log") continue;
+    ++logs;
+    CHECK(text_at(n, "params.call") == text_at(r.value, "result.toolCalls.0.id"));
+    CHECK(text_at(n, "params.level") == "info");
+    CHECK(text_at(n, "params.data") == "half way");
+  }
+  CHECK(logs == 1);
+}
+
+TEST_CASE("L13 G3: a call that nobody allows to repeat is made once when its server dies, an allowed one again") {
+  for (const bool allowed : {false, true}) {
+    CAPTURE(allowed);
+    model_process model;
+    daemon_under_test d(config()
+                            .server("s", {"--log", "@DIR@/log"}, allowed ? R"("tools":{"retry":["crash-*"]})" : "")
+                            .model("m", model.entry()));
+    d.wait_ready({"s"});
+    caller c = d.connect();
+    const auto r = c.request("mcpbx/chat", R"({"input":"q","model":"m/rounds-1 s__crash-in-call"})");
+    CHECK(text_at(r.value, "result.stopReason") == "final");
+    CHECK(count_of(read_file(d.file("log")), "\ncall crash-in-call") == (allowed ? 3 : 1));
+  }
+}
+
+TEST_CASE("L14: a large result is cut for the model, with how to read on, and whole for the caller") {
+  model_process model;
+  daemon_under_test d(asking(model));
+  d.wait_ready({"s"});
+  caller c = d.connect();
+  const auto r = c.request("mcpbx/chat", R"({"input":"q","model":"m/rounds-1 s__big {\"n\":300000}"})");
+  CHECK(text_at(r.value, "result.stopReason") == "final");
+  CHECK(contains(r.line, "mcpbx__read_result"));
+  bool whole = false;
+  for (const auto& n : c.notifications)
+    if (text_at(n, "params.type") == "tool_result")
+      whole = text_at(n, "params.content.0.text") == std::string(300'000, 'a');
+  CHECK(whole);
+}
+
 TEST_CASE("L9 L10: errors of tools go to the model and the run goes on") {
   model_process model;
   daemon_under_test d(asking(model));

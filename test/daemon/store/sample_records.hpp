@@ -58,15 +58,17 @@ inline std::vector<run_record> sample_records() {
                     "use them well",
                     round_prompt_mode::progressive,
                     {"first {round}", "", "last"},
-                    "quick-1"};
+                    "quick-1",
+                    true};
   started.approve = {"files__rm*"};
   started.client_tools = {raw_json::own(R"({"name":"mine","inputSchema":{"type":"object"}})")};
   started.answer_schema = raw_json::own(R"({"type":  "string"})");
   started.detached = true;
+  started.nonce = "nonce-1";
   all.emplace_back(std::move(started));
-  all.emplace_back(record::round_started{21, "model-2", false, 22});
+  all.emplace_back(record::round_started{21, "model-2", false, 22, 33});
   all.emplace_back(record::assistant{
-      full_message(), providers::end_reason::malformed_call, "raw-reason", {23, 24, 25, 26, 27, true}, 28});
+      full_message(), providers::end_reason::malformed_call, "raw-reason", {23, 24, 25, 26, 27, true}, 28, {34, 0}});
   all.emplace_back(
       record::model_failed{{providers::model_error::kind::configuration, 503, 29, "it broke", "so far", true}, 30});
   all.emplace_back(record::question{"question-1", "approval", "call-3", raw_json::own("{\"ask\":true}"),
