@@ -9,12 +9,34 @@ namespace {
 constexpr std::int64_t second = 1000, hour = 3600 * second, day = 24 * hour, week = 7 * day;
 constexpr std::int64_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
 
+template <class Target>
+std::vector<key_spec> filters() {
+  using f = tool_filter;
+  return {
+    key<&f::allow, Target>("allow", "Globs of the tools that are offered; an empty list offers all.").like(forms::tool_glob),
+    key<&f::deny, Target>("deny", "Globs of the tools that are not offered; wins over allow.").like(forms::tool_glob),
+    key<&f::rename, Target>("rename", "Tools that go by another name: from the server's name to the new one.").names(forms::filled).like(forms::tool_name),
+  };
+}
+
 const section_spec& filter_keys() {
-  static const section_spec s{"toolFilter", {
-    key<&tool_filter::allow>("allow", "Globs of the tools that are offered; an empty list offers all.").like(forms::tool_glob),
-    key<&tool_filter::deny>("deny", "Globs of the tools that are not offered; wins over allow.").like(forms::tool_glob),
-    key<&tool_filter::rename>("rename", "Tools that go by another name: from the server's name to the new one.").names(forms::filled).like(forms::tool_name),
-  }};
+  static const section_spec s{"toolFilter", filters<tool_filter>()};
+  return s;
+}
+
+const section_spec& server_tool_keys() {
+  using t = server_tools;
+  static const section_spec s = [] {
+    section_spec made{"serverTools", filters<t>()};
+    for (auto& k : std::vector<key_spec>{
+      key<&t::serial>("serial", "Globs of the tools whose calls in one reply are made one after another.").like(forms::tool_glob),
+      key<&t::retry>("retry", "Globs of the tools whose calls may be made again when no answer came.").like(forms::tool_glob),
+      key<&t::call_timeout_ms>("callTimeoutMs", "How long a call of these tools may be silent; the first glob that matches counts.").names(forms::tool_glob).range(1, day),
+      key<&t::call_hard_timeout_ms>("callHardTimeoutMs", "How long a call of these tools may take at all; the first glob that matches counts.").names(forms::tool_glob).range(1, week),
+    })
+      made.keys.push_back(std::move(k));
+    return made;
+  }();
   return s;
 }
 
@@ -46,6 +68,16 @@ std::vector<key_spec> loop_number_keys() {
   };
 }
 
+const section_spec& round_text_keys() {
+  using t = round_prompt_texts;
+  static const section_spec s{"roundPromptTexts", {
+    key<&t::first>("first", "What the model is told in the first round; {round} and {remaining} stand for numbers, an empty text says nothing."),
+    key<&t::middle>("middle", "The same for the rounds in between."),
+    key<&t::last>("last", "The same for the last round, which is the one without tools unless onLimit is stop."),
+  }};
+  return s;
+}
+
 template <class Target>
 std::vector<key_spec> loop_keys() {
   using l = loop_settings;
@@ -54,10 +86,12 @@ std::vector<key_spec> loop_keys() {
     key<&l::on_limit, Target>("onLimit", "When the rounds are used up: one last call without tools, or an end with the reason."),
     key<&l::on_tool_error, Target>("onToolError", "Whether the run goes on after a tool error or stops."),
     key<&l::round_prompts, Target>("roundPrompts", "Whether the prompt stays the same or tells the model how many rounds remain."),
+    section<&l::round_texts, Target>("roundPromptTexts", "What progressive rounds say, in place of the usual words.", round_text_keys()),
     key<&l::status, Target>("status", "The status line for people: none, from the tools' names, or written by a model."),
     key<&l::status_model, Target>("statusModel", "The model entry that writes the status line; the run's own model when not given.").like(forms::filled),
     key<&l::guidance, Target>("guidance", "The advice about tools in the system prompt: on, off, or a text in its place."),
     key<&l::approve_destructive, Target>("approveDestructive", "Whether tools that do not say that they only read, or destroy nothing, need a yes of the caller inside a run."),
+    key<&l::mark_results, Target>("markResults", "Whether tool output is shown to the model between marks that it cannot contain, as data, and without characters that nobody sees."),
     key<&l::empty_result_text, Target>("emptyResultText", "What the model is told when a tool returns nothing.").like(forms::filled),
   })
     keys.push_back(std::move(k));
@@ -97,7 +131,7 @@ const section_spec& server_keys() {
     section<&e::auth>("auth", "How a remote server is authorized with OAuth.", auth_keys()),
     key<&e::disabled>("disabled", "Whether the entry is kept but not used."),
     key<&e::start>("start", "Whether the server is started with the daemon or at its first use."),
-    section<&e::tools>("tools", "Which of the server's tools are offered, and under which names.", filter_keys()),
+    section<&e::tools>("tools", "Which of the server's tools are offered, under which names, and how they are called.", server_tool_keys()),
     key<&e::protocol>("protocol", "The revision of MCP to speak; auto finds out.").one_of(protocol_words),
     key<&e::tool_names>("toolNames", "Whether this server's tools and prompts carry its name in front; the global setting when not given."),
     key<&e::start_timeout_ms>("startTimeoutMs", "How long the server may take until it is ready.").range(1, hour),
@@ -105,6 +139,8 @@ const section_spec& server_keys() {
     key<&e::call_hard_timeout_ms>("callHardTimeoutMs", "How long a call may take at all; nothing extends it.").range(1, week),
     key<&e::idle_stop_ms>("idleStopMs", "Stops the server after so long without a call; 0: never.").range(0, week),
     key<&e::max_concurrency>("maxConcurrency", "How many calls the server gets at the same time; 1 makes it serial, 0: unlimited.").range(0, 10'000),
+    key<&e::trust_annotations>("trustAnnotations", "Whether the hints of the server's tools are believed: calls of tools that say that they only read or are idempotent may then be made again."),
+    key<&e::max_retries>("maxRetries", "How often a call that may be made again is made again when no answer came.").range(0, 20),
     key<&e::sharing>("sharing", "Who shares one process of the server."),
     key<&e::approve>("approve", "Globs of the tools that need a yes of the caller inside a run.").like(forms::tool_glob),
     key<&e::may_call>("mayCall", "Whether the server's own processes may connect to the daemon's socket."),
@@ -151,7 +187,7 @@ const section_spec& profile_keys() {
     key<&e::model>("model", "The model of the profile: a configured name, or NAME/ID.").like(forms::filled),
     section<&e::tools>("tools", "Which tools the profile offers, and under which names.", filter_keys()),
     key<&e::approve>("approve", "Globs of the tools that need a yes of the caller.").like(forms::tool_glob),
-    key<&e::system>("system", "The system prompt of the profile.").like(forms::filled),
+    key<&e::system>("system", "The system prompt of the profile, in place of the model's.").like(forms::filled),
     section<&e::loop>("loop", "Settings of the loop for this profile.", inner_loop_keys()),
   }};
   return s;
@@ -160,6 +196,8 @@ const section_spec& profile_keys() {
 const section_spec& store_keys() {
   static const section_spec s{"store", {
     key<&store_settings::url>("url", "Where runs are kept: none, sqlite: (in the state directory), sqlite:PATH or postgresql://….").like(forms::store_url),
+    key<&store_settings::max_age_days>("maxAgeDays", "How many days after its last use a session is kept; 0: for ever.").range(0, 36'500),
+    key<&store_settings::max_bytes>("maxBytes", "How many bytes of records are kept before the longest unused sessions go; 0: no limit.").range(0, 1024 * gib),
   }};
   return s;
 }
@@ -242,13 +280,7 @@ const std::vector<later_rule>& later_rules() {
       {"models.*.api", {"openai-chat", "rehearsal", "replay"}},
       {"models.*.toolFormat", {"auto", "native"}},
       {"models.*.apiVersion"},
-      {"loop.roundPrompts", {"implicit"}},
-      {"loop.status", {"off", "names"}},
-      {"loop.statusModel"},
-      {"models.*.loop.roundPrompts", {"implicit"}},
-      {"models.*.loop.status", {"off", "names"}},
-      {"models.*.loop.statusModel"},
-      {"profiles"},
+      {"profiles.*.tools.rename"},
       {"store.url", {"none", "sqlite:…"}},
       {"http"},
   };

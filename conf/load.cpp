@@ -74,6 +74,9 @@ std::string expected(const key_spec& k) {
     case shape::text_map:
     case shape::plain_map:
       return "an object of strings";
+    case shape::whole_map:
+      return std::string("an object of whole numbers") + (k.in_milliseconds ? " of milliseconds" : "") + " from " +
+             std::to_string(k.low) + " to " + std::to_string(k.high);
     case shape::switch_or_text:
       return "true, false or a string";
     case shape::section:
@@ -288,6 +291,8 @@ class checker {
       case shape::text_map:
       case shape::plain_map:
         return "write {\"NAME\": \"…\"}";
+      case shape::whole_map:
+        return "write {\"GLOB\": NUMBER}";
       case shape::switch_or_text:
         return "write true, false or a text in quotes" + instead;
       case shape::section:
@@ -329,6 +334,7 @@ class checker {
         return right_kind(k, n, node::kind::array, at) && check_list(k, n, at);
       case shape::text_map:
       case shape::plain_map:
+      case shape::whole_map:
         return right_kind(k, n, node::kind::object, at) && check_map(k, n, at);
       case shape::switch_or_text:
         return n.is(node::kind::boolean) ||
@@ -365,6 +371,14 @@ class checker {
   bool check_element(const key_spec& k, const node& n, const std::string& path, const spot& at) {
     places_.emplace(path, n.at);
     if (n.is(node::kind::broken)) return false;
+    if (k.kind == shape::whole_map) {
+      if (n.is(node::kind::integer) && n.whole >= k.low && n.whole <= k.high) return true;
+      error(n.at,
+            "must be a whole number" + std::string(k.in_milliseconds ? " of milliseconds" : "") + " from " +
+                std::to_string(k.low) + " to " + std::to_string(k.high),
+            path, "write a whole number in this range");
+      return false;
+    }
     if (n.is(node::kind::string)) return check_string(k, n, path, at.server_entry);
     error(n.at, "must be a string, not " + std::string(words_for(n.type)), path, "write it in quotes");
     return false;

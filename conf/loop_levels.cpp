@@ -20,6 +20,7 @@ void each_other(F f) {
   f(&l::status_model);
   f(&l::guidance);
   f(&l::approve_destructive);
+  f(&l::mark_results);
   f(&l::empty_result_text);
 }
 
@@ -103,6 +104,8 @@ void overlay(loop_settings& base, const loop_settings& over) {
   each_other([&](auto member) {
     if (over.*member) base.*member = over.*member;
   });
+  for (const auto text : {&round_prompt_texts::first, &round_prompt_texts::middle, &round_prompt_texts::last})
+    if (over.round_texts.*text) base.round_texts.*text = over.round_texts.*text;
 }
 
 void cap(loop_settings& settings, const loop_settings& max) {

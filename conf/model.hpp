@@ -20,6 +20,7 @@ using std::chrono::milliseconds;
 /// Names with values, in the order of the file.
 using reference_map = std::vector<std::pair<std::string, reference_string>>;
 using string_map = std::vector<std::pair<std::string, std::string>>;
+using span_map = std::vector<std::pair<std::string, milliseconds>>;
 
 /// Which tools are offered. Globs (`*`, `?`) match the server's own tool names in server entries, exposed names in
 /// profiles. An empty `allow` allows all; `deny` wins over `allow`.
@@ -27,6 +28,14 @@ struct tool_filter {
   std::vector<std::string> allow;
   std::vector<std::string> deny;
   string_map rename;  ///< the server's own name → the name to use instead
+};
+
+/// `tools` of a server entry: also how calls of its tools are made. Globs match the server's own tool names.
+struct server_tools : tool_filter {
+  std::vector<std::string> serial;  ///< of one reply, calls of these are made one after another
+  std::vector<std::string> retry;   ///< a call of these that got no answer may be made again
+  span_map call_timeout_ms;         ///< in place of the server's; the first glob that matches counts
+  span_map call_hard_timeout_ms;
 };
 
 /// How a remote tool server is authorized with OAuth.
@@ -56,7 +65,7 @@ struct server_entry {
   std::optional<server_auth> auth;
   bool disabled = false;
   start_mode start = start_mode::eager;
-  tool_filter tools;
+  server_tools tools;
   std::string protocol = "auto";         ///< or one of protocol_words
   std::optional<name_style> tool_names;  ///< unset: configuration::tool_names
   milliseconds start_timeout_ms{30'000};
@@ -64,6 +73,8 @@ struct server_entry {
   milliseconds call_hard_timeout_ms{600'000};  ///< nothing extends it
   milliseconds idle_stop_ms{0};                ///< 0: never
   std::int64_t max_concurrency = 0;            ///< 0: unlimited
+  bool trust_annotations = false;              ///< believe readOnlyHint and idempotentHint: such calls may be retried
+  std::int64_t max_retries = 2;                ///< of a call that may be made again
   sharing_mode sharing = sharing_mode::shared;
   std::vector<std::string> approve;  ///< globs of tools that need a yes
   bool may_call = false;             ///< whether the server's own processes may connect to our socket
@@ -78,6 +89,12 @@ struct server_entry {
   }
 };
 
+/// What a run with progressive round prompts says in its rounds; {round} and {remaining} stand for numbers. Unset: our
+/// words, "": nothing.
+struct round_prompt_texts {
+  std::optional<std::string> first, middle, last;
+};
+
 /// The limits and manners of a run. Unset members leave the word to the next level: request, profile, model,
 /// configuration (which default_loop() completes).
 struct loop_settings {
@@ -87,11 +104,13 @@ struct loop_settings {
   std::optional<limit_policy> on_limit;
   std::optional<tool_error_policy> on_tool_error;
   std::optional<round_prompt_mode> round_prompts;
+  round_prompt_texts round_texts;
   std::optional<std::int64_t> tool_concurrency;
   std::optional<status_mode> status;
   std::optional<std::string> status_model;                  ///< unset everywhere: the run's model
   std::optional<std::variant<bool, std::string>> guidance;  ///< off, on, or a text in place of ours
   std::optional<bool> approve_destructive;                  ///< unset everywhere: no
+  std::optional<bool> mark_results;                         ///< unset everywhere: no
   std::optional<std::string> empty_result_text;
   std::optional<std::int64_t> max_result_bytes;
 };
@@ -140,7 +159,9 @@ struct profile_entry {
 };
 
 struct store_settings {
-  std::optional<reference_string> url;  ///< none, sqlite:…, postgresql://…; unset: the daemon's default
+  std::optional<reference_string> url;     ///< none, sqlite:…, postgresql://…; unset: the daemon's default
+  std::int64_t max_age_days = 0;           ///< since a session was last used; 0: no limit
+  std::int64_t max_bytes = 1'073'741'824;  ///< of the records of all sessions; 0: no limit
 };
 
 struct http_settings {

@@ -69,7 +69,10 @@ class writer {
   json::object map_schema(const key_spec& k) {
     json::object s{{"type", "object"}};
     if (k.name_form) s["propertyNames"] = json::object{{"pattern", sv(k.name_form->regex)}};
-    s["additionalProperties"] = string_schema(k);
+    if (k.kind == shape::whole_map)
+      s["additionalProperties"] = json::object{{"type", "integer"}, {"minimum", k.low}, {"maximum", k.high}};
+    else
+      s["additionalProperties"] = string_schema(k);
     return s;
   }
 
@@ -103,6 +106,7 @@ class writer {
         return {{"type", "array"}, {"items", string_schema(k)}};
       case shape::text_map:
       case shape::plain_map:
+      case shape::whole_map:
         return map_schema(k);
       case shape::switch_or_text:
         return {{"anyOf", json::array{json::object{{"type", "boolean"}}, string_schema(k)}}};

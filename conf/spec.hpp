@@ -29,6 +29,7 @@ enum class shape : std::uint8_t {
   plain,           ///< a string without references
   plains,          ///< a list of those
   plain_map,       ///< an object of those
+  whole_map,       ///< an object of whole numbers in a range
   switch_or_text,  ///< true, false or a text
   section,         ///< an object with keys of its own
   named            ///< an object whose keys are names that the user chooses and whose values are sections
@@ -48,8 +49,8 @@ struct key_spec {
   std::string_view doc;  ///< a sentence for the schema
   shape kind = shape::boolean;
   bool in_milliseconds = false;
-  bool is_secret = false;  ///< text: a literal gets a notice; maps: where the name tells so
-  std::int64_t low = 0, high = 0;
+  bool is_secret = false;          ///< text: a literal gets a notice; maps: where the name tells so
+  std::int64_t low = 0, high = 0;  ///< of `whole`, and of each value of a whole_map
   double real_low = 0, real_high = 0;
   std::span<const std::string_view> words;
   const form* value_form = nullptr;  ///< each string must have it (texts with references are checked at use)
@@ -142,6 +143,10 @@ inline void assign(double& to, const node& n, const site&) {
 inline void assign(milliseconds& to, const node& n, const site&) {
   to = milliseconds(n.whole);
 }
+inline void assign(span_map& to, const node& n, const site&) {
+  to.clear();
+  for (const auto& m : n.members) to.emplace_back(m.key, milliseconds(m.value.whole));
+}
 inline void assign(std::string& to, const node& n, const site&) {
   to = n.text;
 }
@@ -210,6 +215,8 @@ constexpr shape shape_of() {
     return shape::texts;
   else if constexpr (std::is_same_v<T, string_map>)
     return shape::plain_map;
+  else if constexpr (std::is_same_v<T, span_map>)
+    return shape::whole_map;
   else if constexpr (std::is_same_v<T, reference_map>)
     return shape::text_map;
   else if constexpr (std::is_same_v<T, std::variant<bool, std::string>>)
@@ -250,7 +257,7 @@ key_spec key(std::string_view name, std::string_view doc) {
   k.name = name;
   k.doc = doc;
   k.kind = detail::shape_of<type>();
-  k.in_milliseconds = std::is_same_v<type, milliseconds>;
+  k.in_milliseconds = std::is_same_v<type, milliseconds> || std::is_same_v<type, span_map>;
   if constexpr (worded<type>) k.words = words_of<type>;
   k.default_json = detail::default_json(detail::prototype<Target>().*M);
   k.store = [](void* target, const node& n, const site& s) { detail::assign(static_cast<Target*>(target)->*M, n, s); };

@@ -7,6 +7,7 @@
 #include "daemon/app/limits.hpp"
 #include "daemon/app/logging.hpp"
 #include "daemon/app/models.hpp"
+#include "daemon/app/profiles.hpp"
 #include "daemon/app/server_entries.hpp"
 #include "daemon/app/service.hpp"
 #include "daemon/app/store.hpp"
@@ -104,11 +105,10 @@ class parts {
         tools_(servers_),
         http_(io_.get_executor(), time_, resolve_, compute_, {}),
         models_(config_, io_.get_executor(), http_, time_, random_, resolve_),
-        journal_(make_run_journal()),
+        journal_(make_run_journal(o.private_folder.empty())),
         runs_(io_.get_executor(), time_, random_, tools_, [this](std::string_view name) { return models_.find(name); },
-              *journal_,
-              {.guidance = guidance(), .needs_approval = [this](const mcp::catalog_entry& e) { return needs_yes(e); }}),
-        backend_(servers_, runs_, pins_, [this] { stop("asked to by a caller"); }),
+              *journal_, {.needs_approval = [this](const mcp::catalog_entry& e) { return needs_yes(e); }}),
+        backend_(servers_, runs_, *journal_, pins_, [this] { stop("asked to by a caller"); }),
         door_(io_.get_executor(), time_, backend_, door_options(), [this](pid_t pid) { return admit(pid); }),
         signals_(io_.get_executor()) {}
 
@@ -151,19 +151,14 @@ class parts {
   }
   mcp::line_framer::options server_framing() const { return framing(true); }
 
-  // A text in place of our guidance comes with the loop's prompts; until then only "off" changes something.
-  bool guidance() const {
-    const auto* on = config_.loop.guidance ? std::get_if<bool>(&*config_.loop.guidance) : nullptr;
-    return on == nullptr || *on;
-  }
-
   std::unique_ptr<audit_log> make_audit() {
     auto o = audit_options(config_, conf::environment::of_process());
     return o ? std::make_unique<audit_log>(io_.get_executor(), time_, std::move(*o)) : nullptr;
   }
 
-  std::unique_ptr<journal> make_run_journal() {
-    auto made = make_journal(config_, conf::environment::of_process(), io_.get_executor(), time_);
+  // A private daemon, beside the usual one, keeps only what it is told to.
+  std::unique_ptr<journal> make_run_journal(bool by_default) {
+    auto made = make_journal(config_, conf::environment::of_process(), io_.get_executor(), time_, by_default);
     if (!audit_) return made;
     return std::make_unique<audited_journal>(std::move(made), *audit_, time_);
   }
@@ -183,7 +178,9 @@ class parts {
     o.session.version = MCPBX_VERSION;
     o.framing = framing(false);
     o.audit = audit_.get();
-    o.chat.limits = [this](std::string_view model) { return limits_for(config_, models_.entry(model)); };
+    o.chat.base = [this](std::string_view model, std::string_view profile) {
+      return base_for(config_, model, profile);
+    };
     o.chat.bound = [this](std::string_view key) { return bound_of(config_, key); };
     return o;
   }

@@ -4,6 +4,8 @@
 #include "conf/loop_levels.hpp"
 
 #include <optional>
+#include <string>
+#include <variant>
 
 namespace mcpbx::daemon {
 namespace {
@@ -31,10 +33,23 @@ void fill(run_limits& r, const conf::loop_settings& s) {
   if (s.on_limit) r.on_limit = *s.on_limit == conf::limit_policy::stop ? on_limit::stop : on_limit::synthesize;
   if (s.on_tool_error)
     r.on_tool_error = *s.on_tool_error == conf::tool_error_policy::stop ? on_tool_error::stop : on_tool_error::go_on;
-  // Sentences written by a model are not here yet; the names stand in, as the notice at load says.
-  if (s.status) r.status = *s.status == conf::status_mode::off ? status_mode::off : status_mode::names;
+  if (s.status)
+    r.status = *s.status == conf::status_mode::off     ? status_mode::off
+               : *s.status == conf::status_mode::names ? status_mode::names
+                                                       : status_mode::model;
+  if (s.status_model) r.status_model = *s.status_model;
   if (s.approve_destructive) r.approve_destructive = *s.approve_destructive;
+  if (s.mark_results) r.mark_results = *s.mark_results;
   if (s.empty_result_text) r.empty_result_text = *s.empty_result_text;
+  if (s.guidance) {
+    const auto* text = std::get_if<std::string>(&*s.guidance);
+    r.guidance_text = text != nullptr ? *text : "";
+    r.guidance = text != nullptr ? !text->empty() : std::get<bool>(*s.guidance);
+  }
+  if (s.round_prompts)
+    r.round_prompts = *s.round_prompts == conf::round_prompt_mode::progressive ? round_prompt_mode::progressive
+                                                                               : round_prompt_mode::implicit;
+  r.round_texts = {s.round_texts.first, s.round_texts.middle, s.round_texts.last};
 }
 
 }  // namespace
@@ -45,10 +60,12 @@ limit_bound bound_of(const conf::configuration& all, std::string_view key) {
   return {least, most, number.zero_is_none, number.ceiling(all.loop.max)};
 }
 
-run_limits limits_for(const conf::configuration& all, const conf::model_entry* model) {
+run_limits limits_for(const conf::configuration& all, const conf::model_entry* model,
+                      const conf::profile_entry* profile) {
   conf::loop_settings settings = conf::default_loop();
   conf::overlay(settings, all.loop);
   if (model != nullptr) conf::overlay(settings, model->loop);
+  if (profile != nullptr) conf::overlay(settings, profile->loop);
   conf::cap(settings, all.loop.max);
   run_limits r;
   fill(r, settings);

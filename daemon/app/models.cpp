@@ -54,16 +54,6 @@ bool needs_lane(const secret_headers& s) {
   return false;
 }
 
-// What is needed before a model exists (its id, address, system prompt) may come from variables only: reading files and
-// running commands is for credentials, which are resolved off the speaking thread.
-result<std::string> resolve_now(const conf::reference_string& s) {
-  if (conf::needs_lane(s))
-    return fail(errc::config,
-                s.where + ": ${file:…} and ${cmd:…} work in apiKey and headers of a model; use ${env:…} here");
-  system_references source;
-  return conf::resolve(s, source);
-}
-
 result<std::string> script_path(const conf::model_entry& e) {
   auto path = resolve_now(*e.script);
   if (!path) return path;
@@ -79,29 +69,40 @@ std::string number_text(double value) {
 
 }  // namespace
 
+std::string_view meant_model(const conf::configuration& all, std::string_view name) {
+  const std::string_view usual = all.default_model ? std::string_view(*all.default_model) : "";
+  if (name.empty()) name = usual;
+  if (!name.starts_with("profile:")) return name;
+  const auto* profile = all.find_profile(name.substr(8));
+  if (profile == nullptr) return name;
+  if (profile->model) return *profile->model;
+  if (!usual.starts_with("profile:")) return usual;
+  const auto* other = all.find_profile(usual.substr(8));
+  return other != nullptr && other->model ? std::string_view(*other->model) : "";
+}
+
+const conf::model_entry* model_entry_of(const conf::configuration& all, std::string_view name) {
+  name = meant_model(all, name);
+  if (const auto* e = all.find_model(name)) return e;
+  return all.find_model(name.substr(0, name.find('/')));
+}
+
 model_set::model_set(const conf::configuration& all, boost::asio::any_io_executor executor, http::client& client,
                      time_source& time, random_source& random, lane& resolve)
     : all_(all), executor_(std::move(executor)), client_(client), time_(time), random_(random), resolve_(resolve) {}
 
-const conf::model_entry* model_set::entry(std::string_view name) const {
-  if (name.empty()) {
-    if (!all_.default_model) return nullptr;
-    name = *all_.default_model;
-  }
-  if (const auto* e = all_.find_model(name)) return e;
-  return all_.find_model(name.substr(0, name.find('/')));
-}
-
 result<std::shared_ptr<providers::model>> model_set::find(std::string_view name) {
-  if (name.empty() && !all_.default_model)
+  const std::string key(meant_model(all_, name));
+  if (key.empty()) {
+    if (all_.default_model || !name.empty())
+      return fail(errc::config, "\"" + std::string(name.empty() ? std::string_view(*all_.default_model) : name) +
+                                    "\" names no model and there is no other default; add \"model\" to the profile");
     return fail(errc::config,
                 "no model is configured: set OPENAI_API_KEY, or write one under \"models\" with a \"defaultModel\" in "
                 "~/.config/mcpbx/config.json; to try mcpbx without a model, ask with -m demo");
-  const std::string key(name.empty() ? std::string_view(*all_.default_model) : name);
-  if (key.starts_with("profile:"))
-    return fail(errc::config, "model \"" + key + "\": profiles come in a later version; name a model");
+  }
   if (auto known = made_.find(key); known != made_.end()) return known->second;
-  const conf::model_entry* e = entry(key);
+  const conf::model_entry* e = model_entry_of(all_, key);
   if (e == nullptr) {
     std::vector<std::string_view> names;
     for (const auto& m : all_.models) names.push_back(m.name);
@@ -168,7 +169,7 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
                     ", which comes in a later version; this one speaks openai-chat, rehearsal and replay");
 
   providers::chat_model_options o;
-  o.name = e.name;
+  o.name = id.empty() ? e.name : e.name + "/" + std::string(id);  // as a later request can name it again
   o.api = conf::to_string(*e.api);
   o.wire.model = id;
   if (id.empty()) {
@@ -191,6 +192,8 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
   if (o.wire.base_url == openai_base) {
     o.wire.max_tokens_field = "max_completion_tokens";
     o.wire.null_content = true;
+    // Others refuse the member, or call no tool any more.
+    o.wire.answer_schema = true;
   }
   o.wire.max_output_tokens = e.max_tokens.value_or(0);
   if (e.temperature) o.wire.temperature = number_text(*e.temperature);

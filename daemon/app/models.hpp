@@ -15,17 +15,21 @@
 
 namespace mcpbx::daemon {
 
+/// What a name in a request means: "" the default, profile:NAME the model of that profile (the default when it has
+/// none). Gives NAME or NAME/ID; "" when no model is meant; a profile that does not exist comes back as it is.
+std::string_view meant_model(const conf::configuration& all, std::string_view name);
+/// The entry of that model, or null.
+const conf::model_entry* model_entry_of(const conf::configuration& all, std::string_view name);
+
 class model_set {
  public:
   /// Everything given by reference must outlive the set; the configuration does not change under it.
   model_set(const conf::configuration& all, boost::asio::any_io_executor executor, http::client& client,
             time_source& time, random_source& random, lane& resolve);
 
-  /// A configured name, NAME/ID (that entry with another model id), or "" for the default. errc::not_found names the
-  /// nearest; errc::config says how to get a model when none is configured, or why this one cannot be used.
+  /// A configured name, NAME/ID (that entry with another model id), profile:NAME, or "" for the default. errc::config
+  /// names the nearest, says how to get a model when none is configured, or why this one cannot be used.
   result<std::shared_ptr<providers::model>> find(std::string_view name);
-  /// The entry that `name` means, or null.
-  const conf::model_entry* entry(std::string_view name) const;
 
  private:
   result<std::shared_ptr<providers::model>> make(const conf::model_entry& e, std::string_view id);

@@ -154,6 +154,12 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
   o.limits = {entry.call_timeout_ms, entry.call_hard_timeout_ms};
   o.idle_stop = entry.idle_stop_ms;
   o.max_concurrency = static_cast<int>(entry.max_concurrency);
+  o.calls.serial_tools = entry.tools.serial;
+  o.calls.retry = entry.tools.retry;
+  o.calls.trust_annotations = entry.trust_annotations;
+  o.calls.max_retries = static_cast<int>(entry.max_retries);
+  o.calls.idle = entry.tools.call_timeout_ms;
+  o.calls.hard = entry.tools.call_hard_timeout_ms;
   if (!entry.command) {
     // Kept in the list, so that `servers` says why its tools are missing.
     o.prepare = [name = entry.name](const std::function<void(result<mcp::process_spec>)>& then) {

@@ -30,7 +30,6 @@ constexpr std::array<later, 14> verbs_to_come{{
     {"reload", "reloading the configuration; `mcpbx stop` and the next command start anew"},
     {"logs", "reading logs; a daemon that this program started writes mcpbxd.log in its state folder"},
     {"models", "listing models"},
-    {"sessions", "the journal of sessions"},
     {"add", "changing the configuration"},
     {"remove", "changing the configuration"},
     {"import", "importing the configuration of other programs"},
@@ -39,8 +38,9 @@ constexpr std::array<later, 14> verbs_to_come{{
     {"auth", "authorization of remote servers"},
     {"answer", "answering a question of a run"},
 }};
-constexpr std::array<std::string_view, 12> verbs_here{"ask",     "tools", "call", "servers", "status", "wait",
-                                                      "restart", "stop",  "pins", "mcp",     "help",   "--version"};
+constexpr std::array<std::string_view, 13> verbs_here{"ask",    "tools", "call",     "servers", "sessions",
+                                                      "status", "wait",  "restart",  "stop",    "pins",
+                                                      "mcp",    "help",  "--version"};
 
 int not_yet(terminal& screen, std::string_view what) {
   screen.error(std::string(what) + " comes in a later version of mcpbx");
@@ -97,9 +97,8 @@ int run(int argc, char** argv) {
   app.fallthrough();
 
   ask_options question;
-  std::string globs, profile, session;
+  std::string globs;
   std::vector<std::string> files;
-  bool go_on = false;
   const auto add_verb = [&](const char* name, const char* what, std::string_view more = {}) {
     auto* v = app.add_subcommand(name, what)->group("Verbs");
     v->footer(std::string(more));
@@ -110,6 +109,10 @@ int run(int argc, char** argv) {
       ->required()
       ->type_name("");
   verb->add_option("-m,--model", question.model, "a configured model, or NAME/ID")->type_name("MODEL");
+  verb->add_option("-s,--session", question.session, "go on with this session")->type_name("ID");
+  verb->add_flag("-c,--continue", question.latest, "go on with the session that was used last");
+  verb->add_option("-p,--profile", question.profile, "a configured profile: model, tools and settings")
+      ->type_name("NAME");
   verb->add_option("--system", question.system, "the system prompt")->type_name("TEXT");
   verb->add_option("--tools", globs, "only tools that match one of these patterns")->type_name("GLOB[,GLOB]");
   const auto [least_rounds, most_rounds] = conf::find_loop_number("maxRounds").range();
@@ -118,7 +121,7 @@ int run(int argc, char** argv) {
                        std::to_string(most_rounds) + " (10)")
       ->type_name("N")
       ->check(silent(CLI::Range(least_rounds, most_rounds)));
-  verb->add_option("--status", question.status, "status lines: names or off (names)")
+  verb->add_option("--status", question.status, "status lines: names, model (a model writes them) or off\n(names)")
       ->type_name("WORD")
       ->check(CLI::IsMember({"off", "names", "model"}).description(""));
   verb->add_option("--approve", question.approve,
@@ -126,19 +129,13 @@ int run(int argc, char** argv) {
       ->type_name("WORD")
       ->check(CLI::IsMember({"ask", "all", "none"}).description(""));
   verb->add_flag("--no-stream", question.no_stream, "show the answer when it is complete");
-  verb->add_option("-p,--profile", profile, "a profile")->type_name("NAME")->group(not_here);
-  verb->add_option("-s,--session", session, "a session to go on with")->type_name("ID")->group(not_here);
-  verb->add_flag("-c,--continue", go_on, "go on with the last session")->group(not_here);
   verb->add_option("--file", files, "add a file to the question")->type_name("FILE")->group(not_here);
   verb->callback([&] {
-    if (!profile.empty())
-      code = not_yet(screen, "`ask --profile`");
-    else if (!session.empty() || go_on)
-      code = not_yet(screen, "`ask --session` (and `ask -c`)");
-    else if (!files.empty())
+    if (!question.session.empty() && question.latest) {
+      screen.error("write -s ID or -c, not both");
+      code = usage;
+    } else if (!files.empty())
       code = not_yet(screen, "`ask --file`");
-    else if (question.status == "model")
-      code = not_yet(screen, "`ask --status model`");
     else {
       for (std::size_t at = 0; !globs.empty() && at <= globs.size();) {
         const auto comma = std::min(globs.find(',', at), globs.size());
@@ -153,6 +150,7 @@ int run(int argc, char** argv) {
   verb = add_verb("tools", "list the tools of all servers", help::tools);
   verb->add_option("GLOB", listing.pattern, "only names that match, such as 'files__*'")->type_name("");
   verb->add_option("--format", listing.format, "print definitions in the form mcp or openai")->type_name("FORMAT");
+  verb->add_option("-p,--profile", listing.profile, "only the tools of this profile")->type_name("NAME");
   verb->callback([&] {
     constexpr std::array<std::string_view, 5> to_come{"openai-responses", "anthropic", "gemini", "ollama", "react"};
     constexpr std::array<std::string_view, 2> here{"mcp", "openai"};
@@ -187,6 +185,18 @@ int run(int argc, char** argv) {
     }
   });
 
+  sessions_options kept;
+  verb = add_verb("sessions", "list, show, go on with or delete what was said", help::sessions);
+  verb->add_option("ACTION", kept.action, "list (also without a word), show, resume or rm")->type_name("");
+  verb->add_option("ID", kept.id, "the session, as the list names it")->type_name("");
+  verb->add_option("TEXT", kept.text, "resume: what to say next, or - to read it from standard input")->type_name("");
+  verb->add_option("--format", kept.format, "show: markdown or jsonl (markdown)")->type_name("FORMAT");
+  verb->add_option("--limit", kept.limit, "list: how many, the latest first (50)")
+      ->type_name("N")
+      ->check(silent(CLI::Range(1, 1000)));
+  verb->add_option("-m,--model", kept.model, "resume: the model (that of the session)")->type_name("MODEL");
+  verb->callback([&] { code = sessions(c, kept); });
+
   add_verb("servers", "how the tool servers are", help::servers)->callback([&] { code = servers(c); });
   add_verb("status", "how the daemon is")->callback([&] { code = status(c); });
   int timeout_s = 60;
@@ -217,9 +227,10 @@ int run(int argc, char** argv) {
     if (verb->get_subcommands().empty()) code = pins(c);
   });
   add_verb("stop", "stop the daemon and every tool server", help::stop)->callback([&] { code = stop(c); });
-  add_verb("mcp", "be one MCP server with all tools, on stdin and stdout", help::shim)->callback([&] {
-    code = shim(c);
-  });
+  std::string shown_profile;
+  verb = add_verb("mcp", "be one MCP server with all tools, on stdin and stdout", help::shim);
+  verb->add_option("-p,--profile", shown_profile, "only the tools of this profile")->type_name("NAME");
+  verb->callback([&] { code = shim(c, shown_profile); });
   std::string about;
   verb = add_verb("help", "print this help, or more about a verb");
   verb->add_option("VERB", about, "the verb")->type_name("");

@@ -28,8 +28,7 @@ Exit status:
   5    no such tool, server or session
   130  interrupted
 
-Later versions: add, answer, auth, chat, completion, doctor, import, logs, models, prompts, reload, remove, resources,
-sessions.
+Later versions: add, answer, auth, chat, completion, doctor, import, logs, models, prompts, reload, remove, resources.
 
 Colours and the live status line appear on a terminal only; NO_COLOR turns colours off.)";
 
@@ -39,8 +38,24 @@ Ctrl-C cancels the run. With --json every event is one line.
 
 Examples:
   mcpbx ask "Which of my notes mention the lighthouse?"
+  mcpbx ask -p reader "What changed in the notes?"
   mcpbx ask -m gpt --tools 'files__*,toolbox__*' "Summarize notes.txt"
+  mcpbx ask -c "And which of them is the oldest?"
   git diff | mcpbx ask --system "Review this change." -)";
+
+inline constexpr std::string_view sessions =
+    R"(Every question belongs to a session; -c or -s ID of `ask` goes on with one, with its model unless -m names another.
+
+  list          the latest sessions; with --json one array
+  show ID       all that was said, as Markdown or JSON lines; with --json one object
+  resume ID     lets the model answer what a crash or an interruption left without an answer; with TEXT, says that
+  rm ID         deletes it
+
+Examples:
+  mcpbx sessions
+  mcpbx sessions show ses_0f3a52c1b7d94e68 > talk.md
+  mcpbx sessions show ses_0f3a52c1b7d94e68 --format jsonl > talk.jsonl
+  mcpbx sessions resume ses_0f3a52c1b7d94e68)";
 
 inline constexpr std::string_view tools =
     R"(Without --format: a table of names and first lines. With it, or with --json: the definitions as one JSON array, complete.

@@ -45,9 +45,9 @@ bool write_all(int fd, std::string_view bytes) {
 
 }  // namespace
 
-int shim(context& c) {
+int shim(context& c, const std::string& profile) {
   int code = 0;
-  auto made = connect_or_explain(c, true, code);
+  auto made = connect_or_explain(c, true, code, profile);
   if (!made) return code;
   const int daemon = made->link.fd();
   std::error_code ignored;

@@ -59,7 +59,7 @@ std::string summary(const raw_json& definition) {
 
 int tools(context& c, const tools_options& o) {
   int status = 0;
-  auto made = connect_or_explain(c, true, status);
+  auto made = connect_or_explain(c, true, status, o.profile);
   if (!made) return status;
   std::string params = "{";
   if (!o.pattern.empty()) params += "\"pattern\":" + quoted(o.pattern);

@@ -17,7 +17,10 @@ struct context {
 };
 
 struct ask_options {
-  std::string text, model, system, status, approve;
+  std::string text, model, profile, system, status, approve;
+  std::string session;   ///< to go on with
+  bool latest = false;   ///< go on with the session that was used last
+  bool resumed = false;  ///< without a text: let the model answer what waits for an answer in the session
   std::vector<std::string> tools;
   int max_rounds = -1;
   bool no_stream = false;
@@ -25,7 +28,7 @@ struct ask_options {
 int ask(context& c, const ask_options& o);
 
 struct tools_options {
-  std::string pattern, format;
+  std::string pattern, format, profile;
 };
 int tools(context& c, const tools_options& o);
 
@@ -35,6 +38,14 @@ struct call_options {
   std::string json_arguments;          ///< --args, or "-" for standard input
 };
 int call(context& c, const call_options& o);
+
+struct sessions_options {
+  std::string action, id, text;
+  std::string model;   ///< of resume
+  std::string format;  ///< of show: markdown or jsonl
+  int limit = 50;      ///< of list
+};
+int sessions(context& c, const sessions_options& o);
 
 int servers(context& c);
 int status(context& c);
@@ -49,12 +60,14 @@ int show_pins(context& c, const std::string& name);
 int accept_pins(context& c, const std::string& name, const std::string& sha256);
 
 /// The aggregated MCP server on stdio (`mcpbx mcp`): passes lines between stdin/stdout and the socket.
-int shim(context& c);
+/// `profile` ("": none) narrows the tools.
+int shim(context& c, const std::string& profile);
 
 /// Whether a version such as "0.2.0" is newer than another, number by number.
 bool is_newer(std::string_view version, std::string_view than);
 /// Connects or says why not (then `status` is set); says so on stderr when the daemon is older than this program.
-result<connected> connect_or_explain(context& c, bool may_start, int& status);
+/// The connection's profile is `profile` ("": none).
+result<connected> connect_or_explain(context& c, bool may_start, int& status, const std::string& profile = {});
 /// The exit status that fits a failed call (connection lost, interrupted, wrong arguments), and an error answer.
 exit_status status_of(const error& e);
 exit_status status_of(const answer& a);

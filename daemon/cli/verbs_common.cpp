@@ -23,15 +23,20 @@ bool is_newer(std::string_view version, std::string_view than) {
   return false;
 }
 
-result<connected> connect_or_explain(context& c, bool may_start, int& status) {
+result<connected> connect_or_explain(context& c, bool may_start, int& status, const std::string& profile) {
   auto made = connect(c.place, may_start);
   if (!made) {
     status = explain(c, made.error());
     return made;
   }
-  if (c.place.standalone) return made;
+  if (c.place.standalone && profile.empty()) return made;
+  const auto hello = made->link.call(
+      "mcpbx/hello", R"({"name":"mcpbx")" + (profile.empty() ? "" : ",\"profile\":" + quoted(profile)) + "}");
+  if (!profile.empty() && (!hello || hello->error)) {
+    status = hello ? explain(c, *hello) : explain(c, hello.error());
+    return fail(errc::invalid_argument, "the profile cannot be used");
+  }
   // A daemon may have run since before this program was replaced by a newer one.
-  const auto hello = made->link.call("mcpbx/hello", "{\"name\":\"mcpbx\"}");
   const std::string theirs = hello ? find_member(hello->result, "version").as_string().value_or("") : "";
   if (!theirs.empty() && is_newer(MCPBX_VERSION, theirs))
     c.screen->err_line("mcpbx: this program is version " MCPBX_VERSION ", the daemon is the older " + theirs +

@@ -3,6 +3,7 @@
 #pragma once
 #include "daemon/guard/pin_register.hpp"
 #include "daemon/loop/runner.hpp"
+#include "daemon/store/journal.hpp"
 #include "mcp/client/supervisor.hpp"
 
 #include <functional>
@@ -32,6 +33,8 @@ class backend {
   virtual void answer(std::string_view run, std::string question, raw_json body,
                       std::function<void(result<void>)> done) = 0;
   virtual loop_counters run_counts() const = 0;
+  /// Where sessions are.
+  virtual journal& store() = 0;
 
   /// The pinned definitions; null where none are kept.
   virtual pin_register* pins() { return nullptr; }
@@ -44,8 +47,8 @@ class backend {
 class live_backend final : public backend {
  public:
   /// Those given by reference must outlive it.
-  live_backend(mcp::supervisor& servers, runner& runs, pin_register& pins, std::function<void()> stop)
-      : servers_(servers), runs_(runs), pins_(pins), stop_(std::move(stop)) {}
+  live_backend(mcp::supervisor& servers, runner& runs, journal& store, pin_register& pins, std::function<void()> stop)
+      : servers_(servers), runs_(runs), store_(store), pins_(pins), stop_(std::move(stop)) {}
 
   mcp::catalog_ptr tools() const override { return servers_.snapshot(); }
   void when_settled(milliseconds at_most, std::function<void()> then) override {
@@ -66,12 +69,14 @@ class live_backend final : public backend {
     runs_.answer(run, std::move(question), std::move(body), std::move(done));
   }
   loop_counters run_counts() const override { return runs_.counts(); }
+  journal& store() override { return store_; }
   pin_register* pins() override { return &pins_; }
   void stop() override { stop_(); }
 
  private:
   mcp::supervisor& servers_;
   runner& runs_;
+  journal& store_;
   pin_register& pins_;
   std::function<void()> stop_;
 };

@@ -4,6 +4,7 @@
 #include "daemon/loop/caller_tools.hpp"
 #include "daemon/loop/message_json.hpp"
 #include "mcp/support/text.hpp"
+#include "providers/schema/json_schema.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,6 +30,35 @@ void later(param_reader& in, std::string_view key, std::string_view what) {
   if (in.any(key)) in.wrong(key, std::string(what) + " not in this version of mcpbx; leave the member out");
 }
 
+void read_guidance(param_reader& in, run_limits& l) {
+  const auto given = in.any("guidance");
+  if (!given) return;
+  if (given.type() == raw_json::kind::boolean) {
+    l.guidance = given.is_true();
+    l.guidance_text.clear();
+  } else if (auto text = given.as_string()) {
+    l.guidance = !text->empty();
+    l.guidance_text = std::move(*text);
+  } else {
+    in.expected("guidance", "true, false or a text", given);
+  }
+}
+
+void read_round_prompts(param_reader& in, run_limits& l) {
+  static constexpr std::array<std::string_view, 2> words{"implicit", "progressive"};
+  if (const auto w = in.word("roundPrompts", words)) l.round_prompts = static_cast<round_prompt_mode>(*w);
+  const auto given = in.object("roundPromptTexts");
+  if (!given) return;
+  param_reader texts = in.inside(given, ".roundPromptTexts");
+  const auto lay = [&](std::string_view key, std::optional<std::string>& into) {
+    if (auto text = texts.text(key)) into = std::move(*text);
+  };
+  lay("first", l.round_texts.first);
+  lay("middle", l.round_texts.middle);
+  lay("last", l.round_texts.last);
+  (void)texts.finish();
+}
+
 void read_limits(param_reader& in, run_limits& l, const bounds& b) {
   static constexpr std::array<std::string_view, 2> limit_words{"synthesize", "stop"}, error_words{"continue", "stop"};
   take(in, "maxRounds", l.max_rounds, b);
@@ -42,6 +72,7 @@ void read_limits(param_reader& in, run_limits& l, const bounds& b) {
   take(in, "tokenBudget", l.token_budget, b);
   take(in, "maxResultBytes", l.max_result_bytes, b);
   if (const auto yes = in.boolean("approveDestructive")) l.approve_destructive = l.approve_destructive || *yes;
+  if (const auto yes = in.boolean("markResults")) l.mark_results = l.mark_results || *yes;
   if (const auto w = in.word("onLimit", limit_words)) l.on_limit = *w == 0 ? on_limit::synthesize : on_limit::stop;
   if (const auto w = in.word("onToolError", error_words))
     l.on_tool_error = *w == 0 ? on_tool_error::go_on : on_tool_error::stop;
@@ -49,10 +80,12 @@ void read_limits(param_reader& in, run_limits& l, const bounds& b) {
     if (text->empty()) in.wrong("emptyResultText", "expected a text, got \"\"");
     l.empty_result_text = std::move(*text);
   }
-  static constexpr std::array<std::string_view, 1> prompts{"implicit"};
-  in.word("roundPrompts", prompts);
-  later(in, "statusModel", "a model of its own for status lines is");
-  later(in, "guidance", "guidance per request is");
+  read_guidance(in, l);
+  read_round_prompts(in, l);
+  if (auto model = in.text("statusModel", 512)) {
+    if (model->empty()) in.wrong("statusModel", "expected the name of a model, got \"\"");
+    l.status_model = std::move(*model);
+  }
 }
 
 void read_status(param_reader& in, run_limits& l) {
@@ -77,6 +110,8 @@ void read_messages(param_reader& in, run_request& r) {
     r.messages.push_back(providers::user_message(std::move(*text)));
   }
   const raw_json list = in.array("messages");
+  // A session alone: the run goes on with a question that waits for an answer there.
+  if (!has_input && !has_messages && in.has("session")) return;
   if (has_input == has_messages)
     return in.wrong("", has_input ? "expected either input or messages, got both"
                                   : "expected input (a string) or messages (an array)");
@@ -116,28 +151,78 @@ void read_client_tools(param_reader& in, run_request& r) {
   });
 }
 
+void read_response_format(param_reader& in, run_request& r) {
+  static constexpr std::array<std::string_view, 3> types{"text", "json_object", "json_schema"};
+  const auto given = in.object("responseFormat");
+  if (!given) return;
+  param_reader format = in.inside(given, ".responseFormat");
+  const auto type = format.word("type", types);
+  if (!format.has("type")) format.wrong("type", "expected \"text\", \"json_object\" or \"json_schema\", got nothing");
+  auto schema = format.object("schema");
+  // OpenAI has the schema one level deeper.
+  if (const auto inner = format.object("json_schema")) {
+    param_reader nested = format.inside(inner, ".json_schema");
+    nested.text("name");
+    nested.text("description");
+    nested.boolean("strict");
+    schema = nested.object("schema");
+    (void)nested.finish();
+  }
+  (void)format.finish();
+  if (!type || in.failed() || types[*type] == "text") return;
+  if (types[*type] == "json_object")
+    schema = raw_json::literal(R"({"type":"object"})");
+  else if (!schema)
+    return format.wrong("schema", "expected a JSON Schema, got nothing");
+  if (const auto good = providers::json_schema::compile(schema); !good)
+    return format.wrong("schema", good.error().message);
+  r.answer_schema = std::move(schema);
+}
+
 void read_approval(param_reader& in, run_limits& l) {
   static constexpr std::array<std::string_view, 3> words{"ask", "all", "none"};
   if (const auto w = in.word("approve", words)) l.approve = static_cast<approval_mode>(*w);
 }
 
-void read_names(param_reader& in, run_request& r) {
-  if (auto model = in.text("model", 512)) {
-    if (model->starts_with("profile:"))
-      in.wrong("model", "profiles are not in this version of mcpbx; name a model of the configuration");
-    else if (model->empty())
-      in.wrong("model", "expected the name of a model, got \"\"");
-    r.model = std::move(*model);
+// What the request's model and profile bring; what it says itself is laid over that.
+void read_base(param_reader& in, run_request& r, const chat_defaults& defaults, std::string_view usual_profile) {
+  constexpr std::string_view mark = "profile:";
+  auto model = in.text("model", 512);
+  auto profile = in.text("profile", 512);
+  if (model && model->empty()) in.wrong("model", "expected the name of a model, got \"\"");
+  if (profile && profile->empty()) in.wrong("profile", "expected the name of a profile, got \"\"");
+  const bool as_model = model && model->starts_with(mark);
+  if (as_model) {
+    if (profile) in.wrong("profile", "expected either a profile or a model that is one, got both");
+    profile = model->substr(mark.size());
+    model.reset();
   }
+  if (in.failed()) return;
+  auto base = defaults.base(model.value_or(""), profile ? std::string_view(*profile) : usual_profile);
+  if (!base) return in.wrong(as_model ? "model" : "profile", base.error().message);
+  r.profile = std::move(base->profile);
+  r.model = std::move(base->model);
+  r.system = std::move(base->system);
+  r.tools.allow = std::move(base->allow);
+  r.tools.deny = std::move(base->deny);
+  r.approve = std::move(base->approve);
+  r.limits = std::move(base->limits);
+}
+
+void read_names(param_reader& in, run_request& r) {
   if (auto run = in.text("run", longest_name)) {
     if (run->empty() || printable(*run) != *run) in.wrong("run", "expected a name of 1 to 128 printable bytes");
     r.run = std::move(*run);
   }
+  if (auto session = in.text("session", longest_name)) {
+    if (session->empty()) in.wrong("session", "expected the id of a session, got \"\"");
+    r.session = std::move(*session);
+  }
   if (auto system = in.text("system")) r.system = std::move(*system);
   if (auto tools = in.texts("tools")) {
-    r.tools = std::move(*tools);
+    r.tools.only = std::move(*tools);
     // An empty list asks for no tools, but a run takes it for all of them; no tool has an empty name.
-    if (r.tools.empty()) r.tools.emplace_back();
+    if (r.tools.only.empty()) r.tools.only.emplace_back();
   }
 }
 
@@ -151,14 +236,14 @@ void read_likeness(const param_reader& in, run_request& r) {
 
 }  // namespace
 
-run_request read_chat(param_reader& in, const chat_defaults& defaults) {
+run_request read_chat(param_reader& in, const chat_defaults& defaults, std::string_view usual_profile) {
   run_request r;
+  read_base(in, r, defaults, usual_profile);
   read_names(in, r);
   r.stream = in.boolean("stream").value_or(true);
   r.detach = in.boolean("detach").value_or(false);
   if (!r.run.empty()) read_likeness(in, r);
   if (!r.name_only) read_messages(in, r);
-  r.limits = defaults.limits(r.model);
   const raw_json given = in.object("limits");
   param_reader limits = in.inside(given.empty() ? raw_json::literal("{}") : given, ".limits");
   read_limits(limits, r.limits, defaults.bound);
@@ -168,9 +253,7 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults) {
   (void)limits.finish();
   read_approval(in, r.limits);
   read_client_tools(in, r);
-  later(in, "profile", "profiles are");
-  later(in, "session", "sessions that outlive a request are");
-  later(in, "responseFormat", "response formats are");
+  read_response_format(in, r);
   return r;
 }
 

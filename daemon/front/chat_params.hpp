@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace mcpbx::daemon {
 
@@ -20,15 +22,31 @@ struct limit_bound {
   std::optional<std::int64_t> ceiling;  ///< `loop.max`: what is above counts as this
 };
 
-/// What a request starts from.
+/// What a request starts from: the configuration, its model and its profile, laid over each other.
+struct chat_base {
+  std::string profile;                            ///< the one that holds, or ""
+  std::string model;                              ///< as the request or the profile names it; "": the default
+  std::string system;                             ///< the profile's system prompt, or ""
+  std::vector<std::string> allow, deny, approve;  ///< the profile's globs on exposed names
+  run_limits limits;
+};
+
+/// Where requests get that from.
 struct chat_defaults {
-  /// The limits of the configuration with those of this model laid over them ("": the default model).
-  std::function<run_limits(std::string_view model)> limits = [](std::string_view) { return run_limits(); };
+  /// For a model and a profile as a request names them, "" for none. The error is a clause about the profile.
+  std::function<result<chat_base>(std::string_view model, std::string_view profile)> base =
+      [](std::string_view model, std::string_view profile) {
+        chat_base b;
+        b.profile = profile;
+        b.model = model;
+        return result<chat_base>(std::move(b));
+      };
   /// The bound of a key of `limits` ("maxRounds"): the configuration's range and ceiling of the same key.
   std::function<limit_bound(std::string_view key)> bound = [](std::string_view) { return limit_bound(); };
 };
 
 /// Reads the params into a request. What is wrong stays in `in`; `run`, `principal` are as given by the caller or "".
-run_request read_chat(mcp::param_reader& in, const chat_defaults& defaults);
+/// `usual_profile` ("": none) holds for requests that name none.
+run_request read_chat(mcp::param_reader& in, const chat_defaults& defaults, std::string_view usual_profile = {});
 
 }  // namespace mcpbx::daemon

@@ -27,6 +27,21 @@ bool is_http_request(std::string_view line) {
 
 }  // namespace
 
+mcp::catalog_ptr door_context::tools_for(const std::string& profile) {
+  auto whole = daemon.tools();
+  if (profile.empty()) return whole;
+  auto& view = views[profile];
+  if (view.whole == whole) return view.seen;
+  std::vector<mcp::entry_ptr> entries;
+  if (const auto base = settings.chat.base("", profile)) {
+    const tool_choice choice{{}, base->allow, base->deny};
+    for (const auto& e : whole->entries())
+      if (choice.lets(e->name)) entries.push_back(e);
+  }
+  view = {whole, std::make_shared<mcp::catalog>(std::move(entries), whole->revision())};
+  return view.seen;
+}
+
 connection::connection(door_context& door, std::unique_ptr<mcp::transport> transport, mcp::peer_credentials peer)
     : door_(door),
       transport_(std::move(transport)),
@@ -213,7 +228,10 @@ void connection::on_ready(const std::shared_ptr<event_stream>& stream, bool grow
 
 void connection::on_end(event_stream& stream) {
   const auto kept = streams_.extract(stream.reply().serial());
-  stream.reply().result(stream.result());
+  if (const auto& why = stream.refusal())
+    stream.reply().error(mcp::to_rpc_error(*why));
+  else
+    stream.reply().result(stream.result());
 }
 
 }  // namespace mcpbx::daemon

@@ -67,6 +67,13 @@ struct door_context {
     std::string key;
     raw_json result;
   } tools_cache;
+
+  /// The catalog as callers with a profile see it, by its name; made once per snapshot.
+  struct view {
+    mcp::catalog_ptr whole, seen;
+  };
+  std::unordered_map<std::string, view> views;
+  mcp::catalog_ptr tools_for(const std::string& profile);
 };
 
 class connection final : public std::enable_shared_from_this<connection>,
@@ -95,9 +102,15 @@ class connection final : public std::enable_shared_from_this<connection>,
     name_ = std::move(name);
     if (audit_) audit_->set_name(name_);
   }
+  /// From now on its runs have this profile unless they name another one, and it sees and calls only the profile's
+  /// tools (mcpbx/hello).
+  void set_profile(std::string name) { profile_ = std::move(name); }
+  const std::string& profile() const noexcept { return profile_; }
 
   // For the handlers of its methods.
-  door_context& door() noexcept { return door_; }
+  door_context& door() const noexcept { return door_; }
+  /// What this caller sees of the catalog.
+  mcp::catalog_ptr tools() const override { return door_.tools_for(profile_); }
   const mcp::peer_credentials& peer() const noexcept { return peer_; }
   /// Starts a run, attaches to the one of that name, or goes on with one that waits for results. Its events and its
   /// result go to the request that `reply` answers; a detached run's start is the answer.
@@ -121,7 +134,6 @@ class connection final : public std::enable_shared_from_this<connection>,
   void send(segments text) override;
   void send_progress(std::uint64_t serial, segments text) override;
   void send_list_changed() override { outbox_.push_list_changed(); }
-  mcp::catalog_ptr tools() const override { return door_.daemon.tools(); }
   result<void> admit_call() const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
   bool handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) override;
@@ -143,7 +155,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   door_context& door_;
   std::unique_ptr<mcp::transport> transport_;
   mcp::peer_credentials peer_;
-  std::string name_;
+  std::string name_, profile_;
   std::shared_ptr<caller_audit> audit_;  // null: off
   outgoing_queue outbox_;
   mcp::caller_session session_;

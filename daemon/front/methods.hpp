@@ -13,6 +13,9 @@ void add_pin_methods(own_methods& table);
 /// chat, attach.
 void add_chat_methods(own_methods& table, const chat_defaults& defaults);
 
+/// sessions/list, get, delete.
+void add_session_methods(own_methods& table);
+
 /// The result of mcpbx/status.
 raw_json status_of(door_context& door);
 /// The result of mcpbx/servers: a list.

@@ -58,7 +58,8 @@ void answer(connection& c, const answer_params& p, const mcp::reply_once& reply)
 
 void add_chat_methods(own_methods& table, const chat_defaults& defaults) {
   table.bind(
-      "mcpbx/chat", [&defaults](mcp::param_reader& in) { return read_chat(in, defaults); },
+      "mcpbx/chat",
+      [&defaults](mcp::param_reader& in, const connection& c) { return read_chat(in, defaults, c.profile()); },
       [](connection& c, run_request r, const mcp::reply_once& reply) { c.chat(std::move(r), reply); });
   table.bind("mcpbx/attach", read_attach, [](connection& c, const attach_params& p, const mcp::reply_once& reply) {
     c.attach(p.run, p.wish, reply);

@@ -109,14 +109,22 @@ void cancel(connection& c, const cancel_params& p, const mcp::reply_once& reply)
   reply.error(mcp::to_rpc_error({errc::not_found, what + "; it may have ended"}));
 }
 
-std::string read_hello(mcp::param_reader& in) {
+struct hello_params {
+  std::string name, profile;
+};
+
+hello_params read_hello(mcp::param_reader& in, const connection& c) {
   in.text("cwd");
-  if (in.any("profile")) in.wrong("profile", "profiles are not in this version of mcpbx; leave the member out");
-  return in.text("name", 128).value_or("");
+  hello_params p{in.text("name", 128).value_or(""), in.text("profile", 512).value_or("")};
+  if (!in.has("profile") || in.failed()) return p;
+  if (p.profile.empty()) in.wrong("profile", "expected the name of a profile, got \"\"");
+  if (const auto known = c.door().settings.chat.base("", p.profile); !known) in.wrong("profile", known.error().message);
+  return p;
 }
 
-void hello(connection& c, std::string name, const mcp::reply_once& reply) {
-  c.set_name(std::move(name));
+void hello(connection& c, hello_params p, const mcp::reply_once& reply) {
+  c.set_name(std::move(p.name));
+  if (!p.profile.empty()) c.set_profile(std::move(p.profile));
   mcp::json_out out;
   out.begin_object().member("version", c.door().settings.version).member("protocol", protocol);
   out.member("pid", ::getpid()).end_object();
@@ -172,8 +180,6 @@ void add_daemon_methods(own_methods& table) {
   table.bind("mcpbx/stop", stop);
   add_later(table, "mcpbx/reload",
             "mcpbx/reload is not in this version of mcpbx; stop and start the daemon to read its configuration again");
-  for (std::string_view name : {"mcpbx/sessions/list", "mcpbx/sessions/get", "mcpbx/sessions/delete"})
-    add_later(table, name, "sessions are not in this version of mcpbx: a run ends with its result");
 }
 
 }  // namespace mcpbx::daemon

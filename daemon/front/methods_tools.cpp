@@ -56,9 +56,9 @@ raw_json tools_of(const mcp::catalog& tools, const tools_params& p) {
 }
 
 void answer_tools(connection& c, const tools_params& p, const mcp::reply_once& reply) {
-  const auto tools = c.door().daemon.tools();
+  const auto tools = c.tools();
   auto& cache = c.door().tools_cache;
-  const std::string key = std::string(p.openai ? "o" : "m") + "\n" + p.pattern + "\n" + p.name;
+  const std::string key = std::string(p.openai ? "o" : "m") + "\n" + p.pattern + "\n" + p.name + "\n" + c.profile();
   if (cache.result.empty() || cache.revision != tools->revision() || cache.key != key)
     cache = {tools->revision(), key, tools_of(*tools, p)};
   reply.result(cache.result);

@@ -40,7 +40,8 @@ struct rpc_door::state : std::enable_shared_from_this<rpc_door::state> {
                 .relieve = {},
                 .load = {},
                 .refuses_calls = false,
-                .tools_cache = {}},
+                .tools_cache = {},
+                .views = {}},
         admit(std::move(a)) {}
 
   void open() {
@@ -49,6 +50,7 @@ struct rpc_door::state : std::enable_shared_from_this<rpc_door::state> {
     add_tool_methods(context.methods);
     add_pin_methods(context.methods);
     add_chat_methods(context.methods, context.settings.chat);
+    add_session_methods(context.methods);
     context.on_gone = [this](connection& c) { gone(c); };
     context.relieve = [this] { relieve(); };
     context.load = [this] { return load(); };

@@ -95,8 +95,12 @@ class call_watch {
 
 class audited_run final : public run_journal {
  public:
-  audited_run(std::unique_ptr<run_journal> inner, const std::string& run, audit_log& log, time_source& time)
-      : inner_(std::move(inner)), watch_(run), log_(log), time_(time) {}
+  /// `known`: the records that the run has already; what ended in them was told then.
+  audited_run(std::unique_ptr<run_journal> inner, const std::string& run, audit_log& log, time_source& time,
+              const std::vector<run_record>& known = {})
+      : inner_(std::move(inner)), watch_(run), log_(log), time_(time) {
+    watch_.take(known);
+  }
 
   asio::awaitable<result<void>> append(std::vector<run_record> records, bool synced) override {
     auto ended = watch_.take(records);
@@ -135,6 +139,15 @@ class audited_run final : public run_journal {
 
 std::unique_ptr<run_journal> audited_journal::open_run(const std::string& run) {
   return std::make_unique<audited_run>(inner_->open_run(run), run, log_, time_);
+}
+
+void audited_journal::take_unfinished(answer<std::vector<unfinished_run>> then) {
+  inner_->take_unfinished([this, then = std::move(then)](result<std::vector<unfinished_run>> runs) {
+    if (runs)
+      for (auto& r : *runs)
+        r.journal = std::make_unique<audited_run>(std::move(r.journal), r.run, log_, time_, r.records);
+    then(std::move(runs));
+  });
 }
 
 }  // namespace mcpbx::daemon

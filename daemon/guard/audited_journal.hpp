@@ -7,6 +7,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace mcpbx::daemon {
 
@@ -18,6 +20,25 @@ class audited_journal final : public journal {
 
   /// An append returns when the journal has the records and the audit has the calls that ended in them.
   std::unique_ptr<run_journal> open_run(const std::string& run) override;
+  /// Their journals are audited too.
+  void take_unfinished(answer<std::vector<unfinished_run>> then) override;
+
+  bool keeps_sessions() const override { return inner_->keeps_sessions(); }
+  void load_history(std::string session, answer<history> then) override {
+    inner_->load_history(std::move(session), std::move(then));
+  }
+  void list_sessions(session_query q, answer<std::vector<session_row>> then) override {
+    inner_->list_sessions(std::move(q), std::move(then));
+  }
+  void read_session(std::string session, answer<session_contents> then) override {
+    inner_->read_session(std::move(session), std::move(then));
+  }
+  void erase_session(std::string session, answer<void> then) override {
+    inner_->erase_session(std::move(session), std::move(then));
+  }
+  void find_ended(std::string run, answer<std::vector<run_record>> then) override {
+    inner_->find_ended(std::move(run), std::move(then));
+  }
 
  private:
   std::unique_ptr<journal> inner_;

@@ -23,7 +23,7 @@ record::result_cause cause_of(errc code) {
 }  // namespace
 
 record::call_result to_call_result(std::string call_id, const mcp::call_outcome& outcome, std::string_view tool,
-                                   std::string_view server, std::int64_t ms) {
+                                   std::string_view server, std::int64_t ms, int attempts) {
   using kind = mcp::call_outcome::kind;
   if (outcome.type == kind::result && outcome.value.is_object())
     return {std::move(call_id), outcome.value, find_member(outcome.value, "isError").is_true(),
@@ -32,7 +32,9 @@ record::call_result to_call_result(std::string call_id, const mcp::call_outcome&
   auto cause = record::result_cause::server;
   if (outcome.type == kind::failed) {
     cause = cause_of(outcome.failure.code);
-    text = "The call of \"" + std::string(tool) + "\" has no result: " + outcome.failure.message;
+    text = "The call of \"" + std::string(tool) + "\" has no result";
+    if (attempts > 1) text += " after " + std::to_string(attempts) + " attempts";
+    text += ": " + outcome.failure.message;
     if (cause == record::result_cause::unavailable) text += ". Another tool may do, or tell the user.";
     if (cause == record::result_cause::timed_out) text += ". It may have taken effect all the same.";
   } else if (outcome.type == kind::error) {

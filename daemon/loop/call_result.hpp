@@ -9,9 +9,9 @@
 
 namespace mcpbx::daemon {
 
-/// `tool` and `server` name the call in the model's words.
+/// `tool` and `server` name the call in the model's words; `attempts` is how often it was sent.
 record::call_result to_call_result(std::string call_id, const mcp::call_outcome& outcome, std::string_view tool,
-                                   std::string_view server, std::int64_t ms);
+                                   std::string_view server, std::int64_t ms, int attempts);
 
 /// The parameters of tools/call for `own_name`, the server's own name of the tool; `arguments` byte for byte.
 raw_json call_params(std::string_view own_name, const raw_json& arguments);

@@ -8,8 +8,8 @@
 
 namespace mcpbx::daemon {
 
-/// One definition, checked: a name that every API takes as it is (1 to 64 of [A-Za-z0-9_-]), and an inputSchema that is
-/// an object. The error says in one clause what is wrong.
+/// One definition, checked: a name that every API takes as it is (1 to 64 of [A-Za-z0-9_-], not beginning as ours do),
+/// and an inputSchema that is an object. The error says in one clause what is wrong.
 result<void> check_caller_tool(const raw_json& definition);
 
 /// Entries for checked definitions, in their order. They belong to no server: `server` is "".

@@ -2,6 +2,7 @@
 #include "daemon/loop/event_json.hpp"
 
 #include "daemon/loop/message_json.hpp"
+#include "mcp/support/text.hpp"
 
 #include <string>
 
@@ -91,6 +92,22 @@ segments tool_progress(std::string_view call, const raw_json& params) {
   return whole(json);
 }
 
+segments tool_log(std::string_view call, const raw_json& params) {
+  constexpr std::size_t most_data = 16U << 10;
+  std::string json = R"({"type":"tool_log")";
+  member(json, "call", call);
+  member(json, "level", find_member(params, "level").as_string().value_or("info"));
+  const auto data = find_member(params, "data");
+  if (data.text().size() > most_data) {
+    member(json, "data",
+           std::string(cut_utf8(data.text(), most_data)) + "… (cut: " + std::to_string(data.text().size()) + " bytes)");
+  } else {
+    json += ",\"data\":";
+    json += data ? data.text() : std::string_view("null");
+  }
+  return whole(json);
+}
+
 segments tool_result(std::string_view call, bool is_error, const raw_json& result, std::int64_t duration_ms) {
   std::string json = R"({"type":"tool_result")";
   member(json, "call", call);
@@ -145,6 +162,12 @@ segments usage(const providers::usage& so_far) {
   return whole(json);
 }
 
+raw_json usage_members(const providers::usage& u) {
+  std::string json = "{";
+  append_usage(json, u);
+  return raw_json::own(json + "}");
+}
+
 segments error(std::string_view message, bool retryable) {
   std::string json = R"({"type":"error")";
   member(json, "message", message);
@@ -195,6 +218,10 @@ raw_json run_result(const run_core& core) {
   append_quoted(json, core.started().run);
   if (!core.started().session.empty()) member(json, "session", core.started().session);
   member(json, "text", core.text());
+  if (core.data()) {
+    json += ",\"data\":";
+    json += core.data().text();
+  }
   member(json, "stopReason", to_string(core.parked() ? stop_reason::caller_tools : core.reason()));
   if (!core.reason_text().empty()) member(json, "reason", core.reason_text());
   if (core.misconfigured()) member(json, "cause", to_string(errc::config));
@@ -218,10 +245,12 @@ raw_json run_result(const run_core& core) {
   append_usage(json, core.usage());
   json += "},\"messages\":[";
   first = true;
-  for (const auto& m : core.messages()) {
+  const auto inherited = core.started().inherited_count;
+  for (std::size_t i = 0; i < core.messages().size(); ++i) {
+    if (i < core.before() && i + inherited >= core.before()) continue;  // the session has told them before
     if (!first) json += ',';
     first = false;
-    append_message(json, *m);
+    append_message(json, *core.messages()[i]);
   }
   json += "]}";
   return raw_json::own(json);

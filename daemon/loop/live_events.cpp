@@ -58,8 +58,9 @@ void live_run::when_recorded(runner::recorded told) {
 
 void live_run::tell_recorded() {
   if (!recorded_)
-    recorded_ =
-        store_broken_ ? result<void>(fail(errc::io, "the run was not started: " + store_fault_)) : result<void>();
+    recorded_ = refused_        ? result<void>(std::unexpected(*refused_))
+                : store_broken_ ? result<void>(fail(errc::io, "the run was not started: " + store_fault_))
+                                : result<void>();
   for (const auto& told : std::exchange(to_be_told_, {}))
     told(*recorded_ ? result<std::string>(name()) : std::unexpected(recorded_->error()));
 }
@@ -80,6 +81,9 @@ void live_run::tell(const record::round_started& r) {
   if (debugging())
     log::debug(fmt::format("run {}: depth {} opens: {} messages, {} tools, model {}", name(), r.depth,
                            core_.messages().size(), r.with_tools ? offer_->names.size() : 0, r.model));
+  if (r.shortened > 0)
+    log::info(fmt::format("run {}: depth {} is begun again after {} old tool results were cut to fit the model", name(),
+                          r.depth, r.shortened));
   if (r.depth > 0) emit_status(r.with_tools ? words::processing : words::formulating);
   formulating_ = r.depth > 0 && !r.with_tools;
   emit(run_event::kind::round, event_json::round(core_.rounds(), r.model));
@@ -99,7 +103,7 @@ void live_run::tell(const record::assistant& r) {
 void live_run::tell(const record::model_failed& r) {
   log::info(fmt::format("run {}: depth {}: the model call failed after {} ms: {}", name(), core_.depth(), r.ms,
                         r.error.message));
-  emit(run_event::kind::error, event_json::error(r.error.message, r.error.retryable));
+  emit(run_event::kind::error, event_json::error(r.error.message, r.error.retryable || !core_.ending()));
 }
 
 void live_run::emit_call(std::string_view id, std::string_view server) {
@@ -108,10 +112,28 @@ void live_run::emit_call(std::string_view id, std::string_view server) {
   emit(run_event::kind::tool_call, event_json::tool_call(id, report.name, server, report.arguments), std::string(id));
 }
 
+// The line that a model writes comes when it is there; the name has to do where there is none.
 void live_run::tell(const record::call_intent& r) {
-  if (const auto* entry = tells_status() ? offer_->find(core_.find_call(r.call_id)->name) : nullptr)
-    emit_status(words::using_tool(entry->tool, entry->annotations.title), r.name);
+  const auto* call = core_.find_call(r.call_id);
+  const auto* entry = tells_status() ? offer_->find(call->name) : nullptr;
+  if (entry && r.attempt > 1)
+    emit_status(words::trying_again(entry->tool, entry->annotations.title), r.name);
+  else if (!entry || !status_ || r.to_caller ||
+           !status_->begin(r.call_id, entry->annotations.title.empty() ? entry->tool : entry->annotations.title,
+                           call->arguments))
+    name_tool(r.call_id);
   emit_call(r.call_id, r.server);
+}
+
+void live_run::name_tool(const std::string& call) {
+  if (!tells_status() || !core_.is_open(call)) return;
+  if (const auto* entry = offer_->find(core_.find_call(call)->name))
+    emit_status(words::using_tool(entry->tool, entry->annotations.title), entry->name);
+}
+
+void live_run::tell(const record::status_line& r) {
+  if (r.text.empty()) return name_tool(r.call_id);
+  if (core_.is_open(r.call_id)) emit_status(r.text, core_.report(r.call_id).name);
 }
 
 void live_run::tell(const record::call_result& r) {
@@ -149,7 +171,10 @@ void live_run::tell(const record::run_ended& r) {
 }
 
 void live_run::deliver() {
-  if (feed_->wanted()) feed_->done(event_json::run_result(core_));
+  if (refused_)
+    feed_->refuse(*refused_);
+  else if (feed_->wanted())
+    feed_->done(event_json::run_result(core_));
 }
 
 void live_run::deliver_failure(std::string_view what) {

@@ -6,6 +6,7 @@
 #include "daemon/loop/run_core.hpp"
 #include "daemon/loop/run_feed.hpp"
 #include "daemon/loop/runner.hpp"
+#include "daemon/loop/status_writer.hpp"
 #include "daemon/loop/tool_source.hpp"
 #include "daemon/store/journal.hpp"
 #include "mcp/async/inbox.hpp"
@@ -37,7 +38,6 @@ struct run_surroundings {
   tool_source& tools;
   journal& store;
   round_tools offers;
-  bool guidance = true;
   loop_counters counters;
   argument_checks arguments;
   std::function<bool(const mcp::catalog_entry&)> needs_approval;
@@ -45,10 +45,12 @@ struct run_surroundings {
 
 class live_run final : public providers::model_events, public std::enable_shared_from_this<live_run> {
  public:
-  live_run(run_surroundings& around, run_request request, std::shared_ptr<providers::model> model,
-           std::shared_ptr<run_feed> feed);
+  /// `goes_on`: its session has been there before. `status_model` writes status lines, or is null.
+  live_run(run_surroundings& around, run_request request, bool goes_on, std::shared_ptr<providers::model> model,
+           std::shared_ptr<providers::model> status_model, std::shared_ptr<run_feed> feed);
 
   const std::string& name() const noexcept { return request_.run; }
+  const std::string& session() const noexcept { return request_.session; }
   const run_core& core() const noexcept { return core_; }
   /// The whole life of the run, from waiting for its tools to its last record.
   boost::asio::awaitable<void> live();
@@ -71,7 +73,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   /// that is known already.
   void when_recorded(runner::recorded told);
   bool was_recorded() const noexcept { return recorded_ && recorded_->has_value(); }
-  /// Hands over the result. The last thing a run does.
+  /// Hands over the result, or why the run did not begin. The last thing a run does.
   void deliver();
   /// A bug ended live(): the caller still gets a result.
   void deliver_failure(std::string_view what);
@@ -91,11 +93,15 @@ class live_run final : public providers::model_events, public std::enable_shared
     stop_reason why;
     std::string text;
   };
+  // It is time to make a call again that got no answer.
+  struct retry_due {
+    std::string id;
+  };
   struct results_given {
     std::vector<record::caller_result> results;
   };
   using item = std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked,
-                            answer_given, results_given>;
+                            answer_given, results_given, retry_due, status_writer::line>;
   using records = std::vector<run_record>;
   // What follows from an item.
   struct reaction {
@@ -113,9 +119,12 @@ class live_run final : public providers::model_events, public std::enable_shared
     std::string id, tool, server;
     std::weak_ptr<mcp::client> client;
     mcp::client::ticket ticket = 0;
-    time_point since;
+    time_point since;                            // its first attempt
+    std::optional<record::call_result> failure;  // of the last attempt, while the next one is waited for
+    std::unique_ptr<timer> again;
   };
 
+  boost::asio::awaitable<result<void>> inherit();
   boost::asio::awaitable<std::optional<item>> wait_for_tools();
   boost::asio::awaitable<void> carry_out_all();
   boost::asio::awaitable<void> write(records batch, bool synced = false);
@@ -123,6 +132,10 @@ class live_run final : public providers::model_events, public std::enable_shared
   reaction on_item(item& i);
   reaction on_answer(answer_given& a);
   record::run_started opening();
+  record::assistant with_lanes(record::assistant r) const;
+  bool try_again(sent_call& sent, const mcp::call_outcome& outcome);
+  run_record next_attempt(sent_call& sent);
+  void run_built_in(const std::string& id);
   records decide(const command::intend_calls& c);
   records close(command::close_call first);
   run_record intent_or_refusal(const std::string& id);
@@ -148,6 +161,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   void tell(const record::model_failed& r);
   void tell(const record::call_intent& r);
   void tell(const record::call_result& r);
+  void tell(const record::status_line& r);
   void tell(const record::question& r);
   void tell(const record::answer& r);
   void tell(const record::caller_result& r);
@@ -157,13 +171,18 @@ class live_run final : public providers::model_events, public std::enable_shared
   void tell_recorded();
   void emit(run_event::kind type, segments body, std::string call = {});
   void emit_status(std::string_view text, std::string_view tool = {});
+  void name_tool(const std::string& call);
   void emit_call(std::string_view id, std::string_view server);
   bool tells_status() const noexcept { return request_.limits.status != status_mode::off; }
 
   run_surroundings& around_;
   run_request request_;
+  bool goes_on_;
   std::shared_ptr<providers::model> model_;
   std::shared_ptr<run_feed> feed_;
+  journal::history inherited_;
+  std::unordered_set<std::string> call_ids_;  // of the conversation before the run's first reply
+  std::optional<error> refused_;              // why the run did not begin
   run_core core_;
   inbox<item> inbox_;
   std::unique_ptr<run_journal> journal_;
@@ -175,11 +194,13 @@ class live_run final : public providers::model_events, public std::enable_shared
   mcp::catalog_ptr catalog_;
   offered_ptr offer_;
   std::unique_ptr<providers::model_call> model_call_;
+  std::optional<status_writer> status_;
   std::vector<sent_call> sent_;
   std::unordered_set<std::string> told_calls_;  // ids with a tool_call event, of this level
   std::vector<open_question> questions_;
   std::vector<mcp::entry_ptr> own_tools_;  // the caller's
-  offered_ptr base_offer_;                 // offer_ without the caller's
+  offered_ptr base_offer_;                 // offer_ without the caller's and without ours
+  bool offers_reading_ = false;            // offer_ has the tool that reads on
   bool results_taken_ = false;             // of the calls that are parked now
   std::unique_ptr<timer> limit_, parked_limit_;
   time_point began_, round_began_;

@@ -1,23 +1,19 @@
-// Works on the content list's elements; nothing inside an element that is kept whole is touched.
+// Works on the spans of the result's bytes; nothing is unescaped, and parts that are kept whole are not touched.
 #include "daemon/loop/result_view.hpp"
 
-#include "mcp/support/text.hpp"
+#include "daemon/loop/read_result.hpp"
+#include "daemon/loop/result_text.hpp"
 
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace mcpbx::daemon {
 namespace {
 
-bool blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
-}
-
-bool is_text(const raw_json& element) {
-  return find_member(element, "type").text() == R"("text")";
-}
+constexpr std::size_t tail_share = 4;  // one part in four of what is left of a text is its end
 
 raw_json text_only(std::string_view text, bool is_error) {
   std::string json = R"({"content":[{"type":"text","text":)";
@@ -26,83 +22,82 @@ raw_json text_only(std::string_view text, bool is_error) {
   return raw_json::own(json);
 }
 
-// Whether the content says nothing: no element, or blank texts only. An escape is taken for something, except the
-// escaped line breaks that tools print.
-bool says_nothing(const raw_json& content) {
-  bool nothing = true;
-  for_each_element(content, [&](raw_json element) {
-    if (!is_text(element)) return nothing = false;
-    const auto text = find_member(element, "text");
-    if (text.text().size() <= 2) return true;
-    // A text that begins with a plain visible character need not be unescaped to know.
-    const char first = text.text()[1];
-    nothing = first == '\\' || first == ' ' ? blank(text.as_string().value_or("")) : false;
-    return nothing;
-  });
-  return nothing;
-}
+// The parts that are no text: which of them are kept, in order, and what the others come to.
+struct other_parts {
+  std::vector<raw_json> kept;
+  std::size_t kept_bytes = 0, left_out = 0, left_out_bytes = 0;
+};
 
-raw_json cut(const raw_json& result, bool is_error, std::size_t max_bytes) {
-  std::string json = R"({"content":[)";
-  std::size_t left = max_bytes, whole = result.text().size();
-  std::size_t cut_text = 0, left_out = 0, left_out_bytes = 0;
-  bool first = true;
-  const auto separate = [&] {
-    if (!first) json += ',';
-    first = false;
-  };
-  const auto add_head = [&](std::string_view text) {
-    const auto head = cut_utf8(text, left);
-    cut_text += text.size() - head.size();
-    left -= head.size();
-    if (head.empty()) return;
-    separate();
-    json += R"({"type":"text","text":)";
-    append_quoted(json, head);
-    json += '}';
-  };
-  const auto content = find_member(result, "content");
-  // Servers send structured content beside a text that says the same; alone it is all there is.
-  if (says_nothing(content)) add_head(find_member(result, "structuredContent").text());
-  for_each_element(content, [&](raw_json element) {
-    const auto size = element.text().size();
-    if (size <= left) {
-      separate();
-      json += element.text();
-      left -= size;
-      return true;
+other_parts choose(const raw_json& content, std::size_t text_size, std::size_t max_bytes) {
+  other_parts parts;
+  // Beside large parts a long text keeps half of the room.
+  const auto room = max_bytes - std::min(text_size, max_bytes / 2);
+  for_each_element(content, [&](raw_json part) {
+    if (text_of_part(part)) return true;
+    const auto size = part.text().size();
+    if (size <= room - parts.kept_bytes) {
+      parts.kept_bytes += size;
+      parts.kept.push_back(std::move(part));
+    } else {
+      ++parts.left_out;
+      parts.left_out_bytes += size;
     }
-    if (!is_text(element)) {
-      ++left_out;
-      left_out_bytes += size;
-      return true;
-    }
-    add_head(find_member(element, "text").as_string().value_or(""));
     return true;
   });
-  if (cut_text == 0 && left_out == 0) return raw_json::own(json + (is_error ? R"(],"isError":true})" : "]}"));
-  std::string notice = fmt::format("[This result of {} bytes was cut to the {} that are allowed", whole, max_bytes);
-  if (cut_text) notice += fmt::format("; {} bytes of text are missing here", cut_text);
-  if (left_out) notice += fmt::format("; {} parts that are no text ({} bytes) were left out", left_out, left_out_bytes);
-  notice += ". Ask for less at a time if you need what is missing.]";
-  separate();
-  json += R"({"type":"text","text":)";
-  append_quoted(json, notice);
-  json += is_error ? R"(}],"isError":true})" : "}]}";
-  return raw_json::own(json);
+  return parts;
+}
+
+result_view cut(const raw_json& result, bool is_error, std::size_t max_bytes, std::string_view call_id) {
+  const result_text text(result);
+  const auto parts = choose(find_member(result, "content"), text.size(), max_bytes);
+  const auto room = max_bytes - parts.kept_bytes;
+  const bool missing = text.size() > room;
+  const auto head = missing ? text.boundary(room - room / tail_share) : text.size();
+  const auto tail = missing ? text.boundary(text.size() - room / tail_share) : text.size();
+
+  std::string json = R"({"content":[)";
+  bool first = true;
+  const auto add = [&](std::size_t from, std::size_t to) {
+    if (from >= to) return;
+    json += first ? R"({"type":"text","text":")" : R"(,{"type":"text","text":")";
+    first = false;
+    text.append(json, from, to);
+    json += "\"}";
+  };
+  add(0, head);
+  if (missing || parts.left_out > 0) {
+    auto notice =
+        fmt::format("[This result of {} bytes was cut to the {} that are allowed", result.text().size(), max_bytes);
+    if (missing) notice += fmt::format("; {} bytes of text are missing here", tail - head);
+    if (parts.left_out > 0)
+      notice +=
+          fmt::format("; {} parts that are no text ({} bytes) were left out", parts.left_out, parts.left_out_bytes);
+    notice += missing ? ". " + read_result::hint(call_id, head) + "]" : ".]";
+    json += first ? R"({"type":"text","text":)" : R"(,{"type":"text","text":)";
+    first = false;
+    append_quoted(json, notice);
+    json += '}';
+  }
+  add(tail, text.size());
+  for (const auto& part : parts.kept) {
+    if (!first) json += ',';
+    first = false;
+    json += part.text();
+  }
+  json += is_error ? R"(],"isError":true})" : "]}";
+  return {raw_json::own(json), missing};
 }
 
 }  // namespace
 
-raw_json model_view(const raw_json& result, bool is_error, std::int64_t max_bytes, std::string_view empty_text) {
-  if (const auto most = static_cast<std::size_t>(std::max<std::int64_t>(max_bytes, 0)); result.text().size() > most) {
-    // The content decides, not the members around it: they are kept only while the whole fits.
-    return cut(result, is_error, most);
-  }
-  const auto content = find_member(result, "content");
-  if (says_nothing(content) && !find_member(result, "structuredContent"))
-    return text_only(is_error ? "The tool reported an error and said nothing about it." : empty_text, is_error);
-  return result;
+result_view model_view(const raw_json& result, bool is_error, std::int64_t max_bytes, std::string_view empty_text,
+                       std::string_view call_id) {
+  if (says_nothing(find_member(result, "content")) && !find_member(result, "structuredContent"))
+    return {text_only(is_error ? "The tool reported an error and said nothing about it." : empty_text, is_error)};
+  // The content decides, not the members around it: they are kept only while the whole fits.
+  if (const auto most = static_cast<std::size_t>(std::max<std::int64_t>(max_bytes, 0)); result.text().size() > most)
+    return cut(result, is_error, most, call_id);
+  return {result};
 }
 
 }  // namespace mcpbx::daemon

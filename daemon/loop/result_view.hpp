@@ -1,5 +1,5 @@
 // What the model gets to see of a tool's result (L14): the result itself, unless it is empty or too large. The caller
-// and the journal keep the whole.
+// and the journal keep the whole; the model can read on in pages.
 #pragma once
 #include "mcp/support/raw_json.hpp"
 
@@ -8,9 +8,16 @@
 
 namespace mcpbx::daemon {
 
+struct result_view {
+  raw_json shown;
+  bool text_missing = false;  ///< there is more to read than `shown`
+};
+
 /// `result` unchanged (no copy) when it has something to say in at most `max_bytes`. A result without content becomes
-/// `empty_text`; of a larger one the head of its text is left with a notice of what was cut. Parts that are no text
-/// (images, resources) are kept whole or left out with their size. Pure: the fold depends on it.
-raw_json model_view(const raw_json& result, bool is_error, std::int64_t max_bytes, std::string_view empty_text);
+/// `empty_text`; of a larger one head and tail of its text are left, with a notice between them of what is missing and
+/// how to read it by `call_id`. Parts that are no text (images, resources) are kept whole or left out with their size.
+/// Pure: the fold depends on it.
+result_view model_view(const raw_json& result, bool is_error, std::int64_t max_bytes, std::string_view empty_text,
+                       std::string_view call_id);
 
 }  // namespace mcpbx::daemon

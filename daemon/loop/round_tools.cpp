@@ -10,20 +10,22 @@
 namespace mcpbx::daemon {
 namespace {
 
-std::string key_of(const std::vector<std::string>& globs, const std::string& api) {
+std::string key_of(const tool_choice& choice, const std::string& api) {
   std::string key = api;
-  for (const auto& g : globs) {
-    key += '\n';
-    key += g;
+  for (const auto* globs : {&choice.only, &choice.allow, &choice.deny}) {
+    key += '\r';
+    for (const auto& g : *globs) {
+      key += '\n';
+      key += g;
+    }
   }
   return key;
 }
 
-std::vector<mcp::entry_ptr> filtered(const mcp::catalog& catalog, const std::vector<std::string>& globs) {
+std::vector<mcp::entry_ptr> filtered(const mcp::catalog& catalog, const tool_choice& choice) {
   std::vector<mcp::entry_ptr> entries;
   for (const auto& e : catalog.entries())
-    if (globs.empty() || std::ranges::any_of(globs, [&](const auto& g) { return glob_match(g, e->name); }))
-      entries.push_back(e);
+    if (choice.lets(e->name)) entries.push_back(e);
   return entries;
 }
 
@@ -49,9 +51,8 @@ std::vector<std::string> offered_tools::similar(std::string_view name, std::size
   return found;
 }
 
-offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const std::vector<std::string>& globs,
-                               const std::string& api) {
-  auto key = key_of(globs, api);
+offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const tool_choice& choice, const std::string& api) {
+  auto key = key_of(choice, api);
   auto hit = std::ranges::find(cache_, key, &cached::key);
   if (hit != cache_.end()) {
     std::rotate(cache_.begin(), hit, hit + 1);
@@ -63,7 +64,7 @@ offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const std::vecto
   auto& place = cache_.front().tools;
   auto tools = std::make_shared<offered_tools>();
   tools->catalog = catalog;
-  tools->entries = filtered(*catalog, globs);
+  tools->entries = filtered(*catalog, choice);
   // A new snapshot that changes nothing for this filter keeps the set, and with it the encoded bytes.
   if (place && place->entries == tools->entries) {
     tools->set = place->set;

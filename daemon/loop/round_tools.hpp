@@ -1,6 +1,7 @@
 // The tools of a round: the catalog's entries that the run may use, in the dialect of its model's API. Rounds and runs
 // that see the same entries share one object, so a provider gets the same bytes each time, encoded once.
 #pragma once
+#include "daemon/store/record.hpp"
 #include "mcp/client/catalog.hpp"
 #include "providers/model/message.hpp"
 
@@ -44,14 +45,14 @@ tool_adapter schema_adapter();
 class round_tools {
  public:
   explicit round_tools(tool_adapter adapt = schema_adapter()) : adapt_(std::move(adapt)) {}
-  /// The tools of `catalog` whose exposed names match one of `globs` (empty: all), for `api`.
-  offered_ptr offer(const mcp::catalog_ptr& catalog, const std::vector<std::string>& globs, const std::string& api);
+  /// The tools of `catalog` that `choice` lets through, for `api`.
+  offered_ptr offer(const mcp::catalog_ptr& catalog, const tool_choice& choice, const std::string& api);
   /// `base` and the caller's own tools behind its; one of the caller's hides one of the catalog with its name.
   offered_ptr with_own(const offered_tools& base, const std::vector<mcp::entry_ptr>& own, const std::string& api);
 
  private:
   struct cached {
-    std::string key;  // API and globs
+    std::string key;  // API and choice
     offered_ptr tools;
   };
   static constexpr std::size_t max_cached = 16;  // combinations of API and filter kept, the latest first

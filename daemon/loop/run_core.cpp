@@ -2,6 +2,10 @@
 // history whole, when its last result is there; whatever ends a run first closes the calls that are open.
 #include "daemon/loop/run_core.hpp"
 
+#include "daemon/loop/answer_format.hpp"
+#include "daemon/loop/history_cut.hpp"
+#include "daemon/loop/read_result.hpp"
+#include "daemon/loop/result_mark.hpp"
 #include "daemon/loop/result_view.hpp"
 #include "daemon/loop/words.hpp"
 
@@ -19,6 +23,8 @@ using record::result_cause;
 
 constexpr std::string_view stopped_at_failure =
     "Not executed: another call failed, and this run stops at the first failure.";
+// A call that may be made again is, after a crash; but not without end, for it may be what ends the daemon.
+constexpr int most_attempts = 25;
 constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
 bool blank(std::string_view text) {
@@ -57,8 +63,11 @@ void run_core::apply(const run_record& r) {
 void run_core::on(const record::run_started& r) {
   started_ = r;
   limits_ = r.limits;
-  messages_ = r.messages;
+  messages_ = conversation_of(r);
+  const bool system = !r.messages.empty() && r.messages.front()->role == providers::role::system;
+  before_ = r.inherited.size() + (system ? 1 : 0);
   started_.messages.clear();  // messages_ has them
+  started_.inherited.clear();
   respond(0);
 }
 
@@ -85,6 +94,7 @@ void run_core::on(const record::round_started& r) {
 
 void run_core::on(const record::assistant& r) {
   next_round_.reset();
+  shortened_ = false;
   usage_ += r.usage;
   text_ = r.message->text();
   const bool calls = std::ranges::any_of(
@@ -117,17 +127,37 @@ void run_core::finish_without_calls(const record::assistant& r) {
                words::unable(why.empty() ? "the model refused to answer" : "the model refused to answer: " + why));
   }
   const bool empty = blank(text_);
+  if (!empty && started_.answer_schema) {
+    auto checked = check_answer(text_, started_.answer_schema);
+    if (!checked.problem.empty()) return correct_answer(checked.problem);
+    data_ = std::move(checked.data);
+  }
   if (limit_)
     return end(limit_->reason,
                empty ? words::unable(limit_->text + " and the model gave an empty answer") : answered_at(limit_->text));
   end(stop_reason::final, empty ? words::unable("the model gave an empty answer") : "");
 }
 
+// One more call, without tools, in which the model may put its answer right.
+void run_core::correct_answer(const std::string& problem) {
+  if (corrected_)
+    return end(stop_reason::provider_error,
+               words::unable("the model's answer does not have the form that was asked for, although it was told what "
+                             "is wrong: " +
+                             words::in_one_line(problem)));
+  if (over_token_budget()) return respond(depth_ + 1);
+  corrected_ = true;
+  messages_.push_back(providers::user_message(words::wrong_answer(problem)));
+  next_round_ = command::begin_round{depth_ + 1, false};
+  commands_.push_back(*next_round_);
+}
+
 void run_core::open_level(const record::assistant& r) {
   level_ = r.message;
   for (const auto& b : level_->blocks)
     if (const auto* call = std::get_if<providers::tool_call_block>(&b)) {
-      open_.push_back({.call = call});
+      const auto i = open_.size();
+      open_.push_back({.call = call, .lane = i < r.lanes.size() ? r.lanes[i] : 0});
       results_.push_back({call->id, call->name, {}, false});
       calls_.push_back({call->id, call->name, {}, call->arguments, false, false, 0});
     }
@@ -156,8 +186,10 @@ void run_core::open_level(const record::assistant& r) {
       break;
   }
   if (!with_tools_) {
-    ending_ = limit_
-                  ? sentence{limit_->reason, words::unable(limit_->text)}
+    ending_ = limit_ ? sentence{limit_->reason, words::unable(limit_->text)}
+              : corrected_
+                  ? sentence{stop_reason::provider_error,
+                             words::unable("the model called a tool instead of putting its answer right")}
                   : sentence{stop_reason::max_rounds, words::unable("the model called a tool though none was offered")};
     return close_all(result_cause::refused, "Not executed: no tools are offered any more. Answer from what you know.");
   }
@@ -224,9 +256,12 @@ void run_core::close_all(result_cause cause, const std::string& text) {
 
 void run_core::intend_more() {
   command::intend_calls next;
+  std::vector<int> taken;  // lanes with a call that is not done
   for (auto& c : open_) {
     if (running_ >= std::max(limits_.tool_concurrency, 1)) break;
-    if (c.state != call_state::waiting) continue;
+    const bool held = c.lane != 0 && std::ranges::find(taken, c.lane) != taken.end();
+    if (c.lane != 0 && !held && c.state != call_state::done && c.state != call_state::closing) taken.push_back(c.lane);
+    if (held || c.state != call_state::waiting) continue;
     c.state = call_state::asked;
     ++running_;
     next.call_ids.push_back(c.call->id);
@@ -257,6 +292,7 @@ void run_core::on(const record::call_intent& r) {
   if (c.state == call_state::waiting) ++running_;
   c.state = r.to_caller ? call_state::handed : call_state::intended;
   c.repeatable = r.repeatable;
+  c.attempt = r.attempt;
   auto& report = report_of(i);
   if (!r.name.empty()) report.name = r.name;
   report.server = r.server;
@@ -323,7 +359,14 @@ void run_core::settle(std::string_view id, const raw_json& result, bool is_error
   auto& c = open_[i];
   if (c.state == call_state::asked || c.state == call_state::intended) --running_;
   c.state = call_state::done;
-  results_[i].result = model_view(result, is_error, limits_.max_result_bytes, limits_.empty_result_text);
+  if (c.call->name == read_result::name) {
+    results_[i].result = result;  // a page is as large as it may be
+  } else {
+    auto view = model_view(result, is_error, limits_.max_result_bytes, limits_.empty_result_text, id);
+    results_[i].result = std::move(view.shown);
+    if (view.text_missing) kept_.keep(id, result);
+  }
+  if (!started_.nonce.empty()) results_[i].result = marked_as_data(results_[i].result, started_.nonce);
   results_[i].is_error = is_error;
   auto& report = report_of(i);
   report.is_error = is_error;
@@ -373,6 +416,13 @@ void run_core::finish_level() {
 void run_core::on(const record::model_failed& r) {
   next_round_.reset();
   using kind = providers::model_error::kind;
+  if (r.error.type == kind::context_full && !shortened_)
+    if (const auto cut = cut_oldest_results(messages_, kept_, started_.nonce); cut > 0) {
+      shortened_ = true;
+      next_round_ = command::begin_round{depth_, with_tools_, cut};
+      commands_.push_back(*next_round_);
+      return;
+    }
   const auto reason = r.error.type == kind::context_full ? stop_reason::context_full
                       : r.error.type == kind::time_limit ? stop_reason::timeout
                                                          : stop_reason::provider_error;
@@ -475,10 +525,16 @@ std::vector<std::string_view> run_core::handed() const {
   return ids;
 }
 
+// Calls that still wait while none is under way are held back by one of their lane that a person holds up.
 bool run_core::waits_for_people() const {
-  return undone_ > 0 && std::ranges::all_of(open_, [](const auto& c) {
-           return c.state == call_state::questioned || c.state == call_state::handed || c.state == call_state::done;
+  return undone_ > 0 && std::ranges::none_of(open_, [](const auto& c) {
+           return c.state == call_state::asked || c.state == call_state::intended || c.state == call_state::closing;
          });
+}
+
+int run_core::attempts(std::string_view id) const {
+  const auto i = index_of(id);
+  return i == nowhere ? 0 : open_[i].attempt;
 }
 
 void run_core::resume() {
@@ -496,7 +552,7 @@ void run_core::resume() {
   for (auto& c : open_) {
     if (c.state == call_state::closing) commands_.emplace_back(c.closing);
     if (c.state == call_state::questioned) commands_.emplace_back(command::ask{c.question});
-    if (c.state == call_state::asked || (c.state == call_state::intended && c.repeatable))
+    if (c.state == call_state::asked || (c.state == call_state::intended && c.repeatable && c.attempt < most_attempts))
       c.state = call_state::waiting;
     if (c.state == call_state::intended)
       close(c, result_cause::interrupted,

@@ -2,6 +2,7 @@
 // respond(depth) is the step that opens a level; applying the last result of a level calls it with depth + 1: the
 // recursion is data. Live and resume are this same code. No I/O, no clock, no randomness.
 #pragma once
+#include "daemon/loop/kept_results.hpp"
 #include "daemon/store/record.hpp"
 
 #include <cstddef>
@@ -20,6 +21,7 @@ namespace command {
 struct begin_round {
   int depth = 0;
   bool with_tools = true;
+  int shortened = 0;  ///< the round is begun again, after so many old tool results were cut
 };
 /// Start the model call of the round that has just been recorded.
 struct call_model {
@@ -93,6 +95,8 @@ class run_core {
   /// The conversation so far: what the next model call is given. Valid for every provider at any moment, because a
   /// level enters it whole, when its last result is there.
   const std::vector<providers::message_ptr>& messages() const noexcept { return messages_; }
+  /// How many of the messages come before what the run adds: the system prompt, and what its session held.
+  std::size_t before() const noexcept { return before_; }
   const run_limits& limits() const noexcept { return limits_; }
   const record::run_started& started() const noexcept { return started_; }
   /// Model calls so far.
@@ -107,6 +111,12 @@ class run_core {
   bool ending() const noexcept { return ending_.has_value(); }
   /// The text of the last model call's reply; "" when that call gave none.
   const std::string& text() const noexcept { return text_; }
+  /// The answer as JSON that fits the schema that was asked for; absent without a schema and without such an answer.
+  const raw_json& data() const noexcept { return data_; }
+  /// The whole results of which the model was shown a part.
+  const kept_results& kept() const noexcept { return kept_; }
+  /// How often the open call with this id was sent.
+  int attempts(std::string_view id) const;
   /// The call of the present level with this id, or null.
   const providers::tool_call_block* find_call(std::string_view id) const;
   /// Whether that call is of the present level and still waits for its one result.
@@ -142,6 +152,8 @@ class run_core {
     record::question question{};    // the last one about it
     bool approved = false;          // by the answer to that
     bool repeatable = false;        // as its last intent says
+    int attempt = 0;                // of its last intent
+    int lane = 0;                   // calls in one lane are made one after another; 0: none
   };
   // A yes to all calls of a tool.
   struct lasting_yes {
@@ -162,12 +174,14 @@ class run_core {
   void on(const record::answer& r);
   void on(const record::call_intent& r);
   void on(const record::call_result& r);
+  void on(const record::status_line& r) { usage_ += r.usage; }
   void on(const record::parked& r);
   void on(const record::caller_result& r);
   void on(const record::cancel& r);
   void on(const record::run_ended& r);
 
   void finish_without_calls(const record::assistant& r);
+  void correct_answer(const std::string& problem);
   void open_level(const record::assistant& r);
   void close_all(record::result_cause cause, const std::string& text);
   void close(open_call& c, record::result_cause cause, std::string text);
@@ -188,6 +202,7 @@ class run_core {
   record::run_started started_;
   run_limits limits_;
   std::vector<providers::message_ptr> messages_;
+  std::size_t before_ = 0;
   providers::message_ptr level_;                       // the assistant message whose calls are open
   std::vector<open_call> open_;                        // its calls, in call order
   std::vector<providers::tool_result_block> results_;  // by call order, filled as they come
@@ -204,8 +219,12 @@ class run_core {
   int admitted_ = 0;  // calls that counted against max_calls
   providers::usage usage_;
   std::string text_;
+  raw_json data_;
+  bool corrected_ = false;  // the model has been told what was wrong with its answer
   int rounds_ = 0, depth_ = 0, consecutive_errors_ = 0;
   bool with_tools_ = true;
+  bool shortened_ = false;  // old results were cut for the model call that is made again now
+  kept_results kept_;
   std::optional<run_command> next_round_;  // begin_round or call_model, until what it asks for is recorded
   bool parked_ = false;
   bool misconfigured_ = false;

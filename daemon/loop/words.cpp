@@ -16,6 +16,21 @@ constexpr std::size_t told_on_unknown = 20;
 constexpr std::string_view unable_start = "Unable to complete task: ";
 constexpr std::string_view guidance_mark = "You can call tools in this conversation";
 
+constexpr std::string_view first_round =
+    "[Round {round}. Rounds in which tools may be called, this one included: {remaining}. If a tool can tell you what "
+    "you need to know, call it now.]";
+constexpr std::string_view middle_round =
+    "[Round {round}. Rounds in which tools may still be called, this one included: {remaining}. Call a tool only for "
+    "what is still missing; when nothing is, answer.]";
+constexpr std::string_view last_round =
+    "[Round {round}, the last one: the result of another tool call would not be read. Answer now from what you know, "
+    "and say what is missing.]";
+
+void replace_all(std::string& text, std::string_view what, std::string_view with) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
+    text.replace(at, what.size(), with);
+}
+
 std::string shown(std::string_view name, std::string_view title) {
   auto clean = printable(title);
   if (clean.empty()) clean = title_case(printable(name));
@@ -54,6 +69,10 @@ std::string using_tool(std::string_view name, std::string_view title) {
   return "Using " + shown(name, title) + "...";
 }
 
+std::string trying_again(std::string_view name, std::string_view title) {
+  return "Trying " + shown(name, title) + " again...";
+}
+
 std::string tool_failed(std::string_view name, std::string_view title) {
   return "Tool " + shown(name, title) + " failed, trying alternative approach...";
 }
@@ -90,6 +109,42 @@ std::string guidance(std::span<const std::string> names) {
 
 bool has_guidance(std::string_view system) {
   return system.find(guidance_mark) != std::string_view::npos;
+}
+
+std::string round_prompt(const run_limits& limits, int round, int depth, bool with_tools) {
+  if (limits.round_prompts != round_prompt_mode::progressive || limits.max_rounds == 0) return {};
+  const int remaining = with_tools ? limits.max_rounds - depth : 0;
+  // Where no call without tools follows, what the tools of the last round say is never read.
+  const bool last = !with_tools || (remaining <= 1 && limits.on_limit == on_limit::stop);
+  const auto& texts = limits.round_texts;
+  auto text = last         ? texts.last.value_or(std::string(last_round))
+              : depth == 0 ? texts.first.value_or(std::string(first_round))
+                           : texts.middle.value_or(std::string(middle_round));
+  replace_all(text, "{round}", std::to_string(round));
+  replace_all(text, "{remaining}", std::to_string(remaining));
+  return text;
+}
+
+std::string answer_format(const raw_json& schema) {
+  return fmt::format(
+      "Your final answer must be one JSON value that fits the JSON Schema below, and nothing else: no words around it, "
+      "no "
+      "code fence. This holds for the answer only, not for what you say beside tool calls.\n{}",
+      schema.text());
+}
+
+std::string wrong_answer(std::string_view problem) {
+  return fmt::format(
+      "Your answer does not have the form that was asked for:\n{}\nGive the whole answer again as one JSON value that "
+      "fits the schema, and nothing else.",
+      problem);
+}
+
+std::string in_one_line(std::string_view problem) {
+  std::string line(problem.substr(problem.starts_with("- ") ? 2 : 0));
+  replace_all(line, "\n- ", "; ");
+  replace_all(line, "\n", " ");
+  return line;
 }
 
 std::string unknown_tool(std::string_view name, std::span<const std::string> similar,

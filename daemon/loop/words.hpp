@@ -15,6 +15,8 @@ namespace mcpbx::daemon::words {
 std::string title_case(std::string_view name);
 /// "Using Lookup Tool...": from the tool's title when it has one, else from its name.
 std::string using_tool(std::string_view name, std::string_view title);
+/// "Trying Lookup Tool again..."
+std::string trying_again(std::string_view name, std::string_view title);
 /// "Tool Lookup Tool failed, trying alternative approach..."
 std::string tool_failed(std::string_view name, std::string_view title);
 
@@ -37,6 +39,16 @@ raw_json error_result(std::string_view text);
 std::string guidance(std::span<const std::string> names);
 /// Whether a system prompt has the guidance in it already (a conversation that is gone on with).
 bool has_guidance(std::string_view system);
+
+/// What one model call is told of where its run stands (L6), or "": `round` is its number from 1.
+std::string round_prompt(const run_limits& limits, int round, int depth, bool with_tools);
+
+/// What joins the system prompt when the answer must fit a JSON Schema.
+std::string answer_format(const raw_json& schema);
+/// What the model is told of an answer that does not; `problem` has a line per fault.
+std::string wrong_answer(std::string_view problem);
+/// Such lines as a part of a sentence.
+std::string in_one_line(std::string_view problem);
 
 /// For a call of a tool that is not there: what was wrong, and what exists.
 std::string unknown_tool(std::string_view name, std::span<const std::string> similar,

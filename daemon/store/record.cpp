@@ -1,6 +1,10 @@
 // The words of records and stop reasons: what the journal, the doors and the log print, and never change.
 #include "daemon/store/record.hpp"
 
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+
 namespace mcpbx::daemon {
 
 std::string_view to_string(stop_reason r) {
@@ -67,6 +71,13 @@ std::string_view record::to_string(result_cause c) {
   return "interrupted";
 }
 
+bool tool_choice::lets(std::string_view name) const {
+  const auto any = [&](const std::vector<std::string>& globs) {
+    return std::ranges::any_of(globs, [&](const auto& g) { return glob_match(g, name); });
+  };
+  return (only.empty() || any(only)) && (allow.empty() || any(allow)) && !any(deny);
+}
+
 namespace {
 
 struct names {
@@ -78,6 +89,7 @@ struct names {
   std::string_view operator()(const record::answer&) const { return "answer"; }
   std::string_view operator()(const record::call_intent&) const { return "call_intent"; }
   std::string_view operator()(const record::call_result&) const { return "call_result"; }
+  std::string_view operator()(const record::status_line&) const { return "status_line"; }
   std::string_view operator()(const record::parked&) const { return "parked"; }
   std::string_view operator()(const record::caller_result&) const { return "caller_result"; }
   std::string_view operator()(const record::cancel&) const { return "cancel"; }
@@ -88,6 +100,16 @@ struct names {
 
 std::string_view name_of(const run_record& r) {
   return std::visit(names{}, r);
+}
+
+std::vector<providers::message_ptr> conversation_of(const record::run_started& r) {
+  std::vector<providers::message_ptr> all;
+  all.reserve(r.messages.size() + r.inherited.size());
+  auto own = r.messages.begin();
+  if (own != r.messages.end() && (*own)->role == providers::role::system) all.push_back(*own++);
+  all.insert(all.end(), r.inherited.begin(), r.inherited.end());
+  all.insert(all.end(), own, r.messages.end());
+  return all;
 }
 
 }  // namespace mcpbx::daemon

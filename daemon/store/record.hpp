@@ -4,7 +4,9 @@
 #include "mcp/support/raw_json.hpp"
 #include "providers/model/message.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -37,8 +39,15 @@ std::string_view to_string(stop_reason r);
 enum class on_limit : std::uint8_t { synthesize, stop };
 enum class on_tool_error : std::uint8_t { go_on, stop };
 enum class status_mode : std::uint8_t { off, names, model };
+/// Whether each round says where the run stands (L6).
+enum class round_prompt_mode : std::uint8_t { implicit, progressive };
 /// What becomes of calls that need a person's yes (L19): the caller is asked, they are made, or they are refused.
 enum class approval_mode : std::uint8_t { ask, all, none };
+
+/// What a progressive run says in its rounds, with {round} and {remaining}; unset: our words, "": nothing.
+struct round_texts {
+  std::optional<std::string> first, middle, last;
+};
 
 /// The limits of one run after configuration, model, profile and request were laid over each other.
 struct run_limits {
@@ -58,6 +67,20 @@ struct run_limits {
   approval_mode approve = approval_mode::ask;
   bool approve_destructive = false;  ///< tools that may destroy, by their own hints or for want of any, need a yes
   std::string empty_result_text = "No relevant content found";
+  bool guidance = true;       ///< advice about tools joins the system prompt (L7)
+  std::string guidance_text;  ///< the advice, in place of ours; or ""
+  daemon::round_prompt_mode round_prompts = round_prompt_mode::implicit;
+  daemon::round_texts round_texts;
+  std::string status_model;   ///< which model writes status lines (status_mode::model); "": the run's own
+  bool mark_results = false;  ///< tool output is shown to the model between marks
+};
+
+/// Which tools of the catalog a run may use, by globs on their exposed names.
+struct tool_choice {
+  std::vector<std::string> only;   ///< what the request asks for; empty: all
+  std::vector<std::string> allow;  ///< what the profile offers; empty: all
+  std::vector<std::string> deny;   ///< what it does not offer; wins
+  bool lets(std::string_view name) const;
 };
 
 namespace record {
@@ -68,11 +91,17 @@ struct run_started {
   std::string session;                           ///< or ""
   std::string principal;                         ///< who asked
   std::string model;                             ///< configured name
-  std::vector<providers::message_ptr> messages;  ///< system and history and the new user message
-  std::vector<std::string> tools;                ///< globs; empty: all
-  std::vector<std::string> approve;              ///< globs of tools that need a yes, beside those of their servers
-  std::vector<raw_json> client_tools;            ///< definitions of the caller's own tools (L21), in MCP's shape
-  bool detached = false;                         ///< goes on without a caller
+  std::vector<providers::message_ptr> messages;  ///< what this run brings: system prompt and what the caller said
+  /// What the session held before; the journal keeps only how many these are, and gives them again from its other runs.
+  std::vector<providers::message_ptr> inherited;
+  std::size_t inherited_count = 0;     ///< also where `inherited` itself has not been filled in
+  std::string profile;                 ///< or ""
+  tool_choice tools;                   ///< what the run may use of the catalog
+  std::vector<std::string> approve;    ///< globs of tools that need a yes, beside those of their servers
+  std::vector<raw_json> client_tools;  ///< definitions of the caller's own tools (L21), in MCP's shape
+  raw_json answer_schema;              ///< the JSON Schema that the final answer must fit; or absent
+  bool detached = false;               ///< goes on without a caller
+  std::string nonce;                   ///< names the marks around tool output; empty: there are none
   run_limits limits;
 };
 /// A level opens: written before its model request.
@@ -81,6 +110,7 @@ struct round_started {
   std::string model;
   bool with_tools = true;       ///< false: the last call, from which the model answers with what it has
   std::int64_t elapsed_ms = 0;  ///< of the run, so that its time limit survives a restart
+  int shortened = 0;            ///< old tool results that were cut because the model refused this round for its length
 };
 /// The model's reply: written before any of its calls.
 struct assistant {
@@ -89,6 +119,9 @@ struct assistant {
   std::string raw_reason;
   providers::usage usage;
   std::int64_t ms = 0;
+  /// For each call in order the lane it runs in, 0: none. Calls in the same lane are made one after another. Empty: no
+  /// call has one.
+  std::vector<int> lanes;
 };
 /// The model call gave nothing usable.
 struct model_failed {
@@ -156,13 +189,23 @@ struct run_ended {
   stop_reason reason = stop_reason::final;
   std::string text;  ///< the sentence for people when there is no answer, else ""
 };
+/// A model wrote a line for people about a call (L15): told after this, and its tokens count.
+struct status_line {
+  std::string call_id;
+  std::string text;  ///< "": nothing usable
+  providers::usage usage;
+  std::int64_t ms = 0;
+};
 
 }  // namespace record
 
-using run_record = std::variant<record::run_started, record::round_started, record::assistant, record::model_failed,
-                                record::question, record::answer, record::call_intent, record::call_result,
-                                record::parked, record::caller_result, record::cancel, record::run_ended>;
+using run_record =
+    std::variant<record::run_started, record::round_started, record::assistant, record::model_failed, record::question,
+                 record::answer, record::call_intent, record::call_result, record::parked, record::caller_result,
+                 record::cancel, record::run_ended, record::status_line>;
 /// The record's name as the journal writes it ("call_intent").
 std::string_view name_of(const run_record& r);
+/// What the first model call is given: the system prompt, what the session held before, what this run brings.
+std::vector<providers::message_ptr> conversation_of(const record::run_started& r);
 
 }  // namespace mcpbx::daemon

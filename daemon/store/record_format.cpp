@@ -26,6 +26,15 @@ void append_limits(std::string& out, const run_limits& l) {
   w.word("approve", l.approve);
   w.set("approveDestructive", l.approve_destructive);
   w.text("emptyResultText", l.empty_result_text);
+  w.key("guidance");
+  out += l.guidance ? "true" : "false";
+  w.filled("guidanceText", l.guidance_text);
+  w.word("roundPrompts", l.round_prompts);
+  if (l.round_texts.first) w.text("firstRoundText", *l.round_texts.first);
+  if (l.round_texts.middle) w.text("middleRoundText", *l.round_texts.middle);
+  if (l.round_texts.last) w.text("lastRoundText", *l.round_texts.last);
+  w.filled("statusModel", l.status_model);
+  w.set("markResults", l.mark_results);
   w.end();
 }
 
@@ -45,10 +54,16 @@ struct record_writer {
       before = ',';
     }
     out += r.messages.empty() ? "[]" : "]";
-    w.texts("tools", r.tools);
+    if (r.inherited_count > 0) w.number("inherited", static_cast<std::int64_t>(r.inherited_count));
+    w.filled("profile", r.profile);
+    w.texts("tools", r.tools.only);
+    if (!r.tools.allow.empty()) w.texts("allow", r.tools.allow);
+    if (!r.tools.deny.empty()) w.texts("deny", r.tools.deny);
     if (!r.approve.empty()) w.texts("approve", r.approve);
     if (!r.client_tools.empty()) w.jsons("clientTools", r.client_tools);
+    w.json("answerSchema", r.answer_schema);
     w.set("detached", r.detached);
+    w.filled("nonce", r.nonce);
     w.key("limits");
     append_limits(out, r.limits);
   }
@@ -58,6 +73,7 @@ struct record_writer {
     w.key("withTools");
     out += r.with_tools ? "true" : "false";
     w.number("elapsedMs", r.elapsed_ms);
+    if (r.shortened != 0) w.number("shortened", r.shortened);
   }
   void operator()(const record::assistant& r) const {
     w.key("message");
@@ -67,6 +83,7 @@ struct record_writer {
     w.key("usage");
     providers::append_usage(out, r.usage);
     w.number("ms", r.ms);
+    if (!r.lanes.empty()) w.numbers("lanes", r.lanes);
   }
   void operator()(const record::model_failed& r) const {
     w.word("kind", r.error.type);
@@ -107,6 +124,13 @@ struct record_writer {
     w.json("result", r.result);
     w.set("isError", r.is_error);
     w.word("cause", r.cause);
+    w.number("ms", r.ms);
+  }
+  void operator()(const record::status_line& r) const {
+    w.text("call", r.call_id);
+    w.filled("text", r.text);
+    w.key("usage");
+    providers::append_usage(out, r.usage);
     w.number("ms", r.ms);
   }
   void operator()(const record::parked& r) const { w.texts("calls", r.call_ids); }

@@ -3,6 +3,7 @@
 #include "daemon/store/record_words.hpp"
 #include "providers/model/message_format.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -31,6 +32,14 @@ run_limits read_limits(object_reader& o) {
   r.word("approve", l.approve);
   r.set("approveDestructive", l.approve_destructive);
   if (r.json("emptyResultText")) l.empty_result_text = r.text("emptyResultText");
+  r.set("guidance", l.guidance);
+  l.guidance_text = r.text("guidanceText");
+  r.word("roundPrompts", l.round_prompts);
+  if (r.json("firstRoundText")) l.round_texts.first = r.text("firstRoundText");
+  if (r.json("middleRoundText")) l.round_texts.middle = r.text("middleRoundText");
+  if (r.json("lastRoundText")) l.round_texts.last = r.text("lastRoundText");
+  l.status_model = r.text("statusModel");
+  r.set("markResults", l.mark_results);
   return l;
 }
 
@@ -42,10 +51,19 @@ void read(object_reader& o, record::run_started& r) {
   o.each("messages", [&](const raw_json& element) {
     r.messages.push_back(providers::read_message(element, o.place_of("messages"), o.wrong()));
   });
-  r.tools = o.texts("tools");
+  std::int64_t inherited = 0;
+  o.number("inherited", inherited);
+  if (inherited < 0) o.bad("inherited", "a number of messages");
+  r.inherited_count = static_cast<std::size_t>(std::max<std::int64_t>(inherited, 0));
+  r.profile = o.text("profile");
+  r.tools.only = o.texts("tools");
+  r.tools.allow = o.texts("allow");
+  r.tools.deny = o.texts("deny");
   r.approve = o.texts("approve");
   o.each("clientTools", [&](const raw_json& element) { r.client_tools.push_back(element); });
+  r.answer_schema = o.json("answerSchema");
   o.set("detached", r.detached);
+  r.nonce = o.text("nonce");
   r.limits = read_limits(o);
 }
 void read(object_reader& o, record::round_started& r) {
@@ -53,6 +71,7 @@ void read(object_reader& o, record::round_started& r) {
   r.model = o.text("model");
   o.set("withTools", r.with_tools);
   o.number("elapsedMs", r.elapsed_ms);
+  o.number("shortened", r.shortened);
 }
 void read(object_reader& o, record::assistant& r) {
   r.message = providers::read_message(o.json("message"), o.place_of("message"), o.wrong());
@@ -60,6 +79,12 @@ void read(object_reader& o, record::assistant& r) {
   r.raw_reason = o.text("rawReason");
   if (const auto json = o.json("usage")) r.usage = providers::read_usage(json, o.place_of("usage"), o.wrong());
   o.number("ms", r.ms);
+  o.each("lanes", [&](const raw_json& element) {
+    const auto lane = element.as_integer();
+    if (!lane || *lane < 0 || *lane > std::numeric_limits<int>::max())
+      return o.bad("lanes", "an array of whole numbers");
+    r.lanes.push_back(static_cast<int>(*lane));
+  });
 }
 void read(object_reader& o, record::model_failed& r) {
   o.word("kind", r.error.type);
@@ -99,6 +124,12 @@ void read(object_reader& o, record::call_result& r) {
   r.result = o.json("result");
   o.set("isError", r.is_error);
   o.word("cause", r.cause);
+  o.number("ms", r.ms);
+}
+void read(object_reader& o, record::status_line& r) {
+  r.call_id = o.needed("call");
+  r.text = o.text("text");
+  if (const auto json = o.json("usage")) r.usage = providers::read_usage(json, o.place_of("usage"), o.wrong());
   o.number("ms", r.ms);
 }
 void read(object_reader& o, record::parked& r) {

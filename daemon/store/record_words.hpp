@@ -18,6 +18,7 @@ inline constexpr std::array<std::string_view, 9> model_error{"connection", "time
 inline constexpr std::array<std::string_view, 2> on_limit{"synthesize", "stop"};
 inline constexpr std::array<std::string_view, 2> on_tool_error{"continue", "stop"};
 inline constexpr std::array<std::string_view, 3> status_mode{"off", "names", "model"};
+inline constexpr std::array<std::string_view, 2> round_prompt_mode{"implicit", "progressive"};
 inline constexpr std::array<std::string_view, 3> approval_mode{"ask", "all", "none"};
 
 }  // namespace record_words
@@ -40,6 +41,9 @@ template <>
 struct words_of<daemon::on_tool_error> : listed<daemon::on_tool_error, daemon::record_words::on_tool_error> {};
 template <>
 struct words_of<daemon::status_mode> : listed<daemon::status_mode, daemon::record_words::status_mode> {};
+template <>
+struct words_of<daemon::round_prompt_mode>
+    : listed<daemon::round_prompt_mode, daemon::record_words::round_prompt_mode> {};
 template <>
 struct words_of<daemon::approval_mode> : listed<daemon::approval_mode, daemon::record_words::approval_mode> {};
 

@@ -1,6 +1,7 @@
 // Tool name -> client (design section 3, catalog): an immutable snapshot in deterministic order. A change makes a new
 // snapshot that shares unchanged entries; whoever holds an old one keeps a consistent view.
 #pragma once
+#include "mcp/client/call_rules.hpp"
 #include "mcp/client/client.hpp"
 #include "mcp/support/raw_json.hpp"
 
@@ -30,6 +31,7 @@ struct catalog_entry {
   raw_json legacy;      ///< `exposed` as a legacy caller may see it: without an outputSchema that is not for objects
   std::string description;  ///< unescaped
   tool_annotations annotations;
+  call_manner manner;
   std::weak_ptr<mcp::client> owner;
   std::uint64_t hash = 0;  ///< stable over the definition's bytes and the server's name
 };

@@ -51,6 +51,7 @@ entry_ptr make_entry(const catalog_builder::server& s, const tool_view& tool, co
   e->legacy = legacy_definition(e->exposed);
   e->description = tool.description;
   e->annotations = {tool.read_only, tool.destructive, tool.idempotent, tool.open_world, tool.title};
+  e->manner = s.calls.of(tool);
   e->owner = s.owner;
   e->hash = definition_hash(s.name, tool.definition);
   return e;

@@ -32,6 +32,7 @@ class catalog_builder {
     tool_filter tools;
     bool plain_names = false;
     std::weak_ptr<mcp::client> owner;
+    call_rules calls = {};
   };
   /// All configured servers in file order, also those that are disabled: names must not depend on what is up.
   explicit catalog_builder(std::vector<server> servers);

@@ -66,6 +66,11 @@ struct server_call {
   pending_calls::done_handler done;   ///< exactly once, never from inside call()
   /// notifications/progress for this call; params as the server sent them (its progressToken is ours).
   pending_calls::progress_handler progress;
+  /// notifications/message that belong to this call; params as the server sent them. A server does not say what its
+  /// logs are about, so they belong to a call only where it is the one that is open there, or where all calls that are
+  /// open there have the same asker (then to the latest of them); others go to nobody.
+  pending_calls::progress_handler log;
+  const void* asker = nullptr;  ///< whose call it is; only compared
 };
 
 class client {

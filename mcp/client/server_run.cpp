@@ -89,7 +89,8 @@ void server_run::session_send(segments text) {
 result<call_number> server_run::call(const server_call& c, call_limits limits, time_point now,
                                      pending_calls::done_handler done, pending_calls::progress_handler progress) {
   sending_request_ = true;
-  auto number = session_->call(c.method, c.params, c.caller, c.what, limits, now, std::move(done), std::move(progress));
+  auto number = session_->call(c.method, c.params, c.caller, c.what, limits, now, std::move(done), std::move(progress),
+                               c.log != nullptr);
   sending_request_ = false;
   return number;
 }
@@ -137,6 +138,10 @@ void server_run::session_refused(const error& why) {
 void server_run::session_tools(tool_list tools) {
   if (owner_) owner_->run_tools(std::move(tools));
 }
+void server_run::session_log(const raw_json& params) {
+  if (owner_) owner_->run_log(params);
+}
+
 void server_run::session_problem(const std::string& what) {
   if (owner_) owner_->run_problem(what);
 }

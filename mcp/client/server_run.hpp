@@ -27,6 +27,7 @@ class run_events {
   virtual void run_refused(const error& why) = 0;
   virtual void run_tools(tool_list tools) = 0;
   virtual void run_problem(const std::string& what) = 0;
+  virtual void run_log(const raw_json& params) = 0;
   /// It hangs, does not read, or closed a stream and lives on. `why` is a clause about the server.
   virtual void run_lost(const std::string& why) = 0;
   /// An event has been dealt with.
@@ -79,6 +80,7 @@ class server_run final : private process_events, private transport_events, priva
   void session_refused(const error& why) override;
   void session_tools(tool_list tools) override;
   void session_problem(const std::string& what) override;
+  void session_log(const raw_json& params) override;
   void session_hangs(const std::string& why) override;
 
   run_events* owner_;  // null once detached

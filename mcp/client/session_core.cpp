@@ -29,7 +29,8 @@ call_number session_core::request(std::string_view method, const raw_json& param
                                   pending_calls::done_handler done) {
   // Our own params never hold what with_request_meta refuses.
   auto body = with_request_meta(
-      params, {era_ == era::modern ? std::string_view(revision_) : std::string_view(), {}, options_.own_info, {}, {}});
+      params,
+      {era_ == era::modern ? std::string_view(revision_) : std::string_view(), {}, options_.own_info, {}, {}, {}});
   const call_number number = pending_.open(std::string(method), limits, now_, std::move(done));
   events_.session_send(make_request(number, method, body.value_or(segments())));
   return number;
@@ -37,10 +38,12 @@ call_number session_core::request(std::string_view method, const raw_json& param
 
 result<call_number> session_core::call(std::string_view method, const raw_json& params, const caller_context& caller,
                                        std::string what, call_limits limits, time_point now,
-                                       pending_calls::done_handler done, pending_calls::progress_handler progress) {
+                                       pending_calls::done_handler done, pending_calls::progress_handler progress,
+                                       bool wants_logs) {
   now_ = now;
   const bool modern = era_ == era::modern;
-  request_meta meta{modern ? std::string_view(revision_) : std::string_view(), {}, {}, {}, {}};
+  request_meta meta{modern ? std::string_view(revision_) : std::string_view(), {}, {}, {}, {}, {}};
+  if (modern && wants_logs) meta.log_level = "info";
   if (modern) {
     meta.client_info = caller.client_info;
     meta.own_info = options_.own_info;
@@ -112,6 +115,7 @@ void session_core::on_notification(const message& m) {
   } else if (method == "notifications/message") {
     if (log::enabled(log::level::debug))
       log_sometimes("log: " + quoted_for_people(find_member(m.params, "data").text()));
+    events_.session_log(m.params);
   }
 }
 

@@ -34,6 +34,8 @@ class session_events {
   virtual void session_tools(tool_list tools) = 0;
   /// Something went wrong that does not end the conversation, for the status.
   virtual void session_problem(const std::string& what) = 0;
+  /// notifications/message
+  virtual void session_log(const raw_json& params) = 0;
   /// The server seems to hang and should be restarted.
   virtual void session_hangs(const std::string& why) = 0;
 };
@@ -65,7 +67,7 @@ class session_core {
   /// Sends a request once ready(). errc::invalid_argument when `params` cannot be edited. Failure texts are clauses.
   result<call_number> call(std::string_view method, const raw_json& params, const caller_context& caller,
                            std::string what, call_limits limits, time_point now, pending_calls::done_handler done,
-                           pending_calls::progress_handler progress);
+                           pending_calls::progress_handler progress, bool wants_logs = false);
   /// The call ends as cancelled and the server is told. False if it had ended.
   bool cancel(call_number number, std::string_view reason);
 

@@ -30,7 +30,9 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   void start(std::vector<server_options> servers) {
     std::vector<catalog_builder::server> named;
     for (server_options& s : servers) {
-      catalog_builder::server n{s.name, s.tools, s.plain_names, {}};
+      catalog_builder::server n{s.name, s.tools, s.plain_names, {}, s.calls};
+      n.calls.limits = s.limits;
+      n.calls.serial = s.max_concurrency == 1;
       servers_.push_back(std::make_shared<tool_server>(
           std::move(s), server_context{time_, random_, launcher_, *this, options_, soon_}));
       n.owner = servers_.back();
@@ -68,8 +70,8 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     std::vector<server_status> all;
     for (std::size_t i = 0; i < servers_.size(); ++i) {
       all.push_back(servers_[i]->status());
-      // Ready is who can be used, and nothing of its first list can be before it was decided about.
-      if (all.back().state == server_state::ready && judged_[i].waits && !judged_[i].decided)
+      // Ready is who can be called: its tools are in the catalog.
+      if (judged_[i].waits && judged_[i].decisions == 0 && all.back().state == server_state::ready)
         all.back().state = server_state::starting;
       all.back().pin_notice = judged_[i].notice;
       all.back().withheld = judged_[i].withheld;
@@ -155,7 +157,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   struct judgement {
     std::uint64_t generation = 0;  // of the list: decisions about an older one do not count
     bool waits = false;            // nothing said yet
-    bool decided = false;          // something was said of this or an earlier one
+    std::uint64_t decisions = 0;   // about all its lists
     std::string notice;
     std::size_t withheld = 0;
   };
@@ -167,7 +169,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   void decided(std::size_t index, tool_list tools, definition_decision d) {
     judgement& j = judged_[index];
     j.waits = false;
-    j.decided = true;
+    ++j.decisions;
     j.notice = std::move(d.notice);
     j.withheld = d.withheld ? d.withheld->size() : 0;
     set_tools(index, std::move(tools), std::move(d.withheld));

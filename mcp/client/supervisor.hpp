@@ -31,6 +31,7 @@ struct server_options {
   call_limits limits;
   milliseconds idle_stop{0};  ///< 0: never
   int max_concurrency = 0;    ///< 0: unlimited
+  call_rules calls;           ///< of single tools; limits and serial are taken from the members above
 };
 
 class supervisor {

@@ -135,12 +135,15 @@ void tool_server::run_exited(const process_exit& how) {
   dirty_ = true;
   // First those that wait: what the handlers of the others ask for anew may wait for the next life.
   if (!expected || !core_.will_be_ready(now)) fail_waiting({errc::unavailable, for_calls});
+  for (const ticket t : waiting_)
+    if (const auto r = calls_.find(t); r != calls_.end()) r->second.since = std::max(r->second.since, now);
   run->close_session(errc::unavailable, for_calls);
   context_.soon->bury(std::move(run));
   drive();
 }
 
 void tool_server::run_ready() {
+  up_since_ = context_.time.now();
   era_ = run_->session()->era();
   revision_ = run_->session()->revision();
   legacy_known_ = era_ == mcp::era::legacy;
@@ -310,8 +313,7 @@ void tool_server::arm_for(time_point when) {
 void tool_server::rearm() {
   time_point next = std::min({core_.next_time(), run_ ? run_->next_time() : never, core_.ended() ? never : stop_at_});
   for (const ticket t : waiting_)
-    if (const auto r = calls_.find(t); r != calls_.end())
-      next = std::min(next, r->second.since + std::min(r->second.limits.idle, r->second.limits.hard));
+    if (const auto r = calls_.find(t); r != calls_.end()) next = std::min(next, waits_until(r->second));
   arm_for(next);
 }
 

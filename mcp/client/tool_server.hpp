@@ -71,17 +71,20 @@ class tool_server final : public client, private run_events, public std::enable_
   struct record {
     server_call call;
     call_limits limits;
-    time_point since;
+    time_point since;        // when it came, or since when it waits for the server to be ready again
     call_number number = 0;  // 0: waits
   };
 
   // Calls (tool_server_calls.cpp)
   std::optional<error> refusal(const server_call& c, time_point now);
-  bool may_dispatch() const;
+  bool up() const { return run_ && run_->ready(); }
+  bool has_room() const;
+  time_point waits_until(const record& r) const;
   void dispatch(ticket t, record& r, time_point now);
   void dispatch_waiting(time_point now);
   void call_ended(ticket t, call_outcome outcome);
   void call_progress(ticket t, const raw_json& params);
+  const record* logging_call() const;
   void expire_waiting(time_point now);
   void fail_later(server_call& c, error why);
   void fail_waiting(const error& why);
@@ -97,6 +100,7 @@ class tool_server final : public client, private run_events, public std::enable_
   void run_refused(const error& why) override;
   void run_tools(tool_list tools) override;
   void run_problem(const std::string& what) override;
+  void run_log(const raw_json& params) override;
   void run_lost(const std::string& why) override;
   void run_settled() override;
   void drive();
@@ -130,6 +134,7 @@ class tool_server final : public client, private run_events, public std::enable_
   std::size_t tools_ = 0;
   std::uint64_t noise_before_ = 0, dropped_before_ = 0;  // of earlier lives
   std::uint64_t generation_ = 0;
+  time_point up_since_{};  // of the present life, once it is ready
   bool legacy_known_ = false, listed_ = false, attempted_ = false;
   bool suspect_ = false;  // as in server_status
   bool dirty_ = false, driving_ = false, stopping_ = false, dropped_ = false;

@@ -15,9 +15,12 @@ milliseconds less(milliseconds limit, duration waited) {
   return std::max(milliseconds(0), limit - std::chrono::ceil<milliseconds>(waited));
 }
 
+time_point after(time_point since, milliseconds limit) {
+  return limit >= std::chrono::duration_cast<milliseconds>(never - since) ? never : since + limit;
+}
+
 time_point deadline(time_point since, const call_limits& l) {
-  const milliseconds first = std::min(l.idle, l.hard);
-  return first >= std::chrono::duration_cast<milliseconds>(never - since) ? never : since + first;
+  return after(since, std::min(l.idle, l.hard));
 }
 
 }  // namespace
@@ -33,14 +36,14 @@ client::ticket tool_server::call(server_call c) {
   const bool first = calls_.empty();
   record& r = calls_.emplace(t, record{std::move(c), limits, now}).first->second;
   if (first) note_load(now);
-  if (may_dispatch()) {
+  if (waiting_.empty() && has_room()) {
     dispatch(t, r, now);
     if (run_) arm_for(std::min(deadline(now, limits), run_->next_time()));
     return t;
   }
   waiting_.push_back(t);
   waiting_bytes_ += r.call.params.text().size();
-  arm_for(deadline(now, limits));
+  arm_for(waits_until(r));
   if (!driving_ && core_.state() == server_state::lazy) {
     core_.wake(now);
     drive();
@@ -62,13 +65,19 @@ std::optional<error> tool_server::refusal(const server_call& c, time_point now) 
   return std::nullopt;
 }
 
-bool tool_server::may_dispatch() const {
-  return run_ && run_->ready() && !core_.ending() && waiting_.empty() &&
+bool tool_server::has_room() const {
+  return up() && !core_.ending() &&
          (options_.max_concurrency <= 0 || running_ < static_cast<std::size_t>(options_.max_concurrency));
 }
 
+// Waiting for the server counts against a call's own limits. Waiting for other calls to end does not, or a call at a
+// serial server would pay for those before it; it has a limit all the same.
+time_point tool_server::waits_until(const record& r) const {
+  return up() ? after(std::max(r.since, up_since_), options_.limits.hard) : deadline(r.since, r.limits);
+}
+
 void tool_server::dispatch(ticket t, record& r, time_point now) {
-  const duration waited = now - r.since;
+  const duration waited = up_since_ - r.since;
   const call_limits limits{less(r.limits.idle, waited), less(r.limits.hard, waited)};
   pending_calls::progress_handler progress;
   if (r.call.progress) progress = [this, t](const raw_json& params) { call_progress(t, params); };
@@ -84,11 +93,7 @@ void tool_server::dispatch(ticket t, record& r, time_point now) {
 }
 
 void tool_server::dispatch_waiting(time_point now) {
-  const auto room = [this] {
-    return run_ && run_->ready() && !core_.ending() &&
-           (options_.max_concurrency <= 0 || running_ < static_cast<std::size_t>(options_.max_concurrency));
-  };
-  while (!waiting_.empty() && room()) {
+  while (!waiting_.empty() && has_room()) {
     const ticket t = waiting_.front();
     waiting_.pop_front();
     const auto found = calls_.find(t);
@@ -108,6 +113,24 @@ void tool_server::call_progress(ticket t, const raw_json& params) {
   const auto found = calls_.find(t);
   if (found == calls_.end() || !found->second.call.progress) return;
   const auto handler = found->second.call.progress;  // it may end the call
+  handler(params);
+}
+
+// The call that a log of the server belongs to, as far as anybody can know; null: none.
+const tool_server::record* tool_server::logging_call() const {
+  const record* latest = nullptr;
+  for (const auto& [t, r] : calls_) {
+    if (r.number == 0) continue;
+    if (latest != nullptr && (r.call.asker == nullptr || r.call.asker != latest->call.asker)) return nullptr;
+    if (latest == nullptr || r.number > latest->number) latest = &r;
+  }
+  return latest;
+}
+
+void tool_server::run_log(const raw_json& params) {
+  const auto* r = logging_call();
+  if (r == nullptr || !r->call.log) return;
+  const auto handler = r->call.log;  // it may end the call
   handler(params);
 }
 
@@ -165,17 +188,15 @@ void tool_server::cancel(ticket t, std::string_view reason) {
 void tool_server::expire_waiting(time_point now) {
   std::vector<ticket> due;
   for (const ticket t : waiting_)
-    if (const auto r = calls_.find(t); r != calls_.end() && deadline(r->second.since, r->second.limits) <= now)
-      due.push_back(t);
+    if (const auto r = calls_.find(t); r != calls_.end() && waits_until(r->second) <= now) due.push_back(t);
   for (const ticket t : due) {
     std::erase(waiting_, t);
     auto node = calls_.extract(t);
     server_call& c = node.mapped().call;
     waiting_bytes_ -= c.params.text().size();
-    const bool up = run_ && run_->ready();
     fail_later(c, {errc::timed_out, who() + ": " + c.what +
-                                        (up ? " waited too long for other calls to end"
-                                            : " waited too long for the server to be ready")});
+                                        (up() ? " waited too long for other calls to end"
+                                              : " waited too long for the server to be ready")});
   }
   if (!due.empty() && calls_.empty()) note_load(now);
 }

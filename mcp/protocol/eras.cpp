@@ -29,6 +29,7 @@ std::string fresh_meta(const request_meta& meta) {
     const raw_json& info = meta.client_info ? meta.client_info : meta.own_info;
     if (info) append_member(out, meta_key::client_info, info.text());
     append_member(out, meta_key::client_capabilities, meta.capabilities ? meta.capabilities.text() : "{}");
+    if (!meta.log_level.empty()) append_member(out, meta_key::log_level, quoted(meta.log_level));
   }
   if (meta.progress_token) append_member(out, meta_key::progress_token, std::to_string(*meta.progress_token));
   out += '}';
@@ -48,6 +49,7 @@ result<raw_json> edited_meta(const raw_json& old, const request_meta& meta) {
     else if (meta.own_info && !m->contains(meta_key::client_info))
       m->set(meta_key::client_info, meta.own_info);
     m->set(meta_key::client_capabilities, meta.capabilities ? meta.capabilities : raw_json::literal("{}"));
+    if (!meta.log_level.empty()) m->set(meta_key::log_level, raw_json::string(meta.log_level));
   }
   if (meta.progress_token)
     m->set(meta_key::progress_token, raw_json::integer(*meta.progress_token));

@@ -17,6 +17,7 @@ struct request_meta {
   raw_json own_info;                           ///< modern: mcpbx's own Implementation object
   raw_json capabilities;                       ///< modern: what the one who asks can do; absent: nothing
   std::optional<std::int64_t> progress_token;  ///< ours; absent: no progress is wanted
+  std::string_view log_level = {};             ///< modern: from which level on logs are wanted; empty: as `_meta` says
 };
 
 /// `params` (absent counts as {}) for a tool server: the progress token is ours or none, a modern server gets the three

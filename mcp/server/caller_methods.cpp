@@ -157,6 +157,7 @@ void caller_session::call_tool(const raw_json& params, const tool_call_reply& re
   call.what = "tools/call " + *name;
   if (tool->tool != *name) opened->set("name", raw_json::string(tool->tool));
   call.params = opened->json();
+  call.limits = tool->manner.limits;
   call.caller.client_info = client_info_;
   if (!token->empty())
     // Tokens of two callers may be equal, so servers only see ours; the caller gets its own back.

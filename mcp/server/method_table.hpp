@@ -24,13 +24,19 @@ class method_table {
   /// A handler that takes its params as they are. `name` must live for ever.
   void add(std::string_view name, handler h) { handlers_.insert_or_assign(name, std::move(h)); }
 
-  /// A handler of decoded params: `decode(param_reader&) -> Params` reads, `handle(Caller&, Params, reply_once)` acts.
-  /// What decode found wrong, and members that it did not ask for, are answered with -32602.
+  /// A handler of decoded params: `decode(param_reader&) -> Params` or `decode(param_reader&, const Caller&)` reads,
+  /// `handle(Caller&, Params, reply_once)` acts. What decode found wrong, and members that it did not ask for, are
+  /// answered with -32602.
   template <class Decode, class Handle>
   void bind(std::string_view name, Decode decode, Handle handle) {
     add(name, [decode, handle](Caller& caller, const raw_json& params, reply_once reply) {
       param_reader in(params);
-      auto decoded = decode(in);
+      auto decoded = [&] {
+        if constexpr (std::is_invocable_v<Decode, param_reader&, const Caller&>)
+          return decode(in, std::as_const(caller));
+        else
+          return decode(in);
+      }();
       if (auto ok = in.finish(); !ok) return reply.error(to_rpc_error(ok.error()));
       handle(caller, std::move(decoded), std::move(reply));
     });

@@ -84,6 +84,16 @@ class object_writer {
     key(name);
     out_ += "true";
   }
+  void numbers(std::string_view name, const std::vector<int>& values) {
+    key(name);
+    char before = '[';
+    for (const auto v : values) {
+      out_ += before;
+      out_ += std::to_string(v);
+      before = ',';
+    }
+    out_ += values.empty() ? "[]" : "]";
+  }
   void texts(std::string_view name, const std::vector<std::string>& values) {
     key(name);
     char before = '[';

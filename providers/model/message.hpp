@@ -113,6 +113,8 @@ struct model_request {
   std::vector<message_ptr> messages;
   std::shared_ptr<const tool_set> tools;  ///< null or empty: no tools are offered
   std::int64_t max_output_tokens = 0;     ///< 0: the model's configuration decides
+  std::string note;        ///< said at the end of this call only, behind the last user or tool_results message; or ""
+  raw_json answer_schema;  ///< the JSON Schema that an answer must fit, for APIs that take one; or absent
 };
 
 /// What a completed call gave.
@@ -164,7 +166,7 @@ class model_call {
 class model {
  public:
   virtual ~model() = default;
-  virtual const std::string& name() const = 0;  ///< configured name
+  virtual const std::string& name() const = 0;  ///< configured name, or NAME/ID
   virtual const std::string& id() const = 0;    ///< the provider's model id
   virtual const std::string& api() const = 0;
   /// The system prompt of runs that bring none, or "".

@@ -265,9 +265,10 @@ void chat_decoder::split_thoughts(decoder_sink& sink, bool last) {
 }
 
 void chat_decoder::take_usage(std::string_view used) {
-  usage_seen_ = true;
   usage_.input = count(used, "prompt_tokens");
   usage_.output = count(used, "completion_tokens");
+  // Some servers send the member and count nothing.
+  usage_seen_ = usage_.input > 0 || usage_.output > 0;
   const auto input = walk::find(used, "prompt_tokens_details"), output = walk::find(used, "completion_tokens_details");
   usage_.cached = std::max(count(input, "cached_tokens"), count(used, "prompt_cache_hit_tokens"));
   usage_.cache_write = count(input, "cache_write_tokens");

@@ -17,6 +17,7 @@ struct wire_options {
   std::string base_url;                         ///< e.g. https://api.openai.com/v1
   std::string max_tokens_field = "max_tokens";  ///< or max_completion_tokens
   bool null_content = false;                    ///< content of a call-only assistant message: null instead of ""
+  bool answer_schema = false;                   ///< the endpoint takes a JSON Schema for its answer, beside tools
   bool stream_options = true;                   ///< ask for usage in the stream
   std::int64_t max_output_tokens = 0;           ///< 0: not sent
   std::string temperature;                      ///< JSON number text; empty: not sent

@@ -18,10 +18,15 @@ void append_text_message(std::string& out, std::string_view role, std::string_vi
   out += '}';
 }
 
-void append_user(std::string& out, const message& m) {
+std::string with_note(std::string text, std::string_view note) {
+  if (!text.empty() && !note.empty()) text += "\n\n";
+  return text.append(note);
+}
+
+void append_user(std::string& out, const message& m, std::string_view note) {
   bool images = false;
   for (const auto& b : m.blocks) images = images || std::holds_alternative<image_block>(b);
-  if (!images) return append_text_message(out, "user", m.text());
+  if (!images) return append_text_message(out, "user", with_note(m.text(), note));
   out += R"({"role":"user","content":[)";
   bool first = true;
   for (const auto& b : m.blocks) {
@@ -36,6 +41,11 @@ void append_user(std::string& out, const message& m) {
     } else {
       append_image(out, *image);
     }
+  }
+  if (!note.empty()) {
+    out += first ? R"({"type":"text","text":)" : R"(,{"type":"text","text":)";
+    append_quoted(out, note);
+    out += '}';
   }
   out += "]}";
 }
@@ -62,8 +72,9 @@ void append_assistant(std::string& out, const message& m, bool null_content) {
   out += '}';
 }
 
-// Every tool message of the turn first, then one user message with all their images.
-void append_results(std::string& out, const message& m) {
+// Every tool message of the turn first, then one user message with all their images. A note stands in the last tool
+// message: some servers take no user message behind a tool's.
+void append_results(std::string& out, const message& m, std::string_view note) {
   std::vector<image_block> images;
   std::string about;
   bool first = true;
@@ -72,6 +83,7 @@ void append_results(std::string& out, const message& m) {
     if (r == nullptr) continue;
     if (!std::exchange(first, false)) out += ',';
     auto parts = convert_result(*r);
+    if (&b == &m.blocks.back()) parts.text = with_note(std::move(parts.text), note);
     out += R"({"role":"tool","tool_call_id":)";
     append_quoted(out, r->call_id);
     out += R"(,"content":)";
@@ -94,7 +106,7 @@ void append_results(std::string& out, const message& m) {
   out += "]}";
 }
 
-raw_json encode_message(const message& m, const wire_options& options, bool own) {
+raw_json encode_message(const message& m, const wire_options& options, bool own, std::string_view note) {
   if (own) return m.raw;
   std::string out;
   switch (m.role) {
@@ -102,13 +114,13 @@ raw_json encode_message(const message& m, const wire_options& options, bool own)
       append_text_message(out, "system", m.text());
       break;
     case role::user:
-      append_user(out, m);
+      append_user(out, m, note);
       break;
     case role::assistant:
       append_assistant(out, m, options.null_content);
       break;
     case role::tool_results:
-      append_results(out, m);
+      append_results(out, m, note);
       break;
   }
   return raw_json::own(out);
@@ -169,11 +181,13 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
   for (const auto& m : request.messages) {
     const bool own = m->role == role::assistant && m->raw && m->origin.api == api &&
                      m->origin.endpoint == options.base_url && m->origin.model == options.model;
-    auto fragment = own ? m->raw : m->remembered(neutral);
+    // With a note it is not what later calls send.
+    const bool last = m == request.messages.back() && !request.note.empty();
+    auto fragment = own ? m->raw : last ? raw_json() : m->remembered(neutral);
     if (fragment.empty()) {
-      fragment = encode_message(*m, options, own);
+      fragment = encode_message(*m, options, own, last ? std::string_view(request.note) : "");
       if (fragment.empty()) continue;
-      if (!own) m->remember(neutral, fragment);
+      if (!own && !last) m->remember(neutral, fragment);
     }
     if (!std::exchange(first, false)) out.body.append_literal(",");
     out.body.append(std::move(fragment));
@@ -186,6 +200,11 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
       request.tools->remember("openai-chat", tools);
     }
     out.body.append(std::move(tools));
+  }
+  if (options.answer_schema && request.answer_schema) {
+    out.body.append_literal(R"(,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":)");
+    out.body.append(request.answer_schema);
+    out.body.append_literal("}}");
   }
   out.body.append_literal("}");
   return out;

@@ -90,6 +90,8 @@ std::vector<std::string> good_values(const key_spec& k) {
     case shape::text_map:
     case shape::plain_map:
       return {"{}", "{" + name + ": " + text + "}"};
+    case shape::whole_map:
+      return {"{}", "{" + name + ": " + std::to_string(k.low) + "}", "{" + name + ": " + std::to_string(k.high) + "}"};
     case shape::switch_or_text:
       return {"true", "false", text};
     case shape::section:
@@ -106,7 +108,8 @@ std::vector<std::string> bad_values(const key_spec& k) {
   const auto add = [&](std::initializer_list<const char*> more) { all.insert(all.end(), more.begin(), more.end()); };
   if (k.kind != shape::boolean && k.kind != shape::switch_or_text) add({"true"});
   if (k.kind != shape::whole && k.kind != shape::real) add({"5"});
-  if (k.kind != shape::section && k.kind != shape::named && k.kind != shape::text_map && k.kind != shape::plain_map)
+  if (k.kind != shape::section && k.kind != shape::named && k.kind != shape::text_map && k.kind != shape::plain_map &&
+      k.kind != shape::whole_map)
     add({"{}"});
   if (k.kind != shape::texts && k.kind != shape::plains) add({"[]"});
   switch (k.kind) {
@@ -207,6 +210,9 @@ TEST_CASE("keys: elements of lists and maps are refused at their own place") {
     const auto name = "\"" + good_text(k.name_form) + "\"";
     if (list) refuses("[" + good + ", 5]", static_cast<std::uint32_t>(6 + good.size()));
     if (map) refuses("{" + name + ": 5}", static_cast<std::uint32_t>(6 + name.size()));
+    if (k.kind == shape::whole_map)
+      for (const auto& wrong : {std::string("\"5\""), std::to_string(k.low - 1), std::to_string(k.high + 1)})
+        refuses("{" + name + ": " + wrong + "}", static_cast<std::uint32_t>(6 + name.size()));
     for (const auto& e : examples) {
       if (list && e.f == k.value_form) refuses("[\"" + std::string(e.bad) + "\"]", 4);
       if (map && e.f == k.value_form)
@@ -265,6 +271,10 @@ TEST_CASE("keys: defaults are those of the contract") {
   CHECK(s.call_hard_timeout_ms.count() == 600'000);
   CHECK(s.idle_stop_ms.count() == 0);
   CHECK(s.max_concurrency == 0);
+  CHECK_FALSE(s.trust_annotations);
+  CHECK(s.max_retries == 2);
+  CHECK(s.tools.serial.empty());
+  CHECK(s.tools.retry.empty());
   CHECK(s.protocol == "auto");
   CHECK(s.orphans == orphan_policy::end);
   CHECK_FALSE(s.may_call);

@@ -27,7 +27,9 @@ TEST_CASE("load: every member of a server entry arrives") {
   const auto made = load_one(R"({ "mcpServers": {
     "z": { "command": "${HOME}/z", "args": ["-a", "${X:-y}"], "env": { "B": "1", "A": "${env:A}" }, "envFile": "~/e",
            "passEnv": ["SSH_AUTH_SOCK"], "cwd": "~", "disabled": true, "start": "lazy",
-           "tools": { "allow": ["g_*"], "deny": ["g_x"], "rename": { "g_log": "history" } }, "protocol": "2025-11-25",
+           "tools": { "allow": ["g_*"], "deny": ["g_x"], "rename": { "g_log": "history" },
+             "serial": ["g_w*"], "retry": ["g_r"], "callTimeoutMs": { "g_s*": 6, "*": 7 }, "callHardTimeoutMs": { "g_s*": 8 } },
+           "trustAnnotations": true, "maxRetries": 9, "protocol": "2025-11-25",
            "toolNames": "plain", "startTimeoutMs": 1, "callTimeoutMs": 2, "callHardTimeoutMs": 3, "idleStopMs": 4,
            "maxConcurrency": 5, "sharing": "perRun", "approve": ["g_c"], "mayCall": true, "orphans": "keep" },
     "a": { "url": "https://a.example/mcp", "headers": { "Authorization": "Bearer ${env:T}" },
@@ -53,6 +55,12 @@ TEST_CASE("load: every member of a server entry arrives") {
   CHECK(z.tools.allow == std::vector<std::string>{"g_*"});
   CHECK(z.tools.deny == std::vector<std::string>{"g_x"});
   CHECK(z.tools.rename == string_map{{"g_log", "history"}});
+  CHECK(z.tools.serial == std::vector<std::string>{"g_w*"});
+  CHECK(z.tools.retry == std::vector<std::string>{"g_r"});
+  CHECK(z.tools.call_timeout_ms == span_map{{"g_s*", milliseconds(6)}, {"*", milliseconds(7)}});
+  CHECK(z.tools.call_hard_timeout_ms == span_map{{"g_s*", milliseconds(8)}});
+  CHECK(z.trust_annotations);
+  CHECK(z.max_retries == 9);
   CHECK(z.protocol == "2025-11-25");
   CHECK(z.tool_names == name_style::plain);
   CHECK(z.start_timeout_ms.count() == 1);

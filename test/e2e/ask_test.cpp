@@ -107,6 +107,70 @@ TEST_CASE("L16: the result of mcpbx/chat tells text, reason, rounds, calls, toke
   CHECK(c.request("mcpbx/status").get("result.runs.total") == json::value(1));
 }
 
+TEST_CASE("M4: ask -p runs under a profile: its model, its tools, its limits; an unknown one is status 2") {
+  model_process model;
+  daemon_under_test d(config()
+                          .server("s", {"--log", "@DIR@/log"})
+                          .model("m", model.entry())
+                          .top("profiles",
+                               R"({"echoer":{"model":"m/rounds-3 s__echo {\"text\":\"t\"}","system":"Echo.",)"
+                               R"("tools":{"allow":["s__echo"]},"loop":{"maxRounds":2}}})")
+                          .top("defaultModel", R"("profile:echoer")"));
+  d.wait_ready({"s"});
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"ask", "-p", "echoer", "question"}, {"ask", "-m", "profile:echoer", "question"}, {"ask", "question"}}) {
+    const auto before = count_of(read_file(d.file("log")), "call echo");
+    const auto r = run_cli(d, words);
+    CHECK_MESSAGE(r.status == 0, r.err);
+    CHECK(contains(r.err, "the limit on rounds was reached"));
+    CHECK(count_of(read_file(d.file("log")), "call echo") == before + 2);
+  }
+  CHECK(contains(model.log(), "Echo."));
+  CHECK_FALSE(contains(model.log(), "s__counter"));
+  const auto unknown = run_cli(d, {"ask", "-p", "ehcoer", "question"});
+  CHECK(unknown.status == 2);
+  CHECK(contains(unknown.err, R"(there is no profile "ehcoer" (did you mean "echoer"?))"));
+  const auto listed = run_cli(d, {"tools", "-p", "echoer"});
+  CHECK(contains(listed.out, "s__echo"));
+  CHECK_FALSE(contains(listed.out, "s__counter"));
+  const auto none = run_cli(d, {"tools", "-p", "x"});
+  CHECK(none.status == 2);
+  CHECK(contains(none.err, "there is no profile"));
+}
+
+TEST_CASE(
+    "structured answers: the result has the value of an answer that fits, and the model is told once what does not") {
+  model_process model(
+      R"({"models":{"once":[{"text":"seven"},{"text":"{\"n\":7}"}],"never":[{"text":"7"},{"text":"8"}]}})");
+  daemon_under_test d(asking(model));
+  caller c = d.connect();
+  const auto ask = [&](const std::string& name) {
+    return c.request("mcpbx/chat", R"({"input":"q","model":"m/)" + name +
+                                       R"(","responseFormat":{"type":"json_schema","schema":{"type":"object"}}})");
+  };
+  const auto good = ask("once");
+  CHECK(text_at(good.value, "result.stopReason") == "final");
+  CHECK(good.get("result.data.n") == json::value(7));
+  CHECK(good.get("result.rounds") == json::value(2));
+  CHECK(contains(model.log(), "Your answer does not have the form that was asked for"));
+  const auto bad = ask("never");
+  CHECK(text_at(bad.value, "result.stopReason") == "provider_error");
+  CHECK(contains(text_at(bad.value, "result.reason"), "answer: expected an object"));
+}
+
+TEST_CASE("L15: with --status model the line about the tool is the status model's") {
+  model_process model;
+  daemon_under_test d(asking(model, R"("loop":{"statusModel":"q/text Waiting for a file"})").model("q", model.entry()));
+  d.wait_ready({"s"});
+  const auto asked = start_cli(d, {"--json", "ask", "--status", "model", "-m",
+                                   R"(m/rounds-1 s__wait_for_file {"path":")" + d.file("go") + R"("})", "question"});
+  while (!contains(asked->read_line(), "Waiting for a file...")) {
+  }
+  d.write("go", "");
+  const auto end = asked->wait();
+  CHECK(end.status == 0);
+}
+
 TEST_CASE("L12: calls of one round run in parallel, and their results keep the order of the calls") {
   world places;
   // The first call ends only when the second one has run.
@@ -122,6 +186,54 @@ TEST_CASE("L12: calls of one round run in parallel, and their results keep the o
   CHECK(text_at(r.value, "result.text") == "Final: 1");
   const auto many = c.request("mcpbx/chat", R"({"input":"q","model":"m/parallel-5 a__echo {\"text\":\"t\"}"})");
   CHECK(many.get("result.toolCalls").as_array().size() == 5);
+}
+
+TEST_CASE("L20: what a tool server logs while a call runs is told as an event of that call") {
+  model_process model;
+  daemon_under_test d(asking(model));
+  d.wait_ready({"s"});
+  caller c = d.connect();
+  const auto r = c.request("mcpbx/chat", R"({"input":"q","model":"m/rounds-1 s__log {\"text\":\"half way\"}"})");
+  CHECK(text_at(r.value, "result.stopReason") == "final");
+  int logs = 0;
+  for (const auto& n : c.notifications) {
+    if (text_at(n, "params.type") != "tool_log") continue;
+    ++logs;
+    CHECK(text_at(n, "params.call") == text_at(r.value, "result.toolCalls.0.id"));
+    CHECK(text_at(n, "params.level") == "info");
+    CHECK(text_at(n, "params.data") == "half way");
+  }
+  CHECK(logs == 1);
+}
+
+TEST_CASE("L13 G3: a call that nobody allows to repeat is made once when its server dies, an allowed one again") {
+  for (const bool allowed : {false, true}) {
+    CAPTURE(allowed);
+    model_process model;
+    daemon_under_test d(config()
+                            .server("s", {"--log", "@DIR@/log"}, allowed ? R"("tools":{"retry":["crash-*"]})" : "")
+                            .model("m", model.entry()));
+    d.wait_ready({"s"});
+    caller c = d.connect();
+    const auto r = c.request("mcpbx/chat", R"({"input":"q","model":"m/rounds-1 s__crash-in-call"})");
+    CHECK(text_at(r.value, "result.stopReason") == "final");
+    CHECK(count_of(read_file(d.file("log")), "\ncall crash-in-call") == (allowed ? 3 : 1));
+  }
+}
+
+TEST_CASE("L14: a large result is cut for the model, with how to read on, and whole for the caller") {
+  model_process model;
+  daemon_under_test d(asking(model));
+  d.wait_ready({"s"});
+  caller c = d.connect();
+  const auto r = c.request("mcpbx/chat", R"({"input":"q","model":"m/rounds-1 s__big {\"n\":300000}"})");
+  CHECK(text_at(r.value, "result.stopReason") == "final");
+  CHECK(contains(r.line, "mcpbx__read_result"));
+  bool whole = false;
+  for (const auto& n : c.notifications)
+    if (text_at(n, "params.type") == "tool_result")
+      whole = text_at(n, "params.content.0.text") == std::string(300'000, 'a');
+  CHECK(whole);
 }
 
 TEST_CASE("L9 L10: errors of tools go to the model and the run goes on") {

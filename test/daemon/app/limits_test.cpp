@@ -90,3 +90,40 @@ TEST_CASE("limits: 0 is no limit in the file too, below every ceiling, and no ce
   CHECK(limits_for(bounded, bounded.find_model("m")).max_repeated_calls == 4);
   CHECK(limits_for(bounded, bounded.find_model("m")).token_budget == 5);
 }
+
+TEST_CASE("L6, L7: guidance and the texts of rounds come from the nearest level that has them") {
+  const auto all = loaded(R"({
+    "loop": {"guidance": "ours", "roundPrompts": "progressive", "roundPromptTexts": {"first": "one", "last": "three"}},
+    "models": {"m": {"api": "rehearsal", "loop": {"guidance": false, "roundPromptTexts": {"last": ""}}}},
+    "profiles": {"p": {"loop": {"guidance": true, "roundPromptTexts": {"middle": "two"}}}}
+  })");
+  const auto plain = limits_for(all, nullptr);
+  CHECK(plain.guidance);
+  CHECK(plain.guidance_text == "ours");
+  CHECK(plain.round_prompts == round_prompt_mode::progressive);
+  CHECK(plain.round_texts.first == "one");
+  CHECK_FALSE(plain.round_texts.middle);
+  const auto m = limits_for(all, all.find_model("m"));
+  CHECK_FALSE(m.guidance);
+  CHECK(m.round_texts.first == "one");
+  CHECK(m.round_texts.last == "");
+  const auto p = limits_for(all, all.find_model("m"), all.find_profile("p"));
+  CHECK(p.guidance);
+  CHECK(p.guidance_text == "");
+  CHECK(p.round_texts.middle == "two");
+  CHECK(p.round_texts.last == "");
+}
+
+TEST_CASE("L15: the status and who writes it come from the nearest level that says it") {
+  const auto all = loaded(R"({
+    "loop": {"status": "model", "statusModel": "m"},
+    "models": {"m": {"api": "rehearsal", "loop": {"status": "names"}}},
+    "profiles": {"p": {"loop": {"status": "off", "statusModel": "m/x"}}}
+  })");
+  CHECK(limits_for(all, nullptr).status == status_mode::model);
+  CHECK(limits_for(all, nullptr).status_model == "m");
+  CHECK(limits_for(all, all.find_model("m")).status == status_mode::names);
+  const auto p = limits_for(all, all.find_model("m"), all.find_profile("p"));
+  CHECK(p.status == status_mode::off);
+  CHECK(p.status_model == "m/x");
+}

@@ -43,11 +43,11 @@ TEST_CASE("models: a name or NAME/ID or nothing for the default") {
   fixture f(R"({"models": {"gpt": {"api": "openai-chat", "model": "gpt-x"}}, "defaultModel": "gpt"})");
   CHECK(f.error("") == "found gpt gpt-x");
   CHECK(f.error("gpt") == "found gpt gpt-x");
-  CHECK(f.error("gpt/other/id") == "found gpt other/id");
+  CHECK(f.error("gpt/other/id") == "found gpt/other/id other/id");  // named as a later request can ask for it again
   CHECK(f.error("demo").starts_with("found demo"));
   CHECK(f.models.find("gpt")->get() == f.models.find("")->get());
-  CHECK(f.models.entry("gpt/other") == f.all.find_model("gpt"));
-  CHECK(f.models.entry("none") == nullptr);
+  CHECK(model_entry_of(f.all, "gpt/other") == f.all.find_model("gpt"));
+  CHECK(model_entry_of(f.all, "none") == nullptr);
 }
 
 TEST_CASE("models: what cannot be used is explained") {
@@ -58,7 +58,7 @@ TEST_CASE("models: what cannot be used is explained") {
   CHECK(holds(f.error(""), "OPENAI_API_KEY"));
   CHECK(holds(f.error("gema"), "did you mean \"gemma\"?"));
   CHECK(f.models.find("gema").error().code == errc::config);
-  CHECK(holds(f.error("profile:x"), "profiles come in a later version"));
+  CHECK(holds(f.error("profile:x"), "there is no model \"profile:x\""));
   CHECK(holds(f.error("gemma"), "speaks ollama, which comes in a later version"));
   CHECK(holds(f.error("filed"), "models.filed.model"));
   CHECK(holds(f.error("unset"), "MCPBX_TEST_A"));

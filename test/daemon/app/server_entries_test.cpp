@@ -125,7 +125,9 @@ TEST_CASE("server options: every key of an entry reaches its place") {
   const auto all = loaded(R"({"toolNames": "plain", "mcpServers": {
     "a": {"command": "x", "disabled": true, "start": "lazy", "protocol": "2025-06-18", "startTimeoutMs": 1000,
           "callTimeoutMs": 2000, "callHardTimeoutMs": 3000, "idleStopMs": 4000, "maxConcurrency": 5,
-          "tools": {"allow": ["a*"], "deny": ["ab"], "rename": {"ac": "z"}}},
+          "tools": {"allow": ["a*"], "deny": ["ab"], "rename": {"ac": "z"}, "serial": ["w*"], "retry": ["r"],
+                    "callTimeoutMs": {"s*": 6}, "callHardTimeoutMs": {"s*": 7}},
+          "trustAnnotations": true, "maxRetries": 8},
     "b": {"command": "x", "toolNames": "prefixed"}}})");
   boost::asio::io_context io;
   lane resolve("resolve", 1);
@@ -143,6 +145,12 @@ TEST_CASE("server options: every key of an entry reaches its place") {
   CHECK(a.tools.allow == lines{"a*"});
   CHECK(a.tools.deny == lines{"ab"});
   CHECK(a.tools.rename.at("ac") == "z");
+  CHECK(a.calls.serial_tools == lines{"w*"});
+  CHECK(a.calls.retry == lines{"r"});
+  CHECK(a.calls.trust_annotations);
+  CHECK(a.calls.max_retries == 8);
+  CHECK(a.calls.idle.at(0) == std::pair(std::string("s*"), milliseconds(6)));
+  CHECK(a.calls.hard.at(0) == std::pair(std::string("s*"), milliseconds(7)));
   CHECK_FALSE(make_server_options(all.servers.at(1), all, "/bin", resolve, io.get_executor()).plain_names);
 }
 

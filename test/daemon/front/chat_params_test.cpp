@@ -54,7 +54,6 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
       {R"({"messages":[7]})", "params.messages[0]: "},
       {R"({"input":"a","model":7})", "params.model: expected a string, got 7"},
       {R"({"input":"a","model":""})", "params.model: expected the name of a model"},
-      {R"({"input":"a","model":"profile:x"})", "params.model: profiles are not in this version"},
       {R"({"input":"a","system":[]})", "params.system: expected a string, got an array"},
       {R"({"input":"a","tools":"x"})", "params.tools: expected an array, got \"x\""},
       {R"({"input":"a","tools":["x",1]})", "params.tools[1]: expected a string, got 1"},
@@ -74,11 +73,22 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
       {R"({"input":"a","limits":{"onLimit":"explode"}})", "params.limits.onLimit: expected \"synthesize\" or \"stop\""},
       {R"({"input":"a","limits":{"onToolError":"go"}})",
        "params.limits.onToolError: expected \"continue\" or \"stop\""},
-      {R"({"input":"a","limits":{"roundPrompts":"progressive"}})", "params.limits.roundPrompts: expected \"implicit\""},
+      {R"({"input":"a","limits":{"roundPrompts":"loud"}})",
+       "params.limits.roundPrompts: expected \"implicit\" or \"progressive\", got \"loud\""},
+      {R"({"input":"a","limits":{"roundPromptTexts":"x"}})", "params.limits.roundPromptTexts: expected an object"},
+      {R"({"input":"a","limits":{"roundPromptTexts":{"fist":"x"}}})",
+       "params.limits.roundPromptTexts: unknown member \"fist\" (did you mean \"first\"?)"},
+      {R"({"input":"a","limits":{"statusModel":""}})", "params.limits.statusModel: expected the name of a model"},
+      {R"({"input":"a","limits":{"guidance":5}})", "params.limits.guidance: expected true, false or a text, got 5"},
       {R"({"input":"a","limits":{"emptyResultText":""}})", "params.limits.emptyResultText: expected a text"},
       {R"({"input":"a","approve":"maybe"})", "params.approve: expected \"ask\", \"all\" or \"none\""},
-      {R"({"input":"a","session":"s"})", "params.session: sessions that outlive a request are not in this version"},
-      {R"({"input":"a","profile":"p"})", "params.profile: profiles are not in this version"},
+      {R"({"input":"a","session":""})", "params.session: expected the id of a session, got \"\""},
+      {R"({"input":"a","session":5})", "params.session: expected a string, got 5"},
+      {R"({"session":"s","input":"a","messages":[]})", "params: expected either input or messages, got both"},
+      {R"({"input":"a","profile":7})", "params.profile: expected a string, got 7"},
+      {R"({"input":"a","profile":""})", "params.profile: expected the name of a profile"},
+      {R"({"input":"a","profile":"p","model":"profile:q"})",
+       "params.profile: expected either a profile or a model that is one, got both"},
       {R"({"input":"a","clientTools":{}})", "params.clientTools: expected an array"},
       {R"({"input":"a","clientTools":[{"name":"a b","inputSchema":{"type":"object"}}]})",
        "params.clientTools[0]: the name \"a b\" is not made of 1 to 64 of [A-Za-z0-9_-]"},
@@ -87,7 +97,13 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
        "params.clientTools[1]: the name \"a\" is there twice"},
       {R"({"messages":[{"role":"tool","content":[{"type":"tool_result","id":"c","result":{"content":[]}}]}]})",
        "params.messages: expected the last one to be of role user"},
-      {R"({"input":"a","responseFormat":{}})", "params.responseFormat: "},
+      {R"({"input":"a","responseFormat":{}})", "params.responseFormat.type: expected \"text\""},
+      {R"({"input":"a","responseFormat":"json"})", "params.responseFormat: expected an object, got \"json\""},
+      {R"({"input":"a","responseFormat":{"type":"yaml"}})", "params.responseFormat.type: expected \"text\""},
+      {R"({"input":"a","responseFormat":{"type":"json_schema"}})",
+       "params.responseFormat.schema: expected a JSON Schema"},
+      {R"({"input":"a","responseFormat":{"type":"json_schema","shcema":{}}})",
+       "params.responseFormat: unknown member \"shcema\" (did you mean \"schema\"?)"},
       {R"({"input":"a","detach":"yes"})", "params.detach: expected true or false, got \"yes\""},
       {R"({"run":"r-1","model":"m"})", "params: expected input (a string) or messages (an array)"},
       {R"({"input":"a","modle":"x"})", "params: unknown member \"modle\" (did you mean \"model\"?)"},
@@ -117,12 +133,13 @@ TEST_CASE("a chat with everything becomes the request that says it") {
     "model":"m/x","system":"be brief","tools":["a__*","b"],"run":"r-1","stream":false,"approve":"all","detach":false,"status":"off",
     "limits":{"maxRounds":0,"maxCallsPerRound":2,"maxCalls":3,"maxConsecutiveErrors":0,"maxRepeatedCalls":5,"toolConcurrency":6,
     "timeoutMs":7,"questionTimeoutMs":8,"tokenBudget":9,"maxResultBytes":1000,"onLimit":"stop","onToolError":"stop",
-    "status":"model","emptyResultText":"none","roundPrompts":"implicit"},"_meta":{}})");
+    "status":"model","emptyResultText":"none","roundPrompts":"progressive","roundPromptTexts":{"first":"1","last":""},
+    "guidance":"carefully"},"_meta":{}})");
   CHECK(r.wrong.empty());
   CHECK(r.request.messages.size() == 2);
   CHECK(r.request.model == "m/x");
   CHECK(r.request.system == "be brief");
-  CHECK(r.request.tools == std::vector<std::string>{"a__*", "b"});
+  CHECK(r.request.tools.only == std::vector<std::string>{"a__*", "b"});
   CHECK(r.request.run == "r-1");
   CHECK(!r.request.stream);
   CHECK(!r.request.detach);
@@ -141,14 +158,22 @@ TEST_CASE("a chat with everything becomes the request that says it") {
   CHECK(l.on_tool_error == on_tool_error::stop);
   CHECK(l.status == status_mode::off);
   CHECK(l.empty_result_text == "none");
+  CHECK(l.round_prompts == round_prompt_mode::progressive);
+  CHECK(l.round_texts.first == "1");
+  CHECK_FALSE(l.round_texts.middle);
+  CHECK(l.round_texts.last == "");
+  CHECK(l.guidance);
+  CHECK(l.guidance_text == "carefully");
+  CHECK_FALSE(read(R"({"input":"a","limits":{"guidance":false}})").request.limits.guidance);
+  CHECK_FALSE(read(R"({"input":"a","limits":{"guidance":""}})").request.limits.guidance);
 }
 
 TEST_CASE("limits are those of the model and no request exceeds the ceiling") {
   chat_defaults d;
-  d.limits = [](std::string_view model) {
-    run_limits l;
-    l.max_rounds = model == "big" ? 50 : 5;
-    return l;
+  d.base = [](std::string_view model, std::string_view) {
+    chat_base b;
+    b.limits.max_rounds = model == "big" ? 50 : 5;
+    return result<chat_base>(std::move(b));
   };
   d.bound = [](std::string_view key) {
     limit_bound b;
@@ -167,6 +192,71 @@ TEST_CASE("limits are those of the model and no request exceeds the ceiling") {
   CHECK(read(R"({"input":"a","limits":{"maxConsecutiveErrors":0}})", d).request.limits.max_consecutive_errors == 9);
   CHECK(read(R"({"input":"a","limits":{"maxRepeatedCalls":0}})", d).request.limits.max_repeated_calls == 0);
   CHECK(read(R"({"input":"a","limits":{"maxRounds":0}})", d).request.limits.max_rounds == 0);
+}
+
+TEST_CASE("L17: a session is named by its id, and may come without anything new to say") {
+  CHECK(read(R"({"input":"a","session":"ses_1"})").request.session == "ses_1");
+  const auto alone = read(R"({"session":"ses_1"})");
+  CHECK(alone.wrong.empty());
+  CHECK(alone.request.messages.empty());
+  CHECK(read(R"({"input":"a"})").request.session.empty());
+}
+
+TEST_CASE(
+    "a profile comes from the request, its model, or the connection, in this order, under what the request says") {
+  auto d = some_bounds();
+  d.base = [](std::string_view model, std::string_view profile) -> result<chat_base> {
+    if (profile == "none") return fail(errc::invalid_argument, "there is no profile \"none\"");
+    chat_base b;
+    b.profile = profile;
+    b.model = model.empty() ? "the profile's" : model;
+    b.system = "be " + std::string(profile);
+    b.allow = {"f*"};
+    b.deny = {"*rm"};
+    b.approve = {"*write"};
+    b.limits.max_rounds = 4;
+    return b;
+  };
+  const auto read_as = [&](std::string_view json, std::string_view usual) {
+    mcp::param_reader in(raw_json::own(json));
+    read_result r{read_chat(in, d, usual), ""};
+    if (auto ok = in.finish(); !ok) r.wrong = ok.error().message;
+    return r;
+  };
+  CHECK(read_as(R"({"input":"a"})", "").request.profile == "");
+  CHECK(read_as(R"({"input":"a"})", "usual").request.profile == "usual");
+  CHECK(read_as(R"({"input":"a","profile":"p"})", "usual").request.profile == "p");
+  const auto named = read_as(R"({"input":"a","model":"profile:q"})", "usual");
+  CHECK(named.request.profile == "q");
+  CHECK(named.request.model == "the profile's");
+  CHECK(named.request.system == "be q");
+  CHECK(named.request.tools.allow == std::vector<std::string>{"f*"});
+  CHECK(named.request.tools.deny == std::vector<std::string>{"*rm"});
+  CHECK(named.request.approve == std::vector<std::string>{"*write"});
+  CHECK(named.request.limits.max_rounds == 4);
+  const auto over =
+      read_as(R"({"input":"a","profile":"p","model":"m","system":"mine","tools":["x"],"limits":{"maxRounds":2}})", "");
+  CHECK(over.wrong == "");
+  CHECK(over.request.model == "m");
+  CHECK(over.request.system == "mine");
+  CHECK(over.request.tools.only == std::vector<std::string>{"x"});
+  CHECK(over.request.tools.allow == std::vector<std::string>{"f*"});
+  CHECK(over.request.limits.max_rounds == 2);
+  CHECK(read_as(R"({"input":"a","profile":"none"})", "").wrong == "params.profile: there is no profile \"none\"");
+  CHECK(read_as(R"({"input":"a","model":"profile:none"})", "").wrong == "params.model: there is no profile \"none\"");
+}
+
+TEST_CASE("a response format is a schema, in our shape or in OpenAI's") {
+  const auto schema_of = [](std::string_view format) {
+    const auto r = read(R"({"input":"a","responseFormat":)" + std::string(format) + "}");
+    CHECK(r.wrong == "");
+    return std::string(r.request.answer_schema.text());
+  };
+  CHECK(schema_of(R"({"type":"text"})") == "");
+  CHECK(schema_of(R"({"type":"json_object"})") == R"({"type":"object"})");
+  CHECK(schema_of(R"({"type":"json_schema","schema":{"type": "array"}})") == R"({"type": "array"})");
+  CHECK(schema_of(R"({"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":{"type":"string"}}})") ==
+        R"({"type":"string"})");
 }
 
 TEST_CASE("L18: a named request knows what it is like, whatever its stream, and whether it names a run only") {
@@ -193,5 +283,5 @@ TEST_CASE("L18: a named request knows what it is like, whatever its stream, and 
 TEST_CASE("an empty list of tools means none of them") {
   const auto r = read(R"({"input":"a","tools":[]})");
   CHECK(r.wrong.empty());
-  CHECK(r.request.tools == std::vector<std::string>{""});
+  CHECK(r.request.tools.only == std::vector<std::string>{""});
 }

@@ -49,6 +49,7 @@ class fake_backend final : public daemon::backend {
     answered = std::move(done);
   }
   daemon::loop_counters run_counts() const override { return counts; }
+  daemon::journal& store() override { return *kept; }
   daemon::pin_register* pins() override { return register_of_pins; }
   void stop() override { ++stops; }
 
@@ -70,6 +71,7 @@ class fake_backend final : public daemon::backend {
   int stops = 0;
   daemon::pin_register* register_of_pins = nullptr;
   daemon::loop_counters counts;
+  std::unique_ptr<daemon::journal> kept = std::make_unique<daemon::memory_journal>();
 };
 
 }  // namespace mcpbx::test

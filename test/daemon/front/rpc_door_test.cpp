@@ -77,13 +77,56 @@ TEST_CASE("hello and status need no handshake") {
   const raw_json hello = result_of(f.ask(caller, request(1, "mcpbx/hello", R"({"name":"cli","cwd":"/"})")));
   CHECK(find_member(hello, "version").as_string() == "1.2.3");
   CHECK(find_member(hello, "protocol").as_integer() == 1);
-  CHECK(code_of(f.ask(caller, request(2, "mcpbx/hello", R"({"profile":"p"})"))) == -32602);
+  CHECK(code_of(f.ask(caller, request(2, "mcpbx/hello", R"({"profile":""})"))) == -32602);
   f.time.advance(milliseconds(1500));
   const raw_json status = result_of(f.ask(caller, request(3, "mcpbx/status")));
   CHECK(find_member(status, "uptimeMs").as_integer() == 1500);
   CHECK(find_member(status, "socket").as_string() == "/run/x.sock");
   CHECK(find_member(find_member(status, "callers"), "open").as_integer() == 1);
   CHECK(find_member(find_member(status, "memory"), "rssBytes").as_integer().value_or(0) > 0);
+}
+
+TEST_CASE("M4: the profile of a hello holds for runs and narrows the tools that the caller sees and calls") {
+  auto o = door_fixture::make_options();
+  o.chat.base = [](std::string_view, std::string_view profile) -> result<chat_base> {
+    if (profile != "" && profile != "reader") return fail(errc::invalid_argument, "there is no profile \"x\"");
+    chat_base b;
+    b.profile = profile;
+    if (profile == "reader") b.deny = {"*write"};
+    return b;
+  };
+  door_fixture f(o);
+  const auto entry = [](const std::string& name) {
+    auto e = std::make_shared<mcp::catalog_entry>();
+    e->name = "s__" + name;
+    e->server = "s";
+    e->tool = name;
+    e->definition = e->exposed = e->legacy = raw_json::own(R"({"name":"s__)" + name + R"("})");
+    return e;
+  };
+  f.backend.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{entry("read"), entry("write")}, 2);
+  const auto listed = [&](fake_transport::line& caller) {
+    caller.say(request(5, "mcpbx/tools"));
+    f.run();
+    f.backend.settle();
+    f.run();
+    return caller.sent.back();
+  };
+  auto& plain = f.enter();
+  auto& reader = f.enter();
+  CHECK(f.ask(reader, request(1, "mcpbx/hello", R"({"profile":"x"})")).find("there is no profile") !=
+        std::string::npos);
+  CHECK(f.ask(reader, request(2, "mcpbx/hello", R"({"profile":"reader"})")).find("\"version\"") != std::string::npos);
+  CHECK(f.ask(reader, request(3, "mcpbx/hello", R"({"name":"again"})")).find("\"version\"") != std::string::npos);
+  CHECK(listed(plain).find("s__write") != std::string::npos);
+  CHECK(listed(reader).find("s__write") == std::string::npos);
+  CHECK(listed(reader).find("s__read") != std::string::npos);
+  f.ask(reader, request(6, "mcpbx/chat", R"({"input":"q"})"));
+  f.ask(plain, request(7, "mcpbx/chat", R"({"input":"q"})"));
+  REQUIRE(f.backend.started.size() == 2);
+  CHECK(f.backend.started[0].profile == "reader");
+  CHECK(f.backend.started[0].tools.deny == std::vector<std::string>{"*write"});
+  CHECK(f.backend.started[1].profile == "");
 }
 
 TEST_CASE("G49: status names the faulty servers and L22: the histogram of depths") {

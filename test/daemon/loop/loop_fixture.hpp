@@ -279,8 +279,12 @@ class caller final : public run_feed::listener {
         r.pop();
       }
       if (!r.ended()) continue;
-      done.push_back(r.result());
-      CHECK(raw_json::parse(done.back().text()).has_value());
+      if (r.refusal()) {
+        refused.push_back(*r.refusal());
+      } else {
+        done.push_back(r.result());
+        CHECK(raw_json::parse(done.back().text()).has_value());
+      }
       readers.erase(readers.begin() + static_cast<std::ptrdiff_t>(i--));
       if (then) then();
     }
@@ -300,6 +304,7 @@ class caller final : public run_feed::listener {
   lines events;
   std::vector<std::uint64_t> numbers;  ///< of the events, `done` included
   std::vector<raw_json> done;
+  std::vector<error> refused;
   std::string last_run;
   std::function<void()> then;
   std::vector<std::unique_ptr<feed_reader>> readers;
@@ -350,6 +355,7 @@ struct fixture {
   std::function<void(std::string)> note = [this](std::string what) { kept.note(std::move(what)); };
   fake_tools tools{context};
   std::shared_ptr<scripted_model> model = std::make_shared<scripted_model>(context, note);
+  std::shared_ptr<scripted_model> quick = std::make_shared<scripted_model>(context, [](const std::string&) {});
   std::shared_ptr<scripted_client> server = std::make_shared<scripted_client>(context, "srv", note);
   caller caller_;
   std::function<bool(const mcp::catalog_entry&)> needs_yes = [](const mcp::catalog_entry& e) {
@@ -359,17 +365,21 @@ struct fixture {
   /// Why the runs of this test are not held against the folds of their records; empty: they are, at the end.
   std::string unproven;
 
-  explicit fixture(bool store_fails = false) {
+  explicit fixture(bool store_fails = false, journal* other = nullptr) {
     if (store_fails) unproven = "what a store that fails has not kept cannot be folded";
     offer({"lookup", "other"});
     runs = std::make_unique<test_runner>(
         context.get_executor(), time, random, tools,
         [this](std::string_view name) -> result<std::shared_ptr<providers::model>> {
+          if (name == "quick") return quick;
           if (!name.empty() && name != "scripted")
             return fail(errc::not_found, "there is no model \"" + std::string(name) + "\"");
           return model;
         },
-        store_fails ? static_cast<journal&>(failing) : kept, runner::options{1024, false, plain_adapter, needs_yes});
+        other         ? *other
+        : store_fails ? static_cast<journal&>(failing)
+                      : kept,
+        runner::options{1024, plain_adapter, needs_yes});
   }
   ~fixture() {
     bool joined = false;
@@ -380,6 +390,7 @@ struct fixture {
     CHECK(joined);
     CHECK(runs->active() == 0);
     CHECK(model->open == 0);
+    CHECK(quick->open == 0);
     runs.reset();
     CHECK(kept.runs().empty() == !unproven.empty());
     for (const auto& run : kept.runs()) CHECK(fault_of(*run) == "");
@@ -416,6 +427,7 @@ struct fixture {
     r.system = "be brief";
     r.messages = {providers::user_message("go")};
     limits.status = status_mode::off;
+    limits.guidance = false;
     r.limits = std::move(limits);
     return r;
   }

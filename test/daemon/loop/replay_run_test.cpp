@@ -45,7 +45,7 @@ struct replayed : fixture {
                   tools,
                   [this](std::string_view) -> result<std::shared_ptr<providers::model>> { return talk; },
                   kept,
-                  runner::options{1024, false, plain_adapter, {}}};
+                  runner::options{1024, plain_adapter, {}}};
 
   void record() { talk = providers::make_recording_model({"talk", path, {}}, model, random, blocking); }
   void play() {

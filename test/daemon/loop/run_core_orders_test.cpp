@@ -91,6 +91,8 @@ struct explorer {
   std::size_t calls;              // of such a reply
   bool inject = true;             // cancels and time-outs
   bool people = false;            // calls that need a yes, and calls of the caller's own tools
+  bool lanes = false;             // the calls of a reply run one after another
+  bool again = false;             // a call that is under way may be made once more
   std::size_t runs = 0;
 
   void finished(const script& s) {
@@ -109,6 +111,12 @@ struct explorer {
   }
 
   std::vector<record::assistant> replies(std::size_t rounds) const {
+    auto all = plain_replies(rounds);
+    if (lanes)
+      for (auto& r : all) r.lanes.assign(r.message->calls().size(), 1);
+    return all;
+  }
+  std::vector<record::assistant> plain_replies(std::size_t rounds) const {
     std::vector<record::assistant> all;
     all.push_back(reply("done"));
     if (rounds >= max_rounds_played) return all;
@@ -181,6 +189,16 @@ struct explorer {
     }
     for (std::size_t i = 0; i < s.running.size(); ++i) {
       const auto id = s.running[i];
+      if (again && s.core.attempts(id) == 1) {
+        script next = s;
+        next.running.erase(next.running.begin() + static_cast<std::ptrdiff_t>(i));
+        record::call_intent second;
+        second.call_id = id;
+        second.attempt = 2;
+        second.repeatable = true;
+        next.take(second);
+        explore(next, rounds, injected);
+      }
       // Which of them fails matters for counting only: the first of a level can.
       for (bool fails : {false, true}) {
         if (fails && !id.ends_with("c0")) continue;
@@ -236,6 +254,17 @@ TEST_CASE("run_core: every order of rounds with questions and the caller's own t
   explorer e{2, 2, true, true};
   e.explore(script(small(3, 2)), 0, false);
   CHECK(e.runs > 1000);
+}
+
+TEST_CASE("run_core: every order of calls that run one after another or are made again keeps the rules") {
+  for (bool people : {false, true}) {
+    explorer e{1, 3, true, people, true};
+    e.explore(script(small(2, 3)), 0, false);
+    CHECK(e.runs > 50);
+  }
+  explorer e{1, 2, true, false, false, true};
+  e.explore(script(small(2, 2)), 0, false);
+  CHECK(e.runs > 100);
 }
 
 TEST_CASE("G24: after a crash open calls are closed as interrupted and the run ends") {

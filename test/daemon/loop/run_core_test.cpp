@@ -466,3 +466,75 @@ TEST_CASE("L18: a cancel during the model call ends at once") {
   CHECK(s.core.reason_text() == "Unable to complete task: you asked for it.");
   CHECK_FALSE(s.model_open);
 }
+
+TEST_CASE("structured answers: one that fits ends the run, and its value is kept") {
+  auto start = opening();
+  start.answer_schema =
+      raw_json::literal(R"({"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}})");
+  script s({run_record(start)});
+  s.model(reply("```json\n{\"n\": 7}\n```"));
+  CHECK(s.core.ended());
+  CHECK(s.core.reason() == stop_reason::final);
+  CHECK(s.core.data().text() == R"({"n": 7})");
+}
+
+TEST_CASE("structured answers: the model is told once what is wrong, without tools, and may put it right") {
+  auto start = opening();
+  start.answer_schema =
+      raw_json::literal(R"({"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}})");
+  script s({run_record(start)});
+  s.model(reply("seven"));
+  CHECK_FALSE(s.core.ended());
+  CHECK(s.model_open);
+  CHECK(s.started.back() == lines{"call_model 1 without tools"});
+  CHECK(s.core.messages().back()->role == providers::role::user);
+  CHECK(s.core.messages().back()->text().find("is not one JSON value") != std::string::npos);
+  CHECK(fault_of(s.core.messages()) == "");
+  s.model(reply(R"({"n":7})"));
+  CHECK(s.core.reason() == stop_reason::final);
+  CHECK(s.core.reason_text() == "");
+  CHECK(s.core.data().text() == R"({"n":7})");
+  CHECK(s.core.rounds() == 2);
+}
+
+TEST_CASE("structured answers: one that is wrong twice is an error with its reason") {
+  auto start = opening();
+  start.answer_schema =
+      raw_json::literal(R"({"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}})");
+  script s({run_record(start)});
+  s.model(reply("seven")).model(reply(R"({"n":"7"})"));
+  CHECK(s.core.reason() == stop_reason::provider_error);
+  CHECK(s.core.reason_text().starts_with("Unable to complete task: the model's answer does not have the form"));
+  CHECK(s.core.reason_text().find("answer.n: expected an integer") != std::string::npos);
+  CHECK(s.core.data().empty());
+  CHECK(s.core.text() == R"({"n":"7"})");
+  // A crash at any point in between leads to the same end.
+  for (std::size_t cut = 1; cut < s.records.size(); ++cut) {
+    script again(std::vector<run_record>(s.records.begin(), s.records.begin() + static_cast<std::ptrdiff_t>(cut)));
+    again.settle();
+    if (again.model_open && again.core.messages().size() < 3) again.model(reply("seven"));
+    if (again.model_open) again.model(reply(R"({"n":"7"})"));
+    CHECK(again.core.reason() == stop_reason::provider_error);
+    CHECK(again.core.reason_text() == s.core.reason_text());
+  }
+}
+
+TEST_CASE(
+    "structured answers: what was made at a limit is checked too, and tools in the corrected answer are refused") {
+  run_limits l;
+  l.max_rounds = 1;
+  auto start = opening(l);
+  start.answer_schema = raw_json::literal(R"({"type":"array"})");
+  script s({run_record(start)});
+  s.model(reply("", {call("a")})).answer(answered("a")).model(reply("{}")).model(reply("[1]"));
+  CHECK(s.core.reason() == stop_reason::max_rounds);
+  CHECK(s.core.data().text() == "[1]");
+  auto second = opening();
+  second.answer_schema = start.answer_schema;
+  script t({run_record(second)});
+  t.model(reply("{}")).model(reply("", {call("a")}));
+  CHECK(t.core.ended());
+  CHECK(t.core.reason() == stop_reason::provider_error);
+  CHECK(fault_of(t.records) == "");
+  CHECK(fault_of(t.core.messages()) == "");
+}

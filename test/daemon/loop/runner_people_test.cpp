@@ -18,10 +18,6 @@ providers::tool_call_block guarded(std::string id) {
   return call(std::move(id), "srv__guarded");
 }
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 struct asking : fixture {
   asking() { offer({"lookup", "guarded"}); }
 

@@ -94,11 +94,18 @@ TEST_CASE("record format: the input of a run keeps its messages and limits") {
   CHECK((r.messages[1]->role == providers::role::user && r.messages[1]->blocks.size() == 1));
   CHECK(r.messages[1]->raw.empty());
   check_message(*r.messages[2]);
-  CHECK(r.tools == std::vector<std::string>{"files__*", "*"});
+  CHECK(r.profile == "reader");
+  CHECK(r.tools.only == std::vector<std::string>{"files__*", "*"});
+  CHECK(r.tools.allow == std::vector<std::string>{"f*"});
+  CHECK(r.tools.deny == std::vector<std::string>{"*__rm"});
   const auto& l = r.limits;
   CHECK((l.max_rounds == 11 && l.max_calls_per_round == 12 && l.max_calls == 13 && l.max_consecutive_errors == 14));
   CHECK((l.max_repeated_calls == 15 && l.tool_concurrency == 16 && l.timeout_ms == 17 && l.question_timeout_ms == 18));
   CHECK((l.token_budget == 19 && l.max_result_bytes == 20 && l.on_limit == on_limit::stop));
+  CHECK((!l.guidance && l.guidance_text == "use them well" && l.status_model == "quick-1"));
+  CHECK((l.round_prompts == round_prompt_mode::progressive && l.round_texts.first == "first {round}"));
+  CHECK((l.round_texts.middle == "" && l.round_texts.last == "last"));
+  CHECK(r.answer_schema.text() == R"({"type":  "string"})");
   CHECK((l.on_tool_error == on_tool_error::stop && l.status == status_mode::off && l.empty_result_text == "empty!"));
 }
 
@@ -135,6 +142,9 @@ TEST_CASE("record format: calls questions and ends keep every member") {
   CHECK((stop.why == stop_reason::timeout && stop.text == "time was up"));
   const auto end = again_as<record::run_ended>(11);
   CHECK((end.reason == stop_reason::repeated_calls && end.text == "the sentence"));
+  const auto line = again_as<record::status_line>(12);
+  CHECK((line.call_id == "call-7" && line.text == "Looking it up..." && line.ms == 38));
+  CHECK((line.usage.input == 33 && line.usage.output == 34 && line.usage.reasoning == 37 && line.usage.estimated));
 }
 
 TEST_CASE("record format: unknown members are ignored and absent ones have their default") {
@@ -175,4 +185,22 @@ TEST_CASE("record format: each value of an enum has its own word") {
   check_words<on_limit>(2);
   check_words<on_tool_error>(2);
   check_words<status_mode>(3);
+}
+
+TEST_CASE("L17: of what a run inherits only the number is written") {
+  record::run_started r;
+  r.run = "run-2";
+  r.messages = {providers::system_message("be brief"), providers::user_message("and now?")};
+  r.inherited = {providers::user_message("said before"), full_message()};
+  r.inherited_count = r.inherited.size();
+  const auto text = to_text(r);
+  CHECK(contains(text, R"("inherited":2)"));
+  CHECK_FALSE(contains(text, "said before"));
+  const auto back = std::get<record::run_started>(again(r));
+  CHECK((back.inherited_count == 2 && back.inherited.empty() && back.messages.size() == 2));
+  CHECK(to_text(back) == text);
+  const auto all = conversation_of(r);
+  REQUIRE(all.size() == 4);
+  CHECK((all[0]->text() == "be brief" && all[1]->text() == "said before" && all[3]->text() == "and now?"));
+  CHECK(contains(refusal_of(R"({"v":1,"type":"run_started","run":"r","inherited":-1})"), "inherited"));
 }

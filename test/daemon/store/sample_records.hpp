@@ -36,7 +36,8 @@ inline std::vector<run_record> sample_records() {
   started.principal = "uid 1000";
   started.model = "configured-1";
   started.messages = {providers::system_message("be brief"), providers::user_message(""), full_message()};
-  started.tools = {"files__*", "*"};
+  started.profile = "reader";
+  started.tools = {{"files__*", "*"}, {"f*"}, {"*__rm"}};
   started.limits = {11,
                     12,
                     13,
@@ -52,14 +53,22 @@ inline std::vector<run_record> sample_records() {
                     status_mode::off,
                     approval_mode::none,
                     true,
-                    "empty!"};
+                    "empty!",
+                    false,
+                    "use them well",
+                    round_prompt_mode::progressive,
+                    {"first {round}", "", "last"},
+                    "quick-1",
+                    true};
   started.approve = {"files__rm*"};
   started.client_tools = {raw_json::own(R"({"name":"mine","inputSchema":{"type":"object"}})")};
+  started.answer_schema = raw_json::own(R"({"type":  "string"})");
   started.detached = true;
+  started.nonce = "nonce-1";
   all.emplace_back(std::move(started));
-  all.emplace_back(record::round_started{21, "model-2", false, 22});
+  all.emplace_back(record::round_started{21, "model-2", false, 22, 33});
   all.emplace_back(record::assistant{
-      full_message(), providers::end_reason::malformed_call, "raw-reason", {23, 24, 25, 26, 27, true}, 28});
+      full_message(), providers::end_reason::malformed_call, "raw-reason", {23, 24, 25, 26, 27, true}, 28, {34, 0}});
   all.emplace_back(
       record::model_failed{{providers::model_error::kind::configuration, 503, 29, "it broke", "so far", true}, 30});
   all.emplace_back(record::question{"question-1", "approval", "call-3", raw_json::own("{\"ask\":true}"),
@@ -72,6 +81,7 @@ inline std::vector<run_record> sample_records() {
   all.emplace_back(record::caller_result{"call-5", raw_json::own("{\"content\":[]}")});
   all.emplace_back(record::cancel{stop_reason::timeout, "time was up"});
   all.emplace_back(record::run_ended{stop_reason::repeated_calls, "the sentence"});
+  all.emplace_back(record::status_line{"call-7", "Looking it up...", {33, 34, 35, 36, 37, true}, 38});
   return all;
 }
 
@@ -82,7 +92,8 @@ inline std::vector<run_record> bare_records() {
   return {record::run_started{},   record::round_started{}, reply,
           record::model_failed{},  record::question{},      record::answer{},
           record::call_intent{},   record::call_result{},   record::parked{},
-          record::caller_result{}, record::cancel{},        record::run_ended{}};
+          record::caller_result{}, record::cancel{},        record::run_ended{},
+          record::status_line{}};
 }
 
 }  // namespace mcpbx::daemon::test

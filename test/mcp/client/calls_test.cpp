@@ -434,3 +434,98 @@ TEST_CASE("G49: a server is suspect from its first time-out until a call is answ
   REQUIRE(r.supervisor->restart("srv").has_value());
   CHECK_FALSE(r.status().suspect);
 }
+
+TEST_CASE(
+    "L8 L12: at a serial server calls run in order, and waiting for a turn is not counted against a call's limits") {
+  supervisor_rig r;
+  auto o = server_named("srv");
+  o.max_concurrency = 1;
+  o.limits = {milliseconds(1000), milliseconds(1500)};
+  r.launcher.add("srv", legacy_script({"echo"}, keep_calls));
+  r.start({o});
+  CHECK(r.supervisor->snapshot()->find("srv__echo")->manner.serial);
+  box boxes[3];
+  for (int i = 0; i < 3; ++i) r.call(*r.owner("srv__echo"), boxes[i], "{\"name\":\"" + std::to_string(i) + "\"}");
+  r.turn();
+  auto& p = r.launcher.last();
+  for (int i = 0; i < 2; ++i) {
+    CHECK(p.count("tools/call") == static_cast<std::size_t>(i + 1));
+    CHECK(find_member(find_member(raw_json::own(p.last("tools/call")), "params"), "name").as_string() ==
+          std::to_string(i));
+    r.advance(700);
+    answer_last_call(p, text_result("x"));
+    r.turn();
+    CHECK(boxes[i].answered());
+  }
+  // The third has waited 1.4 s, more than the 1 s it may be silent, and has all of that second now.
+  CHECK(p.count("tools/call") == 3);
+  r.advance(999);
+  CHECK(boxes[2].times == 0);
+  r.advance(1);
+  CHECK(boxes[2].failed());
+  CHECK(boxes[2].text() == "tool server \"srv\": tools/call echo gave no sign of life for 1 s");
+}
+
+TEST_CASE("L8: waiting for a turn ends at the server's hard limit") {
+  supervisor_rig r;
+  auto o = server_named("srv");
+  o.max_concurrency = 1;
+  o.limits = {milliseconds(1000), milliseconds(1500)};
+  r.launcher.add("srv", legacy_script({"echo"}, keep_calls));
+  r.start({o});
+  box first, second;
+  r.call(*r.owner("srv__echo"), first, R"({"name":"slow"})", call_limits{milliseconds(5000), milliseconds(5000)});
+  r.call(*r.owner("srv__echo"), second);
+  r.advance(1499);
+  CHECK(second.times == 0);
+  r.advance(1);
+  CHECK(second.last.failure.code == errc::timed_out);
+  CHECK(second.text() == "tool server \"srv\": tools/call echo waited too long for other calls to end");
+  CHECK(first.times == 0);
+}
+
+TEST_CASE(
+    "L20: a server's log goes to the one call that is open there, or to the latest of one asker, else to nobody") {
+  supervisor_rig r;
+  r.launcher.add("srv", legacy_script({"echo"}, keep_calls));
+  r.start({server_named("srv")});
+  const auto owner = r.owner("srv__echo");
+  std::vector<std::string> heard;
+  const auto ask = [&](std::string name, const void* asker, bool listens = true) {
+    server_call s;
+    s.params = raw_json::literal(R"({"name":"echo"})");
+    s.what = "tools/call echo";
+    s.asker = asker;
+    if (listens)
+      s.log = [&heard, name](const raw_json& params) {
+        heard.push_back(name + " " + std::string(find_member(params, "data").text()));
+      };
+    const auto t = owner->call(std::move(s));
+    r.turn();
+    return t;
+  };
+  const auto log = [&](std::string_view data) {
+    r.launcher.last().say(R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":)" +
+                          std::string(data) + "}}");
+    r.turn();
+  };
+  const int one = 1, two = 2;
+  log("0");
+  const auto first = ask("first", &one);
+  log("1");
+  const auto second = ask("second", &one);
+  log("2");
+  const auto third = ask("third", &two);
+  log("3");  // two askers: it may be about either
+  owner->cancel(third, "enough");
+  r.turn();
+  const auto direct = ask("direct", nullptr, false);
+  log("4");
+  owner->cancel(first, "enough");
+  owner->cancel(second, "enough");
+  r.turn();
+  log("5");  // the one call that is open does not listen
+  owner->cancel(direct, "enough");
+  r.turn();
+  CHECK(heard == std::vector<std::string>{"first 1", "second 2"});
+}

@@ -168,6 +168,43 @@ TEST_CASE("ten thousand tools make one list, once") {
   CHECK(n == 10'000);
 }
 
+TEST_CASE("L8 L12 L13: how a tool is called comes from its server's entry and, where they are trusted, its own hints") {
+  auto configured = server("s");
+  configured.calls.limits = {milliseconds(1000), milliseconds(5000)};
+  configured.calls.serial_tools = {"write_*"};
+  configured.calls.retry = {"write_again"};
+  configured.calls.idle = {{"slow_*", milliseconds(9000)}, {"*_much", milliseconds(2000)}};
+  configured.calls.hard = {{"*_much", milliseconds(3000)}, {"short", milliseconds(500)}};
+  configured.calls.max_retries = 4;
+  const auto manner = [&](std::string_view name, std::string_view hints = "{}") {
+    catalog_builder b({configured});
+    const auto definition = raw_json::own(
+        "{\"name\":" + quoted(name) + R"(,"inputSchema":{"type":"object"},"annotations":)" + std::string(hints) + "}");
+    b.set_tools(0, std::make_shared<std::vector<tool_view>>(1, *read_tool(definition)));
+    return b.build()->entries()[0]->manner;
+  };
+  CHECK(manner("write_a").serial);
+  CHECK_FALSE(manner("read_a").serial);
+  CHECK(manner("write_again").max_retries == 4);
+  CHECK(manner("write_a", R"({"idempotentHint":true})").max_retries == 0);
+  CHECK_FALSE(manner("plain").limits.has_value());
+  const auto slow = manner("slow_much").limits;  // the first glob counts, and the hard limit is never the shorter one
+  REQUIRE(slow);
+  CHECK(slow->idle.count() == 9000);
+  CHECK(slow->hard.count() == 9000);
+  const auto brief = manner("short").limits;
+  REQUIRE(brief);
+  CHECK(brief->idle.count() == 1000);
+  CHECK(brief->hard.count() == 1000);
+
+  configured.calls.trust_annotations = true;
+  CHECK(manner("write_a", R"({"idempotentHint":true})").max_retries == 4);
+  CHECK(manner("read_a", R"({"readOnlyHint":true})").max_retries == 4);
+  CHECK(manner("other", R"({"destructiveHint":false})").max_retries == 0);
+  configured.calls.serial = true;
+  CHECK(manner("read_a").serial);
+}
+
 TEST_CASE("G37: a withheld tool is in no list, keeps its name, and says why it is withheld") {
   catalog_builder b({server("s", {{}, {"denied"}, {{"log", "history"}}}), server("p", {}, true)});
   const auto why = std::make_shared<const std::string>("its definition changed");

@@ -26,6 +26,7 @@ class session_rig final : public mcp::session_events {
   time_point now = time_point{} + std::chrono::hours(1);
   std::vector<std::string> sent;
   std::vector<mcp::tool_list> lists;
+  std::vector<std::string> logs;
   int ready = 0;
   std::string refused, hangs, problem;
   std::size_t unsent = 0;
@@ -116,6 +117,7 @@ class session_rig final : public mcp::session_events {
   void session_refused(const error& why) override { refused = why.message; }
   void session_tools(mcp::tool_list tools) override { lists.push_back(std::move(tools)); }
   void session_problem(const std::string& what) override { problem = what; }
+  void session_log(const raw_json& params) override { logs.emplace_back(params.text()); }
   void session_hangs(const std::string& why) override { hangs = why; }
 };
 

@@ -63,6 +63,13 @@ TEST_CASE("a modern server is told who asks with each request") {
     m.progress_token = 3;
     CHECK(edited(R"({"name":"echo"})", m) == "{\"_meta\":{" + members + R"(,"progressToken":3},"name":"echo"})");
   }
+  SUBCASE("with logs from a level on") {
+    auto m = modern();
+    m.log_level = "info";
+    const auto wanted = members + R"(,"io.modelcontextprotocol/logLevel":"info")";
+    CHECK(edited(R"({"name":"echo"})", m) == "{\"_meta\":{" + wanted + R"(},"name":"echo"})");
+    CHECK(edited(R"({"_meta":{},"name":"echo"})", m) == "{\"_meta\":{" + wanted + R"(},"name":"echo"})");
+  }
   SUBCASE("the caller's identity and capabilities stand in for ours") {
     auto m = modern();
     m.client_info = json(R"({"name":"host"})");

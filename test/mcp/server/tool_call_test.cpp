@@ -61,6 +61,21 @@ TEST_CASE("arguments reach the server byte for byte and only the name changes") 
   }
 }
 
+TEST_CASE("L8: a tool's own time limits go with a caller's calls of it") {
+  one_server s;
+  auto brief = std::make_shared<mcp::catalog_entry>(*make_tool(s.server, "files__brief", "brief"));
+  brief->manner.limits = mcp::call_limits{milliseconds(5), milliseconds(7)};
+  s.caller.host.catalog = std::make_shared<mcp::catalog>(
+      std::vector<mcp::entry_ptr>{brief, make_tool(s.server, "files__read", "read")}, 2);
+  s.call(R"({"name":"files__brief"})");
+  s.call(R"({"name":"files__read"})", 2);
+  REQUIRE(s.server->calls.size() == 2);
+  REQUIRE(s.server->calls[0].limits.has_value());
+  CHECK(s.server->calls[0].limits->idle.count() == 5);
+  CHECK(s.server->calls[0].limits->hard.count() == 7);
+  CHECK_FALSE(s.server->calls[1].limits.has_value());
+}
+
 TEST_CASE("results and errors reach the caller byte for byte") {
   for (const auto& value : corpus()) {
     CAPTURE(value.substr(0, 200));

@@ -195,4 +195,12 @@ TEST_CASE("decoder: a stream that never says how much it counted is estimated") 
   CHECK(d.reply->usage.output > 0);
 }
 
+TEST_CASE("L8: a stream that counts nothing in its usage is estimated too") {
+  const auto d = decode(stream({delta(R"({"content":"some words"})"), finish("stop"),
+                                R"({"choices":[],"usage":{"prompt_tokens":0,"completion_tokens":0}})"}));
+  REQUIRE(d.reply);
+  CHECK(d.reply->usage.estimated);
+  CHECK(d.reply->usage.output > 0);
+}
+
 }  // namespace

@@ -184,4 +184,45 @@ TEST_CASE("encode: a further round begins with the very bytes of the one before"
         second.body.pieces()[second.body.pieces().size() - 2].text().data());
 }
 
+TEST_CASE(
+    "L6: a note stands at the end of the last message of this call only, and leaves what is before it as it was") {
+  model_request r;
+  r.messages = {system_message("s"), user_message("q")};
+  r.note = "round 1";
+  CHECK(body(r).find(R"({"role":"user","content":"q\n\nround 1"}])") != std::string::npos);
+  r.messages.push_back(assistant("", {call("a", "add", "{}"), call("b", "add", "{}")}));
+  r.messages.push_back(
+      results({{"a", "add", raw_json::literal(R"({"content":[{"type":"text","text":"1"}]})"), false},
+               {"b", "add", raw_json::literal(R"({"content":[{"type":"text","text":"2"}]})"), false}}));
+  r.note = "round 2";
+  const auto second = body(r);
+  CHECK(second.find(R"({"role":"user","content":"q"})") != std::string::npos);
+  CHECK(second.find(R"("content":"1"},{"role":"tool","tool_call_id":"b","content":"2\n\nround 2"}])") !=
+        std::string::npos);
+  r.note = "";
+  CHECK(body(r).find("round") == std::string::npos);
+  // The next round begins with the same bytes, up to the note.
+  const auto third = body(r);
+  CHECK(third.starts_with(second.substr(0, second.find("\\n\\nround 2"))));
+  auto picture = std::make_shared<message>();
+  picture->blocks.emplace_back(image_block{"image/png", "aGk=", ""});
+  r.messages = {picture};
+  r.note = "look";
+  CHECK(body(r).find(R"(}},{"type":"text","text":"look"}]})") != std::string::npos);
+}
+
+TEST_CASE("encode: the schema of the answer goes to endpoints that take one, beside the tools") {
+  auto tools = std::make_shared<tool_set>();
+  tools->tools.push_back({"now", "", {}});
+  model_request r;
+  r.messages = {user_message("q")};
+  r.tools = tools;
+  r.answer_schema = raw_json::literal(R"({"type": "array"})");
+  CHECK(body(r).find("response_format") == std::string::npos);
+  auto o = options();
+  o.answer_schema = true;
+  CHECK(body(r, o).ends_with(
+      R"(}}],"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":{"type": "array"}}}})"));
+}
+
 }  // namespace

@@ -1,0 +1,53 @@
+// See profiles.hpp.
+#include "daemon/app/profiles.hpp"
+
+#include "daemon/app/limits.hpp"
+#include "daemon/app/models.hpp"
+#include "daemon/app/system_references.hpp"
+#include "mcp/support/text.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::daemon {
+namespace {
+
+result<const conf::profile_entry*> find_profile(const conf::configuration& all, std::string_view name) {
+  if (const auto* found = all.find_profile(name)) return found;
+  std::vector<std::string_view> names;
+  for (const auto& p : all.profiles) names.push_back(p.name);
+  auto what = "there is no profile \"" + std::string(cut_utf8(printable(name), 100)) + "\"" + did_you_mean(name, names);
+  if (names.empty()) what += "; the configuration has no \"profiles\"";
+  return fail(errc::invalid_argument, std::move(what));
+}
+
+}  // namespace
+
+result<chat_base> base_for(const conf::configuration& all, std::string_view model, std::string_view profile) {
+  constexpr std::string_view mark = "profile:";
+  if (model.empty() && profile.empty() && all.default_model && all.default_model->starts_with(mark))
+    profile = std::string_view(*all.default_model).substr(mark.size());
+  chat_base base;
+  base.model = model;
+  const conf::profile_entry* p = nullptr;
+  if (!profile.empty()) {
+    auto found = find_profile(all, profile);
+    if (!found) return std::unexpected(std::move(found.error()));
+    p = *found;
+    base.profile = p->name;
+    if (base.model.empty()) base.model = meant_model(all, std::string(mark) + p->name);
+    base.allow = p->tools.allow;
+    base.deny = p->tools.deny;
+    base.approve = p->approve;
+    if (p->system) {
+      auto system = resolve_now(*p->system);
+      if (!system) return std::unexpected(std::move(system.error()));
+      base.system = std::move(*system);
+    }
+  }
+  base.limits = limits_for(all, model_entry_of(all, base.model), p);
+  return base;
+}
+
+}  // namespace mcpbx::daemon

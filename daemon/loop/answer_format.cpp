@@ -1,0 +1,37 @@
+// See answer_format.hpp.
+#include "daemon/loop/answer_format.hpp"
+
+#include "providers/schema/json_schema.hpp"
+
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+std::string_view trimmed(std::string_view s) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const auto from = s.find_first_not_of(blanks);
+  return from == s.npos ? std::string_view() : s.substr(from, s.find_last_not_of(blanks) - from + 1);
+}
+
+std::string_view unfenced(std::string_view s) {
+  constexpr std::string_view fence = "```";
+  s = trimmed(s);
+  const auto line = s.find('\n');
+  if (line == s.npos || !s.starts_with(fence) || !s.substr(line).ends_with(fence)) return s;
+  return trimmed(s.substr(line, s.size() - line - fence.size()));
+}
+
+}  // namespace
+
+checked_answer check_answer(std::string_view text, const raw_json& schema) {
+  auto value = raw_json::parse(unfenced(text));
+  if (!value) return {{}, "- the answer is not one JSON value: " + value.error().message};
+  const auto compiled = providers::json_schema::compile(schema);
+  if (!compiled) return {std::move(*value), ""};  // checked when the request came
+  const auto verdict = compiled->check(*value);
+  if (!verdict.violations.empty()) return {{}, describe(verdict.violations, "answer")};
+  return {std::move(*value), ""};
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,14 @@
+// Tool output set apart from what people wrote (guarantees row 40): between two marks that the output cannot contain.
+#pragma once
+#include "mcp/support/raw_json.hpp"
+
+#include <string_view>
+
+namespace mcpbx::daemon {
+
+/// `shown` between a mark that names `nonce` and its end. Inside, texts lose control, bidi and zero-width characters
+/// and the nonce itself, so that nothing in there can close the mark. Of members other than content and isError nothing
+/// is left: structured content that stands alone becomes text. Pure.
+raw_json marked_as_data(const raw_json& shown, std::string_view nonce);
+
+}  // namespace mcpbx::daemon

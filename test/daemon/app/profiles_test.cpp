@@ -1,0 +1,84 @@
+// What a request starts from: configuration, model and profile over each other.
+#include "daemon/app/profiles.hpp"
+
+#include "daemon/app/models.hpp"
+#include "test/daemon/app/loaded.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using mcpbx::daemon::test::loaded;
+
+namespace {
+
+const char* const sample = R"({
+  "models": {"big": {"api": "openai-chat", "model": "x", "loop": {"maxRounds": 6, "maxCalls": 60, "timeoutMs": 6000}},
+             "small": {"api": "rehearsal", "loop": {"maxRounds": 2}}},
+  "defaultModel": "small",
+  "loop": {"maxRounds": 5, "maxCalls": 50, "tokenBudget": 500, "timeoutMs": 5000, "max": {"maxRounds": 8}},
+  "profiles": {"reader": {"model": "big", "system": "Read only.", "approve": ["files__*"],
+                          "tools": {"allow": ["files__*"], "deny": ["*__delete"]}, "loop": {"maxCalls": 70, "maxRounds": 9}},
+               "bare": {}}
+})";
+
+}  // namespace
+
+TEST_CASE("profiles: configuration, model and profile are laid over each other, and loop.max over all") {
+  const auto all = loaded(sample);
+  const auto b = base_for(all, "", "reader");
+  REQUIRE(b.has_value());
+  CHECK(b->profile == "reader");
+  CHECK(b->model == "big");
+  CHECK(b->system == "Read only.");
+  CHECK(b->allow == std::vector<std::string>{"files__*"});
+  CHECK(b->deny == std::vector<std::string>{"*__delete"});
+  CHECK(b->approve == std::vector<std::string>{"files__*"});
+  CHECK(b->limits.max_rounds == 8);      // the profile's 9, under loop.max
+  CHECK(b->limits.max_calls == 70);      // the profile's
+  CHECK(b->limits.timeout_ms == 6000);   // the model's
+  CHECK(b->limits.token_budget == 500);  // the configuration's
+  const auto other = base_for(all, "small", "reader");
+  CHECK(other->model == "small");
+  CHECK(other->limits.timeout_ms == 5000);
+  CHECK(other->limits.max_calls == 70);
+}
+
+TEST_CASE("profiles: without one the model decides alone, and a profile without a model takes the default") {
+  const auto all = loaded(sample);
+  CHECK(base_for(all, "", "")->limits.max_rounds == 2);
+  CHECK(base_for(all, "big", "")->limits.max_rounds == 6);
+  CHECK(base_for(all, "big", "")->profile == "");
+  const auto bare = base_for(all, "", "bare");
+  CHECK(bare->limits.max_rounds == 2);
+  CHECK(meant_model(all, "profile:bare") == "small");
+}
+
+TEST_CASE("profiles: the default may be one, for requests that name neither model nor profile") {
+  const auto all = loaded(R"({"models": {"m": {"api": "rehearsal"}}, "defaultModel": "profile:p",
+    "profiles": {"p": {"model": "m/x", "system": "s"}, "q": {}}})");
+  const auto b = base_for(all, "", "");
+  CHECK(b->profile == "p");
+  CHECK(b->model == "m/x");
+  CHECK(b->system == "s");
+  CHECK(base_for(all, "m", "")->profile == "");
+  CHECK(base_for(all, "", "q")->system == "");
+  CHECK(meant_model(all, "profile:q") == "m/x");
+  CHECK(model_entry_of(all, "")->name == "m");
+}
+
+TEST_CASE("E1: an unknown profile is told with the nearest name") {
+  const auto b = base_for(loaded(sample), "", "raeder");
+  REQUIRE_FALSE(b.has_value());
+  CHECK(b.error().message == "there is no profile \"raeder\" (did you mean \"reader\"?)");
+  const auto none = base_for(loaded("{}"), "", "x");
+  CHECK(none.error().message == "there is no profile \"x\"; the configuration has no \"profiles\"");
+}
+
+TEST_CASE("profiles: a system prompt may come from a variable and from nothing slower") {
+  const auto b = base_for(loaded(R"({"profiles": {"p": {"system": "${file:/x}"}}})"), "", "p");
+  REQUIRE_FALSE(b.has_value());
+  CHECK(b.error().message.find("profiles.p.system") != std::string::npos);
+}
