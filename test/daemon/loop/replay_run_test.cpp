@@ -14,6 +14,26 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
+/// A model whose calls are noted, as those of the scripted one are.
+class noted_model final : public providers::model {
+ public:
+  noted_model(std::shared_ptr<providers::model> inner, std::function<void(std::string)> note)
+      : inner_(std::move(inner)), note_(std::move(note)) {}
+  const std::string& name() const override { return inner_->name(); }
+  const std::string& id() const override { return inner_->id(); }
+  const std::string& api() const override { return inner_->api(); }
+  std::string_view default_system() const override { return inner_->default_system(); }
+  std::unique_ptr<providers::model_call> start(providers::model_request request,
+                                               providers::model_events& events) override {
+    note_("model");
+    return inner_->start(std::move(request), events);
+  }
+
+ private:
+  std::shared_ptr<providers::model> inner_;
+  std::function<void(std::string)> note_;
+};
+
 /// A runner like the fixture's, for any model.
 struct replayed : fixture {
   mcpbx::test::temporary_directory folder;
@@ -35,7 +55,7 @@ struct replayed : fixture {
   void play() {
     auto header = providers::read_recording_header(path);
     REQUIRE_MESSAGE(header.has_value(), (header ? "" : header.error().message));
-    talk = providers::make_replay_model({"talk", path, *header, {}}, blocking);
+    talk = std::make_shared<noted_model>(providers::make_replay_model({"talk", path, *header, {}}, blocking), note);
   }
   /// A run to its end.
   caller go(std::string question) {
