@@ -109,6 +109,7 @@ const section_spec& server_keys() {
     key<&e::approve>("approve", "Globs of the tools that need a yes of the caller inside a run.").like(forms::tool_glob),
     key<&e::may_call>("mayCall", "Whether the server's own processes may connect to the daemon's socket."),
     key<&e::orphans>("orphans", "What becomes of processes that the server leaves behind."),
+    key<&e::pin>("pin", "What becomes of tools whose definition is not the one that was pinned: offered, offered with a warning, or not offered until approved."),
   }, {}, {"command", "url"}, true};
   return s;
 }
@@ -159,6 +160,8 @@ const section_spec& profile_keys() {
 const section_spec& store_keys() {
   static const section_spec s{"store", {
     key<&store_settings::url>("url", "Where runs are kept: none, sqlite: (in the state directory), sqlite:PATH or postgresql://….").like(forms::store_url),
+    key<&store_settings::max_age_days>("maxAgeDays", "How many days after its last use a session is kept; 0: for ever.").range(0, 36'500),
+    key<&store_settings::max_bytes>("maxBytes", "How many bytes of records are kept before the longest unused sessions go; 0: no limit.").range(0, 1024 * gib),
   }};
   return s;
 }
@@ -206,6 +209,7 @@ const section_spec& root_section() {
     section<&c::http>("http", "The HTTP entrance on a TCP port of this machine.", http_keys()),
     section<&c::limits>("limits", "Bounds that protect the daemon.", limit_keys()),
     section<&c::log>("log", "The daemon's log.", log_keys()),
+    key<&c::audit>("audit", "A file that gets a line for every tool call: off, on (audit.jsonl in the state directory), or its path.").like(forms::filled),
     key<&c::idle_exit_ms>("idleExitMs", "When a daemon that the CLI started ends without callers and runs; 0: never.").range(0, week),
   }};
   return s;

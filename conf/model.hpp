@@ -68,6 +68,14 @@ struct server_entry {
   std::vector<std::string> approve;  ///< globs of tools that need a yes
   bool may_call = false;             ///< whether the server's own processes may connect to our socket
   orphan_policy orphans = orphan_policy::end;
+  std::optional<pin_mode> pin;  ///< unset: see pinning()
+
+  /// How definitions are pinned: `pin`, else warn for a program, block for an address, off for the bundled toolbox.
+  pin_mode pinning() const noexcept {
+    if (pin) return *pin;
+    if (bundled) return pin_mode::off;
+    return url ? pin_mode::block : pin_mode::warn;
+  }
 };
 
 /// The limits and manners of a run. Unset members leave the word to the next level: request, profile, model,
@@ -132,7 +140,9 @@ struct profile_entry {
 };
 
 struct store_settings {
-  std::optional<reference_string> url;  ///< none, sqlite:…, postgresql://…; unset: the daemon's default
+  std::optional<reference_string> url;     ///< none, sqlite:…, postgresql://…; unset: the daemon's default
+  std::int64_t max_age_days = 0;           ///< since a session was last used; 0: no limit
+  std::int64_t max_bytes = 1'073'741'824;  ///< of the records of all sessions; 0: no limit
 };
 
 struct http_settings {
@@ -167,7 +177,8 @@ struct configuration {
   http_settings http;
   limit_settings limits;
   log_settings log;
-  milliseconds idle_exit_ms{900'000};  ///< of a daemon that the CLI started; 0: never
+  std::variant<bool, std::string> audit = false;  ///< on, off, or the path of its file
+  milliseconds idle_exit_ms{900'000};             ///< of a daemon that the CLI started; 0: never
 
   std::vector<notice> notices;
   std::vector<std::string> sources;  ///< the files that were read, in order

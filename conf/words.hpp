@@ -13,6 +13,8 @@ enum class start_mode : std::uint8_t { eager, lazy };
 enum class sharing_mode : std::uint8_t { shared, per_caller, per_run };
 /// What becomes of processes that a tool server leaves behind.
 enum class orphan_policy : std::uint8_t { end, keep };
+/// What becomes of tool definitions that are not those that were pinned.
+enum class pin_mode : std::uint8_t { off, warn, block };
 /// How tools are called: `server__tool`, or the server's own name.
 enum class name_style : std::uint8_t { prefixed, plain };
 /// Which API a model entry speaks; rehearsal and replay need no network.
@@ -46,6 +48,8 @@ template <>
 inline constexpr std::array<std::string_view, 3> words_of<sharing_mode>{"shared", "perCaller", "perRun"};
 template <>
 inline constexpr std::array<std::string_view, 2> words_of<orphan_policy>{"end", "keep"};
+template <>
+inline constexpr std::array<std::string_view, 3> words_of<pin_mode>{"off", "warn", "block"};
 template <>
 inline constexpr std::array<std::string_view, 2> words_of<name_style>{"prefixed", "plain"};
 template <>

@@ -3,6 +3,7 @@
 
 #include "conf/files.hpp"
 #include "conf/places.hpp"
+#include "daemon/app/guard.hpp"
 #include "daemon/app/limits.hpp"
 #include "daemon/app/logging.hpp"
 #include "daemon/app/models.hpp"
@@ -11,6 +12,9 @@
 #include "daemon/app/store.hpp"
 #include "daemon/front/backend.hpp"
 #include "daemon/front/rpc_door.hpp"
+#include "daemon/guard/audit_log.hpp"
+#include "daemon/guard/audited_journal.hpp"
+#include "daemon/guard/pin_keeper.hpp"
 #include "daemon/loop/runner.hpp"
 #include "daemon/loop/tool_source.hpp"
 #include "daemon/store/journal.hpp"
@@ -94,15 +98,17 @@ class parts {
         log_(level_of(o, config_)),
         time_(io_.get_executor()),
         keeper_(io_.get_executor(), keeper, server_framing(), [this] { servers_.keeper_replaced(); }),
-        servers_(time_, random_, keeper_, {.version = MCPBX_VERSION}),
+        pins_(io_.get_executor(), time_, pin_options(config_, conf::environment::of_process())),
+        audit_(make_audit()),
+        servers_(time_, random_, keeper_, {.version = MCPBX_VERSION, .gate = &pins_}),
         tools_(servers_),
         http_(io_.get_executor(), time_, resolve_, compute_, {}),
         models_(config_, io_.get_executor(), http_, time_, random_, resolve_),
-        journal_(make_journal(config_, conf::environment::of_process(), io_.get_executor(), time_)),
+        journal_(make_run_journal(o.private_folder.empty())),
         runs_(io_.get_executor(), time_, random_, tools_, [this](std::string_view name) { return models_.find(name); },
               *journal_,
               {.guidance = guidance(), .needs_approval = [this](const mcp::catalog_entry& e) { return needs_yes(e); }}),
-        backend_(servers_, runs_, [this] { stop("asked to by a caller"); }),
+        backend_(servers_, runs_, *journal_, pins_, [this] { stop("asked to by a caller"); }),
         door_(io_.get_executor(), time_, backend_, door_options(), [this](pid_t pid) { return admit(pid); }),
         signals_(io_.get_executor()) {}
 
@@ -151,6 +157,18 @@ class parts {
     return on == nullptr || *on;
   }
 
+  std::unique_ptr<audit_log> make_audit() {
+    auto o = audit_options(config_, conf::environment::of_process());
+    return o ? std::make_unique<audit_log>(io_.get_executor(), time_, std::move(*o)) : nullptr;
+  }
+
+  // A private daemon, beside the usual one, keeps only what it is told to.
+  std::unique_ptr<journal> make_run_journal(bool by_default) {
+    auto made = make_journal(config_, conf::environment::of_process(), io_.get_executor(), time_, by_default);
+    if (!audit_) return made;
+    return std::make_unique<audited_journal>(std::move(made), *audit_, time_);
+  }
+
   // `approve` of a server's entry names its tools by their own names (L19).
   bool needs_yes(const mcp::catalog_entry& tool) const {
     const auto* entry = config_.find_server(tool.server);
@@ -165,6 +183,7 @@ class parts {
     o.max_callers = static_cast<std::size_t>(config_.limits.callers);
     o.session.version = MCPBX_VERSION;
     o.framing = framing(false);
+    o.audit = audit_.get();
     o.chat.limits = [this](std::string_view model) { return limits_for(config_, models_.entry(model)); };
     o.chat.bound = [this](std::string_view key) { return bound_of(config_, key); };
     return o;
@@ -255,6 +274,8 @@ class parts {
   lane resolve_{"resolve", 4};
   lane compute_{"compute", 1};
   mcp::keeper keeper_;
+  pin_keeper pins_;
+  std::unique_ptr<audit_log> audit_;  // null: off
   mcp::supervisor servers_;
   supervised_tools tools_;
   http::client http_;

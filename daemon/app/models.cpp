@@ -168,7 +168,7 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
                     ", which comes in a later version; this one speaks openai-chat, rehearsal and replay");
 
   providers::chat_model_options o;
-  o.name = e.name;
+  o.name = id.empty() ? e.name : e.name + "/" + std::string(id);  // as a later request can name it again
   o.api = conf::to_string(*e.api);
   o.wire.model = id;
   if (id.empty()) {

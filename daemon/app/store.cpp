@@ -6,10 +6,14 @@
 #include "conf/references.hpp"
 #include "daemon/app/system_references.hpp"
 #include "daemon/loop/recovery.hpp"
-#include "daemon/store/sqlite_journal.hpp"
+#include "daemon/store/lane_journal.hpp"
+#include "daemon/store/sqlite_file.hpp"
+#include "mcp/support/log.hpp"
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/post.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,10 +23,19 @@ namespace {
 
 constexpr std::string_view sqlite_scheme = "sqlite:";
 
+// Whose place cannot be told: only what is kept is out of service.
 class unavailable_journal final : public journal {
  public:
-  explicit unavailable_journal(std::string why) : why_(std::move(why)) {}
+  unavailable_journal(boost::asio::any_io_executor executor, std::string why)
+      : executor_(std::move(executor)), why_(std::move(why)) {}
   std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(why_); }
+  bool keeps_sessions() const override { return true; }
+  void load_history(std::string, answer<history> then) override { refuse(std::move(then)); }
+  void list_sessions(session_query, answer<std::vector<session_row>> then) override { refuse(std::move(then)); }
+  void read_session(std::string, answer<session_contents> then) override { refuse(std::move(then)); }
+  void erase_session(std::string, answer<void> then) override { refuse(std::move(then)); }
+  void take_unfinished(answer<std::vector<unfinished_run>> then) override { refuse(std::move(then)); }
+  void find_ended(std::string, answer<std::vector<run_record>> then) override { refuse(std::move(then)); }
 
  private:
   struct one final : run_journal {
@@ -32,12 +45,17 @@ class unavailable_journal final : public journal {
     }
     std::string why;
   };
+  template <class T>
+  void refuse(answer<T> then) {
+    boost::asio::post(executor_, [then = std::move(then), why = why_] { then(fail(errc::io, why)); });
+  }
+  boost::asio::any_io_executor executor_;
   std::string why_;
 };
 
 // The value of store.url; files and programs would have to be waited for.
 result<std::string> url_of(const conf::configuration& config) {
-  if (!config.store.url) return std::string("none");
+  if (!config.store.url) return std::string(sqlite_scheme);
   if (conf::needs_lane(*config.store.url))
     return fail(errc::config, "store.url: ${file:…} and ${cmd:…} work for credentials only; use ${env:…} here");
   system_references source;
@@ -62,16 +80,24 @@ result<sqlite_file::options> place_of(std::string_view path, const conf::environ
 }  // namespace
 
 std::unique_ptr<journal> make_journal(const conf::configuration& config, const conf::environment& env,
-                                      boost::asio::any_io_executor executor, time_source& time) {
+                                      boost::asio::any_io_executor executor, time_source& time, bool by_default) {
+  if (!config.store.url && !by_default) return std::make_unique<memory_journal>();
   const auto url = url_of(config);
-  if (!url) return std::make_unique<unavailable_journal>(url.error().message);
+  if (!url) return std::make_unique<unavailable_journal>(std::move(executor), url.error().message);
   if (!url->starts_with(sqlite_scheme)) return std::make_unique<memory_journal>();
   auto place = place_of(std::string_view(*url).substr(sqlite_scheme.size()), env);
-  if (!place) return std::make_unique<unavailable_journal>(place.error().message);
-  sqlite_journal::options o;
-  o.file = std::move(*place);
-  o.recovery = recovery_of;
-  return std::make_unique<sqlite_journal>(std::move(executor), time, std::move(o));
+  if (!place && !config.store.url) {
+    log::warn("runs are not kept: " + place.error().message);
+    return std::make_unique<memory_journal>();
+  }
+  if (!place) return std::make_unique<unavailable_journal>(std::move(executor), place.error().message);
+  lane_journal::options o;
+  o.rules.recovery = recovery_of;
+  o.rules.fold = folded;
+  constexpr std::int64_t day_ms = 86'400'000;
+  o.keep = {config.store.max_age_days * day_ms, config.store.max_bytes};
+  return std::make_unique<lane_journal>(std::move(executor), time, std::make_unique<sqlite_file>(std::move(*place)),
+                                        std::move(o));
 }
 
 }  // namespace mcpbx::daemon

@@ -23,25 +23,24 @@ struct later {
   std::string_view verb, what;
 };
 // Verbs of the contract whose part of the daemon is not built yet.
-constexpr std::array<later, 15> verbs_to_come{{
+constexpr std::array<later, 14> verbs_to_come{{
     {"chat", "conversations at the terminal"},
     {"resources", "resources of tool servers"},
     {"prompts", "prompts of tool servers"},
     {"reload", "reloading the configuration; `mcpbx stop` and the next command start anew"},
     {"logs", "reading logs; a daemon that this program started writes mcpbxd.log in its state folder"},
     {"models", "listing models"},
-    {"sessions", "the journal of sessions"},
     {"add", "changing the configuration"},
     {"remove", "changing the configuration"},
     {"import", "importing the configuration of other programs"},
     {"doctor", "the check-up"},
     {"completion", "shell completion"},
-    {"pins", "pinned tool definitions"},
     {"auth", "authorization of remote servers"},
     {"answer", "answering a question of a run"},
 }};
-constexpr std::array<std::string_view, 11> verbs_here{"ask",     "tools", "call", "servers", "status",   "wait",
-                                                      "restart", "stop",  "mcp",  "help",    "--version"};
+constexpr std::array<std::string_view, 13> verbs_here{"ask",    "tools", "call",     "servers", "sessions",
+                                                      "status", "wait",  "restart",  "stop",    "pins",
+                                                      "mcp",    "help",  "--version"};
 
 int not_yet(terminal& screen, std::string_view what) {
   screen.error(std::string(what) + " comes in a later version of mcpbx");
@@ -98,9 +97,8 @@ int run(int argc, char** argv) {
   app.fallthrough();
 
   ask_options question;
-  std::string globs, profile, session;
+  std::string globs, profile;
   std::vector<std::string> files;
-  bool go_on = false;
   const auto add_verb = [&](const char* name, const char* what, std::string_view more = {}) {
     auto* v = app.add_subcommand(name, what)->group("Verbs");
     v->footer(std::string(more));
@@ -111,6 +109,8 @@ int run(int argc, char** argv) {
       ->required()
       ->type_name("");
   verb->add_option("-m,--model", question.model, "a configured model, or NAME/ID")->type_name("MODEL");
+  verb->add_option("-s,--session", question.session, "go on with this session")->type_name("ID");
+  verb->add_flag("-c,--continue", question.latest, "go on with the session that was used last");
   verb->add_option("--system", question.system, "the system prompt")->type_name("TEXT");
   verb->add_option("--tools", globs, "only tools that match one of these patterns")->type_name("GLOB[,GLOB]");
   const auto [least_rounds, most_rounds] = conf::find_loop_number("maxRounds").range();
@@ -128,15 +128,14 @@ int run(int argc, char** argv) {
       ->check(CLI::IsMember({"ask", "all", "none"}).description(""));
   verb->add_flag("--no-stream", question.no_stream, "show the answer when it is complete");
   verb->add_option("-p,--profile", profile, "a profile")->type_name("NAME")->group(not_here);
-  verb->add_option("-s,--session", session, "a session to go on with")->type_name("ID")->group(not_here);
-  verb->add_flag("-c,--continue", go_on, "go on with the last session")->group(not_here);
   verb->add_option("--file", files, "add a file to the question")->type_name("FILE")->group(not_here);
   verb->callback([&] {
     if (!profile.empty())
       code = not_yet(screen, "`ask --profile`");
-    else if (!session.empty() || go_on)
-      code = not_yet(screen, "`ask --session` (and `ask -c`)");
-    else if (!files.empty())
+    else if (!question.session.empty() && question.latest) {
+      screen.error("write -s ID or -c, not both");
+      code = usage;
+    } else if (!files.empty())
       code = not_yet(screen, "`ask --file`");
     else if (question.status == "model")
       code = not_yet(screen, "`ask --status model`");
@@ -188,6 +187,18 @@ int run(int argc, char** argv) {
     }
   });
 
+  sessions_options kept;
+  verb = add_verb("sessions", "list, show, go on with or delete what was said", help::sessions);
+  verb->add_option("ACTION", kept.action, "list (also without a word), show, resume or rm")->type_name("");
+  verb->add_option("ID", kept.id, "the session, as the list names it")->type_name("");
+  verb->add_option("TEXT", kept.text, "resume: what to say next, or - to read it from standard input")->type_name("");
+  verb->add_option("--format", kept.format, "show: markdown or jsonl (markdown)")->type_name("FORMAT");
+  verb->add_option("--limit", kept.limit, "list: how many, the latest first (50)")
+      ->type_name("N")
+      ->check(silent(CLI::Range(1, 1000)));
+  verb->add_option("-m,--model", kept.model, "resume: the model (that of the session)")->type_name("MODEL");
+  verb->callback([&] { code = sessions(c, kept); });
+
   add_verb("servers", "how the tool servers are", help::servers)->callback([&] { code = servers(c); });
   add_verb("status", "how the daemon is")->callback([&] { code = status(c); });
   int timeout_s = 60;
@@ -200,6 +211,23 @@ int run(int argc, char** argv) {
   verb = add_verb("restart", "restart one tool server");
   verb->add_option("NAME", server, "the server, as `mcpbx servers` lists it")->required()->type_name("");
   verb->callback([&] { code = restart(c, server); });
+  std::string pinned, sha256;
+  verb = add_verb("pins", "tool definitions that are not as they were pinned", help::pins);
+  verb->require_subcommand(0, 1);
+  auto* show = verb->add_subcommand("show", "what was pinned, what is listed now, and what differs");
+  show->add_option("NAME", pinned, "a tool as `mcpbx tools` lists it, SERVER__TOOL, or a server")
+      ->required()
+      ->type_name("");
+  show->callback([&] { code = show_pins(c, pinned); });
+  auto* accept = verb->add_subcommand("accept", "approve what is listed now");
+  accept->add_option("NAME", pinned, "a tool as `mcpbx tools` lists it, SERVER__TOOL, or a server")
+      ->required()
+      ->type_name("");
+  accept->add_option("--sha256", sha256, "only if this is the hash of the tool's definition")->type_name("HASH");
+  accept->callback([&] { code = accept_pins(c, pinned, sha256); });
+  verb->callback([&, verb] {
+    if (verb->get_subcommands().empty()) code = pins(c);
+  });
   add_verb("stop", "stop the daemon and every tool server", help::stop)->callback([&] { code = stop(c); });
   add_verb("mcp", "be one MCP server with all tools, on stdin and stdout", help::shim)->callback([&] {
     code = shim(c);

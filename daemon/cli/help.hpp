@@ -28,8 +28,7 @@ Exit status:
   5    no such tool, server or session
   130  interrupted
 
-Later versions: add, answer, auth, chat, completion, doctor, import, logs, models, pins, prompts, reload, remove, resources,
-sessions.
+Later versions: add, answer, auth, chat, completion, doctor, import, logs, models, prompts, reload, remove, resources.
 
 Colours and the live status line appear on a terminal only; NO_COLOR turns colours off.)";
 
@@ -40,7 +39,22 @@ Ctrl-C cancels the run. With --json every event is one line.
 Examples:
   mcpbx ask "Which of my notes mention the lighthouse?"
   mcpbx ask -m gpt --tools 'files__*,toolbox__*' "Summarize notes.txt"
+  mcpbx ask -c "And which of them is the oldest?"
   git diff | mcpbx ask --system "Review this change." -)";
+
+inline constexpr std::string_view sessions =
+    R"(Every question belongs to a session; -c or -s ID of `ask` goes on with one, with its model unless -m names another.
+
+  list          the latest sessions; with --json one array
+  show ID       all that was said, as Markdown or JSON lines; with --json one object
+  resume ID     lets the model answer what a crash or an interruption left without an answer; with TEXT, says that
+  rm ID         deletes it
+
+Examples:
+  mcpbx sessions
+  mcpbx sessions show ses_0f3a52c1b7d94e68 > talk.md
+  mcpbx sessions show ses_0f3a52c1b7d94e68 --format jsonl > talk.jsonl
+  mcpbx sessions resume ses_0f3a52c1b7d94e68)";
 
 inline constexpr std::string_view tools =
     R"(Without --format: a table of names and first lines. With it, or with --json: the definitions as one JSON array, complete.
@@ -62,6 +76,17 @@ inline constexpr std::string_view servers =
     R"(States: disabled, starting, ready, lazy (starts at its first call), restarting, crash_loop (ended five times within
 10 s; it is tried again, ever more rarely), failed (could not be started; tried again likewise), stopped. What a server
 that is not well wrote last stands below the table.)";
+
+inline constexpr std::string_view pins =
+    R"(The tools of a server are pinned when it is first seen: their definitions and where the server comes from, as a hash. States:
+ok, changed, new (its server has pins, it has none), gone, unseen (its server has not listed its tools yet). With "pin": "warn"
+in the entry of a server (the default) tools that are changed or new are offered with a warning; with "block" (the default of
+servers with a url) they are not until they are approved; "off" looks at nothing.
+
+Examples:
+  mcpbx pins
+  mcpbx pins show git__log       or a server: all of its tools that are not ok
+  mcpbx pins accept git)";
 
 inline constexpr std::string_view wait =
     R"(Keeps trying the socket. The status is 0 when every enabled server is ready (lazy ones count as ready), 1 when one cannot

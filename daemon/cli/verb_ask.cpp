@@ -14,7 +14,9 @@ bool asks_person(bool json) {
 }
 
 std::string build_params(const ask_options& o, const std::string& question, bool json) {
-  std::string p = "{\"input\":" + quoted(question);
+  std::string p = "{\"stream\":" + std::string(o.no_stream ? "false" : "true");
+  if (!question.empty()) p += ",\"input\":" + quoted(question);
+  if (!o.session.empty()) p += ",\"session\":" + quoted(o.session);
   if (!o.model.empty()) p += ",\"model\":" + quoted(o.model);
   if (!o.system.empty()) p += ",\"system\":" + quoted(o.system);
   if (!o.status.empty()) p += ",\"status\":" + quoted(o.status);
@@ -26,7 +28,6 @@ std::string build_params(const ask_options& o, const std::string& question, bool
     p += "]";
   }
   if (o.max_rounds >= 0) p += ",\"limits\":{\"maxRounds\":" + std::to_string(o.max_rounds) + "}";
-  if (o.no_stream) p += ",\"stream\":false";
   return p + "}";
 }
 
@@ -127,16 +128,42 @@ int finish(context& c, const raw_json& result, bool text_shown) {
   return reason == "provider_error" ? provider_failed : no_answer;
 }
 
+// Which session to go on with, and its model where none was named. False: `status` says how the verb ends.
+bool find_session(context& c, connection& link, ask_options& o, int& status) {
+  auto got = o.latest ? link.call("mcpbx/sessions/list", R"({"limit":1})")
+                      : link.call("mcpbx/sessions/get", "{\"session\":" + quoted(o.session) + ",\"limit\":0}");
+  if (!got) status = explain(c, got.error());
+  if (got && got->error) status = explain(c, *got);
+  if (!got || got->error) return false;
+  raw_json found = got->result;
+  if (o.latest) {
+    found = {};
+    for_each_element(find_member(got->result, "sessions"), [&](const raw_json& s) {
+      found = s;
+      return false;
+    });
+    if (!found) {
+      c.screen->error("there is no session to go on with yet; `mcpbx ask` without -c begins one");
+      status = no_such;
+      return false;
+    }
+  }
+  o.session = member_text(found, "session");
+  if (o.model.empty()) o.model = member_text(found, "model");
+  return true;
+}
+
 }  // namespace
 
-int ask(context& c, const ask_options& o) {
+int ask(context& c, const ask_options& given) {
+  ask_options o = given;
   std::string question = o.text;
   if (question == "-") {
     auto in = read_stdin();
     if (!in) return explain(c, in.error());
     question = std::move(*in);
   }
-  if (question.find_first_not_of(" \t\r\n") == std::string::npos) {
+  if (question.find_first_not_of(" \t\r\n") == std::string::npos && !(o.resumed && o.text.empty())) {
     c.screen->error("there is no question; write it behind `ask`, or `-` to read it from standard input");
     return usage;
   }
@@ -150,6 +177,7 @@ int ask(context& c, const ask_options& o) {
   catch_interrupts();
   viewer view(c, c.screen->out_is_terminal() && !o.no_stream);
   connection& link = made->link;
+  if ((o.latest || !o.session.empty()) && !find_session(c, link, o, status)) return status;
   auto answered = link.call(
       "mcpbx/chat", build_params(o, question, c.json),
       [&](std::string_view method, const raw_json& params) {

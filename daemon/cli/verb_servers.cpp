@@ -94,6 +94,10 @@ int servers(context& c) {
     return done;
   }
   c.screen->out(table(rows));
+  for_each_element(list, [&](const raw_json& s) {
+    if (const std::string pins = member_text(s, "pins"); !pins.empty()) c.screen->out("\n" + pins + "\n");
+    return true;
+  });
   // What a server that is not well said last, below the table.
   for_each_element(list, [&](const raw_json& s) {
     const std::string state = member_text(s, "state"), said = member_text(s, "stderr");

@@ -18,6 +18,9 @@ struct context {
 
 struct ask_options {
   std::string text, model, system, status, approve;
+  std::string session;   ///< to go on with
+  bool latest = false;   ///< go on with the session that was used last
+  bool resumed = false;  ///< without a text: let the model answer what waits for an answer in the session
   std::vector<std::string> tools;
   int max_rounds = -1;
   bool no_stream = false;
@@ -36,11 +39,25 @@ struct call_options {
 };
 int call(context& c, const call_options& o);
 
+struct sessions_options {
+  std::string action, id, text;
+  std::string model;   ///< of resume
+  std::string format;  ///< of show: markdown or jsonl
+  int limit = 50;      ///< of list
+};
+int sessions(context& c, const sessions_options& o);
+
 int servers(context& c);
 int status(context& c);
 int wait(context& c, int timeout_s);
 int restart(context& c, const std::string& server);
 int stop(context& c);
+
+/// The table of pinned definitions; what differs of a server or a tool; and approving that. With `sha256` only a single
+/// tool, and only if that is its hash now.
+int pins(context& c);
+int show_pins(context& c, const std::string& name);
+int accept_pins(context& c, const std::string& name, const std::string& sha256);
 
 /// The aggregated MCP server on stdio (`mcpbx mcp`): passes lines between stdin/stdout and the socket.
 int shim(context& c);

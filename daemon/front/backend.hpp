@@ -1,7 +1,9 @@
 // What the front door stands on: the tool servers, the runs, and the daemon itself. One seam, so that the door is
 // tested without a process or a model.
 #pragma once
+#include "daemon/guard/pin_register.hpp"
 #include "daemon/loop/runner.hpp"
+#include "daemon/store/journal.hpp"
 #include "mcp/client/supervisor.hpp"
 
 #include <functional>
@@ -31,6 +33,11 @@ class backend {
   virtual void answer(std::string_view run, std::string question, raw_json body,
                       std::function<void(result<void>)> done) = 0;
   virtual loop_counters run_counts() const = 0;
+  /// Where sessions are.
+  virtual journal& store() = 0;
+
+  /// The pinned definitions; null where none are kept.
+  virtual pin_register* pins() { return nullptr; }
 
   /// The daemon is to stop gracefully. Called in a turn of its own.
   virtual void stop() = 0;
@@ -39,9 +46,9 @@ class backend {
 /// The real one: passes everything on.
 class live_backend final : public backend {
  public:
-  /// All three must outlive it.
-  live_backend(mcp::supervisor& servers, runner& runs, std::function<void()> stop)
-      : servers_(servers), runs_(runs), stop_(std::move(stop)) {}
+  /// Those given by reference must outlive it.
+  live_backend(mcp::supervisor& servers, runner& runs, journal& store, pin_register& pins, std::function<void()> stop)
+      : servers_(servers), runs_(runs), store_(store), pins_(pins), stop_(std::move(stop)) {}
 
   mcp::catalog_ptr tools() const override { return servers_.snapshot(); }
   void when_settled(milliseconds at_most, std::function<void()> then) override {
@@ -62,11 +69,15 @@ class live_backend final : public backend {
     runs_.answer(run, std::move(question), std::move(body), std::move(done));
   }
   loop_counters run_counts() const override { return runs_.counts(); }
+  journal& store() override { return store_; }
+  pin_register* pins() override { return &pins_; }
   void stop() override { stop_(); }
 
  private:
   mcp::supervisor& servers_;
   runner& runs_;
+  journal& store_;
+  pin_register& pins_;
   std::function<void()> stop_;
 };
 

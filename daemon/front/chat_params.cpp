@@ -77,6 +77,8 @@ void read_messages(param_reader& in, run_request& r) {
     r.messages.push_back(providers::user_message(std::move(*text)));
   }
   const raw_json list = in.array("messages");
+  // A session alone: the run goes on with a question that waits for an answer there.
+  if (!has_input && !has_messages && in.has("session")) return;
   if (has_input == has_messages)
     return in.wrong("", has_input ? "expected either input or messages, got both"
                                   : "expected input (a string) or messages (an array)");
@@ -133,6 +135,10 @@ void read_names(param_reader& in, run_request& r) {
     if (run->empty() || printable(*run) != *run) in.wrong("run", "expected a name of 1 to 128 printable bytes");
     r.run = std::move(*run);
   }
+  if (auto session = in.text("session", longest_name)) {
+    if (session->empty()) in.wrong("session", "expected the id of a session, got \"\"");
+    r.session = std::move(*session);
+  }
   if (auto system = in.text("system")) r.system = std::move(*system);
   if (auto tools = in.texts("tools")) {
     r.tools = std::move(*tools);
@@ -169,7 +175,6 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults) {
   read_approval(in, r.limits);
   read_client_tools(in, r);
   later(in, "profile", "profiles are");
-  later(in, "session", "sessions that outlive a request are");
   later(in, "responseFormat", "response formats are");
   return r;
 }

@@ -31,6 +31,7 @@ connection::connection(door_context& door, std::unique_ptr<mcp::transport> trans
     : door_(door),
       transport_(std::move(transport)),
       peer_(peer),
+      audit_(door.settings.audit ? std::make_shared<caller_audit>(*door.settings.audit, door.time, peer) : nullptr),
       outbox_(door.settings.outbox, door.time, *transport_, *this),
       session_(*this, door.settings.session) {}
 
@@ -212,7 +213,10 @@ void connection::on_ready(const std::shared_ptr<event_stream>& stream, bool grow
 
 void connection::on_end(event_stream& stream) {
   const auto kept = streams_.extract(stream.reply().serial());
-  stream.reply().result(stream.result());
+  if (const auto& why = stream.refusal())
+    stream.reply().error(mcp::to_rpc_error(*why));
+  else
+    stream.reply().result(stream.result());
 }
 
 }  // namespace mcpbx::daemon

@@ -1,6 +1,7 @@
 // One caller: its transport, its outbox, its MCP session and its runs, tied together.
 #pragma once
 #include "daemon/front/backend.hpp"
+#include "daemon/front/caller_audit.hpp"
 #include "daemon/front/chat_params.hpp"
 #include "daemon/front/event_stream.hpp"
 #include "daemon/front/outgoing_queue.hpp"
@@ -47,6 +48,7 @@ struct door_context {
     outgoing_queue::options outbox;
     mcp::line_framer::options framing;
     chat_defaults chat;
+    audit_log* audit = nullptr;  ///< takes every tools/call; null: nobody does
   };
   boost::asio::any_io_executor executor;
   time_source& time;
@@ -88,8 +90,11 @@ class connection final : public std::enable_shared_from_this<connection>,
   bool closed() const noexcept { return closed_; }
   /// Whether its outbox has held so much that the memory is worth giving back once it is gone.
   bool was_large() const noexcept { return was_large_; }
-  /// What the caller calls itself (mcpbx/hello), for logs.
-  void set_name(std::string name) { name_ = std::move(name); }
+  /// What the caller calls itself (mcpbx/hello), for logs and the audit.
+  void set_name(std::string name) {
+    name_ = std::move(name);
+    if (audit_) audit_->set_name(name_);
+  }
 
   // For the handlers of its methods.
   door_context& door() noexcept { return door_; }
@@ -118,6 +123,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   void send_list_changed() override { outbox_.push_list_changed(); }
   mcp::catalog_ptr tools() const override { return door_.daemon.tools(); }
   result<void> admit_call() const override;
+  std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
   bool handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) override;
   std::vector<std::string_view> methods() const override { return door_.methods.names(); }
   // outgoing_queue::owner
@@ -138,6 +144,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   std::unique_ptr<mcp::transport> transport_;
   mcp::peer_credentials peer_;
   std::string name_;
+  std::shared_ptr<caller_audit> audit_;  // null: off
   outgoing_queue outbox_;
   mcp::caller_session session_;
   std::unordered_map<std::uint64_t, std::shared_ptr<event_stream>> streams_;  // by the serial of the request

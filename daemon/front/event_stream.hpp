@@ -4,9 +4,11 @@
 #include "daemon/front/outgoing_queue.hpp"
 #include "daemon/loop/run_feed.hpp"
 #include "mcp/server/reply_once.hpp"
+#include "mcp/support/error.hpp"
 #include "mcp/support/raw_json.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace mcpbx::daemon {
@@ -34,6 +36,8 @@ class event_stream final : public outgoing_queue::source,
 
   const mcp::reply_once& reply() const noexcept { return reply_; }
   const std::string& run() const noexcept { return run_; }
+  /// At its end: why the run did not begin, if so; else there is its result.
+  const std::optional<error>& refusal() const noexcept { return reader_->refusal(); }
   /// At its end: the result of the run.
   const raw_json& result() const noexcept { return reader_->result(); }
 

@@ -8,8 +8,13 @@ namespace mcpbx::daemon {
 void add_daemon_methods(own_methods& table);
 /// servers, restart, tools.
 void add_tool_methods(own_methods& table);
+/// pins/list, pins/accept.
+void add_pin_methods(own_methods& table);
 /// chat, attach.
 void add_chat_methods(own_methods& table, const chat_defaults& defaults);
+
+/// sessions/list, get, delete.
+void add_session_methods(own_methods& table);
 
 /// The result of mcpbx/status.
 raw_json status_of(door_context& door);

@@ -65,6 +65,14 @@ void append_servers(mcp::json_out& out, const std::vector<mcp::server_status>& s
   out.end_array().end_object();
 }
 
+void append_audit(mcp::json_out& out, const audit_log& audit) {
+  const auto& counts = audit.counts();
+  out.key("audit").begin_object().member("file", audit.path()).member("records", counts.records);
+  out.member("lost", counts.lost);
+  if (!counts.problem.empty()) out.member("problem", redactor::redact(counts.problem));
+  out.end_object();
+}
+
 void append_runs(mcp::json_out& out, const loop_counters& runs) {
   static constexpr std::array<std::string_view, 8> depths{"0", "1", "2", "3-4", "5-8", "9-16", "17-64", "65+"};
   out.key("runs").begin_object().member("active", runs.active).member("total", runs.runs);
@@ -152,6 +160,7 @@ raw_json status_of(door_context& door) {
   out.key("counters").begin_object().member("requests", load.counters.requests).member("faults", load.counters.faults);
   out.member("strayResponses", load.counters.stray).member("overloaded", load.counters.overloaded);
   out.member("droppedLogs", runs.dropped_logs).end_object();
+  if (door.settings.audit) append_audit(out, *door.settings.audit);
   out.end_object();
   return out.json();
 }
@@ -163,8 +172,6 @@ void add_daemon_methods(own_methods& table) {
   table.bind("mcpbx/stop", stop);
   add_later(table, "mcpbx/reload",
             "mcpbx/reload is not in this version of mcpbx; stop and start the daemon to read its configuration again");
-  for (std::string_view name : {"mcpbx/sessions/list", "mcpbx/sessions/get", "mcpbx/sessions/delete"})
-    add_later(table, name, "sessions are not in this version of mcpbx: a run ends with its result");
 }
 
 }  // namespace mcpbx::daemon

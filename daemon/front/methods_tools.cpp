@@ -88,6 +88,8 @@ raw_json servers_of(const std::vector<mcp::server_status>& servers) {
     out.member("startFailed", s.start_failed);
     out.member("openCalls", s.open_calls).member("queuedCalls", s.queued_calls);
     out.member("noiseLines", s.noise_lines).member("droppedAnswers", s.dropped_answers);
+    out.member("withheldTools", s.withheld);
+    if (!s.pin_notice.empty()) out.member("pins", s.pin_notice);
     out.end_object();
   }
   out.end_array();

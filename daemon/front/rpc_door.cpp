@@ -47,7 +47,9 @@ struct rpc_door::state : std::enable_shared_from_this<rpc_door::state> {
     if (context.settings.session.version.empty()) context.settings.session.version = context.settings.version;
     add_daemon_methods(context.methods);
     add_tool_methods(context.methods);
+    add_pin_methods(context.methods);
     add_chat_methods(context.methods, context.settings.chat);
+    add_session_methods(context.methods);
     context.on_gone = [this](connection& c) { gone(c); };
     context.relieve = [this] { relieve(); };
     context.load = [this] { return load(); };

@@ -145,6 +145,12 @@ segments usage(const providers::usage& so_far) {
   return whole(json);
 }
 
+raw_json usage_members(const providers::usage& u) {
+  std::string json = "{";
+  append_usage(json, u);
+  return raw_json::own(json + "}");
+}
+
 segments error(std::string_view message, bool retryable) {
   std::string json = R"({"type":"error")";
   member(json, "message", message);
@@ -218,10 +224,12 @@ raw_json run_result(const run_core& core) {
   append_usage(json, core.usage());
   json += "},\"messages\":[";
   first = true;
-  for (const auto& m : core.messages()) {
+  const auto inherited = core.started().inherited_count;
+  for (std::size_t i = 0; i < core.messages().size(); ++i) {
+    if (i < core.before() && i + inherited >= core.before()) continue;  // the session has told them before
     if (!first) json += ',';
     first = false;
-    append_message(json, *m);
+    append_message(json, *core.messages()[i]);
   }
   json += "]}";
   return raw_json::own(json);

@@ -24,6 +24,8 @@ segments question(const record::question& q);
 /// That a question is open no more: for everybody who was asked.
 segments answer(const record::answer& a);
 segments usage(const providers::usage& so_far);
+/// Tokens as the object that results and sessions have.
+raw_json usage_members(const providers::usage& u);
 segments error(std::string_view message, bool retryable);
 /// What has been dropped, folded: `round` is the body of the last round event or empty, `text` the text since then or
 /// null for whoever gets no text, `calls` and `questions` are the bodies of the events of those that are open.
@@ -37,7 +39,8 @@ raw_json result_of_done(const segments& body);
 /// schema of its answer.
 raw_json approval(const mcp::catalog_entry& tool, const raw_json& arguments, std::string_view why);
 
-/// The result of a run that has ended, or that hands calls back to its caller (L16).
+/// The result of a run that has ended, or that hands calls back to its caller (L16); of its messages those
+/// that its session held before are left out.
 raw_json run_result(const run_core& core);
 
 }  // namespace mcpbx::daemon::event_json

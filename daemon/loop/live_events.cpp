@@ -58,8 +58,9 @@ void live_run::when_recorded(runner::recorded told) {
 
 void live_run::tell_recorded() {
   if (!recorded_)
-    recorded_ =
-        store_broken_ ? result<void>(fail(errc::io, "the run was not started: " + store_fault_)) : result<void>();
+    recorded_ = refused_        ? result<void>(std::unexpected(*refused_))
+                : store_broken_ ? result<void>(fail(errc::io, "the run was not started: " + store_fault_))
+                                : result<void>();
   for (const auto& told : std::exchange(to_be_told_, {}))
     told(*recorded_ ? result<std::string>(name()) : std::unexpected(recorded_->error()));
 }
@@ -149,7 +150,10 @@ void live_run::tell(const record::run_ended& r) {
 }
 
 void live_run::deliver() {
-  if (feed_->wanted()) feed_->done(event_json::run_result(core_));
+  if (refused_)
+    feed_->refuse(*refused_);
+  else if (feed_->wanted())
+    feed_->done(event_json::run_result(core_));
 }
 
 void live_run::deliver_failure(std::string_view what) {

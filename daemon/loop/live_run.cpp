@@ -21,10 +21,11 @@ constexpr milliseconds settle_time{1'000};  // what the first round waits for se
 
 }  // namespace
 
-live_run::live_run(run_surroundings& around, run_request request, std::shared_ptr<providers::model> model,
+live_run::live_run(run_surroundings& around, run_request request, bool goes_on, std::shared_ptr<providers::model> model,
                    std::shared_ptr<run_feed> feed)
     : around_(around),
       request_(std::move(request)),
+      goes_on_(goes_on),
       model_(std::move(model)),
       feed_(std::move(feed)),
       inbox_(around.executor),
@@ -46,6 +47,11 @@ void live_run::stop(stop_reason why, std::string text) {
 }
 
 asio::awaitable<void> live_run::live() {
+  if (auto begun = co_await inherit(); !begun) {
+    refused_ = std::move(begun.error());
+    tell_recorded();
+    co_return;
+  }
   journal_ = around_.store.open_run(name());
   arm_limit();
   auto early = co_await wait_for_tools();
@@ -61,6 +67,19 @@ asio::awaitable<void> live_run::live() {
     co_await react(co_await inbox_.next());
   }
   limit_.reset();
+}
+
+// What the session held before, for a run that goes on with one.
+asio::awaitable<result<void>> live_run::inherit() {
+  if (!goes_on_) co_return result<void>();
+  auto history = co_await history_of(around_.store, request_.session);
+  if (!history) co_return std::unexpected(std::move(history.error()));
+  inherited_ = std::move(*history);
+  const bool waits = !inherited_.empty() && inherited_.back()->role != providers::role::assistant;
+  if (request_.messages.empty() && !waits)
+    co_return fail(errc::invalid_argument,
+                   "the session " + request_.session + " has no question that waits for an answer; give input");
+  co_return result<void>();
 }
 
 asio::awaitable<void> live_run::react(item i) {
@@ -154,9 +173,9 @@ live_run::reaction live_run::on_item(item& i) {
   if (auto* reply = std::get_if<providers::model_reply>(&i)) {
     if (!model_call_) return r;  // it was cancelled when its reply had just come
     model_call_.reset();
-    batch.emplace_back(record::assistant{with_unique_ids(std::move(reply->message), core_.calls(), around_.random),
-                                         reply->reason, std::move(reply->raw_reason), reply->usage,
-                                         ms_since(round_began_)});
+    batch.emplace_back(
+        record::assistant{with_unique_ids(std::move(reply->message), call_ids_, core_.calls(), around_.random),
+                          reply->reason, std::move(reply->raw_reason), reply->usage, ms_since(round_began_)});
   } else if (auto* broken = std::get_if<providers::model_error>(&i)) {
     if (!model_call_) return r;
     model_call_.reset();
@@ -196,12 +215,17 @@ record::run_started live_run::opening() {
     request_.system += request_.system.empty() ? offer_->guidance : "\n\n" + offer_->guidance;
   record::run_started r;
   r.run = name();
+  r.session = request_.session;
   r.principal = request_.principal;
   r.model = model_->name();
+  r.inherited_count = inherited_.size();
+  r.inherited = std::move(inherited_);
   r.messages.reserve(messages.size() + 1);
   if (!request_.system.empty()) r.messages.push_back(providers::system_message(request_.system));
   r.messages.insert(r.messages.end(), messages.begin(), messages.end());
   messages.clear();
+  call_ids_ = ids_of(r.inherited);
+  call_ids_.merge(ids_of(r.messages));
   r.tools = request_.tools;
   r.approve = request_.approve;
   r.client_tools = request_.client_tools;
@@ -243,6 +267,11 @@ run_record live_run::intent_or_refusal(const std::string& id) {
     return closing_record({id, record::result_cause::unknown_tool,
                            words::unknown_tool(call.name, offer_->similar(call.name, 3), offer_->names)});
   const bool own = is_caller_tool(*entry);
+  // It may have changed since the round was begun with it.
+  const auto now = around_.tools.snapshot();
+  if (const auto* withheld = own ? nullptr : now->find_withheld(entry->name))
+    return closing_record(
+        {id, record::result_cause::refused, "Not executed: " + mcp::withheld_text(entry->name, *withheld)});
   if (!own && entry->owner.expired())
     return closing_record({id, record::result_cause::unavailable,
                            "Not executed: the server \"" + entry->server + "\" of this tool is gone."});
@@ -251,8 +280,8 @@ run_record live_run::intent_or_refusal(const std::string& id) {
   const auto arguments_hash = stable_hash(call.arguments.text());
   if (const auto why = own ? std::string_view() : needs_approval(*entry); !why.empty()) {
     // What was shown to a person must be what is called.
-    const auto now = around_.tools.snapshot()->find(entry->name);
-    if (!now || now->hash != entry->hash)
+    const auto present = now->find(entry->name);
+    if (!present || present->hash != entry->hash)
       return closing_record({id, record::result_cause::refused,
                              "Not executed: the server \"" + entry->server +
                                  "\" changed its definition of this tool, which needs a yes of the user."});

@@ -45,10 +45,12 @@ struct run_surroundings {
 
 class live_run final : public providers::model_events, public std::enable_shared_from_this<live_run> {
  public:
-  live_run(run_surroundings& around, run_request request, std::shared_ptr<providers::model> model,
+  /// `goes_on`: its session has been there before.
+  live_run(run_surroundings& around, run_request request, bool goes_on, std::shared_ptr<providers::model> model,
            std::shared_ptr<run_feed> feed);
 
   const std::string& name() const noexcept { return request_.run; }
+  const std::string& session() const noexcept { return request_.session; }
   const run_core& core() const noexcept { return core_; }
   /// The whole life of the run, from waiting for its tools to its last record.
   boost::asio::awaitable<void> live();
@@ -71,7 +73,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   /// that is known already.
   void when_recorded(runner::recorded told);
   bool was_recorded() const noexcept { return recorded_ && recorded_->has_value(); }
-  /// Hands over the result. The last thing a run does.
+  /// Hands over the result, or why the run did not begin. The last thing a run does.
   void deliver();
   /// A bug ended live(): the caller still gets a result.
   void deliver_failure(std::string_view what);
@@ -116,6 +118,7 @@ class live_run final : public providers::model_events, public std::enable_shared
     time_point since;
   };
 
+  boost::asio::awaitable<result<void>> inherit();
   boost::asio::awaitable<std::optional<item>> wait_for_tools();
   boost::asio::awaitable<void> carry_out_all();
   boost::asio::awaitable<void> write(records batch, bool synced = false);
@@ -162,8 +165,12 @@ class live_run final : public providers::model_events, public std::enable_shared
 
   run_surroundings& around_;
   run_request request_;
+  bool goes_on_;
   std::shared_ptr<providers::model> model_;
   std::shared_ptr<run_feed> feed_;
+  journal::history inherited_;
+  std::unordered_set<std::string> call_ids_;  // of the conversation before the run's first reply
+  std::optional<error> refused_;              // why the run did not begin
   run_core core_;
   inbox<item> inbox_;
   std::unique_ptr<run_journal> journal_;

@@ -3,13 +3,31 @@
 
 #include "daemon/loop/run_core.hpp"
 
+#include <cstddef>
+
 namespace mcpbx::daemon {
 
+namespace {
+
+bool begins(const std::vector<run_record>& of_a_run) {
+  return !of_a_run.empty() && std::holds_alternative<record::run_started>(of_a_run.front());
+}
+
+}  // namespace
+
 std::vector<run_record> recovery_of(const std::vector<run_record>& of_a_run) {
-  if (of_a_run.empty() || !std::holds_alternative<record::run_started>(of_a_run.front())) return {};
+  if (!begins(of_a_run)) return {};
   run_core core;
   for (const auto& r : of_a_run) core.apply(r);
   return core.recovery();
+}
+
+folded_run folded(const std::vector<run_record>& of_a_run) {
+  if (!begins(of_a_run)) return {};
+  run_core core;
+  for (const auto& r : of_a_run) core.apply(r);
+  const auto& all = core.messages();
+  return {{all.begin() + static_cast<std::ptrdiff_t>(core.before()), all.end()}, core.usage(), core.rounds()};
 }
 
 }  // namespace mcpbx::daemon

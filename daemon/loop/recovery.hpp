@@ -1,7 +1,8 @@
-// What closes a run of which only the journal is left: the fold of its records says so. For journals, which know no
+// What a run comes to of which only the journal is left: the fold of its records says so. For journals, which know no
 // fold.
 #pragma once
 #include "daemon/store/record.hpp"
+#include "daemon/store/sessions.hpp"
 
 #include <vector>
 
@@ -10,5 +11,8 @@ namespace mcpbx::daemon {
 /// run_core::recovery() after these records, which must be a run's from its start. Nothing for a run that has ended and
 /// for records that do not begin with run_started. Pure; may be called on any thread.
 std::vector<run_record> recovery_of(const std::vector<run_record>& of_a_run);
+
+/// What the run adds to its session, as far as its records go; nothing of what it inherited. Pure, as above.
+folded_run folded(const std::vector<run_record>& of_a_run);
 
 }  // namespace mcpbx::daemon

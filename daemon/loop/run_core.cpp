@@ -57,8 +57,11 @@ void run_core::apply(const run_record& r) {
 void run_core::on(const record::run_started& r) {
   started_ = r;
   limits_ = r.limits;
-  messages_ = r.messages;
+  messages_ = conversation_of(r);
+  const bool system = !r.messages.empty() && r.messages.front()->role == providers::role::system;
+  before_ = r.inherited.size() + (system ? 1 : 0);
   started_.messages.clear();  // messages_ has them
+  started_.inherited.clear();
   respond(0);
 }
 

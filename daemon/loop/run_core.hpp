@@ -93,6 +93,8 @@ class run_core {
   /// The conversation so far: what the next model call is given. Valid for every provider at any moment, because a
   /// level enters it whole, when its last result is there.
   const std::vector<providers::message_ptr>& messages() const noexcept { return messages_; }
+  /// How many of the messages come before what the run adds: the system prompt, and what its session held.
+  std::size_t before() const noexcept { return before_; }
   const run_limits& limits() const noexcept { return limits_; }
   const record::run_started& started() const noexcept { return started_; }
   /// Model calls so far.
@@ -188,6 +190,7 @@ class run_core {
   record::run_started started_;
   run_limits limits_;
   std::vector<providers::message_ptr> messages_;
+  std::size_t before_ = 0;
   providers::message_ptr level_;                       // the assistant message whose calls are open
   std::vector<open_call> open_;                        // its calls, in call order
   std::vector<providers::tool_result_block> results_;  // by call order, filled as they come

@@ -47,6 +47,12 @@ void run_feed::done(raw_json result) {
   tell(false);
 }
 
+void run_feed::refuse(error why) {
+  refusal_ = std::move(why);
+  over_ = true;
+  tell(false);
+}
+
 void run_feed::reopen() {
   if (!events_.empty()) number_through(end() - 1);
   start_ = end();
@@ -185,7 +191,7 @@ void run_feed::drop_over_bound() {
 void run_feed::drop_passed() {
   if (options_.keep) return;
   // A `done` stays for whoever comes back to a parked run.
-  std::uint64_t least = over_ ? end() - 1 : end();
+  std::uint64_t least = over_ && !refusal_ ? end() - 1 : end();
   for (const auto* r : readers_)
     if (r != nullptr) least = std::min(least, r->place_);
   while (first_ < least) drop_front();
@@ -271,6 +277,11 @@ const run_feed::entry* feed_reader::peek() {
   }
   skip();
   if (place_ == feed_->end()) {
+    if (feed_->refusal_) {
+      refusal_ = feed_->refusal_;
+      end({});
+      return nullptr;
+    }
     feed_->drop_passed();
     return nullptr;
   }

@@ -6,6 +6,7 @@
 // logs drop the oldest with a count. An event gets its number when it is first sent to anybody, so that numbers rise by
 // one and are the same for all readers. Over the bound the oldest go, and a `snapshot` stands for them.
 #pragma once
+#include "mcp/support/error.hpp"
 #include "mcp/support/raw_json.hpp"
 
 #include <cstddef>
@@ -101,6 +102,8 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   void push(run_event e);
   /// The event `done`: the readers of this moment end when they have it.
   void done(raw_json result);
+  /// The run did not begin: the readers of this moment end with the reason.
+  void refuse(error why);
   /// The run goes on after a `done` (it was parked), as it does with its next event too. Readers that come from now on
   /// start behind that `done`.
   void reopen();
@@ -162,6 +165,7 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   int telling_ = 0;
   std::size_t bytes_ = 0;
   raw_json result_;
+  std::optional<error> refusal_;
   bool over_ = false;
   counters counts_;
 };
@@ -181,6 +185,8 @@ class feed_reader {
   bool ended() const noexcept { return ended_; }
   /// Once ended: the result that `done` told.
   const raw_json& result() const noexcept { return result_; }
+  /// Once ended: why the run did not begin, if so; then there is no result.
+  const std::optional<error>& refusal() const noexcept { return refusal_; }
   /// What the events cost that it has not passed.
   std::size_t waiting() const noexcept { return behind_; }
   /// Reads no more. The last one who leaves before the end cancels a run that is not detached, with `why` as the
@@ -200,6 +206,7 @@ class feed_reader {
   std::size_t behind_ = 0;
   std::optional<run_feed::entry> own_;  // comes before the next event: a snapshot, or the `done` of a feed that went on
   raw_json result_;
+  std::optional<error> refusal_;
   bool deltas_;
   bool gap_ = false;  // events before place_ were dropped: a snapshot comes first
   bool ended_ = false;

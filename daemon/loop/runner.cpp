@@ -74,11 +74,14 @@ class runner::impl {
     if (stopping_) return fail(errc::unavailable, "the daemon is stopping and takes no new runs");
     if (runs_.size() >= max_runs_)
       return fail(errc::limit, std::to_string(max_runs_) + " runs are going on, which is the most; try again later");
+    if (auto usable = check_session(r.session); !usable) return std::unexpected(std::move(usable.error()));
     auto model = models_(r.model);
     if (!model) return std::unexpected(std::move(model.error()));
+    const bool goes_on = !r.session.empty();
+    if (!goes_on && around_.store.keeps_sessions()) r.session = "ses_" + hex(around_.random.next(), 16);
     while (r.run.empty() || find(r.run)) r.run = "run_" + hex(around_.random.next(), 16);
     auto feed = std::make_shared<run_feed>(r.run, run_feed::options{.keep = r.detach});
-    auto run = std::make_shared<live_run>(around_, std::move(r), std::move(*model), feed);
+    auto run = std::make_shared<live_run>(around_, std::move(r), goes_on, std::move(*model), feed);
     feed->when_deserted([weak = std::weak_ptr(run)](std::string why) {
       if (const auto deserted = weak.lock()) deserted->stop(stop_reason::cancelled, std::move(why));
     });
@@ -97,7 +100,7 @@ class runner::impl {
       }
       runs_.erase(run->name());
       if (fault.empty()) {
-        count_end(around_.counters, run->core());
+        if (run->core().ended()) count_end(around_.counters, run->core());
         run->deliver();
       } else {
         run->deliver_failure(fault);
@@ -154,6 +157,20 @@ class runner::impl {
   }
 
  private:
+  // One run at a time goes on with a session.
+  result<void> check_session(const std::string& session) const {
+    if (session.empty()) return {};
+    if (!around_.store.keeps_sessions())
+      return fail(errc::config,
+                  "sessions are not kept, because store.url is \"none\"; set it to \"sqlite:\", or leave "
+                  "session out of the request");
+    for (const auto& [name, run] : runs_)
+      if (run->session() == session)
+        return fail(errc::unavailable,
+                    "the session " + session + " is in use by the run " + name + "; wait for its end, or cancel it");
+    return {};
+  }
+
   static std::unexpected<error> unknown(std::string_view name, std::string_view mend) {
     return fail(errc::not_found, "no run is named " + quoted(name) + "; it may have ended" + std::string(mend));
   }

@@ -26,13 +26,15 @@ namespace mcpbx::daemon {
 struct run_request {
   std::string run;  ///< caller's name for it, or "": one is made
   std::string principal;
-  std::string model;                             ///< configured name, or "": the default
-  std::string system;                            ///< system prompt, or ""
-  std::vector<providers::message_ptr> messages;  ///< ends with a user message
-  std::vector<std::string> tools;                ///< globs; empty: all
-  std::vector<std::string> approve;              ///< globs of tools that need a yes, beside those of their servers
-  std::vector<raw_json> client_tools;            ///< the caller's own (L21): definitions in MCP's shape
-  std::vector<record::caller_result> results;    ///< of such tools: the parked run of this name goes on, nothing starts
+  std::string session;  ///< to go on with, or "": a new one where sessions are kept
+  std::string model;    ///< configured name, or "": the default
+  std::string system;   ///< system prompt, or ""
+  /// Ends with a user message; may be empty with a session whose last question was not answered.
+  std::vector<providers::message_ptr> messages;
+  std::vector<std::string> tools;              ///< globs; empty: all
+  std::vector<std::string> approve;            ///< globs of tools that need a yes, beside those of their servers
+  std::vector<raw_json> client_tools;          ///< the caller's own (L21): definitions in MCP's shape
+  std::vector<record::caller_result> results;  ///< of such tools: the parked run of this name goes on, nothing starts
   run_limits limits;
   bool stream = true;   ///< false: its caller gets no text and reasoning events
   bool detach = false;  ///< goes on without a caller
@@ -58,7 +60,7 @@ class runner {
     bool guidance = true;  ///< L7
     tool_adapter adapt = schema_adapter();
     /// Whether the configuration wants a person's yes for this tool.
-    std::function<bool(const mcp::catalog_entry&)> needs_approval;
+    std::function<bool(const mcp::catalog_entry&)> needs_approval = {};
     std::size_t max_ended = 256, max_ended_bytes = 16u << 20;  ///< detached runs that have ended, kept for attach
   };
   /// Everything given by reference must outlive the runner.
@@ -71,7 +73,9 @@ class runner {
   /// Starts a run, finds the one of that name when the same is asked for (or nothing else), or goes on with one that
   /// waits for `results`. The feed has its events; attach to it in this turn. A run that is not detached is cancelled
   /// when its last reader leaves. `told` is for the start of a detached run. Errors: unknown model, the name is taken
-  /// by a run that was asked for something else, too many runs; no run waits for these results.
+  /// by a run that was asked for something else, too many runs, a session that is in use (errc::unavailable) or asked
+  /// for where none are kept (errc::config); no run waits for these results. A session that cannot be gone on with
+  /// refuses the run later: its feed ends with the error instead of `done`.
   result<std::shared_ptr<run_feed>> start(run_request r, recorded told = {});
   /// The run of this name: one that goes on, or a detached one that has ended and is still kept. Else errc::not_found.
   result<std::shared_ptr<run_feed>> find(std::string_view run) const;

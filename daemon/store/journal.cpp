@@ -1,6 +1,9 @@
 // The journal that outlives nothing: without `keep` it forgets each record at once, so that a run costs no memory here.
 #include "daemon/store/journal.hpp"
 
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include <iterator>
 
 namespace mcpbx::daemon {
@@ -20,7 +23,43 @@ class memory_run final : public run_journal {
   std::shared_ptr<std::vector<run_record>> kept_;
 };
 
+std::unexpected<error> no_sessions() {
+  return fail(errc::config,
+              "sessions are not kept, because store.url is \"none\"; set it to \"sqlite:\", or take the key out");
+}
+
 }  // namespace
+
+void journal::load_history(std::string, answer<history> then) {
+  then(no_sessions());
+}
+void journal::list_sessions(session_query, answer<std::vector<session_row>> then) {
+  then(no_sessions());
+}
+void journal::read_session(std::string, answer<session_contents> then) {
+  then(no_sessions());
+}
+void journal::erase_session(std::string, answer<void> then) {
+  then(no_sessions());
+}
+void journal::take_unfinished(answer<std::vector<unfinished_run>> then) {
+  then(std::vector<unfinished_run>());
+}
+void journal::find_ended(std::string run, answer<std::vector<run_record>> then) {
+  then(fail(errc::not_found, "no run is named \"" + run + "\"; runs are not kept, because store.url is \"none\""));
+}
+
+boost::asio::awaitable<result<journal::history>> history_of(journal& from, std::string session) {
+  auto start = [&from](auto handler, std::string id) {
+    auto kept = std::make_shared<decltype(handler)>(std::move(handler));
+    from.load_history(std::move(id), [kept](result<journal::history> outcome) {
+      auto call = std::move(*kept);
+      std::move(call)(std::move(outcome));
+    });
+  };
+  co_return co_await boost::asio::async_initiate<const boost::asio::use_awaitable_t<>, void(result<journal::history>)>(
+      std::move(start), boost::asio::use_awaitable, std::move(session));
+}
 
 std::unique_ptr<run_journal> memory_journal::open_run(const std::string& run) {
   std::shared_ptr<std::vector<run_record>> records;

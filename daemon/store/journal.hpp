@@ -1,10 +1,13 @@
-// Where records go before they take effect. One interface; `none` keeps them in memory for the life of the run.
+// Where records go before they take effect, and where sessions come from. One interface; `none` keeps the records of a
+// run for its life at most.
 #pragma once
 #include "daemon/store/record.hpp"
+#include "daemon/store/sessions.hpp"
 #include "mcp/support/error.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,11 +24,44 @@ class run_journal {
   virtual boost::asio::awaitable<result<void>> append(std::vector<run_record> records, bool synced) = 0;
 };
 
+/// A run that an earlier process left without an end and that is to go on.
+struct unfinished_run {
+  std::string run, session;
+  std::vector<run_record> records;       ///< all of them, `inherited` filled in
+  std::unique_ptr<run_journal> journal;  ///< goes on behind the last of them; without an end the run is closed
+};
+
+/// Every run of a journal that keeps sessions belongs to one, which run_started names. What reads tells `then` once on
+/// the speaking thread: in a later turn where sessions are kept, at once where they are not, and not at all when the
+/// journal has gone by then.
 class journal {
  public:
+  template <class T>
+  using answer = std::function<void(result<T>)>;
+  using history = std::vector<providers::message_ptr>;
+
   virtual ~journal() = default;
   virtual std::unique_ptr<run_journal> open_run(const std::string& run) = 0;
+
+  // What a journal has that keeps nothing: no sessions (errc::config, with the mend) and no runs.
+
+  virtual bool keeps_sessions() const { return false; }
+  /// The conversation of a session, which is to be gone on with: what all its runs added, in order, without system
+  /// prompts. errc::not_found; errc::unavailable while a run is going on in it; errc::io when it cannot be read whole.
+  virtual void load_history(std::string session, answer<history> then);
+  virtual void list_sessions(session_query q, answer<std::vector<session_row>> then);
+  /// errc::not_found.
+  virtual void read_session(std::string session, answer<session_contents> then);
+  /// errc::not_found; errc::unavailable while a run is going on in it.
+  virtual void erase_session(std::string session, answer<void> then);
+  /// The runs that an earlier process left and that are to go on, once; later calls give none.
+  virtual void take_unfinished(answer<std::vector<unfinished_run>> then);
+  /// The records of the latest run of this name that has ended, `inherited` filled in. errc::not_found.
+  virtual void find_ended(std::string run, answer<std::vector<run_record>> then);
 };
+
+/// journal::load_history for a coroutine; only for a journal that keeps sessions.
+boost::asio::awaitable<result<journal::history>> history_of(journal& from, std::string session);
 
 /// `store.url: none`: nothing outlives the daemon; the records of a run are kept only while `keep` says so (tests).
 class memory_journal final : public journal {

@@ -90,4 +90,14 @@ std::string_view name_of(const run_record& r) {
   return std::visit(names{}, r);
 }
 
+std::vector<providers::message_ptr> conversation_of(const record::run_started& r) {
+  std::vector<providers::message_ptr> all;
+  all.reserve(r.messages.size() + r.inherited.size());
+  auto own = r.messages.begin();
+  if (own != r.messages.end() && (*own)->role == providers::role::system) all.push_back(*own++);
+  all.insert(all.end(), r.inherited.begin(), r.inherited.end());
+  all.insert(all.end(), own, r.messages.end());
+  return all;
+}
+
 }  // namespace mcpbx::daemon

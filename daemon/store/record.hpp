@@ -4,6 +4,7 @@
 #include "mcp/support/raw_json.hpp"
 #include "providers/model/message.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -68,11 +69,14 @@ struct run_started {
   std::string session;                           ///< or ""
   std::string principal;                         ///< who asked
   std::string model;                             ///< configured name
-  std::vector<providers::message_ptr> messages;  ///< system and history and the new user message
-  std::vector<std::string> tools;                ///< globs; empty: all
-  std::vector<std::string> approve;              ///< globs of tools that need a yes, beside those of their servers
-  std::vector<raw_json> client_tools;            ///< definitions of the caller's own tools (L21), in MCP's shape
-  bool detached = false;                         ///< goes on without a caller
+  std::vector<providers::message_ptr> messages;  ///< what this run brings: system prompt and what the caller said
+  /// What the session held before; the journal keeps only how many these are, and gives them again from its other runs.
+  std::vector<providers::message_ptr> inherited;
+  std::size_t inherited_count = 0;     ///< also where `inherited` itself has not been filled in
+  std::vector<std::string> tools;      ///< globs; empty: all
+  std::vector<std::string> approve;    ///< globs of tools that need a yes, beside those of their servers
+  std::vector<raw_json> client_tools;  ///< definitions of the caller's own tools (L21), in MCP's shape
+  bool detached = false;               ///< goes on without a caller
   run_limits limits;
 };
 /// A level opens: written before its model request.
@@ -164,5 +168,7 @@ using run_record = std::variant<record::run_started, record::round_started, reco
                                 record::parked, record::caller_result, record::cancel, record::run_ended>;
 /// The record's name as the journal writes it ("call_intent").
 std::string_view name_of(const run_record& r);
+/// What the first model call is given: the system prompt, what the session held before, what this run brings.
+std::vector<providers::message_ptr> conversation_of(const record::run_started& r);
 
 }  // namespace mcpbx::daemon

@@ -45,6 +45,7 @@ struct record_writer {
       before = ',';
     }
     out += r.messages.empty() ? "[]" : "]";
+    if (r.inherited_count > 0) w.number("inherited", static_cast<std::int64_t>(r.inherited_count));
     w.texts("tools", r.tools);
     if (!r.approve.empty()) w.texts("approve", r.approve);
     if (!r.client_tools.empty()) w.jsons("clientTools", r.client_tools);

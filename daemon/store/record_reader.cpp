@@ -3,6 +3,7 @@
 #include "daemon/store/record_words.hpp"
 #include "providers/model/message_format.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -42,6 +43,10 @@ void read(object_reader& o, record::run_started& r) {
   o.each("messages", [&](const raw_json& element) {
     r.messages.push_back(providers::read_message(element, o.place_of("messages"), o.wrong()));
   });
+  std::int64_t inherited = 0;
+  o.number("inherited", inherited);
+  if (inherited < 0) o.bad("inherited", "a number of messages");
+  r.inherited_count = static_cast<std::size_t>(std::max<std::int64_t>(inherited, 0));
   r.tools = o.texts("tools");
   r.approve = o.texts("approve");
   o.each("clientTools", [&](const raw_json& element) { r.client_tools.push_back(element); });

@@ -3,10 +3,8 @@
 // broken file behind after a power loss.
 #include "daemon/store/sqlite_file.hpp"
 
-#include "daemon/store/record_format.hpp"
 #include "daemon/store/record_words.hpp"
-
-#include <sqlite3.h>
+#include "daemon/store/sqlite_statement.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -33,39 +31,21 @@ constexpr std::array<const char*, sqlite_file::schema_version> migrations{
     "CREATE INDEX runs_by_name ON runs(run);"
     "CREATE INDEX runs_unfinished ON runs(id) WHERE ended_ms IS NULL;"
     "CREATE TABLE records(run INTEGER NOT NULL REFERENCES runs(id), seq INTEGER NOT NULL, at_ms INTEGER NOT NULL, "
-    "  body TEXT NOT NULL, PRIMARY KEY(run, seq));"};
+    "  body TEXT NOT NULL, PRIMARY KEY(run, seq));",
+    // Runs of version 1 had no session: each gets one of its own.
+    "UPDATE runs SET session = 'ses_' || lower(hex(randomblob(8))) WHERE session = '';"
+    "CREATE TABLE sessions(id TEXT PRIMARY KEY, title TEXT NOT NULL, principal TEXT NOT NULL, model TEXT NOT NULL, "
+    "  created_ms INTEGER NOT NULL, used_ms INTEGER NOT NULL, last_run INTEGER NOT NULL, runs INTEGER NOT NULL, "
+    "  bytes INTEGER NOT NULL);"
+    "INSERT INTO sessions SELECT session, '', min(principal), model, min(started_ms), "
+    "  max(coalesce(ended_ms, started_ms)), max(id), count(*), (SELECT coalesce(sum(length(CAST(body AS BLOB))), 0) "
+    "  FROM records JOIN runs AS own ON records.run = own.id WHERE own.session = runs.session) "
+    "  FROM runs GROUP BY session;"
+    "CREATE UNIQUE INDEX sessions_by_last_run ON sessions(last_run);"
+    "CREATE INDEX runs_by_session ON runs(session, id);"
+    "CREATE UNIQUE INDEX one_run_at_a_time ON runs(session) WHERE ended_ms IS NULL AND session <> '';"};
 
 }  // namespace
-
-// A statement that is used once.
-class sqlite_file::statement {
- public:
-  statement(sqlite3* db, const char* sql) { sqlite3_prepare_v2(db, sql, -1, &handle_, nullptr); }
-  ~statement() { sqlite3_finalize(handle_); }
-  statement(const statement&) = delete;
-  statement& operator=(const statement&) = delete;
-
-  statement& bind(int at, std::int64_t value) {
-    if (handle_) sqlite3_bind_int64(handle_, at, value);
-    return *this;
-  }
-  /// `text` must live until the statement has run.
-  statement& bind(int at, std::string_view text) {
-    if (handle_)
-      sqlite3_bind_text64(handle_, at, text.data() ? text.data() : "", text.size(), SQLITE_STATIC, SQLITE_UTF8);
-    return *this;
-  }
-  int step() { return handle_ ? sqlite3_step(handle_) : SQLITE_ERROR; }
-  std::int64_t integer(int column) { return sqlite3_column_int64(handle_, column); }
-  std::string_view text(int column) {
-    const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(handle_, column));
-    return bytes ? std::string_view(bytes, static_cast<std::size_t>(sqlite3_column_bytes(handle_, column)))
-                 : std::string_view();
-  }
-
- private:
-  sqlite3_stmt* handle_ = nullptr;
-};
 
 std::unexpected<error> sqlite_file::failed() {
   if (!db_) return failed(SQLITE_NOMEM, ENOMEM);
@@ -73,8 +53,10 @@ std::unexpected<error> sqlite_file::failed() {
 }
 
 std::unexpected<error> sqlite_file::failed(int code, int system_error) {
-  const std::string file = "the journal " + options_.path;
+  const std::string file = name();
   const std::string why = system_error ? std::string(" (") + std::strerror(system_error) + ")" : std::string();
+  if (code == SQLITE_CONSTRAINT_UNIQUE)
+    return fail(errc::io, file + " has another run that is going on in this session; wait for its end");
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -96,9 +78,20 @@ std::unexpected<error> sqlite_file::failed(int code, int system_error) {
   }
 }
 
+bool sqlite_file::exists() {
+  return db_ != nullptr || ::access(options_.path.c_str(), F_OK) == 0 || errno != ENOENT;
+}
+
 void sqlite_file::close() {
-  sqlite3_finalize(std::exchange(insert_record_, nullptr));
+  for (const auto& [sql, handle] : statements_) sqlite3_finalize(handle);
+  statements_.clear();
   sqlite3_close(std::exchange(db_, nullptr));
+}
+
+sqlite3_stmt* sqlite_file::prepared(const char* sql) {
+  auto& kept = statements_[sql];
+  if (!kept) sqlite3_prepare_v3(db_, sql, -1, SQLITE_PREPARE_PERSISTENT, &kept, nullptr);
+  return kept;
 }
 
 result<void> sqlite_file::execute(const char* sql) {
@@ -106,10 +99,19 @@ result<void> sqlite_file::execute(const char* sql) {
   return {};
 }
 
+result<void> sqlite_file::run(statement& s) {
+  if (s.step() != SQLITE_DONE) return failed();
+  return {};
+}
+
 result<std::int64_t> sqlite_file::number(const char* sql) {
-  statement s(db_, sql);
+  statement s(*this, sql);
   if (s.step() != SQLITE_ROW) return failed();
   return s.integer(0);
+}
+
+void sqlite_file::roll_back() {
+  if (!sqlite3_get_autocommit(db_)) sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
 result<void> sqlite_file::open() {
@@ -147,13 +149,13 @@ result<void> sqlite_file::prepare_file() {
     return fail(errc::config, options_.path + " belongs to another program; set store.url to another file");
   // SQLite answers with the mode that holds from then on.
   {
-    statement s(db_, "PRAGMA journal_mode=WAL");
+    statement s(*this, "PRAGMA journal_mode=WAL");
     if (s.step() != SQLITE_ROW) return failed();
-    if (s.text(0) != "wal")
-      return fail(errc::io, "the journal " + options_.path + " cannot keep a write-ahead log here");
+    if (s.text(0) != "wal") return fail(errc::io, name() + " cannot keep a write-ahead log here");
   }
-  // A log that once grew large (a long transaction) is cut when it starts over.
-  if (auto done = execute("PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=8388608; PRAGMA cache_size=-1024");
+  // A log that once grew large (a long transaction) is cut when it starts over; what is deleted is overwritten.
+  if (auto done = execute("PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=8388608; PRAGMA cache_size=-1024; "
+                          "PRAGMA secure_delete=ON");
       !done)
     return done;
   full_ = false;
@@ -170,7 +172,7 @@ result<void> sqlite_file::migrate() {
     version = *read;
   }
   if (version > schema_version)
-    return fail(errc::config, "the journal " + options_.path + " is of version " + std::to_string(version) +
+    return fail(errc::config, name() + " is of version " + std::to_string(version) +
                                   " and this mcpbx knows versions up to " + std::to_string(schema_version) +
                                   "; use the newer mcpbx, or set store.url to another file");
   if (version == schema_version) return {};
@@ -181,31 +183,24 @@ result<void> sqlite_file::migrate() {
   for (auto i = static_cast<std::size_t>(version); i < migrations.size(); ++i) all += migrations[i];
   all += "UPDATE schema SET version=" + std::to_string(schema_version) + "; COMMIT";
   auto done = execute(all.c_str());
-  if (!done) sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
+  if (!done) roll_back();
   return done;
 }
 
-result<sqlite3_stmt*> sqlite_file::prepared(sqlite3_stmt*& kept, const char* sql) {
-  if (!kept && sqlite3_prepare_v3(db_, sql, -1, SQLITE_PREPARE_PERSISTENT, &kept, nullptr) != SQLITE_OK)
-    return failed();
-  return kept;
-}
-
 result<void> sqlite_file::append(std::span<run_batch* const> batches, bool synced) {
-  if (!db_) return fail(errc::io, "the journal " + options_.path + " is not open");
+  if (!db_) return fail(errc::io, name() + " is not open");
   if (synced != full_) {  // cannot be changed inside a transaction
     if (auto done = execute(synced ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL"); !done) return done;
     full_ = synced;
   }
-  std::vector<std::pair<std::int64_t, std::int64_t>> before;
+  std::vector<run_place> before;
   before.reserve(batches.size());
-  for (const auto* b : batches) before.emplace_back(b->place->id, b->place->next_seq);
+  for (const auto* b : batches) before.push_back(*b->place);
   auto done = append_all(batches);
   if (done) return done;
-  if (!sqlite3_get_autocommit(db_)) sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
+  roll_back();
   // Backwards, since a run may be there more than once.
-  for (std::size_t i = batches.size(); i-- > 0;)
-    std::tie(batches[i]->place->id, batches[i]->place->next_seq) = before[i];
+  for (std::size_t i = batches.size(); i-- > 0;) *batches[i]->place = std::move(before[i]);
   return done;
 }
 
@@ -220,79 +215,72 @@ result<void> sqlite_file::append_one(run_batch& batch) {
   auto& place = *batch.place;
   if (place.id == 0)
     if (auto done = begin(batch); !done) return done;
-  auto insert = prepared(insert_record_, "INSERT INTO records(run, seq, at_ms, body) VALUES(?, ?, ?, ?)");
-  if (!insert) return std::unexpected(insert.error());
-  for (std::size_t i = 0; i < batch.records.size(); ++i) {
-    const auto& text = batch.texts[i];
-    sqlite3_bind_int64(*insert, 1, place.id);
-    sqlite3_bind_int64(*insert, 2, place.next_seq);
-    sqlite3_bind_int64(*insert, 3, batch.at_ms);
-    const int bound = sqlite3_bind_text64(*insert, 4, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
-    const int stepped = bound == SQLITE_OK ? sqlite3_step(*insert) : bound;
-    // The reason is read first: a reset gives it again, but clearing the bindings does not.
-    auto outcome = stepped == SQLITE_DONE ? result<void>() : result<void>(failed());
-    sqlite3_reset(*insert);
-    sqlite3_clear_bindings(*insert);
-    if (!outcome) return outcome;
+  statement insert(*this, "INSERT INTO records(run, seq, at_ms, body) VALUES(?, ?, ?, ?)");
+  for (const auto& text : batch.texts) {
+    insert.bind(1, place.id).bind(2, place.next_seq).bind(3, batch.at_ms).bind(4, std::string_view(text));
+    if (auto done = run(insert); !done) return done;
+    insert.reset();
     ++place.next_seq;
-    if (const auto* end = std::get_if<record::run_ended>(&batch.records[i])) {
-      statement s(db_, "UPDATE runs SET ended_ms=?, reason=? WHERE id=?");
-      if (s.bind(1, batch.at_ms).bind(2, to_string(end->reason)).bind(3, place.id).step() != SQLITE_DONE)
-        return failed();
-    }
+    if (place.bytes >= 0) place.bytes += static_cast<std::int64_t>(text.size());
   }
-  return {};
+  const auto* last = batch.records.empty() ? nullptr : std::get_if<record::run_ended>(&batch.records.back());
+  return last ? end(batch, *last) : result<void>();
 }
 
 result<void> sqlite_file::begin(run_batch& batch) {
   const auto* first = batch.records.empty() ? nullptr : std::get_if<record::run_started>(&batch.records.front());
-  statement s(db_, "INSERT INTO runs(run, session, principal, model, started_ms) VALUES(?, ?, ?, ?, ?)");
-  s.bind(1, std::string_view(batch.place->run));
-  s.bind(2, first ? std::string_view(first->session) : std::string_view());
-  s.bind(3, first ? std::string_view(first->principal) : std::string_view());
-  s.bind(4, first ? std::string_view(first->model) : std::string_view());
-  s.bind(5, batch.at_ms);
-  if (s.step() != SQLITE_DONE) return failed();
+  {
+    statement s(*this, "INSERT INTO runs(run, session, principal, model, started_ms) VALUES(?, ?, ?, ?, ?)");
+    s.bind(1, std::string_view(batch.place->run));
+    s.bind(2, first ? std::string_view(first->session) : std::string_view());
+    s.bind(3, first ? std::string_view(first->principal) : std::string_view());
+    s.bind(4, first ? std::string_view(first->model) : std::string_view());
+    if (auto done = run(s.bind(5, batch.at_ms)); !done) return done;
+  }
   batch.place->id = sqlite3_last_insert_rowid(db_);
-  return {};
+  return first && !first->session.empty() ? begin_in_session(*first, batch) : result<void>();
+}
+
+result<void> sqlite_file::begin_in_session(const record::run_started& first, const run_batch& batch) {
+  if (first.inherited_count == 0) {
+    const auto title = title_of(first);
+    statement s(*this,
+                "INSERT INTO sessions(id, title, principal, model, created_ms, used_ms, last_run, runs, bytes) "
+                "VALUES(?1, ?2, ?3, ?4, ?5, ?5, ?6, 1, 0) ON CONFLICT(id) DO UPDATE SET model=excluded.model, "
+                "used_ms=excluded.used_ms, last_run=excluded.last_run, runs=runs+1");
+    s.bind(1, std::string_view(first.session)).bind(2, std::string_view(title));
+    s.bind(3, std::string_view(first.principal)).bind(4, std::string_view(first.model));
+    return run(s.bind(5, batch.at_ms).bind(6, batch.place->id));
+  }
+  statement s(*this, "UPDATE sessions SET model=?2, used_ms=?3, last_run=?4, runs=runs+1 WHERE id=?1");
+  s.bind(1, std::string_view(first.session)).bind(2, std::string_view(first.model));
+  auto done = run(s.bind(3, batch.at_ms).bind(4, batch.place->id));
+  if (done && sqlite3_changes(db_) == 0)
+    return fail(errc::io, "the session " + first.session + " was deleted from " + name() + " a moment ago");
+  return done;
+}
+
+result<void> sqlite_file::end(const run_batch& batch, const record::run_ended& last) {
+  const auto& place = *batch.place;
+  {
+    statement s(*this, "UPDATE runs SET ended_ms=?, reason=? WHERE id=?");
+    if (auto done = run(s.bind(1, batch.at_ms).bind(2, to_string(last.reason)).bind(3, place.id)); !done) return done;
+  }
+  if (place.bytes >= 0) {
+    statement s(*this,
+                "UPDATE sessions SET used_ms=?1, bytes=bytes+?2 WHERE id=(SELECT session FROM runs WHERE id=?3)");
+    return run(s.bind(1, batch.at_ms).bind(2, place.bytes).bind(3, place.id));
+  }
+  statement s(*this,
+              "UPDATE sessions SET used_ms=?1, bytes=(SELECT sum(length(CAST(body AS BLOB))) FROM records JOIN runs ON "
+              "records.run = runs.id WHERE runs.session = sessions.id) "
+              "WHERE id=(SELECT session FROM runs WHERE id=?2)");
+  return run(s.bind(1, batch.at_ms).bind(2, place.id));
 }
 
 result<void> sqlite_file::mark_damaged(std::int64_t id, std::int64_t at_ms) {
-  statement s(db_, "UPDATE runs SET ended_ms=?, reason='damaged' WHERE id=?");
-  if (s.bind(1, at_ms).bind(2, id).step() != SQLITE_DONE) return failed();
-  return {};
-}
-
-result<std::vector<run_row>> sqlite_file::runs(bool unfinished) {
-  constexpr const char* all =
-      "SELECT id, run, session, principal, model, started_ms, ended_ms, reason FROM runs ORDER BY id";
-  constexpr const char* open_only =
-      "SELECT id, run, session, principal, model, started_ms, ended_ms, reason FROM runs WHERE ended_ms IS NULL "
-      "ORDER BY id";
-  statement s(db_, unfinished ? open_only : all);
-  std::vector<run_row> rows;
-  int stepped = s.step();
-  for (; stepped == SQLITE_ROW; stepped = s.step())
-    rows.push_back({s.integer(0), std::string(s.text(1)), std::string(s.text(2)), std::string(s.text(3)),
-                    std::string(s.text(4)), s.integer(5), s.integer(6), std::string(s.text(7))});
-  if (stepped != SQLITE_DONE) return failed();
-  return rows;
-}
-
-result<std::vector<run_record>> sqlite_file::records(std::int64_t id) {
-  statement s(db_, "SELECT seq, body FROM records WHERE run=? ORDER BY seq");
-  s.bind(1, id);
-  std::vector<run_record> all;
-  int stepped = s.step();
-  for (; stepped == SQLITE_ROW; stepped = s.step()) {
-    if (s.integer(0) != static_cast<std::int64_t>(all.size()))
-      return fail(errc::parse, "record " + std::to_string(all.size()) + " of the run is missing");
-    auto r = record_from(s.text(1));
-    if (!r) return fail(errc::parse, "record " + std::to_string(all.size()) + ": " + r.error().message);
-    all.push_back(std::move(*r));
-  }
-  if (stepped != SQLITE_DONE) return failed();
-  return all;
+  statement s(*this, "UPDATE runs SET ended_ms=?, reason='damaged' WHERE id=?");
+  return run(s.bind(1, at_ms).bind(2, id));
 }
 
 }  // namespace mcpbx::daemon

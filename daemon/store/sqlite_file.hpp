@@ -1,15 +1,12 @@
-// The journal's SQLite file, blocking: opened, brought up to date, written in transactions, read. Used on one thread at
-// a time; sqlite_journal does so on its lane.
+// The journal's SQLite file, blocking: opened, brought up to date, written in transactions, read.
 #pragma once
-#include "daemon/store/record.hpp"
-#include "mcp/support/error.hpp"
+#include "daemon/store/store_file.hpp"
 
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 struct sqlite3;
@@ -17,31 +14,7 @@ struct sqlite3_stmt;
 
 namespace mcpbx::daemon {
 
-/// Where the next record of a run goes. `id` is 0 until its first record is in the file.
-struct run_place {
-  std::string run;
-  std::int64_t id = 0;
-  std::int64_t next_seq = 0;
-};
-
-/// Records of one run that are appended together.
-struct run_batch {
-  std::shared_ptr<run_place> place;
-  std::vector<run_record> records;
-  std::vector<std::string> texts;  ///< to_text of each record
-  std::int64_t at_ms = 0;          ///< time stamp, ms since 1970
-};
-
-/// A run as the table of runs shows it.
-struct run_row {
-  std::int64_t id = 0;
-  std::string run, session, principal, model;
-  std::int64_t started_ms = 0;
-  std::int64_t ended_ms = 0;  ///< 0: not ended
-  std::string reason;         ///< stop reason, "damaged" when its records cannot be read, "" while it goes on
-};
-
-class sqlite_file {
+class sqlite_file final : public store_file {
  public:
   struct options {
     std::string path;          ///< created with mode 0600 when it is not there
@@ -49,46 +22,61 @@ class sqlite_file {
     int busy_ms = 2'000;       ///< how long another process's lock is waited for
   };
   /// The schema's version; a file of a newer one is refused, one of an older is migrated.
-  static constexpr int schema_version = 1;
+  static constexpr int schema_version = 2;
 
   explicit sqlite_file(options o) : options_(std::move(o)) {}
-  ~sqlite_file() { close(); }
+  ~sqlite_file() override { sqlite_file::close(); }
   sqlite_file(const sqlite_file&) = delete;
   sqlite_file& operator=(const sqlite_file&) = delete;
 
-  /// Opens the file, alone: while it is open no other process can. Nothing happens when it is open. Errors name the
-  /// path and the mend: errc::io, or errc::config for a file of a newer version or of somebody else.
-  result<void> open();
+  std::string name() const override { return "the journal " + options_.path; }
+  bool exists() override;
+  /// Opens the file, alone: while it is open no other process can.
+  result<void> open() override;
   bool is_open() const noexcept { return db_ != nullptr; }
-  void close();
+  void close() override;
 
-  /// Appends the batches in one transaction, all or nothing; `synced` waits until the disk has it. A record whose
-  /// (run, seq) exists is errc::io: somebody else went on with the run.
-  result<void> append(std::span<run_batch* const> batches, bool synced);
-  /// Ends a run in the table only, because its records cannot be read.
-  result<void> mark_damaged(std::int64_t id, std::int64_t at_ms);
+  result<void> append(std::span<run_batch* const> batches, bool synced) override;
+  result<void> mark_damaged(std::int64_t id, std::int64_t at_ms) override;
 
-  /// The runs in order of their start; `unfinished`: those without an end only.
-  result<std::vector<run_row>> runs(bool unfinished = false);
-  /// A run's records in order. errc::parse when one cannot be read.
-  result<std::vector<run_record>> records(std::int64_t id);
+  /// All runs, in order of their start.
+  result<std::vector<run_row>> runs();
+  result<std::vector<run_row>> unfinished_runs() override;
+  result<std::vector<run_row>> runs_of(std::string_view session) override;
+  result<std::optional<run_row>> find_ended(std::string_view run) override;
+  result<void> read_run(std::int64_t id, const record_sink& sink) override;
+  result<void> read_session(std::string_view session, const record_sink& sink) override;
+
+  result<std::vector<session_row>> sessions(const session_query& q) override;
+  result<std::optional<session_row>> session(std::string_view id) override;
+  result<void> erase(std::span<const std::string> sessions) override;
+  result<std::vector<session_row>> unused_sessions(std::int64_t before_ms, std::size_t most) override;
+  result<std::int64_t> kept_bytes() override;
 
  private:
   class statement;
   result<void> prepare_file();
   result<void> migrate();
   result<void> execute(const char* sql);
+  void roll_back();
   result<void> append_all(std::span<run_batch* const> batches);
   result<void> append_one(run_batch& batch);
   result<void> begin(run_batch& batch);
+  result<void> begin_in_session(const record::run_started& first, const run_batch& batch);
+  result<void> end(const run_batch& batch, const record::run_ended& last);
+  result<void> run(statement& s);
   result<std::int64_t> number(const char* sql);
+  result<std::vector<run_row>> run_rows(statement& s);
+  result<std::vector<session_row>> session_rows(statement& s);
+  result<void> record_texts(statement& s, const record_sink& sink);
   std::unexpected<error> failed();
   std::unexpected<error> failed(int code, int system_error);
-  result<sqlite3_stmt*> prepared(sqlite3_stmt*& kept, const char* sql);
+  /// Null when the statement cannot be made; failed() then says why. `sql` is a literal, which it is kept by.
+  sqlite3_stmt* prepared(const char* sql);
 
   options options_;
   sqlite3* db_ = nullptr;
-  sqlite3_stmt* insert_record_ = nullptr;
+  std::unordered_map<const char*, sqlite3_stmt*> statements_;
   bool full_ = false;  // PRAGMA synchronous as it stands
 };
 

@@ -29,8 +29,8 @@ raw_json joined_list(std::span<const entry_ptr> entries, raw_json catalog_entry:
 
 }  // namespace
 
-catalog::catalog(std::vector<entry_ptr> entries, std::uint64_t revision)
-    : entries_(std::move(entries)), revision_(revision) {
+catalog::catalog(std::vector<entry_ptr> entries, std::uint64_t revision, withheld_tools withheld)
+    : entries_(std::move(entries)), withheld_(std::move(withheld)), revision_(revision) {
   by_name_.reserve(entries_.size());
   for (const entry_ptr& e : entries_) by_name_.emplace(e->name, e);
 }
@@ -38,6 +38,16 @@ catalog::catalog(std::vector<entry_ptr> entries, std::uint64_t revision)
 entry_ptr catalog::find(std::string_view name) const {
   const auto found = by_name_.find(name);
   return found == by_name_.end() ? nullptr : found->second;
+}
+
+const withheld_tool* catalog::find_withheld(std::string_view name) const {
+  const auto found = withheld_.find(name);
+  return found == withheld_.end() ? nullptr : &found->second;
+}
+
+std::string withheld_text(std::string_view name, const withheld_tool& tool) {
+  return "the tool " + quoted(cut_utf8(name, 128)) + " of tool server " + quoted(tool.server) +
+         " is not offered: " + *tool.why;
 }
 
 raw_json catalog::tools_list() const {

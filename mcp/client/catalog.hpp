@@ -5,6 +5,7 @@
 #include "mcp/support/raw_json.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,12 +35,25 @@ struct catalog_entry {
 };
 using entry_ptr = std::shared_ptr<const catalog_entry>;
 
+/// A tool that exists and is not offered: it is in no list, and calls of it are refused with `why`.
+struct withheld_tool {
+  std::string server;                      ///< configured name
+  std::string tool;                        ///< the server's own name for it
+  std::shared_ptr<const std::string> why;  ///< a clause such as "its definition changed …"
+  bool operator==(const withheld_tool&) const = default;
+};
+/// By the name under which it would be exposed.
+using withheld_tools = std::map<std::string, withheld_tool, std::less<>>;
+
 class catalog {
  public:
-  catalog(std::vector<entry_ptr> entries, std::uint64_t revision);
+  catalog(std::vector<entry_ptr> entries, std::uint64_t revision, withheld_tools withheld = {});
   /// In order: servers as configured, each one's tools as it lists them.
   std::span<const entry_ptr> entries() const noexcept { return entries_; }
   entry_ptr find(std::string_view name) const;
+  /// Null when no tool of this name is withheld.
+  const withheld_tool* find_withheld(std::string_view name) const;
+  const withheld_tools& withheld() const noexcept { return withheld_; }
   std::uint64_t revision() const noexcept { return revision_; }
   /// The result object of tools/list with every tool (no cursor), made once per snapshot.
   raw_json tools_list() const;
@@ -50,10 +64,14 @@ class catalog {
 
  private:
   std::vector<entry_ptr> entries_;
+  withheld_tools withheld_;
   std::unordered_map<std::string_view, entry_ptr> by_name_;
   std::uint64_t revision_;
   mutable raw_json list_, legacy_list_;
 };
 using catalog_ptr = std::shared_ptr<const catalog>;
+
+/// Why a call of this tool is refused: one sentence.
+std::string withheld_text(std::string_view name, const withheld_tool& tool);
 
 }  // namespace mcpbx::mcp

@@ -34,6 +34,13 @@ std::uint64_t definition_hash(std::string_view server, const raw_json& definitio
   return stable_hash(definition.text()) * 31 + stable_hash(server);
 }
 
+/// Null: it is not.
+std::shared_ptr<const std::string> why_withheld(const withheld_ptr& withheld, const std::string& own) {
+  if (!withheld) return nullptr;
+  const auto found = withheld->find(own);
+  return found == withheld->end() ? nullptr : found->second;
+}
+
 entry_ptr make_entry(const catalog_builder::server& s, const tool_view& tool, const std::string& name) {
   auto e = std::make_shared<catalog_entry>();
   e->name = name;
@@ -64,9 +71,10 @@ catalog_builder::catalog_builder(std::vector<server> servers)
   }
 }
 
-void catalog_builder::set_tools(std::size_t index, tool_list tools) {
+void catalog_builder::set_tools(std::size_t index, tool_list tools, withheld_ptr withheld) {
   offered& o = servers_.at(index);
   o.tools = std::move(tools);
+  o.withheld = std::move(withheld);
   o.stale = true;
 }
 
@@ -82,9 +90,14 @@ void catalog_builder::make_entries(offered& o, const std::vector<std::string>& n
   for (const entry_ptr& e : o.entries) old.emplace(e->tool, &e);
   std::vector<entry_ptr> entries;
   entries.reserve(o.kept.size());
+  o.hidden.clear();
   for (std::size_t i = 0; i < o.kept.size(); ++i) {
     if (names[i].empty()) continue;
     const tool_view& tool = (*o.tools)[o.kept[i]];
+    if (const auto why = why_withheld(o.withheld, tool.name)) {
+      o.hidden.emplace(names[i], withheld_tool{o.s.name, tool.name, why});
+      continue;
+    }
     const auto found = old.find(tool.name);
     const bool same = found != old.end() && (*found->second)->name == names[i] &&
                       (*found->second)->definition.text() == tool.definition.text();
@@ -117,9 +130,13 @@ catalog_ptr catalog_builder::build() {
     make_entries(o, named.names);
   }
   std::vector<entry_ptr> entries;
-  for (const offered& o : servers_) entries.insert(entries.end(), o.entries.begin(), o.entries.end());
-  if (!std::ranges::equal(entries, last_->entries()))
-    last_ = std::make_shared<const catalog>(std::move(entries), last_->revision() + 1);
+  withheld_tools withheld;
+  for (const offered& o : servers_) {
+    entries.insert(entries.end(), o.entries.begin(), o.entries.end());
+    withheld.insert(o.hidden.begin(), o.hidden.end());
+  }
+  if (!std::ranges::equal(entries, last_->entries()) || withheld != last_->withheld())
+    last_ = std::make_shared<const catalog>(std::move(entries), last_->revision() + 1, std::move(withheld));
   return last_;
 }
 

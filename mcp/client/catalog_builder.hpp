@@ -21,6 +21,10 @@ struct tool_filter {
 /// What one server offers now; never changed once it is handed on.
 using tool_list = std::shared_ptr<const std::vector<tool_view>>;
 
+/// Tools of one list that are not to be offered, by the server's own name, with the clause that says why.
+using withheld_names = std::map<std::string, std::shared_ptr<const std::string>, std::less<>>;
+using withheld_ptr = std::shared_ptr<const withheld_names>;
+
 class catalog_builder {
  public:
   struct server {
@@ -32,8 +36,9 @@ class catalog_builder {
   /// All configured servers in file order, also those that are disabled: names must not depend on what is up.
   explicit catalog_builder(std::vector<server> servers);
 
-  /// Sets the list of server number `index`; null when nothing is known of it.
-  void set_tools(std::size_t index, tool_list tools);
+  /// Sets the list of server number `index`; null when nothing is known of it. Tools in `withheld` have their names, so
+  /// that those of others do not depend on it, and are not offered.
+  void set_tools(std::size_t index, tool_list tools, withheld_ptr withheld = {});
   /// The snapshot of what is set now: the last one itself when no entry differs.
   catalog_ptr build();
   /// What build() found worth a warning since this was last asked, each sentence once.
@@ -44,6 +49,8 @@ class catalog_builder {
     server s;
     std::string prefix;
     tool_list tools;
+    withheld_ptr withheld;
+    withheld_tools hidden;          // of `withheld`, those that the filter lets through
     std::vector<std::size_t> kept;  ///< positions in `tools` that the filter lets through
     std::vector<entry_ptr> entries;
     bool stale = true;

@@ -45,6 +45,9 @@ struct server_status {
   /// A call has timed out, or it was restarted because it seemed to hang, and none has been answered since. last_error
   /// says what it was.
   bool suspect = false;
+  /// One sentence about definitions that are not those that were approved (guarantees row 37), or "".
+  std::string pin_notice;
+  std::size_t withheld = 0;  ///< tools that it lists and that are not offered for that reason
 };
 
 /// Who asks, as far as a modern tool server must be told with each request (bridging: per-request `_meta`).

@@ -37,6 +37,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
       index_.emplace(servers_.back().get(), named.size());
       named.push_back(std::move(n));
     }
+    judged_.resize(named.size());
     builder_ = catalog_builder(std::move(named));
     for (const auto& s : servers_) s->start();
   }
@@ -65,7 +66,14 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
 
   std::vector<server_status> status() const {
     std::vector<server_status> all;
-    for (const auto& s : servers_) all.push_back(s->status());
+    for (std::size_t i = 0; i < servers_.size(); ++i) {
+      all.push_back(servers_[i]->status());
+      // Ready is who can be called: its tools are in the catalog.
+      if (judged_[i].waits && judged_[i].decisions == 0 && all.back().state == server_state::ready)
+        all.back().state = server_state::starting;
+      all.back().pin_notice = judged_[i].notice;
+      all.back().withheld = judged_[i].withheld;
+    }
     return all;
   }
 
@@ -118,14 +126,15 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   // server_host
 
   void server_tools(const tool_server& s, tool_list tools) override {
-    builder_.set_tools(index_.at(&s), std::move(tools));
-    stale_ = true;
-    if (std::exchange(change_posted_, true)) return;
-    soon_->post([weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->tell_change();
+    const std::size_t index = index_.at(&s);
+    if (!options_.gate) return set_tools(index, std::move(tools), {});
+    judged_[index].waits = true;
+    const auto generation = ++judged_[index].generation;
+    options_.gate->judge(s.name(), tools, [weak = weak_from_this(), index, generation, tools](definition_decision d) {
+      const auto self = weak.lock();
+      if (self && self->judged_[index].generation == generation) self->decided(index, tools, std::move(d));
     });
   }
-
   std::size_t server_ended(const tool_server&) override {
     const time_point now = time_.now();
     while (!ends_.empty() && now - ends_.front() > together) ends_.pop_front();
@@ -142,10 +151,37 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   }
 
  private:
+  // What the gate has said of a server's list.
+  struct judgement {
+    std::uint64_t generation = 0;  // of the list: decisions about an older one do not count
+    bool waits = false;            // nothing said yet
+    std::uint64_t decisions = 0;   // about all its lists
+    std::string notice;
+    std::size_t withheld = 0;
+  };
   struct waiter {
     std::function<void()> then;
     std::unique_ptr<timer> limit;
   };
+
+  void decided(std::size_t index, tool_list tools, definition_decision d) {
+    judgement& j = judged_[index];
+    j.waits = false;
+    ++j.decisions;
+    j.notice = std::move(d.notice);
+    j.withheld = d.withheld ? d.withheld->size() : 0;
+    set_tools(index, std::move(tools), std::move(d.withheld));
+    server_moved();
+  }
+
+  void set_tools(std::size_t index, tool_list tools, withheld_ptr withheld) {
+    builder_.set_tools(index, std::move(tools), std::move(withheld));
+    stale_ = true;
+    if (std::exchange(change_posted_, true)) return;
+    soon_->post([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->tell_change();
+    });
+  }
 
   void settle(const std::shared_ptr<waiter>& w) {
     w->limit->cancel();
@@ -155,7 +191,8 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
 
   void look() {
     look_posted_ = false;
-    if (std::ranges::none_of(servers_, [](const auto& s) { return s->settling(); }))
+    if (std::ranges::none_of(servers_, [](const auto& s) { return s->settling(); }) &&
+        std::ranges::none_of(judged_, &judgement::waits))
       for (const auto& w : std::vector(waiters_)) settle(w);
     if (stopping_ && std::ranges::all_of(servers_, [](const auto& s) { return s->ended(); }))
       for (const auto& done : std::exchange(on_stopped_, {}))
@@ -176,6 +213,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   options options_;
   std::shared_ptr<deferred> soon_;
   std::vector<std::shared_ptr<tool_server>> servers_;
+  std::vector<judgement> judged_;  // by the server's number
   std::unordered_map<const tool_server*, std::size_t> index_;
   catalog_builder builder_{{}};
   catalog_ptr catalog_ = builder_.build();

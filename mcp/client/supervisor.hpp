@@ -4,6 +4,7 @@
 #include "mcp/client/catalog.hpp"
 #include "mcp/client/catalog_builder.hpp"
 #include "mcp/client/client.hpp"
+#include "mcp/client/definition_gate.hpp"
 #include "mcp/support/time.hpp"
 #include "mcp/transport/server_process.hpp"
 
@@ -40,6 +41,8 @@ class supervisor {
     milliseconds stop_grace{3'000};         ///< running calls may end
     std::size_t max_queue_requests = 1024;  ///< per server, not yet written
     std::size_t max_queue_bytes = 16u << 20;
+    /// Decides which definitions are offered; null: all are. Must outlive the supervisor.
+    definition_gate* gate = nullptr;
   };
   supervisor(time_source& time, random_source& random, process_launcher& launcher, options o);
   /// Kills what still runs; open calls and waiting callbacks are dropped untold, so stop() first. Not to be destroyed

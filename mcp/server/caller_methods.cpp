@@ -51,7 +51,7 @@ rpc_error unknown_tool(const catalog& tools, std::string_view name) {
 }
 
 /// Passes the outcome of a call on to the caller.
-void answer(const reply_once& reply, const catalog_entry& tool, call_outcome outcome) {
+void answer(const tool_call_reply& reply, const catalog_entry& tool, call_outcome outcome) {
   const auto server = tool.owner.lock();
   const bool modern = server && server->era() == era::modern;
   switch (outcome.type) {
@@ -60,7 +60,7 @@ void answer(const reply_once& reply, const catalog_entry& tool, call_outcome out
     case call_outcome::kind::error:
       return reply.error(modern ? legacy_error(outcome.value) : outcome.value);
     case call_outcome::kind::failed:
-      return reply.error(to_rpc_error(outcome.failure, tool.server));
+      return reply.failed(to_rpc_error(outcome.failure, tool.server));
   }
 }
 
@@ -73,8 +73,9 @@ const caller_session::methods& caller_session::mcp_methods() {
     m.add("initialize", [](self& s, const raw_json& params, const reply_once& reply) { s.initialize(params, reply); });
     m.add("ping", [](self&, const raw_json&, const reply_once& reply) { reply.result(raw_json::literal("{}")); });
     m.add("tools/list", [](self& s, const raw_json& params, const reply_once& reply) { s.list_tools(params, reply); });
-    m.add("tools/call",
-          [](self& s, const raw_json& params, const reply_once& reply) { s.call_tool(params, reply, false); });
+    m.add("tools/call", [](self& s, const raw_json& params, const reply_once& reply) {
+      s.call_tool(params, {reply, s.host_.recorder()}, false);
+    });
     // Not of MCP, but it is about this session alone: answered when every other request of the connection has been.
     m.bind("mcpbx/drain", [](self& s, const reply_once& reply) { s.drain(reply); });
     return m;
@@ -123,29 +124,33 @@ void caller_session::list_tools(const raw_json& params, const reply_once& reply)
   });
 }
 
-void caller_session::call_tool(const raw_json& params, const reply_once& reply, bool settled) {
-  if (params.empty()) return reply.error(invalid("params: expected an object with name and arguments"));
+void caller_session::call_tool(const raw_json& params, const tool_call_reply& reply, bool settled) {
+  if (params.empty()) return reply.refused(invalid("params: expected an object with name and arguments"));
   auto opened = raw_object::open(params, {"name", "arguments", "_meta"});
-  if (!opened) return reply.error(invalid("params: " + opened.error().message));
+  if (!opened) return reply.refused(invalid("params: " + opened.error().message));
   const raw_json name_token = opened->find("name"), arguments = opened->find("arguments");
   const auto name = name_token.as_string();
-  if (!name) return reply.error(invalid("params.name: expected a string, got " + describe(name_token)));
+  reply.about(name.value_or(""), arguments);
+  if (!name) return reply.refused(invalid("params.name: expected a string, got " + describe(name_token)));
   if (!arguments.empty() && !arguments.is_object() && !arguments.is_null())
-    return reply.error(invalid("params.arguments: expected an object, got " + describe(arguments)));
+    return reply.refused(invalid("params.arguments: expected an object, got " + describe(arguments)));
   const auto token = progress_token_of(opened->find("_meta"));
-  if (!token) return reply.error(invalid(token.error().message));
-  if (auto admitted = host_.admit_call(); !admitted) return reply.error(to_rpc_error(admitted.error()));
+  if (!token) return reply.refused(invalid(token.error().message));
+  if (auto admitted = host_.admit_call(); !admitted) return reply.refused(to_rpc_error(admitted.error()));
 
   const auto tools = host_.tools();
   entry_ptr tool = tools->find(*name);
+  if (!tool)
+    if (const withheld_tool* withheld = tools->find_withheld(*name))
+      return reply.refused(to_rpc_error({errc::config, withheld_text(*name, *withheld)}, withheld->server));
   if (!tool && !settled)  // its server may be about to be ready
     return host_.when_settled(options_.settle, [this, params, reply] {
       if (reply.open()) call_tool(params, reply, true);
     });
-  if (!tool) return reply.error(unknown_tool(*tools, *name));
+  if (!tool) return reply.refused(unknown_tool(*tools, *name), call_decision::unknown);
   const auto server = tool->owner.lock();
   if (!server)
-    return reply.error(to_rpc_error(
+    return reply.refused(to_rpc_error(
         {errc::unavailable, "the tool server " + quoted(tool->server) + " is no longer there"}, tool->server));
 
   server_call call;
@@ -160,13 +165,15 @@ void caller_session::call_tool(const raw_json& params, const reply_once& reply, 
       auto edited = raw_object::open(progress);
       if (!edited) return;
       edited->set(meta_key::progress_token, token);
-      host_.send_progress(reply.serial(), make_notification("notifications/progress", edited->build()));
+      host_.send_progress(reply.request().serial(), make_notification("notifications/progress", edited->build()));
     };
   call.done = [reply, tool](call_outcome outcome) {
-    if (reply.open()) answer(reply, *tool, std::move(outcome));
+    if (reply.open()) return answer(reply, *tool, std::move(outcome));
+    reply.abandoned();
   };
+  reply.called(tool->server);
   const client::ticket ticket = server->call(std::move(call));
-  reply.on_cancel([owner = tool->owner, ticket] {
+  reply.request().on_cancel([owner = tool->owner, ticket] {
     if (const auto s = owner.lock()) s->cancel(ticket, "cancelled by its caller");
   });
 }

@@ -4,8 +4,10 @@
 #include "mcp/client/catalog.hpp"
 #include "mcp/rpc/line_framer.hpp"
 #include "mcp/rpc/message.hpp"
+#include "mcp/server/call_recorder.hpp"
 #include "mcp/server/method_table.hpp"
 #include "mcp/server/reply_once.hpp"
+#include "mcp/server/tool_call_reply.hpp"
 #include "mcp/support/time.hpp"
 
 #include <cstdint>
@@ -33,6 +35,8 @@ class caller_host {
   virtual catalog_ptr tools() const = 0;
   /// Why no new tools/call is taken now, if so: mcpbx is stopping.
   virtual result<void> admit_call() const { return {}; }
+  /// Who keeps record of the caller's tools/calls; null: nobody.
+  virtual std::shared_ptr<call_recorder> recorder() const { return nullptr; }
   /// Calls `then`, never from inside, once no tool server is starting for the first time or the time is up. Not at all
   /// when the session's connection is gone by then.
   virtual void when_settled(milliseconds at_most, std::function<void()> then) = 0;
@@ -100,7 +104,7 @@ class caller_session final : private reply_taker {
 
   void initialize(const raw_json& params, const reply_once& reply);
   void list_tools(const raw_json& params, const reply_once& reply);
-  void call_tool(const raw_json& params, const reply_once& reply, bool settled);
+  void call_tool(const raw_json& params, const tool_call_reply& reply, bool settled);
   void drain(const reply_once& reply);
 
   caller_host& host_;

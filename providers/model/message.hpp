@@ -164,7 +164,7 @@ class model_call {
 class model {
  public:
   virtual ~model() = default;
-  virtual const std::string& name() const = 0;  ///< configured name
+  virtual const std::string& name() const = 0;  ///< configured name, or NAME/ID
   virtual const std::string& id() const = 0;    ///< the provider's model id
   virtual const std::string& api() const = 0;
   /// The system prompt of runs that bring none, or "".

@@ -32,7 +32,7 @@ class model_endpoint {
 std::string model_members(int port) {
   return R"("models":{"bench":{"api":"openai-chat","baseUrl":"http://127.0.0.1:)" + std::to_string(port) +
          R"(/v1","model":"bench-0-1-0","apiKey":"none"}},"defaultModel":"bench","toolNames":"plain",)"
-         R"("loop":{"maxRounds":100,"status":"off"},)";
+         R"("loop":{"maxRounds":100,"status":"off"},"store":{"url":"none"},)";
 }
 
 }  // namespace

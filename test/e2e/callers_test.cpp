@@ -145,7 +145,8 @@ TEST_CASE("G17: a flood of requests without reading is bounded, and every one of
              R"(,"method":"tools/call","params":{"name":"s__echo","arguments":{"text":"flood"}}})"
              "\n";
   flood.send_bytes(lines);
-  CHECK(neighbour.call("s__echo", R"({"text":"through"})").text() == "through");
+  const auto through = neighbour.call("s__echo", R"({"text":"through"})");
+  CHECK_MESSAGE(through.text() == "through", through.line);
   int answered = 0, refused = 0;
   for (int i = 0; i < n; ++i) {
     const auto line = flood.line();

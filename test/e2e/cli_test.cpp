@@ -181,11 +181,10 @@ TEST_CASE("cli: usage errors are 2 with a sentence, what comes later too") {
                                                     {"ask", " "},
                                                     {"tools", "--no-such-option"},
                                                     {"chat"},
-                                                    {"sessions", "list"},
+                                                    {"sessions", "show"},
                                                     {"doctor"},
                                                     {"completion", "bash"},
                                                     {"ask", "-p", "x", "question"},
-                                                    {"ask", "-c", "question"},
                                                     {"call", "x", "--input", "ask"},
                                                     {"ask", "--max-rounds", "-1", "question"}};
   for (const auto& arguments : wrong) {

@@ -26,7 +26,7 @@ export class Daemon {
     const file = path.join(d.folder, 'config.json');
     fs.writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
     d.log = '';
-    d.process = spawn(path.join(bin, 'mcpbxd'), ['--config', file, '--socket', d.socket], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+    d.process = spawn(path.join(bin, 'mcpbxd'), ['--config', file, '--socket', d.socket], { env: { ...process.env, XDG_STATE_HOME: d.folder, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
     // A test that fails leaves by process.exit; its daemon must not stay.
     process.on('exit', () => d.process.kill('SIGKILL'));
     d.ended = new Promise((ok) => d.process.on('exit', (code, signal) => ok({ code, signal })));

@@ -43,7 +43,7 @@ TEST_CASE("models: a name or NAME/ID or nothing for the default") {
   fixture f(R"({"models": {"gpt": {"api": "openai-chat", "model": "gpt-x"}}, "defaultModel": "gpt"})");
   CHECK(f.error("") == "found gpt gpt-x");
   CHECK(f.error("gpt") == "found gpt gpt-x");
-  CHECK(f.error("gpt/other/id") == "found gpt other/id");
+  CHECK(f.error("gpt/other/id") == "found gpt/other/id other/id");  // named as a later request can ask for it again
   CHECK(f.error("demo").starts_with("found demo"));
   CHECK(f.models.find("gpt")->get() == f.models.find("")->get());
   CHECK(f.models.entry("gpt/other") == f.all.find_model("gpt"));

@@ -1,7 +1,7 @@
 // Which journal store.url stands for.
 #include "daemon/app/store.hpp"
 
-#include "daemon/store/sqlite_journal.hpp"
+#include "daemon/store/lane_journal.hpp"
 #include "test/daemon/app/loaded.hpp"
 #include "test/support/manual_time.hpp"
 
@@ -47,19 +47,29 @@ struct fixture {
 
 }  // namespace
 
-TEST_CASE("store: none and PostgreSQL and no key at all are the journal in memory") {
+TEST_CASE("store: none and PostgreSQL are the journal in memory") {
   CHECK(fixture("none").is<memory_journal>());
   CHECK(fixture("postgresql://x/y").is<memory_journal>());
+}
+
+TEST_CASE("store: without the key it is sqlite: where there is a place, unless the daemon is a private one") {
   boost::asio::io_context io;
   mcpbx::test::manual_time time;
-  const auto made = make_journal(loaded("{}"), {}, io.get_executor(), time);
-  CHECK(dynamic_cast<memory_journal*>(made.get()) != nullptr);
+  conf::environment env;
+  const auto keeps = [&](const std::string& text, bool by_default) {
+    return make_journal(loaded(text), env, io.get_executor(), time, by_default)->keeps_sessions();
+  };
+  CHECK_FALSE(keeps("{}", true));  // no HOME, no place
+  env.values = {{"HOME", "/nowhere/home"}};
+  CHECK(keeps("{}", true));
+  CHECK_FALSE(keeps("{}", false));
+  CHECK(keeps(R"({"store": {"url": "sqlite:"}})", false));
 }
 
 TEST_CASE("store: sqlite is a file in the state directory or where its path says") {
   conf::environment env;
   env.values = {{"HOME", "/nowhere/home"}, {"XDG_STATE_HOME", "/dev/null/state"}};
-  CHECK(fixture("sqlite:", env).is<sqlite_journal>());
+  CHECK(fixture("sqlite:", env).is<lane_journal>());
   CHECK(fixture("sqlite:", env).refusal().starts_with("the journal /dev/null/state/mcpbx/mcpbx.db cannot be opened"));
   CHECK(fixture("sqlite:~/a.db", env).refusal().starts_with("the journal /nowhere/home/a.db cannot be opened"));
   CHECK(fixture("sqlite:a.db", env).refusal().starts_with("the journal /nowhere/home/a.db cannot be opened"));

@@ -36,7 +36,7 @@ TEST_CASE("command line: the version and the help are on stdout and succeed") {
   for (const auto& words : {std::vector<std::string>{"--help"}, {"help"}, {"-h"}}) {
     const auto r = run(words);
     CHECK(r.status == 0);
-    for (const char* verb : {"ask", "tools", "call", "servers", "status", "wait", "restart", "stop", "mcp"})
+    for (const char* verb : {"ask", "tools", "call", "servers", "status", "wait", "restart", "stop", "pins", "mcp"})
       CHECK(holds(r.out, std::string("\n  ") + verb + " "));
     CHECK(r.err == "");
   }
@@ -54,11 +54,8 @@ TEST_CASE("command line: without a verb the help is shown and the status is 2") 
 TEST_CASE("command line: what comes later says so in one sentence and exits 2") {
   const std::vector<std::vector<std::string>> table{{"chat"},
                                                     {"models"},
-                                                    {"--json", "sessions", "list"},
                                                     {"logs", "-f"},
                                                     {"--socket", "/x", "reload"},
-                                                    {"ask", "-c", "more?"},
-                                                    {"ask", "-s", "id", "more?"},
                                                     {"ask", "-p", "reader", "hi"},
                                                     {"ask", "--file", "a.txt", "hi"},
                                                     {"ask", "--status", "model", "hi"},
@@ -74,6 +71,14 @@ TEST_CASE("command line: what comes later says so in one sentence and exits 2") 
   }
 }
 
+TEST_CASE("command line: pins has words of its own") {
+  CHECK(holds(run({"pins", "--help"}).out, "accept"));
+  CHECK(holds(run({"pins", "accept", "--help"}).out, "--sha256"));
+  CHECK(run({"pins", "show"}).status == 2);
+  CHECK(run({"pins", "accept"}).status == 2);
+  CHECK(run({"pins", "forget", "x"}).status == 2);
+}
+
 TEST_CASE("command line: wrong words are named with the nearest right one") {
   CHECK(run({"aks", "hi"}).err == "mcpbx: there is no verb `aks` (did you mean \"ask\"?); `mcpbx help` lists them\n");
   CHECK(run({"aks", "hi"}).status == 2);
@@ -83,6 +88,20 @@ TEST_CASE("command line: wrong words are named with the nearest right one") {
   CHECK(run({"ask", "  "}).err ==
         "mcpbx: there is no question; write it behind `ask`, or `-` to read it from standard input\n");
   CHECK(run({"tools", "--format", "yaml"}).err == "mcpbx: there is no format `yaml`; write mcp or openai\n");
+  CHECK(run({"ask", "-c", "-s", "id", "hi"}).err == "mcpbx: write -s ID or -c, not both\n");
+  CHECK(run({"sessions", "shwo", "x"}).err ==
+        "mcpbx: `sessions` knows no `shwo` (did you mean \"show\"?); see `mcpbx sessions --help`\n");
+  for (const auto& words : std::vector<std::vector<std::string>>{{"sessions", "show"},
+                                                                 {"sessions", "rm"},
+                                                                 {"sessions", "resume"},
+                                                                 {"sessions", "list", "x"},
+                                                                 {"sessions", "show", "x", "text"},
+                                                                 {"sessions", "show", "x", "--format", "xml"},
+                                                                 {"sessions", "--limit", "0"}}) {
+    const auto r = run(words);
+    CHECK(r.status == 2);
+    CHECK(r.err.find('\n') == r.err.size() - 1);
+  }
   const auto both = run({"call", "x", "a=1", "--args", "{}"});
   CHECK(both.status == 2);
   CHECK(both.err == "mcpbx: give the arguments as key=value or with --args, not both\n");

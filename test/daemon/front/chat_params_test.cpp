@@ -77,7 +77,9 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
       {R"({"input":"a","limits":{"roundPrompts":"progressive"}})", "params.limits.roundPrompts: expected \"implicit\""},
       {R"({"input":"a","limits":{"emptyResultText":""}})", "params.limits.emptyResultText: expected a text"},
       {R"({"input":"a","approve":"maybe"})", "params.approve: expected \"ask\", \"all\" or \"none\""},
-      {R"({"input":"a","session":"s"})", "params.session: sessions that outlive a request are not in this version"},
+      {R"({"input":"a","session":""})", "params.session: expected the id of a session, got \"\""},
+      {R"({"input":"a","session":5})", "params.session: expected a string, got 5"},
+      {R"({"session":"s","input":"a","messages":[]})", "params: expected either input or messages, got both"},
       {R"({"input":"a","profile":"p"})", "params.profile: profiles are not in this version"},
       {R"({"input":"a","clientTools":{}})", "params.clientTools: expected an array"},
       {R"({"input":"a","clientTools":[{"name":"a b","inputSchema":{"type":"object"}}]})",
@@ -167,6 +169,14 @@ TEST_CASE("limits are those of the model and no request exceeds the ceiling") {
   CHECK(read(R"({"input":"a","limits":{"maxConsecutiveErrors":0}})", d).request.limits.max_consecutive_errors == 9);
   CHECK(read(R"({"input":"a","limits":{"maxRepeatedCalls":0}})", d).request.limits.max_repeated_calls == 0);
   CHECK(read(R"({"input":"a","limits":{"maxRounds":0}})", d).request.limits.max_rounds == 0);
+}
+
+TEST_CASE("L17: a session is named by its id, and may come without anything new to say") {
+  CHECK(read(R"({"input":"a","session":"ses_1"})").request.session == "ses_1");
+  const auto alone = read(R"({"session":"ses_1"})");
+  CHECK(alone.wrong.empty());
+  CHECK(alone.request.messages.empty());
+  CHECK(read(R"({"input":"a"})").request.session.empty());
 }
 
 TEST_CASE("L18: a named request knows what it is like, whatever its stream, and whether it names a run only") {

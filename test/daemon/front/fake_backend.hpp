@@ -49,6 +49,8 @@ class fake_backend final : public daemon::backend {
     answered = std::move(done);
   }
   daemon::loop_counters run_counts() const override { return counts; }
+  daemon::journal& store() override { return *kept; }
+  daemon::pin_register* pins() override { return register_of_pins; }
   void stop() override { ++stops; }
 
   void settle() {
@@ -67,7 +69,9 @@ class fake_backend final : public daemon::backend {
   std::vector<std::string> cancelled, answers;
   std::function<void(result<void>)> answered;
   int stops = 0;
+  daemon::pin_register* register_of_pins = nullptr;
   daemon::loop_counters counts;
+  std::unique_ptr<daemon::journal> kept = std::make_unique<daemon::memory_journal>();
 };
 
 }  // namespace mcpbx::test

@@ -51,6 +51,10 @@ inline std::vector<std::string> print(const std::vector<run_command>& all) {
 
 using lines = std::vector<std::string>;
 
+inline bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
 inline providers::tool_call_block call(std::string id, std::string name = "lookup", std::string arguments = "") {
   providers::tool_call_block c;
   c.id = std::move(id);

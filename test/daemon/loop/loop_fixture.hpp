@@ -279,8 +279,12 @@ class caller final : public run_feed::listener {
         r.pop();
       }
       if (!r.ended()) continue;
-      done.push_back(r.result());
-      CHECK(raw_json::parse(done.back().text()).has_value());
+      if (r.refusal()) {
+        refused.push_back(*r.refusal());
+      } else {
+        done.push_back(r.result());
+        CHECK(raw_json::parse(done.back().text()).has_value());
+      }
       readers.erase(readers.begin() + static_cast<std::ptrdiff_t>(i--));
       if (then) then();
     }
@@ -300,6 +304,7 @@ class caller final : public run_feed::listener {
   lines events;
   std::vector<std::uint64_t> numbers;  ///< of the events, `done` included
   std::vector<raw_json> done;
+  std::vector<error> refused;
   std::string last_run;
   std::function<void()> then;
   std::vector<std::unique_ptr<feed_reader>> readers;
@@ -359,7 +364,7 @@ struct fixture {
   /// Why the runs of this test are not held against the folds of their records; empty: they are, at the end.
   std::string unproven;
 
-  explicit fixture(bool store_fails = false) {
+  explicit fixture(bool store_fails = false, journal* other = nullptr) {
     if (store_fails) unproven = "what a store that fails has not kept cannot be folded";
     offer({"lookup", "other"});
     runs = std::make_unique<test_runner>(
@@ -369,7 +374,10 @@ struct fixture {
             return fail(errc::not_found, "there is no model \"" + std::string(name) + "\"");
           return model;
         },
-        store_fails ? static_cast<journal&>(failing) : kept, runner::options{1024, false, plain_adapter, needs_yes});
+        other         ? *other
+        : store_fails ? static_cast<journal&>(failing)
+                      : kept,
+        runner::options{1024, false, plain_adapter, needs_yes});
   }
   ~fixture() {
     bool joined = false;

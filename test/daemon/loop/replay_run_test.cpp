@@ -14,24 +14,20 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-/// A model whose calls are noted, as those of the scripted one are.
-class noted_model final : public providers::model {
- public:
-  noted_model(std::shared_ptr<providers::model> inner, std::function<void(std::string)> note)
-      : inner_(std::move(inner)), note_(std::move(note)) {}
-  const std::string& name() const override { return inner_->name(); }
-  const std::string& id() const override { return inner_->id(); }
-  const std::string& api() const override { return inner_->api(); }
-  std::string_view default_system() const override { return inner_->default_system(); }
-  std::unique_ptr<providers::model_call> start(providers::model_request request,
-                                               providers::model_events& events) override {
-    note_("model");
-    return inner_->start(std::move(request), events);
+/// Notes the start of every model call, as the scripted model does.
+struct noting final : providers::model {
+  noting(std::shared_ptr<providers::model> m, std::function<void(std::string)> n)
+      : inner(std::move(m)), note(std::move(n)) {}
+  const std::string& name() const override { return inner->name(); }
+  const std::string& id() const override { return inner->id(); }
+  const std::string& api() const override { return inner->api(); }
+  std::string_view default_system() const override { return inner->default_system(); }
+  std::unique_ptr<providers::model_call> start(providers::model_request r, providers::model_events& e) override {
+    note("model");
+    return inner->start(std::move(r), e);
   }
-
- private:
-  std::shared_ptr<providers::model> inner_;
-  std::function<void(std::string)> note_;
+  std::shared_ptr<providers::model> inner;
+  std::function<void(std::string)> note;
 };
 
 /// A runner like the fixture's, for any model.
@@ -43,19 +39,19 @@ struct replayed : fixture {
     work();
     asio::post(context, std::move(done));
   };
-  runner all{context.get_executor(),
-             time,
-             random,
-             tools,
-             [this](std::string_view) -> result<std::shared_ptr<providers::model>> { return talk; },
-             kept,
-             runner::options{1024, false, plain_adapter, {}}};
+  test_runner all{context.get_executor(),
+                  time,
+                  random,
+                  tools,
+                  [this](std::string_view) -> result<std::shared_ptr<providers::model>> { return talk; },
+                  kept,
+                  runner::options{1024, false, plain_adapter, {}}};
 
   void record() { talk = providers::make_recording_model({"talk", path, {}}, model, random, blocking); }
   void play() {
     auto header = providers::read_recording_header(path);
     REQUIRE_MESSAGE(header.has_value(), (header ? "" : header.error().message));
-    talk = std::make_shared<noted_model>(providers::make_replay_model({"talk", path, *header, {}}, blocking), note);
+    talk = std::make_shared<noting>(providers::make_replay_model({"talk", path, *header, {}}, blocking), note);
   }
   /// A run to its end.
   caller go(std::string question) {

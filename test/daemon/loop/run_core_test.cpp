@@ -31,10 +31,6 @@ std::string result_text(const run_core& core, std::size_t message, std::size_t b
   return std::string(result_block(core, message, block).result.text());
 }
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 }  // namespace
 
 TEST_CASE("L1: a reply without calls is the base case") {

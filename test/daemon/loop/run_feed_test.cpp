@@ -448,3 +448,19 @@ TEST_CASE("ended_runs: so many and so many bytes are kept, the oldest go, the ne
   CHECK(kept.size() == 1);
   CHECK(kept.find("f") != nullptr);
 }
+
+TEST_CASE("L17: a run that did not begin ends its readers with the reason and without done") {
+  for (const bool keep : {false, true}) {
+    const auto f = make({.keep = keep});
+    bool deserted = false;
+    f->when_deserted([&](const std::string&) { deserted = true; });
+    reader a(*f), b(*f);
+    f->refuse({errc::not_found, "there is no such session"});
+    CHECK((a.told == 1 && a.read().empty() && a.place->ended()));
+    CHECK((b.read().empty() && b.place->ended()));
+    REQUIRE(a.place->refusal().has_value());
+    CHECK(a.place->refusal()->message == "there is no such session");
+    CHECK_FALSE(deserted);
+    CHECK(f->bytes() == 0);
+  }
+}

@@ -18,10 +18,6 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 lines names(const std::vector<run_record>& records) {
   lines all;
   for (const auto& r : records) all.emplace_back(name_of(r));
@@ -258,6 +254,22 @@ TEST_CASE("L10: a tool whose server object is gone has an error result without a
   f.model->script = {calls({lookup("a")}), says("done")};
   f.run();
   CHECK(contains(f.caller_.of("tool_result").at(0), "is gone"));
+}
+
+TEST_CASE("G37: a tool that is withheld since its round began is not called, and the model is told why") {
+  fixture f;
+  f.model->endless = [&](std::size_t round) {
+    if (round > 0) return says("done");
+    mcp::withheld_tools withheld;
+    withheld.emplace("srv__lookup", mcp::withheld_tool{"srv", "lookup",
+                                                       std::make_shared<const std::string>("its definition changed")});
+    f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{}, 9, std::move(withheld));
+    return calls({lookup("a")});
+  };
+  f.run();
+  CHECK(contains(f.caller_.of("tool_result").at(0), "Not executed"));
+  CHECK(contains(f.caller_.of("tool_result").at(0), "its definition changed"));
+  CHECK(f.server->params.empty());
 }
 
 namespace {

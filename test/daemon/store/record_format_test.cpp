@@ -176,3 +176,21 @@ TEST_CASE("record format: each value of an enum has its own word") {
   check_words<on_tool_error>(2);
   check_words<status_mode>(3);
 }
+
+TEST_CASE("L17: of what a run inherits only the number is written") {
+  record::run_started r;
+  r.run = "run-2";
+  r.messages = {providers::system_message("be brief"), providers::user_message("and now?")};
+  r.inherited = {providers::user_message("said before"), full_message()};
+  r.inherited_count = r.inherited.size();
+  const auto text = to_text(r);
+  CHECK(contains(text, R"("inherited":2)"));
+  CHECK_FALSE(contains(text, "said before"));
+  const auto back = std::get<record::run_started>(again(r));
+  CHECK((back.inherited_count == 2 && back.inherited.empty() && back.messages.size() == 2));
+  CHECK(to_text(back) == text);
+  const auto all = conversation_of(r);
+  REQUIRE(all.size() == 4);
+  CHECK((all[0]->text() == "be brief" && all[1]->text() == "said before" && all[3]->text() == "and now?"));
+  CHECK(contains(refusal_of(R"({"v":1,"type":"run_started","run":"r","inherited":-1})"), "inherited"));
+}

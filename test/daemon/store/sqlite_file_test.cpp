@@ -25,10 +25,6 @@ std::string refusal(sqlite_file::options o) {
   return opened ? "opened" : opened.error().message;
 }
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 void with_plain_sqlite(const std::string& path, const char* sql) {
   sqlite3* db = nullptr;
   REQUIRE(sqlite3_open(path.c_str(), &db) == SQLITE_OK);
@@ -100,8 +96,8 @@ TEST_CASE("sqlite file: an append is all or nothing and a place is taken once") 
 TEST_CASE("sqlite file: a newer version and a file of somebody else are refused untouched") {
   folder f;
   CHECK(refusal({.path = f.file()}) == "opened");
-  with_plain_sqlite(f.file(), "UPDATE schema SET version=2");
-  CHECK(contains(refusal({.path = f.file()}), "is of version 2 and this mcpbx knows versions up to 1"));
+  with_plain_sqlite(f.file(), "UPDATE schema SET version=3");
+  CHECK(contains(refusal({.path = f.file()}), "is of version 3 and this mcpbx knows versions up to 2"));
   const auto foreign = f.path + "/foreign.db";
   with_plain_sqlite(foreign, "CREATE TABLE theirs(x)");
   CHECK(contains(refusal({.path = foreign}), "belongs to another program"));

@@ -1,9 +1,9 @@
 // A journal in a folder of its own, runs to write into it, and other processes that do so too.
 #pragma once
 #include "daemon/loop/recovery.hpp"
+#include "daemon/store/lane_journal.hpp"
 #include "daemon/store/record_format.hpp"
 #include "daemon/store/sqlite_file.hpp"
-#include "daemon/store/sqlite_journal.hpp"
 #include "mcp/async/system_time.hpp"
 #include "test/daemon/loop/core_script.hpp"
 
@@ -95,16 +95,22 @@ inline asio::awaitable<result<void>> write_run(run_journal& to, std::vector<run_
   co_return result<void>{};
 }
 
+using recovery_rule = decltype(record_rules::recovery);
+
+inline std::unique_ptr<store_file> file_at(const std::string& path) {
+  return std::make_unique<sqlite_file>(sqlite_file::options{.path = path, .busy_ms = 20});
+}
+inline lane_journal::options rules(recovery_rule rule = recovery_of) {
+  lane_journal::options o;
+  o.rules.recovery = std::move(rule);
+  o.rules.fold = folded;
+  return o;
+}
+
 struct store {
-  explicit store(const std::string& path, recovery_rule rule = recovery_of)
-      : time(context.get_executor()), journal(context.get_executor(), time, options_for(path, std::move(rule))) {}
-  static sqlite_journal::options options_for(const std::string& path, recovery_rule rule) {
-    sqlite_journal::options o;
-    o.file.path = path;
-    o.file.busy_ms = 20;
-    o.recovery = std::move(rule);
-    return o;
-  }
+  explicit store(const std::string& path, recovery_rule rule = recovery_of) : store(path, rules(std::move(rule))) {}
+  store(const std::string& path, lane_journal::options o)
+      : time(context.get_executor()), journal(context.get_executor(), time, file_at(path), std::move(o)) {}
   /// Writes all of the run.
   result<void> write(const std::string& run, std::vector<run_record> records) {
     auto open = journal.open_run(run);
@@ -116,7 +122,7 @@ struct store {
   }
   asio::io_context context{1};
   system_time time;
-  sqlite_journal journal;
+  lane_journal journal;
 };
 
 /// What a file holds: each run's row and records.

@@ -167,3 +167,42 @@ TEST_CASE("ten thousand tools make one list, once") {
   for_each_element(find_member(list, "tools"), [&](const raw_json&) { return ++n != 0; });
   CHECK(n == 10'000);
 }
+
+TEST_CASE("G37: a withheld tool is in no list, keeps its name, and says why it is withheld") {
+  catalog_builder b({server("s", {{}, {"denied"}, {{"log", "history"}}}), server("p", {}, true)});
+  const auto why = std::make_shared<const std::string>("its definition changed");
+  const auto withhold = [&](const std::vector<std::string>& names) {
+    auto all = std::make_shared<withheld_names>();
+    for (const auto& n : names) all->emplace(n, why);
+    return all;
+  };
+  b.set_tools(0, tools({"a.b", "a_b", "log", "denied"}), withhold({"a.b", "log", "denied"}));
+  b.set_tools(1, tools({"x", "y"}), withhold({"y"}));
+  const auto c = b.build();
+  // Names are what they are when nothing is withheld.
+  catalog_builder plain({server("s", {{}, {"denied"}, {{"log", "history"}}}), server("p", {}, true)});
+  plain.set_tools(0, tools({"a.b", "a_b", "log", "denied"}));
+  plain.set_tools(1, tools({"x", "y"}));
+  const auto all = names_of(plain.build());
+  REQUIRE(all.size() == 5);
+  CHECK(names_of(c) == std::vector<std::string>{all[1], all[3]});
+  CHECK(c->withheld().size() == 3);
+  REQUIRE(c->find_withheld(all[0]));
+  CHECK(c->find_withheld(all[0])->tool == "a.b");
+  CHECK(c->find_withheld("s__history")->server == "s");
+  CHECK_FALSE(c->find("s__history"));
+  CHECK_FALSE(c->find_withheld(all[1]));
+  CHECK(c->tools_list().text().find("history") == std::string_view::npos);
+  CHECK(withheld_text("s__history", *c->find_withheld("s__history")) ==
+        "the tool \"s__history\" of tool server \"s\" is not offered: its definition changed");
+  // Approved, it is an entry like any other; what did not change is shared.
+  b.set_tools(0, tools({"a.b", "a_b", "log", "denied"}), withhold({"a.b"}));
+  const auto later = b.build();
+  CHECK(later->revision() == c->revision() + 1);
+  CHECK(later->find("s__history"));
+  CHECK(later->find(all[1]) == c->find(all[1]));
+  b.set_tools(0, tools({"a.b", "a_b", "log", "denied"}), withhold({"a.b", "a_b"}));
+  CHECK(b.build()->revision() == later->revision() + 1);
+  b.set_tools(0, tools({"a.b", "a_b", "log", "denied"}), withhold({"a.b", "a_b"}));
+  CHECK(b.build()->revision() == later->revision() + 1);
+}

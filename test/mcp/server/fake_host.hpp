@@ -59,6 +59,20 @@ inline mcp::entry_ptr make_tool(const std::shared_ptr<mcp::client>& owner, const
   return e;
 }
 
+/// Keeps the records of calls, and their answers back until the test lets them go.
+class fake_recorder final : public mcp::call_recorder {
+ public:
+  void record(mcp::finished_call c, std::function<void()> then) override {
+    records.push_back(std::move(c));
+    waiting.push_back(std::move(then));
+  }
+  void write() {
+    for (auto& then : std::exchange(waiting, {})) then();
+  }
+  std::vector<mcp::finished_call> records;
+  std::vector<std::function<void()>> waiting;
+};
+
 /// Around one session (or several: each has its own).
 class fake_host final : public mcp::caller_host {
  public:
@@ -70,6 +84,7 @@ class fake_host final : public mcp::caller_host {
     if (stopping) return fail(errc::unavailable, "mcpbx is stopping");
     return {};
   }
+  std::shared_ptr<mcp::call_recorder> recorder() const override { return calls; }
   void when_settled(milliseconds, std::function<void()> then) override { waiting.push_back(std::move(then)); }
   bool handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) override {
     if (method == "mcpbx/echo") {
@@ -94,6 +109,7 @@ class fake_host final : public mcp::caller_host {
   std::vector<std::string> sent;
   std::vector<std::function<void()>> waiting;
   std::vector<mcp::reply_once> slow;
+  std::shared_ptr<fake_recorder> calls;  ///< null: nobody keeps record
   int ended = 0;
   bool stopping = false;
 };

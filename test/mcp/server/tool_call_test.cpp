@@ -274,3 +274,93 @@ TEST_CASE("G20: calls are refused while mcpbx stops and those that go on are ans
   s.server->answer(0, R"({"content":[]})");
   CHECK(id_of(s.caller.host.sent.back()) == "1");
 }
+
+TEST_CASE("G37: a call of a withheld tool is refused at once, with the reason and the mend") {
+  one_server s;
+  mcp::withheld_tools withheld;
+  withheld.emplace("files__write",
+                   mcp::withheld_tool{"files", "write", std::make_shared<const std::string>("it changed; accept it")});
+  s.caller.host.catalog = std::make_shared<mcp::catalog>(
+      std::vector<mcp::entry_ptr>{make_tool(s.server, "files__read", "read")}, 2, std::move(withheld));
+  const auto refused = s.call(R"({"name":"files__write"})");
+  CHECK(text_of(refused) == "the tool \"files__write\" of tool server \"files\" is not offered: it changed; accept it");
+  CHECK(refused.find(R"("server":"files")") != std::string::npos);
+  CHECK(s.caller.host.waiting.empty());
+  CHECK(s.server->calls.empty());
+}
+
+namespace {
+
+/// name, server, decision and end of each record, and how large the result was.
+std::string told(const fake_recorder& calls) {
+  std::string out;
+  for (const auto& r : calls.records)
+    out += "[" + r.name + " " + r.server + " " + std::string(to_string(r.decision)) + " " +
+           std::string(to_string(r.end)) + " " + std::to_string(r.result_bytes) + "]";
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("G48: every call is recorded before it is answered: results, errors, failures, refusals and unknown tools") {
+  one_server s;
+  auto calls = s.caller.host.calls = std::make_shared<fake_recorder>();
+  const auto ask = [&](const std::string& params, const std::function<void(std::size_t)>& answer = {}) {
+    calls->records.clear();
+    s.caller.host.sent.clear();
+    const std::size_t before = s.server->calls.size();
+    CHECK(s.call(params) == "");
+    if (answer) answer(before);
+    CHECK(s.caller.host.sent.empty());
+    calls->write();
+    CHECK(s.caller.host.sent.size() == 1);
+    return told(*calls);
+  };
+  CHECK(ask(R"({"name":"files__read","arguments":{"a":1}})", [&](std::size_t i) {
+          s.server->answer(i, R"({"content":[]})");
+        }) == "[files__read files called result 14]");
+  CHECK(calls->records[0].arguments.text() == R"({"a":1})");
+  CHECK(s.caller.host.sent[0] == R"({"jsonrpc":"2.0","id":1,"result":{"content":[]}})");
+  CHECK(ask(R"({"name":"files__read"})", [&](std::size_t i) { s.server->answer(i, R"({"isError":true})"); }) ==
+        "[files__read files called tool_error 16]");
+  CHECK(ask(R"({"name":"files__read"})", [&](std::size_t i) {
+          s.server->answer_error(i, R"({"code":-1,"message":"m"})");
+        }) == "[files__read files called error 0]");
+  CHECK(ask(R"({"name":"files__read"})", [&](std::size_t i) {
+          s.server->calls[i].done(mcp::call_outcome::failed(errc::timed_out, "too late"));
+        }) == "[files__read files called failed 0]");
+  CHECK(ask(R"({"name":"nope"})", [&](std::size_t) { s.caller.host.settle(); }) == "[nope  unknown error 0]");
+  CHECK(ask(R"({"name":5})") == "[  refused error 0]");
+  CHECK(ask(R"({"name":"plain","arguments":[]})") == "[plain  refused error 0]");
+  CHECK(ask("{}") == "[  refused error 0]");
+  s.caller.host.stopping = true;
+  CHECK(ask(R"({"name":"plain"})") == "[plain  refused error 0]");
+  CHECK(code_of(s.caller.host.sent[0]) != 0);
+}
+
+TEST_CASE("G48: a call whose caller has gone or cancelled is recorded when it is over") {
+  one_server s;
+  auto calls = s.caller.host.calls = std::make_shared<fake_recorder>();
+  s.call(R"({"name":"files__read"})", 1);
+  s.call(R"({"name":"plain"})", 2);
+  s.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+  CHECK(s.server->cancelled.size() == 1);
+  s.server->calls[0].done(mcp::call_outcome::failed(errc::cancelled, "was cancelled"));
+  s.caller.session.close();
+  s.server->answer(1, R"({"content":[]})");
+  CHECK(told(*calls) == "[files__read files called cancelled 0][plain files called cancelled 0]");
+  s.caller.host.sent.clear();
+  calls->write();
+  CHECK(s.caller.host.sent.empty());
+}
+
+TEST_CASE("G48: an answer that waits for its record is not sent to a caller that has gone") {
+  one_server s;
+  auto calls = s.caller.host.calls = std::make_shared<fake_recorder>();
+  s.call(R"({"name":"files__read"})");
+  s.server->answer(0, R"({"content":[]})");
+  s.caller.session.close();
+  calls->write();
+  CHECK(s.caller.host.sent.empty());
+  CHECK(calls->records.size() == 1);
+}

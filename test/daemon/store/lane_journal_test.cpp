@@ -1,5 +1,5 @@
 // The journal on disk as the loop uses it: groups, failures, what is closed at the first append.
-#include "daemon/store/sqlite_journal.hpp"
+#include "daemon/store/lane_journal.hpp"
 
 #include "test/daemon/store/store_fixture.hpp"
 #include "test/support/manual_time.hpp"
@@ -15,10 +15,6 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 // What a daemon leaves that was killed after `count` records of run `n`.
 void leave(const std::string& path, int n, std::size_t count) {
   sqlite_file file({.path = path});
@@ -30,7 +26,7 @@ void leave(const std::string& path, int n, std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("sqlite journal: no file is made before the first record") {
+TEST_CASE("lane journal: no file is made before the first record") {
   folder f;
   {
     store s(f.file());
@@ -39,7 +35,7 @@ TEST_CASE("sqlite journal: no file is made before the first record") {
   CHECK(std::filesystem::is_empty(f.path));
 }
 
-TEST_CASE("sqlite journal: a hundred runs at once are kept each whole and in order") {
+TEST_CASE("lane journal: a hundred runs at once are kept each whole and in order") {
   folder f;
   {
     store s(f.file());
@@ -61,7 +57,7 @@ TEST_CASE("sqlite journal: a hundred runs at once are kept each whole and in ord
   }
 }
 
-TEST_CASE("sqlite journal: a name may be used again once its run has ended") {
+TEST_CASE("lane journal: a name may be used again once its run has ended") {
   folder f;
   {
     store s(f.file());
@@ -94,7 +90,7 @@ TEST_CASE("G24: runs without an end are closed by the first append whatever reco
   }
 }
 
-TEST_CASE("sqlite journal: a run whose records cannot be read stays as it is and stops nobody") {
+TEST_CASE("lane journal: a run whose records cannot be read stays as it is and stops nobody") {
   folder f;
   leave(f.file(), 2, 3);
   {
@@ -147,7 +143,7 @@ TEST_CASE("G25: without room an append fails whole and the journal goes on by it
   CHECK(texts_of(all[1].second) == texts_of(run_of(1)));
 }
 
-TEST_CASE("sqlite journal: what cannot be opened fails each append until it can") {
+TEST_CASE("lane journal: what cannot be opened fails each append until it can") {
   folder f;
   store s(f.path + "/not/there/journal.db");
   for (int i = 0; i < 2; ++i) {
@@ -159,7 +155,7 @@ TEST_CASE("sqlite journal: what cannot be opened fails each append until it can"
   CHECK(s.write("1", run_of(1)).has_value());
 }
 
-TEST_CASE("sqlite journal: an append that the lane does not take in time fails and leaves nothing") {
+TEST_CASE("lane journal: an append that the lane does not take in time fails and leaves nothing") {
   folder f;
   leave(f.file(), 2, 3);
   std::promise<void> release;
@@ -167,12 +163,12 @@ TEST_CASE("sqlite journal: an append that the lane does not take in time fails a
   {
     asio::io_context context(1);
     mcpbx::test::manual_time time;
-    auto o = store::options_for(f.file(), [released](const auto& records) {
+    auto o = rules([released](const auto& records) {
       released.wait();
       return recovery_of(records);
     });
     o.max_wait = milliseconds(10'000);
-    sqlite_journal journal(context.get_executor(), time, std::move(o));
+    lane_journal journal(context.get_executor(), time, file_at(f.file()), std::move(o));
     auto a = journal.open_run("1"), b = journal.open_run("0");
     result<void> first = fail(errc::internal, ""), late;
     go(context, [&]() -> asio::awaitable<void> { first = co_await write_run(*a, run_of(1)); });

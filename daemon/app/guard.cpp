@@ -1,0 +1,61 @@
+// See guard.hpp.
+#include "daemon/app/guard.hpp"
+
+#include "conf/places.hpp"
+#include "conf/references.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace mcpbx::daemon {
+namespace {
+
+result<std::string> in_state_directory(const conf::environment& env, std::string_view name) {
+  auto folder = conf::state_directory(env);
+  if (!folder) return std::unexpected(folder.error());
+  return (*folder / name).string();
+}
+
+pin_mode mode_of(conf::pin_mode m) {
+  switch (m) {
+    case conf::pin_mode::off:
+      return pin_mode::off;
+    case conf::pin_mode::warn:
+      return pin_mode::warn;
+    case conf::pin_mode::block:
+      break;
+  }
+  return pin_mode::block;
+}
+
+}  // namespace
+
+pin_keeper::options pin_options(const conf::configuration& config, const conf::environment& env) {
+  pin_keeper::options o{in_state_directory(env, "pins.json"), {}};
+  for (const auto& s : config.servers) {
+    std::vector<std::string> args;
+    for (const auto& a : s.args) args.push_back(a.text);
+    o.servers.push_back({s.name, s.disabled ? pin_mode::off : mode_of(s.pinning()),
+                         origin_text(s.command ? s.command->text : "", args, s.url ? s.url->text : "")});
+  }
+  return o;
+}
+
+std::optional<audit_log::options> audit_options(const conf::configuration& config, const conf::environment& env) {
+  const auto* path = std::get_if<std::string>(&config.audit);
+  if (!path && !std::get<bool>(config.audit)) return std::nullopt;
+  audit_log::options o{in_state_directory(env, "audit.jsonl")};
+  o.make_folder = path == nullptr;
+  if (path) {
+    const std::string home = env.filled("HOME").value_or("/");
+    std::string file = conf::expand_home(*path, home);
+    // A relative path starts at the home directory, as everywhere in the configuration.
+    o.path = file.starts_with('/') ? std::move(file) : home + "/" + file;
+  }
+  return o;
+}
+
+}  // namespace mcpbx::daemon

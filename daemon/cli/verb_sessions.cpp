@@ -1,0 +1,118 @@
+// `mcpbx sessions`: list, show, resume, rm.
+#include "daemon/cli/session_text.hpp"
+#include "daemon/cli/verbs.hpp"
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::cli {
+namespace {
+
+constexpr std::array<std::string_view, 4> actions{"list", "show", "resume", "rm"};
+
+// One request of an own method; absent when it failed, and then `status` says how the verb ends.
+raw_json request(context& c, connection& link, std::string_view method, const std::string& params, int& status) {
+  auto got = link.call(method, params);
+  if (!got) status = explain(c, got.error());
+  if (got && got->error) status = explain(c, *got);
+  return got && !got->error ? got->result : raw_json();
+}
+
+int list(context& c, connection& link, int limit) {
+  int status = 0;
+  const auto got = request(c, link, "mcpbx/sessions/list", "{\"limit\":" + std::to_string(limit) + "}", status);
+  if (!got) return status;
+  const auto all = find_member(got, "sessions");
+  if (c.json) {
+    c.screen->out_line(all.text());
+    return done;
+  }
+  std::vector<std::vector<std::string>> rows{{"SESSION", "LAST USED (UTC)", "RUNS", "MODEL", "TITLE"}};
+  for_each_element(all, [&](const raw_json& s) {
+    rows.push_back({member_text(s, "session"), date_of(find_member(s, "usedMs").as_integer().value_or(0)),
+                    std::string(find_member(s, "runCount").text()), member_text(s, "model"),
+                    member_text(s, "title") + (find_member(s, "running") ? " (going on)" : "")});
+    return true;
+  });
+  if (rows.size() == 1)
+    c.screen->err_line("no sessions yet; `mcpbx ask` begins one");
+  else
+    c.screen->out(table(rows));
+  if (find_member(got, "next")) c.screen->err_line("there may be more; --limit shows up to 1000");
+  return done;
+}
+
+int show(context& c, connection& link, const sessions_options& o) {
+  session_export all;
+  int status = 0;
+  for (std::string from = "0"; !from.empty();) {
+    const auto page =
+        request(c, link, "mcpbx/sessions/get", "{\"session\":" + quoted(o.id) + ",\"from\":" + from + "}", status);
+    if (!page) return status;
+    if (!all.head) {
+      all.head = page;
+      for_each_element(find_member(page, "runs"), [&](const raw_json& run) {
+        all.runs.push_back(run);
+        return true;
+      });
+    }
+    for_each_element(find_member(page, "messages"), [&](const raw_json& m) {
+      all.messages.push_back(m);
+      return true;
+    });
+    const auto next = find_member(page, "next");
+    from = next ? std::string(next.text()) : "";
+  }
+  if (c.json)
+    c.screen->out_line(json_of(all));
+  else
+    c.screen->out(o.format == "jsonl" ? json_lines_of(all) : markdown_of(all));
+  return done;
+}
+
+int remove(context& c, connection& link, const std::string& id) {
+  int status = 0;
+  const auto got = request(c, link, "mcpbx/sessions/delete", "{\"session\":" + quoted(id) + "}", status);
+  if (!got) return status;
+  if (c.json) c.screen->out_line(got.text());
+  return done;
+}
+
+int wrong(context& c, const std::string& what) {
+  c.screen->error(what + "; see `mcpbx sessions --help`");
+  return usage;
+}
+
+}  // namespace
+
+int sessions(context& c, const sessions_options& o) {
+  const std::string action = o.action.empty() ? "list" : o.action;
+  if (std::ranges::find(actions, action) == actions.end())
+    return wrong(c, "`sessions` knows no `" + action + "`" + did_you_mean(action, actions));
+  if (action != "list" && o.id.empty()) return wrong(c, "`sessions " + action + "` needs the id of a session");
+  if (action == "list" && !o.id.empty()) return wrong(c, "`sessions list` takes no id; `sessions show` does");
+  if (action != "resume" && (!o.text.empty() || !o.model.empty()))
+    return wrong(c, "a text and a model are for `sessions resume`");
+  if (!o.format.empty() && (action != "show" || (o.format != "markdown" && o.format != "jsonl")))
+    return wrong(c, "--format is for `sessions show`, and is markdown or jsonl");
+  if (action == "resume") {
+    ask_options question;
+    question.session = o.id;
+    question.text = o.text;
+    question.model = o.model;
+    question.resumed = true;
+    return ask(c, question);
+  }
+  int status = 0;
+  auto made = connect_or_explain(c, true, status);
+  if (!made) return status;
+  if (action == "show") return show(c, made->link, o);
+  if (action == "rm") return remove(c, made->link, o.id);
+  return list(c, made->link, o.limit);
+}
+
+}  // namespace mcpbx::cli

@@ -1,0 +1,33 @@
+// The calls of one connection as the audit has them.
+#pragma once
+#include "daemon/guard/audit_log.hpp"
+#include "mcp/server/call_recorder.hpp"
+#include "mcp/support/time.hpp"
+#include "mcp/transport/unix_socket.hpp"
+
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace mcpbx::daemon {
+
+class caller_audit final : public mcp::call_recorder {
+ public:
+  /// `log` and `time` must outlive it and the calls it is told of.
+  caller_audit(audit_log& log, time_source& time, const mcp::peer_credentials& peer)
+      : log_(log), time_(time), principal_("uid:" + std::to_string(peer.uid)), pid_(peer.pid) {}
+
+  void set_name(const std::string& name) { name_ = name; }
+  void record(mcp::finished_call c, std::function<void()> then) override {
+    log_.append({time_.wall_ms(), principal_, pid_, name_, {}, std::move(c)}, std::move(then));
+  }
+
+ private:
+  audit_log& log_;
+  time_source& time_;
+  std::string principal_;
+  pid_t pid_;
+  std::string name_;
+};
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,31 @@
+// The audit's file, blocking: opened when needed, appended to. Used on a lane.
+#pragma once
+#include "mcp/support/error.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace mcpbx::daemon {
+
+class audit_file {
+ public:
+  audit_file(result<std::string> path, bool make_folder) : path_(std::move(path)), make_folder_(make_folder) {}
+  ~audit_file() { close(); }
+  audit_file(const audit_file&) = delete;
+  audit_file& operator=(const audit_file&) = delete;
+
+  /// Appends whole lines in one write. After an error some of them may be there, the last one cut; the next ones begin
+  /// on a line of their own. The error names the file and the mend.
+  result<void> append(std::string_view lines);
+
+ private:
+  result<void> open();
+  void close();
+  result<std::string> path_;
+  bool make_folder_;
+  int fd_ = -1;
+  bool torn_ = false;  // the file does not end with a line break
+};
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,49 @@
+// The journal with the audit behind it: the calls that runs make are told to the audit as their results are journalled,
+// so that there is one place to look.
+#pragma once
+#include "daemon/guard/audit_log.hpp"
+#include "daemon/store/journal.hpp"
+#include "mcp/support/time.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+class audited_journal final : public journal {
+ public:
+  /// `log` and `time` must outlive the journal and its runs.
+  audited_journal(std::unique_ptr<journal> inner, audit_log& log, time_source& time)
+      : inner_(std::move(inner)), log_(log), time_(time) {}
+
+  /// An append returns when the journal has the records and the audit has the calls that ended in them.
+  std::unique_ptr<run_journal> open_run(const std::string& run) override;
+  /// Their journals are audited too.
+  void take_unfinished(answer<std::vector<unfinished_run>> then) override;
+
+  bool keeps_sessions() const override { return inner_->keeps_sessions(); }
+  void load_history(std::string session, answer<history> then) override {
+    inner_->load_history(std::move(session), std::move(then));
+  }
+  void list_sessions(session_query q, answer<std::vector<session_row>> then) override {
+    inner_->list_sessions(std::move(q), std::move(then));
+  }
+  void read_session(std::string session, answer<session_contents> then) override {
+    inner_->read_session(std::move(session), std::move(then));
+  }
+  void erase_session(std::string session, answer<void> then) override {
+    inner_->erase_session(std::move(session), std::move(then));
+  }
+  void find_ended(std::string run, answer<std::vector<run_record>> then) override {
+    inner_->find_ended(std::move(run), std::move(then));
+  }
+
+ private:
+  std::unique_ptr<journal> inner_;
+  audit_log& log_;
+  time_source& time_;
+};
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,65 @@
+// Pinned tool definitions (guarantees row 37): what is pinned, and how what a server lists now compares with it. Pure.
+#pragma once
+#include "mcp/client/catalog_builder.hpp"
+#include "mcp/support/error.hpp"
+#include "mcp/support/raw_json.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+/// What becomes of a tool whose definition is not the pinned one.
+enum class pin_mode : std::uint8_t { off, warn, block };
+std::string_view to_string(pin_mode m);
+
+/// How a tool stands to its pin. `added`: its server has pins and this tool has none (a rename is that, too).
+/// `unseen`: pinned, and its server has not said what it lists.
+enum class pin_state : std::uint8_t { ok, changed, added, gone, unseen };
+/// ok, changed, new, gone, unseen
+std::string_view to_string(pin_state s);
+
+struct pin {
+  std::string sha256;
+  std::string pinned_at;  ///< UTC
+  raw_json definition;    ///< pinned_part(), for people; absent where it was too long to be kept
+};
+/// By the server's own name of the tool. A server without tools has pins, too: none of its tools has been approved.
+using server_pins = std::map<std::string, pin, std::less<>>;
+/// By the configured name of the server.
+using pin_book = std::map<std::string, server_pins, std::less<>>;
+
+/// The book as its file has it, one tool per line; and back. errc::parse says where it is wrong; errc::config: it is of
+/// a newer version.
+std::string to_text(const pin_book& book);
+result<pin_book> read_pins(std::string_view text);
+
+/// What of a definition is pinned: name, description, schemas and annotations, as canonical JSON.
+std::string pinned_part(const raw_json& definition);
+/// The hash of a pinned_part and where it comes from: command, arguments and address, see origin_text.
+std::string pin_hash(std::string_view part, std::string_view origin);
+/// Where a server comes from, as its entry has it (references are not resolved). "" stands for absent.
+std::string origin_text(std::string_view command, const std::vector<std::string>& args, std::string_view endpoint);
+
+/// A tool beside its pin.
+struct compared_tool {
+  std::string tool;
+  pin_state state = pin_state::ok;
+  std::string sha256;        ///< of what is listed now; "" when it is not
+  bool origin_only = false;  ///< changed: the definition is the same, its server comes from somewhere else
+};
+
+/// Every tool that is listed or pinned: first those listed, in their order, then those that are gone.
+std::vector<compared_tool> compare(const server_pins& pins, const std::vector<mcp::tool_view>& listed,
+                                   std::string_view origin);
+
+/// Pins what is listed and takes out what is gone, for the whole server or for one `tool` of it; pins that are right
+/// stay as they are. Gives how many were changed.
+std::size_t approve(server_pins& pins, const std::vector<mcp::tool_view>& listed, std::string_view origin,
+                    const std::string& now, std::string_view tool = {});
+
+}  // namespace mcpbx::daemon

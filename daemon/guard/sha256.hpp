@@ -1,0 +1,11 @@
+// SHA-256 of a text, as OpenSSL computes it: for what must not be forged. (Names and cache keys have stable_hash.)
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace mcpbx::daemon {
+
+/// 64 lowercase hexadecimal digits.
+std::string sha256_hex(std::string_view text);
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,271 @@
+// Group commit: while the lane works, appends gather; when it is free it takes all of them, and one thing that is to be
+// read. Everything here happens on the speaking thread but what `job` does, which owns all that it touches.
+#include "daemon/store/lane_journal.hpp"
+
+#include "daemon/store/record_format.hpp"
+#include "mcp/async/lane.hpp"
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <deque>
+#include <exception>
+#include <iterator>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+namespace asio = boost::asio;
+
+using on_appended = std::function<void(result<void>)>;
+
+struct waiting_append {
+  store_worker::append what;
+  time_point until;
+  on_appended done;
+};
+
+struct waiting_read {
+  std::function<void(store_worker&, std::int64_t now_ms)> work;
+  std::function<void()> done;
+};
+
+// What the lane does in one go.
+struct job {
+  std::vector<waiting_append> appends;
+  std::vector<std::shared_ptr<run_place>> left_open;  // runs to be closed, their journals are gone
+  waiting_read read;
+  std::int64_t now_ms = 0;
+
+  void work(store_worker& worker) {
+    for (auto& place : left_open) worker.leave_open(std::move(place));
+    std::vector<store_worker::append*> group;
+    for (auto& a : appends) group.push_back(&a.what);
+    try {
+      if (!group.empty()) worker.write(group, now_ms);
+    } catch (const std::exception& e) {
+      for (auto* a : group) a->outcome = fail(errc::internal, std::string("the journal: ") + e.what());
+    }
+    if (read.work) read.work(worker, now_ms);
+  }
+};
+
+}  // namespace
+
+class lane_journal::impl : public std::enable_shared_from_this<impl> {
+ public:
+  impl(asio::any_io_executor executor, time_source& time, std::unique_ptr<store_file> file, options o)
+      : executor_(std::move(executor)),
+        time_(time),
+        max_bytes_(o.max_bytes),
+        max_wait_(o.max_wait),
+        max_reads_(o.max_reads),
+        name_(file->name()),
+        worker_(std::make_shared<store_worker>(std::move(file), std::move(o.rules), o.keep)) {}
+
+  void append(std::shared_ptr<run_place> place, std::vector<run_record> records, bool synced, on_appended done) {
+    if (records.empty()) return asio::post(executor_, [done = std::move(done)] { done({}); });
+    waiting_append a;
+    a.what.batch.place = std::move(place);
+    a.what.batch.records = std::move(records);
+    a.what.batch.at_ms = time_.wall_ms();
+    a.what.synced = synced;
+    a.until = time_.now() + max_wait_;
+    a.done = std::move(done);
+    queue_.push_back(std::move(a));
+    pump();
+  }
+
+  void left_open(std::shared_ptr<run_place> place) { left_open_.push_back(std::move(place)); }
+
+  // `work(worker, now)` gives a result<T> on the lane, `then` takes it here.
+  template <class T, class Work>
+  void read(Work work, std::function<void(result<T>)> then) {
+    auto slot = std::make_shared<result<T>>(fail(errc::internal, "the journal did not read"));
+    auto done = [slot, then = std::move(then)] { then(std::move(*slot)); };
+    if (reads_.size() >= max_reads_) {
+      *slot = fail(errc::limit, std::to_string(max_reads_) + " requests wait for " + name_ + "; try again later");
+      return asio::post(executor_, std::move(done));
+    }
+    const auto on_lane = [slot, work = std::move(work)](store_worker& worker, std::int64_t now_ms) {
+      try {
+        *slot = work(worker, now_ms);
+      } catch (const std::exception& e) {
+        *slot = fail(errc::internal, std::string("the journal: ") + e.what());
+      }
+    };
+    reads_.push_back({on_lane, std::move(done)});
+    pump();
+  }
+
+  void stop() {
+    stopped_ = true;
+    lane_.join();
+    queue_.clear();
+    reads_.clear();
+    watch_.reset();
+  }
+
+ private:
+  void pump() {
+    if (stopped_ || (queue_.empty() && reads_.empty())) return watching(false);
+    if (busy_) return watching(!queue_.empty());
+    busy_ = true;
+    auto next = std::make_shared<job>();
+    next->now_ms = time_.wall_ms();
+    std::size_t bytes = 0;
+    while (!queue_.empty() && bytes < max_bytes_) {
+      auto& batch = queue_.front().what.batch;
+      for (const auto& r : batch.records) {
+        batch.texts.push_back(to_text(r));
+        bytes += batch.texts.back().size();
+      }
+      next->appends.push_back(std::move(queue_.front()));
+      queue_.pop_front();
+    }
+    next->left_open = std::exchange(left_open_, {});
+    if (!reads_.empty()) {
+      next->read = std::move(reads_.front());
+      reads_.pop_front();
+    }
+    watching(!queue_.empty());
+    // The guard keeps the context running until the lane has answered.
+    lane_.post([self = shared_from_this(), worker = worker_, next, guard = asio::make_work_guard(executor_)] {
+      next->work(*worker);
+      asio::post(guard.get_executor(), [self, next] { self->finished(*next); });
+    });
+  }
+
+  void finished(job& j) {
+    if (stopped_) return;
+    auto self = shared_from_this();
+    // Still busy: what these runs append next becomes one group.
+    for (auto& a : j.appends) a.done(std::move(a.what.outcome));
+    if (j.read.done) j.read.done();
+    busy_ = false;
+    pump();
+  }
+
+  // Every append waits equally long, so the first in the queue is the first whose time is up.
+  void watching(bool on) {
+    if (on == watching_ || (on && stopped_)) return;
+    watching_ = on;
+    if (!on) return watch_ ? watch_->cancel() : void();
+    if (!watch_) watch_ = time_.make_timer();
+    watch_->arm(queue_.front().until, [this] { expire(); });
+  }
+
+  void expire() {
+    watching_ = false;
+    std::vector<on_appended> late;
+    for (const auto now = time_.now(); !queue_.empty() && queue_.front().until <= now; queue_.pop_front())
+      late.push_back(std::move(queue_.front().done));
+    if (!queue_.empty()) watching(true);
+    auto self = shared_from_this();
+    for (auto& done : late)
+      done(fail(errc::io, name_ + " did not take records for " + std::to_string(max_wait_.count()) +
+                              " ms; see what keeps its disk busy"));
+  }
+
+  asio::any_io_executor executor_;
+  time_source& time_;
+  std::size_t max_bytes_;
+  milliseconds max_wait_;
+  std::size_t max_reads_;
+  std::string name_;
+  std::shared_ptr<store_worker> worker_;
+  std::deque<waiting_append> queue_;
+  std::deque<waiting_read> reads_;
+  std::vector<std::shared_ptr<run_place>> left_open_;
+  std::unique_ptr<timer> watch_;
+  bool busy_ = false, watching_ = false, stopped_ = false;
+  lane lane_{"store", 1};
+};
+
+// Between its appends a run's place belongs to this thread, while one goes on to the lane.
+class lane_journal::one_run final : public run_journal {
+ public:
+  one_run(std::shared_ptr<impl> owner, run_place place)
+      : owner_(std::move(owner)), place_(std::make_shared<run_place>(std::move(place))), begun_(place_->id != 0) {}
+  ~one_run() override {
+    if (begun_ && !ended_) owner_->left_open(std::move(place_));
+  }
+
+  asio::awaitable<result<void>> append(std::vector<run_record> records, bool synced) override {
+    const bool last = !records.empty() && std::holds_alternative<record::run_ended>(records.back());
+    begun_ = true;
+    auto start = [this, synced](auto handler, std::vector<run_record> all) {
+      auto kept = std::make_shared<decltype(handler)>(std::move(handler));
+      owner_->append(place_, std::move(all), synced, [kept](result<void> outcome) {
+        auto call = std::move(*kept);
+        std::move(call)(std::move(outcome));
+      });
+    };
+    auto outcome = co_await asio::async_initiate<const asio::use_awaitable_t<>, void(result<void>)>(
+        std::move(start), asio::use_awaitable, std::move(records));
+    ended_ = ended_ || (last && outcome.has_value());
+    co_return outcome;
+  }
+
+ private:
+  std::shared_ptr<impl> owner_;
+  std::shared_ptr<run_place> place_;
+  bool begun_ = false, ended_ = false;
+};
+
+lane_journal::lane_journal(asio::any_io_executor executor, time_source& time, std::unique_ptr<store_file> file,
+                           options o)
+    : impl_(std::make_shared<impl>(std::move(executor), time, std::move(file), std::move(o))) {}
+
+lane_journal::~lane_journal() {
+  impl_->stop();
+}
+
+std::unique_ptr<run_journal> lane_journal::open_run(const std::string& run) {
+  return std::make_unique<one_run>(impl_, run_place{run});
+}
+
+void lane_journal::load_history(std::string session, answer<history> then) {
+  impl_->read<history>([session = std::move(session)](auto& w, auto now) { return w.load_history(session, now); },
+                       std::move(then));
+}
+
+void lane_journal::list_sessions(session_query q, answer<std::vector<session_row>> then) {
+  impl_->read<std::vector<session_row>>([q = std::move(q)](auto& w, auto now) { return w.list_sessions(q, now); },
+                                        std::move(then));
+}
+
+void lane_journal::read_session(std::string session, answer<session_contents> then) {
+  impl_->read<session_contents>(
+      [session = std::move(session)](auto& w, auto now) { return w.read_session(session, now); }, std::move(then));
+}
+
+void lane_journal::erase_session(std::string session, answer<void> then) {
+  impl_->read<void>([session = std::move(session)](auto& w, auto now) { return w.erase_session(session, now); },
+                    std::move(then));
+}
+
+void lane_journal::take_unfinished(answer<std::vector<unfinished_run>> then) {
+  using rows = std::vector<store_worker::unfinished>;
+  impl_->read<rows>([](auto& w, auto now) { return w.take_unfinished(now); },
+                    [owner = impl_, then = std::move(then)](result<rows> found) {
+                      if (!found) return then(std::unexpected(std::move(found.error())));
+                      std::vector<unfinished_run> runs;
+                      for (auto& [row, records] : *found) {
+                        const auto next = static_cast<std::int64_t>(records.size());
+                        runs.push_back({row.run, row.session, std::move(records),
+                                        std::make_unique<one_run>(owner, run_place{row.run, row.id, next, -1})});
+                      }
+                      then(std::move(runs));
+                    });
+}
+
+void lane_journal::find_ended(std::string run, answer<std::vector<run_record>> then) {
+  impl_->read<std::vector<run_record>>([run = std::move(run)](auto& w, auto now) { return w.find_ended(run, now); },
+                                       std::move(then));
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,53 @@
+// The journal over a store: appends of all runs queue here and go to the store on its own lane, as many as are there in
+// one transaction; what is read takes turns with them.
+#pragma once
+#include "daemon/store/journal.hpp"
+#include "daemon/store/store_file.hpp"
+#include "daemon/store/store_worker.hpp"
+#include "mcp/support/time.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace mcpbx::daemon {
+
+class lane_journal final : public journal {
+ public:
+  struct options {
+    record_rules rules;
+    retention keep;
+    /// Of all appends that wait or are being written, as text. What is more stays with its run.
+    std::size_t max_bytes = std::size_t{16} << 20;
+    milliseconds max_wait{10'000};  ///< for the lane; then the append fails with errc::io
+    std::size_t max_reads = 256;    ///< that wait; more are refused with errc::limit
+  };
+
+  /// Touches no store and starts no thread: that is done by what is written or read first, which also closes the runs
+  /// that an earlier process left without an end. While the store cannot be opened everything fails, and each tries
+  /// again. `time` must outlive the journal; so must `executor`'s context the appends that are going on.
+  lane_journal(boost::asio::any_io_executor executor, time_source& time, std::unique_ptr<store_file> file, options o);
+  /// Waits for what the lane is doing; what is queued is not done.
+  ~lane_journal() override;
+
+  /// Records that are written survive this process, synced ones a loss of power too. A run of which the journal went
+  /// away without an end is closed with what is done next.
+  std::unique_ptr<run_journal> open_run(const std::string& run) override;
+
+  bool keeps_sessions() const override { return true; }
+  void load_history(std::string session, answer<history> then) override;
+  void list_sessions(session_query q, answer<std::vector<session_row>> then) override;
+  void read_session(std::string session, answer<session_contents> then) override;
+  void erase_session(std::string session, answer<void> then) override;
+  void take_unfinished(answer<std::vector<unfinished_run>> then) override;
+  void find_ended(std::string run, answer<std::vector<run_record>> then) override;
+
+ private:
+  class impl;
+  class one_run;
+  std::shared_ptr<impl> impl_;
+};
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,20 @@
+#include "daemon/store/sessions.hpp"
+
+#include "mcp/support/text.hpp"
+
+namespace mcpbx::daemon {
+
+std::string title_of(const record::run_started& first) {
+  constexpr std::size_t longest = 80;
+  for (const auto& m : first.messages) {
+    if (m->role != providers::role::user) continue;
+    auto text = m->text();
+    const auto begin = text.find_first_not_of(" \t\r\n");
+    if (begin == std::string::npos) continue;
+    text = text.substr(begin, text.find_first_of("\r\n", begin) - begin);
+    return printable(text.size() > longest ? std::string(cut_utf8(text, longest - 3)) + "..." : text);
+  }
+  return {};
+}
+
+}  // namespace mcpbx::daemon

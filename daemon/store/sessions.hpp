@@ -1,0 +1,62 @@
+// What is kept beyond a run: its row, its session, and what they look like when they are read again.
+#pragma once
+#include "daemon/store/record.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+/// A run as the table of runs shows it.
+struct run_row {
+  std::int64_t id = 0;
+  std::string run, session, principal, model;
+  std::int64_t started_ms = 0;
+  std::int64_t ended_ms = 0;  ///< 0: not ended
+  std::string reason;         ///< stop reason, "damaged" when its records cannot be read, "" while it goes on
+};
+
+/// A session as lists show it.
+struct session_row {
+  std::string id;
+  std::string title;  ///< the beginning of what was said first
+  std::string principal;
+  std::string model;  ///< configured name, of its latest run
+  std::int64_t created_ms = 0, used_ms = 0;
+  std::int64_t runs = 0;
+  std::int64_t bytes = 0;  ///< of the records of its runs that have ended
+  std::string running;     ///< the run that is going on in it, or ""
+  std::string owner;       ///< the daemon that run belongs to when it is not this one, else ""
+};
+
+/// Which sessions to list, latest first.
+struct session_query {
+  std::size_t limit = 100;
+  std::string before;  ///< those used before this one; "": from the latest
+};
+
+/// What the loop makes of the records of one run, from its start.
+struct folded_run {
+  std::vector<providers::message_ptr> messages;  ///< what the run added to its session: no system prompt
+  providers::usage usage;
+  int rounds = 0;
+};
+
+/// A run of a session as it is read again.
+struct kept_run {
+  run_row row;
+  folded_run folded;
+  std::string damage;  ///< why its records cannot be read, else ""
+};
+
+struct session_contents {
+  session_row row;
+  std::vector<kept_run> runs;  ///< in order
+};
+
+/// The title of a session that begins with this run: the beginning of the first thing its user says, in one line.
+std::string title_of(const record::run_started& first);
+
+}  // namespace mcpbx::daemon

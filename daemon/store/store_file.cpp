@@ -1,0 +1,21 @@
+#include "daemon/store/store_file.hpp"
+
+#include "daemon/store/record_format.hpp"
+
+namespace mcpbx::daemon {
+
+result<std::vector<run_record>> store_file::records(std::int64_t id) {
+  std::vector<run_record> all;
+  auto done = read_run(id, [&](const record_text& r) -> result<void> {
+    const auto which = "record " + std::to_string(all.size());
+    if (r.seq != static_cast<std::int64_t>(all.size())) return fail(errc::parse, which + " of the run is missing");
+    auto one = record_from(r.text);
+    if (!one) return fail(errc::parse, which + ": " + one.error().message);
+    all.push_back(std::move(*one));
+    return {};
+  });
+  if (!done) return std::unexpected(std::move(done.error()));
+  return all;
+}
+
+}  // namespace mcpbx::daemon

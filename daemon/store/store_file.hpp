@@ -1,0 +1,91 @@
+// What a journal on disk or in a database is kept in: the blocking half, and all that differs between the kinds of
+// store. One object is used on one thread at a time; lane_journal does so on its lane.
+#pragma once
+#include "daemon/store/record.hpp"
+#include "daemon/store/sessions.hpp"
+#include "mcp/support/error.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+/// Where the next record of a run goes. `id` is 0 until its first record is in the file.
+struct run_place {
+  std::string run;
+  std::int64_t id = 0;
+  std::int64_t next_seq = 0;
+  std::int64_t bytes = 0;  ///< of the records so far; not known (-1) for a run of an earlier process
+};
+
+/// Records of one run that are appended together.
+struct run_batch {
+  std::shared_ptr<run_place> place;
+  std::vector<run_record> records;
+  std::vector<std::string> texts;  ///< to_text of each record
+  std::int64_t at_ms = 0;          ///< time stamp, ms since 1970
+};
+
+/// A record as it was written.
+struct record_text {
+  std::int64_t run = 0;  ///< run_row::id
+  std::int64_t seq = 0;
+  std::string_view text;  ///< for the call only
+};
+/// Takes records in order; an error ends the reading and comes out of it.
+using record_sink = std::function<result<void>(const record_text&)>;
+
+/// Errors name the store and the mend: errc::io, or errc::config for one of a newer version or of somebody else. After
+/// errc::io the store is to be closed; the next open() begins anew.
+class store_file {
+ public:
+  virtual ~store_file() = default;
+
+  /// For sentences: "the journal /home/me/x.db".
+  virtual std::string name() const = 0;
+  /// Whether there is a store; false when open() would make a new one.
+  virtual bool exists() = 0;
+  /// Opens it and brings its schema up to date. Nothing happens when it is open.
+  virtual result<void> open() = 0;
+  virtual void close() = 0;
+
+  /// Appends the batches in one transaction, all or nothing, and moves their places on; `synced` waits until the store
+  /// survives a loss of power. A run's first batch begins it in the table of runs and in its session, which is made
+  /// unless the run has inherited something; a last record run_ended ends it there. errc::io: a record of this place
+  /// exists, another run is going on in the session, or the session to be gone on with is gone.
+  virtual result<void> append(std::span<run_batch* const> batches, bool synced) = 0;
+  /// Ends a run in the table only, because its records cannot be read.
+  virtual result<void> mark_damaged(std::int64_t id, std::int64_t at_ms) = 0;
+
+  /// The runs of this daemon without an end, in order of their start.
+  virtual result<std::vector<run_row>> unfinished_runs() = 0;
+  virtual result<std::vector<run_row>> runs_of(std::string_view session) = 0;
+  /// The latest run of this name that has ended.
+  virtual result<std::optional<run_row>> find_ended(std::string_view run) = 0;
+  virtual result<void> read_run(std::int64_t id, const record_sink& sink) = 0;
+  /// The records of all its runs, run by run in order.
+  virtual result<void> read_session(std::string_view session, const record_sink& sink) = 0;
+
+  virtual result<std::vector<session_row>> sessions(const session_query& q) = 0;
+  virtual result<std::optional<session_row>> session(std::string_view id) = 0;
+  /// Deletes these sessions with all their runs, in one transaction, as one whole; none that does not exist is an
+  /// error.
+  virtual result<void> erase(std::span<const std::string> sessions) = 0;
+  /// Sessions in which no run is going on, the longest unused first, never the latest used one: those last used before
+  /// `before_ms`, `most` of them.
+  virtual result<std::vector<session_row>> unused_sessions(std::int64_t before_ms, std::size_t most) = 0;
+  /// The sum of session_row::bytes.
+  virtual result<std::int64_t> kept_bytes() = 0;
+
+  /// The records of a run, read. errc::parse when one is missing or cannot be read.
+  result<std::vector<run_record>> records(std::int64_t id);
+};
+
+}  // namespace mcpbx::daemon

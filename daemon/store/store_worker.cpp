@@ -1,0 +1,299 @@
+// Before the first thing is done, runs that an earlier process left are closed; after it, and now and then, sessions
+// that are kept too long are removed. When the store fails it is closed: the next thing opens it anew, whatever state
+// it is in now.
+#include "daemon/store/store_worker.hpp"
+
+#include "daemon/store/record_format.hpp"
+#include "mcp/support/log.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr std::int64_t tidy_every_ms = 3'600'000, tidy_every_bytes = 4 << 20;
+constexpr std::size_t removed_at_once = 64;
+
+std::unexpected<error> no_session(const std::string& id) {
+  return fail(errc::not_found, "there is no session \"" + id + "\"; `mcpbx sessions` lists them");
+}
+
+std::unexpected<error> in_use(const session_row& row) {
+  return fail(errc::unavailable, "the session " + row.id + " is in use by the run " + row.running +
+                                     (row.owner.empty() ? "" : ", owned by " + row.owner) +
+                                     "; wait for its end, or cancel it");
+}
+
+}  // namespace
+
+store_worker::store_worker(std::unique_ptr<store_file> file, record_rules rules, retention keep)
+    : file_(std::move(file)), rules_(std::move(rules)), keep_(keep) {}
+
+template <class T>
+result<T> store_worker::checked(result<T> outcome) {
+  if (!outcome && outcome.error().code == errc::io) file_->close();
+  return outcome;
+}
+
+result<void> store_worker::get_ready(std::int64_t now_ms) {
+  auto done = file_->open();
+  if (done && !recovered_) done = recover(now_ms);
+  if (!done) file_->close();
+  return done;
+}
+
+// False: there is no store yet, and nothing to read from it.
+result<bool> store_worker::ready_to_read(std::int64_t now_ms) {
+  if (!file_->exists()) return false;
+  if (auto done = get_ready(now_ms); !done) return std::unexpected(std::move(done.error()));
+  close_left(now_ms);
+  return true;
+}
+
+result<void> store_worker::recover(std::int64_t now_ms) {
+  auto rows = file_->unfinished_runs();
+  if (!rows) return std::unexpected(std::move(rows.error()));
+  std::size_t closed = 0;
+  std::vector<unfinished> going_on;
+  for (auto& row : *rows) {
+    auto known = rules_.goes_on ? file_->records(row.id) : result<std::vector<run_record>>();
+    if (rules_.goes_on && known && rules_.goes_on(*known)) {
+      if (auto filled = inherit(row, *known); filled) {
+        going_on.push_back({std::move(row), std::move(*known)});
+        continue;
+      } else if (filled.error().code == errc::io) {
+        return filled;
+      }
+    }
+    if (auto done = close_run(row.id, row.run, now_ms); !done) return done;
+    ++closed;
+  }
+  if (closed > 0) log::warn("closed " + std::to_string(closed) + " runs that an earlier daemon left without an end");
+  going_on_ = std::move(going_on);
+  recovered_ = true;
+  return {};
+}
+
+result<void> store_worker::close_run(std::int64_t id, const std::string& run, std::int64_t now_ms) {
+  auto known = file_->records(id);
+  if (!known && known.error().code == errc::io) return std::unexpected(known.error());
+  if (!known) {
+    log::error("the records of run " + run + " cannot be read and stay as they are: " + known.error().message);
+    return file_->mark_damaged(id, now_ms);
+  }
+  run_batch rest;
+  rest.place = std::make_shared<run_place>(run_place{run, id, static_cast<std::int64_t>(known->size()), -1});
+  rest.records = rules_.recovery ? rules_.recovery(*known) : std::vector<run_record>();
+  rest.at_ms = now_ms;
+  const bool ends = !rest.records.empty() && std::holds_alternative<record::run_ended>(rest.records.back());
+  if (!ends) rest.records.emplace_back(record::run_ended{stop_reason::interrupted, ""});
+  for (const auto& r : rest.records) rest.texts.push_back(to_text(r));
+  run_batch* const one = &rest;
+  return file_->append({&one, 1}, true);
+}
+
+// Those that cannot be closed now are tried again with what is done next.
+void store_worker::close_left(std::int64_t now_ms) {
+  std::erase_if(left_open_, [&](const auto& place) {
+    if (place->id == 0) return true;
+    const auto closed = close_run(place->id, place->run, now_ms);
+    if (!closed) log::warn("run " + place->run + " could not be closed yet: " + closed.error().message);
+    return closed.has_value();
+  });
+}
+
+void store_worker::write(std::span<append* const> group, std::int64_t now_ms) {
+  if (auto ready = get_ready(now_ms); !ready) {
+    for (auto* a : group) a->outcome = ready;
+    return;
+  }
+  std::vector<run_batch*> all;
+  bool synced = false;
+  for (auto* a : group) {
+    all.push_back(&a->batch);
+    synced = synced || a->synced;
+    for (const auto& text : a->batch.texts) written_ += static_cast<std::int64_t>(text.size());
+  }
+  auto outcome = file_->append(all, synced);
+  const bool alone = outcome || group.size() == 1;
+  bool written = true;
+  for (auto* a : group) {
+    // One of them may be at fault; the others must not fail with it.
+    run_batch* const one = &a->batch;
+    a->outcome = alone ? outcome : file_->append({&one, 1}, a->synced);
+    written = written && a->outcome;
+  }
+  if (!written) return file_->close();
+  close_left(now_ms);
+  tidy(now_ms);
+}
+
+result<session_row> store_worker::find_session(const std::string& session) {
+  auto row = checked(file_->session(session));
+  if (!row) return std::unexpected(std::move(row.error()));
+  if (!*row) return no_session(session);
+  return std::move(**row);
+}
+
+// One run after another, so that no more than the records of one are there besides what they come to.
+result<std::vector<kept_run>> store_worker::runs_of(const std::string& session) {
+  auto rows = checked(file_->runs_of(session));
+  if (!rows) return std::unexpected(std::move(rows.error()));
+  std::vector<kept_run> runs;
+  std::unordered_map<std::int64_t, std::size_t> places;
+  for (auto& row : *rows) {
+    places.emplace(row.id, runs.size());
+    runs.push_back({std::move(row), {}, "it has no records"});
+  }
+  std::vector<run_record> records;
+  kept_run* reading = nullptr;
+  const auto fold = [&] {
+    if (reading && reading->damage.empty() && rules_.fold) reading->folded = rules_.fold(records);
+    records.clear();
+  };
+  auto done = checked(file_->read_session(session, [&](const record_text& r) -> result<void> {
+    auto& its = runs[places.at(r.run)];
+    if (&its != reading) {
+      fold();
+      reading = &its;
+      its.damage.clear();
+    }
+    if (!its.damage.empty()) return {};
+    const auto which = "record " + std::to_string(r.seq);
+    if (r.seq != static_cast<std::int64_t>(records.size())) {
+      its.damage = "record " + std::to_string(records.size()) + " is missing";
+      return {};
+    }
+    auto one = record_from(r.text);
+    if (one)
+      records.push_back(std::move(*one));
+    else
+      its.damage = which + ": " + one.error().message;
+    return {};
+  }));
+  if (!done) return std::unexpected(std::move(done.error()));
+  fold();
+  return runs;
+}
+
+result<journal::history> store_worker::history_before(const std::string& session, std::int64_t run_id) {
+  auto runs = runs_of(session);
+  if (!runs) return std::unexpected(std::move(runs.error()));
+  journal::history all;
+  for (auto& one : *runs) {
+    if (one.row.id >= run_id) break;
+    if (!one.damage.empty())
+      return fail(errc::io, "the session " + session + " cannot be gone on with, because its run " + one.row.run +
+                                " cannot be read (" + one.damage + "); begin a new one");
+    std::ranges::move(one.folded.messages, std::back_inserter(all));
+  }
+  return all;
+}
+
+result<journal::history> store_worker::load_history(const std::string& session, std::int64_t now_ms) {
+  auto ready = ready_to_read(now_ms);
+  if (!ready) return std::unexpected(std::move(ready.error()));
+  if (!*ready) return no_session(session);
+  auto row = find_session(session);
+  if (!row) return std::unexpected(std::move(row.error()));
+  if (!row->running.empty()) return in_use(*row);
+  return history_before(session, std::numeric_limits<std::int64_t>::max());
+}
+
+result<void> store_worker::inherit(const run_row& row, std::vector<run_record>& records) {
+  auto* first = records.empty() ? nullptr : std::get_if<record::run_started>(&records.front());
+  if (!first || first->inherited_count == 0) return {};
+  auto before = history_before(row.session, row.id);
+  if (!before) return std::unexpected(std::move(before.error()));
+  if (before->size() != first->inherited_count)
+    return fail(errc::parse, "the run " + row.run + " began with " + std::to_string(first->inherited_count) +
+                                 " messages of its session, and now there are " + std::to_string(before->size()));
+  first->inherited = std::move(*before);
+  return {};
+}
+
+result<std::vector<session_row>> store_worker::list_sessions(const session_query& q, std::int64_t now_ms) {
+  auto ready = ready_to_read(now_ms);
+  if (!ready) return std::unexpected(std::move(ready.error()));
+  return *ready ? checked(file_->sessions(q)) : std::vector<session_row>();
+}
+
+result<session_contents> store_worker::read_session(const std::string& session, std::int64_t now_ms) {
+  auto ready = ready_to_read(now_ms);
+  if (!ready) return std::unexpected(std::move(ready.error()));
+  if (!*ready) return no_session(session);
+  auto row = find_session(session);
+  if (!row) return std::unexpected(std::move(row.error()));
+  auto runs = runs_of(session);
+  if (!runs) return std::unexpected(std::move(runs.error()));
+  return session_contents{std::move(*row), std::move(*runs)};
+}
+
+result<void> store_worker::erase_session(const std::string& session, std::int64_t now_ms) {
+  auto ready = ready_to_read(now_ms);
+  if (!ready) return std::unexpected(std::move(ready.error()));
+  if (!*ready) return no_session(session);
+  auto row = find_session(session);
+  if (!row) return std::unexpected(std::move(row.error()));
+  if (!row->running.empty()) return in_use(*row);
+  return checked(file_->erase({&session, 1}));
+}
+
+result<std::vector<store_worker::unfinished>> store_worker::take_unfinished(std::int64_t now_ms) {
+  auto ready = ready_to_read(now_ms);
+  if (!ready) return std::unexpected(std::move(ready.error()));
+  return std::exchange(going_on_, {});
+}
+
+result<std::vector<run_record>> store_worker::find_ended(const std::string& run, std::int64_t now_ms) {
+  auto ready = ready_to_read(now_ms);
+  if (!ready) return std::unexpected(std::move(ready.error()));
+  auto row = *ready ? checked(file_->find_ended(run)) : std::optional<run_row>();
+  if (!row) return std::unexpected(std::move(row.error()));
+  if (!*row) return fail(errc::not_found, "no run is named \"" + run + "\"");
+  auto records = checked(file_->records((*row)->id));
+  if (!records) return fail(errc::io, "the run " + run + " cannot be read: " + records.error().message);
+  if (auto filled = inherit(**row, *records); !filled) return std::unexpected(std::move(filled.error()));
+  return records;
+}
+
+// By age first; by size, the longest unused go until a tenth of the limit is free.
+result<std::vector<session_row>> store_worker::to_be_removed(std::int64_t now_ms) {
+  if (keep_.max_age_ms > 0) {
+    auto old = file_->unused_sessions(now_ms - keep_.max_age_ms, removed_at_once);
+    if (!old || !old->empty()) return old;
+  }
+  if (keep_.max_bytes == 0) return std::vector<session_row>();
+  auto total = file_->kept_bytes();
+  if (!total) return std::unexpected(std::move(total.error()));
+  if (*total <= keep_.max_bytes) return std::vector<session_row>();
+  auto rows = file_->unused_sessions(std::numeric_limits<std::int64_t>::max(), removed_at_once);
+  if (!rows) return rows;
+  std::size_t count = 0;
+  for (; count < rows->size() && *total > keep_.max_bytes - keep_.max_bytes / 10; ++count)
+    *total -= (*rows)[count].bytes;
+  rows->resize(count);
+  return rows;
+}
+
+void store_worker::tidy(std::int64_t now_ms) {
+  if (keep_.max_age_ms == 0 && keep_.max_bytes == 0) return;
+  if (now_ms < tidy_at_ms_ && written_ < std::min(tidy_every_bytes, std::max<std::int64_t>(keep_.max_bytes / 64, 1)))
+    return;
+  auto rows = to_be_removed(now_ms);
+  std::vector<std::string> ids;
+  if (rows)
+    for (const auto& row : *rows) ids.push_back(row.id);
+  auto done = rows ? (ids.empty() ? result<void>() : file_->erase(ids)) : std::unexpected(rows.error());
+  if (!done) log::warn("sessions that are kept too long could not be removed yet: " + done.error().message);
+  if (done && !ids.empty())
+    log::info("removed " + std::to_string(ids.size()) + " sessions, as store.maxAgeDays and store.maxBytes say");
+  tidy_at_ms_ = ids.size() == removed_at_once && done ? now_ms : now_ms + tidy_every_ms;
+  written_ = 0;
+}
+
+}  // namespace mcpbx::daemon

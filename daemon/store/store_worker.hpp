@@ -1,0 +1,86 @@
+// The lane's side of a journal: one store and all that is done with it, one thing at a time. Blocking.
+#pragma once
+#include "daemon/store/journal.hpp"
+#include "daemon/store/store_file.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+/// What the loop knows of records. Called on the lane.
+struct record_rules {
+  using records = std::vector<run_record>;
+  /// The records that close a run of which these are all.
+  std::function<records(const records&)> recovery;
+  std::function<folded_run(const records&)> fold;
+  /// Whether a run that an earlier process left without an end is to go on instead of being closed. Unset: none is.
+  std::function<bool(const records&)> goes_on;
+};
+
+/// How long sessions are kept. 0: no limit.
+struct retention {
+  std::int64_t max_age_ms = 0;  ///< since a session was last used
+  std::int64_t max_bytes = 0;   ///< of the records of all sessions
+};
+
+class store_worker {
+ public:
+  struct append {
+    run_batch batch;
+    bool synced = false;
+    result<void> outcome{};
+  };
+  /// An unfinished_run before it has its journal.
+  struct unfinished {
+    run_row row;
+    std::vector<run_record> records;
+  };
+
+  store_worker(std::unique_ptr<store_file> file, record_rules rules, retention keep);
+
+  // `now_ms`: the time stamp of what is written by the way, ms since 1970.
+
+  /// Writes them in one transaction or, when that fails, each in its own.
+  void write(std::span<append* const> group, std::int64_t now_ms);
+  /// A run whose journal went away without an end: it is closed with what is done next.
+  void leave_open(std::shared_ptr<run_place> place) { left_open_.push_back(std::move(place)); }
+
+  result<journal::history> load_history(const std::string& session, std::int64_t now_ms);
+  result<std::vector<session_row>> list_sessions(const session_query& q, std::int64_t now_ms);
+  result<session_contents> read_session(const std::string& session, std::int64_t now_ms);
+  result<void> erase_session(const std::string& session, std::int64_t now_ms);
+  result<std::vector<unfinished>> take_unfinished(std::int64_t now_ms);
+  result<std::vector<run_record>> find_ended(const std::string& run, std::int64_t now_ms);
+
+ private:
+  result<void> get_ready(std::int64_t now_ms);
+  result<bool> ready_to_read(std::int64_t now_ms);
+  result<void> recover(std::int64_t now_ms);
+  result<void> close_run(std::int64_t id, const std::string& run, std::int64_t now_ms);
+  void close_left(std::int64_t now_ms);
+  result<session_row> find_session(const std::string& session);
+  result<std::vector<kept_run>> runs_of(const std::string& session);
+  result<journal::history> history_before(const std::string& session, std::int64_t run_id);
+  result<void> inherit(const run_row& row, std::vector<run_record>& records);
+  void tidy(std::int64_t now_ms);
+  result<std::vector<session_row>> to_be_removed(std::int64_t now_ms);
+  template <class T>
+  result<T> checked(result<T> outcome);
+
+  std::unique_ptr<store_file> file_;
+  record_rules rules_;
+  retention keep_;
+  std::vector<std::shared_ptr<run_place>> left_open_;
+  std::vector<unfinished> going_on_;
+  bool recovered_ = false;
+  std::int64_t tidy_at_ms_ = 0;
+  std::int64_t written_ = 0;  // bytes since sessions were last looked through
+};
+
+}  // namespace mcpbx::daemon

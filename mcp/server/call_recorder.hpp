@@ -1,0 +1,39 @@
+// What a session tells about every tools/call of its caller, for the audit (guarantees row 48).
+#pragma once
+#include "mcp/support/raw_json.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace mcpbx::mcp {
+
+/// What was decided about a call: it went to its tool server, it was refused, or there is no such tool.
+enum class call_decision : std::uint8_t { called, refused, unknown };
+std::string_view to_string(call_decision d);
+
+/// How it ended: with a result, a result that says isError, a JSON-RPC error, a failure on the way, or cancelled.
+enum class call_end : std::uint8_t { result, tool_error, error, failed, cancelled };
+std::string_view to_string(call_end e);
+
+/// A tools/call that is over.
+struct finished_call {
+  std::string name;    ///< the tool as the caller named it; "" when it named none
+  std::string server;  ///< configured name of its tool server, or ""
+  raw_json arguments;  ///< as the caller sent them; may be absent
+  call_decision decision = call_decision::refused;
+  call_end end = call_end::error;
+  std::size_t result_bytes = 0;  ///< of the result object; 0 without one
+};
+
+class call_recorder {
+ public:
+  virtual ~call_recorder() = default;
+  /// `then` sends the call's answer. It is called later, on the speaking thread and in the order of recording: once the
+  /// record is safe, or cannot be made so.
+  virtual void record(finished_call c, std::function<void()> then) = 0;
+};
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,87 @@
+// See tool_call_reply.hpp.
+#include "mcp/server/tool_call_reply.hpp"
+
+#include <utility>
+
+namespace mcpbx::mcp {
+
+std::string_view to_string(call_decision d) {
+  switch (d) {
+    case call_decision::called:
+      return "called";
+    case call_decision::refused:
+      return "refused";
+    case call_decision::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::string_view to_string(call_end e) {
+  switch (e) {
+    case call_end::result:
+      return "result";
+    case call_end::tool_error:
+      return "tool_error";
+    case call_end::error:
+      return "error";
+    case call_end::failed:
+      return "failed";
+    case call_end::cancelled:
+      break;
+  }
+  return "cancelled";
+}
+
+tool_call_reply::tool_call_reply(reply_once reply, std::shared_ptr<call_recorder> recorder)
+    : reply_(std::move(reply)),
+      recorder_(std::move(recorder)),
+      record_(recorder_ ? std::make_shared<finished_call>() : nullptr) {}
+
+void tool_call_reply::about(std::string_view name, const raw_json& arguments) const {
+  if (!record_) return;
+  record_->name = name;
+  record_->arguments = arguments;
+}
+
+void tool_call_reply::called(std::string_view server) const {
+  if (!record_) return;
+  record_->server = server;
+  record_->decision = call_decision::called;
+}
+
+void tool_call_reply::finish(call_end end, std::size_t result_bytes, std::function<void()> answer) const {
+  finished_call c = *record_;
+  c.end = end;
+  c.result_bytes = result_bytes;
+  recorder_->record(std::move(c), std::move(answer));
+}
+
+void tool_call_reply::result(const raw_json& value) const {
+  if (!record_) return reply_.result(value);
+  const bool tool_error = find_member(value, "isError").is_true();
+  finish(tool_error ? call_end::tool_error : call_end::result, value.text().size(),
+         [reply = reply_, value] { reply.result(value); });
+}
+
+void tool_call_reply::error(const raw_json& e) const {
+  if (!record_) return reply_.error(e);
+  finish(call_end::error, 0, [reply = reply_, e] { reply.error(e); });
+}
+
+void tool_call_reply::failed(const rpc_error& e) const {
+  if (!record_) return reply_.error(e);
+  finish(call_end::failed, 0, [reply = reply_, e] { reply.error(e); });
+}
+
+void tool_call_reply::refused(const rpc_error& e, call_decision why) const {
+  if (!record_) return reply_.error(e);
+  record_->decision = why;
+  finish(call_end::error, 0, [reply = reply_, e] { reply.error(e); });
+}
+
+void tool_call_reply::abandoned() const {
+  if (record_) finish(call_end::cancelled, 0, [] {});
+}
+
+}  // namespace mcpbx::mcp

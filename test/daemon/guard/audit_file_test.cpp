@@ -1,0 +1,91 @@
+// The audit's lines and its file.
+#include "daemon/guard/audit_file.hpp"
+
+#include "daemon/guard/audit_record.hpp"
+#include "daemon/guard/sha256.hpp"
+#include "test/mcp/transport/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using mcpbx::test::temporary_directory;
+
+namespace {
+
+std::string content(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+TEST_CASE("G48: a line says who called which tool when, with what, and what came of it") {
+  audit_record r;
+  r.wall_ms = 1'700'000'000'007;
+  r.principal = "uid:1000";
+  r.pid = 42;
+  r.name = "cli";
+  r.call.name = "git__log";
+  r.call.server = "git";
+  r.call.arguments = raw_json::literal(R"({"n":1})");
+  r.call.decision = mcp::call_decision::called;
+  r.call.end = mcp::call_end::result;
+  r.call.result_bytes = 17;
+  CHECK(to_line(r) ==
+        R"({"time":"2023-11-14T22:13:20.007Z","principal":"uid:1000","pid":42,"name":"cli","tool":"git__log",)"
+        R"("server":"git","decision":"called","end":"result","argumentsSha256":")" +
+            sha256_hex(R"({"n":1})") + R"(","resultBytes":17})" + "\n");
+  audit_record bare;
+  bare.call.name = std::string(10'000, 'n') + "\n";
+  bare.call.decision = mcp::call_decision::unknown;
+  CHECK(to_line(bare) == R"({"time":"1970-01-01T00:00:00.000Z","tool":")" + std::string(256, 'n') +
+                             R"(","decision":"unknown","end":"error","argumentsSha256":")" + sha256_hex("{}") +
+                             R"(","resultBytes":0})" + "\n");
+}
+
+TEST_CASE("G48: the file is appended to, belongs to its owner and is made again when it was moved away") {
+  const temporary_directory dir;
+  const std::string path = dir / "state/audit.jsonl";
+  audit_file file(path, true);
+  REQUIRE(file.append("one\n"));
+  struct stat s{};
+  REQUIRE(::stat(path.c_str(), &s) == 0);
+  CHECK((s.st_mode & 07777) == 0600);
+  REQUIRE(audit_file(path, true).append("two\n"));
+  REQUIRE(file.append("three\n"));
+  CHECK(content(path) == "one\ntwo\nthree\n");
+  std::filesystem::rename(path, path + ".1");
+  REQUIRE(file.append("four\n"));
+  CHECK(content(path) == "four\n");
+}
+
+TEST_CASE("G48: a line that was cut stays a line of its own") {
+  const temporary_directory dir;
+  const std::string path = dir.write("audit.jsonl", "{\"whole\":1}\n{\"cut");
+  audit_file file(path, false);
+  REQUIRE(file.append("next\n"));
+  REQUIRE(file.append("last\n"));
+  CHECK(content(path) == "{\"whole\":1}\n{\"cut\nnext\nlast\n");
+}
+
+TEST_CASE("G48: a file that cannot be had is an error that names it") {
+  const temporary_directory dir;
+  REQUIRE(::mkfifo((dir / "pipe").c_str(), 0600) == 0);
+  for (const std::string& path : {dir / "no/folder/file", dir.path(), dir / "pipe"}) {
+    CAPTURE(path);
+    audit_file file(path, false);
+    const auto done = file.append("x\n");
+    REQUIRE_FALSE(done);
+    CHECK(done.error().message.find(path) != std::string::npos);
+  }
+  audit_file nowhere(fail(errc::config, "set HOME"), false);
+  CHECK(nowhere.append("x\n").error().message == "set HOME");
+}

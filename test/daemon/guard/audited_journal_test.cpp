@@ -1,0 +1,148 @@
+// Calls of runs in the audit: told as their results are journalled.
+#include "daemon/guard/audited_journal.hpp"
+
+#include "test/mcp/transport/temporary_directory.hpp"
+#include "test/support/manual_time.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <doctest/doctest.h>
+
+#include <exception>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::test;
+namespace asio = boost::asio;
+
+namespace {
+
+class broken_journal final : public journal {
+ public:
+  std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(); }
+
+ private:
+  struct one final : run_journal {
+    asio::awaitable<result<void>> append(std::vector<run_record>, bool) override { co_return fail(errc::io, "full"); }
+  };
+};
+
+struct audited_run_rig {
+  temporary_directory dir;
+  asio::io_context io{1};
+  manual_time time;
+  audit_log log{io.get_executor(), time, {.path = result<std::string>(dir / "audit.jsonl")}};
+
+  result<void> append(run_journal& to, std::vector<run_record> records) {
+    result<void> outcome = fail(errc::internal, "did not finish");
+    asio::co_spawn(
+        io,
+        [&]() -> asio::awaitable<void> {
+          auto r = co_await to.append(std::move(records), false);
+          outcome = std::move(r);
+        },
+        [](std::exception_ptr e) {
+          if (e) std::rethrow_exception(e);
+        });
+    io.restart();
+    io.run();
+    return outcome;
+  }
+  /// tool, server, decision and end of each line.
+  std::vector<std::string> lines() const {
+    std::vector<std::string> found;
+    std::ifstream in(dir / "audit.jsonl");
+    for (std::string line; std::getline(in, line);) {
+      const auto l = raw_json::parse(line);
+      REQUIRE(l);
+      found.push_back(member_text(*l, "run") + " " + member_text(*l, "principal") + " " + member_text(*l, "tool") +
+                      " " + member_text(*l, "server") + " " + member_text(*l, "decision") + " " +
+                      member_text(*l, "end") + " " + std::string(find_member(*l, "resultBytes").text()) +
+                      (find_member(*l, "argumentsSha256") ? "" : " ?"));
+    }
+    return found;
+  }
+};
+
+run_record asked(const std::vector<std::string>& ids) {
+  auto m = std::make_shared<providers::message>();
+  m->role = providers::role::assistant;
+  for (const auto& id : ids) {
+    providers::tool_call_block c;
+    c.id = id;
+    c.name = "tool_" + id;
+    c.arguments = raw_json::literal("{}");
+    m->blocks.emplace_back(std::move(c));
+  }
+  record::assistant r;
+  r.message = std::move(m);
+  return r;
+}
+
+run_record intended(const std::string& id) {
+  record::call_intent i;
+  i.call_id = id;
+  i.name = "s__" + id;
+  i.server = "s";
+  return i;
+}
+
+run_record ended(const std::string& id, record::result_cause cause, bool is_error) {
+  return record::call_result{id, raw_json::literal("{}"), is_error, cause, 1};
+}
+
+run_record begun() {
+  record::run_started r;
+  r.run = "r";
+  r.principal = "uid:7";
+  return r;
+}
+
+using words = std::vector<std::string>;
+using cause = record::result_cause;
+
+}  // namespace
+
+TEST_CASE("G48: every call of a run is in the audit before its result counts, whatever became of it") {
+  audited_run_rig rig;
+  auto kept = std::make_unique<memory_journal>(true);
+  const auto& records = kept->kept();
+  audited_journal journal(std::move(kept), rig.log, rig.time);
+  auto run = journal.open_run("r");
+  REQUIRE(rig.append(*run, {begun()}));
+  REQUIRE(rig.append(*run, {asked({"a", "b", "c", "d", "e"})}));
+  REQUIRE(rig.append(*run, {intended("a"), intended("b"), ended("c", cause::unknown_tool, true), intended("e")}));
+  CHECK(rig.lines() == words{"r uid:7 tool_c  unknown error 0"});
+  REQUIRE(rig.append(*run, {ended("b", cause::server, true)}));
+  REQUIRE(rig.append(
+      *run, {ended("a", cause::server, false), ended("d", cause::refused, true), ended("e", cause::timed_out, true)}));
+  CHECK(rig.lines() == words{"r uid:7 tool_c  unknown error 0", "r uid:7 s__b s called tool_error 2",
+                             "r uid:7 s__a s called result 2", "r uid:7 tool_d  refused error 0",
+                             "r uid:7 s__e s called failed 0"});
+  CHECK(records.at(0).second->size() == 10);
+}
+
+TEST_CASE("G48: a run that goes on after a restart has its calls in the audit, too") {
+  audited_run_rig rig;
+  audited_journal journal(std::make_unique<memory_journal>(), rig.log, rig.time);
+  auto run = journal.open_run("r");
+  REQUIRE(rig.append(*run, {ended("a", cause::interrupted, true), intended("b"), ended("b", cause::server, false)}));
+  CHECK(rig.lines() == words{"r    called failed 0 ?", "r  s__b s called result 2 ?"});
+}
+
+TEST_CASE("G48: calls are in the audit although the journal fails, and its error is passed on") {
+  audited_run_rig rig;
+  audited_journal journal(std::make_unique<broken_journal>(), rig.log, rig.time);
+  auto run = journal.open_run("r");
+  CHECK_FALSE(rig.append(*run, {asked({"a"}), intended("a")}));
+  const auto done = rig.append(*run, {ended("a", cause::server, false)});
+  REQUIRE_FALSE(done);
+  CHECK(done.error().message == "full");
+  CHECK(rig.lines() == words{"r  s__a s called result 2"});
+}

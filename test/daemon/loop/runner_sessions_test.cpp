@@ -1,0 +1,168 @@
+// Runs in sessions: what they are given, and who may go on with one.
+#include "daemon/loop/runner.hpp"
+#include "test/daemon/loop/loop_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::test;
+
+namespace {
+
+// Sessions that a test puts there; what runs write goes to the fixture's own journal.
+class kept_sessions : public journal {
+ public:
+  std::unique_ptr<run_journal> open_run(const std::string& run) override { return written_to->open_run(run); }
+  bool keeps_sessions() const override { return true; }
+  void load_history(std::string session, answer<history> then) override {
+    ++loads;
+    asio::post(*io, [this, session, then] {
+      const auto found = there.find(session);
+      if (found == there.end()) return then(fail(errc::not_found, "there is no session \"" + session + "\""));
+      then(found->second);
+    });
+  }
+  const record::run_started& started(std::size_t run = 0) const {
+    return std::get<record::run_started>(written_to->runs().at(run)->records.front());
+  }
+  noted_journal* written_to = nullptr;
+  std::map<std::string, history> there;
+  asio::io_context* io = nullptr;
+  int loads = 0;
+};
+
+struct sessions_fixture : kept_sessions, fixture {
+  sessions_fixture() : fixture(false, static_cast<kept_sessions*>(this)) {
+    io = &context;
+    written_to = &kept;
+  }
+};
+
+run_request in_session(const std::string& id) {
+  auto r = fixture::ask();
+  r.session = id;
+  return r;
+}
+
+}  // namespace
+
+TEST_CASE("L17: a run begins a session of its own and tells its id") {
+  sessions_fixture f;
+  f.model->script = {says("hello")};
+  f.run();
+  const auto id = f.caller_.member("session");
+  CHECK((id.starts_with("ses_") && id.size() == 20));
+  CHECK(f.started().session == id);
+  CHECK((f.loads == 0 && f.started().inherited_count == 0));
+}
+
+TEST_CASE(
+    "L17: a run in a session is given what was said there, behind its own system prompt, and tells only its own") {
+  sessions_fixture f;
+  f.there["ses_1"] = {providers::user_message("first question"), reply("first answer").message};
+  f.model->script = {calls({call("c1", "srv__lookup")}), says("second answer")};
+  f.run(in_session("ses_1"));
+  REQUIRE(f.model->requests.size() == 2);
+  std::vector<std::string> given;
+  for (const auto& m : f.model->requests[0].messages) given.push_back(m->text());
+  CHECK(given == std::vector<std::string>{"be brief", "first question", "first answer", "go"});
+  CHECK(f.model->requests[1].messages.size() == 6);
+  CHECK((f.started().session == "ses_1" && f.started().inherited_count == 2));
+  CHECK(f.caller_.member("session") == "ses_1");
+  const auto messages = f.caller_.member("messages");
+  CHECK_FALSE(contains(messages, "first"));
+  CHECK((contains(messages, "be brief") && contains(messages, "second answer")));
+}
+
+TEST_CASE("L17: one run at a time goes on with a session, and its end sets it free") {
+  sessions_fixture f;
+  f.there["ses_1"] = {};
+  f.model->script = {silent(), says("b")};
+  const auto first = f.run(in_session("ses_1"));
+  caller other;
+  const auto refused = f.runs->start(in_session("ses_1"), other);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == errc::unavailable);
+  CHECK(contains(refused.error().message, "ses_1 is in use by the run " + first));
+  CHECK(f.runs->start(fixture::ask(), other).has_value());  // a session of its own
+  f.settle();
+  CHECK(f.runs->cancel(first, "enough"));
+  f.settle();
+  CHECK(f.caller_.member("stopReason") == "cancelled");
+  f.model->script = {says("c")};
+  caller third;
+  CHECK(f.runs->start(in_session("ses_1"), third).has_value());
+  f.settle();
+  CHECK(third.member("text") == "c");
+}
+
+TEST_CASE("L17: a session that is not there refuses the run before anything is written or asked") {
+  sessions_fixture f;
+  f.unproven = "no run begins";
+  f.run(in_session("ses_9"));
+  REQUIRE(f.caller_.refused.size() == 1);
+  CHECK(f.caller_.refused[0].code == errc::not_found);
+  CHECK(f.caller_.done.empty());
+  CHECK(f.caller_.events.empty());
+  CHECK((f.kept.runs().empty() && f.model->requests.empty() && f.runs->active() == 0));
+}
+
+TEST_CASE("G24: a session whose question waits for an answer is gone on with without a word, another is not") {
+  sessions_fixture f;
+  f.there["ses_1"] = {providers::user_message("still open")};
+  f.there["ses_2"] = {providers::user_message("q"), reply("answered").message};
+  auto nothing_new = in_session("ses_1");
+  nothing_new.messages.clear();
+  f.model->script = {says("the answer")};
+  f.run(nothing_new);
+  CHECK(f.caller_.member("text") == "the answer");
+  CHECK(f.model->requests[0].messages.size() == 2);
+  nothing_new.session = "ses_2";
+  caller other;
+  CHECK(f.runs->start(nothing_new, other).has_value());
+  f.settle();
+  REQUIRE(other.refused.size() == 1);
+  CHECK(other.refused[0].code == errc::invalid_argument);
+  CHECK(contains(other.refused[0].message, "no question that waits for an answer"));
+}
+
+TEST_CASE("L17: ids of calls are not used twice in a session") {
+  sessions_fixture f;
+  f.there["ses_1"] = {providers::user_message("q"), reply("", {call("c1", "srv__lookup")}).message};
+  f.model->script = {calls({call("c1", "srv__lookup")}), says("done")};
+  f.run(in_session("ses_1"));
+  const auto& asked = *f.model->requests[1].messages[4];
+  REQUIRE(asked.calls().size() == 1);
+  CHECK(asked.calls()[0]->id != "c1");
+}
+
+TEST_CASE("L17: without a store a session is an error that says how to keep them") {
+  fixture f;
+  const auto refused = f.runs->start(in_session("ses_1"), f.caller_);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == errc::config);
+  CHECK(contains(refused.error().message, "set it to \"sqlite:\""));
+  f.model->script = {says("fine")};
+  f.run();
+  CHECK(f.caller_.member("session").empty());
+}
+
+TEST_CASE(
+    "L17: a detached start in a session that cannot be gone on with is answered with the error, and leaves nothing") {
+  sessions_fixture f;
+  f.unproven = "no run begins";
+  auto r = in_session("ses_9");
+  r.run = "mine";
+  r.detach = true;
+  std::vector<result<std::string>> told;
+  REQUIRE(f.runs->start(r, [&](result<std::string> outcome) { told.push_back(std::move(outcome)); }).has_value());
+  f.settle();
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].error().code == errc::not_found);
+  CHECK(f.runs->find("mine").error().code == errc::not_found);
+}

@@ -1,0 +1,342 @@
+// Sessions on disk: what a run adds, what the next one is given, lists, deletion, retention, older files.
+#include "test/daemon/store/store_fixture.hpp"
+#include "test/support/manual_time.hpp"
+
+#include <doctest/doctest.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::test;
+
+namespace {
+
+using history = journal::history;
+
+/// Run `n` of a session: run_of(n) with a user message of its own.
+std::vector<run_record> in_session(const std::string& session, int n, std::size_t inherited = 0) {
+  auto records = run_of(n);
+  auto& first = std::get<record::run_started>(records.front());
+  first.session = session;
+  first.messages = {providers::system_message("be number " + std::to_string(n)),
+                    providers::user_message("question " + std::to_string(n))};
+  first.inherited_count = inherited;
+  return records;
+}
+
+/// The messages as text: their roles and what they say.
+std::vector<std::string> told(const history& messages) {
+  std::vector<std::string> all;
+  for (const auto& m : messages) all.push_back(std::string(to_string(m->role)) + " " + m->text());
+  return all;
+}
+
+/// A journal of which the clock is turned, and its answers in a row.
+struct sessions_store {
+  explicit sessions_store(const std::string& path, lane_journal::options o = rules())
+      : journal(context.get_executor(), time, file_at(path), std::move(o)) {}
+  result<void> write(const std::string& run, std::vector<run_record> records) {
+    auto open = journal.open_run(run);
+    result<void> outcome;
+    go(context, [&]() -> asio::awaitable<void> { outcome = co_await write_run(*open, records); });
+    turn();
+    return outcome;
+  }
+  template <class T, class Ask>
+  result<T> ask(Ask start) {
+    result<T> got = fail(errc::internal, "no answer");
+    start([&](result<T> answer) { got = std::move(answer); });
+    turn();
+    return got;
+  }
+  result<history> load(const std::string& id) {
+    return ask<history>([&](auto then) { journal.load_history(id, then); });
+  }
+  result<std::vector<session_row>> list(session_query q = {}) {
+    return ask<std::vector<session_row>>([&](auto then) { journal.list_sessions(q, then); });
+  }
+  result<session_contents> read(const std::string& id) {
+    return ask<session_contents>([&](auto then) { journal.read_session(id, then); });
+  }
+  result<void> erase(const std::string& id) {
+    return ask<void>([&](auto then) { journal.erase_session(id, then); });
+  }
+  std::vector<std::string> ids() {
+    std::vector<std::string> all;
+    for (const auto& row : list().value()) all.push_back(row.id);
+    return all;
+  }
+  void turn() {
+    context.restart();
+    context.run();
+  }
+  asio::io_context context{1};
+  mcpbx::test::manual_time time;
+  lane_journal journal;
+};
+
+void with_plain_sqlite(const std::string& path, const std::string& sql) {
+  sqlite3* db = nullptr;
+  REQUIRE(sqlite3_open(path.c_str(), &db) == SQLITE_OK);
+  char* wrong = nullptr;
+  const bool done = sqlite3_exec(db, sql.c_str(), nullptr, nullptr, &wrong) == SQLITE_OK;
+  CHECK_MESSAGE(done, (wrong ? wrong : ""));
+  sqlite3_free(wrong);
+  sqlite3_close(db);
+}
+
+}  // namespace
+
+TEST_CASE("L17: a session's history is what each of its runs added, in order and without system prompts") {
+  folder f;
+  {
+    sessions_store s(f.file());
+    REQUIRE(s.write("a", in_session("ses_1", 1)).has_value());
+    REQUIRE(s.write("x", in_session("ses_2", 2)).has_value());
+    REQUIRE(s.write("b", in_session("ses_1", 0, 4)).has_value());
+  }
+  sessions_store s(f.file());
+  const auto all = s.load("ses_1");
+  REQUIRE_MESSAGE(all.has_value(), (all ? "" : all.error().message));
+  CHECK(told(*all) == std::vector<std::string>{"user question 1", "assistant thinking 1_0", "tool_results ",
+                                               "assistant done 1", "user question 0", "assistant done 0"});
+  CHECK(fault_of(*all) == "");
+  const auto kept = s.read("ses_1").value();
+  REQUIRE(kept.runs.size() == 2);
+  CHECK((kept.runs[0].row.run == "a" && kept.runs[0].folded.messages.size() == 4 && kept.runs[0].folded.rounds == 2));
+  CHECK((kept.runs[1].row.reason == "final" && kept.runs[1].folded.usage.input == 10));
+  CHECK((kept.row.title == "question 1" && kept.row.runs == 2 && kept.row.model == "m" && kept.row.bytes > 500));
+}
+
+TEST_CASE("L17: a session that is not there, or in use, is an error that says so") {
+  folder f;
+  sessions_store s(f.file());
+  CHECK(s.load("ses_1").error().code == errc::not_found);
+  CHECK(s.read("ses_1").error().code == errc::not_found);
+  CHECK(s.erase("ses_1").error().code == errc::not_found);
+  CHECK(s.list().value().empty());
+  CHECK(std::filesystem::is_empty(f.path));  // looking makes no file
+
+  auto records = in_session("ses_1", 1);
+  auto run = s.journal.open_run("a");
+  go(s.context, [&]() -> asio::awaitable<void> { co_await run->append({records[0]}, false); });
+  s.turn();
+  CHECK(s.list().value().front().running == "a");
+  for (const auto& refused : {s.load("ses_1").error(), s.erase("ses_1").error()}) {
+    CHECK(refused.code == errc::unavailable);
+    CHECK(contains(refused.message, "in use by the run a"));
+  }
+  // The fence: a second run of the session is not begun, whatever its daemon believes.
+  const auto second = s.write("b", in_session("ses_1", 0));
+  REQUIRE_FALSE(second.has_value());
+  CHECK(contains(second.error().message, "another run that is going on in this session"));
+
+  run.reset();  // its run ended in memory; the next look closes it
+  CHECK(told(s.load("ses_1").value()) == std::vector<std::string>{"user question 1"});
+  CHECK(s.load("ses_9").error().code == errc::not_found);
+}
+
+TEST_CASE("L17: a session that was deleted while its next run began takes no more records") {
+  folder f;
+  sessions_store s(f.file());
+  REQUIRE(s.write("a", in_session("ses_1", 1)).has_value());
+  REQUIRE(s.write("z", in_session("ses_2", 1)).has_value());
+  CHECK(s.erase("ses_1").has_value());
+  CHECK(s.ids() == std::vector<std::string>{"ses_2"});
+  const auto late = s.write("b", in_session("ses_1", 0, 4));
+  REQUIRE_FALSE(late.has_value());
+  CHECK(contains(late.error().message, "ses_1 was deleted"));
+  CHECK(s.load("ses_1").error().code == errc::not_found);
+  CHECK(s.load("ses_2").value().size() == 4);
+}
+
+TEST_CASE("sessions: the list has the latest used first and goes on page by page") {
+  folder f;
+  sessions_store s(f.file());
+  for (int n = 0; n < 5; ++n) REQUIRE(s.write("a", in_session("ses_" + std::to_string(n), 0)).has_value());
+  REQUIRE(s.write("b", in_session("ses_1", 0, 2)).has_value());
+  CHECK(s.ids() == std::vector<std::string>{"ses_1", "ses_4", "ses_3", "ses_2", "ses_0"});
+  const auto page = s.list({2, "ses_4"}).value();
+  REQUIRE(page.size() == 2);
+  CHECK((page[0].id == "ses_3" && page[1].id == "ses_2"));
+}
+
+TEST_CASE("sessions: retention by age and by size takes the longest unused, never the latest and never one in use") {
+  folder f;
+  auto o = rules();
+  o.keep.max_age_ms = 1'000;
+  {
+    sessions_store s(f.file(), o);
+    REQUIRE(s.write("a", in_session("ses_1", 0)).has_value());
+    auto open = s.journal.open_run("u");
+    const auto records = in_session("ses_2", 0);
+    go(s.context, [&]() -> asio::awaitable<void> { co_await open->append({records[0]}, false); });
+    s.turn();
+    s.time.advance(milliseconds(3'700'000));
+    REQUIRE(s.write("b", in_session("ses_3", 0)).has_value());
+    CHECK(s.ids() == std::vector<std::string>{"ses_3", "ses_2"});
+    s.time.advance(milliseconds(3'700'000));
+    CHECK(s.ids() == std::vector<std::string>{"ses_3", "ses_2"});
+  }
+  o.keep.max_age_ms = 0;
+  o.keep.max_bytes = 20'000;
+  sessions_store s(f.file(), o);
+  for (int n = 4; n < 30; ++n) REQUIRE(s.write("c", in_session("ses_" + std::to_string(n), 2)).has_value());
+  const auto left = s.list().value();
+  std::int64_t bytes = 0;
+  for (const auto& row : left) bytes += row.bytes;
+  CHECK(left.front().id == "ses_29");
+  CHECK(left.size() > 1);
+  CHECK(bytes < 25'000);
+  CHECK(s.load("ses_3").error().code == errc::not_found);
+}
+
+TEST_CASE("sessions: one with a run that cannot be read is shown and not gone on with") {
+  folder f;
+  {
+    sessions_store s(f.file());
+    REQUIRE(s.write("a", in_session("ses_1", 1)).has_value());
+    REQUIRE(s.write("b", in_session("ses_1", 0, 4)).has_value());
+  }
+  with_plain_sqlite(f.file(), "UPDATE records SET body='{\"v\":1,\"type\":\"dream\"}' WHERE run=1 AND seq=2");
+  sessions_store s(f.file());
+  const auto refused = s.load("ses_1").error();
+  CHECK(refused.code == errc::io);
+  CHECK(contains(refused.message, "its run a cannot be read (record 2: a record has the unknown type \"dream\")"));
+  const auto kept = s.read("ses_1").value();
+  REQUIRE(kept.runs.size() == 2);
+  CHECK((!kept.runs[0].damage.empty() && kept.runs[1].folded.messages.size() == 2));
+  CHECK(s.erase("ses_1").has_value());
+}
+
+TEST_CASE("L17: a run that has ended is found by its name, with what it inherited") {
+  folder f;
+  sessions_store s(f.file());
+  REQUIRE(s.write("a", in_session("ses_1", 1)).has_value());
+  REQUIRE(s.write("b", in_session("ses_1", 0, 4)).has_value());
+  const auto find = [&](const std::string& run) {
+    return s.ask<std::vector<run_record>>([&](auto then) { s.journal.find_ended(run, then); });
+  };
+  const auto found = find("b").value();
+  const auto& first = std::get<record::run_started>(found.front());
+  CHECK(first.inherited.size() == 4);
+  CHECK(conversation_of(first).size() == 6);
+  CHECK(fold(found, found.size()).ended());
+  CHECK(find("c").error().code == errc::not_found);
+}
+
+TEST_CASE("L17: runs that are to go on are handed over once, and their journals go on behind the last record") {
+  folder f;
+  const auto whole = in_session("ses_1", 2, 4);
+  {
+    std::vector<std::unique_ptr<run_journal>> open;  // outlive the store: nobody closes them, as when it is killed
+    sessions_store s(f.file());
+    REQUIRE(s.write("a", in_session("ses_1", 1)).has_value());
+    for (int n : {2, 5}) {
+      auto records = n == 2 ? whole : in_session("ses_5", 5);
+      records.resize(4);
+      open.push_back(s.journal.open_run(std::to_string(n)));
+      go(s.context, [&]() -> asio::awaitable<void> { co_await write_run(*open.back(), records); });
+      s.turn();
+    }
+  }
+  auto o = rules();
+  o.rules.goes_on = [](const auto& records) {
+    return std::get<record::run_started>(records.front()).session == "ses_1";
+  };
+  {
+    sessions_store s(f.file(), o);
+    const auto take = [&] {
+      return s.ask<std::vector<unfinished_run>>([&](auto then) { s.journal.take_unfinished(then); });
+    };
+    auto runs = take();
+    REQUIRE(runs.has_value());
+    REQUIRE(runs->size() == 1);
+    auto& one = runs->front();
+    CHECK((one.run == "2" && one.session == "ses_1" && one.records.size() == 4));
+    CHECK(std::get<record::run_started>(one.records.front()).inherited.size() == 4);
+    CHECK(take().value().empty());
+    CHECK(s.load("ses_1").error().code == errc::unavailable);
+    go(s.context, [&]() -> asio::awaitable<void> {
+      std::vector<run_record> rest(whole.begin() + 4, whole.end());
+      auto done = co_await write_run(*one.journal, rest);
+      CHECK(done.has_value());
+    });
+    s.turn();
+    CHECK(s.load("ses_1").value().size() == 4 + 6);
+  }
+  const auto all = contents(f.file());
+  REQUIRE(all.size() == 3);
+  CHECK(texts_of(all[1].second) == texts_of(whole));
+  CHECK(all[2].first.reason == "interrupted");
+}
+
+TEST_CASE("G24: a file of the first version is brought up to date, each of its runs in a session of its own") {
+  folder f;
+  const auto quote = [](const std::string& text) {
+    std::string out = "'";
+    for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
+    return out + "'";
+  };
+  std::string sql =
+      "PRAGMA application_id=1835229816; CREATE TABLE schema(version INTEGER NOT NULL); INSERT INTO schema VALUES(1);"
+      "CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, session TEXT NOT NULL, principal "
+      "TEXT "
+      "NOT NULL, model TEXT NOT NULL, started_ms INTEGER NOT NULL, ended_ms INTEGER, reason TEXT);"
+      "CREATE INDEX runs_by_name ON runs(run); CREATE INDEX runs_unfinished ON runs(id) WHERE ended_ms IS NULL;"
+      "CREATE TABLE records(run INTEGER NOT NULL REFERENCES runs(id), seq INTEGER NOT NULL, at_ms INTEGER NOT NULL, "
+      "body TEXT NOT NULL, PRIMARY KEY(run, seq));"
+      "INSERT INTO runs VALUES(1,'one','','uid:1','m',10,20,'final'); INSERT INTO runs "
+      "VALUES(2,'two','','uid:1','m',30,NULL,NULL);";
+  auto texts = texts_of(run_of(1));
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    for (int run : {1, 2})
+      if (run == 1 || i < 3)
+        sql += "INSERT INTO records VALUES(" + std::to_string(run) + "," + std::to_string(i) + ",11," +
+               quote(texts[i]) + ");";
+  with_plain_sqlite(f.file(), sql);
+  sessions_store s(f.file());
+  const auto rows = s.list().value();
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].id.starts_with("ses_"));
+  CHECK(rows[0].id.size() == 20);
+  CHECK((rows[0].runs == 1 && rows[0].running.empty() && rows[0].bytes > 0));
+  CHECK(s.load(rows[1].id).value().size() == 4);
+  CHECK(fault_of(s.load(rows[0].id).value()) == "");  // recovery closed it
+}
+
+TEST_CASE("G25: a session that cannot be opened is an error with the mend, until it can") {
+  folder f;
+  {
+    sessions_store s(f.file());
+    REQUIRE(s.write("a", in_session("ses_1", 0)).has_value());
+  }
+  sessions_store s(f.file());
+  {
+    sqlite_file other({.path = f.file()});
+    REQUIRE(other.open().has_value());
+    CHECK(contains(s.load("ses_1").error().message, "is in use by another process"));
+    CHECK(contains(s.list().error().message, "is in use by another process"));
+  }
+  CHECK(s.load("ses_1").value().size() == 2);
+}
+
+TEST_CASE("sessions: more requests than may wait are refused at once, the others are answered") {
+  folder f;
+  auto o = rules();
+  o.max_reads = 2;
+  sessions_store s(f.file(), o);
+  std::vector<std::string> answers;
+  for (int i = 0; i < 5; ++i)
+    s.journal.list_sessions({}, [&](result<std::vector<session_row>> rows) {
+      answers.push_back(rows ? "rows" : std::string(to_string(rows.error().code)));
+    });
+  s.turn();
+  CHECK(std::ranges::count(answers, "rows") == 3);  // one was being read
+  CHECK(std::ranges::count(answers, "limit") == 2);
+}
