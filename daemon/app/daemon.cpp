@@ -18,6 +18,7 @@
 #include "mcp/async/system_time.hpp"
 #include "mcp/client/supervisor.hpp"
 #include "mcp/http/client.hpp"
+#include "mcp/support/heap.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/transport/unix_socket.hpp"
 
@@ -121,6 +122,7 @@ class parts {
   }
 
   int run() {
+    forget_program_pages();  // reading the configuration and making the parts is over
     io_.run();
     log::info("stopped");
     return 0;
