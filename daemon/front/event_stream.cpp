@@ -15,7 +15,7 @@ void append_number(std::string& out, std::uint64_t n) {
 
 event_stream::event_stream(const mcp::rpc_id& request, std::string_view run) {
   head_ = R"({"jsonrpc":"2.0","method":"mcpbx/event","params":{"request":)";
-  head_ += request.token().text();
+  head_ += request.token();
   head_ += ",\"run\":";
   append_quoted(head_, run);
   head_ += ",\"seq\":";

@@ -37,21 +37,21 @@ void outgoing_queue::close() {
   waiting_ = 0;
 }
 
-void outgoing_queue::push(segments text) {
+void outgoing_queue::push(const segments& text) {
   if (closed_) return;
   if (may_send())
-    transport_.send(std::move(text));
+    transport_.send(text);
   else
-    add({.type = kind::message, .text = std::move(text)});
+    add({.type = kind::message, .text = text});
   watch_bound();
 }
 
-void outgoing_queue::push_progress(std::uint64_t request, segments text) {
+void outgoing_queue::push_progress(std::uint64_t request, const segments& text) {
   if (closed_) return;
   if (may_send())
-    transport_.send(std::move(text));
+    transport_.send(text);
   else
-    replace_or_add({.type = kind::progress, .text = std::move(text), .key = "r" + std::to_string(request)});
+    replace_or_add({.type = kind::progress, .text = text, .key = "r" + std::to_string(request)});
   watch_bound();
 }
 

@@ -48,8 +48,8 @@ class outgoing_queue {
   outgoing_queue& operator=(const outgoing_queue&) = delete;
 
   /// A response, or anything else that must arrive.
-  void push(segments text);
-  void push_progress(std::uint64_t request, segments text);
+  void push(const segments& text);
+  void push_progress(std::uint64_t request, const segments& text);
   void push_list_changed();
   /// Deltas wait for the end of the turn, so that those that arrived together leave together.
   void push_event(const std::shared_ptr<event_stream>& stream, run_event e);

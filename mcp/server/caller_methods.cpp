@@ -43,14 +43,16 @@ std::string unknown_tool(const catalog& tools, std::string_view name) {
 }
 
 /// Passes the outcome of a call on to the caller.
-void answer(const reply_once& reply, const catalog_entry& tool, call_outcome outcome) {
+void answer(const reply_once& reply, const catalog_entry& tool, const call_outcome& outcome) {
   const auto server = tool.owner.lock();
   const bool modern = server && server->era() == era::modern;
   switch (outcome.type) {
     case call_outcome::kind::result:
-      return reply.result(modern ? strip_modern_result(outcome.value) : outcome.value);
+      if (modern) return reply.result(strip_modern_result(outcome.value));
+      return reply.result(outcome.value);
     case call_outcome::kind::error:
-      return reply.error(modern ? legacy_error(outcome.value) : outcome.value);
+      if (modern) return reply.error(legacy_error(outcome.value));
+      return reply.error(outcome.value);
     case call_outcome::kind::failed:
       return reply.error(to_rpc_error(outcome.failure, tool.server));
   }
@@ -117,14 +119,15 @@ void caller_session::list_tools(const raw_json& params, const reply_once& reply)
 
 void caller_session::call_tool(const raw_json& params, const reply_once& reply, bool settled) {
   if (params.empty()) return reply.error(invalid("params: expected an object with name and arguments"));
-  auto opened = raw_object::open(params, {"name", "arguments", "_meta"});
-  if (!opened) return reply.error(invalid("params: " + opened.error().message));
-  const raw_json name_token = opened->find("name"), arguments = opened->find("arguments");
-  const auto name = name_token.as_string();
+  const auto members = read_members(params, {"name", "arguments", "_meta"});
+  if (!members) return reply.error(invalid("params: " + members.error().message));
+  const auto& [name_token, arguments, meta] = *members;
+  auto name = name_token.as_string();
   if (!name) return reply.error(invalid("params.name: expected a string, got " + describe(name_token)));
   if (!arguments.empty() && !arguments.is_object() && !arguments.is_null())
     return reply.error(invalid("params.arguments: expected an object, got " + describe(arguments)));
-  const auto token = progress_token_of(opened->find("_meta"));
+  result<raw_json> token;
+  if (meta) token = progress_token_of(params.slice(meta.text()));
   if (!token) return reply.error(invalid(token.error().message));
   if (auto admitted = host_.admit_call(); !admitted) return reply.error(to_rpc_error(admitted.error()));
 
@@ -141,9 +144,9 @@ void caller_session::call_tool(const raw_json& params, const reply_once& reply, 
         {errc::unavailable, "the tool server " + quoted(tool->server) + " is no longer there"}, tool->server));
 
   server_call call;
-  call.what = "tools/call " + *name;
-  if (tool->tool != *name) opened->set("name", raw_json::string(tool->tool));
-  call.params = opened->json();
+  call.params = tool->tool == *name ? params : with_replaced(params, name_token.text(), quoted(tool->tool));
+  call.has_meta = !meta.empty();
+  call.name = std::move(*name);
   call.caller.client_info = client_info_;
   if (!token->empty())
     // Tokens of two callers may be equal, so servers only see ours; the caller gets its own back.
@@ -154,11 +157,12 @@ void caller_session::call_tool(const raw_json& params, const reply_once& reply, 
       edited->set(meta_key::progress_token, token);
       host_.send_progress(reply.serial(), make_notification("notifications/progress", edited->build()));
     };
-  call.done = [reply, tool](call_outcome outcome) {
-    if (reply.open()) answer(reply, *tool, std::move(outcome));
+  // Not plain captures: those would be const here and could not be moved, and the handler not kept without allocating.
+  call.done = [reply = reply_once(reply), tool = std::move(tool)](const call_outcome& outcome) {
+    if (reply.open()) answer(reply, *tool, outcome);
   };
   const client::ticket ticket = server->call(std::move(call));
-  reply.on_cancel([owner = tool->owner, ticket] {
+  reply.on_cancel([owner = std::weak_ptr(server), ticket] {
     if (const auto s = owner.lock()) s->cancel(ticket, "cancelled by its caller");
   });
 }
