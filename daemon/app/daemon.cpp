@@ -23,6 +23,7 @@
 #include "mcp/async/system_time.hpp"
 #include "mcp/client/supervisor.hpp"
 #include "mcp/http/client.hpp"
+#include "mcp/support/heap.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 #include "mcp/transport/private_folder.hpp"
@@ -134,6 +135,7 @@ class parts {
   }
 
   int run() {
+    forget_program_pages();  // reading the configuration and making the parts is over
     io_.run();
     log::info("stopped");
     return 0;

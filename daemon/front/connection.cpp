@@ -78,7 +78,7 @@ void connection::count_into(door_counters& counters) const {
   counters.overloaded += session_.counts().overloaded;
 }
 
-void connection::on_message(mcp::message m) {
+void connection::on_message(mcp::message&& m) {
   any_message_ = true;
   session_.on_message(std::move(m));
 }
@@ -105,13 +105,13 @@ void connection::on_closed(const error& why) {
   close("");
 }
 
-void connection::send(segments text) {
-  outbox_.push(std::move(text));
+void connection::send(const segments& text) {
+  outbox_.push(text);
   watch_bytes();
 }
 
-void connection::send_progress(std::uint64_t serial, segments text) {
-  outbox_.push_progress(serial, std::move(text));
+void connection::send_progress(std::uint64_t serial, const segments& text) {
+  outbox_.push_progress(serial, text);
 }
 
 void connection::watch_bytes() {

@@ -126,13 +126,13 @@ class connection final : public std::enable_shared_from_this<connection>,
 
  private:
   // transport_events
-  void on_message(mcp::message m) override;
+  void on_message(mcp::message&& m) override;
   void on_fault(mcp::line_fault f) override;
   void on_drained() override { outbox_.flush(); }
   void on_closed(const error& why) override;
   // caller_host
-  void send(segments text) override;
-  void send_progress(std::uint64_t serial, segments text) override;
+  void send(const segments& text) override;
+  void send_progress(std::uint64_t serial, const segments& text) override;
   void send_list_changed() override { outbox_.push_list_changed(); }
   result<void> admit_call() const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }

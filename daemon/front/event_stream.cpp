@@ -17,7 +17,7 @@ void append_number(std::string& out, std::uint64_t n) {
 event_stream::event_stream(owner& told, mcp::reply_once reply, std::string run)
     : owner_(&told), reply_(std::move(reply)), run_(std::move(run)) {
   head_ = R"({"jsonrpc":"2.0","method":"mcpbx/event","params":{"request":)";
-  head_ += reply_.id().token().text();
+  head_ += reply_.id().token();
   head_ += ",\"run\":";
   append_quoted(head_, run_);
   head_ += ",\"seq\":";

@@ -105,7 +105,7 @@ void cancel(connection& c, const cancel_params& p, const mcp::reply_once& reply)
   const bool done = p.run ? c.door().daemon.cancel_run(*p.run, "cancelled by a caller") : c.cancel_request(*p.request);
   if (done) return reply.result(raw_json::literal("{}"));
   const std::string what = p.run ? "no run is named " + quoted(*p.run)
-                                 : "no request with the id " + std::string(p.request->token().text()) + " is open here";
+                                 : "no request with the id " + std::string(p.request->token()) + " is open here";
   reply.error(mcp::to_rpc_error({errc::not_found, what + "; it may have ended"}));
 }
 

@@ -32,24 +32,24 @@ void outgoing_queue::close() {
   waiting_ = 0;
 }
 
-void outgoing_queue::push(segments text) {
+void outgoing_queue::push(const segments& text) {
   if (closed_) return;
   if (may_send())
-    send(std::move(text));
+    send(text);
   else
-    add({.type = kind::message, .text = std::move(text)});
+    add({.type = kind::message, .text = text});
   watch_bound();
 }
 
-void outgoing_queue::push_progress(std::uint64_t request, segments text) {
+void outgoing_queue::push_progress(std::uint64_t request, const segments& text) {
   if (closed_) return;
   if (may_send()) {
-    send(std::move(text));
+    send(text);
   } else if (const auto found = progress_.find(request); found != progress_.end()) {
-    found->second->text = std::move(text);
+    found->second->text = text;
     recount(*found->second);
   } else {
-    progress_.emplace(request, &add({.type = kind::progress, .text = std::move(text), .request = request}));
+    progress_.emplace(request, &add({.type = kind::progress, .text = text, .request = request}));
   }
   watch_bound();
 }
@@ -109,7 +109,7 @@ void outgoing_queue::flush() {
       continue;
     }
     forget(first);
-    send(std::move(first.text));
+    send(first.text);
     items_.pop_front();
   }
   watch_bound();
@@ -134,15 +134,15 @@ bool outgoing_queue::pull(source& s) {
   while (!dry && !closed_ && transport_.unsent() < options_.feed_below) {
     segments text = s.next(scratch_);
     dry = text.empty();
-    if (!dry) send(std::move(text));
+    if (!dry) send(text);
   }
   pulling_ = false;
   return dry;
 }
 
-void outgoing_queue::send(segments text) {
+void outgoing_queue::send(const segments& text) {
   given_ += text.size();
-  transport_.send(std::move(text));
+  transport_.send(text);
 }
 
 void outgoing_queue::watch_bound() {

@@ -48,8 +48,8 @@ class outgoing_queue {
   outgoing_queue& operator=(const outgoing_queue&) = delete;
 
   /// A response, or anything else that must arrive.
-  void push(segments text);
-  void push_progress(std::uint64_t request, segments text);
+  void push(const segments& text);
+  void push_progress(std::uint64_t request, const segments& text);
   void push_list_changed();
   /// `s` has something to give, or more of it. What is `growing` leaves at the end of the turn: more may join it.
   void ready(const std::shared_ptr<source>& s, bool growing);
@@ -77,7 +77,7 @@ class outgoing_queue {
   item& add(item i);
   void recount(item& i);
   void forget(item& i);
-  void send(segments text);
+  void send(const segments& text);
   bool pull(source& s);
   void take_turn();
   void watch_bound();

@@ -210,7 +210,7 @@ segments done(const raw_json& result) {
 }
 
 raw_json result_of_done(const segments& body) {
-  return body.pieces().at(1);
+  return body.pieces()[1];
 }
 
 raw_json run_result(const run_core& core) {

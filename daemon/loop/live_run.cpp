@@ -384,7 +384,7 @@ void live_run::run_call(const command::run_call& c) {
   }
   mcp::server_call out;
   out.params = call_params(entry->tool, call.arguments);
-  out.what = "tools/call " + entry->name;
+  out.name = entry->name;
   out.limits = entry->manner.limits;
   out.done = [weak = weak_from_this(), id = c.call_id](mcp::call_outcome outcome) {
     if (auto self = weak.lock()) self->inbox_.push(call_done{id, std::move(outcome)});

@@ -74,7 +74,7 @@ void server::write(std::string_view line) {
   if (!line.empty()) out_.append(line) += '\n';
 }
 
-void server::on_message(message m) {
+void server::on_message(message&& m) {
   write(m.type == message::kind::batch ? answer_to_batch(m) : answer_to(m));
 }
 

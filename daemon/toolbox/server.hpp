@@ -25,7 +25,7 @@ class server final : private mcp::line_sink {
   std::string finish();
 
  private:
-  void on_message(mcp::message m) override;
+  void on_message(mcp::message&& m) override;
   void on_fault(mcp::line_fault f) override;
   /// The answer to one message, or "" when it wants none.
   std::string answer_to(const mcp::message& m);

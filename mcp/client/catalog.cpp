@@ -22,9 +22,7 @@ raw_json joined_list(std::span<const entry_ptr> entries, raw_json catalog_entry:
     out.append(((*e).*definition).text());
   }
   out.append(end);
-  shared_bytes bytes = out.take();
-  const std::string_view view = bytes.view();
-  return raw_json::trusted(std::move(bytes), view);
+  return raw_json::whole(out.take());
 }
 
 }  // namespace

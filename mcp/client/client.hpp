@@ -59,8 +59,10 @@ struct caller_context {
 /// One operation. `params` are the caller's own bytes; only what the table in bridging demands is edited.
 struct server_call {
   std::string method = "tools/call";
+  std::string name;  ///< of the tool as its caller knows it, for texts
   raw_json params;   ///< with the tool's own name already in place; _meta as the caller sent it
-  std::string what;  ///< for texts: "tools/call git__log"
+  /// False where it is known already that the params have no _meta: nobody looks again.
+  bool has_meta = true;
   caller_context caller;
   std::optional<call_limits> limits;  ///< default: the server's
   pending_calls::done_handler done;   ///< exactly once, never from inside call()
@@ -71,6 +73,9 @@ struct server_call {
   /// open there have the same asker (then to the latest of them); others go to nobody.
   pending_calls::progress_handler log;
   const void* asker = nullptr;  ///< whose call it is; only compared
+
+  /// "tools/call git__log".
+  std::string what() const { return method + " " + name; }
 };
 
 class client {
@@ -81,7 +86,7 @@ class client {
   virtual mcp::era era() const = 0;
   /// Starts a lazy or idle-stopped server first. A server that is down, a full queue (1,024 requests or 16 MiB) or an
   /// exhausted accountant ends the call at once with a failure that names the server.
-  virtual ticket call(server_call c) = 0;
+  virtual ticket call(server_call&& c) = 0;
   /// The call ends with errc::cancelled; the server is told (notifications/cancelled). Unknown tickets are ignored.
   virtual void cancel(ticket t, std::string_view reason) = 0;
 };

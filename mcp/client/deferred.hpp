@@ -15,7 +15,7 @@ class deferred : public std::enable_shared_from_this<deferred> {
   explicit deferred(time_source& time) : time_(time), timer_(time.make_timer()) {}
 
   /// Runs `work` soon, in the order of posting, never inside post(). What is left when this goes away is dropped.
-  void post(std::function<void()> work) {
+  void post(std::move_only_function<void()> work) {
     work_.push_back(std::move(work));
     if (work_.size() == 1) timer_->arm(time_.now(), [this] { run(); });
   }
@@ -27,17 +27,17 @@ class deferred : public std::enable_shared_from_this<deferred> {
   /// Keeps an object until the present event is over.
   template <class T>
   void bury(std::unique_ptr<T> object) {
-    if (object) post([kept = std::shared_ptr<T>(std::move(object))] {});
+    if (object) post([kept = std::move(object)] {});
   }
 
  private:
   void run() {
     const auto self = shared_from_this();
-    for (const auto& work : std::exchange(work_, {})) work();
+    for (auto& work : std::exchange(work_, {})) work();
   }
   time_source& time_;
   std::unique_ptr<timer> timer_;
-  std::vector<std::function<void()>> work_;
+  std::vector<std::move_only_function<void()>> work_;
 };
 
 }  // namespace mcpbx::mcp

@@ -47,7 +47,7 @@ void server_run::on_exited(process_exit how) {
   if (owner_) owner_->run_settled();
 }
 
-void server_run::on_message(message m) {
+void server_run::on_message(message&& m) {
   if (!owner_ || !session_) return;
   session_->on_message(std::move(m), time_.now());
   if (owner_) owner_->run_settled();
@@ -80,17 +80,17 @@ void server_run::on_closed(const error& why) {
   owner_->run_settled();
 }
 
-void server_run::session_send(segments text) {
+void server_run::session_send(const segments& text) {
   if (!connected_ || closing_) return;
-  window_.sent(text.size() + 1, std::exchange(sending_request_, false), time_.now());
-  transport_->send(std::move(text));
+  if (window_.idle()) window_.begin(time_.now());
+  window_.sent(text.size() + 1, std::exchange(sending_request_, false));
+  transport_->send(text);
 }
 
 result<call_number> server_run::call(const server_call& c, call_limits limits, time_point now,
                                      pending_calls::done_handler done, pending_calls::progress_handler progress) {
   sending_request_ = true;
-  auto number = session_->call(c.method, c.params, c.caller, c.what, limits, now, std::move(done), std::move(progress),
-                               c.log != nullptr);
+  auto number = session_->call(c, limits, now, std::move(done), std::move(progress));
   sending_request_ = false;
   return number;
 }

@@ -30,32 +30,35 @@ call_number session_core::request(std::string_view method, const raw_json& param
   // Our own params never hold what with_request_meta refuses.
   auto body = with_request_meta(
       params,
-      {era_ == era::modern ? std::string_view(revision_) : std::string_view(), {}, options_.own_info, {}, {}, {}});
-  const call_number number = pending_.open(std::string(method), limits, now_, std::move(done));
+      {era_ == era::modern ? std::string_view(revision_) : std::string_view(), {}, options_.own_info, {}, {}, {}, {}});
+  const call_number number = pending_.open(limits, now_, std::move(done));
   events_.session_send(make_request(number, method, body.value_or(segments())));
   return number;
 }
 
-result<call_number> session_core::call(std::string_view method, const raw_json& params, const caller_context& caller,
-                                       std::string what, call_limits limits, time_point now,
-                                       pending_calls::done_handler done, pending_calls::progress_handler progress,
-                                       bool wants_logs) {
+result<call_number> session_core::call(const server_call& c, call_limits limits, time_point now,
+                                       pending_calls::done_handler done, pending_calls::progress_handler progress) {
   now_ = now;
-  const bool modern = era_ == era::modern;
-  request_meta meta{modern ? std::string_view(revision_) : std::string_view(), {}, {}, {}, {}, {}};
-  if (modern && wants_logs) meta.log_level = "info";
-  if (modern) {
-    meta.client_info = caller.client_info;
+  request_meta meta;
+  meta.in_params = c.has_meta;
+  if (era_ == era::modern) {
+    meta.revision = revision_;
+    meta.client_info = c.caller.client_info;
+    if (c.log) meta.log_level = "info";
     meta.own_info = options_.own_info;
-    meta.capabilities = caller.capabilities;
+    meta.capabilities = c.caller.capabilities;
   }
   // The number is the token, and the params must be known to be good before the call is open.
-  const bool wants_progress = progress != nullptr;
-  if (wants_progress) meta.progress_token = pending_.next_number();
-  auto body = with_request_meta(params, meta);
-  if (!body) return std::unexpected(body.error());
-  const call_number number = pending_.open(std::move(what), limits, now, std::move(done), std::move(progress));
-  events_.session_send(make_request(number, method, *body));
+  if (progress) meta.progress_token = pending_.next_number();
+  if (needs_no_meta(c.params, meta)) {
+    const call_number number = pending_.open(limits, now, std::move(done));
+    events_.session_send(make_request(number, c.method, c.params));
+    return number;
+  }
+  const auto params = with_request_meta(c.params, meta);
+  if (!params) return std::unexpected(params.error());
+  const call_number number = pending_.open(limits, now, std::move(done), std::move(progress));
+  events_.session_send(make_request(number, c.method, *params));
   return number;
 }
 
@@ -67,12 +70,12 @@ bool session_core::cancel(call_number number, std::string_view reason) {
   return pending_.close(number, call_outcome::failed(errc::cancelled, "was cancelled: " + std::string(reason)));
 }
 
-void session_core::on_message(message m, time_point now) {
+void session_core::on_message(message&& m, time_point now) {
   now_ = now;
   if (phase_ == phase::closed) return;
   switch (m.type) {
     case message::kind::response:
-      return on_response(m);
+      return on_response(std::move(m));
     case message::kind::notification:
       return on_notification(m);
     case message::kind::request:
@@ -97,9 +100,9 @@ void session_core::on_message(message m, time_point now) {
   }
 }
 
-void session_core::on_response(const message& m) {
+void session_core::on_response(message&& m) {
   timeouts_in_row_ = 0;
-  if (!pending_.answer(m) && phase_ != phase::closed) log_sometimes("sent an answer that nobody waits for");
+  if (!pending_.answer(std::move(m)) && phase_ != phase::closed) log_sometimes("sent an answer that nobody waits for");
 }
 
 void session_core::on_notification(const message& m) {
@@ -202,7 +205,7 @@ void session_core::log_sometimes(const std::string& what) {
 }
 
 std::string session_core::failure_text(const call_outcome& outcome) const {
-  if (outcome.type == call_outcome::kind::failed) return "nothing usable: " + outcome.failure.message;
+  if (outcome.type == call_outcome::kind::failed) return "nothing usable: the request " + outcome.failure.message;
   const auto number = find_member(outcome.value, "code").as_integer();
   const auto text = find_member(outcome.value, "message").as_string();
   return "error " + (number ? std::to_string(*number) : "") + ": " +

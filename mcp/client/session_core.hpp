@@ -23,7 +23,7 @@ namespace mcpbx::mcp {
 class session_events {
  public:
   virtual ~session_events() = default;
-  virtual void session_send(segments text) = 0;
+  virtual void session_send(const segments& text) = 0;
   /// Bytes that wait to be written; answers to a server that does not read are dropped.
   virtual std::size_t session_unsent() const = 0;
   /// It is open and the first list of tools is in.
@@ -56,7 +56,7 @@ class session_core {
 
   /// Sends the first request.
   void begin(time_point now);
-  void on_message(message m, time_point now);
+  void on_message(message&& m, time_point now);
   void on_fault(const line_fault& fault, time_point now);
   /// To be called at next_deadline() or later.
   void tick(time_point now);
@@ -64,10 +64,10 @@ class session_core {
   /// Ends every open request with this failure and everything else silently; nothing is sent any more.
   void close(errc code, const std::string& why);
 
-  /// Sends a request once ready(). errc::invalid_argument when `params` cannot be edited. Failure texts are clauses.
-  result<call_number> call(std::string_view method, const raw_json& params, const caller_context& caller,
-                           std::string what, call_limits limits, time_point now, pending_calls::done_handler done,
-                           pending_calls::progress_handler progress, bool wants_logs = false);
+  /// Sends a request once ready(): what `c` says but for its limits and handlers. errc::invalid_argument when its
+  /// params cannot be edited. Failure texts are clauses.
+  result<call_number> call(const server_call& c, call_limits limits, time_point now, pending_calls::done_handler done,
+                           pending_calls::progress_handler progress);
   /// The call ends as cancelled and the server is told. False if it had ended.
   bool cancel(call_number number, std::string_view reason);
 
@@ -112,7 +112,7 @@ class session_core {
   void pump();
 
   // Messages (session_core.cpp)
-  void on_response(const message& m);
+  void on_response(message&& m);
   void on_request(const message& m);
   void on_notification(const message& m);
   void on_list_changed(const message& m);

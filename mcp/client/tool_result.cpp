@@ -12,10 +12,10 @@ constexpr std::size_t most_question_bytes = 200;
 constexpr int most_questions = 3;
 
 /// The questions of an input_required result for people: `elicitation/create "Which one?"`.
-std::string questions(const raw_object& result) {
+std::string questions(const raw_json& result) {
   std::string out;
   int more = 0, told = 0;
-  const auto requests = raw_object::open(result.find("inputRequests"));
+  const auto requests = raw_object::open(find_member(result, "inputRequests"));
   if (requests)
     requests->for_each([&](std::string_view, const raw_json& request) {
       if (told == most_questions) {
@@ -31,35 +31,32 @@ std::string questions(const raw_object& result) {
   return out;
 }
 
-call_outcome wrong(std::string what) {
-  return call_outcome::failed(errc::protocol, "answered with a result of the wrong shape: " + std::move(what));
+error wrong(std::string what) {
+  return {errc::protocol, "answered with a result of the wrong shape: " + std::move(what)};
 }
 
 }  // namespace
 
-call_outcome checked_tool_outcome(call_outcome outcome, era server_era) {
-  if (outcome.type != call_outcome::kind::result) return outcome;
-  const auto result = raw_object::open(outcome.value, {"content", "structuredContent", "isError", "resultType"});
-  if (!result) return wrong(result.error().message);
+std::optional<error> tool_result_fault(const raw_json& result, era server_era) {
+  const auto members = read_members(result, {"content", "structuredContent", "isError", "resultType"});
+  if (!members) return wrong(members.error().message);
+  const auto& [content, structured, flag, type] = *members;
   const bool modern = server_era == era::modern;
-  if (const raw_json type = result->find("resultType"); modern && type && type.text() != "\"complete\"") {
+  if (modern && type && type.text() != "\"complete\"") {
     const auto word = type.as_string();
     if (!word) return wrong("resultType must be a string");
     if (*word == "input_required") {
-      const std::string asked = questions(*result);
-      return call_outcome::failed(errc::peer, "asks for input before it goes on" +
-                                                  (asked.empty() ? "" : " (" + asked + ")") +
-                                                  "; this version of mcpbx cannot pass questions on");
+      const std::string asked = questions(result);
+      return error{errc::peer, "asks for input before it goes on" + (asked.empty() ? "" : " (" + asked + ")") +
+                                   "; this version of mcpbx cannot pass questions on"};
     }
     if (*word != "complete")
       return wrong("resultType \"" + printable(cut_utf8(*word, 64)) + "\" is none that mcpbx knows");
   }
-  const raw_json content = result->find("content");
   if (content && !content.is_array()) return wrong("\"content\" must be an array");
-  if (!content && !(modern && result->contains("structuredContent"))) return wrong("\"content\" is missing");
-  if (const raw_json flag = result->find("isError"); flag && flag.type() != raw_json::kind::boolean)
-    return wrong("\"isError\" must be true or false");
-  return outcome;
+  if (!content && !(modern && structured)) return wrong("\"content\" is missing");
+  if (flag && flag.type() != raw_json::kind::boolean) return wrong("\"isError\" must be true or false");
+  return std::nullopt;
 }
 
 }  // namespace mcpbx::mcp

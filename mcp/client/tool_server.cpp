@@ -190,12 +190,13 @@ void tool_server::run_lost(const std::string& why) {
 }
 
 void tool_server::run_settled() {
-  const auto self = shared_from_this();
   if (dropped_) return;
-  if (dirty_)
+  if (dirty_) {
+    const auto self = shared_from_this();
     drive();
-  else if (run_)
+  } else if (run_) {
     arm_for(run_->next_time());
+  }
 }
 
 // What is to be done.

@@ -6,12 +6,12 @@
 #include "mcp/client/stderr_log.hpp"
 #include "mcp/client/supervisor.hpp"
 #include "mcp/client/supervisor_core.hpp"
+#include "mcp/support/recycled.hpp"
 
 #include <deque>
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 
 namespace mcpbx::mcp {
 
@@ -47,7 +47,7 @@ class tool_server final : public client, private run_events, public std::enable_
   // client
   const std::string& name() const override { return options_.name; }
   mcp::era era() const override { return era_; }
-  ticket call(server_call c) override;
+  ticket call(server_call&& c) override;
   void cancel(ticket t, std::string_view reason) override;
 
   const server_options& configured() const noexcept { return options_; }
@@ -82,13 +82,13 @@ class tool_server final : public client, private run_events, public std::enable_
   time_point waits_until(const record& r) const;
   void dispatch(ticket t, record& r, time_point now);
   void dispatch_waiting(time_point now);
-  void call_ended(ticket t, call_outcome outcome);
+  void call_ended(ticket t, call_outcome&& outcome);
   void call_progress(ticket t, const raw_json& params);
   const record* logging_call() const;
   void expire_waiting(time_point now);
   void fail_later(server_call& c, error why);
   void fail_waiting(const error& why);
-  void told(server_call& c, call_outcome outcome);
+  void told(server_call& c, call_outcome&& outcome);
   void note_load(time_point now);
 
   // Life (tool_server.cpp)
@@ -124,7 +124,7 @@ class tool_server final : public client, private run_events, public std::enable_
   time_point armed_at_ = never;
   stderr_log stderr_;
 
-  std::unordered_map<ticket, record> calls_;
+  recycling_map<ticket, record> calls_;
   std::deque<ticket> waiting_;
   std::size_t waiting_bytes_ = 0, running_ = 0;
   ticket last_ticket_ = 0;

@@ -25,7 +25,7 @@ time_point deadline(time_point since, const call_limits& l) {
 
 }  // namespace
 
-client::ticket tool_server::call(server_call c) {
+client::ticket tool_server::call(server_call&& c) {
   const time_point now = context_.time.now();
   const ticket t = ++last_ticket_;
   if (auto why = refusal(c, now)) {
@@ -34,7 +34,7 @@ client::ticket tool_server::call(server_call c) {
   }
   const call_limits limits = c.limits.value_or(options_.limits);
   const bool first = calls_.empty();
-  record& r = calls_.emplace(t, record{std::move(c), limits, now}).first->second;
+  record& r = calls_.try_emplace(t, std::move(c), limits, now).first->second;
   if (first) note_load(now);
   if (waiting_.empty() && has_room()) {
     dispatch(t, r, now);
@@ -61,7 +61,8 @@ std::optional<error> tool_server::refusal(const server_call& c, time_point now) 
     return error{errc::limit, who() + " takes its requests too slowly: " + std::to_string(queued) + " requests (" +
                                   std::to_string(bytes) + " bytes) wait already; try again later"};
   if (!byte_account::admits(size))
-    return error{errc::limit, "mcpbx holds too many bytes to pass " + c.what + " on to " + who() + "; try again later"};
+    return error{errc::limit,
+                 "mcpbx holds too many bytes to pass " + c.what() + " on to " + who() + "; try again later"};
   return std::nullopt;
 }
 
@@ -81,14 +82,17 @@ void tool_server::dispatch(ticket t, record& r, time_point now) {
   const call_limits limits{less(r.limits.idle, waited), less(r.limits.hard, waited)};
   pending_calls::progress_handler progress;
   if (r.call.progress) progress = [this, t](const raw_json& params) { call_progress(t, params); };
-  auto number =
-      run_->call(r.call, limits, now, [this, t](call_outcome o) { call_ended(t, std::move(o)); }, std::move(progress));
+  auto number = run_->call(
+      r.call, limits, now, [this, t](call_outcome&& o) { call_ended(t, std::move(o)); }, std::move(progress));
   if (number) {
     r.number = *number;
+    // What has left is not needed again, and a call may last for minutes.
+    r.call.params = {};
+    r.call.caller = {};
     ++running_;
     return;
   }
-  fail_later(r.call, {number.error().code, r.call.what + ": " + number.error().message});
+  fail_later(r.call, {number.error().code, r.call.what() + ": " + number.error().message});
   calls_.erase(t);
 }
 
@@ -134,7 +138,7 @@ void tool_server::run_log(const raw_json& params) {
   handler(params);
 }
 
-void tool_server::call_ended(ticket t, call_outcome outcome) {
+void tool_server::call_ended(ticket t, call_outcome&& outcome) {
   auto node = calls_.extract(t);
   if (node.empty()) return;
   --running_;
@@ -145,23 +149,22 @@ void tool_server::call_ended(ticket t, call_outcome outcome) {
   if (outcome.type == call_outcome::kind::failed) {
     std::string& text = outcome.failure.message;
     if (outcome.failure.code == errc::cancelled)
-      text = c.what + " " + text;
+      text = c.what() + " " + text;
     else if (!text.starts_with(who()))
-      text = who() + ": " + text;
+      text = who() + ": " + c.what() + " " + text;
     if (outcome.failure.code == errc::timed_out) {
       suspect_ = true;
       last_error_ = text;
     }
-  } else if (c.method == "tools/call") {
-    outcome = checked_tool_outcome(std::move(outcome), era_);
-    if (outcome.type == call_outcome::kind::failed)
-      outcome.failure.message = who() + " " + outcome.failure.message + " (" + c.what + ")";
+  } else if (outcome.type == call_outcome::kind::result && c.method == "tools/call") {
+    if (auto fault = tool_result_fault(outcome.value, era_))
+      outcome = call_outcome::failed(fault->code, who() + " " + fault->message + " (" + c.what() + ")");
   }
   told(c, std::move(outcome));
 }
 
-void tool_server::told(server_call& c, call_outcome outcome) {
-  if (const auto done = std::exchange(c.done, {})) done(std::move(outcome));
+void tool_server::told(server_call& c, call_outcome&& outcome) {
+  if (auto done = std::exchange(c.done, {})) done(std::move(outcome));
 }
 
 void tool_server::cancel(ticket t, std::string_view reason) {
@@ -171,15 +174,15 @@ void tool_server::cancel(ticket t, std::string_view reason) {
   if (r.number == 0) {
     std::erase(waiting_, t);
     waiting_bytes_ -= r.call.params.text().size();
-    fail_later(r.call, {errc::cancelled, r.call.what + " was cancelled: " + std::string(reason)});
+    fail_later(r.call, {errc::cancelled, r.call.what() + " was cancelled: " + std::string(reason)});
     calls_.erase(found);
     if (calls_.empty()) note_load(context_.time.now());
     return;
   }
   // The caller hears of it in the next turn: it may be in the middle of its own list of calls.
   if (r.call.done)
-    r.call.done = [soon = context_.soon, done = std::move(r.call.done)](call_outcome o) {
-      soon->post([done, o = std::move(o)] { done(o); });
+    r.call.done = [soon = context_.soon, done = std::move(r.call.done)](call_outcome&& o) mutable {
+      soon->post([done = std::move(done), o = std::move(o)] mutable { done(std::move(o)); });
     };
   if (run_ && run_->session()) run_->session()->cancel(r.number, reason);
   if (dirty_ && !driving_) drive();
@@ -194,7 +197,7 @@ void tool_server::expire_waiting(time_point now) {
     auto node = calls_.extract(t);
     server_call& c = node.mapped().call;
     waiting_bytes_ -= c.params.text().size();
-    fail_later(c, {errc::timed_out, who() + ": " + c.what +
+    fail_later(c, {errc::timed_out, who() + ": " + c.what() +
                                         (up() ? " waited too long for other calls to end"
                                               : " waited too long for the server to be ready")});
   }
@@ -212,8 +215,9 @@ void tool_server::fail_waiting(const error& why) {
 
 void tool_server::fail_later(server_call& c, error why) {
   if (!c.done) return;
-  context_.soon->post(
-      [done = std::move(c.done), why = std::move(why)] { done(call_outcome::failed(why.code, why.message)); });
+  context_.soon->post([done = std::move(c.done), why = std::move(why)] mutable {
+    done({call_outcome::kind::failed, {}, std::move(why)});
+  });
 }
 
 void tool_server::note_load(time_point now) {

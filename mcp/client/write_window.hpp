@@ -13,14 +13,17 @@ class write_window {
  public:
   static constexpr milliseconds most_stall{30'000};
 
-  /// A message of `bytes` was handed to the connection, whose outbox holds `unsent` now.
-  void sent(std::size_t bytes, bool is_request, time_point now) {
+  /// Whether nothing is on its way: begin() comes before the next sent(). Only then the time is needed, and asking for
+  /// it with each of many messages would cost more than all of this.
+  bool idle() const noexcept { return stalled_since_ == never; }
+  void begin(time_point now) {
+    stalled_since_ = now;
+    seen_ = queued_;
+  }
+  /// A message of `bytes` was handed to the connection.
+  void sent(std::size_t bytes, bool is_request) {
     queued_ += bytes;
     if (is_request) requests_.push_back(queued_);
-    if (stalled_since_ == never) {
-      stalled_since_ = now;
-      seen_ = queued_ - bytes;
-    }
   }
   /// Requests that are not written in full while `unsent` bytes wait.
   std::size_t requests(std::size_t unsent) {

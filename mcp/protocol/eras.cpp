@@ -79,16 +79,18 @@ std::string required_capabilities(const raw_json& data) {
 
 }  // namespace
 
+bool needs_no_meta(const raw_json& params, const request_meta& meta) {
+  return meta.revision.empty() && !meta.progress_token && !(meta.in_params && find_member(params, "_meta"));
+}
+
 result<segments> with_request_meta(const raw_json& params, const request_meta& meta) {
   segments out;
-  if (!params) {
-    if (meta.revision.empty() && !meta.progress_token) return out;
-    out.append_copy(fresh_meta(meta) + "}");
+  if (needs_no_meta(params, meta)) {
+    out.append(params);
     return out;
   }
-  if (meta.revision.empty() && !meta.progress_token && !find_member(params, "_meta")) {
-    // Nothing to add and nothing to check: the ordinary call of a legacy server.
-    out.append(params);
+  if (!params) {
+    out.append_copy(fresh_meta(meta) + "}");
     return out;
   }
   auto object = raw_object::open(params, {"_meta"});

@@ -18,7 +18,12 @@ struct request_meta {
   raw_json capabilities;                       ///< modern: what the one who asks can do; absent: nothing
   std::optional<std::int64_t> progress_token;  ///< ours; absent: no progress is wanted
   std::string_view log_level = {};             ///< modern: from which level on logs are wanted; empty: as `_meta` says
+  bool in_params = true;                       ///< false: the params are known to have no `_meta`
 };
+
+/// Whether with_request_meta would give back what it gets: there is nothing to add, nothing to take away and nothing to
+/// check. So it is for the ordinary call of a legacy server.
+bool needs_no_meta(const raw_json& params, const request_meta& meta);
 
 /// `params` (absent counts as {}) for a tool server: the progress token is ours or none, a modern server gets the three
 /// io.modelcontextprotocol keys, a legacy one is spared them. Other members of `_meta` stay as they are. A `_meta` that

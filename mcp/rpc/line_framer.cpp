@@ -21,6 +21,7 @@ std::string mentioned(std::string_view key) {
 
 /// The index of a value that is cut out of its text at `begin`.
 envelope_index moved(envelope_index index, std::size_t begin) {
+  if (begin == 0) return index;
   for (envelope_index::span& s : index.members) {
     if (!s.present()) continue;
     s.begin -= begin;
@@ -129,9 +130,8 @@ void line_framer::deliver(std::string_view last_part, line_sink& sink) {
   } else {
     tail_.append(last_part);
     const std::size_t line = tail_.size();
-    shared_bytes bytes = tail_.take();
-    const std::string_view view = bytes.view().substr(begin, size);
-    whole = raw_json::trusted(std::move(bytes), view);
+    const raw_json text = raw_json::whole(tail_.take());
+    whole = text.slice(text.text().substr(begin, size));
     if (line - size > size / 8) whole = whole.detached();  // the line was mostly blanks
   }
   auto m = scanner_.saw_invalid_utf8() ? repaired(whole) : make_message(whole, moved(scanner_.envelope(), begin));

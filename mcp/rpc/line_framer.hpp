@@ -30,7 +30,7 @@ struct line_fault {
 class line_sink {
  public:
   virtual ~line_sink() = default;
-  virtual void on_message(message m) = 0;
+  virtual void on_message(message&& m) = 0;
   virtual void on_fault(line_fault f) = 0;
 };
 

@@ -7,14 +7,19 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <initializer_list>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 
 namespace mcpbx::mcp {
 namespace {
 
 constexpr std::size_t longest_id = 256;
-/// An id that is kept for a while must not keep a message larger than this alive.
-constexpr std::size_t pinned_at_most = 4096;
+/// The body of a message that is smaller than this is copied into one block with its envelope: cheaper than a piece of
+/// its own, which is shared, counted and let go of.
+constexpr std::size_t shared_from = 4096;
 
 constexpr std::array<std::string_view, 6> member_names = {"jsonrpc", "id", "method", "params", "result", "error"};
 
@@ -23,10 +28,10 @@ bool integer_token(std::string_view token) {
   return !token.empty() && std::ranges::all_of(token, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-bool text_is(const raw_json& token, std::string_view text) {
-  const std::string_view t = token.text();
-  if (t.size() == text.size() + 2 && t.front() == '"' && t.substr(1, text.size()) == text) return true;
-  return token.is_string() && t.find('\\') != std::string_view::npos && unescaped(t) == text;
+bool text_is(std::string_view token, std::string_view text) {
+  if (!token.starts_with('"')) return false;
+  if (token.size() == text.size() + 2 && token.substr(1, text.size()) == text) return true;
+  return token.find('\\') != std::string_view::npos && unescaped(token) == text;
 }
 
 std::string first_duplicate(const envelope_index& index) {
@@ -47,25 +52,25 @@ std::string wrong_error_object(const raw_json& error) {
 
 /// Takes the members of one envelope object. Returns what is wrong with it, or "".
 std::string take_members(message& m, const envelope_index& index) {
-  const auto part = [&](envelope_member which) {
+  const auto text = [&](envelope_member which) {
     const envelope_index::span& s = index[which];
-    return m.whole.slice(m.whole.text().substr(s.begin, s.end - s.begin));
+    return m.whole.text().substr(s.begin, s.end - s.begin);
   };
+  const auto part = [&](envelope_member which) { return m.whole.slice(text(which)); };
   if (index.duplicates != 0) return first_duplicate(index);
   if (!index[envelope_member::jsonrpc].present()) return "member \"jsonrpc\" is missing";
-  if (!text_is(part(envelope_member::jsonrpc), "2.0")) return "member \"jsonrpc\" must be \"2.0\"";
+  if (!text_is(text(envelope_member::jsonrpc), "2.0")) return "member \"jsonrpc\" must be \"2.0\"";
   if (index[envelope_member::id].present() && m.id.empty())
     return "member \"id\" must be a string of at most 256 bytes or an integer";
 
   const bool has_result = index[envelope_member::result].present(), has_error = index[envelope_member::error].present();
   if (index[envelope_member::method].present()) {
     if (has_result || has_error) return "a message has either a \"method\" or a \"result\" or \"error\"";
-    m.method_token = part(envelope_member::method);
-    if (!m.method_token.is_string()) return "member \"method\" must be a string";
-    const std::string_view token = m.method_token.text();
+    const std::string_view token = text(envelope_member::method);
+    if (!token.starts_with('"')) return "member \"method\" must be a string";
     m.method_ = token.substr(1, token.size() - 2);
     if (m.method_.find('\\') != std::string_view::npos) m.method_storage = unescaped(token);
-    m.params = part(envelope_member::params);
+    if (index[envelope_member::params].present()) m.params = part(envelope_member::params);
     if (!m.params.empty() && !m.params.is_object()) return "member \"params\" must be an object";
     m.type = m.id.empty() ? message::kind::notification : message::kind::request;
     return {};
@@ -83,11 +88,12 @@ std::string take_members(message& m, const envelope_index& index) {
   return wrong_error_object(m.error);
 }
 
-/// The id of an envelope whose text may be cut off behind the index. A repeated id is none: it would name two calls.
-rpc_id id_in(const raw_json& whole, const envelope_index& index) {
+/// Reads the id of an envelope whose text may be cut off behind the index. A repeated id is none: it would name two
+/// calls.
+void read_id(rpc_id& id, std::string_view whole, const envelope_index& index) {
   const envelope_index::span& s = index[envelope_member::id];
-  if (!s.present() || index.duplicate(envelope_member::id) || s.end > whole.text().size()) return {};
-  return rpc_id::from(whole.slice(whole.text().substr(s.begin, s.end - s.begin))).value_or(rpc_id());
+  if (s.present() && !index.duplicate(envelope_member::id) && s.end <= whole.size())
+    id.read(whole.substr(s.begin, s.end - s.begin));
 }
 
 bool looks_like_response(const envelope_index& index) {
@@ -111,69 +117,91 @@ raw_json on_one_line(const raw_json& value) {
   return raw_json::own(text);
 }
 
-std::string head(std::string_view begin, const rpc_id& id, std::string_view end) {
-  std::string out(begin);
-  out += id.empty() ? std::string_view("null") : id.token().text();
-  out += end;
-  return out;
+using pieces = std::span<const raw_json>;
+
+pieces one(const raw_json& value) {
+  return {&value, value.empty() ? 0u : 1u};
 }
 
-segments with_params(std::string start, std::string_view method, const segments& params) {
-  segments out;
-  append_quoted(start, method);
-  if (params.empty()) {
-    start += '}';
-    out.append_copy(start);
-    return out;
+/// A line that begins with `head`, goes on with `body` and ends in the envelope's closing brace.
+segments enclosed(std::initializer_list<std::string_view> head, pieces body) {
+  std::size_t head_size = 0, body_size = 0;
+  for (const std::string_view part : head) head_size += part.size();
+  for (const raw_json& piece : body) body_size += piece.text().size();
+  const bool shared = body_size >= shared_from;
+
+  byte_buffer text;
+  char* end = text.extend(head_size + (shared ? 0 : body_size + 1));
+  const auto put = [&end](std::string_view part) { end = std::copy(part.begin(), part.end(), end); };
+  for (const std::string_view part : head) put(part);
+  if (!shared) {
+    for (const raw_json& piece : body) put(piece.text());
+    put("}");
   }
-  start += ",\"params\":";
-  out.append_copy(start);
-  out.append(params);
-  out.append_literal("}");
+  segments out;
+  out.append(raw_json::whole(text.take()));
+  if (shared) {
+    for (const raw_json& piece : body) out.append(piece);
+    out.append_literal("}");
+  }
   return out;
 }
 
-segments one(const raw_json& value) {
-  segments s;
-  s.append(value);
-  return s;
+constexpr std::string_view id_head = R"({"jsonrpc":"2.0","id":)";
+constexpr std::string_view notification_head = R"({"jsonrpc":"2.0","method":)";
+
+std::string_view params_key(pieces params) {
+  return params.empty() ? "" : R"(,"params":)";
 }
 
-constexpr std::string_view response_head = R"({"jsonrpc":"2.0","id":)";
-constexpr std::string_view notification_head = R"({"jsonrpc":"2.0","method":)";
+segments request(std::int64_t id, std::string_view method, pieces params) {
+  std::array<char, 24> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), id).ptr;
+  return enclosed({id_head, {digits.data(), end}, R"(,"method":)", quoted(method), params_key(params)}, params);
+}
+
+segments notification(std::string_view method, pieces params) {
+  return enclosed({notification_head, quoted(method), params_key(params)}, params);
+}
+
+segments response(const rpc_id& id, std::string_view key, pieces body) {
+  return enclosed({id_head, id.empty() ? std::string_view("null") : id.token(), key}, body);
+}
 
 }  // namespace
 
-std::optional<rpc_id> rpc_id::from(raw_json token) {
-  rpc_id id;
-  const std::string_view text = token.text();
-  if (token.is_string()) {
-    // Each byte takes at most six as an escape; what is longer need not be unescaped to be refused.
-    if (text.size() > 6 * longest_id + 2) return std::nullopt;
-    std::string plain = unescaped(text);
-    if (plain.size() > longest_id) return std::nullopt;
-    // U+FFFD may stand for any lone surrogate, and two different ids must never become equal: those compare as written.
-    if (plain.find(utf8::replacement) != std::string::npos) {
-      id.key_ = 'r';
-      id.key_ += text;
-    } else {
-      id.key_ = 's';
-      id.key_ += plain;
-    }
-  } else {
-    if (text.size() > longest_id || !integer_token(text)) return std::nullopt;
-    id.key_ = 'n';
-    id.key_ += text == "-0" ? std::string_view("0") : text;
-  }
-  id.token_ = token.owner().size() > pinned_at_most ? token.detached() : std::move(token);
+std::optional<rpc_id> rpc_id::from(const raw_json& token) {
+  std::optional<rpc_id> id(std::in_place);
+  if (!id->read(token.text())) id.reset();
   return id;
+}
+
+bool rpc_id::read(std::string_view token) {
+  key_.clear();
+  token_.clear();
+  if (token.starts_with('"')) {
+    // Each byte takes at most six as an escape; what is longer need not be unescaped to be refused.
+    if (token.size() > 6 * longest_id + 2) return false;
+    const std::string plain = unescaped(token);
+    if (plain.size() > longest_id) return false;
+    token_ = token;
+    // U+FFFD may stand for any lone surrogate, and two different ids must never become equal: those compare as written.
+    if (plain.find(utf8::replacement) == std::string::npos)
+      key_.append(1, 's').append(plain);
+    else
+      key_.append(1, 'r').append(token);
+  } else if (token == "-0") {
+    token_ = token;
+    key_ = "n0";
+  } else if (token.size() <= longest_id && integer_token(token)) {
+    key_.append(1, 'n').append(token);
+  }
+  return !key_.empty();
 }
 
 rpc_id rpc_id::number(std::int64_t value) {
   rpc_id id;
-  id.token_ = raw_json::integer(value);
-  id.key_ = 'n';
-  id.key_ += id.token_.text();
+  id.key_ = 'n' + std::to_string(value);
   return id;
 }
 
@@ -188,26 +216,31 @@ raw_json rpc_error::json() const {
   return raw_json::own(out);
 }
 
-std::expected<message, envelope_fault> make_message(raw_json whole, const envelope_index& index) {
-  message m;
+std::expected<message, envelope_fault> make_message(raw_json& whole, const envelope_index& index) {
+  // Filled where it is returned: moving a message costs as much as half of what is done here.
+  std::expected<message, envelope_fault> out;
+  message& m = *out;
   m.whole = std::move(whole);
-  if (m.whole.is_array()) {
+  std::string wrong;
+  if (m.whole.is_object()) {
+    read_id(m.id, m.whole.text(), index);
+    wrong = take_members(m, index);
+  } else if (m.whole.is_array()) {
     m.type = message::kind::batch;
-    return m;
+  } else {
+    wrong = "a message must be an object";
   }
+  if (wrong.empty()) return out;
+
+  whole = std::move(m.whole);
   envelope_fault fault;
-  if (!m.whole.is_object()) {
-    fault.what = "a message must be an object";
-    return std::unexpected(std::move(fault));
-  }
-  m.id = id_in(m.whole, index);
-  fault.what = take_members(m, index);
-  if (fault.what.empty()) return m;
+  fault.what = std::move(wrong);
   fault.id = std::move(m.id);
   fault.answers = looks_like_response(index);
   fault.is_response =
       fault.answers || (index.has_seen(envelope_member::id) && !index.has_seen(envelope_member::method));
-  return std::unexpected(std::move(fault));
+  out = std::unexpected(std::move(fault));
+  return out;
 }
 
 std::expected<message, envelope_fault> parse_message(raw_json whole, int max_depth) {
@@ -220,42 +253,40 @@ std::expected<message, envelope_fault> parse_message(raw_json whole, int max_dep
                  std::string(to_string(scanner.fault_kind())) + " at byte " + std::to_string(scanner.fault_offset())));
   }
   if (scanner.saw_line_break()) whole = on_one_line(whole);
-  return make_message(std::move(whole), scanner.envelope());
+  return make_message(whole, scanner.envelope());
 }
 
 envelope_fault fault_of(std::string_view text, const envelope_index& index, int code, std::string what) {
   envelope_fault fault;
   fault.code = code;
-  const envelope_index::span& s = index[envelope_member::id];
-  if (s.present() && s.end <= text.size() && !index.duplicate(envelope_member::id))
-    fault.id = rpc_id::from(raw_json::own(text.substr(s.begin, s.end - s.begin))).value_or(rpc_id());
+  read_id(fault.id, text, index);
   fault.answers = fault.is_response = looks_like_response(index);
   fault.what = std::move(what);
   return fault;
 }
 
 segments make_request(std::int64_t id, std::string_view method, const segments& params) {
-  return with_params(std::string(response_head) + std::to_string(id) + ",\"method\":", method, params);
+  return request(id, method, params.pieces());
+}
+
+segments make_request(std::int64_t id, std::string_view method, const raw_json& params) {
+  return request(id, method, one(params));
 }
 
 segments make_notification(std::string_view method, const segments& params) {
-  return with_params(std::string(notification_head), method, params);
+  return notification(method, params.pieces());
 }
 
 segments make_notification(std::string_view method, const raw_json& params) {
-  return with_params(std::string(notification_head), method, one(params));
+  return notification(method, one(params));
 }
 
 segments make_result(const rpc_id& id, const segments& result) {
-  segments out;
-  out.append_copy(head(response_head, id, ",\"result\":"));
-  out.append(result);
-  out.append_literal("}");
-  return out;
+  return response(id, R"(,"result":)", result.pieces());
 }
 
 segments make_result(const rpc_id& id, const raw_json& result) {
-  return make_result(id, one(result));
+  return response(id, R"(,"result":)", one(result));
 }
 
 segments make_error(const rpc_id& id, const rpc_error& error) {
@@ -263,11 +294,7 @@ segments make_error(const rpc_id& id, const rpc_error& error) {
 }
 
 segments make_error(const rpc_id& id, const raw_json& error) {
-  segments out;
-  out.append_copy(head(response_head, id, ",\"error\":"));
-  out.append(error);
-  out.append_literal("}");
-  return out;
+  return response(id, R"(,"error":)", one(error));
 }
 
 }  // namespace mcpbx::mcp

@@ -29,19 +29,23 @@ class rpc_id {
  public:
   rpc_id() = default;
   /// nullopt when `token` is no valid id (null, fraction, exponent, object, a string over 256 bytes).
-  static std::optional<rpc_id> from(raw_json token);
+  static std::optional<rpc_id> from(const raw_json& token);
+  /// The same in place, without the moves: false, and then this is empty, when `token` is no valid id.
+  bool read(std::string_view token);
   static rpc_id number(std::int64_t value);
 
-  bool empty() const noexcept { return token_.empty(); }
-  /// The bytes to echo.
-  const raw_json& token() const noexcept { return token_; }
+  bool empty() const noexcept { return key_.empty(); }
+  /// The bytes to echo. Its own copy: an id is kept for a while and must not keep its message alive.
+  std::string_view token() const noexcept {
+    return token_.empty() && !key_.empty() ? std::string_view(key_).substr(1) : std::string_view(token_);
+  }
   /// Type and value in one string: equal for "a" and "\u0061", different for 2 and "2".
   const std::string& key() const noexcept { return key_; }
   friend bool operator==(const rpc_id& a, const rpc_id& b) noexcept { return a.key_ == b.key_; }
 
  private:
-  raw_json token_;
-  std::string key_;
+  std::string key_;    // what kind of id it is in one letter, and its value
+  std::string token_;  // empty where it is the key without its letter, as for nearly every integer
 };
 
 /// A JSON-RPC error object. `data` is absent or any JSON.
@@ -56,19 +60,18 @@ struct rpc_error {
 struct message {
   enum class kind : std::uint8_t { request, notification, response, batch };
   kind type = kind::notification;
-  raw_json whole;         ///< the text of the envelope (of the array, for a batch)
-  rpc_id id;              ///< request, response
-  raw_json method_token;  ///< request, notification: the JSON string
-  raw_json params;        ///< object, or absent
-  raw_json result;        ///< response: any JSON, or absent; that MCP wants an object is pending_calls' to say
-  raw_json error;         ///< response: an object, or absent
+  raw_json whole;   ///< the text of the envelope (of the array, for a batch)
+  rpc_id id;        ///< request, response
+  raw_json params;  ///< object, or absent
+  raw_json result;  ///< response: any JSON, or absent; that MCP wants an object is pending_calls' to say
+  raw_json error;   ///< response: an object, or absent
   /// The method, unescaped; valid as long as this message is.
   std::string_view method() const noexcept {
     return method_storage.empty() ? method_ : std::string_view(method_storage);
   }
 
   std::string method_storage;  // only when the method has escapes
-  std::string_view method_;    // else: inside method_token, so that moving the message leaves it valid
+  std::string_view method_;    // else: inside whole, so that moving the message leaves it valid
 };
 
 /// Why an envelope was refused, with the id found so far so that its sender or its pending call can be told at once.
@@ -83,8 +86,8 @@ struct envelope_fault {
 /// Makes a message of one checked text and its index. Rules: `jsonrpc` is "2.0"; no duplicate of a member that we use;
 /// id as rpc_id::from says; params is an object; a response has exactly one of result and error (which is an
 /// object with an integer `code` and a string `message`). A top-level array is a batch, its elements unchecked.
-/// The spans of `index` count from the first byte of `whole`.
-std::expected<message, envelope_fault> make_message(raw_json whole, const envelope_index& index);
+/// The spans of `index` count from the first byte of `whole`, which the message takes over; a refused one is left.
+std::expected<message, envelope_fault> make_message(raw_json& whole, const envelope_index& index);
 /// The same for text that has not been scanned yet (an element of a batch, an HTTP body). Blanks around it are dropped;
 /// raw line breaks between its tokens become blanks, in a copy, so that the message can leave on one line.
 std::expected<message, envelope_fault> parse_message(raw_json whole, int max_depth = 256);
@@ -94,6 +97,7 @@ envelope_fault fault_of(std::string_view text, const envelope_index& index, int 
 
 // Building envelopes. None of them ends in a line break; the transport adds it.
 segments make_request(std::int64_t id, std::string_view method, const segments& params);
+segments make_request(std::int64_t id, std::string_view method, const raw_json& params);
 segments make_notification(std::string_view method, const segments& params);
 segments make_notification(std::string_view method, const raw_json& params);
 segments make_result(const rpc_id& id, const segments& result);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 namespace mcpbx::mcp {
@@ -21,7 +22,7 @@ std::string in_words(milliseconds t) {
 
 /// The number that `id` is on the wire, exactly as we write it; 0 when it cannot be one of ours. "2" is not 2.
 call_number number_of(const rpc_id& id) {
-  const std::string_view token = id.token().text();
+  const std::string_view token = id.token();
   call_number n = 0;
   const auto [end, ec] = std::from_chars(token.data(), token.data() + token.size(), n);
   return ec == std::errc{} && end == token.data() + token.size() && n > 0 ? n : 0;
@@ -29,31 +30,31 @@ call_number number_of(const rpc_id& id) {
 
 }  // namespace
 
-call_number pending_calls::open(std::string what, call_limits limits, time_point now, done_handler done,
-                                progress_handler progress) {
+call_number pending_calls::open(call_limits limits, time_point now, done_handler done, progress_handler progress) {
   if (calls_.empty()) {
     calls_.reserve(64);
     earliest_ = never;
   }
   const call_number number = next_++;
-  call c{std::move(what),         limits,          after(now, limits.idle),
-         after(now, limits.hard), std::move(done), std::move(progress)};
+  const call& c = calls_
+                      .try_emplace(number, limits, after(now, limits.idle), after(now, limits.hard), std::move(done),
+                                   std::move(progress))
+                      .first->second;
   earliest_ = std::min({earliest_, c.idle_at, c.hard_at});
-  calls_.emplace(number, std::move(c));
   return number;
 }
 
 /// Takes a call out before its handler runs: the handler may open and close calls.
-std::optional<pending_calls::call> pending_calls::take(call_number number, bool answered) {
-  auto node = calls_.extract(number);
-  if (node.empty()) return std::nullopt;
+pending_calls::open_calls::node_type pending_calls::take(call_number number, bool answered) {
+  auto taken = calls_.extract(number);
+  if (taken.empty()) return taken;
   if (ended_.size() < remembered) {
     ended_.push_back({number, answered});
   } else {
     ended_[ended_at_] = {number, answered};
     ended_at_ = (ended_at_ + 1) % remembered;
   }
-  return std::move(node.mapped());
+  return taken;
 }
 
 void pending_calls::count_stray(const rpc_id& id) {
@@ -71,29 +72,31 @@ void pending_calls::count_stray(const rpc_id& id) {
   if (found != ended_.end()) found->answered = true;
 }
 
-bool pending_calls::answer(const message& response) {
+bool pending_calls::answer(message&& response) {
   // JSON-RPC allows any result; in MCP every result is an object.
   if (response.error.empty() && !response.result.is_object())
     return answer_malformed(response.id, "member \"result\" must be an object");
-  std::optional<call> c = take(number_of(response.id), true);
-  if (!c) {
+  auto taken = take(number_of(response.id), true);
+  if (taken.empty()) {
     count_stray(response.id);
     return false;
   }
-  call_outcome outcome;
-  outcome.type = response.error.empty() ? call_outcome::kind::result : call_outcome::kind::error;
-  outcome.value = response.error.empty() ? response.result : response.error;
-  if (c->done) c->done(std::move(outcome));
+  const bool failed = !response.error.empty();
+  if (auto& done = taken.mapped().done)
+    done({failed ? call_outcome::kind::error : call_outcome::kind::result,
+          std::move(failed ? response.error : response.result),
+          {}});
   return true;
 }
 
 bool pending_calls::answer_malformed(const rpc_id& id, const std::string& what) {
-  std::optional<call> c = take(number_of(id), true);
-  if (!c) {
+  auto taken = take(number_of(id), true);
+  if (taken.empty()) {
     count_stray(id);
     return false;
   }
-  if (c->done) c->done(call_outcome::failed(errc::protocol, c->what + ": the answer breaks the protocol: " + what));
+  if (auto& done = taken.mapped().done)
+    done(call_outcome::failed(errc::protocol, "was answered against the protocol: " + what));
   return true;
 }
 
@@ -112,9 +115,9 @@ bool pending_calls::progress(const raw_json& params, time_point now) {
 }
 
 bool pending_calls::close(call_number number, call_outcome outcome) {
-  std::optional<call> c = take(number, false);
-  if (!c) return false;
-  if (c->done) c->done(std::move(outcome));
+  auto taken = take(number, false);
+  if (taken.empty()) return false;
+  if (auto& done = taken.mapped().done) done(std::move(outcome));
   return true;
 }
 
@@ -146,14 +149,14 @@ std::vector<call_number> pending_calls::expire(time_point now) {
   std::vector<call_number> ended;
   ended.reserve(due.size());
   for (const call_number number : due) {
-    std::optional<call> c = take(number, false);
-    if (!c) continue;  // the handler of an earlier one has ended it
+    auto taken = take(number, false);
+    if (taken.empty()) continue;  // the handler of an earlier one has ended it
     ended.push_back(number);
     ++counters_.timed_out;
-    const bool hard = c->hard_at <= now;
-    std::string why = hard ? c->what + " has not ended within its limit of " + in_words(c->limits.hard)
-                           : c->what + " gave no sign of life for " + in_words(c->limits.idle);
-    if (c->done) c->done(call_outcome::failed(errc::timed_out, std::move(why)));
+    call& c = taken.mapped();
+    std::string why = c.hard_at <= now ? "has not ended within its limit of " + in_words(c.limits.hard)
+                                       : "gave no sign of life for " + in_words(c.limits.idle);
+    if (c.done) c.done(call_outcome::failed(errc::timed_out, std::move(why)));
   }
   return ended;
 }

@@ -3,14 +3,13 @@
 #pragma once
 #include "mcp/rpc/message.hpp"
 #include "mcp/support/error.hpp"
+#include "mcp/support/recycled.hpp"
 #include "mcp/support/time.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace mcpbx::mcp {
@@ -39,7 +38,7 @@ using call_number = std::int64_t;
 
 class pending_calls {
  public:
-  using done_handler = std::function<void(call_outcome)>;
+  using done_handler = std::move_only_function<void(call_outcome&&)>;
   using progress_handler = std::function<void(const raw_json& params)>;
   struct counters {
     std::uint64_t late = 0;       ///< answers to calls that had ended
@@ -49,12 +48,12 @@ class pending_calls {
   };
 
   /// Registers a call and returns its number, which is its JSON-RPC id and its progress token. Numbers rise from 1 and
-  /// are not used twice. `what` names the call in time-out texts ("tools/call echo").
-  call_number open(std::string what, call_limits limits, time_point now, done_handler done,
-                   progress_handler progress = {});
+  /// are not used twice. Failures that come from here are clauses about the call ("gave no sign of life for 60 s"):
+  /// whoever opened it knows what it was.
+  call_number open(call_limits limits, time_point now, done_handler done, progress_handler progress = {});
 
   /// Takes a response. The matching call ends; anything else is counted and dropped. Returns whether it matched.
-  bool answer(const message& response);
+  bool answer(message&& response);
   /// A response that broke the rules but whose id is readable: its call fails at once with errc::protocol (row 14).
   bool answer_malformed(const rpc_id& id, const std::string& what);
   /// A `notifications/progress` of the peer: extends the idle limit and calls the handler. False for a foreign token.
@@ -78,7 +77,6 @@ class pending_calls {
 
  private:
   struct call {
-    std::string what;
     call_limits limits;
     time_point idle_at, hard_at;
     done_handler done;
@@ -89,10 +87,11 @@ class pending_calls {
     call_number number = 0;
     bool answered = false;
   };
-  std::optional<call> take(call_number number, bool answered);
+  using open_calls = recycling_map<call_number, call>;
+  open_calls::node_type take(call_number number, bool answered);
   void count_stray(const rpc_id& id);
 
-  std::unordered_map<call_number, call> calls_;
+  open_calls calls_;
   call_number next_ = 1;
   time_point earliest_ = never;    // no deadline is before it; kept lazily
   std::vector<ended_call> ended_;  // a ring

@@ -51,14 +51,16 @@ rpc_error unknown_tool(const catalog& tools, std::string_view name) {
 }
 
 /// Passes the outcome of a call on to the caller.
-void answer(const tool_call_reply& reply, const catalog_entry& tool, call_outcome outcome) {
+void answer(const tool_call_reply& reply, const catalog_entry& tool, const call_outcome& outcome) {
   const auto server = tool.owner.lock();
   const bool modern = server && server->era() == era::modern;
   switch (outcome.type) {
     case call_outcome::kind::result:
-      return reply.result(modern ? strip_modern_result(outcome.value) : outcome.value);
+      if (modern) return reply.result(strip_modern_result(outcome.value));
+      return reply.result(outcome.value);
     case call_outcome::kind::error:
-      return reply.error(modern ? legacy_error(outcome.value) : outcome.value);
+      if (modern) return reply.error(legacy_error(outcome.value));
+      return reply.error(outcome.value);
     case call_outcome::kind::failed:
       return reply.failed(to_rpc_error(outcome.failure, tool.server));
   }
@@ -126,15 +128,16 @@ void caller_session::list_tools(const raw_json& params, const reply_once& reply)
 
 void caller_session::call_tool(const raw_json& params, const tool_call_reply& reply, bool settled) {
   if (params.empty()) return reply.refused(invalid("params: expected an object with name and arguments"));
-  auto opened = raw_object::open(params, {"name", "arguments", "_meta"});
-  if (!opened) return reply.refused(invalid("params: " + opened.error().message));
-  const raw_json name_token = opened->find("name"), arguments = opened->find("arguments");
-  const auto name = name_token.as_string();
-  reply.about(name.value_or(""), arguments);
+  const auto members = read_members(params, {"name", "arguments", "_meta"});
+  if (!members) return reply.refused(invalid("params: " + members.error().message));
+  const auto& [name_token, arguments, meta] = *members;
+  auto name = name_token.as_string();
+  reply.about(name.value_or(""), arguments ? params.slice(arguments.text()) : raw_json());
   if (!name) return reply.refused(invalid("params.name: expected a string, got " + describe(name_token)));
   if (!arguments.empty() && !arguments.is_object() && !arguments.is_null())
     return reply.refused(invalid("params.arguments: expected an object, got " + describe(arguments)));
-  const auto token = progress_token_of(opened->find("_meta"));
+  result<raw_json> token;
+  if (meta) token = progress_token_of(params.slice(meta.text()));
   if (!token) return reply.refused(invalid(token.error().message));
   if (auto admitted = host_.admit_call(); !admitted) return reply.refused(to_rpc_error(admitted.error()));
 
@@ -154,9 +157,9 @@ void caller_session::call_tool(const raw_json& params, const tool_call_reply& re
         {errc::unavailable, "the tool server " + quoted(tool->server) + " is no longer there"}, tool->server));
 
   server_call call;
-  call.what = "tools/call " + *name;
-  if (tool->tool != *name) opened->set("name", raw_json::string(tool->tool));
-  call.params = opened->json();
+  call.params = tool->tool == *name ? params : with_replaced(params, name_token.text(), quoted(tool->tool));
+  call.has_meta = !meta.empty();
+  call.name = std::move(*name);
   call.limits = tool->manner.limits;
   call.caller.client_info = client_info_;
   if (!token->empty())
@@ -168,13 +171,14 @@ void caller_session::call_tool(const raw_json& params, const tool_call_reply& re
       edited->set(meta_key::progress_token, token);
       host_.send_progress(reply.request().serial(), make_notification("notifications/progress", edited->build()));
     };
-  call.done = [reply, tool](call_outcome outcome) {
-    if (reply.open()) return answer(reply, *tool, std::move(outcome));
+  reply.called(tool->server);
+  // Not plain captures: those would be const here and could not be moved, and the handler not kept without allocating.
+  call.done = [reply = tool_call_reply(reply), tool = std::move(tool)](const call_outcome& outcome) {
+    if (reply.open()) return answer(reply, *tool, outcome);
     reply.abandoned();
   };
-  reply.called(tool->server);
   const client::ticket ticket = server->call(std::move(call));
-  reply.request().on_cancel([owner = tool->owner, ticket] {
+  reply.request().on_cancel([owner = std::weak_ptr(server), ticket] {
     if (const auto s = owner.lock()) s->cancel(ticket, "cancelled by its caller");
   });
 }

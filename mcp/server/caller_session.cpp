@@ -7,7 +7,7 @@
 
 namespace mcpbx::mcp {
 
-void caller_session::on_message(message m) {
+void caller_session::on_message(message&& m) {
   if (closed_) return;
   switch (m.type) {
     case message::kind::request:
@@ -35,30 +35,33 @@ void caller_session::tools_changed() {
   if (!closed_ && phase_ == phase::ready) host_.send_list_changed();
 }
 
-void caller_session::take_request(message m, std::shared_ptr<reply_batch> batch) {
+void caller_session::take_request(message&& m, std::shared_ptr<reply_batch> batch) {
   ++counts_.requests;
-  if (open_.contains(m.id.key()))
-    return refuse(
-        m.id, code::invalid_request,
-        "invalid request: the id " + std::string(m.id.token().text()) + " is in use by a request that is still open",
-        batch);
-  if (open_.size() >= options_.max_open) {
+  const bool full = open_.size() >= options_.max_open;
+  boost::intrusive_ptr request(new open_request(static_cast<reply_taker*>(this), std::move(m.id), next_serial_++));
+  if (full || !open_.try_emplace(request->id.key(), request.get()).second) {
+    request->taker = nullptr;  // it is answered here
+    const rpc_id& id = request->id;
+    if (open_.contains(id.key()))
+      return refuse(id, code::invalid_request,
+                    "invalid request: the id " + std::string(id.token()) + " is in use by a request that is still open",
+                    batch);
     ++counts_.overloaded;
     return refuse(
-        m.id, code::overloaded,
+        id, code::overloaded,
         "this connection has " + std::to_string(open_.size()) + " open requests already; wait for some of them", batch,
         raw_json::literal(R"({"cause":"limit","retryable":true})"));
   }
-  auto request = std::make_shared<open_request>(static_cast<reply_taker*>(this), std::move(m.id), next_serial_++);
   request->batch = std::move(batch);
-  open_.emplace(request->id.key(), request.get());
   dispatch(m, reply_once(std::move(request)));
 }
 
 void caller_session::dispatch(const message& m, reply_once reply) {
   if (const auto* handler = mcp_methods().find(m.method())) {
-    const bool always = m.method() == "initialize" || m.method() == "ping" || m.method().starts_with("mcpbx/");
-    if (phase_ == phase::fresh && !always)
+    const auto always = [&] {
+      return m.method() == "initialize" || m.method() == "ping" || m.method().starts_with("mcpbx/");
+    };
+    if (phase_ == phase::fresh && !always())
       return reply.error(rpc_error{code::invalid_request, "invalid request: send initialize first", {}});
     return (*handler)(*this, m.params, std::move(reply));
   }
@@ -129,8 +132,8 @@ void caller_session::refuse(const rpc_id& id, int code, std::string text, const 
   deliver(make_error(id, rpc_error{code, std::move(text), std::move(data)}), batch);
 }
 
-void caller_session::deliver(segments text, const std::shared_ptr<reply_batch>& batch) {
-  if (!batch) return host_.send(std::move(text));
+void caller_session::deliver(const segments& text, const std::shared_ptr<reply_batch>& batch) {
+  if (!batch) return host_.send(text);
   batch->text.append_literal(batch->gathered++ == 0 ? "[" : ",");
   batch->text.append(text);
   finish_batch_part(batch);
@@ -148,9 +151,9 @@ void caller_session::end_request(open_request& r) {
   open_.erase(r.id.key());
 }
 
-void caller_session::take_reply(open_request& r, segments text) {
+void caller_session::take_reply(open_request& r, const segments& text) {
   end_request(r);
-  deliver(std::move(text), r.batch);
+  deliver(text, r.batch);
   answer_drained();
 }
 
@@ -176,7 +179,7 @@ bool caller_session::cancel(const rpc_id& id, std::string_view reason) {
 
 // MCP: the receiver of a cancellation should not send a response. Our own methods say that they ended.
 void caller_session::cancel_request(open_request& r, std::string_view reason) {
-  const auto end = std::move(r.on_cancel);
+  auto end = std::move(r.on_cancel);
   const rpc_id id = r.id;
   const auto batch = r.batch;
   const bool own = r.own;
@@ -195,13 +198,13 @@ void caller_session::cancel_request(open_request& r, std::string_view reason) {
 void caller_session::close() {
   if (std::exchange(closed_, true)) return;
   auto open = std::exchange(open_, {});
-  std::vector<std::function<void()>> ends;
+  std::vector<std::move_only_function<void()>> ends;
   for (auto& [key, r] : open) {
     r->taker = nullptr;
     if (r->on_cancel) ends.push_back(std::exchange(r->on_cancel, nullptr));
   }
   drains_.clear();
-  for (const auto& end : ends) end();
+  for (auto& end : ends) end();
 }
 
 }  // namespace mcpbx::mcp

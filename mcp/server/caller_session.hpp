@@ -8,6 +8,7 @@
 #include "mcp/server/method_table.hpp"
 #include "mcp/server/reply_once.hpp"
 #include "mcp/server/tool_call_reply.hpp"
+#include "mcp/support/recycled.hpp"
 #include "mcp/support/time.hpp"
 
 #include <cstdint>
@@ -15,7 +16,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace mcpbx::mcp {
@@ -26,9 +26,9 @@ class caller_host {
   virtual ~caller_host() = default;
 
   /// A response. It must reach the caller.
-  virtual void send(segments text) = 0;
+  virtual void send(const segments& text) = 0;
   /// A progress notification of the request with this serial; a later one of the same request may take its place.
-  virtual void send_progress(std::uint64_t serial, segments text) = 0;
+  virtual void send_progress(std::uint64_t serial, const segments& text) = 0;
   /// `notifications/tools/list_changed`; one that has not left yet stands for all.
   virtual void send_list_changed() = 0;
 
@@ -68,7 +68,7 @@ class caller_session final : private reply_taker {
   caller_session(const caller_session&) = delete;
   caller_session& operator=(const caller_session&) = delete;
 
-  void on_message(message m);
+  void on_message(message&& m);
   /// Answers with the JSON-RPC error of the specification, with the request's id if it could be read.
   void on_fault(const line_fault& f);
   /// The catalog changed: an initialized caller is told.
@@ -89,18 +89,18 @@ class caller_session final : private reply_taker {
   using methods = method_table<caller_session>;
   static const methods& mcp_methods();
 
-  void take_request(message m, std::shared_ptr<reply_batch> batch);
+  void take_request(message&& m, std::shared_ptr<reply_batch> batch);
   void take_notification(const message& m);
   void take_batch(const message& m);
   void dispatch(const message& m, reply_once reply);
   void refuse(const rpc_id& id, int code, std::string text, const std::shared_ptr<reply_batch>& batch,
               raw_json data = {});
-  void deliver(segments text, const std::shared_ptr<reply_batch>& batch);
+  void deliver(const segments& text, const std::shared_ptr<reply_batch>& batch);
   void finish_batch_part(const std::shared_ptr<reply_batch>& batch);
   void end_request(open_request& r);
   void answer_drained();
   void cancel_request(open_request& r, std::string_view reason);
-  void take_reply(open_request& r, segments text) override;
+  void take_reply(open_request& r, const segments& text) override;
 
   void initialize(const raw_json& params, const reply_once& reply);
   void list_tools(const raw_json& params, const reply_once& reply);
@@ -113,8 +113,13 @@ class caller_session final : private reply_taker {
   bool closed_ = false;
   std::string revision_;
   raw_json client_info_;
-  // By the id's type and value. An entry is the request that its reply_once keeps alive.
-  std::unordered_map<std::string, open_request*> open_;
+  /// Not std::hash itself: with that a table of up to 20 strings is searched one by one, and here their lengths are
+  /// equal.
+  struct key_hash {
+    std::size_t operator()(std::string_view key) const { return std::hash<std::string_view>()(key); }
+  };
+  // By the id's type and value. An entry is the request that its reply_once keeps alive; the key is a view of its id.
+  recycling_map<std::string_view, open_request*, key_hash> open_;
   std::vector<reply_once> drains_;  // open requests that wait for all the others
   std::uint64_t next_serial_ = 1;
   counters counts_;

@@ -19,7 +19,7 @@ namespace mcpbx::mcp {
 template <class Caller>
 class method_table {
  public:
-  using handler = std::function<void(Caller&, raw_json params, reply_once reply)>;
+  using handler = std::function<void(Caller&, const raw_json& params, reply_once reply)>;
 
   /// A handler that takes its params as they are. `name` must live for ever.
   void add(std::string_view name, handler h) { handlers_.insert_or_assign(name, std::move(h)); }

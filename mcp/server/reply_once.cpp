@@ -17,10 +17,10 @@ open_request::~open_request() {
           make_error(id, rpc_error{code::internal_error, "mcpbx lost this request; this is a bug in mcpbx", {}}));
 }
 
-void reply_once::send(segments text) const {
+void reply_once::send(const segments& text) const {
   // A cancelled request or a caller that left: the answer has nowhere to go, and that is no bug.
   if (!request_ || !request_->taker) return;
-  std::exchange(request_->taker, nullptr)->take_reply(*request_, std::move(text));
+  std::exchange(request_->taker, nullptr)->take_reply(*request_, text);
 }
 
 void reply_once::result(const raw_json& value) const {

@@ -3,10 +3,16 @@
 #pragma once
 #include "mcp/rpc/message.hpp"
 #include "mcp/support/raw_json.hpp"
+#include "mcp/support/recycled.hpp"
 
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 
 namespace mcpbx::mcp {
 
@@ -17,7 +23,7 @@ class reply_taker {
  public:
   virtual ~reply_taker() = default;
   /// The complete response. The request is over.
-  virtual void take_reply(open_request& request, segments text) = 0;
+  virtual void take_reply(open_request& request, const segments& text) = 0;
 };
 
 /// The responses of one JSON-RPC batch, gathered into one array.
@@ -27,17 +33,20 @@ struct reply_batch {
   segments text;
 };
 
-/// A caller's request from its arrival to its answer.
-struct open_request {
-  open_request(reply_taker* t, rpc_id i, std::uint64_t n) : taker(t), id(std::move(i)), serial(n) {}
+/// A caller's request from its arrival to its answer. Only the speaking thread ever touches it, so its owners are
+/// counted without the atomic operations of a shared_ptr.
+struct open_request : boost::intrusive_ref_counter<open_request, boost::thread_unsafe_counter> {
+  open_request(reply_taker* t, rpc_id&& i, std::uint64_t n) : taker(t), id(std::move(i)), serial(n) {}
   ~open_request();
   open_request(const open_request&) = delete;
   open_request& operator=(const open_request&) = delete;
+  static void* operator new(std::size_t) { return spare_blocks<sizeof(open_request)>::take(); }
+  static void operator delete(void* memory) noexcept { spare_blocks<sizeof(open_request)>::give(memory); }
 
   reply_taker* taker;  ///< null once answered or cancelled, or when the caller is gone
   rpc_id id;
-  std::uint64_t serial;             ///< not used twice in a session
-  std::function<void()> on_cancel;  ///< ends the work; called at most once
+  std::uint64_t serial;                       ///< not used twice in a session
+  std::move_only_function<void()> on_cancel;  ///< ends the work; called at most once
   std::shared_ptr<reply_batch> batch;
   bool own = false;  ///< one of mcpbx's own methods: a cancelled one is answered with an error
 };
@@ -45,7 +54,7 @@ struct open_request {
 class reply_once {
  public:
   reply_once() = default;
-  explicit reply_once(std::shared_ptr<open_request> request) : request_(std::move(request)) {}
+  explicit reply_once(boost::intrusive_ptr<open_request> request) : request_(std::move(request)) {}
 
   // Each of these answers. Only the first one counts, and none when the request was cancelled or its caller is gone.
   void result(const raw_json& value) const;
@@ -55,7 +64,7 @@ class reply_once {
   void error(const raw_json& e) const;
 
   /// What ends the work when the caller cancels the request or leaves.
-  void on_cancel(std::function<void()> end) const { request_->on_cancel = std::move(end); }
+  void on_cancel(std::move_only_function<void()> end) const { request_->on_cancel = std::move(end); }
   /// Says that this is one of mcpbx's own methods.
   void mark_own() const { request_->own = true; }
   /// False once it is answered, cancelled, or its caller is gone.
@@ -64,8 +73,8 @@ class reply_once {
   std::uint64_t serial() const noexcept { return request_->serial; }
 
  private:
-  void send(segments text) const;
-  std::shared_ptr<open_request> request_;
+  void send(const segments& text) const;
+  boost::intrusive_ptr<open_request> request_;
 };
 
 }  // namespace mcpbx::mcp

@@ -3,6 +3,7 @@
 // it.
 #include "mcp/support/json_scanner.hpp"
 
+#include "mcp/support/byte_search.hpp"
 #include "mcp/support/raw_json.hpp"
 
 #include <algorithm>
@@ -10,8 +11,37 @@
 namespace mcpbx {
 namespace {
 
-constexpr std::array<std::string_view, 6> member_names = {"jsonrpc", "id", "method", "params", "result", "error"};
 constexpr std::uint8_t key_too_long = 255;
+
+/// The member that a key names, or -1. By its length first: every line has several keys, and most are found or ruled
+/// out by comparing one word.
+int member_called(std::string_view key) {
+  using enum envelope_member;
+  const auto index = [](envelope_member m) { return static_cast<int>(m); };
+  switch (key.size()) {
+    case 2:
+      return key == "id" ? index(id) : -1;
+    case 5:
+      return key == "error" ? index(error) : -1;
+    case 6:
+      return key == "method" ? index(method) : key == "params" ? index(params) : key == "result" ? index(result) : -1;
+    case 7:
+      return key == "jsonrpc" ? index(jsonrpc) : -1;
+    default:
+      return -1;
+  }
+}
+
+/// Apart from scan_blanks, which is inlined wherever blanks may stand and nearly always finds none.
+[[gnu::noinline]] const char* behind_blanks(const char* p, const char* end, bool& line_break) {
+  for (; p != end; ++p) {
+    if (*p == '\n' || *p == '\r')
+      line_break = true;
+    else if (*p != ' ' && *p != '\t')
+      break;
+  }
+  return p;
+}
 
 }  // namespace
 
@@ -54,13 +84,9 @@ bool json_scanner::in_object() const noexcept {
 }
 
 const char* json_scanner::scan_blanks(const char* p, const char* end) {
-  for (; p != end; ++p) {
-    if (*p == '\n' || *p == '\r')
-      saw_line_break_ |= depth_ > 0;
-    else if (*p != ' ' && *p != '\t')
-      break;
-  }
-  return p;
+  if (p == end || static_cast<unsigned char>(*p) > ' ') return p;
+  bool outside = false;
+  return behind_blanks(p, end, depth_ > 0 ? saw_line_break_ : outside);
 }
 
 void json_scanner::keep_key(const char* from, const char* to) {
@@ -74,19 +100,18 @@ void json_scanner::keep_key(const char* from, const char* to) {
   key_size_ = static_cast<std::uint8_t>(key_size_ + size);
 }
 
-void json_scanner::end_key() {
+void json_scanner::end_key(const char* from, const char* to) {
   current_member_ = -1;
-  if (key_size_ == key_too_long) return;
-  const std::string_view raw(key_.data(), key_size_);
-  std::string plain;
-  std::string_view key = raw;
-  if (raw.find('\\') != std::string_view::npos) {
-    plain = unescaped(raw);
-    key = plain;
+  std::string_view key(from, to);
+  if (key_size_ != 0) {  // its beginning came with an earlier feed
+    keep_key(from, to);
+    if (key_size_ == key_too_long) return;
+    key = {key_.data(), key_size_};
   }
-  const auto found = std::ranges::find(member_names, key);
-  if (found == member_names.end()) return;
-  const auto member = static_cast<int>(found - member_names.begin());
+  int member = member_called(key);
+  if (member < 0 && key.size() <= key_.size() && key.find('\\') != std::string_view::npos)
+    member = member_called(unescaped(key));
+  if (member < 0) return;
   const auto bit = static_cast<std::uint8_t>(1u << member);
   if ((envelope_.seen & bit) != 0)
     envelope_.duplicates |= bit;
@@ -103,6 +128,13 @@ bool json_scanner::feed(std::string_view bytes) {
   const char* key_from = begin;
   const auto at = [this, begin](const char* q) { return offset_ + static_cast<std::size_t>(q - begin); };
   state resume = state_;
+  // By way of a copy, so that `p` itself can stay in a register.
+  const auto scan = [&](bool (json_scanner::*token)(const char*&, const char*)) {
+    const char* q = p;
+    const bool ended = (this->*token)(q, end);
+    p = q;
+    return ended;
+  };
 
   switch (state_) {
     case state::value:
@@ -223,7 +255,9 @@ key_begins:
   key_from = p;
 
 on_string:
-  if (!scan_string(p, end)) {
+  // Most strings are plain to their end, and the end is here.
+  if (utf8_need_ == 0 && escape_ == 0) p = byte_search::string_special(p, end);
+  if ((p == end || *p != '"' || utf8_need_ != 0 || escape_ != 0) && !scan(&json_scanner::scan_string)) {
     if (fault_ != fault::none) goto failed;
     if (capturing()) keep_key(key_from, p);
     resume = state::string;
@@ -233,10 +267,7 @@ on_string:
     ++p;
     goto value_ends;
   }
-  if (depth_ == 1) {
-    keep_key(key_from, p);
-    end_key();
-  }
+  if (depth_ == 1) end_key(key_from, p);
   ++p;
 
 on_colon:
@@ -253,13 +284,13 @@ on_colon:
   goto on_value;
 
 on_number:
-  if (scan_number(p, end)) goto value_ends;
+  if (scan(&json_scanner::scan_number)) goto value_ends;
   if (fault_ != fault::none) goto failed;
   resume = state::number;
   goto suspend;
 
 on_literal:
-  if (scan_literal(p, end)) goto value_ends;
+  if (scan(&json_scanner::scan_literal)) goto value_ends;
   if (fault_ != fault::none) goto failed;
   resume = state::literal;
   goto suspend;

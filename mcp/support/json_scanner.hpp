@@ -89,7 +89,7 @@ class json_scanner {
   bool in_object() const noexcept;
   bool capturing() const noexcept { return in_key_ && depth_ == 1; }
   void keep_key(const char* from, const char* to);
-  void end_key();
+  void end_key(const char* from, const char* to);
   bool fail(fault f);
 
   // State is kept between feeds; see json_scanner.cpp for the machine.

@@ -4,8 +4,10 @@
 
 #include "mcp/support/byte_search.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace mcpbx::json_skip {
 namespace {
@@ -61,11 +63,20 @@ const char* container(const char* p, const char* end) noexcept {
   std::size_t depth = 0;
   bool in_string = false, open_escape = false;
 #if defined(__SSE2__)
-  for (; end - p >= block_size; p += block_size) {
-    const block_bits bits(p);
-    if (in_string && !open_escape && (bits.quote | bits.escape) == 0) {
+  for (const char* next = p; p != end; p = next) {
+    const bool whole = end - p >= block_size;
+    next = whole ? p + block_size : end;
+    // The last bytes are looked at in a block of their own, filled up with what means nothing: most containers are
+    // small, and byte by byte would be where the time goes.
+    std::array<char, block_size> last;
+    if (!whole) {
+      last.fill(' ');
+      std::memcpy(last.data(), p, static_cast<std::size_t>(end - p));
+    }
+    const block_bits bits(whole ? p : last.data());
+    if (whole && in_string && !open_escape && (bits.quote | bits.escape) == 0) {
       // In the middle of a long string: on to its next event, two comparisons for 16 bytes instead of four.
-      p = byte_search::quote_or_escape(p + block_size, end) - block_size;
+      next = byte_search::quote_or_escape(next, end);
       continue;
     }
     const std::uint64_t quotes = bits.quote & ~escaped_bytes(bits.escape, open_escape);
@@ -88,7 +99,7 @@ const char* container(const char* p, const char* end) noexcept {
         --depth;
     }
   }
-#endif
+#else
   for (; p != end; ++p) {
     if (open_escape) {
       open_escape = false;
@@ -104,6 +115,7 @@ const char* container(const char* p, const char* end) noexcept {
       --depth;
     }
   }
+#endif
   return end;
 }
 

@@ -110,7 +110,13 @@ void append_quoted(std::string& out, std::string_view text) {
 
 std::string quoted(std::string_view text) {
   std::string out;
-  append_quoted(out, text);
+  const char* const end = text.data() + text.size();
+  if (byte_search::string_special(text.data(), end) == end) {  // a method, a tool's name: nothing to escape
+    out.resize(text.size() + 2, '"');
+    std::copy(text.begin(), text.end(), out.begin() + 1);
+  } else {
+    append_quoted(out, text);
+  }
   return out;
 }
 

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <charconv>
+#include <iterator>
 
 namespace mcpbx {
 
@@ -22,9 +23,7 @@ result<raw_json> raw_json::parse(std::string_view text, int max_depth) {
 }
 
 raw_json raw_json::own(std::string_view checked_text) {
-  shared_bytes bytes = shared_bytes::copy(checked_text);
-  const std::string_view view = bytes.view();
-  return trusted(std::move(bytes), view);
+  return whole(shared_bytes::copy(checked_text));
 }
 
 raw_json raw_json::string(std::string_view text) {
@@ -68,6 +67,21 @@ std::optional<std::int64_t> raw_json::as_integer() const {
   return value;
 }
 
+void segments::append(raw_json piece) {
+  if (piece.empty()) return;
+  size_ += piece.text().size();
+  if (count_ < few_.size()) {
+    few_[count_++] = std::move(piece);
+    return;
+  }
+  if (count_ == few_.size()) {
+    many_.reserve(4 * few_.size());
+    many_.assign(std::make_move_iterator(few_.begin()), std::make_move_iterator(few_.end()));
+  }
+  many_.push_back(std::move(piece));
+  ++count_;
+}
+
 void segments::append_copy(std::string_view text) {
   append(raw_json::own(text));
 }
@@ -75,19 +89,17 @@ void segments::append_copy(std::string_view text) {
 std::string segments::str() const {
   std::string out;
   out.reserve(size_);
-  for (const raw_json& piece : pieces_) out += piece.text();
+  for (const raw_json& piece : pieces()) out += piece.text();
   return out;
 }
 
 raw_json segments::join() const {
-  if (pieces_.empty()) return {};
-  if (pieces_.size() == 1) return pieces_.front();
+  if (count_ == 0) return {};
+  if (count_ == 1) return pieces().front();
   byte_buffer out;
   out.reserve(size_);
-  for (const raw_json& piece : pieces_) out.append(piece.text());
-  shared_bytes bytes = out.take();
-  const std::string_view view = bytes.view();
-  return raw_json::trusted(std::move(bytes), view);
+  for (const raw_json& piece : pieces()) out.append(piece.text());
+  return raw_json::whole(out.take());
 }
 
 std::size_t for_each_element(const raw_json& array, const std::function<bool(raw_json)>& f) {

@@ -4,6 +4,7 @@
 #include "mcp/support/error.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace mcpbx {
@@ -29,6 +31,11 @@ class raw_json {
     r.owner_ = std::move(owner);
     r.view_ = view;
     return r;
+  }
+  /// A block that is one checked value from its first byte to its last.
+  static raw_json whole(shared_bytes block) noexcept {
+    const std::string_view view = block.view();
+    return trusted(std::move(block), view);
   }
   /// A value written in the source, such as `{}`; `text` must live for ever.
   static raw_json literal(std::string_view text) noexcept { return trusted({}, text); }
@@ -69,30 +76,42 @@ class raw_json {
 /// Pieces of text that leave one after another: how an edited message is written without being joined first.
 class segments {
  public:
-  void append(raw_json piece) {
-    if (piece.text().empty()) return;
-    size_ += piece.text().size();
-    if (pieces_.capacity() == 0) pieces_.reserve(8);  // one allocation for nearly every message
-    pieces_.push_back(std::move(piece));
+  segments() = default;
+  segments(const segments&) = default;
+  segments(segments&& other) noexcept
+      : few_(std::move(other.few_)),
+        many_(std::move(other.many_)),
+        count_(std::exchange(other.count_, 0)),
+        size_(std::exchange(other.size_, 0)) {}
+  segments& operator=(segments other) noexcept {
+    std::swap(few_, other.few_);
+    std::swap(many_, other.many_);
+    std::swap(count_, other.count_);
+    std::swap(size_, other.size_);
+    return *this;
   }
+  ~segments() = default;
+
+  void append(raw_json piece);
   /// Text in static storage.
   void append_literal(std::string_view text) { append(raw_json::literal(text)); }
   /// Copies `text`. Consecutive copies should be joined by the caller first.
   void append_copy(std::string_view text);
   void append(const segments& other) {
-    for (const auto& p : other.pieces_) append(p);
+    for (const auto& p : other.pieces()) append(p);
   }
   std::size_t size() const noexcept { return size_; }
-  bool empty() const noexcept { return pieces_.empty(); }
-  const std::vector<raw_json>& pieces() const noexcept { return pieces_; }
+  bool empty() const noexcept { return count_ == 0; }
+  std::span<const raw_json> pieces() const noexcept { return {many_.empty() ? few_.data() : many_.data(), count_}; }
   /// All pieces joined.
   std::string str() const;
   /// All pieces joined into one value that owns itself; the pieces must form one well-formed value.
   raw_json join() const;
 
  private:
-  std::vector<raw_json> pieces_;
-  std::size_t size_ = 0;
+  std::array<raw_json, 3> few_;  // all pieces, while they fit: nearly every message has no more
+  std::vector<raw_json> many_;   // all pieces, once they do not
+  std::size_t count_ = 0, size_ = 0;
 };
 
 /// One level of a JSON object, opened for reading and editing. Members that are not touched keep their bytes, their
@@ -142,6 +161,21 @@ class raw_object {
   std::vector<member> members_;
   bool edited_ = false;
 };
+
+/// As read_members below, with as many values as keys.
+result<void> read_members(const raw_json& object, std::span<const std::string_view> keys, std::span<raw_json> values);
+/// The values of the members of a checked object that are called `keys`, in that order, absent where there is none: for
+/// looking at what need not be edited, in one walk that allocates nothing. Refuses what raw_object::open(object, keys)
+/// refuses. The values have no owner: they are views into `object`; object.slice(v.text()) is one to keep.
+template <std::size_t N>
+result<std::array<raw_json, N>> read_members(const raw_json& object, const std::string_view (&keys)[N]) {
+  result<std::array<raw_json, N>> values;
+  if (auto read = read_members(object, keys, *values); !read) values = std::unexpected(std::move(read.error()));
+  return values;
+}
+
+/// `whole` with the bytes of `part`, a value inside of it, replaced.
+raw_json with_replaced(const raw_json& whole, std::string_view part, std::string_view replacement);
 
 /// Calls `f(element)` for each element of a checked JSON array; `f` returns false to stop early. Elements are slices.
 /// Returns the number of elements visited; 0 for a value that is not an array.

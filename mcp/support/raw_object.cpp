@@ -4,6 +4,7 @@
 #include "mcp/support/json_skip.hpp"
 #include "mcp/support/raw_json.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -24,13 +25,22 @@ class member_walk {
   }
 
   std::string_view key, value;  // tokens of the member that next() found
+  bool key_has_escapes = false;
+
+  bool key_is(std::string_view name) const {
+    if (key_has_escapes) return unescaped_key_is(name);
+    return key.size() == name.size() + 2 && key.substr(1, name.size()) == name;
+  }
 
   /// False behind the last member, and for text that is not what it should be.
   bool next() {
     if (done_ || broken_) return false;
     broken_ = true;  // until the member turns out to be whole
     if (p_ == end_ || *p_ != '"') return false;
-    const char* const key_end = json_skip::string(p_, end_);
+    const char* const first_special = byte_search::quote_or_escape(p_ + 1, end_);
+    key_has_escapes = first_special != end_ && *first_special == '\\';
+    const char* const key_end =
+        key_has_escapes || first_special == end_ ? json_skip::string(p_, end_) : first_special + 1;
     key = {p_, static_cast<std::size_t>(key_end - p_)};
     if (key.size() < 2 || key.back() != '"') return false;
     p_ = byte_search::skip_blanks(key_end, end_);
@@ -53,6 +63,7 @@ class member_walk {
   bool broken() const { return broken_; }
 
  private:
+  [[gnu::noinline]] bool unescaped_key_is(std::string_view name) const { return unescaped(key) == name; }
   void ended() {
     done_ = true;
     broken_ = p_ + 1 != end_;
@@ -61,13 +72,6 @@ class member_walk {
   const char* end_;
   bool done_ = false, broken_ = false;
 };
-
-bool key_is(std::string_view token, std::string_view key) {
-  const std::string_view inside = token.substr(1, token.size() - 2);
-  if (inside == key) return inside.find('\\') == std::string_view::npos;
-  // An escape only ever makes a key longer.
-  return inside.size() > key.size() && inside.find('\\') != std::string_view::npos && unescaped(token) == key;
-}
 
 }  // namespace
 
@@ -196,12 +200,37 @@ raw_json raw_object::json() const {
   return edited_ ? build().join() : original_;
 }
 
+result<void> read_members(const raw_json& object, std::span<const std::string_view> keys, std::span<raw_json> values) {
+  if (!object.is_object()) return fail(errc::invalid_argument, "an object is expected here");
+  member_walk walk(object.text());
+  while (walk.next()) {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (!walk.key_is(keys[i])) continue;
+      if (!values[i].empty()) return fail(errc::invalid_argument, "duplicate member " + quoted(keys[i]));
+      values[i] = raw_json::literal(walk.value);
+    }
+  }
+  if (walk.broken()) return fail(errc::parse, "an object with broken members cannot be edited");
+  return {};
+}
+
+raw_json with_replaced(const raw_json& whole, std::string_view part, std::string_view replacement) {
+  const std::string_view text = whole.text();
+  const auto begin = static_cast<std::size_t>(part.data() - text.data());
+  byte_buffer out;
+  char* end = out.extend(text.size() - part.size() + replacement.size());
+  end = std::copy_n(text.data(), begin, end);
+  end = std::copy(replacement.begin(), replacement.end(), end);
+  std::copy(text.begin() + static_cast<std::ptrdiff_t>(begin + part.size()), text.end(), end);
+  return raw_json::whole(out.take());
+}
+
 raw_json find_member(const raw_json& object, std::string_view key) {
   raw_json found;
   std::string_view value;
   member_walk walk(object.text());
   while (walk.next())
-    if (key_is(walk.key, key)) value = walk.value;
+    if (walk.key_is(key)) value = walk.value;
   if (!value.empty()) found = object.slice(value);
   return found;
 }

@@ -8,23 +8,41 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace mcpbx {
 namespace {
 
-std::atomic<std::size_t> owned{0};
+std::atomic<std::ptrdiff_t> owned{0};
 std::atomic<std::size_t> bound{std::size_t{512} << 20};
+
+/// What a thread has added and taken away since it last told the others. Nearly everything happens on the speaking
+/// thread, a dozen times for each call, and a locked addition costs as much as dozens of others.
+struct tally {
+  static constexpr std::ptrdiff_t most = std::ptrdiff_t{64} << 10;
+  std::ptrdiff_t untold = 0;
+
+  ~tally() { tell(); }
+  void add(std::ptrdiff_t n) noexcept {
+    untold += n;
+    if (untold > most || untold < -most) tell();
+  }
+  void tell() noexcept { owned.fetch_add(std::exchange(untold, 0), std::memory_order_relaxed); }
+};
+constinit thread_local tally mine;
 
 }  // namespace
 
 void byte_account::add(std::size_t n) noexcept {
-  owned.fetch_add(n, std::memory_order_relaxed);
+  mine.add(static_cast<std::ptrdiff_t>(n));
 }
 void byte_account::sub(std::size_t n) noexcept {
-  owned.fetch_sub(n, std::memory_order_relaxed);
+  mine.add(-static_cast<std::ptrdiff_t>(n));
 }
 std::size_t byte_account::total() noexcept {
-  return owned.load(std::memory_order_relaxed);
+  // Below zero while another thread has not told yet that it took on what this one let go of.
+  const std::ptrdiff_t known = owned.load(std::memory_order_relaxed) + mine.untold;
+  return known > 0 ? static_cast<std::size_t>(known) : 0;
 }
 std::size_t byte_account::limit() noexcept {
   return bound.load(std::memory_order_relaxed);
@@ -91,8 +109,12 @@ void shared_bytes::retain_block() const noexcept {
 }
 
 void shared_bytes::release_block() noexcept {
-  // The last owner must see everything that the others did with the block before it frees it.
-  if (std::atomic_ref(block_->references).fetch_sub(1, std::memory_order_acq_rel) == 1) block::free(block_);
+  // The last owner must see everything that the others did with the block before it frees it. A sole owner knows that
+  // it is the last, since nobody else can make another: most blocks have no second one, and a look is cheaper than a
+  // locked subtraction.
+  std::atomic_ref references(block_->references);
+  if (references.load(std::memory_order_acquire) == 1 || references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    block::free(block_);
   block_ = nullptr;
 }
 
@@ -108,14 +130,17 @@ void byte_buffer::reserve(std::size_t bytes) {
 }
 
 void byte_buffer::append(std::string_view text) {
-  if (text.empty()) return;
-  const std::size_t before = size(), needed = before + text.size();
+  if (!text.empty()) std::memcpy(extend(text.size()), text.data(), text.size());
+}
+
+char* byte_buffer::extend(std::size_t bytes) {
+  const std::size_t before = size(), needed = before + bytes;
   if (block_ == nullptr || needed > block_->capacity) {
     const std::size_t capacity = block_ == nullptr ? 0 : block_->capacity;
     reserve(std::max(needed, capacity + capacity / 2));
   }
-  std::memcpy(block_->bytes() + before, text.data(), text.size());
   block_->size = needed;
+  return block_->bytes() + before;
 }
 
 void byte_buffer::truncate(std::size_t bytes) {

@@ -7,7 +7,8 @@
 
 namespace mcpbx {
 
-/// The accountant: how many bytes all shared_bytes and counted queues hold now. Relaxed atomics; any thread.
+/// The accountant: how many bytes all shared_bytes and counted queues hold now. Any thread; each keeps up to 64 KiB to
+/// itself before it tells the others, so what they see may be off by as much.
 class byte_account {
  public:
   static void add(std::size_t n) noexcept;
@@ -76,6 +77,8 @@ class byte_buffer {
   ~byte_buffer();
 
   void append(std::string_view text);
+  /// Room for `bytes` more at the end, which the caller fills at once: for many small pieces of a known size.
+  char* extend(std::size_t bytes);
   void append(char c) { append(std::string_view(&c, 1)); }
   void reserve(std::size_t bytes);
   void truncate(std::size_t bytes);

@@ -1,5 +1,6 @@
 // The keeper: one loop over the control socket and the deaths of children. It holds nothing worth losing; when it goes,
 // everything below it goes too.
+#include "mcp/support/heap.hpp"
 #include "mcp/transport/control_channel.hpp"
 #include "mcp/transport/keeper.hpp"
 #include "mcp/transport/process_tree.hpp"
@@ -185,6 +186,7 @@ class keeper_loop {
   const int deaths_fd = ::signalfd(-1, &deaths, SFD_CLOEXEC | SFD_NONBLOCK);
   try {
     keeper_loop loop(control_at, deaths_fd);
+    forget_program_pages();  // of what the daemon's start has touched, the keeper needs next to nothing
     if (deaths_fd >= 0) loop.run();
     loop.end_all();
   } catch (...) {

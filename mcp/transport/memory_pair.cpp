@@ -98,7 +98,7 @@ class memory_end final : public std::enable_shared_from_this<memory_end>, privat
     framer_.reset();
     if (events_) events_->on_closed(why);
   }
-  void on_message(message m) override {
+  void on_message(message&& m) override {
     if (!ended_) events_->on_message(std::move(m));
   }
   void on_fault(line_fault f) override {
@@ -122,7 +122,7 @@ class memory_handle final : public transport {
   memory_handle& operator=(const memory_handle&) = delete;
 
   void start(transport_events& events) override { end_->start(events); }
-  void send(segments text) override { end_->send(text); }
+  void send(const segments& text) override { end_->send(text); }
   std::size_t unsent() const noexcept override { return end_->unsent(); }
   void pause_reading(bool paused) override { end_->pause_reading(paused); }
   void finish_sending() override { end_->finish_sending(); }

@@ -141,7 +141,7 @@ void stream_core::end_of_stream() {
   report_end({errc::unavailable, "the other side closed the connection"});
 }
 
-void stream_core::on_message(message m) {
+void stream_core::on_message(message&& m) {
   if (!ended_) events_->on_message(std::move(m));
 }
 

@@ -34,7 +34,7 @@ class stream_core final : public std::enable_shared_from_this<stream_core>, priv
   void drain(std::function<void()> done);
 
  private:
-  void on_message(message m) override;
+  void on_message(message&& m) override;
   void on_fault(line_fault f) override;
 
   void wait_readable();
@@ -80,7 +80,7 @@ class stream_handle final : public transport {
   stream_handle& operator=(const stream_handle&) = delete;
 
   void start(transport_events& events) override { core_->start(events); }
-  void send(segments text) override { core_->send(text); }
+  void send(const segments& text) override { core_->send(text); }
   std::size_t unsent() const noexcept override { return core_->unsent(); }
   void pause_reading(bool paused) override { core_->pause_reading(paused); }
   void finish_sending() override { core_->finish_sending(); }

@@ -29,7 +29,7 @@ class transport {
   /// Queues one message (without a line break). It leaves with everything queued in the same turn, in one write.
   /// After the end it is dropped silently; but after an end of stream the sending side stays open until close(), since
   /// a caller that has said all it had to say may still wait for answers.
-  virtual void send(segments text) = 0;
+  virtual void send(const segments& text) = 0;
   /// Bytes queued and not yet taken by the system.
   virtual std::size_t unsent() const noexcept = 0;
   /// Stops or resumes reading; a peer that is not read is slowed down by the system's own buffers.

@@ -37,23 +37,23 @@ void write_queue::push(const segments& message) {
   const std::size_t owned_before = owned_;
   for (const auto& p : message.pieces()) {
     if (p.text().size() < reference_from) {
-      append(p.text());
+      chunk_for(p.text().size()).append(p.text());
     } else {
       pieces_.push_back({{}, p});
       size_ += p.text().size();
     }
   }
-  append("\n");
+  chunk_for(1).push_back('\n');
   byte_account::add(owned_ - owned_before);
 }
 
-void write_queue::append(std::string_view bytes) {
+std::string& write_queue::chunk_for(std::size_t bytes) {
   // A chunk never grows past its first allocation: what is larger than the rest of it starts the next one.
-  if (pieces_.empty() || pieces_.back().reference || pieces_.back().text.size() + bytes.size() > chunk_bytes)
+  if (pieces_.empty() || pieces_.back().reference || pieces_.back().text.size() + bytes > chunk_bytes)
     pieces_.push_back({take_chunk(), {}});
-  pieces_.back().text.append(bytes);
-  size_ += bytes.size();
-  owned_ += bytes.size();
+  size_ += bytes;
+  owned_ += bytes;
+  return pieces_.back().text;
 }
 
 std::size_t write_queue::gather(iovec* into, std::size_t capacity) const {

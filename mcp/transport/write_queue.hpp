@@ -40,7 +40,8 @@ class write_queue {
     raw_json reference;
     std::string_view view() const { return reference ? reference.text() : std::string_view(text); }
   };
-  void append(std::string_view bytes);
+  /// The chunk that the next `bytes` go to; they count as added.
+  std::string& chunk_for(std::size_t bytes);
   void release(piece& p);
   std::deque<piece> pieces_;
   std::size_t front_sent_ = 0;  // bytes of the first piece that have left

@@ -24,7 +24,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
 
   const raw_json unchecked = raw_json::own(text);
-  auto any = raw_object::open(unchecked);
+  auto any = raw_object::open(unchecked, {"a", "b"});
+  const auto read = read_members(unchecked, {"a", "b"});
+  require(any.has_value() == read.has_value());
+  if (read) require((*read)[0].text() == any->find("a").text() && (*read)[1].text() == any->find("b").text());
   (void)find_member(unchecked, "a");
   for_each_element(unchecked, [](const raw_json&) { return true; });
   (void)mcpbx::unescaped(text);

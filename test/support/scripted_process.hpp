@@ -84,11 +84,10 @@ class scripted_process : public std::enable_shared_from_this<scripted_process> {
   void exit(int status) { end({false, status}); }
   void die(int signal_number) { end({true, signal_number}); }
   void answer(const mcp::message& request, std::string_view result) {
-    say("{\"jsonrpc\":\"2.0\",\"id\":" + std::string(request.id.token().text()) + ",\"result\":" + std::string(result) +
-        "}");
+    say("{\"jsonrpc\":\"2.0\",\"id\":" + std::string(request.id.token()) + ",\"result\":" + std::string(result) + "}");
   }
   void refuse(const mcp::message& request, int code, std::string_view text, std::string_view data = {}) {
-    say("{\"jsonrpc\":\"2.0\",\"id\":" + std::string(request.id.token().text()) +
+    say("{\"jsonrpc\":\"2.0\",\"id\":" + std::string(request.id.token()) +
         ",\"error\":{\"code\":" + std::to_string(code) + ",\"message\":" + quoted(text) +
         (data.empty() ? "" : ",\"data\":" + std::string(data)) + "}}");
   }
@@ -271,7 +270,7 @@ class scripted_launcher final : public mcp::process_launcher {
     connection(const connection&) = delete;
     connection& operator=(const connection&) = delete;
     void start(mcp::transport_events& events) override { process_->connect(events); }
-    void send(segments text) override { process_->take(text.str()); }
+    void send(const segments& text) override { process_->take(text.str()); }
     std::size_t unsent() const noexcept override { return process_->unsent(); }
     void pause_reading(bool) override {}
     void finish_sending() override { process_->stdin_ends(); }
@@ -343,7 +342,7 @@ inline script modern_script(std::vector<std::string> tools = {"echo"},
           m,
           R"({"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"ttlMs":0,"cacheScope":"private"})");
     } else if (m.method() == "subscriptions/listen") {
-      const std::string id(m.id.token().text());
+      const std::string id(m.id.token());
       p.say(
           R"({"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":)" +
           id + R"(},"notifications":{"toolsListChanged":true}}})");

@@ -27,14 +27,14 @@ struct fixture final : outgoing_queue::owner, event_stream::owner {
   void on_ready(const std::shared_ptr<event_stream>& s, bool growing) override { queue.ready(s, growing); }
   void on_end(event_stream& s) override {
     segments answer;
-    answer.append_copy("answer to " + std::string(s.reply().id().token().text()) + ": ");
+    answer.append_copy("answer to " + std::string(s.reply().id().token()) + ": ");
     answer.append(s.result());
     queue.push(std::move(answer));
   }
   std::shared_ptr<event_stream> stream(int id, run_feed::wish w = {}) {
     event_stream::owner& told = *this;
     auto s = std::make_shared<event_stream>(
-        told, mcp::reply_once(std::make_shared<mcp::open_request>(nullptr, mcp::rpc_id::number(id), 1)), feed->run());
+        told, mcp::reply_once(new mcp::open_request(nullptr, mcp::rpc_id::number(id), 1)), feed->run());
     s->read(*feed, w);
     return s;
   }

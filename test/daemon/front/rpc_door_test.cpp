@@ -482,7 +482,7 @@ TEST_CASE("G18: a thousand callers are served and one with ten thousand requests
   auto o = door_fixture::make_options();
   door_fixture f(o);
   struct end final : mcp::transport_events {
-    void on_message(mcp::message m) override {
+    void on_message(mcp::message&& m) override {
       if (!m.error.empty()) ++errors;
       ++answers;
     }

@@ -121,7 +121,7 @@ class scripted_client final : public mcp::client {
   const std::string& name() const override { return name_; }
   mcp::era era() const override { return mcp::era::legacy; }
 
-  ticket call(mcp::server_call c) override {
+  ticket call(mcp::server_call&& c) override {
     const auto t = ++last_;
     params.emplace_back(c.params.text());
     note_("call " + find_member(c.params, "name").as_string().value_or("?"));
@@ -139,9 +139,9 @@ class scripted_client final : public mcp::client {
     finish_later(t, mcp::call_outcome::failed(errc::cancelled, "cancelled"));
   }
   void finish_later(ticket t, mcp::call_outcome outcome) {
-    asio::post(context_, [this, t, outcome = std::move(outcome)] {
+    asio::post(context_, [this, t, outcome = std::move(outcome)]() mutable {
       auto node = open.extract(t);
-      if (!node.empty()) node.mapped().done(outcome);
+      if (!node.empty()) node.mapped().done(std::move(outcome));
     });
   }
   void release(std::string_view text = "fine") {

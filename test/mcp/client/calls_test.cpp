@@ -59,7 +59,7 @@ TEST_CASE("G1: half a line before the exit does not hide the exit") {
   supervisor_rig r;
   r.start("git", legacy_script({"echo"}, [](scripted_process& p, const message& m) {
             if (m.method() != "tools/call") return false;
-            p.say_bytes("{\"jsonrpc\":\"2.0\",\"id\":" + std::string(m.id.token().text()) + ",\"result\":{\"cont");
+            p.say_bytes("{\"jsonrpc\":\"2.0\",\"id\":" + std::string(m.id.token()) + ",\"result\":{\"cont");
             p.die(SIGABRT);
             return true;
           }));
@@ -169,7 +169,7 @@ TEST_CASE("G14: an answer of the wrong shape fails its call at once and names th
   r.launcher.last().say(R"({"jsonrpc":"2.0","id":)" + std::to_string(5) + R"(,"result":{},"error":{}})");
   r.turn();
   CHECK(malformed.failed());
-  CHECK(malformed.text().find("tool server \"srv\": tools/call echo: the answer breaks the protocol") == 0);
+  CHECK(malformed.text().find("tool server \"srv\": tools/call echo was answered against the protocol") == 0);
 }
 
 TEST_CASE("an error of the server passes as it came") {
@@ -363,7 +363,7 @@ TEST_CASE("a handler may call again from inside its own outcome") {
   std::function<void()> next = [&] {
     server_call c;
     c.params = raw_json::literal(R"({"name":"echo"})");
-    c.what = "tools/call echo";
+    c.name = "echo";
     c.done = [&](const call_outcome& o) {
       CHECK(o.type == call_outcome::kind::result);
       if (++rounds < 1000) next();
@@ -494,7 +494,7 @@ TEST_CASE(
   const auto ask = [&](std::string name, const void* asker, bool listens = true) {
     server_call s;
     s.params = raw_json::literal(R"({"name":"echo"})");
-    s.what = "tools/call echo";
+    s.name = "echo";
     s.asker = asker;
     if (listens)
       s.log = [&heard, name](const raw_json& params) {

@@ -39,8 +39,7 @@ script doomed(const script& healthy, int step, fate f) {
         return;
       case fate::garbage:
         p.say("not json");
-        p.say("{\"jsonrpc\":\"2.0\",\"id\":" + std::string(m.id.token().text().empty() ? "0" : m.id.token().text()) +
-              "}");
+        p.say("{\"jsonrpc\":\"2.0\",\"id\":" + std::string(m.id.token().empty() ? "0" : m.id.token()) + "}");
         return;
     }
   };

@@ -90,9 +90,12 @@ TEST_CASE("stderr becomes one log line per line, whatever its pieces, and no lin
 TEST_CASE("the window counts requests until they are written and sees when nobody reads") {
   write_window w;
   CHECK(w.next_time() == never);
-  w.sent(100, true, start);
-  w.sent(50, false, start);
-  w.sent(100, true, start);
+  CHECK(w.idle());
+  w.begin(start);
+  w.sent(100, true);
+  w.sent(50, false);
+  w.sent(100, true);
+  CHECK_FALSE(w.idle());
   CHECK(w.requests(250) == 2);
   CHECK(w.requests(151) == 2);
   CHECK(w.requests(150) == 1);
@@ -102,6 +105,7 @@ TEST_CASE("the window counts requests until they are written and sees when nobod
   CHECK_FALSE(w.stalled(1, start + milliseconds(59'999)));
   CHECK(w.stalled(1, start + milliseconds(60'000)));
   w.drained();
+  CHECK(w.idle());
   CHECK(w.next_time() == never);
   CHECK(w.requests(0) == 0);
 }

@@ -71,39 +71,34 @@ TEST_CASE("G14: malformed answers with a readable id fail at once") {
 }
 
 TEST_CASE("G14: results of tools/call must have their shape") {
-  const auto check = [](std::string_view value, era e) {
-    call_outcome o;
-    o.type = call_outcome::kind::result;
-    o.value = raw_json::own(value);
-    return checked_tool_outcome(std::move(o), e);
-  };
+  const auto check = [](std::string_view value, era e) { return tool_result_fault(raw_json::own(value), e); };
   for (const auto* good : {R"({"content":[]})", R"({"content":[],"isError":true,"resultType":"whatever"})"})
-    CHECK(check(good, era::legacy).type == call_outcome::kind::result);
+    CHECK_FALSE(check(good, era::legacy));
   for (const auto* bad : {"{}", R"({"content":"x"})", R"({"content":[],"isError":"no"})",
                           R"({"content":[],"content":[]})", R"({"structuredContent":{}})"}) {
     CAPTURE(bad);
-    const auto o = check(bad, era::legacy);
-    CHECK(o.type == call_outcome::kind::failed);
-    CHECK(o.failure.code == errc::protocol);
-    CHECK(o.failure.message.find("wrong shape") != std::string::npos);
+    const auto fault = check(bad, era::legacy);
+    REQUIRE(fault);
+    CHECK(fault->code == errc::protocol);
+    CHECK(fault->message.find("wrong shape") != std::string::npos);
   }
-  CHECK(check(R"({"resultType":"complete","structuredContent":[1]})", era::modern).type == call_outcome::kind::result);
-  CHECK(check(R"({"content":[]})", era::modern).type == call_outcome::kind::result);
-  CHECK(check(R"({"content":[],"resultType":"task"})", era::modern).failure.message.find("\"task\"") !=
-        std::string::npos);
+  CHECK_FALSE(check(R"({"resultType":"complete","structuredContent":[1]})", era::modern));
+  CHECK_FALSE(check(R"({"content":[]})", era::modern));
+  const auto task = check(R"({"content":[],"resultType":"task"})", era::modern);
+  REQUIRE(task);
+  CHECK(task->message.find("\"task\"") != std::string::npos);
 }
 
 TEST_CASE("a question of a modern server ends the call with what was asked") {
-  call_outcome o;
-  o.type = call_outcome::kind::result;
-  o.value = raw_json::literal(
+  const auto result = raw_json::literal(
       R"({"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"Which\u001b one?"}}},"requestState":"x"})");
-  const auto out = checked_tool_outcome(o, era::modern);
-  CHECK(out.failure.code == errc::peer);
-  CHECK(out.failure.message ==
+  const auto fault = tool_result_fault(result, era::modern);
+  REQUIRE(fault);
+  CHECK(fault->code == errc::peer);
+  CHECK(fault->message ==
         "asks for input before it goes on (elicitation/create \"Which one?\"); this version of mcpbx cannot pass "
         "questions on");
-  CHECK(checked_tool_outcome(o, era::legacy).failure.code == errc::protocol);  // no content
+  CHECK(tool_result_fault(result, era::legacy)->code == errc::protocol);  // no content
 }
 
 TEST_CASE("G6: progress is asked for only when wanted and cannot keep a call alive for ever") {

@@ -98,8 +98,10 @@ class session_rig final : public mcp::session_events {
   };
   mcp::call_number call(outcome_box& box, std::string_view params = R"({"name":"echo"})", bool progress = false,
                         mcp::call_limits limits = {}) {
+    mcp::server_call c;
+    c.params = raw_json::own(params);
     auto n = core.call(
-        "tools/call", raw_json::own(params), {}, "tools/call echo", limits, now,
+        c, limits, now,
         [&box](mcp::call_outcome o) {
           ++box.times;
           box.last = std::move(o);
@@ -111,7 +113,7 @@ class session_rig final : public mcp::session_events {
     return *n;
   }
 
-  void session_send(segments text) override { sent.push_back(text.str()); }
+  void session_send(const segments& text) override { sent.push_back(text.str()); }
   std::size_t session_unsent() const override { return unsent; }
   void session_ready() override { ++ready; }
   void session_refused(const error& why) override { refused = why.message; }

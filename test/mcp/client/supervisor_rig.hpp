@@ -72,7 +72,7 @@ struct supervisor_rig {
                            std::optional<mcp::call_limits> limits = {}) {
     mcp::server_call s;
     s.params = raw_json::own(params);
-    s.what = "tools/call echo";
+    s.name = "echo";
     s.limits = limits;
     s.done = [&box](mcp::call_outcome o) {
       ++box.times;

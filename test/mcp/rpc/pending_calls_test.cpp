@@ -32,7 +32,7 @@ struct fixture {
 
   call_number open(std::string name, call_limits limits = {}, pending_calls::progress_handler progress = {}) {
     return calls.open(
-        "tools/call " + name, limits, now,
+        limits, now,
         [this, name](const call_outcome& o) {
           ended.push_back(name + ": " +
                           (o.type == call_outcome::kind::failed
@@ -101,7 +101,7 @@ TEST_CASE_FIXTURE(fixture, "an answer to a call that ended long ago is late") {
 TEST_CASE_FIXTURE(fixture, "G14: a malformed answer with a readable id ends its call at once") {
   open("a");
   CHECK(calls.answer_malformed(rpc_id::number(1), "member \"result\" must be an object"));
-  CHECK(ended == list{"a: protocol tools/call a: the answer breaks the protocol: member \"result\" must be an object"});
+  CHECK(ended == list{"a: protocol was answered against the protocol: member \"result\" must be an object"});
   CHECK_FALSE(calls.answer_malformed(rpc_id::number(1), "again"));
   CHECK_FALSE(calls.answer_malformed({}, "no id"));
   CHECK(calls.counts().duplicate == 1);
@@ -114,8 +114,7 @@ TEST_CASE_FIXTURE(fixture, "G14: a result that is no object ends its call as a b
     ended.clear();
     const auto n = open("a");
     CHECK(calls.answer(response(std::to_string(n), "\"result\":" + std::string(result))));
-    CHECK(ended ==
-          list{"a: protocol tools/call a: the answer breaks the protocol: member \"result\" must be an object"});
+    CHECK(ended == list{"a: protocol was answered against the protocol: member \"result\" must be an object"});
   }
 }
 
@@ -125,7 +124,7 @@ TEST_CASE_FIXTURE(fixture, "G5: a call without a sign of life ends at its idle l
   CHECK(calls.expire(now + seconds(60) - milliseconds(1)).empty());
   CHECK(ended.empty());
   CHECK(calls.expire(now + seconds(60)) == numbers{1});
-  CHECK(ended == list{"a: timed_out tools/call a gave no sign of life for 60 s"});
+  CHECK(ended == list{"a: timed_out gave no sign of life for 60 s"});
   CHECK(calls.counts().timed_out == 1);
   CHECK(calls.next_deadline() == never);
   CHECK(calls.expire(now + hours(1)).empty());
@@ -143,7 +142,7 @@ TEST_CASE_FIXTURE(fixture, "G6: progress cannot move the hard limit") {
   CHECK(gone == numbers{1});
   CHECK(now == time_point{} + seconds(60));
   CHECK(heard == 11);
-  CHECK(ended == list{"a: timed_out tools/call a has not ended within its limit of 60 s"});
+  CHECK(ended == list{"a: timed_out has not ended within its limit of 60 s"});
 }
 
 TEST_CASE_FIXTURE(fixture, "G5: deadlines that moved or went are not missed") {
@@ -157,7 +156,7 @@ TEST_CASE_FIXTURE(fixture, "G5: deadlines that moved or went are not missed") {
   CHECK(calls.expire(now + seconds(19)).empty());
   CHECK(calls.next_deadline() == now + milliseconds(20'500));
   CHECK(calls.expire(now + seconds(21)) == numbers{2});
-  CHECK(ended.back() == "b: timed_out tools/call b gave no sign of life for 20500 ms");
+  CHECK(ended.back() == "b: timed_out gave no sign of life for 20500 ms");
 }
 
 TEST_CASE_FIXTURE(fixture, "limits beyond the end of time are no limits") {
@@ -181,12 +180,12 @@ TEST_CASE_FIXTURE(fixture, "G13: progress with a foreign token moves nothing") {
 TEST_CASE_FIXTURE(fixture, "handlers may open and close calls while they run") {
   std::vector<std::string> log;
   call_number second = 0;
-  calls.open("a", {}, now, [&](const call_outcome&) {
+  calls.open({}, now, [&](const call_outcome&) {
     log.emplace_back("a");
     for (int i = 0; i < 1000; ++i) second = open("many");
     CHECK(calls.close(2, call_outcome::failed(errc::cancelled, "")));
   });
-  calls.open("b", {}, now, [&](const call_outcome&) { log.emplace_back("b"); });
+  calls.open({}, now, [&](const call_outcome&) { log.emplace_back("b"); });
   CHECK(calls.answer(response("1")));
   CHECK(log == list{"a", "b"});
   CHECK(calls.contains(second));
@@ -208,7 +207,7 @@ TEST_CASE_FIXTURE(fixture, "a progress handler may end its own call") {
 }
 
 TEST_CASE_FIXTURE(fixture, "a call that ends while others expire is ended once") {
-  calls.open("a", {.idle = seconds(1)}, now,
+  calls.open({.idle = seconds(1)}, now,
              [&](const call_outcome&) { calls.close(2, call_outcome::failed(errc::cancelled, "by a")); });
   open("b", {.idle = seconds(1)});
   CHECK(calls.expire(now + seconds(1)) == numbers{1});
@@ -218,7 +217,7 @@ TEST_CASE_FIXTURE(fixture, "a call that ends while others expire is ended once")
 
 TEST_CASE_FIXTURE(fixture, "closing all ends every open call in order and none opened meanwhile") {
   open("a");
-  calls.open("b", {}, now, [&](const call_outcome&) {
+  calls.open({}, now, [&](const call_outcome&) {
     ended.emplace_back("b");
     open("d");
   });

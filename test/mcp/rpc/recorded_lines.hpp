@@ -14,7 +14,7 @@ struct recorded_lines : mcp::line_sink {
   std::vector<mcp::line_fault> faults;
   std::string log;  // everything in order, for comparing
 
-  void on_message(mcp::message m) override {
+  void on_message(mcp::message&& m) override {
     log += "message " + std::string(m.whole.text()) + " id=" + m.id.key() + " method=" + std::string(m.method()) +
            " params=" + std::string(m.params.text()) + " result=" + std::string(m.result.text()) + "\n";
     messages.push_back(std::move(m));

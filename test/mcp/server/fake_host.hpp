@@ -24,7 +24,7 @@ class fake_client final : public mcp::client {
   explicit fake_client(std::string name, mcp::era era = mcp::era::legacy) : name_(std::move(name)), era_(era) {}
   const std::string& name() const override { return name_; }
   mcp::era era() const override { return era_; }
-  ticket call(mcp::server_call c) override {
+  ticket call(mcp::server_call&& c) override {
     calls.push_back(std::move(c));
     return calls.size();
   }
@@ -76,8 +76,8 @@ class fake_recorder final : public mcp::call_recorder {
 /// Around one session (or several: each has its own).
 class fake_host final : public mcp::caller_host {
  public:
-  void send(segments text) override { sent.push_back(text.str()); }
-  void send_progress(std::uint64_t, segments text) override { sent.push_back(text.str()); }
+  void send(const segments& text) override { sent.push_back(text.str()); }
+  void send_progress(std::uint64_t, const segments& text) override { sent.push_back(text.str()); }
   void send_list_changed() override { sent.emplace_back("list_changed"); }
   mcp::catalog_ptr tools() const override { return catalog; }
   result<void> admit_call() const override {
@@ -134,7 +134,7 @@ class fake_caller final : public mcp::line_sink {
     say(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
     host.sent.clear();
   }
-  void on_message(mcp::message m) override { session.on_message(std::move(m)); }
+  void on_message(mcp::message&& m) override { session.on_message(std::move(m)); }
   void on_fault(mcp::line_fault f) override { session.on_fault(f); }
 
   fake_host host;

@@ -121,6 +121,29 @@ TEST_CASE("segments join without empty pieces") {
   CHECK(segments().join().empty());
 }
 
+TEST_CASE("segments keep any number of pieces in order when they are copied and moved") {
+  std::string expected;
+  segments all;
+  for (int n = 0; n < 20; ++n) {
+    CHECK(all.pieces().size() == static_cast<std::size_t>(n));
+    CHECK(all.size() == expected.size());
+    CHECK(all.str() == expected);
+    segments copy = all;
+    segments moved = std::move(copy);
+    CHECK(moved.str() == expected);
+    CHECK(copy.empty());
+    CHECK(copy.size() == 0);
+    copy.append_literal("x");
+    CHECK(copy.str() == "x");
+    copy = moved;
+    moved = std::move(all);
+    all = std::move(moved);
+    CHECK(copy.join().text() == expected);
+    all.append_copy(std::to_string(n));
+    expected += std::to_string(n);
+  }
+}
+
 TEST_CASE("the elements of an array are visited as slices until told to stop") {
   const auto elements = [](std::string_view text, std::size_t most = 99) {
     std::vector<std::string> seen;

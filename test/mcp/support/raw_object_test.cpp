@@ -134,6 +134,51 @@ TEST_CASE("G12: opening text that nobody checked is safe") {
   }
 }
 
+TEST_CASE("members that are only read are found and refused as when the object is opened") {
+  const auto json = raw_json::own(R"({"a":1, "\u0062" : {"a":2},"c\\":[3],"d":null})");
+  const auto found = read_members(json, {"b", "a", "c\\", "e"});
+  REQUIRE(found);
+  CHECK((*found)[0].text() == "{\"a\":2}");
+  CHECK((*found)[1].text() == "1");
+  CHECK((*found)[2].text() == "[3]");
+  CHECK((*found)[3].empty());
+  // Views, without a share in the bytes.
+  CHECK((*found)[0].owner().empty());
+  CHECK((*found)[0].text().data() > json.text().data());
+
+  const auto twice = read_members(raw_json::own(R"({"x":1,"y":2,"\u0078":3})"), {"x", "y"});
+  REQUIRE_FALSE(twice);
+  CHECK(twice.error().message == "duplicate member \"x\"");
+  CHECK(read_members(raw_json::own(R"({"x":1,"x":2,"y":3})"), {"y"}));
+  for (const std::string_view text : {"", "1", "[]", "null"})
+    CHECK(read_members(raw_json::literal(text), {"a"}).error().code == errc::invalid_argument);
+
+  mcpbx::test::random_json random(6);
+  for (int i = 0; i < 5000; ++i) {
+    std::string text =
+        R"({"x":)" + random.value(2) + R"(, "y" :)" + random.value(2) + R"(,"x\n":)" + random.value(1) + "}";
+    if (i % 2 == 0) text = random.damaged(text);
+    CAPTURE(text);
+    const auto value = raw_json::own(text);
+    const auto opened = raw_object::open(value, {"x", "y", "x\n"});
+    const auto read = read_members(value, {"x", "y", "x\n"});
+    REQUIRE(opened.has_value() == read.has_value());
+    if (!read) continue;
+    CHECK((*read)[0].text() == opened->find("x").text());
+    CHECK((*read)[1].text() == opened->find("y").text());
+    CHECK((*read)[2].text() == opened->find("x\n").text());
+  }
+}
+
+TEST_CASE("a value is replaced in a copy of its object") {
+  const auto json = raw_json::own(R"({"a":1,"b":"x"})");
+  const auto found = read_members(json, {"a", "b"});
+  REQUIRE(found);
+  CHECK(with_replaced(json, (*found)[0].text(), "[2]").text() == R"({"a":[2],"b":"x"})");
+  CHECK(with_replaced(json, (*found)[1].text(), "\"longer\"").text() == R"({"a":1,"b":"longer"})");
+  CHECK(json.text() == R"({"a":1,"b":"x"})");
+}
+
 TEST_CASE("random edits give well-formed objects whose other members are unchanged") {
   mcpbx::test::random_json random(5);
   for (int i = 0; i < 3000; ++i) {

@@ -3,8 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -65,6 +68,49 @@ TEST_CASE("a buffer grows keeps its bytes and hands them over shrunk") {
     CHECK(other.empty());
   }
   CHECK(byte_account::total() == base);
+}
+
+TEST_CASE("what one thread takes on and another lets go of is counted once") {
+  const std::size_t base = byte_account::total();
+  std::vector<shared_bytes> kept;
+  std::thread([&] {
+    for (int i = 0; i < 1000; ++i) kept.push_back(shared_bytes::copy(std::string(1000, 'x')));
+  }).join();
+  CHECK(byte_account::total() >= base + 1'000'000);
+  std::thread([&] { kept.clear(); }).join();
+  CHECK(byte_account::total() == base);
+  // Never below zero, however much less than it has let go of a thread knows to have been taken on.
+  byte_account::sub(base + 50'000);
+  CHECK(byte_account::total() == 0);
+  byte_account::add(base + 50'000);
+  CHECK(byte_account::total() == base);
+}
+
+TEST_CASE("owners on several threads free a block once and after its last use") {
+  const std::size_t base = byte_account::total();
+  for (int round = 0; round < 200; ++round) {
+    auto bytes = shared_bytes::copy("shared by all");
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([mine = bytes] {
+        for (int n = 0; n < 50; ++n) {
+          const shared_bytes again = mine;
+          CHECK(again.view() == "shared by all");
+        }
+      });
+    bytes = {};
+    for (auto& t : threads) t.join();
+  }
+  CHECK(byte_account::total() == base);
+}
+
+TEST_CASE("room at the end of a buffer is part of it") {
+  byte_buffer buffer;
+  buffer.append("ab");
+  std::copy_n("cde", 3, buffer.extend(3));
+  buffer.append('f');
+  CHECK(buffer.view() == "abcdef");
+  CHECK(buffer.take().view() == "abcdef");
 }
 
 TEST_CASE("G11: the accountant refuses large messages above its bound and never small ones") {

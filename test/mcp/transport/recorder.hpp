@@ -21,7 +21,7 @@ class recorder : public mcp::transport_events {
   bool keep_texts = true;
   std::function<void(const mcp::message&)> on_each;
 
-  void on_message(mcp::message m) override {
+  void on_message(mcp::message&& m) override {
     message_bytes += m.whole.text().size();
     messages.emplace_back(keep_texts ? m.whole.text() : std::string_view());
     if (on_each) on_each(m);
