@@ -5,6 +5,7 @@
 #include "daemon/guard/pin_worker.hpp"
 #include "daemon/guard/state_file.hpp"
 #include "mcp/async/lane.hpp"
+#include "mcp/support/heap.hpp"
 #include "mcp/support/log.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -103,7 +104,10 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
     for (auto& l : job.lists) l.then(std::move(l.report));
     pump();
     // Lists are rare; an idle thread would cost memory all the time.
-    if (!busy_) lane_.join();
+    if (busy_) return;
+    lane_.join();
+    job = {};
+    give_back_free_memory();
   }
 
   static void tell(watched& s, const std::string& notice) {

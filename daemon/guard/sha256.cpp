@@ -1,7 +1,9 @@
-// See sha256.hpp.
+// See sha256.hpp. The functions that OpenSSL calls deprecated, on purpose: the others load its providers first, which
+// would cost a daemon that speaks no TLS 2 MiB for its whole life.
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "daemon/guard/sha256.hpp"
 
-#include <openssl/evp.h>
+#include <openssl/sha.h>
 
 #include <array>
 #include <stdexcept>
@@ -9,17 +11,17 @@
 namespace mcpbx::daemon {
 
 std::string sha256_hex(std::string_view text) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned size = 0;
-  // It can only fail where OpenSSL itself is broken or out of memory.
-  if (EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
+  SHA256_CTX state;
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+  if (SHA256_Init(&state) != 1 || SHA256_Update(&state, text.data(), text.size()) != 1 ||
+      SHA256_Final(digest.data(), &state) != 1)
     throw std::runtime_error("OpenSSL gives no SHA-256");
   constexpr std::string_view digits = "0123456789abcdef";
   std::string out;
-  out.reserve(std::size_t{2} * size);
-  for (unsigned i = 0; i < size; ++i) {
-    out += digits[digest[i] >> 4];
-    out += digits[digest[i] & 0xF];
+  out.reserve(2 * digest.size());
+  for (const unsigned char byte : digest) {
+    out += digits[byte >> 4];
+    out += digits[byte & 0xF];
   }
   return out;
 }

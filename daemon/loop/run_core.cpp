@@ -549,6 +549,7 @@ void run_core::resume() {
   }
   if (cancelled_) return close_open_calls();
   running_ = 0;
+  bool closes = false;
   for (auto& c : open_) {
     if (c.state == call_state::closing) commands_.emplace_back(c.closing);
     if (c.state == call_state::questioned) commands_.emplace_back(command::ask{c.question});
@@ -557,8 +558,10 @@ void run_core::resume() {
     if (c.state == call_state::intended)
       close(c, result_cause::interrupted,
             "No result: mcpbx was interrupted while this call was running; it may have taken effect.");
+    closes = closes || c.state == call_state::closing;
   }
-  go_on();
+  // The results of those that are closed may end the run; they open the way for the others when they are recorded.
+  if (!closes) go_on();
 }
 
 std::vector<run_record> run_core::recovery() const {

@@ -184,7 +184,6 @@ TEST_CASE("cli: usage errors are 2 with a sentence, what comes later too") {
                                                     {"sessions", "show"},
                                                     {"doctor"},
                                                     {"completion", "bash"},
-                                                    {"ask", "-p", "x", "question"},
                                                     {"call", "x", "--input", "ask"},
                                                     {"ask", "--max-rounds", "-1", "question"}};
   for (const auto& arguments : wrong) {

@@ -15,10 +15,6 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 raw_json arguments(std::string_view call, std::size_t offset, std::size_t length = 0) {
   std::string json = "{\"call\":" + quoted(call) + ",\"offset\":" + std::to_string(offset);
   if (length != 0) json += ",\"length\":" + std::to_string(length);

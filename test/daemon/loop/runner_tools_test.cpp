@@ -15,10 +15,6 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 providers::tool_call_block lookup(std::string id) {
   return call(std::move(id), "srv__lookup");
 }

@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <fstream>
+#include <utility>
 
 using namespace mcpbx;
 using namespace mcpbx::daemon;
@@ -42,7 +43,9 @@ mode_t mode_of(const std::string& path) {
 
 TEST_CASE("sqlite file: every kind of record comes back from the disk") {
   folder f;
-  const auto records = sample_records();
+  auto records = sample_records();
+  std::swap(records[records.size() - 2], records.back());
+  REQUIRE(std::holds_alternative<record::run_ended>(records.back()));
   {
     sqlite_file file({.path = f.file()});
     REQUIRE(file.open().has_value());
