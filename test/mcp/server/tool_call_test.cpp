@@ -65,8 +65,8 @@ TEST_CASE("L8: a tool's own time limits go with a caller's calls of it") {
   one_server s;
   auto brief = std::make_shared<mcp::catalog_entry>(*make_tool(s.server, "files__brief", "brief"));
   brief->manner.limits = mcp::call_limits{milliseconds(5), milliseconds(7)};
-  s.caller.host.catalog = std::make_shared<mcp::catalog>(
-      std::vector<mcp::entry_ptr>{brief, make_tool(s.server, "files__read", "read")}, 2);
+  s.caller.host.catalog =
+      std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{brief, make_tool(s.server, "files__read", "read")}, 2);
   s.call(R"({"name":"files__brief"})");
   s.call(R"({"name":"files__read"})", 2);
   REQUIRE(s.server->calls.size() == 2);
