@@ -126,6 +126,10 @@ class parts {
     watch_signals();
     listener_->start([this](int fd, mcp::peer_credentials peer) { door_.accept(fd, peer); });
     servers_.start(server_list());
+    journal_->take_unfinished([this](result<std::vector<unfinished_run>> left) {
+      if (!left) return log::error("runs that were left do not go on: " + left.error().message);
+      for (auto& run : *left) runs_.resume(std::move(run));
+    });
     if (idle_exit_.count() > 0) {
       idle_timer_ = time_.make_timer();
       door_.on_callers([this](std::size_t) { watch_idle(); });

@@ -26,10 +26,6 @@ void take(param_reader& in, std::string_view key, Number& into, const bounds& bo
   if (b.ceiling && ((b.zero_is_none && into == 0) || into > *b.ceiling)) into = static_cast<Number>(*b.ceiling);
 }
 
-void later(param_reader& in, std::string_view key, std::string_view what) {
-  if (in.any(key)) in.wrong(key, std::string(what) + " not in this version of mcpbx; leave the member out");
-}
-
 void read_guidance(param_reader& in, run_limits& l) {
   const auto given = in.any("guidance");
   if (!given) return;

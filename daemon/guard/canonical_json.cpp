@@ -30,7 +30,10 @@ void append_object(std::string& out, const raw_object& object, int depth) {
   std::vector<std::pair<std::string_view, raw_json>> members;
   members.reserve(object.size());
   object.for_each([&](std::string_view key, raw_json value) { members.emplace_back(key, std::move(value)); });
-  std::ranges::stable_sort(members, {}, &std::pair<std::string_view, raw_json>::first);
+  // Equal keys keep their order; the library's stable sort takes memory in a way that C++ has given up.
+  std::ranges::sort(members, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second.text().data() < b.second.text().data();
+  });
   out += '{';
   bool first = true;
   for (const auto& [key, value] : members) {

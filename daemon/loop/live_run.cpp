@@ -70,12 +70,16 @@ asio::awaitable<void> live_run::live() {
     tell_recorded();
     co_return;
   }
-  journal_ = around_.store.open_run(name());
+  journal_ = left_ ? std::move(left_->journal) : around_.store.open_run(name());
   arm_limit();
   auto early = co_await wait_for_tools();
-  records first;
-  first.emplace_back(opening());
-  co_await write(std::move(first), request_.detach);
+  if (left_) {
+    go_on_from_records();
+  } else {
+    records first;
+    first.emplace_back(opening());
+    co_await write(std::move(first), request_.detach);
+  }
   tell_recorded();
   if (early) co_await react(std::move(*early));
   for (;;) {
@@ -86,6 +90,25 @@ asio::awaitable<void> live_run::live() {
   }
   limit_.reset();
   if (status_) status_->drop_all();
+}
+
+// The fold of the records says what is to be done now; time that no process lived does not count.
+void live_run::go_on_from_records() {
+  take_offer();
+  std::int64_t before_ms = 0;
+  for (const auto& r : left_->records) {
+    core_.apply(r);
+    if (const auto* round = std::get_if<record::round_started>(&r)) before_ms = round->elapsed_ms;
+  }
+  const auto& started = std::get<record::run_started>(left_->records.front());
+  call_ids_ = ids_of(started.inherited);
+  call_ids_.merge(ids_of(started.messages));
+  began_ -= milliseconds(before_ms);
+  arm_limit();
+  core_.resume();
+  for (const auto& c : core_.commands()) todo_.push_back(c);
+  if (core_.parked()) hand_over();
+  left_.reset();
 }
 
 // What the session held before, for a run that goes on with one.

@@ -52,6 +52,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   const std::string& name() const noexcept { return request_.run; }
   const std::string& session() const noexcept { return request_.session; }
   const run_core& core() const noexcept { return core_; }
+  /// Before live(): it goes on from these records instead of beginning.
+  void pick_up(unfinished_run left) { left_ = std::move(left); }
   /// The whole life of the run, from waiting for its tools to its last record.
   boost::asio::awaitable<void> live();
   /// Ends the run with this reason, as soon as what is open has been closed.
@@ -126,6 +128,7 @@ class live_run final : public providers::model_events, public std::enable_shared
 
   boost::asio::awaitable<result<void>> inherit();
   boost::asio::awaitable<std::optional<item>> wait_for_tools();
+  void go_on_from_records();
   boost::asio::awaitable<void> carry_out_all();
   boost::asio::awaitable<void> write(records batch, bool synced = false);
   boost::asio::awaitable<void> react(item i);
@@ -180,6 +183,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   bool goes_on_;
   std::shared_ptr<providers::model> model_;
   std::shared_ptr<run_feed> feed_;
+  std::optional<unfinished_run> left_;  // by an earlier process
   journal::history inherited_;
   std::unordered_set<std::string> call_ids_;  // of the conversation before the run's first reply
   std::optional<error> refused_;              // why the run did not begin

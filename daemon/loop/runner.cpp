@@ -87,34 +87,37 @@ class runner::impl {
     auto feed = std::make_shared<run_feed>(r.run, run_feed::options{.keep = r.detach});
     auto run =
         std::make_shared<live_run>(around_, std::move(r), goes_on, std::move(*model), std::move(status_model), feed);
-    feed->when_deserted([weak = std::weak_ptr(run)](std::string why) {
-      if (const auto deserted = weak.lock()) deserted->stop(stop_reason::cancelled, std::move(why));
-    });
     if (told) run->when_recorded(std::move(told));
-    runs_.emplace(run->name(), run);
-    ++around_.counters.runs;
-    // The scope keeps the lambda, and with it what it captures, until the coroutine has ended.
-    // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
-    scope_.spawn(run->name(), [this, run]() -> boost::asio::awaitable<void> {
-      std::string fault;
-      try {
-        co_await run->live();
-      } catch (const std::exception& e) {
-        fault = e.what();
-        if (fault.empty()) fault = "an exception without words";
-      }
-      runs_.erase(run->name());
-      if (fault.empty()) {
-        if (run->core().ended()) count_end(around_.counters, run->core());
-        run->deliver();
-      } else {
-        run->deliver_failure(fault);
-      }
-      dropped_logs_ += run->feed()->counts().dropped_logs;
-      // A start that was answered with an error leaves nothing to attach to.
-      if (run->feed()->kept() && run->was_recorded()) ended_.add(run->feed(), run->likeness());
-    });
+    launch(std::move(run));
     return feed;
+  }
+
+  void resume(unfinished_run left) {
+    if (stopping_ || left.records.empty() || runs_.contains(left.run)) return;
+    const auto* started = std::get_if<record::run_started>(&left.records.front());
+    if (!started) return;
+    auto model = models_(started->model);
+    if (!model) return log::error("run " + left.run + " does not go on after the restart: " + model.error().message);
+    run_request r;
+    r.run = left.run;
+    r.principal = started->principal;
+    r.session = left.session;
+    r.model = started->model;
+    r.profile = started->profile;
+    r.tools = started->tools;
+    r.approve = started->approve;
+    r.client_tools = started->client_tools;
+    r.answer_schema = started->answer_schema;
+    r.limits = started->limits;
+    r.detach = started->detached;
+    // Numbers that callers have from before are all lower, so that who attaches again gets a snapshot.
+    auto feed = std::make_shared<run_feed>(
+        r.run,
+        run_feed::options{.keep = r.detach, .numbers_above = static_cast<std::uint64_t>(around_.time.wall_ms())});
+    auto run = std::make_shared<live_run>(around_, std::move(r), false, std::move(*model), nullptr, feed);
+    run->pick_up(std::move(left));
+    log::info("run " + run->name() + " goes on after the restart");
+    launch(std::move(run));
   }
 
   result<std::shared_ptr<run_feed>> find(std::string_view name) const {
@@ -162,6 +165,35 @@ class runner::impl {
   }
 
  private:
+  void launch(std::shared_ptr<live_run> run) {
+    run->feed()->when_deserted([weak = std::weak_ptr(run)](std::string why) {
+      if (const auto deserted = weak.lock()) deserted->stop(stop_reason::cancelled, std::move(why));
+    });
+    runs_.emplace(run->name(), run);
+    ++around_.counters.runs;
+    // The scope keeps the lambda, and with it what it captures, until the coroutine has ended.
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
+    scope_.spawn(run->name(), [this, run]() -> boost::asio::awaitable<void> {
+      std::string fault;
+      try {
+        co_await run->live();
+      } catch (const std::exception& e) {
+        fault = e.what();
+        if (fault.empty()) fault = "an exception without words";
+      }
+      runs_.erase(run->name());
+      if (fault.empty()) {
+        if (run->core().ended()) count_end(around_.counters, run->core());
+        run->deliver();
+      } else {
+        run->deliver_failure(fault);
+      }
+      dropped_logs_ += run->feed()->counts().dropped_logs;
+      // A start that was answered with an error leaves nothing to attach to.
+      if (run->feed()->kept() && run->was_recorded()) ended_.add(run->feed(), run->likeness());
+    });
+  }
+
   // One run at a time goes on with a session.
   result<void> check_session(const std::string& session) const {
     if (session.empty()) return {};
@@ -225,6 +257,9 @@ runner::~runner() = default;
 
 result<std::shared_ptr<run_feed>> runner::start(run_request r, recorded told) {
   return impl_->start(std::move(r), std::move(told));
+}
+void runner::resume(unfinished_run left) {
+  impl_->resume(std::move(left));
 }
 result<std::shared_ptr<run_feed>> runner::find(std::string_view run) const {
   return impl_->find(run);

@@ -78,6 +78,9 @@ class runner {
   /// for where none are kept (errc::config); no run waits for these results. A session that cannot be gone on with
   /// refuses the run later: its feed ends with the error instead of `done`.
   result<std::shared_ptr<run_feed>> start(run_request r, recorded told = {});
+  /// Goes on with a run that an earlier process left, from its records. Where that is not possible (its model is not
+  /// configured any more) the run is closed, and the log says why.
+  void resume(unfinished_run left);
   /// The run of this name: one that goes on, or a detached one that has ended and is still kept. Else errc::not_found.
   result<std::shared_ptr<run_feed>> find(std::string_view run) const;
   /// Asks the run to end with `cancelled`; its result still comes. False when no run of this name goes on.

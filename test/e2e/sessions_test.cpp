@@ -210,6 +210,28 @@ TEST_CASE(
   check_requests(model.log());
 }
 
+TEST_CASE("G24: a detached run goes on by itself after SIGKILL, and its call is not made twice") {
+  model_process model;
+  daemon_under_test d(talking(model).server("slow", {"--log", "@DIR@/log"}));
+  caller c = d.connect();
+  const auto begun =
+      c.request("mcpbx/chat", R"({"input":"q","run":"night","detach":true,"model":"m/rounds-1 slow__never-answer"})");
+  CHECK(text_at(begun.value, "result.run") == "night");
+  CHECK(eventually([&] { return contains(read_file(d.file("log")), "call never-answer"); }));
+  CHECK(d.stop(SIGKILL).signal == SIGKILL);
+  d.start();
+  caller again = d.connect();
+  reply r;
+  // The journal is read on its own thread: the run may not be there at once.
+  CHECK(eventually([&] {
+    r = again.request("mcpbx/attach", R"({"run":"night"})");
+    return !r.failed();
+  }));
+  CHECK(text_at(r.value, "result.stopReason") == "final");
+  CHECK(contains(text_at(r.value, "result.text"), "it may have taken effect"));
+  CHECK(count_of(read_file(d.file("log")), "call never-answer") == 1);
+}
+
 TEST_CASE(
     "G23: a talk survives SIGKILL of the daemon at any point: all that was told is there, in order, nothing else") {
   const char* more = std::getenv("MCPBX_KILLS");

@@ -1,0 +1,121 @@
+// Runs that an earlier process left: gone on with from their records.
+#include "daemon/loop/recovery.hpp"
+#include "daemon/loop/runner.hpp"
+#include "test/daemon/loop/loop_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::test;
+
+namespace {
+
+run_request detached(const std::string& name) {
+  auto r = fixture::ask();
+  r.run = name;
+  r.detach = true;
+  return r;
+}
+
+/// The records of a detached run that has called "lookup" and waits for it.
+std::vector<run_record> left_in_a_call() {
+  fixture f;
+  f.server->hold["lookup"] = true;
+  f.model->script = {calls({call("a", "srv__lookup")}), says("never said")};
+  f.run(detached("long"));
+  return f.written();
+}
+
+// What goes on is not held against a fold of what this process wrote: its beginning is not in there.
+struct next_process : fixture {
+  next_process() { unproven = "its records begin in another process"; }
+  memory_journal disk{true};
+  void resume(std::vector<run_record> records) {
+    unfinished_run left;
+    left.run = "long";
+    left.journal = disk.open_run("long");
+    left.records = std::move(records);
+    runs->resume(std::move(left));
+    settle();
+  }
+  const std::vector<run_record>& added() const { return *disk.kept().back().second; }
+};
+
+}  // namespace
+
+TEST_CASE("G24: only runs that were detached, or wait for their caller's tools, go on") {
+  CHECK(goes_on(left_in_a_call()));
+  auto records = left_in_a_call();
+  std::get<record::run_started>(records.front()).detached = false;
+  CHECK_FALSE(goes_on(records));
+  CHECK_FALSE(goes_on({}));
+}
+
+TEST_CASE("G24: a detached run goes on where its records end, and no call is silently made twice") {
+  const auto records = left_in_a_call();
+  next_process f;
+  f.model->script = {says("done after all")};
+  f.resume(records);
+  CHECK(f.server->params.empty());
+  CHECK(f.runs->active() == 0);
+  std::vector<run_record> all = records;
+  all.insert(all.end(), f.added().begin(), f.added().end());
+  CHECK(fault_of(all) == "");
+  const auto feed = f.runs->find("long");
+  REQUIRE(feed.has_value());
+  CHECK(find_member((*feed)->result(), "text").as_string() == "done after all");
+  CHECK(contains((*feed)->result().text(), "it may have taken effect"));
+}
+
+TEST_CASE("L8 G24: time that the run had used counts after a restart, time without a process does not") {
+  auto records = left_in_a_call();
+  for (auto& r : records)
+    if (auto* round = std::get_if<record::round_started>(&r)) round->elapsed_ms = 119'000;
+  next_process f;
+  f.model->script = {silent()};
+  f.resume(records);
+  CHECK(f.runs->active() == 1);
+  f.time.advance(milliseconds(999));
+  f.settle();
+  CHECK(f.runs->active() == 1);
+  f.time.advance(milliseconds(1));
+  f.settle();
+  CHECK(f.runs->active() == 0);
+  CHECK(std::get<record::run_ended>(f.added().back()).reason == stop_reason::timeout);
+}
+
+TEST_CASE("L21 G24: a run that waits for its caller's tools waits in the next process too") {
+  std::vector<run_record> records;
+  {
+    fixture f;
+    f.model->script = {calls({call("a", "mine")})};
+    auto r = fixture::ask();
+    r.run = "long";
+    r.client_tools = {raw_json::own(R"({"name":"mine","inputSchema":{"type":"object"}})")};
+    f.run(std::move(r));
+    records = f.written();
+  }
+  CHECK(goes_on(records));
+  next_process f;
+  f.model->script = {says("done")};
+  f.resume(records);
+  CHECK(f.runs->active() == 1);
+  run_request results;
+  results.run = "long";
+  results.results = {{"a", text_result("mine")}};
+  f.run(std::move(results));
+  CHECK(f.caller_.member("text") == "done");
+}
+
+TEST_CASE("G24: a run whose model is gone is not gone on with, and its journal closes it") {
+  auto records = left_in_a_call();
+  std::get<record::run_started>(records.front()).model = "gone";
+  next_process f;
+  f.resume(records);
+  CHECK(f.runs->active() == 0);
+  CHECK(f.model->requests.empty());
+}
