@@ -4,6 +4,7 @@
 #include "mcp/support/log.hpp"
 #include "providers/schema/adapt.hpp"
 #include "providers/schema/names.hpp"
+#include "providers/schema/reduce.hpp"
 
 #include <string>
 #include <utility>
@@ -12,7 +13,7 @@
 namespace mcpbx::daemon {
 
 tool_adapter schema_adapter() {
-  return [](std::span<const mcp::entry_ptr> entries, std::string_view) {
+  return [](std::span<const mcp::entry_ptr> entries, std::string_view api) {
     std::vector<std::string> exposed;
     exposed.reserve(entries.size());
     for (const auto& e : entries) exposed.push_back(e->name);
@@ -22,10 +23,12 @@ tool_adapter schema_adapter() {
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const auto& e = *entries[i];
       auto tool = providers::adapt_tool(names.shown(i), e.description, find_member(e.definition, "inputSchema"));
-      if (tool)
+      if (tool) {
+        tool->schema = providers::schema_for(api, tool->schema);
         all.push_back({i, std::move(*tool)});
-      else
+      } else {
         log::warn("tool \"" + e.name + "\" is not offered to models: " + tool.error().message);
+      }
     }
     return all;
   };
