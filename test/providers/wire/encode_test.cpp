@@ -211,6 +211,24 @@ TEST_CASE(
   CHECK(body(r).find(R"(}},{"type":"text","text":"look"}]})") != std::string::npos);
 }
 
+TEST_CASE("openai-chat, images in: images, sound and files of a caller are parts of the user message, in order") {
+  auto m = std::make_shared<message>();
+  m->blocks.emplace_back(text_block{"see"});
+  m->blocks.emplace_back(image_block{"image/png", "QQ==", ""});
+  m->blocks.emplace_back(image_block{"", "", "https://x/y.png"});
+  m->blocks.emplace_back(file_block{"application/pdf", "a.pdf", "QQ==", ""});
+  m->blocks.emplace_back(file_block{"audio/wav", "", "QQ==", ""});
+  m->blocks.emplace_back(file_block{"", "b.pdf", "", "https://x/b.pdf"});
+  model_request r;
+  r.messages = {m};
+  CHECK(body(r).find(R"({"role":"user","content":[{"type":"text","text":"see"},)"
+                     R"({"type":"image_url","image_url":{"url":"data:image/png;base64,QQ=="}},)"
+                     R"({"type":"image_url","image_url":{"url":"https://x/y.png"}},)"
+                     R"({"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,QQ=="}},)"
+                     R"({"type":"input_audio","input_audio":{"data":"QQ==","format":"wav"}},)"
+                     R"({"type":"text","text":"[file b.pdf, https://x/b.pdf]"}]})") != std::string::npos);
+}
+
 TEST_CASE("encode: the schema of the answer goes to endpoints that take one, beside the tools") {
   auto tools = std::make_shared<tool_set>();
   tools->tools.push_back({"now", "", {}});
