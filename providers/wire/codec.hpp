@@ -15,6 +15,7 @@ namespace mcpbx::providers {
 struct wire_options {
   std::string model;                            ///< the provider's model id
   std::string base_url;                         ///< e.g. https://api.openai.com/v1
+  std::string api_version;                      ///< anthropic-version; "": the API's usual one
   std::string max_tokens_field = "max_tokens";  ///< or max_completion_tokens
   bool null_content = false;                    ///< content of a call-only assistant message: null instead of ""
   bool answer_schema = false;                   ///< the endpoint takes a JSON Schema for its answer, beside tools

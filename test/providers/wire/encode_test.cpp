@@ -1,4 +1,5 @@
 // Golden request bytes, and that a round encodes only what is new.
+#include "test/providers/wire/conversation.hpp"
 #include "test/providers/wire/decode.hpp"
 
 #include <doctest/doctest.h>
@@ -7,36 +8,13 @@ namespace {
 
 using namespace mcpbx;
 using namespace mcpbx::providers;
-using mcpbx::test::options;
+using namespace mcpbx::test;
 
 const codec& chat() {
   return *find_codec("openai-chat");
 }
 std::string body(const model_request& r, const wire_options& o = options()) {
   return chat().encode(r, o).body.str();
-}
-
-message_ptr assistant(std::string text, std::vector<tool_call_block> calls, origin from = {},
-                      std::string_view raw = {}) {
-  auto m = std::make_shared<message>();
-  m->role = role::assistant;
-  m->blocks.emplace_back(reasoning_block{"secret thoughts", raw_json::literal("{\"x\":1}")});
-  if (!text.empty()) m->blocks.emplace_back(text_block{std::move(text)});
-  for (auto& c : calls) m->blocks.emplace_back(std::move(c));
-  m->origin = std::move(from);
-  if (!raw.empty()) m->raw = raw_json::literal(raw);
-  return m;
-}
-
-message_ptr results(std::vector<tool_result_block> list) {
-  auto m = std::make_shared<message>();
-  m->role = role::tool_results;
-  for (auto& r : list) m->blocks.emplace_back(std::move(r));
-  return m;
-}
-
-tool_call_block call(std::string id, std::string name, std::string_view arguments) {
-  return {std::move(id), "", std::move(name), raw_json::literal(arguments), std::string(arguments), ""};
 }
 
 TEST_CASE("encode: the golden request") {
