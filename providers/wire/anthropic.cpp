@@ -9,7 +9,9 @@
 #include "providers/wire/calls.hpp"
 #include "providers/wire/encoding.hpp"
 #include "providers/wire/errors.hpp"
+#include "providers/wire/request_body.hpp"
 #include "providers/wire/results.hpp"
+#include "providers/wire/strict_schema.hpp"
 
 #include <utility>
 #include <vector>
@@ -150,7 +152,7 @@ raw_json encode_message(const message& m) {
   return out.finish();
 }
 
-raw_json encode_tools(const tool_set& set) {
+raw_json encode_tools(const tool_set& set, bool strict) {
   std::string out = R"(,"tools":)";
   char before = '[';
   for (const auto& tool : set.tools) {
@@ -163,6 +165,7 @@ raw_json encode_tools(const tool_set& set) {
     }
     out += R"(,"input_schema":)";
     out += tool.schema.empty() ? std::string_view(R"({"type":"object","properties":{}})") : tool.schema.text();
+    if (strict && is_strict_schema(tool.schema.text())) out += R"(,"strict":true)";
     if (&tool == &set.tools.back()) out += mark;
     out += '}';
   }
@@ -224,26 +227,30 @@ wire_request anthropic::encode(const model_request& request, const wire_options&
                  {"Accept", "text/event-stream, application/json"},
                  {"anthropic-version", version}};
 
-  std::string head = R"({"model":)";
-  append_quoted(head, options.model);
+  const bool tools = request.tools && !request.tools->tools.empty();
   const auto limit = request.max_output_tokens > 0   ? request.max_output_tokens
                      : options.max_output_tokens > 0 ? options.max_output_tokens
                                                      : usual_max_tokens;
-  head += R"(,"max_tokens":)" + std::to_string(limit) + R"(,"stream":true)";
+  body_members members;
+  members.add_text("model", options.model);
+  members.add("max_tokens", std::to_string(limit));
+  members.add("stream", "true");
   // Versions are dates, which compare as text.
   if (version < usual_version) {
-    if (!options.temperature.empty()) head += R"(,"temperature":)" + options.temperature;
-    if (!options.top_p.empty()) head += R"(,"top_p":)" + options.top_p;
+    if (!options.temperature.empty()) members.add("temperature", options.temperature);
+    if (!options.top_p.empty()) members.add("top_p", options.top_p);
   }
-  if (options.answer_schema && request.answer_schema) {
-    head += R"(,"output_config":{"format":{"type":"json_schema","schema":)";
-    head += request.answer_schema.text();
-    head += "}}";
-  }
-  out.body.append_copy(head);
-  if (request.tools && !request.tools->tools.empty()) {
+  if (tools && options.parallel_tool_calls == false)
+    members.add("tool_choice", R"({"type":"auto","disable_parallel_tool_use":true})");
+  // It takes only a part of JSON Schema; what it may refuse is left to the check of the answer.
+  if (options.answer_schema && is_strict_schema(request.answer_schema.text()))
+    members.add("output_config",
+                R"({"format":{"type":"json_schema","schema":)" + std::string(request.answer_schema.text()) + "}}");
+  out.body.append_copy("{" + members.write(options.body));
+  if (tools) {
     const auto& set = *request.tools;
-    out.body.append(encoded_once(set, api, [&] { return encode_tools(set); }));
+    const bool strict = options.strict == true;
+    out.body.append(encoded_once(set, strict ? "anthropic/strict" : api, [&] { return encode_tools(set, strict); }));
   }
   std::string middle;
   append_system(middle, request);

@@ -5,8 +5,10 @@
 #include "providers/wire/calls.hpp"
 #include "providers/wire/encoding.hpp"
 #include "providers/wire/errors.hpp"
+#include "providers/wire/request_body.hpp"
 #include "providers/wire/responses_decoder.hpp"
 #include "providers/wire/results.hpp"
+#include "providers/wire/strict_schema.hpp"
 
 #include <utility>
 
@@ -152,7 +154,7 @@ raw_json encode_message(const message& m) {
   return out.finish();
 }
 
-raw_json encode_tools(const tool_set& set) {
+raw_json encode_tools(const tool_set& set, bool strict) {
   std::string out = R"(,"tools":)";
   char before = '[';
   for (const auto& tool : set.tools) {
@@ -166,7 +168,7 @@ raw_json encode_tools(const tool_set& set) {
     out += R"(,"parameters":)";
     out += tool.schema.empty() ? std::string_view(R"({"type":"object","properties":{}})") : tool.schema.text();
     // Left out, this API would try to make the schema strict.
-    out += R"(,"strict":false})";
+    out += strict && is_strict_schema(tool.schema.text()) ? R"(,"strict":true})" : R"(,"strict":false})";
   }
   return raw_json::own(out + "]");
 }
@@ -186,26 +188,29 @@ wire_request openai_responses::encode(const model_request& request, const wire_o
   out.url = join_url(options.base_url, "/responses");
   out.headers = {{"Content-Type", "application/json"}, {"Accept", "text/event-stream, application/json"}};
 
-  std::string head = R"({"model":)";
-  append_quoted(head, options.model);
-  head += R"(,"stream":true,"store":false,"include":["reasoning.encrypted_content"])";
+  const bool tools = request.tools && !request.tools->tools.empty();
+  body_members members;
+  members.add_text("model", options.model);
+  members.add("stream", "true");
+  members.add("store", "false");
+  members.add("include", R"(["reasoning.encrypted_content"])");
   const auto limit = request.max_output_tokens > 0 ? request.max_output_tokens : options.max_output_tokens;
-  if (limit > 0) head += R"(,"max_output_tokens":)" + std::to_string(limit);
-  if (!options.temperature.empty()) head += R"(,"temperature":)" + options.temperature;
-  if (!options.top_p.empty()) head += R"(,"top_p":)" + options.top_p;
-  if (const auto system = instructions(request); !system.empty()) {
-    head += R"(,"instructions":)";
-    append_quoted(head, system);
-  }
-  if (options.answer_schema && request.answer_schema) {
-    head += R"(,"text":{"format":{"type":"json_schema","name":"answer","strict":false,"schema":)";
-    head += request.answer_schema.text();
-    head += "}}";
-  }
-  out.body.append_copy(head);
-  if (request.tools && !request.tools->tools.empty()) {
+  if (limit > 0) members.add("max_output_tokens", std::to_string(limit));
+  if (!options.temperature.empty()) members.add("temperature", options.temperature);
+  if (!options.top_p.empty()) members.add("top_p", options.top_p);
+  if (const auto system = instructions(request); !system.empty()) members.add_text("instructions", system);
+  if (tools && options.parallel_tool_calls)
+    members.add("parallel_tool_calls", *options.parallel_tool_calls ? "true" : "false");
+  if (options.answer_schema && request.answer_schema)
+    members.add("text", std::string(R"({"format":{"type":"json_schema","name":"answer","strict":)") +
+                            (is_strict_schema(request.answer_schema.text()) ? "true" : "false") + R"(,"schema":)" +
+                            std::string(request.answer_schema.text()) + "}}");
+  out.body.append_copy("{" + members.write(options.body));
+  if (tools) {
     const auto& set = *request.tools;
-    out.body.append(encoded_once(set, api, [&] { return encode_tools(set); }));
+    const bool strict = options.strict == true;
+    out.body.append(
+        encoded_once(set, strict ? "openai-responses/strict" : api, [&] { return encode_tools(set, strict); }));
   }
   out.body.append_literal(R"(,"input":[)");
   bool first = true;

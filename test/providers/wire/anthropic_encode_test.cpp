@@ -236,14 +236,41 @@ TEST_CASE("anthropic, images in: images and documents of a caller are blocks, wh
             R"({"type":"text","text":"[file a.wav, audio/wav, 1 bytes: left out]"}]})"));
 }
 
-TEST_CASE("anthropic, structured output: the schema of the answer goes where the endpoint takes one") {
+TEST_CASE(
+    "anthropic, structured output: a schema that the endpoint surely takes goes to it, others are checked by us") {
   model_request r;
   r.messages = {user_message("q")};
-  r.answer_schema = raw_json::literal(R"({"type": "object"})");
+  const std::string_view schema =
+      R"({"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false})";
+  r.answer_schema = raw_json::literal(schema);
   CHECK_FALSE(has(body(r), "output_config"));
   auto o = at_anthropic();
   o.answer_schema = true;
-  CHECK(has(body(r, o), R"("output_config":{"format":{"type":"json_schema","schema":{"type": "object"}}})"));
+  CHECK(has(body(r, o), R"("output_config":{"format":{"type":"json_schema","schema":)" + std::string(schema) + "}}"));
+  r.answer_schema = raw_json::literal(R"({"type":"array"})");
+  CHECK_FALSE(has(body(r, o), "output_config"));
+}
+
+TEST_CASE("anthropic: switches for parallel calls and strict tools, and members that the configuration adds") {
+  auto o = at_anthropic();
+  o.parallel_tool_calls = false;
+  o.strict = true;
+  o.body = raw_json::literal(
+      R"({"thinking":{"type":"adaptive"},"max_tokens":5,"messages":[],"system":"x","metadata":{"user_id":"u"}})");
+  model_request r;
+  r.messages = {user_message("q")};
+  CHECK_FALSE(has(body(r, o), "tool_choice"));
+  auto tools = two_tools();
+  tools->tools.push_back(
+      {"fits", "",
+       raw_json::literal(R"({"type":"object","properties":{},"required":[],"additionalProperties":false})")});
+  r.tools = tools;
+  const auto b = body(r, o);
+  CHECK(b.starts_with(
+      R"({"model":"m","max_tokens":5,"stream":true,"tool_choice":{"type":"auto","disable_parallel_tool_use":true},)"
+      R"("thinking":{"type":"adaptive"},"metadata":{"user_id":"u"},"tools":[)"));
+  CHECK(has(b, R"("additionalProperties":false},"strict":true,"cache_control":{"type":"ephemeral"}}])"));
+  CHECK(has(b, R"("messages":[{"role":"user")"));
 }
 
 }  // namespace

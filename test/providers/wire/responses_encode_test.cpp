@@ -175,4 +175,27 @@ TEST_CASE("openai-responses, structured output: the schema of the answer goes wh
             R"("text":{"format":{"type":"json_schema","name":"answer","strict":false,"schema":{"type": "array"}}})"));
 }
 
+TEST_CASE("openai-responses: switches for parallel calls and strict tools, and members that the configuration adds") {
+  auto o = options();
+  o.parallel_tool_calls = false;
+  o.strict = true;
+  o.answer_schema = true;
+  o.body = raw_json::literal(R"({"reasoning":{"effort":"low"},"store":true,"text":{"verbosity":"low"},"input":[]})");
+  model_request r;
+  r.messages = {user_message("q")};
+  const std::string_view strict = R"({"type":"object","properties":{},"required":[],"additionalProperties":false})";
+  r.answer_schema = raw_json::literal(strict);
+  auto tools = std::make_shared<tool_set>();
+  tools->tools.push_back({"fits", "", raw_json::literal(strict)});
+  tools->tools.push_back({"now", "", {}});
+  r.tools = tools;
+  const auto b = body(r, o);
+  CHECK(has(b, R"("store":false,)"));
+  CHECK(has(b, R"("parallel_tool_calls":false,)"));
+  CHECK(has(b, R"("strict":true,"schema":)" + std::string(strict) + R"(},"verbosity":"low"})"));
+  CHECK(has(b, R"("reasoning":{"effort":"low"})"));
+  CHECK(has(b, R"({"type":"function","name":"fits","parameters":)" + std::string(strict) + R"(,"strict":true})"));
+  CHECK(has(b, R"({"type":"function","name":"now","parameters":{"type":"object","properties":{}},"strict":false})"));
+}
+
 }  // namespace
