@@ -4,7 +4,6 @@
 #include "mcp/support/log.hpp"
 #include "providers/schema/adapt.hpp"
 #include "providers/schema/names.hpp"
-#include "providers/schema/reduce.hpp"
 
 #include <string>
 #include <utility>
@@ -22,13 +21,11 @@ tool_adapter schema_adapter() {
     all.reserve(entries.size());
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const auto& e = *entries[i];
-      auto tool = providers::adapt_tool(names.shown(i), e.description, find_member(e.definition, "inputSchema"));
-      if (tool) {
-        tool->schema = providers::schema_for(api, tool->schema);
+      auto tool = providers::adapt_tool(names.shown(i), e.description, find_member(e.definition, "inputSchema"), api);
+      if (tool)
         all.push_back({i, std::move(*tool)});
-      } else {
+      else
         log::warn("tool \"" + e.name + "\" is not offered to models: " + tool.error().message);
-      }
     }
     return all;
   };

@@ -22,6 +22,10 @@ struct text_block {
 struct image_block {
   std::string mime, data, url;  ///< `data` is base64; exactly one of data and url is set
 };
+/// A document, a recording or another file of the caller.
+struct file_block {
+  std::string mime, name, data, url;  ///< `data` is base64; exactly one of data and url is set; `name` may be ""
+};
 /// What the model thought. `opaque` (signature, encrypted text, vendor field) goes back to the same origin only.
 struct reasoning_block {
   std::string text;
@@ -51,7 +55,7 @@ struct opaque_block {
   raw_json json;
 };
 using block = std::variant<text_block, image_block, reasoning_block, tool_call_block, tool_result_block, refusal_block,
-                           opaque_block>;
+                           opaque_block, file_block>;
 
 /// Who made an assistant message: its raw bytes and opaque parts may go back only there.
 struct origin {

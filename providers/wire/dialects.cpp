@@ -72,7 +72,8 @@ bool is_short_id(std::string_view id) {
 }  // namespace
 
 std::string_view usual_base_url(std::string_view api) {
-  if (api == "openai-chat") return "https://api.openai.com/v1";
+  if (api == "openai-chat" || api == "openai-responses") return "https://api.openai.com/v1";
+  if (api == "anthropic") return "https://api.anthropic.com";
   if (api == "gemini") return "https://generativelanguage.googleapis.com/v1beta";
   if (api == "ollama") return "http://127.0.0.1:11434";
   return {};
@@ -85,8 +86,11 @@ void apply_dialect(std::string_view api, wire_options& options) {
     options.stream_options = false;
     return;
   }
-  if (api != "openai-chat") return;
   const auto host = host_of(options.base_url);
+  // Others that speak these two APIs may not know the member.
+  if (api == "openai-responses") options.answer_schema = host == "api.openai.com";
+  if (api == "anthropic") options.answer_schema = host == "api.anthropic.com";
+  if (api != "openai-chat") return;
   for (const auto& p : presets)
     if (host == p.host || (host.ends_with(p.host) && host[host.size() - p.host.size() - 1] == '.')) p.apply(options);
 }

@@ -190,6 +190,10 @@ model_error stream_error(const error_body& said, std::string_view raw, const wir
   if (status < 400)
     status = contains_any(type, {"rate_limit", "resource_exhausted"}) ? 429
              : contains_any(type, {"overloaded"})                     ? 529
+             : contains_any(type, {"authentication"})                 ? 401
+             : contains_any(type, {"permission"})                     ? 403
+             : contains_any(type, {"not_found"})                      ? 404
+             : contains_any(type, {"invalid_"})                       ? 400
                                                                       : 500;
   const auto v = judge(status, said);
   model_error e;

@@ -27,29 +27,55 @@ void append_image(std::string& out, std::string_view url) {
   out += "}}";
 }
 
+void append_text_part(std::string& out, std::string_view text) {
+  out += R"({"type":"text","text":)";
+  append_quoted(out, text);
+  out += '}';
+}
+
+// Audio that models listen to, a file with its bytes, or the words that one cannot be sent.
+void append_file(std::string& out, const file_block& file) {
+  const std::string_view format = file.mime == "audio/wav" ? "wav" : file.mime == "audio/mpeg" ? "mp3" : "";
+  if (file.data.empty())
+    return append_text_part(out, "[file " + file.name + (file.name.empty() ? "" : ", ") + file.url + "]");
+  if (!format.empty()) {
+    out += R"({"type":"input_audio","input_audio":{"data":)";
+    append_quoted(out, file.data);
+    out += R"(,"format":")";
+    out += format;
+    out += "\"}}";
+    return;
+  }
+  out += R"({"type":"file","file":{"filename":)";
+  append_quoted(out, file.name.empty() ? "file" : file.name);
+  out += R"(,"file_data":)";
+  append_quoted(out, data_url(file.mime, file.data));
+  out += "}}";
+}
+
 void append_user(std::string& out, const message& m, std::string_view note) {
-  bool images = false;
-  for (const auto& b : m.blocks) images = images || std::holds_alternative<image_block>(b);
-  if (!images) return append_text_message(out, "user", with_note(m.text(), note));
-  out += R"({"role":"user","content":[)";
-  bool first = true;
+  bool media = false;
+  for (const auto& b : m.blocks)
+    media = media || std::holds_alternative<image_block>(b) || std::holds_alternative<file_block>(b);
+  if (!media) return append_text_message(out, "user", with_note(m.text(), note));
+  out += R"({"role":"user","content":)";
+  char before = '[';
+  const auto next = [&] { out += std::exchange(before, ','); };
   for (const auto& b : m.blocks) {
-    const auto* text = std::get_if<text_block>(&b);
-    const auto* image = std::get_if<image_block>(&b);
-    if (text == nullptr && image == nullptr) continue;
-    if (!std::exchange(first, false)) out += ',';
-    if (text != nullptr) {
-      out += R"({"type":"text","text":)";
-      append_quoted(out, text->text);
-      out += '}';
-    } else {
+    if (const auto* text = std::get_if<text_block>(&b)) {
+      next();
+      append_text_part(out, text->text);
+    } else if (const auto* image = std::get_if<image_block>(&b)) {
+      next();
       append_image(out, image->url.empty() ? data_url(image->mime, image->data) : image->url);
+    } else if (const auto* file = std::get_if<file_block>(&b)) {
+      next();
+      append_file(out, *file);
     }
   }
   if (!note.empty()) {
-    out += first ? R"({"type":"text","text":)" : R"(,{"type":"text","text":)";
-    append_quoted(out, note);
-    out += '}';
+    next();
+    append_text_part(out, note);
   }
   out += "]}";
 }

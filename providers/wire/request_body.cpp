@@ -35,8 +35,9 @@ std::string merged(std::string_view ours, std::string_view over, int depth) {
 }  // namespace
 
 bool is_reserved_member(std::string_view key) {
-  constexpr std::array<std::string_view, 8> reserved{"model", "stream",   "messages",          "input",
-                                                     "tools", "contents", "systemInstruction", "system"};
+  constexpr std::array<std::string_view, 10> reserved{"model",        "stream",   "messages",          "input",
+                                                      "tools",        "contents", "systemInstruction", "system",
+                                                      "instructions", "store"};
   return std::ranges::find(reserved, key) != reserved.end();
 }
 

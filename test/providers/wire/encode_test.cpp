@@ -1,4 +1,5 @@
 // Golden request bytes, and that a round encodes only what is new.
+#include "test/providers/wire/conversation.hpp"
 #include "test/providers/wire/decode.hpp"
 
 #include <doctest/doctest.h>
@@ -7,36 +8,13 @@ namespace {
 
 using namespace mcpbx;
 using namespace mcpbx::providers;
-using mcpbx::test::options;
+using namespace mcpbx::test;
 
 const codec& chat() {
   return *find_codec("openai-chat");
 }
 std::string body(const model_request& r, const wire_options& o = options()) {
   return chat().encode(r, o).body.str();
-}
-
-message_ptr assistant(std::string text, std::vector<tool_call_block> calls, origin from = {},
-                      std::string_view raw = {}) {
-  auto m = std::make_shared<message>();
-  m->role = role::assistant;
-  m->blocks.emplace_back(reasoning_block{"secret thoughts", raw_json::literal("{\"x\":1}")});
-  if (!text.empty()) m->blocks.emplace_back(text_block{std::move(text)});
-  for (auto& c : calls) m->blocks.emplace_back(std::move(c));
-  m->origin = std::move(from);
-  if (!raw.empty()) m->raw = raw_json::literal(raw);
-  return m;
-}
-
-message_ptr results(std::vector<tool_result_block> list) {
-  auto m = std::make_shared<message>();
-  m->role = role::tool_results;
-  for (auto& r : list) m->blocks.emplace_back(std::move(r));
-  return m;
-}
-
-tool_call_block call(std::string id, std::string name, std::string_view arguments) {
-  return {std::move(id), "", std::move(name), raw_json::literal(arguments), std::string(arguments), ""};
 }
 
 TEST_CASE("encode: the golden request") {
@@ -209,6 +187,24 @@ TEST_CASE(
   r.messages = {picture};
   r.note = "look";
   CHECK(body(r).find(R"(}},{"type":"text","text":"look"}]})") != std::string::npos);
+}
+
+TEST_CASE("openai-chat, images in: images, sound and files of a caller are parts of the user message, in order") {
+  auto m = std::make_shared<message>();
+  m->blocks.emplace_back(text_block{"see"});
+  m->blocks.emplace_back(image_block{"image/png", "QQ==", ""});
+  m->blocks.emplace_back(image_block{"", "", "https://x/y.png"});
+  m->blocks.emplace_back(file_block{"application/pdf", "a.pdf", "QQ==", ""});
+  m->blocks.emplace_back(file_block{"audio/wav", "", "QQ==", ""});
+  m->blocks.emplace_back(file_block{"", "b.pdf", "", "https://x/b.pdf"});
+  model_request r;
+  r.messages = {m};
+  CHECK(body(r).find(R"({"role":"user","content":[{"type":"text","text":"see"},)"
+                     R"({"type":"image_url","image_url":{"url":"data:image/png;base64,QQ=="}},)"
+                     R"({"type":"image_url","image_url":{"url":"https://x/y.png"}},)"
+                     R"({"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,QQ=="}},)"
+                     R"({"type":"input_audio","input_audio":{"data":"QQ==","format":"wav"}},)"
+                     R"({"type":"text","text":"[file b.pdf, https://x/b.pdf]"}]})") != std::string::npos);
 }
 
 TEST_CASE("encode: the schema of the answer goes to endpoints that take one, beside the tools") {
