@@ -147,6 +147,7 @@ struct model_error {
   std::int64_t retry_after_ms = -1;  ///< what the endpoint asked for, -1: nothing
   std::string message;               ///< for people: provider, model, what happened, the mend
   std::string partial_text;          ///< text that had been streamed before it broke
+  std::string failed_generation;     ///< what the model wrote where its server could read no tool call in it; or ""
   bool retryable = false;
 };
 

@@ -71,8 +71,12 @@ class event_decoder : public answer_decoder {
   void take(const sse_parser::event& event, decoder_sink& sink);
   state state_ = state::start;
   sse_parser sse_;
+  // Keeps what comes behind a line that begins with a brace: an error that a server wrote without its framing.
+  void watch_for_stray(std::string_view bytes);
   json_scanner scanner_;
   std::string body_;
+  std::string stray_;
+  bool line_start_ = true;
 };
 
 }  // namespace mcpbx::providers

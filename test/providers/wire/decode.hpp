@@ -73,14 +73,15 @@ inline std::string told(const decoded& d) {
 
 /// What differs when `bytes` come in steps of several sizes, and with one cut at every place; "" when nothing does and
 /// there is exactly one end.
-inline std::string differing_split(std::string_view api, std::string_view bytes) {
-  const auto whole = decode_as(api, bytes);
+inline std::string differing_split(std::string_view api, std::string_view bytes,
+                                   const providers::wire_options& o = options()) {
+  const auto whole = decode_as(api, bytes, std::string_view::npos, o);
   if (whole.ends != 1) return "ends " + std::to_string(whole.ends) + " times";
   for (const std::size_t step : {1, 2, 3, 5, 7, 11, 64})
-    if (told(decode_as(api, bytes, step)) != told(whole)) return "steps of " + std::to_string(step);
+    if (told(decode_as(api, bytes, step, o)) != told(whole)) return "steps of " + std::to_string(step);
   for (std::size_t cut = 1; cut < bytes.size(); ++cut) {
     decoded d;
-    const auto decoder = providers::find_codec(api)->make_decoder("text/event-stream", options());
+    const auto decoder = providers::find_codec(api)->make_decoder("text/event-stream", o);
     decoder->feed(bytes.substr(0, cut), d);
     if (!decoder->done()) decoder->feed(bytes.substr(cut), d);
     if (!decoder->done()) decoder->finish(d);
