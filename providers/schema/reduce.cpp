@@ -15,6 +15,7 @@ namespace {
 
 constexpr int max_depth = 32;
 constexpr std::size_t max_size = 256 * 1024;
+constexpr std::size_t max_work = 32u << 20;
 constexpr std::ptrdiff_t max_unrolled = 2;  // of a reference inside of itself
 constexpr std::size_t max_told = 200;       // bytes of a value in a description
 
@@ -113,7 +114,8 @@ class reducer {
   }
 
   void gather(std::string_view schema, int depth, gathered& g) {
-    if (depth > max_depth) return;
+    work_ += schema.size();
+    if (depth > max_depth || work_ > max_work) return;
     std::string_view ref, all;
     walk::members(schema, [&](std::string_view key, std::string_view value) {
       if (key == "$ref") {
@@ -137,7 +139,8 @@ class reducer {
     });
     if (const auto name = walk::text(ref); !name.empty()) {
       const auto followed = std::ranges::count(refs_, name) + std::ranges::count(g.refs, name);
-      const auto to = followed < max_unrolled ? target(name) : std::string_view();
+      work_ += root_.size();
+      const auto to = followed < max_unrolled && work_ <= max_work ? target(name) : std::string_view();
       if (walk::is_object(to)) {
         g.refs.push_back(name);
         gather(to, depth + 1, g);
@@ -236,7 +239,8 @@ class reducer {
   std::string_view root_;
   const api_words& words_;
   std::vector<std::string> refs_;  // on the way from the root to here
-  std::size_t size_ = 0;
+  std::size_t size_ = 0;           // of what was written
+  std::size_t work_ = 0;           // bytes that were read
 };
 
 }  // namespace

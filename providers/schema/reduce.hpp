@@ -17,7 +17,7 @@ struct api_words {
 };
 
 /// `schema` (checked) in those words. Local references are resolved (recursive ones twice, then any value is allowed),
-/// others allow any value; below 32 levels, or above 256 KiB of result, too.
+/// others allow any value; below 32 levels, above 256 KiB of result or 32 MiB of reading, too.
 raw_json reduce_schema(const raw_json& schema, const api_words& words);
 
 /// Gemini's `parametersJsonSchema`.
