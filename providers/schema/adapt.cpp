@@ -3,7 +3,6 @@
 
 #include "mcp/support/text.hpp"
 #include "providers/schema/fold.hpp"
-#include "providers/schema/reduce.hpp"
 #include "providers/schema/valid_words.hpp"
 
 #include <algorithm>
@@ -145,7 +144,7 @@ result<tool_definition> adapt_tool(std::string_view name, std::string_view descr
         return left_out(errc::invalid_argument,
                         "it needs an argument called \"" + odd +
                             "\", and this model's API takes only names of 64 letters, digits, _ . and -.");
-    tool.schema = schema_for(api, object->json());
+    tool.schema = object->json();
   }
   auto text = printable(description, true);
   const auto room = max_description - std::min(max_description, conditions.size());

@@ -194,8 +194,10 @@ void responses_decoder::take_response(std::string_view response, std::string_vie
   });
   if (status.empty()) status = event;
   if (event == "failed" || event == "cancelled" || status == "failed" || status == "cancelled") {
-    error_body said{walk::text(walk::find(error, "message")), walk::text(walk::find(error, "type")),
-                    walk::text(walk::find(error, "code"))};
+    error_body said;
+    said.message = walk::text(walk::find(error, "message"));
+    said.type = walk::text(walk::find(error, "type"));
+    said.code = walk::text(walk::find(error, "code"));
     if (!said.found()) said.message = "the response is " + (status.empty() ? std::string(event) : status);
     return fail(said, response, sink);
   }

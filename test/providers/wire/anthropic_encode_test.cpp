@@ -1,6 +1,5 @@
 // Requests of the Messages API: golden bytes, cache marks that move without changing what is cached, echo and results.
-#include "test/providers/wire/conversation.hpp"
-#include "test/providers/wire/decode.hpp"
+#include "test/providers/wire/apis.hpp"
 
 #include <doctest/doctest.h>
 
@@ -46,8 +45,9 @@ std::shared_ptr<tool_set> two_tools() {
 
 TEST_CASE("anthropic, streaming: the golden request") {
   model_request r;
-  r.messages = {system_message("Be brief."), user_message("1 + 1?"), assistant("", {call("a", "add", R"({"a": 1})")}),
-                results({{"a", "add", raw_json::literal(R"({"content":[{"type":"text","text":"2"}]})"), false}})};
+  r.messages = {system_message("Be brief."), user_message("1 + 1?"),
+                assistant_of("", {call_of("a", "add", R"({"a": 1})")}),
+                results_of({{"a", "add", raw_json::literal(R"({"content":[{"type":"text","text":"2"}]})"), false}})};
   r.tools = two_tools();
   r.max_output_tokens = 100;
   const auto q = messages().encode(r, at_anthropic());
@@ -99,8 +99,8 @@ TEST_CASE(
   for (int round = 1; round <= 5; ++round) {
     CAPTURE(round);
     const auto id = "c" + std::to_string(round);
-    r.messages.push_back(assistant("I look.", {call(id, "add", "{}")}));
-    r.messages.push_back(results({{id, "add", raw_json::literal("{}"), false}}));
+    r.messages.push_back(assistant_of("I look.", {call_of(id, "add", "{}")}));
+    r.messages.push_back(results_of({{id, "add", raw_json::literal("{}"), false}}));
     r.note = round % 2 == 0 ? "round " + std::to_string(round) : "";
     const auto now = body(r);
     CHECK(marks(now) == 4);
@@ -121,7 +121,8 @@ TEST_CASE(
 TEST_CASE("anthropic, caching: a round encodes only what is new") {
   model_request r;
   r.tools = two_tools();
-  r.messages = {user_message("q"), assistant("a", {}), user_message("q2"), assistant("b", {}), user_message("q3")};
+  r.messages = {user_message("q"), assistant_of("a", {}), user_message("q2"), assistant_of("b", {}),
+                user_message("q3")};
   const auto first = messages().encode(r, at_anthropic());
   const auto second = messages().encode(r, at_anthropic());
   CHECK(first.body.pieces()[1].text().data() == second.body.pieces()[1].text().data());
@@ -133,7 +134,7 @@ TEST_CASE("anthropic, caching: a round encodes only what is new") {
 TEST_CASE("anthropic, reasoning echo: the origin gets its message byte for byte, everybody else no thoughts") {
   const std::string_view raw =
       R"({"role":"assistant","content":[{"type":"thinking","thinking":"secret thoughts","signature":"s\/1"},{"type":"redacted_thinking","data":"r=="},{"type":"text","text":"hi"}]})";
-  const auto m = assistant("hi", {}, {"anthropic", "https://api.anthropic.com", "m"}, raw);
+  const auto m = assistant_of("hi", {}, {"anthropic", "https://api.anthropic.com", "m"}, raw);
   model_request r;
   r.messages = {user_message("q"), m, user_message("q2")};
   CHECK(unmarked(body(r)).find(raw) != std::string::npos);
@@ -151,17 +152,17 @@ TEST_CASE("anthropic, reasoning echo: no mark is put on thoughts or on what is n
        {R"({"type":"thinking","thinking":"t","signature":"s"})", R"({"type":"server_tool_use","id":"x"})"}) {
     const std::string raw = R"({"role":"assistant","content":[)" + std::string(last) + "]}";
     model_request r;
-    r.messages = {user_message("q"), assistant("hi", {}, {"anthropic", "https://api.anthropic.com", "m"}, raw)};
+    r.messages = {user_message("q"), assistant_of("hi", {}, {"anthropic", "https://api.anthropic.com", "m"}, raw)};
     CHECK(has(body(r), raw));
     CHECK(marks(body(r)) == 1);
   }
 }
 
 TEST_CASE("anthropic: what the API refuses is not sent: empty texts, empty messages, foreign ids") {
-  auto odd = call("call|1/x", "add", "{}");
+  auto odd = call_of("call|1/x", "add", "{}");
   model_request r;
-  r.messages = {user_message("q"), assistant("", {}), user_message(""), assistant("", {odd}),
-                results({{"call|1/x", "add", raw_json::literal(R"({"content":[]})"), false}})};
+  r.messages = {user_message("q"), assistant_of("", {}), user_message(""), assistant_of("", {odd}),
+                results_of({{"call|1/x", "add", raw_json::literal(R"({"content":[]})"), false}})};
   const auto b = unmarked(body(r));
   CHECK_FALSE(has(b, R"("content":[])"));
   CHECK_FALSE(has(b, R"("text":"")"));
@@ -171,7 +172,7 @@ TEST_CASE("anthropic: what the API refuses is not sent: empty texts, empty messa
   CHECK(id.starts_with("id_"));
   CHECK(has(b, R"({"type":"tool_result","tool_use_id":")" + id + "\"}"));
   tool_call_block unread{"a", "", "x", {}, "{\"p\": \"hel", "bad"};
-  r.messages = {user_message("q"), assistant("", {unread})};
+  r.messages = {user_message("q"), assistant_of("", {unread})};
   CHECK(has(body(r), R"("input":{"unreadable_arguments":"{\"p\": \"hel"})"));
 }
 
@@ -189,13 +190,13 @@ TEST_CASE("L6: anthropic: a note stands behind the cache mark of the last messag
   r.note = "round 1";
   CHECK(body(r).ends_with(
       R"({"type":"text","text":"q","cache_control":{"type":"ephemeral"}},{"type":"text","text":"round 1"}]}]})"));
-  r.messages.push_back(assistant("said", {}));
+  r.messages.push_back(assistant_of("said", {}));
   CHECK_FALSE(has(body(r), "round 1"));
 }
 
 TEST_CASE("F9: anthropic, images in results: text, images and documents go into the result, errors have their flag") {
   model_request r;
-  r.messages = {results(
+  r.messages = {results_of(
       {{"a", "shot",
         raw_json::literal(
             R"({"content":[{"type":"text","text":"see"},{"type":"image","mimeType":"image/png","data":"QQ=="},)"

@@ -1,6 +1,5 @@
 // Requests of the Responses API: golden bytes, nothing stored there, items that go back as they came, results.
-#include "test/providers/wire/conversation.hpp"
-#include "test/providers/wire/decode.hpp"
+#include "test/providers/wire/apis.hpp"
 
 #include <doctest/doctest.h>
 
@@ -31,8 +30,8 @@ TEST_CASE("openai-responses, streaming: the golden request") {
   tools->tools.push_back({"now", "", {}});
   model_request r;
   r.messages = {system_message("Be brief."), user_message("1 + 1?"),
-                assistant("I add.", {call("a", "add", R"({"a": 1})")}),
-                results({{"a", "add", raw_json::literal(R"({"content":[{"type":"text","text":"2"}]})"), false}})};
+                assistant_of("I add.", {call_of("a", "add", R"({"a": 1})")}),
+                results_of({{"a", "add", raw_json::literal(R"({"content":[{"type":"text","text":"2"}]})"), false}})};
   r.tools = tools;
   r.max_output_tokens = 100;
   CHECK(responses().encode(r, options()).url == "https://api.example.com/v1/responses");
@@ -69,8 +68,8 @@ TEST_CASE("openai-responses, caching: a further round has the prefix of the one 
   auto before = responses().encode(r, options());
   for (int round = 1; round <= 4; ++round) {
     const auto id = "c" + std::to_string(round);
-    r.messages.push_back(assistant("I look.", {call(id, "add", "{}")}));
-    r.messages.push_back(results({{id, "add", raw_json::literal("{}"), false}}));
+    r.messages.push_back(assistant_of("I look.", {call_of(id, "add", "{}")}));
+    r.messages.push_back(results_of({{id, "add", raw_json::literal("{}"), false}}));
     r.note = round % 2 == 0 ? "round " + std::to_string(round) : "";
     const auto now = responses().encode(r, options());
     auto prefix = before.body.str();
@@ -89,7 +88,7 @@ TEST_CASE("openai-responses, reasoning echo: the origin gets every item byte for
       R"({"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"secret\/=="},)"
       R"({"type":"message","id":"msg_1","role":"assistant","phase":"commentary","content":[{"type":"output_text","text":"hi"}]})";
   const auto raw = "[" + std::string(items) + "]";
-  const auto m = assistant("hi", {}, {"openai-responses", "https://api.example.com/v1", "m"}, raw);
+  const auto m = assistant_of("hi", {}, {"openai-responses", "https://api.example.com/v1", "m"}, raw);
   model_request r;
   r.messages = {user_message("q"), m, user_message("q2")};
   CHECK(has(body(r),
@@ -106,8 +105,8 @@ TEST_CASE("openai-responses, reasoning echo: the origin gets every item byte for
 TEST_CASE("openai-responses: call ids that are too long are replaced in call and result alike") {
   const std::string id(80, 'x');
   model_request r;
-  r.messages = {user_message("q"), assistant("", {call(id, "add", "{}")}),
-                results({{id, "add", raw_json::literal(R"({"content":[]})"), false}})};
+  r.messages = {user_message("q"), assistant_of("", {call_of(id, "add", "{}")}),
+                results_of({{id, "add", raw_json::literal(R"({"content":[]})"), false}})};
   const auto b = body(r);
   CHECK_FALSE(has(b, id));
   const auto at = b.find(R"("call_id":")") + 11;
@@ -120,13 +119,13 @@ TEST_CASE("L6: openai-responses: a note is an item of its own behind the last me
   r.messages = {user_message("q")};
   r.note = "round 1";
   CHECK(body(r).ends_with(R"("content":"q"},{"type":"message","role":"user","content":"round 1"}]})"));
-  r.messages.push_back(assistant("said", {}));
+  r.messages.push_back(assistant_of("said", {}));
   CHECK_FALSE(has(body(r), "round 1"));
 }
 
 TEST_CASE("F9: openai-responses, images in results: text alone is a string, media make it a list, errors say so") {
   model_request r;
-  r.messages = {results(
+  r.messages = {results_of(
       {{"a", "shot",
         raw_json::literal(
             R"({"content":[{"type":"text","text":"see"},{"type":"image","mimeType":"image/png","data":"QQ=="},)"
