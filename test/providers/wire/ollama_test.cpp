@@ -29,8 +29,9 @@ decoded read(const std::string& bytes, const model_request* request = nullptr) {
 
 TEST_CASE("ollama, streaming: the golden request") {
   model_request r;
-  r.messages = {system_message("Be brief."), user_message("1 + 1?"), assistant("", {call("a", "add", R"({"a": 1})")}),
-                results({result_of("a", "add", R"({"content":[{"type":"text","text":"2"}]})")})};
+  r.messages = {system_message("Be brief."), user_message("1 + 1?"),
+                assistant_of("", {call_of("a", "add", R"({"a": 1})")}),
+                results_of({result_of("a", "add", R"({"content":[{"type":"text","text":"2"}]})")})};
   r.tools = tools_of({{"add", "Adds", raw_json::literal(R"({"type":"object","properties":{"a":{"type":"number"}}})")}});
   r.max_output_tokens = 100;
   auto o = local();
@@ -61,10 +62,10 @@ TEST_CASE("ollama, streaming: num_ctx, keep_alive and think come from the config
 
 TEST_CASE("ollama, streaming: text and usage, the same at every split, with and without the last newline") {
   auto t = line(R"("content":"Hel")") + "\r\n" + line(R"("content":"lo w\u00f6rld")") + last();
-  CHECK(differing_split("ollama", t, local()) == "");
-  CHECK(differing_split("ollama", t + "after the end", local()) == "");
+  check_splits("ollama", t, local());
+  check_splits("ollama", t + "after the end", local());
   t.pop_back();
-  CHECK(differing_split("ollama", t, local()) == "");
+  check_splits("ollama", t, local());
   const auto d = read(t);
   REQUIRE(d.reply);
   CHECK(d.text() == "Hello wörld");
@@ -76,7 +77,7 @@ TEST_CASE("ollama, streaming: text and usage, the same at every split, with and 
 
 TEST_CASE("ollama, streaming: one value over several lines is read") {
   const std::string t = "{\n \"message\": {\n  \"content\": \"hi\"\n },\n \"done\": true\n}\n";
-  CHECK(differing_split("ollama", t, local()) == "");
+  check_splits("ollama", t, local());
   CHECK(read(t).text() == "hi");
   CHECK(read(t).reply->usage.estimated);
 }
@@ -87,7 +88,7 @@ TEST_CASE("ollama, parallel calls: calls of several lines are all there, with id
       line(
           R"("content":"","tool_calls":[{"id":"o1","function":{"name":"now","arguments":{}}},{"function":{"name":"add","arguments":null}}])") +
       last();
-  CHECK(differing_split("ollama", t, local()) == "");
+  check_splits("ollama", t, local());
   const auto d = read(t);
   REQUIRE(d.calls() == 3);
   CHECK(d.reply->reason == end_reason::tool_calls);
@@ -100,7 +101,7 @@ TEST_CASE("ollama, parallel calls: calls of several lines are all there, with id
       R"({"role":"assistant","content":"","tool_calls":[{"function":{"name":"add","arguments":{"a": 1}}},{"id":"o1","function":{"name":"now","arguments":{}}},{"function":{"name":"add","arguments":{}}}]})");
   model_request r;
   r.messages = {user_message("q"), d.reply->message,
-                results({result_of(d.call(0).id, "add", "{}"), result_of("o1", "now", "{}")})};
+                results_of({result_of(d.call(0).id, "add", "{}"), result_of("o1", "now", "{}")})};
   CHECK(
       body_as("ollama", r, local())
           .ends_with(
@@ -120,7 +121,7 @@ TEST_CASE("ollama, reasoning echo: thinking goes back to its origin only, and <t
   CHECK(body_as("ollama", r, other).find("Hm yes") == std::string::npos);
   const auto t =
       line(R"("content":"<thi")") + line(R"("content":"nk>so</think>\n")") + line(R"("content":"text")") + last();
-  CHECK(differing_split("ollama", t, local()) == "");
+  check_splits("ollama", t, local());
   CHECK(read(t).text() == "text");
   CHECK(read(t).thoughts == std::vector<std::string>{"so"});
 }
@@ -141,8 +142,8 @@ TEST_CASE("ollama, images in: images are base64 without a prefix, and what canno
 TEST_CASE("ollama, images in results: in one user message behind all tool messages") {
   model_request r;
   r.messages = {
-      results({result_of("a", "shot", R"({"content":[{"type":"image","mimeType":"image/png","data":"QQ=="}]})"),
-               result_of("b", "now", R"({"content":[{"type":"text","text":"no"}],"isError":true})", true)})};
+      results_of({result_of("a", "shot", R"({"content":[{"type":"image","mimeType":"image/png","data":"QQ=="}]})"),
+                  result_of("b", "now", R"({"content":[{"type":"text","text":"no"}],"isError":true})", true)})};
   CHECK(
       body_as("ollama", r, local())
           .find(
@@ -187,7 +188,7 @@ TEST_CASE(
            {"\n\n", kind::cut, "", "empty"},
            {"", kind::cut, "", "empty"},
        }) {
-    CHECK(differing_split("ollama", r.bytes, local()) == "");
+    check_splits("ollama", r.bytes, local());
     const auto d = read(r.bytes);
     REQUIRE(d.error);
     CHECK(d.error->type == r.type);
