@@ -103,6 +103,11 @@ raw_json encode_user(const message& m, std::string_view note) {
         parts.media(image->mime, image->data);
       else
         parts.text("[image at " + image->url + ": left out, this API takes no addresses]");
+    } else if (const auto* file = std::get_if<file_block>(&b)) {
+      if (file->url.empty())
+        parts.media(file->mime, file->data);
+      else
+        parts.text("[file at " + file->url + ": left out, this API takes no addresses]");
     }
   }
   if (!note.empty()) parts.text(note);
@@ -181,6 +186,7 @@ std::string generation_config(const model_request& request, const wire_options& 
   if (limit > 0) config.add("maxOutputTokens", std::to_string(limit));
   if (!options.temperature.empty()) config.add("temperature", options.temperature);
   if (!options.top_p.empty()) config.add("topP", options.top_p);
+  if (!request.stop.empty() && options.stop_sequences) config.add("stopSequences", string_list(request.stop));
   const bool tools = request.tools && !request.tools->tools.empty();
   if (request.answer_schema && (!tools || !is_early(options.model))) {
     config.add_text("responseMimeType", "application/json");

@@ -36,6 +36,10 @@ void append_user(std::string& out, const message& m, std::string_view note) {
   auto text = m.text();
   std::vector<std::string_view> images;
   for (const auto& b : m.blocks) {
+    if (const auto* file = std::get_if<file_block>(&b))
+      text = with_note(std::move(text), "[file " + file->name + (file->name.empty() ? "" : ", ") +
+                                            (file->url.empty() ? media_words(file->mime, file->data) : file->url) +
+                                            ": left out]");
     const auto* image = std::get_if<image_block>(&b);
     if (image == nullptr) continue;
     if (image->url.empty() && is_shown_image(image->mime))
@@ -146,6 +150,7 @@ std::string head_of(const model_request& request, const wire_options& options) {
   if (limit > 0) settings.add("num_predict", std::to_string(limit));
   if (!options.temperature.empty()) settings.add("temperature", options.temperature);
   if (!options.top_p.empty()) settings.add("top_p", options.top_p);
+  if (!request.stop.empty() && options.stop_sequences) settings.add("stop", string_list(request.stop));
   if (auto text = settings.write({}); !text.empty()) own.add("options", "{" + text + "}");
   // A schema constrains every token, so that a model could call no tool any more: it is for the last round.
   const bool tools = request.tools && !request.tools->tools.empty();

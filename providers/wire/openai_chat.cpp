@@ -198,6 +198,7 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
   if (limit > 0) members.add(options.max_tokens_field, std::to_string(limit));
   if (!options.temperature.empty()) members.add("temperature", options.temperature);
   if (!options.top_p.empty()) members.add("top_p", options.top_p);
+  if (!request.stop.empty() && options.stop_sequences) members.add("stop", string_list(request.stop));
   if (tools && options.parallel_tool_calls)
     members.add("parallel_tool_calls", *options.parallel_tool_calls ? "true" : "false");
   out.body.append_copy("{" + members.write(options.body) + R"(,"messages":[)");

@@ -64,6 +64,17 @@ TEST_CASE("models: what cannot be used is explained") {
   CHECK(holds(f.error("unset"), "MCPBX_TEST_A"));
 }
 
+TEST_CASE("F1: every API has its usual address, and those at a deployment's need one") {
+  fixture f(R"({"models": {"g": {"api": "gemini", "model": "x"}, "o": {"api": "ollama", "model": "x"},
+    "d": {"api": "dial", "model": "x", "baseUrl": "https://d.example"},
+    "a": {"api": "azure", "model": "x", "baseUrl": "https://a.example", "apiVersion": "${env:MCPBX_TEST_A}"}}})");
+  const mcpbx::test::changed_variable set("MCPBX_TEST_A", "2025-01-01");
+  for (const auto* name : {"g", "o", "d", "a"}) {
+    CHECK(f.error(name) == "found " + std::string(name) + " x");
+    CHECK((*f.models.find(name))->api() == conf::to_string(*f.all.find_model(name)->api));
+  }
+}
+
 TEST_CASE("models: the system prompt of an entry becomes the model's") {
   fixture f(R"({"models": {"m": {"api": "openai-chat", "model": "x", "system": "Answer in ${env:MCPBX_TEST_A}."},
                            "n": {"api": "openai-chat", "model": "x"}}})");

@@ -232,6 +232,43 @@ TEST_CASE("G31: overload is asked again at most twice, with growing waits on the
   CHECK(never.got.error->message.find("asked 3 times") != std::string::npos);
 }
 
+TEST_CASE("gemini, errors: a reply that is only a call nobody can read is asked for again") {
+  const auto google = [](chat_model_options& o) {
+    o.api = "gemini";
+    o.wire.base_url.replace(o.wire.base_url.rfind("/v1"), 3, "/v1beta");
+    o.credentials = [](auto give) { give(std::vector<http::header>{{"x-goog-api-key", "canary-key-123456"}}); };
+  };
+  bench b("bad", R"({"models":{"bad":[{"finish":"MALFORMED_FUNCTION_CALL"}]}})", google);
+  b.start();
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(b.loop.until([&] { return b.time.armed() == 1; }));
+    b.time.advance(milliseconds(8000));
+  }
+  REQUIRE(b.finish());
+  REQUIRE(b.got.reply);
+  CHECK(b.got.reply->reason == end_reason::malformed_call);
+  CHECK(b.requests() == 3);
+  // What was shown cannot be taken back.
+  bench shown("shown", R"({"models":{"shown":[{"text":"Let me see.","finish":"MALFORMED_FUNCTION_CALL"}]}})", google);
+  shown.start();
+  REQUIRE(shown.finish());
+  CHECK(shown.requests() == 1);
+  CHECK(shown.got.reply->reason == end_reason::malformed_call);
+}
+
+TEST_CASE("openai-chat, errors: what Groq cannot read as a call is asked for again") {
+  bench b("status-400-groq");
+  b.start();
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(b.loop.until([&] { return b.time.armed() == 1; }));
+    b.time.advance(milliseconds(8000));
+  }
+  REQUIRE(b.finish());
+  REQUIRE(b.got.error);
+  CHECK(b.got.error->failed_generation == "<function=echo{}</function>");
+  CHECK(b.requests() == 3);
+}
+
 TEST_CASE("G31: what a key, a wrong name or an empty account causes is never asked again") {
   for (const auto* status : {"status-400", "status-401", "status-402", "status-403", "status-404", "status-429-quota",
                              "status-400-context"}) {
