@@ -25,7 +25,7 @@ std::unexpected<error> no_session(const std::string& id) {
 std::unexpected<error> in_use(const session_row& row) {
   return fail(errc::unavailable, "the session " + row.id + " is in use by the run " + row.running +
                                      (row.owner.empty() ? "" : ", owned by " + row.owner) +
-                                     "; wait for its end, or cancel it");
+                                     "; wait for its end, or cancel it" + (row.owner.empty() ? "" : " there"));
 }
 
 }  // namespace
@@ -57,6 +57,9 @@ result<bool> store_worker::ready_to_read(std::int64_t now_ms) {
 result<void> store_worker::recover(std::int64_t now_ms) {
   auto rows = file_->unfinished_runs();
   if (!rows) return std::unexpected(std::move(rows.error()));
+  auto abandoned = file_->abandoned_runs(now_ms);
+  if (!abandoned) return std::unexpected(std::move(abandoned.error()));
+  std::ranges::move(*abandoned, std::back_inserter(*rows));
   std::size_t closed = 0;
   std::vector<unfinished> going_on;
   for (auto& row : *rows) {
@@ -87,6 +90,8 @@ result<void> store_worker::close_run(std::int64_t id, const std::string& run, st
   }
   run_batch rest;
   rest.place = std::make_shared<run_place>(run_place{run, id, static_cast<std::int64_t>(known->size()), -1});
+  // Its end may have been written although its append failed.
+  if (!known->empty() && std::holds_alternative<record::run_ended>(known->back())) return {};
   rest.records = rules_.recovery ? rules_.recovery(*known) : std::vector<run_record>();
   rest.at_ms = now_ms;
   const bool ends = !rest.records.empty() && std::holds_alternative<record::run_ended>(rest.records.back());
@@ -94,6 +99,17 @@ result<void> store_worker::close_run(std::int64_t id, const std::string& run, st
   for (const auto& r : rest.records) rest.texts.push_back(to_text(r));
   run_batch* const one = &rest;
   return file_->append({&one, 1}, true);
+}
+
+// Runs of daemons that are gone for good: the first look at the store closes them, and who waits for one of them does.
+result<void> store_worker::close_abandoned(std::int64_t now_ms) {
+  auto rows = checked(file_->abandoned_runs(now_ms));
+  if (!rows) return std::unexpected(std::move(rows.error()));
+  for (const auto& row : *rows) {
+    if (auto done = checked(close_run(row.id, row.run, now_ms)); !done) return done;
+    log::warn("closed the run " + row.run + ", whose daemon is gone");
+  }
+  return {};
 }
 
 // Those that cannot be closed now are tried again with what is done next.
@@ -111,6 +127,7 @@ void store_worker::write(std::span<append* const> group, std::int64_t now_ms) {
     for (auto* a : group) a->outcome = ready;
     return;
   }
+  close_left(now_ms);  // one of them may stand in the way
   std::vector<run_batch*> all;
   bool synced = false;
   for (auto* a : group) {
@@ -128,7 +145,6 @@ void store_worker::write(std::span<append* const> group, std::int64_t now_ms) {
     written = written && a->outcome;
   }
   if (!written) return file_->close();
-  close_left(now_ms);
   tidy(now_ms);
 }
 
@@ -137,6 +153,17 @@ result<session_row> store_worker::find_session(const std::string& session) {
   if (!row) return std::unexpected(std::move(row.error()));
   if (!*row) return no_session(session);
   return std::move(**row);
+}
+
+// The session, in which no run is going on.
+result<session_row> store_worker::free_session(const std::string& session, std::int64_t now_ms) {
+  auto row = find_session(session);
+  if (row && !row->owner.empty()) {
+    if (auto closed = close_abandoned(now_ms); !closed) return std::unexpected(std::move(closed.error()));
+    row = find_session(session);
+  }
+  if (row && !row->running.empty()) return in_use(*row);
+  return row;
 }
 
 // One run after another, so that no more than the records of one are there besides what they come to.
@@ -156,7 +183,9 @@ result<std::vector<kept_run>> store_worker::runs_of(const std::string& session) 
     records.clear();
   };
   auto done = checked(file_->read_session(session, [&](const record_text& r) -> result<void> {
-    auto& its = runs[places.at(r.run)];
+    const auto place = places.find(r.run);
+    if (place == places.end()) return {};  // begun elsewhere since the runs were read
+    auto& its = runs[place->second];
     if (&its != reading) {
       fold();
       reading = &its;
@@ -186,6 +215,10 @@ result<journal::history> store_worker::history_before(const std::string& session
   journal::history all;
   for (auto& one : *runs) {
     if (one.row.id >= run_id) break;
+    if (one.row.ended_ms == 0)  // begun elsewhere since the session was looked at
+      return fail(errc::unavailable, "the session " + session + " is in use by the run " + one.row.run +
+                                         "; wait for its end, or cancel it");
+    all.last_run = one.row.id;
     if (!one.damage.empty())
       return fail(errc::io, "the session " + session + " cannot be gone on with, because its run " + one.row.run +
                                 " cannot be read (" + one.damage + "); begin a new one");
@@ -198,9 +231,8 @@ result<journal::history> store_worker::load_history(const std::string& session, 
   auto ready = ready_to_read(now_ms);
   if (!ready) return std::unexpected(std::move(ready.error()));
   if (!*ready) return no_session(session);
-  auto row = find_session(session);
+  auto row = free_session(session, now_ms);
   if (!row) return std::unexpected(std::move(row.error()));
-  if (!row->running.empty()) return in_use(*row);
   return history_before(session, std::numeric_limits<std::int64_t>::max());
 }
 
@@ -237,9 +269,8 @@ result<void> store_worker::erase_session(const std::string& session, std::int64_
   auto ready = ready_to_read(now_ms);
   if (!ready) return std::unexpected(std::move(ready.error()));
   if (!*ready) return no_session(session);
-  auto row = find_session(session);
+  auto row = free_session(session, now_ms);
   if (!row) return std::unexpected(std::move(row.error()));
-  if (!row->running.empty()) return in_use(*row);
   return checked(file_->erase({&session, 1}));
 }
 
@@ -259,6 +290,12 @@ result<std::vector<run_record>> store_worker::find_ended(const std::string& run,
   if (!records) return fail(errc::io, "the run " + run + " cannot be read: " + records.error().message);
   if (auto filled = inherit(**row, *records); !filled) return std::unexpected(std::move(filled.error()));
   return records;
+}
+
+result<std::optional<std::string>> store_worker::find_owner(const std::string& run, std::int64_t now_ms) {
+  auto ready = ready_to_read(now_ms);
+  if (!ready) return std::unexpected(std::move(ready.error()));
+  return *ready ? checked(file_->owner_of(run)) : std::optional<std::string>();
 }
 
 // By age first; by size, the longest unused go until a tenth of the limit is free.
