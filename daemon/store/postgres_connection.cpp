@@ -158,6 +158,11 @@ bool postgres_connection::alive() const {
   return !silent_ && pq_.status(handle_.get()) == CONNECTION_OK;
 }
 
+bool postgres_connection::quiet() const {
+  pollfd one{pq_.socket(handle_.get()), POLLIN, 0};
+  return alive() && ::poll(&one, 1, 0) == 0;
+}
+
 std::string postgres_connection::parameter(const char* name) const {
   const char* value = pq_.parameter_status(handle_.get(), name);
   return value ? value : "";

@@ -82,6 +82,9 @@ class postgres_connection {
   /// False once it is broken: whatever was going on in it has been, or will be, rolled back by the server, but for a
   /// COMMIT, of which it is not known.
   bool alive() const;
+  /// For a connection on which nothing is going on: whether the server has neither ended it nor said anything since.
+  /// Costs one system call.
+  bool quiet() const;
   int backend() const { return pq_.backend_pid(handle_.get()); }
   /// A parameter that the server reports ("server_encoding"), or "".
   std::string parameter(const char* name) const;

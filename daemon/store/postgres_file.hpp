@@ -41,9 +41,9 @@ class postgres_file final : public store_file {
   std::string name() const override { return "the journal " + place_; }
   /// Always: whether there is one is known once it is open.
   bool exists() override { return true; }
-  /// Connects and takes this daemon's place. After a connect that failed the next ones fail at once with the same
-  /// error, for 100 ms at first and 5 s in the end. errc::config: no libpq, a wrong URL, a database that cannot be
-  /// used.
+  /// Connects and takes this daemon's place; anew when the connection ended since it was used last. After a connect
+  /// that failed the next ones fail at once with the same error, for 100 ms at first and 5 s in the end. errc::config:
+  /// no libpq, a wrong URL, a database that cannot be used.
   result<void> open() override;
   void close() override;
 

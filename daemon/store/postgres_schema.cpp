@@ -47,7 +47,7 @@ std::int64_t postgres_file::lock_class() const {
 }
 
 result<void> postgres_file::open() {
-  if (connection_ && connection_->alive()) return {};
+  if (connection_ && connection_->quiet()) return {};
   close();
   if (failures_ > 0 && options_.now() < next_try_) return std::unexpected(last_failure_);
   auto done = connect();

@@ -24,7 +24,8 @@ class postgres_proxy {
  public:
   enum class fault {
     none,
-    commit_dropped,  ///< the connection ends when COMMIT is sent; the server never sees it
+    begin_dropped,   ///< the connection ends when BEGIN is sent; the server never sees it
+    commit_dropped,  ///< the same for COMMIT
     answer_dropped,  ///< it ends when the server answers to COMMIT
     silent,          ///< nothing comes from the server any more
   };
@@ -88,11 +89,9 @@ class postgres_proxy {
   bool from_client(link& l) {
     std::string bytes;
     if (!read(l.client, bytes)) return false;
-    if (contains(bytes, "COMMIT")) {
-      auto dropped = fault::commit_dropped;
-      if (fault_.compare_exchange_strong(dropped, fault::none)) return false;
-      l.committing = true;
-    }
+    for (const auto& [word, f] : {std::pair("BEGIN", fault::begin_dropped), std::pair("COMMIT", fault::commit_dropped)})
+      if (auto set = f; contains(bytes, word) && fault_.compare_exchange_strong(set, fault::none)) return false;
+    l.committing = l.committing || contains(bytes, "COMMIT");
     return pass(l.server, bytes);
   }
   bool from_server(link& l) {
