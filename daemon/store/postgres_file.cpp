@@ -83,7 +83,11 @@ result<void> postgres_file::append(std::span<run_batch* const> batches, bool syn
   if (done) return done;
   roll_back();
   // Backwards, since a run may be there more than once.
-  for (std::size_t i = batches.size(); i-- > 0;) *batches[i]->place = std::move(before[i]);
+  for (std::size_t i = batches.size(); i-- > 0;) {
+    auto& place = *batches[i]->place;
+    if (before[i].id == 0 && place.id != 0) before[i].tried_id = place.id, before[i].tried_ms = batches[i]->at_ms;
+    place = std::move(before[i]);
+  }
   return done;
 }
 
@@ -91,11 +95,8 @@ result<void> postgres_file::append(std::span<run_batch* const> batches, bool syn
 result<void> postgres_file::append_all(std::span<run_batch* const> batches, bool synced) {
   auto begun = execute("BEGIN; SET LOCAL synchronous_commit TO " + (synced ? synced_ : std::string("off")));
   if (!begun) return std::unexpected(std::move(begun.error()));
-  std::vector<std::shared_ptr<run_place>> fresh;
   for (auto* b : batches) {
-    const bool begins = b->place->id == 0;
-    if (auto done = begins ? begin(*b) : check_place(*b); !done) return done;
-    if (begins) fresh.push_back(b->place);
+    if (auto done = b->place->id == 0 ? begin(*b) : check_place(*b); !done) return done;
   }
   if (auto done = insert(batches); !done) return done;
   for (const auto* b : batches) {
@@ -105,7 +106,6 @@ result<void> postgres_file::append_all(std::span<run_batch* const> batches, bool
   }
   auto done = commit();
   if (done || connection_->alive()) return done;
-  for (auto& place : fresh) doubts_.emplace_back(place, place->id);
   return fail(errc::io, done.error().message + "; whether the last records are in it is not known, so the run ends");
 }
 

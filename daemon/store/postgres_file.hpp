@@ -48,7 +48,7 @@ class postgres_file final : public store_file {
   void close() override;
 
   /// All or nothing, unless the connection is lost while the server commits: then the append fails, whatever became of
-  /// it, and open() finds out, so that its runs can be closed by their places.
+  /// it (run_place::tried_id). Once the file is open again that has been decided.
   result<void> append(std::span<run_batch* const> batches, bool synced) override;
   result<void> mark_damaged(std::int64_t id, std::int64_t at_ms) override;
 
@@ -75,7 +75,6 @@ class postgres_file final : public store_file {
   result<void> migrate();
   result<std::int64_t> version();
   result<void> take_place();
-  result<void> settle_doubts();
   std::unexpected<error> no_permission(const postgres_connection::failure& why);
 
   result<void> append_all(std::span<run_batch* const> batches, bool synced);
@@ -106,8 +105,6 @@ class postgres_file final : public store_file {
   int failures_ = 0;                        // connects in a row
   time_point next_try_{};                   // not before
   error last_failure_{};                    // of the last connect
-  /// Runs that began in a transaction of which it is not known whether it was committed, with the ids they got.
-  std::vector<std::pair<std::shared_ptr<run_place>, std::int64_t>> doubts_;
 };
 
 }  // namespace mcpbx::daemon

@@ -87,8 +87,7 @@ result<void> postgres_file::connect() {
   connection_ = std::move(*made);
   if (auto done = prepare_session(); !done) return done;
   if (auto done = migrate(); !done) return done;
-  if (auto done = take_place(); !done) return done;
-  return settle_doubts();
+  return take_place();
 }
 
 result<void> postgres_file::prepare_session() {
@@ -210,17 +209,6 @@ result<void> postgres_file::take_place() {
   old_backends_.clear();
   auto told = first("UPDATE daemons SET label=$2 WHERE id=$1 AND label<>$2", ours);
   if (!told) return std::unexpected(std::move(told.error()));
-  return {};
-}
-
-// The connection that was lost is over, as its lock says: what it did not commit by now, it never will.
-result<void> postgres_file::settle_doubts() {
-  for (auto& [place, id] : doubts_) {
-    auto there = first("SELECT 1 FROM runs WHERE id=$1", postgres_values().add(id));
-    if (!there) return std::unexpected(std::move(there.error()));
-    if (*there) place->id = id;
-  }
-  doubts_.clear();
   return {};
 }
 

@@ -24,6 +24,9 @@ struct run_place {
   std::int64_t next_seq = 0;
   std::int64_t bytes = 0;    ///< of the records so far; not known (-1) for a run of an earlier process
   std::int64_t opening = 0;  ///< the store's own: which of its openings wrote to the run last
+  /// The row of a first append that failed, and its time: with a failing disk, or a connection that was lost while it
+  /// was committed, it may be there all the same, 0: none.
+  std::int64_t tried_id = 0, tried_ms = 0;
 };
 
 /// Records of one run that are appended together.
