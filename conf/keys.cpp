@@ -281,7 +281,6 @@ const std::vector<later_rule>& later_rules() {
       {"models.*.toolFormat", {"auto", "native"}},
       {"models.*.apiVersion"},
       {"profiles.*.tools.rename"},
-      {"store.url", {"none", "sqlite:…"}},
       {"http"},
   };
   return rules;

@@ -2,6 +2,7 @@
 #include "conf/rules.hpp"
 
 #include "conf/loop_levels.hpp"
+#include "conf/references.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -99,6 +100,17 @@ void check_ceilings(const std::string& path, const loop_settings& l, const loop_
   }
 }
 
+// postgresql://USER:PASSWORD@… or …?password=…, where nothing is a reference.
+bool has_literal_password(std::string_view url) {
+  if (!url.starts_with("postgres") || has_references(url)) return false;
+  if (url.contains("?password=") || url.contains("&password=")) return true;
+  const auto begin = url.find("://");
+  const auto at = url.find('@');
+  if (begin == url.npos || at == url.npos) return false;
+  const auto user = url.substr(begin + 3, at - begin - 3);
+  return user.find('/') == user.npos && user.find(':') != user.npos;
+}
+
 }  // namespace
 
 void check_rules(const configuration& config, const report_fn& error, const report_fn& notice) {
@@ -127,6 +139,9 @@ void check_rules(const configuration& config, const report_fn& error, const repo
     check_ceilings(path + ".loop", p.loop, max, notice, "it counts as the ceiling");
     if (p.loop.status_model) r.model_exists(path + ".loop.statusModel", *p.loop.status_model, false);
   }
+  if (config.store.url && has_literal_password(config.store.url->text))
+    notice("store.url", "a password stands in the file itself",
+           "better write ${env:NAME}, ${file:PATH} or ${cmd:WORDS} in its place, or use ~/.pgpass");
   if (config.default_model) r.model_exists("defaultModel", *config.default_model, true);
   if (config.limits.total_bytes < config.limits.max_message_bytes)
     error("limits.totalBytes",

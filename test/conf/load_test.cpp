@@ -208,6 +208,18 @@ TEST_CASE("load: what this version does not act on yet is said") {
         "be done\n");
 }
 
+TEST_CASE("G35: a literal password in store.url gets a notice that does not repeat it") {
+  const auto said = [](const std::string& url) { return notices(load_one(R"({"store": {"url": ")" + url + "\"}}")); };
+  for (const char* with : {"postgresql://me:canary@h/d", "postgres://me@h/d?sslmode=require&password=canary"}) {
+    CHECK(said(with).find("a password stands in the file itself, in \"store.url\": better write ${env:NAME}") !=
+          std::string::npos);
+    CHECK(said(with).find("canary") == std::string::npos);
+  }
+  for (const char* without : {"postgresql://me@h:5432/d", "postgresql://h/a:b@c", "postgresql://me:${env:X}@h/d",
+                              "sqlite:/a:b@c", "postgresql:///d?host=/tmp"})
+    CHECK(said(without) == "");
+}
+
 TEST_CASE("G35: a literal secret gets a notice that does not repeat it") {
   const auto made = load_one(
       R"({"mcpServers": {"x": {"command": "c", "env": {"API_TOKEN": "canary-1", "HOME": "/x", "OK_TOKEN": "${env:T}"}}},

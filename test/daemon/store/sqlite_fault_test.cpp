@@ -10,7 +10,7 @@ using namespace mcpbx;
 using namespace mcpbx::daemon;
 using namespace mcpbx::daemon::test;
 
-TEST_CASE("G23: a synced append waits for the disk, another one does not") {
+TEST_CASE("G23: a synced append waits for the disk, another one does not" * sqlite_only()) {
   folder f;
   disk_faults disk;
   sqlite_file file({.path = f.file()});
@@ -26,7 +26,8 @@ TEST_CASE("G23: a synced append waits for the disk, another one does not") {
   CHECK(disk.syncs > before);
 }
 
-TEST_CASE("G25: writes that fail, for want of room or of a disk, and syncs that fail leave nothing acknowledged") {
+TEST_CASE("G25: writes that fail, for want of room or of a disk, and syncs that fail leave nothing acknowledged" *
+          sqlite_only()) {
   struct fault {
     int write_error, sync_error;
   };
@@ -58,7 +59,7 @@ TEST_CASE("G25: writes that fail, for want of room or of a disk, and syncs that 
   }
 }
 
-TEST_CASE("G25: writes that take seven bytes at a time have no effect at all") {
+TEST_CASE("G25: writes that take seven bytes at a time have no effect at all" * sqlite_only()) {
   folder f;
   {
     disk_faults disk;
@@ -72,7 +73,8 @@ TEST_CASE("G25: writes that take seven bytes at a time have no effect at all") {
   for (int n = 1; n < 5; ++n) CHECK(texts_of(all[static_cast<std::size_t>(n) - 1].second) == texts_of(run_of(n)));
 }
 
-TEST_CASE("G25: a detached start whose sync failed was refused, and is not gone on with by the next daemon") {
+TEST_CASE("G25: a detached start whose sync failed was refused, and is not gone on with by the next daemon" *
+          sqlite_only()) {
   folder f;
   {
     disk_faults disk;
