@@ -94,15 +94,27 @@ void check_wire(const model_entry& m, const reporter& r) {
   };
   const bool deployment = m.api == model_api::azure || m.api == model_api::dial;
   if (m.api_version && !deployment && m.api != model_api::anthropic) useless("apiVersion", "azure, dial and anthropic");
+  if (m.api == model_api::anthropic && !m.api_version && (m.temperature || m.top_p))
+    r.notice(member_path(path, m.temperature ? "temperature" : "topP"),
+             "is not sent: the API takes no sampling from its version 2026-10-21 on",
+             "take it out, or write an older apiVersion");
   const auto& d = m.dialect;
   const bool dialect = d.max_tokens_field || d.empty_content || d.system_role || d.call_ids || d.stream_options ||
                        d.parallel_tool_calls || d.strict || d.answer_schema || d.echo_reasoning;
-  if (dialect && !deployment && m.api != model_api::openai_chat) useless("dialect", "openai-chat, azure and dial");
+  // Some switches mean something to the newer APIs of OpenAI and Anthropic as well.
+  const bool chat = deployment || m.api == model_api::openai_chat;
+  const bool newer = m.api == model_api::openai_responses || m.api == model_api::anthropic;
+  const bool chat_only =
+      d.max_tokens_field || d.empty_content || d.system_role || d.call_ids || d.stream_options || d.echo_reasoning;
+  if (dialect && !chat && !newer) useless("dialect", "openai-chat, openai-responses, anthropic, azure and dial");
+  if (newer && chat_only)
+    r.notice(member_path(path, "dialect"), "has switches without effect for this API",
+             "parallelToolCalls, strict and answerSchema have one");
   if (!m.body) return;
   const auto body = raw_object::open(raw_json::own(m.body->text));
   if (!body) return;
-  for (const std::string_view key :
-       {"model", "stream", "messages", "input", "tools", "contents", "systemInstruction", "system"})
+  for (const std::string_view key : {"model", "stream", "store", "messages", "input", "tools", "contents",
+                                     "systemInstruction", "system", "instructions"})
     if (body->contains(key))
       r.error(member_path(member_path(path, "body"), key), "is written by mcpbx itself", "take it out");
 }

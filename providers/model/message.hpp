@@ -119,6 +119,7 @@ struct model_request {
   std::int64_t max_output_tokens = 0;     ///< 0: the model's configuration decides
   std::string note;        ///< said at the end of this call only, behind the last user or tool_results message; or ""
   raw_json answer_schema;  ///< the JSON Schema that an answer must fit, for APIs that take one; or absent
+  std::vector<std::string> stop;  ///< the answer ends before any of these texts; APIs without them leave them out
 };
 
 /// What a completed call gave.

@@ -53,7 +53,8 @@ bool says_context_full(const error_body& e, int status) {
   const auto all = lower(e.code) + " " + lower(e.type) + " " + lower(e.message);
   if (contains_any(all, {"context_length_exceeded", "context_window_exceeded", "exceed_context_size",
                          "maximum context length", "prompt is too long", "exceeds the available context",
-                         "exceeds the context", "exceeds the maximum number of tokens", "context window", "input is too long", "reduce the length of the"}))
+                         "exceeds the context", "exceeds the maximum number of tokens", "context window",
+                         "input is too long", "reduce the length of the"}))
     return true;
   return status == 413;
 }
