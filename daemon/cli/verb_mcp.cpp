@@ -24,8 +24,8 @@ std::string own_request(std::string_view id, std::string_view method, const std:
          "\",\"params\":" + params + "}\n";
 }
 
-// After the host closed our stdin its open requests may still be answered; this long may nothing come. The host will end
-// us if it does not want to wait.
+// After the host closed our stdin its open requests may still be answered; this long may nothing come. The host will
+// end us if it does not want to wait.
 constexpr std::chrono::seconds drain_limit{5};
 
 bool write_all(int fd, std::string_view bytes) {

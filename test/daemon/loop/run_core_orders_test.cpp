@@ -160,6 +160,25 @@ TEST_CASE("what an API would refuse is found in a history") {
   CHECK(with_messages(two + a + b + two + a + b) == "an id that is empty or used twice");
   CHECK(with_messages(R"(,{"role":"assistant","content":""})") == "an empty message");
   CHECK(with_messages(R"(,{"role":"system","content":"x"})") == "a system message in the middle");
+  const auto anthropic = [](std::string_view more) {
+    return fault_of_body("anthropic", R"({"messages":[{"role":"user","content":"go"})" + std::string(more) + "]}");
+  };
+  const std::string use = R"(,{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"x","input":{}}]})";
+  const std::string result = R"({"type":"tool_result","tool_use_id":"a"})", said = R"({"type":"text","text":"t"})";
+  CHECK(anthropic(use + R"(,{"role":"user","content":[)" + result + "," + said + "]}") == "");
+  CHECK(anthropic(use + R"(,{"role":"user","content":[)" + said + "," + result + "]}") ==
+        "a result behind something else");
+  CHECK(anthropic(use + R"(,{"role":"user","content":[)" + said + "]}") == "no result of a");
+  CHECK(anthropic(R"(,{"role":"user","content":[{"type":"text","text":""}]})") == "an empty text");
+  const auto responses = [](std::string_view items) {
+    return fault_of_body("openai-responses", R"({"store":false,"input":[)" + std::string(items) + "]}");
+  };
+  const std::string call = R"({"type":"function_call","call_id":"a","name":"x","arguments":"{}"})";
+  const std::string output = R"({"type":"function_call_output","call_id":"a","output":""})";
+  const std::string question = R"({"type":"message","role":"user","content":"q"})";
+  CHECK(responses(question + "," + call + "," + output) == "");
+  CHECK(responses(call + "," + question) == "a message before the result of a");
+  CHECK(responses(R"({"type":"reasoning"},)" + question) == "reasoning without the item behind it");
   CHECK(fault_of_body("telepathy", "{}") == "the API telepathy has a codec and no judge here");
 }
 

@@ -61,13 +61,117 @@ std::string chat_fault(const json::object& body) {
   return open.empty() ? "" : "no result of " + *open.begin();
 }
 
+std::string type_of(const json::value& v) {
+  return v.is_object() ? text_of(v.get_object(), "type") : std::string();
+}
+
+// Messages: results first in the very next message, one for each tool_use, no empty text, input an object.
+std::string anthropic_fault(const json::object& body) {
+  std::set<std::string> used, open;
+  for (const auto& v : body.at("messages").as_array()) {
+    const auto& m = v.as_object();
+    const auto role = text_of(m, "role");
+    if (role != "user" && role != "assistant") return "the role " + role;
+    if (!open.empty() && role != "user") return "a message before the result of " + *open.begin();
+    const auto& content = m.at("content");
+    if (content.is_string() ? content.get_string().empty() : content.as_array().empty()) return "an empty message";
+    bool other = false;
+    for (const auto& b : content.is_array() ? content.get_array() : json::array()) {
+      const auto& block = b.as_object();
+      const auto type = type_of(b);
+      if (type == "tool_result") {
+        if (other) return "a result behind something else";
+        if (open.erase(text_of(block, "tool_use_id")) == 0) return "a result that no call waits for";
+        continue;
+      }
+      other = true;
+      if (type == "text" && text_of(block, "text").empty()) return "an empty text";
+      if (type != "tool_use") continue;
+      if (role != "assistant") return "calls of somebody else";
+      const auto id = text_of(block, "id");
+      if (id.empty() || !used.insert(id).second) return "an id that is empty or used twice";
+      if (text_of(block, "name").empty()) return "a call without a name";
+      if (!block.at("input").is_object()) return "arguments that are no object";
+      open.insert(id);
+    }
+    if (role == "user" && !open.empty()) return "no result of " + *open.begin();
+  }
+  return open.empty() ? "" : "no result of " + *open.begin();
+}
+
+// Responses: an output for each function_call before anybody speaks again, nothing that is stored there.
+std::string responses_fault(const json::object& body) {
+  if (const auto* store = body.if_contains("store"); store != nullptr && *store != json::value(false))
+    return "an answer that is stored";
+  std::set<std::string> used, open;
+  std::string last;
+  for (const auto& v : body.at("input").as_array()) {
+    const auto& item = v.as_object();
+    const auto type = type_of(v);
+    if (last == "reasoning" && type != "function_call" && text_of(item, "role") != "assistant")
+      return "reasoning without the item behind it";
+    last = type;
+    if (type == "function_call") {
+      const auto id = text_of(item, "call_id");
+      if (id.empty() || id.size() > 64 || !used.insert(id).second) return "an id that is empty, long or used twice";
+      if (text_of(item, "name").empty()) return "a call without a name";
+      if (!is_object_text(text_of(item, "arguments"))) return "arguments that are no object";
+      open.insert(id);
+    } else if (type == "function_call_output") {
+      if (open.erase(text_of(item, "call_id")) == 0) return "a result that no call waits for";
+    } else if (type == "message") {
+      if (!open.empty()) return "a message before the result of " + *open.begin();
+      const auto& content = item.at("content");
+      if (content.is_string() ? content.get_string().empty() : content.as_array().empty()) return "an empty message";
+    }
+  }
+  return open.empty() ? "" : "no result of " + *open.begin();
+}
+
+// generateContent: as many functionResponse parts in the next content as the model's had functionCall parts.
+std::string gemini_fault(const json::object& body) {
+  std::size_t open = 0;
+  for (const auto& v : body.at("contents").as_array()) {
+    const auto& c = v.as_object();
+    if (c.at("parts").as_array().empty()) return "an empty content";
+    std::size_t calls = 0, answers = 0;
+    for (const auto& p : c.at("parts").as_array()) {
+      calls += p.as_object().contains("functionCall") ? 1 : 0;
+      answers += p.as_object().contains("functionResponse") ? 1 : 0;
+    }
+    if (answers != open) return "another number of results than of calls";
+    if (calls != 0 && text_of(c, "role") != "model") return "calls of somebody else";
+    open = calls;
+  }
+  return open == 0 ? "" : "a call without result";
+}
+
+// /api/chat: a tool message for each call before anybody speaks again.
+std::string ollama_fault(const json::object& body) {
+  std::size_t open = 0;
+  for (const auto& v : body.at("messages").as_array()) {
+    const auto& m = v.as_object();
+    if (text_of(m, "role") == "tool") {
+      if (open == 0) return "a result that no call waits for";
+      --open;
+      continue;
+    }
+    if (open != 0) return "a message before the result of a call";
+    if (const auto* calls = m.if_contains("tool_calls")) open = calls->as_array().size();
+  }
+  return open == 0 ? "" : "a call without result";
+}
+
 struct judge {
   std::string_view api;
   std::string (*fault_of)(const json::object& body);
 };
 // A line for each API that has a codec; without one the tests that use this fail.
 constexpr judge judges[] = {
-    {"openai-chat", &chat_fault},
+    {"openai-chat", &chat_fault},    {"azure", &chat_fault},
+    {"dial", &chat_fault},           {"openai-responses", &responses_fault},
+    {"anthropic", &anthropic_fault}, {"gemini", &gemini_fault},
+    {"ollama", &ollama_fault},
 };
 
 }  // namespace
