@@ -173,7 +173,7 @@ const section_spec& model_keys() {
     key<&e::model>("model", "The provider's id of the model (the deployment for dial and azure).").like(forms::filled),
     key<&e::base_url>("baseUrl", "The address of the API; the provider's own when not given.").like(forms::http_url),
     key<&e::api_key>("apiKey", "The key; better a reference than the value.").like(forms::filled).secret(),
-    key<&e::api_version>("apiVersion", "The version of the API, for azure and dial.").like(forms::filled),
+    key<&e::api_version>("apiVersion", "The version of the API, for anthropic, azure and dial.").like(forms::filled),
     key<&e::headers>("headers", "HTTP headers that are sent with each request.").names(forms::header_name).like(forms::header_value).secret(),
     key<&e::format>("toolFormat", "How tools are shown to the model; auto decides by provider and model."),
     key<&e::max_tokens>("maxTokens", "How many tokens one reply may have; the provider's own limit when not given.").range(1, 10'000'000),
@@ -295,10 +295,8 @@ const std::vector<later_rule>& later_rules() {
       {"mcpServers.*.headers"},
       {"mcpServers.*.auth"},
       {"mcpServers.*.sharing", {"shared"}},
-      {"models.*.api", {"openai-chat", "gemini", "ollama", "dial", "azure", "rehearsal", "replay"}},
       {"models.*.toolFormat", {"auto", "native"}},
       {"profiles.*.tools.rename"},
-      {"store.url", {"none", "sqlite:…"}},
       {"http"},
   };
   return rules;

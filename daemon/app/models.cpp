@@ -23,6 +23,8 @@
 namespace mcpbx::daemon {
 namespace {
 
+constexpr std::string_view anthropic_key_header = "x-api-key";
+
 // Headers that must be resolved for each request: the key and whatever the entry adds.
 struct secret_headers {
   std::string_view key_header, key_prefix;  // where the key goes
@@ -36,7 +38,11 @@ result<std::vector<http::header>> resolve_headers(const secret_headers& s) {
   if (s.api_key) {
     auto key = conf::resolve_secret(*s.api_key, source);
     if (!key) return std::unexpected(key.error());
-    if (!key->empty()) out.push_back({std::string(s.key_header), std::string(s.key_prefix) + key->reveal()});
+    // Anthropic's keys and the tokens that its log-in gives go into different headers.
+    if (s.key_header == anthropic_key_header && key->reveal().starts_with("sk-ant-oat"))
+      out.push_back({"Authorization", "Bearer " + key->reveal()});
+    else if (!key->empty())
+      out.push_back({std::string(s.key_header), std::string(s.key_prefix) + key->reveal()});
   }
   for (const auto& [name, value] : s.headers) {
     auto resolved = conf::resolve(value, source);
@@ -57,6 +63,8 @@ bool needs_lane(const secret_headers& s) {
 // Where an API looks for the key.
 secret_headers headers_of(const conf::model_entry& e) {
   switch (*e.api) {
+    case conf::model_api::anthropic:
+      return {anthropic_key_header, "", e.api_key, e.headers};
     case conf::model_api::gemini:
       return {"x-goog-api-key", "", e.api_key, e.headers};
     case conf::model_api::azure:
@@ -125,7 +133,8 @@ result<std::shared_ptr<providers::model>> model_set::find(std::string_view name)
       return fail(errc::config, "\"" + std::string(name.empty() ? std::string_view(*all_.default_model) : name) +
                                     "\" names no model and there is no other default; add \"model\" to the profile");
     return fail(errc::config,
-                "no model is configured: set OPENAI_API_KEY, or write one under \"models\" with a \"defaultModel\" in "
+                "no model is configured: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or write one under \"models\" with a "
+                "\"defaultModel\" in "
                 "~/.config/mcpbx/config.json; to try mcpbx without a model, ask with -m demo");
   }
   if (auto known = made_.find(key); known != made_.end()) return known->second;
@@ -191,9 +200,6 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
   if (*e.api == conf::model_api::rehearsal) return make_rehearsal(e);
   if (*e.api == conf::model_api::replay) return make_replay(e, id);
   const auto api = conf::to_string(*e.api);
-  if (providers::find_codec(api) == nullptr)
-    return fail(errc::config,
-                "model \"" + e.name + "\" speaks " + std::string(api) + ", which comes in a later version of mcpbx");
 
   providers::chat_model_options o;
   o.name = id.empty() ? e.name : e.name + "/" + std::string(id);  // as a later request can name it again

@@ -26,6 +26,13 @@ usage answer_decoder::estimated(std::size_t answer_bytes) {
   return u;
 }
 
+std::string_view answer_decoder::word_of(std::string_view value, std::string& held) {
+  if (value.size() < 2 || value.front() != '"') return {};
+  if (value.find('\\') == std::string_view::npos) return value.substr(1, value.size() - 2);
+  held = unescaped(value);
+  return held;
+}
+
 void answer_decoder::succeed(model_reply reply, decoder_sink& sink) {
   ended_ = true;
   sink.on_end(std::move(reply));

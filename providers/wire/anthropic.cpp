@@ -240,6 +240,7 @@ wire_request anthropic::encode(const model_request& request, const wire_options&
     if (!options.temperature.empty()) members.add("temperature", options.temperature);
     if (!options.top_p.empty()) members.add("top_p", options.top_p);
   }
+  if (!request.stop.empty() && options.stop_sequences) members.add("stop_sequences", string_list(request.stop));
   if (tools && options.parallel_tool_calls == false)
     members.add("tool_choice", R"({"type":"auto","disable_parallel_tool_use":true})");
   // It takes only a part of JSON Schema; what it may refuse is left to the check of the answer.

@@ -64,7 +64,8 @@ void anthropic_decoder::take_event(std::string_view name, std::string_view json,
     else if (key == "error")
       error = value;
   });
-  const std::string word = walk::is_string(type) ? unescaped(type) : std::string(name);
+  std::string held;
+  const auto word = walk::is_string(type) ? word_of(type, held) : name;
   if (word == "content_block_delta") {
     if (auto* const b = find(index); b != nullptr && !b->closed) go_on(*b, delta, sink);
   } else if (word == "content_block_start") {

@@ -69,8 +69,8 @@ void responses_decoder::take_event(std::string_view name, std::string_view json,
     else if (key == "error")
       p.error = value;
   });
-  const std::string named = walk::is_string(p.type) ? unescaped(p.type) : std::string(name);
-  std::string_view word = named;
+  std::string held;
+  auto word = walk::is_string(p.type) ? word_of(p.type, held) : name;
   if (word == "error" || (walk::is_object(p.error) && !word.starts_with("response.")))
     return fail(read_error_body(json), json, sink);
   if (!word.starts_with("response.")) return;
@@ -116,11 +116,13 @@ void responses_decoder::take_stream_end(bool, decoder_sink& sink) {
 responses_decoder::output_item* responses_decoder::item_at(const pieces& p, std::string_view type) {
   std::int64_t index = -1;
   std::from_chars(p.index.data(), p.index.data() + p.index.size(), index);
+  if (index >= 0)
+    for (auto i = items_.rbegin(); i != items_.rend(); ++i)
+      if (i->index == index) return &*i;
   auto id = walk::text(walk::is_object(p.item) ? walk::find(p.item, "id") : p.item_id);
-  for (auto i = items_.rbegin(); i != items_.rend(); ++i) {
-    if (index >= 0 && i->index == index) return &*i;
-    if (index < 0 && !id.empty() && i->id == id) return &*i;
-  }
+  if (index < 0 && !id.empty())
+    for (auto i = items_.rbegin(); i != items_.rend(); ++i)
+      if (i->id == id) return &*i;
   // Without an index and an id, what goes on is the last one of its kind.
   if (index < 0 && id.empty() && !items_.empty() && items_.back().type == type && !items_.back().done)
     return &items_.back();

@@ -75,6 +75,15 @@ TEST_CASE("F1: every API has its usual address, and those at a deployment's need
   }
 }
 
+TEST_CASE("F1: models of every API are made, each at its provider's address") {
+  fixture f(R"({"models": {
+    "r": {"api": "openai-responses", "model": "x"}, "a": {"api": "anthropic", "model": "x", "apiVersion": "2023-06-01"}}})");
+  CHECK(f.error("r") == "found r x");
+  CHECK((*f.models.find("r"))->api() == "openai-responses");
+  CHECK(f.error("a/claude") == "found a/claude claude");
+  CHECK((*f.models.find("a"))->api() == "anthropic");
+}
+
 TEST_CASE("models: the system prompt of an entry becomes the model's") {
   fixture f(R"({"models": {"m": {"api": "openai-chat", "model": "x", "system": "Answer in ${env:MCPBX_TEST_A}."},
                            "n": {"api": "openai-chat", "model": "x"}}})");

@@ -194,7 +194,7 @@ TEST_CASE("L6: anthropic: a note stands behind the cache mark of the last messag
   CHECK_FALSE(has(body(r), "round 1"));
 }
 
-TEST_CASE("F9: anthropic, images in results: text, images and documents go into the result, errors have their flag") {
+TEST_CASE("anthropic, images in results: text, images and documents go into the result, errors have their flag (F9)") {
   model_request r;
   r.messages = {results_of(
       {{"a", "shot",
@@ -272,6 +272,16 @@ TEST_CASE("anthropic: switches for parallel calls and strict tools, and members 
       R"("thinking":{"type":"adaptive"},"metadata":{"user_id":"u"},"tools":[)"));
   CHECK(has(b, R"("additionalProperties":false},"strict":true,"cache_control":{"type":"ephemeral"}}])"));
   CHECK(has(b, R"("messages":[{"role":"user")"));
+}
+
+TEST_CASE("anthropic, stop sequences: they are sent, unless the model takes none") {
+  model_request r;
+  r.messages = {user_message("q")};
+  r.stop = {"\nObservation:", "\"END\""};
+  CHECK(has(body(r), R"("stop_sequences":["\nObservation:","\"END\""])"));
+  auto o = at_anthropic();
+  o.stop_sequences = false;
+  CHECK_FALSE(has(body(r, o), "stop_sequences"));
 }
 
 }  // namespace

@@ -262,7 +262,7 @@ TEST_CASE("L8: openai-responses: a stream that counts nothing is estimated") {
   CHECK(d.reply->usage.estimated);
 }
 
-TEST_CASE("G28: openai-responses, errors: an answer without its end, with an error or with garbage is an error") {
+TEST_CASE("openai-responses, errors: an answer without its end, with an error or with garbage is an error (G28)") {
   struct row {
     std::string bytes;
     kind type;

@@ -123,7 +123,7 @@ TEST_CASE("L6: openai-responses: a note is an item of its own behind the last me
   CHECK_FALSE(has(body(r), "round 1"));
 }
 
-TEST_CASE("F9: openai-responses, images in results: text alone is a string, media make it a list, errors say so") {
+TEST_CASE("openai-responses, images in results: text alone is a string, media make it a list, errors say so (F9)") {
   model_request r;
   r.messages = {results_of(
       {{"a", "shot",
@@ -195,6 +195,13 @@ TEST_CASE("openai-responses: switches for parallel calls and strict tools, and m
   CHECK(has(b, R"("reasoning":{"effort":"low"})"));
   CHECK(has(b, R"({"type":"function","name":"fits","parameters":)" + std::string(strict) + R"(,"strict":true})"));
   CHECK(has(b, R"({"type":"function","name":"now","parameters":{"type":"object","properties":{}},"strict":false})"));
+}
+
+TEST_CASE("openai-responses, stop sequences: not sent, the API has none; they are enforced on our side") {
+  model_request r;
+  r.messages = {user_message("q")};
+  r.stop = {"END"};
+  CHECK_FALSE(has(body(r), "stop"));
 }
 
 }  // namespace
