@@ -209,9 +209,8 @@ class chat_run final : public http::response_events,
 
   // A call that nobody can read, and nothing else: models make most of them right the second time.
   bool asks_again_for_call() {
-    const bool unreadable =
-        reply_ ? reply_->reason == end_reason::malformed_call && reply_->message->calls().empty()
-               : failed_ && !failed_->failed_generation.empty();
+    const bool unreadable = reply_ ? reply_->reason == end_reason::malformed_call && reply_->message->calls().empty()
+                                   : failed_ && !failed_->failed_generation.empty();
     if (!unreadable || !try_again({})) return false;
     reply_.reset();
     failed_.reset();
@@ -232,8 +231,8 @@ class chat_run final : public http::response_events,
     if (failed_) return tell(*std::exchange(failed_, std::nullopt));
     auto e = shared_->wire.decode_error(status_, error_body_, shared_->options.wire);
     e.retry_after_ms = advice_.wait_ms;
-    const bool may = (advice_.should_retry.value_or(is_repeatable(status_)) && e.retryable) ||
-                     !e.failed_generation.empty();
+    const bool may =
+        (advice_.should_retry.value_or(is_repeatable(status_)) && e.retryable) || !e.failed_generation.empty();
     if (may && try_again(advice_)) return;
     if (may && advice_.wait_ms > shared_->options.retries.longest_asked.count())
       e.message += " It asks to wait " + std::to_string((advice_.wait_ms + 999) / 1000) + " s.";
