@@ -159,7 +159,8 @@ TEST_CASE("load: a model's dialect and what joins its requests arrive, and what 
   CHECK(notices.find("models.m") == notices.npos);
   CHECK(notices.find("models.o") == notices.npos);
   const auto told = [](std::string_view members) {
-    return notices(load_one(R"({"models": {"m": {"api": "anthropic", "model": "x", )" + std::string(members) + "}}}"));
+    return listing(load_one(R"({"models": {"m": {"api": "anthropic", "model": "x", )" + std::string(members) + "}}}")
+                       .config.notices);
   };
   CHECK(
       told(
