@@ -418,6 +418,8 @@ TEST_CASE("load: without any file the toolbox and a model from the environment a
   CHECK_FALSE(both.config.find_model("gpt")->base_url);
 
   env.values["OPENAI_API_KEY"] = "";
+  CHECK(load({}, env).config.default_model == "claude");
+  env.values["ANTHROPIC_API_KEY"] = "";
   CHECK_FALSE(load({}, env).config.default_model);
 }
 
