@@ -116,6 +116,7 @@ class parts {
   // Everything up to "ready"; an error means that the daemon cannot serve.
   result<void> open() {
     byte_account::set_limit(static_cast<std::size_t>(config_.limits.total_bytes));
+    watch_signals();  // before the socket: who sees it may ask us to stop
     auto listener = [&]() -> result<std::unique_ptr<mcp::unix_listener>> {
       if (auto fd = take_passed_socket()) return mcp::unix_listener::adopt(io_.get_executor(), *fd);
       return mcp::unix_listener::open(io_.get_executor(), socket_);
@@ -123,7 +124,6 @@ class parts {
     if (!listener) return std::unexpected(listener.error());
     listener_ = std::move(*listener);
     for (const auto& n : config_.notices) log::warn(n.text());
-    watch_signals();
     listener_->start([this](int fd, mcp::peer_credentials peer) { door_.accept(fd, peer); });
     servers_.start(server_list());
     journal_->take_unfinished([this](result<std::vector<unfinished_run>> left) {

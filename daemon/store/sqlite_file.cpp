@@ -210,7 +210,11 @@ result<void> sqlite_file::append(std::span<run_batch* const> batches, bool synce
   if (done) return done;
   roll_back();
   // Backwards, since a run may be there more than once.
-  for (std::size_t i = batches.size(); i-- > 0;) *batches[i]->place = std::move(before[i]);
+  for (std::size_t i = batches.size(); i-- > 0;) {
+    auto& place = *batches[i]->place;
+    if (before[i].id == 0 && place.id != 0) before[i].tried_id = place.id, before[i].tried_ms = batches[i]->at_ms;
+    place = std::move(before[i]);
+  }
   return done;
 }
 

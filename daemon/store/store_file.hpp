@@ -23,6 +23,8 @@ struct run_place {
   std::int64_t id = 0;
   std::int64_t next_seq = 0;
   std::int64_t bytes = 0;  ///< of the records so far; not known (-1) for a run of an earlier process
+  /// The row of a first append that failed, and its time: with a failing disk it may be there all the same, 0: none.
+  std::int64_t tried_id = 0, tried_ms = 0;
 };
 
 /// Records of one run that are appended together.

@@ -85,7 +85,7 @@ result<void> store_worker::close_run(std::int64_t id, const std::string& run, st
     log::error("the records of run " + run + " cannot be read and stay as they are: " + known.error().message);
     return file_->mark_damaged(id, now_ms);
   }
-  // Its end was written when nobody waited for it any more.
+  // An end of which the sync failed, or that came when nobody waited any more, may be there all the same.
   if (!known->empty() && std::holds_alternative<record::run_ended>(known->back())) return {};
   run_batch rest;
   rest.place = std::make_shared<run_place>(run_place{run, id, static_cast<std::int64_t>(known->size()), -1});
@@ -101,11 +101,25 @@ result<void> store_worker::close_run(std::int64_t id, const std::string& run, st
 // Those that cannot be closed now are tried again with what is done next.
 void store_worker::close_left(std::int64_t now_ms) {
   std::erase_if(left_open_, [&](const auto& place) {
-    if (place->id == 0) return true;
+    if (place->id == 0) {
+      const auto found = find_tried(*place);
+      if (!found || !*found) return found.has_value();
+    }
     const auto closed = close_run(place->id, place->run, now_ms);
     if (!closed) log::warn("run " + place->run + " could not be closed yet: " + closed.error().message);
     return closed.has_value();
   });
+}
+
+// A start of which the sync failed was refused, and yet it may be in the log file. False: it is not.
+result<bool> store_worker::find_tried(run_place& place) {
+  if (place.tried_id == 0) return false;
+  const auto rows = file_->unfinished_runs();
+  if (!rows) return std::unexpected(rows.error());
+  const auto found = std::ranges::find(*rows, place.tried_id, &run_row::id);
+  if (found == rows->end() || found->run != place.run || found->started_ms != place.tried_ms) return false;
+  place.id = found->id;
+  return true;
 }
 
 void store_worker::write(std::span<append* const> group, std::int64_t now_ms) {
@@ -113,6 +127,7 @@ void store_worker::write(std::span<append* const> group, std::int64_t now_ms) {
     for (auto* a : group) a->outcome = ready;
     return;
   }
+  close_left(now_ms);  // before a row of theirs can be another run's
   std::vector<run_batch*> all;
   bool synced = false;
   for (auto* a : group) {
@@ -130,7 +145,6 @@ void store_worker::write(std::span<append* const> group, std::int64_t now_ms) {
     written = written && a->outcome;
   }
   if (!written) return file_->close();
-  close_left(now_ms);
   tidy(now_ms);
 }
 

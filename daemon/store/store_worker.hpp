@@ -64,6 +64,7 @@ class store_worker {
   result<void> recover(std::int64_t now_ms);
   result<void> close_run(std::int64_t id, const std::string& run, std::int64_t now_ms);
   void close_left(std::int64_t now_ms);
+  result<bool> find_tried(run_place& place);
   result<session_row> find_session(const std::string& session);
   result<std::vector<kept_run>> runs_of(const std::string& session);
   result<journal::history> history_before(const std::string& session, std::int64_t run_id);
