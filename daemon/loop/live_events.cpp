@@ -30,8 +30,15 @@ bool debugging() {
 
 }  // namespace
 
+void live_run::push(run_event e) {
+  if (holding_)
+    held_.push_back(std::move(e));
+  else
+    feed_->push(std::move(e));
+}
+
 void live_run::emit(run_event::kind type, segments body, std::string call) {
-  feed_->push({type, std::move(call), {}, std::move(body)});
+  push({type, std::move(call), {}, std::move(body)});
 }
 
 void live_run::emit_status(std::string_view text, std::string_view tool) {
@@ -151,11 +158,11 @@ void live_run::tell(const record::call_result& r) {
 }
 
 void live_run::tell(const record::question& r) {
-  feed_->push({run_event::kind::question, r.call_id, r.id, event_json::question(r)});
+  push({run_event::kind::question, r.call_id, r.id, event_json::question(r)});
 }
 
 void live_run::tell(const record::answer& r) {
-  feed_->push({run_event::kind::answer, {}, r.id, event_json::answer(r)});
+  push({run_event::kind::answer, {}, r.id, event_json::answer(r)});
 }
 
 void live_run::tell(const record::caller_result& r) {

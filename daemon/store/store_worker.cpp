@@ -88,7 +88,8 @@ result<void> store_worker::close_run(std::int64_t id, const std::string& run, st
     log::error("the records of run " + run + " cannot be read and stay as they are: " + known.error().message);
     return file_->mark_damaged(id, now_ms);
   }
-  // An end of which the append failed may be there all the same: its sync failed, or nobody heard of its commit.
+  // An end of which the append failed may be there all the same: its sync failed, nobody heard of its commit, or it
+  // came when nobody waited any more.
   if (!known->empty() && std::holds_alternative<record::run_ended>(known->back())) return {};
   run_batch rest;
   rest.place = std::make_shared<run_place>(run_place{run, id, static_cast<std::int64_t>(known->size()), -1});
