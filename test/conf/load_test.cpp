@@ -159,7 +159,8 @@ TEST_CASE("load: a model's dialect and what joins its requests arrive, and what 
   CHECK(notices.find("models.m") == notices.npos);
   CHECK(notices.find("models.o") == notices.npos);
   const auto told = [](std::string_view members) {
-    return notices(load_one(R"({"models": {"m": {"api": "anthropic", "model": "x", )" + std::string(members) + "}}}"));
+    return listing(load_one(R"({"models": {"m": {"api": "anthropic", "model": "x", )" + std::string(members) + "}}}")
+                       .config.notices);
   };
   CHECK(
       told(
@@ -417,6 +418,8 @@ TEST_CASE("load: without any file the toolbox and a model from the environment a
   CHECK_FALSE(both.config.find_model("gpt")->base_url);
 
   env.values["OPENAI_API_KEY"] = "";
+  CHECK(load({}, env).config.default_model == "claude");
+  env.values["ANTHROPIC_API_KEY"] = "";
   CHECK_FALSE(load({}, env).config.default_model);
 }
 

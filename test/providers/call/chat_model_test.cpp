@@ -360,4 +360,67 @@ TEST_CASE("chat_model: unknown APIs and unusable addresses are refused at once")
   CHECK(make_chat_model(o, *loop.client, time, random).error().code == errc::config);
 }
 
+constexpr std::string_view other_apis[] = {"anthropic", "openai-responses"};
+
+TEST_CASE("F1 L12: thoughts, parallel calls and their results, in requests that the API takes") {
+  const std::string script =
+      R"({"models":{"talk":[{"reasoning":"Let me see.","text":"I look.","calls":[)"
+      R"({"name":"echo","arguments":{"message":"one"}},{"name":"echo","arguments":{"message":"two"}}]},{"text":"All done."}]}})";
+  for (const auto api : other_apis) {
+    CAPTURE(api);
+    bench b("talk", script, [&](chat_model_options& o) { o.api = api; });
+    auto r = bench::question();
+    b.start(r);
+    REQUIRE(b.finish());
+    REQUIRE(b.got.reply);
+    CHECK(b.got.thoughts == "Let me see.");
+    CHECK(b.got.text == "I look.");
+    CHECK(b.got.reply->reason == end_reason::tool_calls);
+    CHECK(b.got.reply->usage.input == 11);
+    CHECK(b.got.reply->usage.output == 7);
+    auto results = std::make_shared<message>();
+    results->role = role::tool_results;
+    for (const auto* c : b.got.reply->message->calls())
+      results->blocks.emplace_back(tool_result_block{
+          c->id, c->name, raw_json::literal(R"({"content":[{"type":"text","text":"hello"}]})"), false});
+    REQUIRE(results->blocks.size() == 2);
+    r.messages.push_back(b.got.reply->message);
+    r.messages.push_back(results);
+    b.got.text.clear();
+    b.start(r);
+    REQUIRE(b.finish());
+    CHECK_MESSAGE(b.got.text == "All done.", (b.got.error ? b.got.error->message : ""));
+    CHECK(b.server.bodies()[1].find(api == "anthropic"
+                                        ? "\"signature\":\"c2lnbmVk\""
+                                        : "\"encrypted_content\":\"ZW5jcnlwdGVk\"") != std::string::npos);
+    CHECK(b.server.connections() == 1);
+  }
+}
+
+TEST_CASE("G28 L13: other APIs: a broken answer is one error, an overloaded endpoint is asked again") {
+  for (const auto api : other_apis) {
+    CAPTURE(api);
+    const auto speak = [&](chat_model_options& o) { o.api = api; };
+    for (const auto* fault : {"eof-before-finish", "chunk-truncate", "reset", "hang-mid-stream", "garbage"}) {
+      CAPTURE(fault);
+      bench b(fault, "", [&](chat_model_options& o) {
+        speak(o);
+        o.limits.idle = milliseconds(200);
+      });
+      b.start();
+      REQUIRE(b.finish());
+      CHECK(b.got.error);
+      CHECK(b.got.ends == 1);
+      CHECK(b.requests() == 1);
+    }
+    bench b("flaky-1-529", "", speak);
+    b.start();
+    REQUIRE(b.loop.until([&] { return b.time.armed() > 0; }));
+    b.time.advance(milliseconds(500));
+    REQUIRE(b.finish());
+    CHECK(b.got.reply);
+    CHECK(b.requests() == 2);
+  }
+}
+
 }  // namespace
