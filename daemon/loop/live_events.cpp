@@ -62,7 +62,8 @@ void live_run::tell_recorded() {
                 : store_broken_ ? result<void>(fail(errc::io, "the run was not started: " + store_fault_))
                                 : result<void>();
   for (const auto& told : std::exchange(to_be_told_, {}))
-    told(*recorded_ ? result<std::string>(name()) : std::unexpected(recorded_->error()));
+    told(*recorded_ ? result<runner::recorded_run>(runner::recorded_run{name(), session()})
+                    : std::unexpected(recorded_->error()));
 }
 
 void live_run::on_reply(providers::model_reply reply) {

@@ -69,8 +69,11 @@ class runner {
          model_source models, journal& store, options o);
   ~runner();
 
+  struct recorded_run {
+    std::string run, session;  ///< session: "" where none are kept
+  };
   /// Told the run's name when its start is as safe as the journal makes it, or why it could not be recorded.
-  using recorded = std::function<void(result<std::string>)>;
+  using recorded = std::function<void(result<recorded_run>)>;
   /// Starts a run, finds the one of that name when the same is asked for (or nothing else), or goes on with one that
   /// waits for `results`. The feed has its events; attach to it in this turn. A run that is not detached is cancelled
   /// when its last reader leaves. `told` is for the start of a detached run. Errors: unknown model, the name is taken
@@ -83,6 +86,15 @@ class runner {
   void resume(unfinished_run left);
   /// The run of this name: one that goes on, or a detached one that has ended and is still kept. Else errc::not_found.
   result<std::shared_ptr<run_feed>> find(std::string_view run) const;
+  /// A run that only the journal knows any more: its feed tells a snapshot and the result.
+  struct recalled_run {
+    std::shared_ptr<run_feed> feed;
+    std::string session;  ///< or ""
+  };
+  /// Looks in the journal for the latest run of this name that has ended, before a restart or after it; with a
+  /// `likeness` only for a detached one that was asked for the same. Errors: errc::not_found, and those of the journal.
+  /// `then` comes in a later turn where runs are kept, and not at all when the runner is gone by then.
+  void recall(std::string_view run, std::uint64_t likeness, std::function<void(result<recalled_run>)> then);
   /// Asks the run to end with `cancelled`; its result still comes. False when no run of this name goes on.
   bool cancel(std::string_view run, std::string text);
   /// Answers an open question of a run; `done` comes when the answer is kept (or was not), never from inside.

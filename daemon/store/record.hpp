@@ -102,6 +102,7 @@ struct run_started {
   raw_json answer_schema;              ///< the JSON Schema that the final answer must fit; or absent
   bool detached = false;               ///< goes on without a caller
   std::string nonce;                   ///< names the marks around tool output; empty: there are none
+  std::uint64_t likeness = 0;          ///< of the request, as run_request has it
   run_limits limits;
 };
 /// A level opens: written before its model request.

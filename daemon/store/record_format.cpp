@@ -64,6 +64,7 @@ struct record_writer {
     w.json("answerSchema", r.answer_schema);
     w.set("detached", r.detached);
     w.filled("nonce", r.nonce);
+    if (r.likeness != 0) w.text("likeness", hex(r.likeness, 16));
     w.key("limits");
     append_limits(out, r.limits);
   }

@@ -64,6 +64,7 @@ void read(object_reader& o, record::run_started& r) {
   r.answer_schema = o.json("answerSchema");
   o.set("detached", r.detached);
   r.nonce = o.text("nonce");
+  o.hash("likeness", r.likeness);
   r.limits = read_limits(o);
 }
 void read(object_reader& o, record::round_started& r) {

@@ -65,6 +65,7 @@ inline std::vector<run_record> sample_records() {
   started.answer_schema = raw_json::own(R"({"type":  "string"})");
   started.detached = true;
   started.nonce = "nonce-1";
+  started.likeness = 0xfedcba9876543211u;
   all.emplace_back(std::move(started));
   all.emplace_back(record::round_started{21, "model-2", false, 22, 33});
   all.emplace_back(record::assistant{
