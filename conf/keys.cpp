@@ -280,7 +280,6 @@ const std::vector<later_rule>& later_rules() {
       {"models.*.api", {"openai-chat", "rehearsal", "replay"}},
       {"models.*.toolFormat", {"auto", "native"}},
       {"models.*.apiVersion"},
-      {"profiles.*.tools.rename"},
       {"store.url", {"none", "sqlite:…"}},
       {"http"},
   };

@@ -201,6 +201,7 @@ void read_base(param_reader& in, run_request& r, const chat_defaults& defaults, 
   r.system = std::move(base->system);
   r.tools.allow = std::move(base->allow);
   r.tools.deny = std::move(base->deny);
+  r.tools.rename = std::move(base->rename);
   r.approve = std::move(base->approve);
   r.limits = std::move(base->limits);
 }

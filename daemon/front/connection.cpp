@@ -1,6 +1,7 @@
 // See connection.hpp.
 #include "daemon/front/connection.hpp"
 
+#include "daemon/loop/chosen_tools.hpp"
 #include "mcp/server/errors.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/shared_bytes.hpp"
@@ -9,6 +10,7 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -39,11 +41,9 @@ mcp::catalog_ptr door_context::tools_for(const std::string& profile) {
   auto& view = views[profile];
   if (view.whole == whole) return view.seen;
   std::vector<mcp::entry_ptr> entries;
-  if (const auto base = settings.chat.base("", profile)) {
-    const tool_choice choice{{}, base->allow, base->deny};
-    for (const auto& e : whole->entries())
-      if (choice.lets(e->name)) entries.push_back(e);
-  }
+  if (const auto base = settings.chat.base("", profile))
+    entries = chosen_tools(*whole, {{}, base->allow, base->deny, base->rename},
+                           view.seen ? view.seen->entries() : std::span<const mcp::entry_ptr>());
   view = {whole, std::make_shared<mcp::catalog>(std::move(entries), whole->revision())};
   return view.seen;
 }

@@ -38,8 +38,8 @@ void live_run::arm_limit() {
 }
 
 // Why a call of this tool needs a yes, "" when it needs none.
-std::string_view live_run::needs_approval(const mcp::catalog_entry& tool) const {
-  const auto matches = [&](const std::string& glob) { return glob_match(glob, tool.name); };
+std::string_view live_run::needs_approval(const mcp::catalog_entry& tool) {
+  const auto matches = [&](const std::string& glob) { return glob_match(glob, tool.listed_name()); };
   if (std::ranges::any_of(request_.approve, matches) || (around_.needs_approval && around_.needs_approval(tool)))
     return "the configuration wants a yes for this tool";
   if (request_.limits.approve_destructive && !tool.annotations.read_only && tool.annotations.destructive)

@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -80,7 +82,11 @@ struct tool_choice {
   std::vector<std::string> only;   ///< what the request asks for; empty: all
   std::vector<std::string> allow;  ///< what the profile offers; empty: all
   std::vector<std::string> deny;   ///< what it does not offer; wins
-  bool lets(std::string_view name) const;
+  std::map<std::string, std::string, std::less<>> rename;  ///< the profile's names, by those of the catalog
+  /// Whether the profile offers the catalog's tool of this name.
+  bool offers(std::string_view name) const;
+  /// Whether the request asks for a tool that it sees under this name.
+  bool asks_for(std::string_view shown) const;
 };
 
 namespace record {

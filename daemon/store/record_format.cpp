@@ -59,6 +59,11 @@ struct record_writer {
     w.texts("tools", r.tools.only);
     if (!r.tools.allow.empty()) w.texts("allow", r.tools.allow);
     if (!r.tools.deny.empty()) w.texts("deny", r.tools.deny);
+    if (!r.tools.rename.empty()) {
+      std::vector<std::string> pairs;
+      for (const auto& [from, to] : r.tools.rename) pairs.insert(pairs.end(), {from, to});
+      w.texts("rename", pairs);
+    }
     if (!r.approve.empty()) w.texts("approve", r.approve);
     if (!r.client_tools.empty()) w.jsons("clientTools", r.client_tools);
     w.json("answerSchema", r.answer_schema);

@@ -59,6 +59,9 @@ void read(object_reader& o, record::run_started& r) {
   r.tools.only = o.texts("tools");
   r.tools.allow = o.texts("allow");
   r.tools.deny = o.texts("deny");
+  const auto renamed = o.texts("rename");  // each name of the catalog is followed by the profile's
+  if (renamed.size() % 2 != 0) o.bad("rename", "an array of pairs");
+  for (std::size_t i = 0; i + 1 < renamed.size(); i += 2) r.tools.rename.emplace(renamed[i], renamed[i + 1]);
   r.approve = o.texts("approve");
   o.each("clientTools", [&](const raw_json& element) { r.client_tools.push_back(element); });
   r.answer_schema = o.json("answerSchema");

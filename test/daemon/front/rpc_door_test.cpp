@@ -89,10 +89,11 @@ TEST_CASE("hello and status need no handshake") {
 TEST_CASE("M4: the profile of a hello holds for runs and narrows the tools that the caller sees and calls") {
   auto o = door_fixture::make_options();
   o.chat.base = [](std::string_view, std::string_view profile) -> result<chat_base> {
-    if (profile != "" && profile != "reader") return fail(errc::invalid_argument, "there is no profile \"x\"");
+    if (profile != "" && profile != "reader" && profile != "own") return fail(errc::invalid_argument, "there is no profile \"x\"");
     chat_base b;
     b.profile = profile;
     if (profile == "reader") b.deny = {"*write"};
+    if (profile == "own") b.rename = {{"s__read", "peruse"}};
     return b;
   };
   door_fixture f(o);
@@ -121,6 +122,13 @@ TEST_CASE("M4: the profile of a hello holds for runs and narrows the tools that 
   CHECK(listed(plain).find("s__write") != std::string::npos);
   CHECK(listed(reader).find("s__write") == std::string::npos);
   CHECK(listed(reader).find("s__read") != std::string::npos);
+  auto& own = f.enter();
+  f.ask(own, request(2, "mcpbx/hello", R"({"profile":"own"})"));
+  CHECK(listed(own).find(R"({"tools":[{"name":"peruse"},{"name":"s__write"}]})") != std::string::npos);
+  CHECK(listed(plain).find("peruse") == std::string::npos);
+  f.ask(own, request(6, "mcpbx/chat", R"({"input":"q"})"));
+  CHECK(f.backend.started.back().tools.rename.at("s__read") == "peruse");
+  f.backend.started.clear();
   f.ask(reader, request(6, "mcpbx/chat", R"({"input":"q"})"));
   f.ask(plain, request(7, "mcpbx/chat", R"({"input":"q"})"));
   REQUIRE(f.backend.started.size() == 2);

@@ -37,7 +37,7 @@ inline std::vector<run_record> sample_records() {
   started.model = "configured-1";
   started.messages = {providers::system_message("be brief"), providers::user_message(""), full_message()};
   started.profile = "reader";
-  started.tools = {{"files__*", "*"}, {"f*"}, {"*__rm"}};
+  started.tools = {{"files__*", "*"}, {"f*"}, {"*__rm"}, {{"files__read", "read"}, {"files__write", "write"}}};
   started.limits = {11,
                     12,
                     13,
