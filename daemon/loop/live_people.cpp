@@ -82,7 +82,8 @@ live_run::reaction live_run::on_answer(answer_given& a) {
     return r;
   }
   std::erase_if(questions_, [&](const auto& q) { return q.id == a.question; });
-  r.batch.emplace_back(record::answer{std::move(a.question), std::move(a.body), a.expired});
+  r.batch.emplace_back(
+      record::answer{std::move(a.question), std::move(a.body), a.expired, a.expired && !feed_->attended()});
   r.synced = true;
   r.then = std::move(a.done);
   return r;

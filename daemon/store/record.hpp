@@ -77,10 +77,10 @@ struct run_limits {
   bool mark_results = false;  ///< tool output is shown to the model between marks
 };
 
-/// Which tools of the catalog a run may use, by globs on their exposed names.
+/// Which tools of the catalog a run may use, and under which names.
 struct tool_choice {
-  std::vector<std::string> only;   ///< what the request asks for; empty: all
-  std::vector<std::string> allow;  ///< what the profile offers; empty: all
+  std::vector<std::string> only;   ///< what the request asks for, globs on the names it sees; empty: all
+  std::vector<std::string> allow;  ///< what the profile offers, globs on the catalog's names; empty: all
   std::vector<std::string> deny;   ///< what it does not offer; wins
   std::map<std::string, std::string, std::less<>> rename;  ///< the profile's names, by those of the catalog
   /// Whether the profile offers the catalog's tool of this name.
@@ -146,7 +146,8 @@ struct question {
 struct answer {
   std::string id;
   raw_json body;
-  bool expired = false;  ///< nobody said anything in time
+  bool expired = false;     ///< nobody said anything in time
+  bool unattended = false;  ///< expired while nobody was there to be asked
 };
 /// A call is about to be sent: written before its bytes leave for the server. Or it is the caller's own to make.
 struct call_intent {

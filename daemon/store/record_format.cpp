@@ -113,6 +113,7 @@ struct record_writer {
     w.text("id", r.id);
     w.json("body", r.body);
     w.set("expired", r.expired);
+    w.set("unattended", r.unattended);
   }
   void operator()(const record::call_intent& r) const {
     w.text("call", r.call_id);

@@ -112,6 +112,7 @@ void read(object_reader& o, record::answer& r) {
   r.id = o.needed("id");
   r.body = o.json("body");
   o.set("expired", r.expired);
+  o.set("unattended", r.unattended);
 }
 void read(object_reader& o, record::call_intent& r) {
   r.call_id = o.needed("call");

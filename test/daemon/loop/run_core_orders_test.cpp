@@ -181,6 +181,10 @@ struct explorer {
         next.take(record::answer{question, raw_json::own(yes ? R"({"approve":true})" : R"({"approve":false})"), false});
         explore(next, rounds, injected);
       }
+      script next = s;
+      std::erase(next.asked, question);
+      next.take(record::answer{question, {}, true, true});
+      explore(next, rounds, injected);
     }
     if (s.handed_over) {
       script next = s;
