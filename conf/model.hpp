@@ -110,6 +110,7 @@ struct loop_settings {
   std::optional<std::string> status_model;                  ///< unset everywhere: the run's model
   std::optional<std::variant<bool, std::string>> guidance;  ///< off, on, or a text in place of ours
   std::optional<bool> approve_destructive;                  ///< unset everywhere: no
+  std::optional<bool> approve_after_output;                 ///< unset everywhere: no
   std::optional<bool> mark_results;                         ///< unset everywhere: no
   std::optional<std::string> empty_result_text;
   std::optional<std::int64_t> max_result_bytes;

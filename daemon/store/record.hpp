@@ -73,8 +73,9 @@ struct run_limits {
   std::string guidance_text;  ///< the advice, in place of ours; or ""
   daemon::round_prompt_mode round_prompts = round_prompt_mode::implicit;
   daemon::round_texts round_texts;
-  std::string status_model;   ///< which model writes status lines (status_mode::model); "": the run's own
-  bool mark_results = false;  ///< tool output is shown to the model between marks
+  std::string status_model;           ///< which model writes status lines (status_mode::model); "": the run's own
+  bool mark_results = false;          ///< tool output is shown to the model between marks
+  bool approve_after_output = false;  ///< as approve_destructive, once the model has been shown what a tool returned
 };
 
 /// Which tools of the catalog a run may use, and under which names.

@@ -35,6 +35,7 @@ void append_limits(std::string& out, const run_limits& l) {
   if (l.round_texts.last) w.text("lastRoundText", *l.round_texts.last);
   w.filled("statusModel", l.status_model);
   w.set("markResults", l.mark_results);
+  w.set("approveAfterOutput", l.approve_after_output);
   w.end();
 }
 

@@ -40,6 +40,7 @@ run_limits read_limits(object_reader& o) {
   if (r.json("lastRoundText")) l.round_texts.last = r.text("lastRoundText");
   l.status_model = r.text("statusModel");
   r.set("markResults", l.mark_results);
+  r.set("approveAfterOutput", l.approve_after_output);
   return l;
 }
 

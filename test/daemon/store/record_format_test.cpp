@@ -106,6 +106,7 @@ TEST_CASE("record format: the input of a run keeps its messages and limits") {
   CHECK((l.max_rounds == 11 && l.max_calls_per_round == 12 && l.max_calls == 13 && l.max_consecutive_errors == 14));
   CHECK((l.max_repeated_calls == 15 && l.tool_concurrency == 16 && l.timeout_ms == 17 && l.question_timeout_ms == 18));
   CHECK((l.token_budget == 19 && l.max_result_bytes == 20 && l.on_limit == on_limit::stop));
+  CHECK((l.mark_results && l.approve_after_output));
   CHECK((!l.guidance && l.guidance_text == "use them well" && l.status_model == "quick-1"));
   CHECK((l.round_prompts == round_prompt_mode::progressive && l.round_texts.first == "first {round}"));
   CHECK((l.round_texts.middle == "" && l.round_texts.last == "last"));

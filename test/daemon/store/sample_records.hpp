@@ -59,6 +59,7 @@ inline std::vector<run_record> sample_records() {
                     round_prompt_mode::progressive,
                     {"first {round}", "", "last"},
                     "quick-1",
+                    true,
                     true};
   started.approve = {"files__rm*"};
   started.client_tools = {raw_json::own(R"({"name":"mine","inputSchema":{"type":"object"}})")};
@@ -74,7 +75,7 @@ inline std::vector<run_record> sample_records() {
       record::model_failed{{providers::model_error::kind::configuration, 503, 29, "it broke", "so far", true}, 30});
   all.emplace_back(record::question{"question-1", "approval", "call-3", raw_json::own("{\"ask\":true}"),
                                     0xfedcba9876543210u, 0x2u, 31});
-  all.emplace_back(record::answer{"question-1", raw_json::own("false"), true});
+  all.emplace_back(record::answer{"question-1", raw_json::own("false"), true, true});
   all.emplace_back(record::call_intent{"call-4", "srv__four", "srv", 2, 0xfedcba9876543210u, 0x1u, true, true});
   all.emplace_back(
       record::call_result{"call-4", raw_json::own("{\"isError\":true}"), true, record::result_cause::refused, 32});
