@@ -112,6 +112,7 @@ const section_spec& loop_max_keys() {
 const section_spec& outer_loop_keys() {
   static const section_spec s = [] {
     section_spec made{"loop", loop_keys<loop_section>()};
+    made.keys.push_back(key<&loop_section::resume_detached>("resumeDetached", "Whether detached runs that a crash of the daemon left go on by themselves; false closes them as interrupted."));
     made.keys.push_back(section<&loop_section::max>("max", "The ceiling that no model entry, profile or request can exceed.", loop_max_keys()));
     return made;
   }();

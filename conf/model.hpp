@@ -118,7 +118,8 @@ struct loop_settings {
 
 /// `loop` of the configuration itself: settings, and the ceiling that no profile, model or request can exceed.
 struct loop_section : loop_settings {
-  loop_settings max;  ///< only the members that are numbers
+  loop_settings max;            ///< only the members that are numbers
+  bool resume_detached = true;  ///< what a daemon does at its start with detached runs that an earlier one left
 };
 
 /// One way to reach a language model (or one of the two that are none).

@@ -94,7 +94,10 @@ std::unique_ptr<journal> make_journal(const conf::configuration& config, const c
   lane_journal::options o;
   o.rules.recovery = recovery_of;
   o.rules.fold = folded;
-  o.rules.goes_on = goes_on;
+  o.rules.goes_on = [detached_too = config.loop.resume_detached](const std::vector<run_record>& left) {
+    return goes_on(left, detached_too);
+  };
+  o.rules.closed = std::move(closed);
   constexpr std::int64_t day_ms = 86'400'000;
   o.keep = {config.store.max_age_days * day_ms, config.store.max_bytes};
   return std::make_unique<lane_journal>(std::move(executor), time, std::make_unique<sqlite_file>(std::move(*place)),

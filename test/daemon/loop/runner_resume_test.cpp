@@ -119,6 +119,7 @@ TEST_CASE("G24: only runs that were detached, or wait for their caller's tools, 
   std::get<record::run_started>(records.front()).detached = false;
   CHECK_FALSE(goes_on(records));
   CHECK_FALSE(goes_on({}));
+  CHECK_FALSE(goes_on(left_in_a_call(), false));  // loop.resumeDetached
 }
 
 TEST_CASE("G24: a detached run goes on where its records end, and no call is silently made twice") {
@@ -166,6 +167,7 @@ TEST_CASE("L21 G24: a run that waits for its caller's tools waits in the next pr
     records = f.written();
   }
   CHECK(goes_on(records));
+  CHECK(goes_on(records, false));
   next_process f;
   f.model->script = {says("done")};
   f.resume(records);
