@@ -164,7 +164,9 @@ class parts {
 
   // A private daemon, beside the usual one, keeps only what it is told to.
   std::unique_ptr<journal> make_run_journal(bool by_default) {
-    auto made = make_journal(config_, conf::environment::of_process(), io_.get_executor(), time_, by_default);
+    auto closed = audit_ ? audit_of_closed_runs(io_.get_executor(), *audit_, time_) : decltype(record_rules::closed)();
+    auto made = make_journal(config_, conf::environment::of_process(), io_.get_executor(), time_, by_default,
+                             std::move(closed));
     if (!audit_) return made;
     return std::make_unique<audited_journal>(std::move(made), *audit_, time_);
   }

@@ -80,7 +80,8 @@ result<sqlite_file::options> place_of(std::string_view path, const conf::environ
 }  // namespace
 
 std::unique_ptr<journal> make_journal(const conf::configuration& config, const conf::environment& env,
-                                      boost::asio::any_io_executor executor, time_source& time, bool by_default) {
+                                      boost::asio::any_io_executor executor, time_source& time, bool by_default,
+                                      decltype(record_rules::closed) closed) {
   if (!config.store.url && !by_default) return std::make_unique<memory_journal>();
   const auto url = url_of(config);
   if (!url) return std::make_unique<unavailable_journal>(std::move(executor), url.error().message);

@@ -5,6 +5,7 @@
 #include "daemon/loop/ended_runs.hpp"
 #include "daemon/loop/event_json.hpp"
 #include "daemon/loop/live_run.hpp"
+#include "daemon/loop/recovery.hpp"
 #include "mcp/async/scope.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
@@ -98,7 +99,10 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     const auto* started = std::get_if<record::run_started>(&left.records.front());
     if (!started) return;
     auto model = models_(started->model);
-    if (!model) return log::error("run " + left.run + " does not go on after the restart: " + model.error().message);
+    if (!model) {
+      log::error("run " + left.run + " does not go on after the restart: " + model.error().message);
+      return close(std::move(left));
+    }
     run_request r;
     r.run = left.run;
     r.principal = started->principal;
@@ -184,6 +188,16 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   }
 
  private:
+  // Through its own journal, so that whoever listens there hears what becomes of its calls.
+  void close(unfinished_run left) {
+    auto kept = std::make_shared<unfinished_run>(std::move(left));
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines) as in launch()
+    scope_.spawn(kept->run, [kept]() -> boost::asio::awaitable<void> {
+      auto closing = recovery_of(kept->records);
+      if (!closing.empty()) (void)co_await kept->journal->append(std::move(closing), true);
+    });
+  }
+
   // Numbers that its callers had before are all lower, so that who attaches again gets a snapshot, as to any run that
   // went through a restart.
   std::shared_ptr<run_feed> told_by(const run_core& ended) const {

@@ -82,7 +82,7 @@ class runner {
   /// refuses the run later: its feed ends with the error instead of `done`.
   result<std::shared_ptr<run_feed>> start(run_request r, recorded told = {});
   /// Goes on with a run that an earlier process left, from its records. Where that is not possible (its model is not
-  /// configured any more) the run is closed, and the log says why.
+  /// configured any more) the run is closed in its journal, and the log says why.
   void resume(unfinished_run left);
   /// The run of this name: one that goes on, or a detached one that has ended and is still kept. Else errc::not_found.
   result<std::shared_ptr<run_feed>> find(std::string_view run) const;

@@ -186,4 +186,8 @@ TEST_CASE("G24: a run whose model is gone is not gone on with, and its journal c
   f.resume(records);
   CHECK(f.runs->active() == 0);
   CHECK(f.model->requests.empty());
+  std::vector<run_record> all = records;
+  all.insert(all.end(), f.added().begin(), f.added().end());
+  CHECK(fault_of(all) == "");
+  CHECK(std::get<record::run_ended>(f.added().back()).reason == stop_reason::interrupted);
 }
