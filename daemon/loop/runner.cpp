@@ -50,6 +50,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
                 tools,    store, round_tools(std::move(o.adapt)),
                 {},       {},    std::move(o.needs_approval)},
         models_(std::move(models)),
+        run_ended_(std::move(o.run_ended)),
         max_runs_(o.max_runs),
         ended_(o.max_ended, o.max_ended_bytes),
         scope_(executor, [](std::string_view name, std::exception_ptr) {
@@ -234,6 +235,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       dropped_logs_ += run->feed()->counts().dropped_logs;
       // A start that was answered with an error leaves nothing to attach to.
       if (run->feed()->kept() && run->was_recorded()) ended_.add(run->feed(), run->likeness(), run->session());
+      if (run_ended_) boost::asio::post(around_.executor, run_ended_);
     });
   }
 
@@ -285,6 +287,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
 
   mutable run_surroundings around_;
   model_source models_;
+  std::function<void()> run_ended_;
   std::size_t max_runs_;
   bool stopping_ = false;
   std::uint64_t dropped_logs_ = 0;  // of runs that have ended

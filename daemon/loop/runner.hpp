@@ -62,6 +62,8 @@ class runner {
     tool_adapter adapt = schema_adapter();
     /// Whether the configuration wants a person's yes for this tool.
     std::function<bool(const mcp::catalog_entry&)> needs_approval = {};
+    /// Called in a turn of its own when a run has ended and active() does not count it any more.
+    std::function<void()> run_ended = {};
     std::size_t max_ended = 256, max_ended_bytes = 16u << 20;  ///< detached runs that have ended, kept for attach
   };
   /// Everything given by reference must outlive the runner.

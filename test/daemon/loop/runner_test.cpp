@@ -643,9 +643,11 @@ TEST_CASE("L18: a detached run goes on without a caller and is there for attach 
   const auto seen = first.numbers.size();
   CHECK(seen > 0);
   first.leave();
+  CHECK(f.active_at_ends.empty());
   f.server->release();
   f.settle();
   CHECK(f.runs->active() == 0);
+  CHECK(f.active_at_ends == std::vector<std::size_t>{0});
   CHECK(f.runs->counts().stops == std::vector<std::pair<std::string, std::uint64_t>>{{"final", 1}});
   caller all, rest;
   all.read(**f.runs->find("mine"));
