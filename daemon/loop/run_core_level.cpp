@@ -18,9 +18,6 @@ namespace {
 using providers::end_reason;
 using record::result_cause;
 
-constexpr std::string_view stopped_at_failure =
-    "Not executed: another call failed, and this run stops at the first failure.";
-
 }  // namespace
 
 void run_core::open_level(const record::assistant& r) {
@@ -191,7 +188,7 @@ void run_core::on(const record::question& r) {
 
 // A call that a person or the caller holds up; nobody is troubled for a run that ends already.
 void run_core::wait_for_somebody(open_call& c) {
-  if (ending_) return close(c, result_cause::refused, std::string(stopped_at_failure));
+  if (ending_) return close(c, result_cause::refused, std::string(words::stopped_at_failure));
   go_on();
 }
 
@@ -259,7 +256,7 @@ void run_core::settle(std::string_view id, const raw_json& result, bool is_error
   if (ending_) return;
   if (is_error && limits_.on_tool_error == on_tool_error::stop) {
     ending_ = sentence{stop_reason::tool_error, words::unable(fmt::format("the call of \"{}\" failed", c.call->name))};
-    return begin_no_more(stopped_at_failure);
+    return begin_no_more(words::stopped_at_failure);
   }
   go_on();
 }

@@ -1,23 +1,11 @@
-// Strings and vendor fields that arrive in pieces.
+// Vendor fields that arrive in pieces.
 #include "providers/wire/chat_delta.hpp"
 
 #include "providers/model/json_walk.hpp"
+#include "providers/wire/delta_merge.hpp"
 
 namespace mcpbx::providers {
 namespace {
-
-// Whether the inside of a string token ends in the escape of a high surrogate, whose low half may come next.
-bool ends_in_high_surrogate(std::string_view inside) {
-  if (inside.size() < 6) return false;
-  const auto tail = inside.substr(inside.size() - 6);
-  if (tail[0] != '\\' || tail[1] != 'u' || (tail[2] | 0x20) != 'd') return false;
-  const char c = static_cast<char>(tail[3] | 0x20);
-  if (tail[3] != '8' && tail[3] != '9' && c != 'a' && c != 'b') return false;
-  // The backslash counts only if it is not itself escaped.
-  std::size_t before = 0;
-  for (std::size_t i = inside.size() - 6; i > 0 && inside[i - 1] == '\\'; --i) ++before;
-  return before % 2 == 0;
-}
 
 // Parts of one reasoning detail share index and type: their texts go on, their other members replace.
 bool merge_part(std::string& into, std::string_view piece) {
@@ -52,24 +40,12 @@ bool merge_part(std::string& into, std::string_view piece) {
 
 }  // namespace
 
-std::string_view string_joiner::take(std::string_view token) {
-  if (token.size() < 2) return {};
-  auto inside = token.substr(1, token.size() - 2);
-  if (held_.empty() && inside.find('\\') == std::string_view::npos) return inside;
-  std::string all = "\"" + std::exchange(held_, {});
-  all += inside;
-  if (ends_in_high_surrogate(std::string_view(all).substr(1))) {
-    held_ = all.substr(all.size() - 6);
-    all.resize(all.size() - 6);
-  }
-  all += '"';
-  text_ = unescaped(all);
-  return text_;
+bool vendor_fields::is_reasoning(std::string_view key) {
+  return key.starts_with("reasoning") || key.starts_with("thinking");
 }
 
 bool vendor_fields::kept(std::string_view key) {
-  return key.starts_with("reasoning") || key.starts_with("thinking") || key == "custom_content" ||
-         key == "extra_content";
+  return is_reasoning(key) || key == "custom_content" || key == "extra_content";
 }
 
 void vendor_fields::add(std::string_view key, std::string_view value) {
@@ -77,7 +53,7 @@ void vendor_fields::add(std::string_view key, std::string_view value) {
   field* f = nullptr;
   for (auto& known : fields_)
     if (known.key == key) f = &known;
-  const char kind = walk::is_string(value) ? '"' : walk::is_array(value) ? '[' : 'v';
+  const char kind = key == "custom_content" ? 'm' : walk::is_string(value) ? '"' : walk::is_array(value) ? '[' : 'v';
   if (f == nullptr) f = &fields_.emplace_back(field{std::string(key), {}, {}, {}, {}, kind});
   if (f->kind != kind) *f = field{std::string(key), {}, {}, {}, {}, kind};
   if (kind == '"') {
@@ -86,6 +62,8 @@ void vendor_fields::add(std::string_view key, std::string_view value) {
     walk::elements(value, [&](std::string_view element) {
       if (f->elements.empty() || !merge_part(f->elements.back(), element)) f->elements.emplace_back(element);
     });
+  } else if (kind == 'm') {
+    f->elements.emplace_back(value);
   } else {
     f->value = value;
   }
@@ -101,13 +79,16 @@ void vendor_fields::write_value(std::string& out, const field& f) {
       out += f.elements[i];
     }
     out += ']';
+  } else if (f.kind == 'm') {
+    out += without_indexes(merged_deltas(f.elements));
   } else {
     out += f.value;
   }
 }
 
-void vendor_fields::write(std::string& out) const {
+void vendor_fields::write(std::string& out, bool reasoning) const {
   for (const auto& f : fields_) {
+    if (!reasoning && is_reasoning(f.key)) continue;
     out += ',';
     append_quoted(out, f.key);
     out += ':';

@@ -1,36 +1,28 @@
-// Putting together what a chat-completions answer sends in pieces: strings whose escapes may be cut between two deltas,
-// and the vendor fields that its origin wants back (DeepSeek, OpenRouter, DIAL, Gemini).
+// The vendor fields of a chat-completions answer, which come in pieces and which their origin wants back (DeepSeek,
+// OpenRouter, DIAL, Gemini).
 #pragma once
 #include "mcp/support/raw_json.hpp"
+#include "providers/wire/string_joiner.hpp"
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace mcpbx::providers {
-
-/// Unescapes string tokens one after another. A surrogate pair may be split between two tokens (emoji of some servers).
-class string_joiner {
- public:
-  /// The text of `token`, a JSON string with its quotes. Valid until the next call and while `token` is.
-  std::string_view take(std::string_view token);
-
- private:
-  std::string held_;  // a high surrogate's escape that ended the last token
-  std::string text_;
-};
 
 /// Fields of an assistant message that only its origin understands and wants back.
 class vendor_fields {
  public:
   /// Whether a field of a message or delta is to be kept: `reasoning…`, `thinking…`, `custom_content`, `extra_content`.
   static bool kept(std::string_view key);
-  /// Joins a further piece: strings are appended, lists go on, anything else replaces; null changes nothing.
+  /// Whether it is reasoning: `reasoning…` or `thinking…`.
+  static bool is_reasoning(std::string_view key);
+  /// Joins a further piece: strings are appended, lists go on, `custom_content` is merged (delta_merge.hpp), anything
+  /// else replaces; null changes nothing.
   void add(std::string_view key, std::string_view value);
   bool empty() const { return fields_.empty(); }
-  /// Appends `,"key":value` for each field.
-  void write(std::string& out) const;
+  /// Appends `,"key":value` for each field; `reasoning` false: but for reasoning.
+  void write(std::string& out, bool reasoning = true) const;
   /// `{"key":value,…}`, or absent.
   raw_json object() const;
 
@@ -38,10 +30,10 @@ class vendor_fields {
   struct field {
     std::string key;
     std::string text;                   // of a string, unescaped
-    std::vector<std::string> elements;  // of a list
+    std::vector<std::string> elements;  // of a list, or what is to be merged
     std::string value;                  // of anything else
     string_joiner joiner;
-    char kind = 0;  // '"', '[' or 'v'
+    char kind = 0;  // '"', '[', 'm' (merged) or 'v'
   };
   static void write_value(std::string& out, const field& f);
   std::vector<field> fields_;

@@ -194,7 +194,7 @@ TEST_CASE("E1: limits that only seem to contradict each other are taken") {
     CHECK(read(params, d).wrong == "");
 }
 
-TEST_CASE("limits are those of the model and no request exceeds the ceiling") {
+TEST_CASE("L4 L8: limits are those of the model and no request exceeds the ceiling") {
   chat_defaults d;
   d.base = [](std::string_view model, std::string_view) {
     chat_base b;
