@@ -142,7 +142,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   records decide(const command::intend_calls& c);
   records close(command::close_call first);
   run_record intent_or_refusal(const std::string& id);
-  std::string_view needs_approval(const mcp::catalog_entry& tool) const;
+  std::string_view needs_approval(const mcp::catalog_entry& tool);
+  bool model_saw_output();
   record::question approval_question(const std::string& id, const mcp::catalog_entry& tool, std::uint64_t arguments,
                                      std::string_view why);
   void ask(const record::question& q);
@@ -219,7 +220,9 @@ class live_run final : public providers::model_events, public std::enable_shared
   time_point began_, round_began_;
   std::optional<time_point> paused_since_;  // only people are waited for: the run's clock stands
   milliseconds paused_{0};
-  bool formulating_ = false;  // this round's "Formulating response..." is out; set anew by each round_started
+  std::size_t looked_at_ = 0;  // of the messages, for output of tools
+  bool saw_output_ = false;    // there was some
+  bool formulating_ = false;   // this round's "Formulating response..." is out; set anew by each round_started
 };
 
 }  // namespace mcpbx::daemon
