@@ -91,6 +91,7 @@ std::vector<key_spec> loop_keys() {
     key<&l::status_model, Target>("statusModel", "The model entry that writes the status line; the run's own model when not given.").like(forms::filled),
     key<&l::guidance, Target>("guidance", "The advice about tools in the system prompt: on, off, or a text in its place."),
     key<&l::approve_destructive, Target>("approveDestructive", "Whether tools that do not say that they only read, or destroy nothing, need a yes of the caller inside a run."),
+    key<&l::approve_after_output, Target>("approveAfterOutput", "Whether such tools need a yes once the model has been shown what a tool returned."),
     key<&l::mark_results, Target>("markResults", "Whether tool output is shown to the model between marks that it cannot contain, as data, and without characters that nobody sees."),
     key<&l::empty_result_text, Target>("emptyResultText", "What the model is told when a tool returns nothing.").like(forms::filled),
   })
@@ -111,6 +112,7 @@ const section_spec& loop_max_keys() {
 const section_spec& outer_loop_keys() {
   static const section_spec s = [] {
     section_spec made{"loop", loop_keys<loop_section>()};
+    made.keys.push_back(key<&loop_section::resume_detached>("resumeDetached", "Whether detached runs that a crash of the daemon left go on by themselves; false closes them as interrupted."));
     made.keys.push_back(section<&loop_section::max>("max", "The ceiling that no model entry, profile or request can exceed.", loop_max_keys()));
     return made;
   }();
@@ -296,7 +298,6 @@ const std::vector<later_rule>& later_rules() {
       {"mcpServers.*.auth"},
       {"mcpServers.*.sharing", {"shared"}},
       {"models.*.toolFormat", {"auto", "native"}},
-      {"profiles.*.tools.rename"},
       {"http"},
   };
   return rules;

@@ -110,6 +110,7 @@ struct loop_settings {
   std::optional<std::string> status_model;                  ///< unset everywhere: the run's model
   std::optional<std::variant<bool, std::string>> guidance;  ///< off, on, or a text in place of ours
   std::optional<bool> approve_destructive;                  ///< unset everywhere: no
+  std::optional<bool> approve_after_output;                 ///< unset everywhere: no
   std::optional<bool> mark_results;                         ///< unset everywhere: no
   std::optional<std::string> empty_result_text;
   std::optional<std::int64_t> max_result_bytes;
@@ -117,7 +118,8 @@ struct loop_settings {
 
 /// `loop` of the configuration itself: settings, and the ceiling that no profile, model or request can exceed.
 struct loop_section : loop_settings {
-  loop_settings max;  ///< only the members that are numbers
+  loop_settings max;            ///< only the members that are numbers
+  bool resume_detached = true;  ///< what a daemon does at its start with detached runs that an earlier one left
 };
 
 /// How a server speaks chat completions where it differs from others. Unset: as is known of its address.

@@ -109,7 +109,12 @@ class parts {
         models_(config_, io_.get_executor(), http_, time_, random_, resolve_),
         journal_(make_run_journal(o.private_folder.empty())),
         runs_(io_.get_executor(), time_, random_, tools_, [this](std::string_view name) { return models_.find(name); },
-              *journal_, {.needs_approval = [this](const mcp::catalog_entry& e) { return needs_yes(e); }}),
+              *journal_,
+              {.needs_approval = [this](const mcp::catalog_entry& e) { return needs_yes(e); },
+               .run_ended =
+                   [this] {
+                     if (idle_timer_) watch_idle();
+                   }}),
         backend_(servers_, runs_, *journal_, pins_, [this] { stop("asked to by a caller"); }),
         door_(io_.get_executor(), time_, backend_, door_options(), [this](pid_t pid) { return admit(pid); }),
         signals_(io_.get_executor()) {}
@@ -162,7 +167,9 @@ class parts {
 
   // A private daemon, beside the usual one, keeps only what it is told to.
   std::unique_ptr<journal> make_run_journal(bool by_default) {
-    auto made = make_journal(config_, conf::environment::of_process(), io_.get_executor(), time_, by_default);
+    auto closed = audit_ ? audit_of_closed_runs(io_.get_executor(), *audit_, time_) : decltype(record_rules::closed)();
+    auto made = make_journal(config_, conf::environment::of_process(), io_.get_executor(), time_, by_default,
+                             std::move(closed));
     if (!audit_) return made;
     return std::make_unique<audited_journal>(std::move(made), *audit_, time_);
   }
@@ -270,11 +277,11 @@ class parts {
     std::_Exit(0);
   }
 
+  // Called whenever a caller comes or goes and when a run ends, so that the time counts from the last of them.
   void watch_idle() {
     if (door_.callers() > 0 || runs_.active() > 0) return idle_timer_->cancel();
     idle_timer_->arm(time_.now() + idle_exit_, [this] {
-      if (door_.callers() > 0) return;
-      if (runs_.active() > 0) return watch_idle();
+      if (door_.callers() > 0 || runs_.active() > 0) return;
       stop("no callers for " + std::to_string(idle_exit_.count() / 1000) + " s");
     });
   }

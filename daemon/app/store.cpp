@@ -114,7 +114,8 @@ result<std::unique_ptr<store_file>> file_of(const conf::configuration& config, c
 }  // namespace
 
 std::unique_ptr<journal> make_journal(const conf::configuration& config, const conf::environment& env,
-                                      boost::asio::any_io_executor executor, time_source& time, bool by_default) {
+                                      boost::asio::any_io_executor executor, time_source& time, bool by_default,
+                                      decltype(record_rules::closed) closed) {
   if (!config.store.url && !by_default) return std::make_unique<memory_journal>();
   const auto url = url_of(config);
   if (!url) return std::make_unique<unavailable_journal>(std::move(executor), url.error().message);
@@ -131,7 +132,10 @@ std::unique_ptr<journal> make_journal(const conf::configuration& config, const c
   lane_journal::options o;
   o.rules.recovery = recovery_of;
   o.rules.fold = folded;
-  o.rules.goes_on = goes_on;
+  o.rules.goes_on = [detached_too = config.loop.resume_detached](const std::vector<run_record>& left) {
+    return goes_on(left, detached_too);
+  };
+  o.rules.closed = std::move(closed);
   constexpr std::int64_t day_ms = 86'400'000;
   o.keep = {config.store.max_age_days * day_ms, config.store.max_bytes};
   return std::make_unique<lane_journal>(std::move(executor), time, std::move(*file), std::move(o));

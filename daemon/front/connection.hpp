@@ -149,6 +149,9 @@ class connection final : public std::enable_shared_from_this<connection>,
   void on_ready(const std::shared_ptr<event_stream>& stream, bool growing) override;
   void on_end(event_stream& stream) override;
 
+  void recall(const std::string& run, std::uint64_t likeness, const mcp::reply_once& reply,
+              std::function<void(const result<runner::recalled_run>&)> then);
+  void start_run(run_request r, const mcp::reply_once& reply);
   bool has_room_for_stream(const mcp::reply_once& reply) const;
   void start_detached(run_request r, const mcp::reply_once& reply);
   void open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_once& reply);

@@ -5,6 +5,9 @@
 #include "daemon/store/journal.hpp"
 #include "mcp/support/time.hpp"
 
+#include <boost/asio/any_io_executor.hpp>
+
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +15,12 @@
 #include <vector>
 
 namespace mcpbx::daemon {
+
+/// For record_rules::closed: tells the audit of the calls that end when a run of an earlier process is closed. The
+/// records are read where it is called, on the journal's lane; the rest is done by `executor`, the speaking thread.
+/// `log` and `time` must outlive what is posted there.
+std::function<void(const std::vector<run_record>& before, const std::vector<run_record>& closing)> audit_of_closed_runs(
+    boost::asio::any_io_executor executor, audit_log& log, time_source& time);
 
 class audited_journal final : public journal {
  public:

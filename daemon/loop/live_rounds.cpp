@@ -57,6 +57,7 @@ record::run_started live_run::opening() {
   r.client_tools = request_.client_tools;
   r.answer_schema = request_.answer_schema;
   r.detached = request_.detach;
+  r.likeness = request_.likeness;
   r.limits = request_.limits;
   if (r.limits.mark_results) r.nonce = hex(around_.random.next(), 16);
   return r;

@@ -63,6 +63,10 @@ std::unexpected<error> sqlite_file::failed(int code, int system_error) {
       return fail(errc::io, file + " is in use by another process; end that one, or set store.url to another file");
     case SQLITE_FULL:
       return fail(errc::io, "there is no room on the disk for " + file + "; make room, and the next run is kept again");
+    case SQLITE_IOERR:
+      return fail(errc::io, file + " could not be read or written (" + sqlite3_errstr(code) +
+                                (system_error ? std::string(", ") + std::strerror(system_error) : std::string()) +
+                                "); see to its disk, and the next run is kept again");
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
@@ -97,6 +101,11 @@ sqlite3_stmt* sqlite_file::prepared(const char* sql) {
 result<void> sqlite_file::execute(const char* sql) {
   if (sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) return failed();
   return {};
+}
+
+result<void> sqlite_file::run(const char* sql) {
+  statement s(*this, sql);
+  return run(s);
 }
 
 result<void> sqlite_file::run(statement& s) {
@@ -153,9 +162,10 @@ result<void> sqlite_file::prepare_file() {
     if (s.step() != SQLITE_ROW) return failed();
     if (s.text(0) != "wal") return fail(errc::io, name() + " cannot keep a write-ahead log here");
   }
-  // A log that once grew large (a long transaction) is cut when it starts over; what is deleted is overwritten.
-  if (auto done = execute("PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=8388608; PRAGMA cache_size=-1024; "
-                          "PRAGMA secure_delete=ON");
+  // A checkpoint waits for the disk twice, so it comes when 8 MiB of log are worth it. A log that grew larger (a long
+  // transaction) is cut when it starts over; what is deleted is overwritten.
+  if (auto done = execute("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=2000; "
+                          "PRAGMA journal_size_limit=8388608; PRAGMA cache_size=-1024; PRAGMA secure_delete=ON");
       !done)
     return done;
   full_ = false;
@@ -209,10 +219,10 @@ result<void> sqlite_file::append(std::span<run_batch* const> batches, bool synce
 }
 
 result<void> sqlite_file::append_all(std::span<run_batch* const> batches) {
-  if (auto done = execute("BEGIN IMMEDIATE"); !done) return done;
+  if (auto done = run("BEGIN IMMEDIATE"); !done) return done;
   for (auto* b : batches)
     if (auto done = append_one(*b); !done) return done;
-  return execute("COMMIT");
+  return run("COMMIT");
 }
 
 result<void> sqlite_file::append_one(run_batch& batch) {

@@ -72,7 +72,7 @@ result<void> store_worker::recover(std::int64_t now_ms) {
         return filled;
       }
     }
-    if (auto done = close_run(row.id, row.run, now_ms); !done) return done;
+    if (auto done = close_run(row.id, row.run, now_ms, true); !done) return done;
     ++closed;
   }
   if (closed > 0) log::warn("closed " + std::to_string(closed) + " runs that an earlier daemon left without an end");
@@ -81,14 +81,15 @@ result<void> store_worker::recover(std::int64_t now_ms) {
   return {};
 }
 
-result<void> store_worker::close_run(std::int64_t id, const std::string& run, std::int64_t now_ms) {
+result<void> store_worker::close_run(std::int64_t id, const std::string& run, std::int64_t now_ms, bool tell) {
   auto known = file_->records(id);
   if (!known && known.error().code == errc::io) return std::unexpected(known.error());
   if (!known) {
     log::error("the records of run " + run + " cannot be read and stay as they are: " + known.error().message);
     return file_->mark_damaged(id, now_ms);
   }
-  // An end of which the append failed may be there all the same: its sync failed, or nobody heard of its commit.
+  // An end of which the append failed may be there all the same: its sync failed, nobody heard of its commit, or it
+  // came when nobody waited any more.
   if (!known->empty() && std::holds_alternative<record::run_ended>(known->back())) return {};
   run_batch rest;
   rest.place = std::make_shared<run_place>(run_place{run, id, static_cast<std::int64_t>(known->size()), -1});
@@ -98,7 +99,9 @@ result<void> store_worker::close_run(std::int64_t id, const std::string& run, st
   if (!ends) rest.records.emplace_back(record::run_ended{stop_reason::interrupted, ""});
   for (const auto& r : rest.records) rest.texts.push_back(to_text(r));
   run_batch* const one = &rest;
-  return file_->append({&one, 1}, true);
+  auto done = file_->append({&one, 1}, true);
+  if (done && tell && rules_.closed) rules_.closed(*known, rest.records);
+  return done;
 }
 
 // Runs of daemons that are gone for good: the first look at the store closes them, and who waits for one of them does.

@@ -366,6 +366,7 @@ struct fixture {
     return e.tool == "guarded";
   };
   std::unique_ptr<test_runner> runs;
+  std::vector<std::size_t> active_at_ends;  ///< how many runs went on when the daemon was told that one has ended
   /// Why the runs of this test are not held against the folds of their records; empty: they are, at the end.
   std::string unproven;
 
@@ -383,7 +384,7 @@ struct fixture {
         other         ? *other
         : store_fails ? static_cast<journal&>(failing)
                       : kept,
-        runner::options{1024, plain_adapter, needs_yes});
+        runner::options{1024, plain_adapter, needs_yes, [this] { active_at_ends.push_back(runs->active()); }});
   }
   ~fixture() {
     bool joined = false;

@@ -187,6 +187,11 @@ TEST_CASE("L17: runs that are to go on are handed over once, and their journals 
   o.rules.goes_on = [](const auto& records) {
     return std::get<record::run_started>(records.front()).session == "ses_1";
   };
+  std::vector<std::string> closed;
+  o.rules.closed = [&](const auto& before, const auto& closing) {
+    closed.push_back(std::get<record::run_started>(before.front()).run + " " + std::to_string(before.size()) + " " +
+                     std::string(name_of(closing.back())));
+  };
   {
     sessions_store s(f.file(), o);
     const auto take = [&] {
@@ -199,6 +204,7 @@ TEST_CASE("L17: runs that are to go on are handed over once, and their journals 
     CHECK((one.run == "2" && one.session == "ses_1" && one.records.size() == 4));
     CHECK(std::get<record::run_started>(one.records.front()).inherited.size() == 4);
     CHECK(take().value().empty());
+    CHECK(closed == std::vector<std::string>{"5 4 run_ended"});  // G48: the audit is told so
     CHECK(s.load("ses_1").error().code == errc::unavailable);
     go(s.context, [&]() -> asio::awaitable<void> {
       std::vector<run_record> rest(whole.begin() + 4, whole.end());
