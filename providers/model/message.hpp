@@ -35,6 +35,7 @@ struct tool_call_block {
   raw_json arguments;          ///< an object; absent when `problem` says why there is none
   std::string arguments_text;  ///< what the model wrote
   std::string problem;         ///< why arguments could not be read, in words the model can act on; empty: all is well
+  bool repaired = false;       ///< `arguments_text` was no JSON and `arguments` is what it meant (json_repair.hpp)
 };
 /// The one result of a call.
 struct tool_result_block {

@@ -33,6 +33,7 @@ struct block_writer {
     w.json("arguments", b.arguments);
     w.filled("argumentsText", b.arguments_text);
     w.filled("problem", b.problem);
+    w.set("repaired", b.repaired);
   }
   void operator()(const tool_result_block& b) const {
     w.text("type", "toolResult");
@@ -66,6 +67,7 @@ block read_block(object_reader& o) {
     b.arguments = o.json("arguments");
     b.arguments_text = o.text("argumentsText");
     b.problem = o.text("problem");
+    o.set("repaired", b.repaired);
     return b;
   }
   if (type == "toolResult") {

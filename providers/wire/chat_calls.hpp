@@ -2,6 +2,7 @@
 // of arguments, and a call that is lost or run with half its arguments is worse than any of them.
 #pragma once
 #include "mcp/support/json_scanner.hpp"
+#include "providers/model/arguments.hpp"
 #include "providers/model/message.hpp"
 #include "providers/wire/chat_delta.hpp"
 
@@ -49,9 +50,5 @@ class call_assembler {
   std::size_t touched_ = 0;  // the slot that got the last piece
   std::size_t bytes_ = 0;
 };
-
-/// Reads what a model wrote as arguments: nothing, null or blanks mean `{}`; an object is taken as it is; a string that
-/// holds an object is opened. Anything else sets `problem`, in words the model can act on.
-void read_arguments(tool_call_block& call);
 
 }  // namespace mcpbx::providers
