@@ -11,12 +11,6 @@
 namespace mcpbx::providers {
 namespace {
 
-std::string_view trimmed(std::string_view s) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const auto from = s.find_first_not_of(blanks);
-  return from == std::string_view::npos ? std::string_view() : s.substr(from, s.find_last_not_of(blanks) - from + 1);
-}
-
 void told(const tool_call_block& call, const repaired_json& repaired) {
   if (!log::enabled(log::level::info)) return;
   std::string all;

@@ -1,5 +1,7 @@
 // Small looks at text that all text formats share.
 #pragma once
+#include "mcp/support/text.hpp"
+
 #include <cstddef>
 #include <string_view>
 
@@ -25,12 +27,6 @@ inline std::size_t skip_blanks(std::string_view s, std::size_t at) {
   while (at < s.size() && is_blank(s[at])) ++at;
   return at;
 }
-inline std::string_view trimmed(std::string_view s) {
-  s.remove_prefix(skip_blanks(s, 0));
-  while (!s.empty() && is_blank(s.back())) s.remove_suffix(1);
-  return s;
-}
-
 /// A tool's name without what models put around it.
 inline std::string_view cleaned_name(std::string_view s) {
   for (;;) {

@@ -2,11 +2,11 @@
 // of arguments, and a call that is lost or run with half its arguments is worse than any of them.
 #pragma once
 #include "mcp/support/json_scanner.hpp"
-#include "providers/model/arguments.hpp"
 #include "providers/model/message.hpp"
+#include "providers/wire/calls.hpp"
 #include "providers/wire/chat_delta.hpp"
+#include "providers/wire/string_joiner.hpp"
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,8 +31,8 @@ class call_assembler {
     bool too_many = false;         ///< more than 1,024 calls came; the later ones were dropped
   };
   /// The calls, once the answer has ended. `cut`: the model was stopped (length, filter), so the call it was writing is
-  /// half a call and is left out. `taken` tells whether a call id is used in the conversation already.
-  finished finish(bool cut, const std::function<bool(std::string_view)>& taken);
+  /// half a call and is left out.
+  finished finish(bool cut, call_ids& ids);
 
  private:
   struct slot {
@@ -50,5 +50,8 @@ class call_assembler {
   std::size_t touched_ = 0;  // the slot that got the last piece
   std::size_t bytes_ = 0;
 };
+
+/// Appends one entry of `tool_calls`.
+void append_call(std::string& out, const tool_call_block& call);
 
 }  // namespace mcpbx::providers

@@ -63,18 +63,21 @@ TEST_CASE("G17: a caller that does not read is not read either: bounded memory, 
   const auto status = [&](std::string_view path) {
     return at(neighbour.request("mcpbx/status").value, "result." + std::string(path)).to_number<std::int64_t>();
   };
-  // Requests as large as one read, each for an answer of its size: 120 MB of both. None is read, and the socket takes
-  // no more once the daemon has stopped reading.
+  // First answers that fill its outbox, then 120 MB of requests: the socket takes no more of them than its buffers hold,
+  // for the daemon has stopped reading.
+  std::string first;
+  for (int i = 0; i < 300; ++i)
+    first += R"({"jsonrpc":"2.0","id":)" + std::to_string(i) +
+             R"(,"method":"tools/call","params":{"name":"s__big","arguments":{"n":60000}}})"
+             "\n";
+  CHECK(slow.send_unread(first) == first.size());
+  CHECK(eventually([&] { return status("queues.largestOutboxBytes") > (8 << 20); }));
   const std::string request = R"({"jsonrpc":"2.0","id":@,"method":"tools/call","params":{"name":"s__big","arguments":)"
                               R"({"n":60000,"padding":")" +
                               std::string(60'000, 'x') + "\"}}}\n";
   std::string lines;
   for (int i = 0; i < 2000; ++i) lines += std::string(request).replace(request.find('@'), 1, std::to_string(1000 + i));
   std::size_t sent = 0;
-  CHECK(eventually([&] {
-    sent += slow.send_unread(std::string_view(lines).substr(sent));
-    return status("queues.largestOutboxBytes") > (8 << 20);
-  }));
   for (int i = 0; i < 50; ++i) {
     sent += slow.send_unread(std::string_view(lines).substr(sent));
     CHECK(neighbour.call("s__echo", R"({"text":"quick"})").text() == "quick");
@@ -217,7 +220,7 @@ TEST_CASE("G18: callers beyond the limit are told so, and come in when others ha
 TEST_CASE("G18: a caller with thousands of queued requests does not starve another") {
   daemon_under_test d(config().server("s"));
   caller busy = d.session(), other = d.session();
-  for (int i = 0; i < 900; ++i) busy.start_call("s__never-answer");
+  for (int i = 0; i < 1100; ++i) busy.start_call("s__never-answer");
   for (int i = 0; i < 100; ++i) CHECK(other.call("s__echo", R"({"text":"turn"})").text() == "turn");
   CHECK(other.request("mcpbx/status").get("result.callers.openRequests").to_number<int>() >= 900);
 }

@@ -37,7 +37,7 @@ struct parsed_text final : providers::text::parse_sink {
       if (c.problem.empty()) all += (all.empty() ? "" : " ") + c.name + std::string(c.arguments.text());
     return all;
   }
-  std::string visible() const { return std::string(providers::text::trimmed(text)); }
+  std::string visible() const { return std::string(trimmed(text)); }
 };
 
 /// The tools of the vectors (testdata): required members are marked with * in its README.

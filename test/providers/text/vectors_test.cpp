@@ -38,7 +38,7 @@ void check(const json::object& vector, std::size_t step) {
   const auto got = parse_text(format, raw, step);
   const bool incomplete = expected.contains("incomplete") && expected.at("incomplete").as_bool();
   const auto calls = executed(got);
-  const std::string wanted(providers::text::trimmed(expected.at("visible_text").as_string()));
+  const std::string wanted(trimmed(expected.at("visible_text").as_string()));
   CAPTURE(step);
   CAPTURE(raw);
   CHECK_MESSAGE(calls == expected.at("calls").as_array(), json::serialize(calls));
