@@ -60,6 +60,8 @@ struct origin {
   friend bool operator==(const origin&, const origin&) = default;
 };
 
+struct message;
+
 /// What codecs encoded a value to, kept so that a round encodes only what is new and the prefix of a request stays
 /// identical. The key is the codec's own (API, dialect and origin match); the last fragment of a key counts.
 class fragment_cache {
@@ -67,9 +69,14 @@ class fragment_cache {
   /// Absent when nothing is kept for this key.
   raw_json remembered(std::string_view key) const;
   void remember(std::string_view key, raw_json fragment) const;
+  /// The message that stands for this value in another conversation (providers/call/text_conversation.hpp), so that it
+  /// is made once and keeps its own fragments. Null when none is kept; only the latest few are.
+  std::shared_ptr<const message> form(std::string_view key) const;
+  void keep_form(std::string_view key, std::shared_ptr<const message> form) const;
 
  private:
   mutable std::vector<std::pair<std::string, raw_json>> fragments_;
+  mutable std::vector<std::pair<std::string, std::shared_ptr<const message>>> forms_;
 };
 
 /// One message of a conversation. Immutable once it is in a history; shared by the rounds that carry it.
@@ -116,6 +123,7 @@ struct model_request {
   std::int64_t max_output_tokens = 0;     ///< 0: the model's configuration decides
   std::string note;        ///< said at the end of this call only, behind the last user or tool_results message; or ""
   raw_json answer_schema;  ///< the JSON Schema that an answer must fit, for APIs that take one; or absent
+  std::vector<std::string> stop;  ///< the answer ends before any of these texts; APIs without them leave them out
 };
 
 /// What a completed call gave.

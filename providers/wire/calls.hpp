@@ -1,5 +1,5 @@
-// What every API's tool calls need once they have come: their arguments read (providers/model/arguments.hpp), and one id each that no other call of the
-// conversation has.
+// What every API's tool calls need once they have come: their arguments read (providers/model/arguments.hpp), and one
+// id each that no other call of the conversation has.
 #pragma once
 #include "providers/model/arguments.hpp"
 #include "providers/model/message.hpp"

@@ -19,6 +19,7 @@ struct wire_options {
   bool null_content = false;                    ///< content of a call-only assistant message: null instead of ""
   bool answer_schema = false;                   ///< the endpoint takes a JSON Schema for its answer, beside tools
   bool stream_options = true;                   ///< ask for usage in the stream
+  bool stop_sequences = true;                   ///< the model takes model_request::stop
   std::int64_t max_output_tokens = 0;           ///< 0: not sent
   std::string temperature;                      ///< JSON number text; empty: not sent
   std::string top_p;                            ///< likewise

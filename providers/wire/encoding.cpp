@@ -23,6 +23,15 @@ std::string with_note(std::string text, std::string_view note) {
   return text.append(note);
 }
 
+std::string string_list(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const auto& text : texts) {
+    out += out.empty() ? '[' : ',';
+    append_quoted(out, text);
+  }
+  return out.empty() ? "[]" : out + "]";
+}
+
 std::string data_url(std::string_view mime, std::string_view base64) {
   std::string url = "data:";
   url += mime;

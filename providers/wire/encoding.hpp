@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mcpbx::providers {
 
@@ -25,6 +26,9 @@ raw_json encoded_once(const Value& m, std::string_view key, Make&& make) {
 
 /// `text` and, in a paragraph of its own, `note`.
 std::string with_note(std::string text, std::string_view note);
+
+/// A JSON list of strings.
+std::string string_list(const std::vector<std::string>& texts);
 
 /// `data:MIME;base64,…`.
 std::string data_url(std::string_view mime, std::string_view base64);

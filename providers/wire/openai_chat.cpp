@@ -164,6 +164,7 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
   }
   if (!options.temperature.empty()) head += R"(,"temperature":)" + options.temperature;
   if (!options.top_p.empty()) head += R"(,"top_p":)" + options.top_p;
+  if (!request.stop.empty() && options.stop_sequences) head += R"(,"stop":)" + string_list(request.stop);
   head += R"(,"messages":[)";
   out.body.append_copy(head);
 
