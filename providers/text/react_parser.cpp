@@ -245,7 +245,10 @@ std::size_t react_parser::take_action(std::string_view text) {
     const char c = text[i];
     const auto so_far = trimmed(action_);
     const bool joined = !action_.empty() && is_name_char(action_.back());
-    const bool opens = c == '{' ? joined || so_far.empty() || is_fence_head(so_far) : (c == '(' || c == '[') && joined;
+    // NAME(…), NAME[…], NAME {…} or NAME ({…})
+    const bool apart = !joined && (c == '(' || c == '{') && tools_.find(so_far) != nullptr;
+    const bool opens =
+        apart || (c == '{' ? joined || so_far.empty() || is_fence_head(so_far) : (c == '(' || c == '[') && joined);
     if (inside_ == inside::start && opens) {
       inside_ = inside::brackets;
       brackets_.reset();
@@ -343,6 +346,9 @@ tool_call_block react_parser::read_call() const {
       if (closing == ')' && read_python_calls(std::string(before) + std::string(words), tools_, calls))
         return calls.front();
       if (closing != '}' && words.size() >= 2) words = words.substr(1, words.size() - 2);
+      // Words in brackets that stand apart are a remark.
+      const auto first = trimmed(words);
+      if (is_blank(action_[open - 1]) && !first.starts_with('{') && !first.starts_with('"')) words = {};
       call.name = tools_.resolve(before);
       set_arguments_text(call, tools_.find(before), bare(words));
       return call;
