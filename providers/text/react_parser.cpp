@@ -225,9 +225,13 @@ std::size_t react_parser::take_text(std::string_view text, parse_sink& sink) {
       }
       return taken;
     }
-    case state::answer:
-      answer_.feed(text, sink);
+    case state::answer: {
+      // The blank behind the mark is no part of the answer.
+      const auto skipped = answering_ ? 0 : skip_blanks(text, 0);
+      answering_ = answering_ || skipped < text.size();
+      answer_.feed(text.substr(skipped), sink);
       break;
+    }
     default:
       break;
   }
