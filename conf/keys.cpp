@@ -91,6 +91,7 @@ std::vector<key_spec> loop_keys() {
     key<&l::status_model, Target>("statusModel", "The model entry that writes the status line; the run's own model when not given.").like(forms::filled),
     key<&l::guidance, Target>("guidance", "The advice about tools in the system prompt: on, off, or a text in its place."),
     key<&l::approve_destructive, Target>("approveDestructive", "Whether tools that do not say that they only read, or destroy nothing, need a yes of the caller inside a run."),
+    key<&l::approve_after_output, Target>("approveAfterOutput", "Whether such tools need a yes once the model has been shown what a tool returned."),
     key<&l::mark_results, Target>("markResults", "Whether tool output is shown to the model between marks that it cannot contain, as data, and without characters that nobody sees."),
     key<&l::empty_result_text, Target>("emptyResultText", "What the model is told when a tool returns nothing.").like(forms::filled),
   })
@@ -111,6 +112,7 @@ const section_spec& loop_max_keys() {
 const section_spec& outer_loop_keys() {
   static const section_spec s = [] {
     section_spec made{"loop", loop_keys<loop_section>()};
+    made.keys.push_back(key<&loop_section::resume_detached>("resumeDetached", "Whether detached runs that a crash of the daemon left go on by themselves; false closes them as interrupted."));
     made.keys.push_back(section<&loop_section::max>("max", "The ceiling that no model entry, profile or request can exceed.", loop_max_keys()));
     return made;
   }();
@@ -150,6 +152,22 @@ const section_spec& server_keys() {
   return s;
 }
 
+const section_spec& dialect_keys() {
+  using d = dialect_settings;
+  static const section_spec s{"dialect", {
+    key<&d::max_tokens_field>("maxTokensField", "The member that limits the tokens of an answer."),
+    key<&d::empty_content>("emptyContent", "The content of a message that only calls tools: an empty text, or null."),
+    key<&d::system_role>("systemRole", "The role of system prompts."),
+    key<&d::call_ids>("callIds", "The ids of tool calls that the server takes: any, or nine letters and digits."),
+    key<&d::stream_options>("streamOptions", "Whether the stream is asked to count tokens at its end."),
+    key<&d::parallel_tool_calls>("parallelToolCalls", "Sent with tools when given: whether one reply may call several."),
+    key<&d::strict>("strict", "Sent with each tool when given; true: with those whose schema allows it."),
+    key<&d::answer_schema>("answerSchema", "Whether the server takes a JSON Schema for its answer beside tools."),
+    key<&d::echo_reasoning>("echoReasoning", "What of its reasoning goes back to the server: auto (as it came), none, or the member to send it under.").like(forms::filled),
+  }};
+  return s;
+}
+
 const section_spec& model_keys() {
   using e = model_entry;
   static const section_spec s{"model", {
@@ -157,7 +175,7 @@ const section_spec& model_keys() {
     key<&e::model>("model", "The provider's id of the model (the deployment for dial and azure).").like(forms::filled),
     key<&e::base_url>("baseUrl", "The address of the API; the provider's own when not given.").like(forms::http_url),
     key<&e::api_key>("apiKey", "The key; better a reference than the value.").like(forms::filled).secret(),
-    key<&e::api_version>("apiVersion", "The version of the API, for azure and dial.").like(forms::filled),
+    key<&e::api_version>("apiVersion", "The version of the API, for anthropic, azure and dial.").like(forms::filled),
     key<&e::headers>("headers", "HTTP headers that are sent with each request.").names(forms::header_name).like(forms::header_value).secret(),
     key<&e::format>("toolFormat", "How tools are shown to the model: as its API has it (native), or as text in one of the forms that models know; auto begins with native and changes where that does not work."),
     key<&e::max_tokens>("maxTokens", "How many tokens one reply may have; the provider's own limit when not given.").range(1, 10'000'000),
@@ -166,6 +184,8 @@ const section_spec& model_keys() {
     key<&e::system>("system", "A system prompt for every run with this model.").like(forms::filled),
     key<&e::script>("script", "The file that rehearsal plays, or the recording for replay.").like(forms::filled),
     key<&e::record>("record", "For replay: the model entry that answers instead, each exchange being added to the recording; without it the recording is played.").like(forms::filled),
+    section<&e::dialect>("dialect", "How the server speaks chat completions where it differs from what is known of its address.", dialect_keys()),
+    key<&e::body>("body", "Further members of each request's body, over those that mcpbx sends; null takes one out."),
     key<&e::connect_timeout_ms>("connectTimeoutMs", "How long connecting may take.").range(1, hour),
     key<&e::first_byte_timeout_ms>("firstByteTimeoutMs", "How long the first byte of a reply may take.").range(1, hour),
     key<&e::idle_timeout_ms>("idleTimeoutMs", "How long a reply may be silent.").range(1, hour),
@@ -277,10 +297,6 @@ const std::vector<later_rule>& later_rules() {
       {"mcpServers.*.headers"},
       {"mcpServers.*.auth"},
       {"mcpServers.*.sharing", {"shared"}},
-      {"models.*.api", {"openai-chat", "rehearsal", "replay"}},
-      {"models.*.apiVersion"},
-      {"profiles.*.tools.rename"},
-      {"store.url", {"none", "sqlite:…"}},
       {"http"},
   };
   return rules;

@@ -20,6 +20,7 @@ void each_other(F f) {
   f(&l::status_model);
   f(&l::guidance);
   f(&l::approve_destructive);
+  f(&l::approve_after_output);
   f(&l::mark_results);
   f(&l::empty_result_text);
 }

@@ -110,6 +110,7 @@ struct loop_settings {
   std::optional<std::string> status_model;                  ///< unset everywhere: the run's model
   std::optional<std::variant<bool, std::string>> guidance;  ///< off, on, or a text in place of ours
   std::optional<bool> approve_destructive;                  ///< unset everywhere: no
+  std::optional<bool> approve_after_output;                 ///< unset everywhere: no
   std::optional<bool> mark_results;                         ///< unset everywhere: no
   std::optional<std::string> empty_result_text;
   std::optional<std::int64_t> max_result_bytes;
@@ -117,7 +118,23 @@ struct loop_settings {
 
 /// `loop` of the configuration itself: settings, and the ceiling that no profile, model or request can exceed.
 struct loop_section : loop_settings {
-  loop_settings max;  ///< only the members that are numbers
+  loop_settings max;            ///< only the members that are numbers
+  bool resume_detached = true;  ///< what a daemon does at its start with detached runs that an earlier one left
+};
+
+/// How a server speaks chat completions where it differs from others. Unset: as is known of its address.
+struct dialect_settings {
+  std::optional<conf::token_limit_member> max_tokens_field;
+  std::optional<conf::empty_content> empty_content;
+  std::optional<conf::system_role> system_role;
+  std::optional<conf::call_id_shape> call_ids;
+  std::optional<bool> stream_options, parallel_tool_calls, strict, answer_schema;
+  std::optional<std::string> echo_reasoning;  ///< "auto", "none", or the member under which reasoning goes back
+};
+
+/// Any JSON object of the file, as JSON text without comments.
+struct json_text {
+  std::string text;
 };
 
 /// One way to reach a language model (or one of the two that are none).
@@ -139,6 +156,8 @@ struct model_entry {
   std::optional<reference_string> system;
   std::optional<reference_string> script;  ///< the file that rehearsal or replay plays
   std::optional<std::string> record;       ///< replay: the entry (NAME or NAME/ID) whose exchanges go into the file
+  dialect_settings dialect;
+  std::optional<json_text> body;  ///< further members of each request's body
   milliseconds connect_timeout_ms{10'000};
   milliseconds first_byte_timeout_ms{300'000};
   milliseconds idle_timeout_ms{120'000};

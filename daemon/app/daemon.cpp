@@ -52,6 +52,7 @@ namespace {
 
 namespace asio = boost::asio;
 
+constexpr milliseconds first_retry{5'000}, longest_retry{60'000};  // of taking up what was left
 constexpr milliseconds stop_grace{3'000};  // running work may end when the daemon is told to stop
 
 conf::loaded load_configuration(const command_line& o) {
@@ -108,7 +109,12 @@ class parts {
         models_(config_, io_.get_executor(), http_, time_, random_, resolve_),
         journal_(make_run_journal(o.private_folder.empty())),
         runs_(io_.get_executor(), time_, random_, tools_, [this](std::string_view name) { return models_.find(name); },
-              *journal_, {.needs_approval = [this](const mcp::catalog_entry& e) { return needs_yes(e); }}),
+              *journal_,
+              {.needs_approval = [this](const mcp::catalog_entry& e) { return needs_yes(e); },
+               .run_ended =
+                   [this] {
+                     if (idle_timer_) watch_idle();
+                   }}),
         backend_(servers_, runs_, *journal_, pins_, [this] { stop("asked to by a caller"); }),
         door_(io_.get_executor(), time_, backend_, door_options(), [this](pid_t pid) { return admit(pid); }),
         signals_(io_.get_executor()) {}
@@ -116,6 +122,7 @@ class parts {
   // Everything up to "ready"; an error means that the daemon cannot serve.
   result<void> open() {
     byte_account::set_limit(static_cast<std::size_t>(config_.limits.total_bytes));
+    watch_signals();  // before the socket: who sees it may ask us to stop
     auto listener = [&]() -> result<std::unique_ptr<mcp::unix_listener>> {
       if (auto fd = take_passed_socket()) return mcp::unix_listener::adopt(io_.get_executor(), *fd);
       return mcp::unix_listener::open(io_.get_executor(), socket_);
@@ -123,13 +130,9 @@ class parts {
     if (!listener) return std::unexpected(listener.error());
     listener_ = std::move(*listener);
     for (const auto& n : config_.notices) log::warn(n.text());
-    watch_signals();
     listener_->start([this](int fd, mcp::peer_credentials peer) { door_.accept(fd, peer); });
     servers_.start(server_list());
-    journal_->take_unfinished([this](result<std::vector<unfinished_run>> left) {
-      if (!left) return log::error("runs that were left do not go on: " + left.error().message);
-      for (auto& run : *left) runs_.resume(std::move(run));
-    });
+    take_up_runs(first_retry);
     if (idle_exit_.count() > 0) {
       idle_timer_ = time_.make_timer();
       door_.on_callers([this](std::size_t) { watch_idle(); });
@@ -164,7 +167,9 @@ class parts {
 
   // A private daemon, beside the usual one, keeps only what it is told to.
   std::unique_ptr<journal> make_run_journal(bool by_default) {
-    auto made = make_journal(config_, conf::environment::of_process(), io_.get_executor(), time_, by_default);
+    auto closed = audit_ ? audit_of_closed_runs(io_.get_executor(), *audit_, time_) : decltype(record_rules::closed)();
+    auto made = make_journal(config_, conf::environment::of_process(), io_.get_executor(), time_, by_default,
+                             std::move(closed));
     if (!audit_) return made;
     return std::make_unique<audited_journal>(std::move(made), *audit_, time_);
   }
@@ -204,6 +209,20 @@ class parts {
     if (!keeper_.is_descendant(pid) || keeper_.may_call(pid)) return {};
     return fail(errc::unavailable,
                 "a tool server started by this daemon may not call it; \"mayCall\": true in its entry allows that");
+  }
+
+  // A journal that cannot be had yet (a database that starts after this daemon) is asked again, later each time.
+  void take_up_runs(milliseconds pause) {
+    journal_->take_unfinished([this, pause](result<std::vector<unfinished_run>> left) {
+      if (left) {
+        for (auto& run : *left) runs_.resume(std::move(run));
+        return;
+      }
+      if (pause == first_retry) log::error("runs that were left do not go on yet: " + left.error().message);
+      if (left.error().code != errc::io || stopping_) return;
+      if (!take_up_timer_) take_up_timer_ = time_.make_timer();
+      take_up_timer_->arm(time_.now() + pause, [this, pause] { take_up_runs(std::min(pause * 2, longest_retry)); });
+    });
   }
 
   void watch_signals() {
@@ -248,6 +267,7 @@ class parts {
     keeper_.shut_down();
     signals_.cancel();
     if (idle_timer_) idle_timer_->cancel();
+    if (take_up_timer_) take_up_timer_->cancel();
     asio::post(io_, [this] { io_.stop(); });
   }
 
@@ -257,11 +277,11 @@ class parts {
     std::_Exit(0);
   }
 
+  // Called whenever a caller comes or goes and when a run ends, so that the time counts from the last of them.
   void watch_idle() {
     if (door_.callers() > 0 || runs_.active() > 0) return idle_timer_->cancel();
     idle_timer_->arm(time_.now() + idle_exit_, [this] {
-      if (door_.callers() > 0) return;
-      if (runs_.active() > 0) return watch_idle();
+      if (door_.callers() > 0 || runs_.active() > 0) return;
       stop("no callers for " + std::to_string(idle_exit_.count() / 1000) + " s");
     });
   }
@@ -289,6 +309,7 @@ class parts {
   asio::signal_set signals_;
   std::unique_ptr<mcp::unix_listener> listener_;
   std::unique_ptr<timer> idle_timer_;
+  std::unique_ptr<timer> take_up_timer_;
   bool stopping_ = false;
 };
 

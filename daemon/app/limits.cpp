@@ -39,6 +39,7 @@ void fill(run_limits& r, const conf::loop_settings& s) {
                                                        : status_mode::model;
   if (s.status_model) r.status_model = *s.status_model;
   if (s.approve_destructive) r.approve_destructive = *s.approve_destructive;
+  if (s.approve_after_output) r.approve_after_output = *s.approve_after_output;
   if (s.mark_results) r.mark_results = *s.mark_results;
   if (s.empty_result_text) r.empty_result_text = *s.empty_result_text;
   if (s.guidance) {

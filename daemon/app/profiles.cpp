@@ -39,6 +39,7 @@ result<chat_base> base_for(const conf::configuration& all, std::string_view mode
     if (base.model.empty()) base.model = meant_model(all, std::string(mark) + p->name);
     base.allow = p->tools.allow;
     base.deny = p->tools.deny;
+    for (const auto& [from, to] : p->tools.rename) base.rename.emplace(from, to);
     base.approve = p->approve;
     if (p->system) {
       auto system = resolve_now(*p->system);

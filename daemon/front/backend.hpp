@@ -6,6 +6,7 @@
 #include "daemon/store/journal.hpp"
 #include "mcp/client/supervisor.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -29,6 +30,8 @@ class backend {
   // As runner has them.
   virtual result<std::shared_ptr<run_feed>> start_run(run_request r, runner::recorded told) = 0;
   virtual result<std::shared_ptr<run_feed>> find_run(std::string_view run) const = 0;
+  virtual void recall_run(std::string_view run, std::uint64_t likeness,
+                          std::function<void(result<runner::recalled_run>)> then) = 0;
   virtual bool cancel_run(std::string_view run, std::string text) = 0;
   virtual void answer(std::string_view run, std::string question, raw_json body,
                       std::function<void(result<void>)> done) = 0;
@@ -63,6 +66,10 @@ class live_backend final : public backend {
     return runs_.start(std::move(r), std::move(told));
   }
   result<std::shared_ptr<run_feed>> find_run(std::string_view run) const override { return runs_.find(run); }
+  void recall_run(std::string_view run, std::uint64_t likeness,
+                  std::function<void(result<runner::recalled_run>)> then) override {
+    runs_.recall(run, likeness, std::move(then));
+  }
   bool cancel_run(std::string_view run, std::string text) override { return runs_.cancel(run, std::move(text)); }
   void answer(std::string_view run, std::string question, raw_json body,
               std::function<void(result<void>)> done) override {

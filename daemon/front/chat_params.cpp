@@ -68,6 +68,7 @@ void read_limits(param_reader& in, run_limits& l, const bounds& b) {
   take(in, "tokenBudget", l.token_budget, b);
   take(in, "maxResultBytes", l.max_result_bytes, b);
   if (const auto yes = in.boolean("approveDestructive")) l.approve_destructive = l.approve_destructive || *yes;
+  if (const auto yes = in.boolean("approveAfterOutput")) l.approve_after_output = l.approve_after_output || *yes;
   if (const auto yes = in.boolean("markResults")) l.mark_results = l.mark_results || *yes;
   if (const auto w = in.word("onLimit", limit_words)) l.on_limit = *w == 0 ? on_limit::synthesize : on_limit::stop;
   if (const auto w = in.word("onToolError", error_words))
@@ -82,6 +83,23 @@ void read_limits(param_reader& in, run_limits& l, const bounds& b) {
     if (model->empty()) in.wrong("statusModel", "expected the name of a model, got \"\"");
     l.status_model = std::move(*model);
   }
+}
+
+// What the request itself says must go together; what the configuration says gives way without a word.
+void check_limits(const param_reader& in, param_reader& limits, const run_request& r) {
+  constexpr auto any = std::numeric_limits<std::int64_t>::max();
+  if (limits.failed()) return;
+  const auto calls = limits.integer("maxCalls", 0, any), per_round = limits.integer("maxCallsPerRound", 0, any);
+  if (calls && per_round && *per_round > *calls)
+    limits.wrong("maxCallsPerRound", "expected at most maxCalls, which is " + std::to_string(*calls) + ", got " +
+                                         std::to_string(*per_round));
+  const bool names_tools = !r.client_tools.empty() || (!r.tools.only.empty() && !r.tools.only.front().empty());
+  if (names_tools && limits.integer("maxRounds", 0, any) == 0)
+    limits.wrong("maxRounds", "expected at least 1, because the request names tools; with 0 no tool is offered");
+  if (!in.has("approve") || r.limits.approve != approval_mode::all) return;
+  for (const std::string_view key : {"approveDestructive", "approveAfterOutput"})
+    if (limits.boolean(key).value_or(false))
+      limits.wrong(key, "expected false, because \"approve\" is \"all\", with which nothing is asked");
 }
 
 void read_status(param_reader& in, run_limits& l) {
@@ -201,6 +219,7 @@ void read_base(param_reader& in, run_request& r, const chat_defaults& defaults, 
   r.system = std::move(base->system);
   r.tools.allow = std::move(base->allow);
   r.tools.deny = std::move(base->deny);
+  r.tools.rename = std::move(base->rename);
   r.approve = std::move(base->approve);
   r.limits = std::move(base->limits);
 }
@@ -246,9 +265,10 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults, std::stri
   // `status` is a key of `loop` and a field of the request; the field is the nearer one.
   read_status(limits, r.limits);
   read_status(in, r.limits);
-  (void)limits.finish();
   read_approval(in, r.limits);
   read_client_tools(in, r);
+  check_limits(in, limits, r);
+  (void)limits.finish();
   read_response_format(in, r);
   return r;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,10 +25,11 @@ struct limit_bound {
 
 /// What a request starts from: the configuration, its model and its profile, laid over each other.
 struct chat_base {
-  std::string profile;                            ///< the one that holds, or ""
-  std::string model;                              ///< as the request or the profile names it; "": the default
-  std::string system;                             ///< the profile's system prompt, or ""
-  std::vector<std::string> allow, deny, approve;  ///< the profile's globs on exposed names
+  std::string profile;                                     ///< the one that holds, or ""
+  std::string model;                                       ///< as the request or the profile names it; "": the default
+  std::string system;                                      ///< the profile's system prompt, or ""
+  std::vector<std::string> allow, deny, approve;           ///< the profile's globs on the catalog's names
+  std::map<std::string, std::string, std::less<>> rename;  ///< the profile's names, by those of the catalog
   run_limits limits;
 };
 

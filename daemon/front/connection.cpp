@@ -1,6 +1,7 @@
 // See connection.hpp.
 #include "daemon/front/connection.hpp"
 
+#include "daemon/loop/chosen_tools.hpp"
 #include "mcp/server/errors.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/shared_bytes.hpp"
@@ -9,6 +10,7 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -25,6 +27,12 @@ bool is_http_request(std::string_view line) {
   return line.find(" HTTP/", method) != std::string_view::npos;
 }
 
+void answer_started(const runner::recorded_run& begun, const mcp::reply_once& reply) {
+  std::string json = "{\"run\":" + quoted(begun.run);
+  if (!begun.session.empty()) json += ",\"session\":" + quoted(begun.session);
+  reply.result(raw_json::own(json + "}"));
+}
+
 }  // namespace
 
 mcp::catalog_ptr door_context::tools_for(const std::string& profile) {
@@ -33,11 +41,9 @@ mcp::catalog_ptr door_context::tools_for(const std::string& profile) {
   auto& view = views[profile];
   if (view.whole == whole) return view.seen;
   std::vector<mcp::entry_ptr> entries;
-  if (const auto base = settings.chat.base("", profile)) {
-    const tool_choice choice{{}, base->allow, base->deny};
-    for (const auto& e : whole->entries())
-      if (choice.lets(e->name)) entries.push_back(e);
-  }
+  if (const auto base = settings.chat.base("", profile))
+    entries = chosen_tools(*whole, {{}, base->allow, base->deny, base->rename},
+                           view.seen ? view.seen->entries() : std::span<const mcp::entry_ptr>());
   view = {whole, std::make_shared<mcp::catalog>(std::move(entries), whole->revision())};
   return view.seen;
 }
@@ -151,22 +157,49 @@ void connection::on_stuck(const std::string& why) {
 
 void connection::chat(run_request r, const mcp::reply_once& reply) {
   r.principal = "uid:" + std::to_string(peer_.uid);
+  if (r.run.empty() || !r.results.empty() || door_.daemon.find_run(r.run)) return start_run(std::move(r), reply);
+  // The name may have been given to a daemon before this one: whoever asks for the same again means that run.
+  const std::string run = r.run;
+  const auto likeness = r.name_only ? 0 : r.likeness;
+  recall(run, likeness, reply, [this, r = std::move(r), reply](const result<runner::recalled_run>& found) mutable {
+    if (!found) return start_run(std::move(r), reply);
+    if (r.detach) return answer_started({r.run, found->session}, reply);
+    if (has_room_for_stream(reply)) open_stream(*found->feed, {.deltas = r.stream}, reply);
+  });
+}
+
+// `then` hears of no other error than errc::not_found, and nothing when the connection or the request is gone by then.
+void connection::recall(const std::string& run, std::uint64_t likeness, const mcp::reply_once& reply,
+                        std::function<void(const result<runner::recalled_run>&)> then) {
+  door_.daemon.recall_run(
+      run, likeness,
+      [weak = weak_from_this(), reply, then = std::move(then)](const result<runner::recalled_run>& found) {
+        const auto self = weak.lock();
+        if (!self || self->closed_ || !reply.open()) return;
+        if (!found && found.error().code != errc::not_found) return reply.error(mcp::to_rpc_error(found.error()));
+        then(found);
+      });
+}
+
+void connection::start_run(run_request r, const mcp::reply_once& reply) {
   if (r.detach) return start_detached(std::move(r), reply);
   if (!has_room_for_stream(reply)) return;
   const bool deltas = r.stream;
+  const auto name = r.run;
   const auto feed = door_.daemon.start_run(std::move(r), {});
-  if (!feed) return reply.error(mcp::to_rpc_error(feed.error()));
+  if (!feed) return refuse(feed.error(), name, reply);
   open_stream(**feed, {.deltas = deltas}, reply);
 }
 
 void connection::start_detached(run_request r, const mcp::reply_once& reply) {
-  const auto feed = door_.daemon.start_run(std::move(r), [reply](const result<std::string>& run) {
-    if (run)
-      reply.result(raw_json::own("{\"run\":" + quoted(*run) + "}"));
+  const auto name = r.run;
+  const auto feed = door_.daemon.start_run(std::move(r), [reply](const result<runner::recorded_run>& begun) {
+    if (begun)
+      answer_started(*begun, reply);
     else
-      reply.error(mcp::to_rpc_error(run.error()));
+      reply.error(mcp::to_rpc_error(begun.error()));
   });
-  if (!feed) return reply.error(mcp::to_rpc_error(feed.error()));
+  if (!feed) return refuse(feed.error(), name, reply);
   if (!reply.open()) return;
   // A caller that leaves before it has the answer may find the run by its name; one that cancels does not want it.
   reply.on_cancel([weak = weak_from_this(), run = (*feed)->run()] {
@@ -177,9 +210,21 @@ void connection::start_detached(run_request r, const mcp::reply_once& reply) {
 
 void connection::attach(std::string_view run, run_feed::wish w, const mcp::reply_once& reply) {
   if (!has_room_for_stream(reply)) return;
-  const auto feed = door_.daemon.find_run(run);
-  if (!feed) return reply.error(mcp::to_rpc_error(feed.error()));
-  open_stream(**feed, w, reply);
+  if (const auto feed = door_.daemon.find_run(run)) return open_stream(**feed, w, reply);
+  recall(std::string(run), 0, reply,
+         [this, run = std::string(run), w, reply](const result<runner::recalled_run>& found) {
+           if (!found) return refuse(found.error(), run, reply);
+           if (has_room_for_stream(reply)) open_stream(*found->feed, w, reply);
+         });
+}
+
+void connection::refuse(const error& why, const std::string& run, const mcp::reply_once& reply) {
+  if (run.empty() || why.code != errc::not_found) return reply.error(mcp::to_rpc_error(why));
+  door_.daemon.store().find_owner(run, [reply, why, run](const result<std::optional<std::string>>& owner) {
+    if (!owner || !*owner) return reply.error(mcp::to_rpc_error(why));
+    reply.error(mcp::to_rpc_error(
+        {errc::unavailable, "the run " + quoted(run) + " is owned by " + **owner + "; ask that daemon"}));
+  });
 }
 
 bool connection::has_room_for_stream(const mcp::reply_once& reply) const {
@@ -204,9 +249,10 @@ void connection::open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_
 
 void connection::answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply) {
   if (std::ranges::none_of(streams_, [&](const auto& one) { return one.second->run() == run; }))
-    return reply.error(mcp::to_rpc_error(
-        {errc::not_found, "no run named " + quoted(run) +
-                              " was started by this connection or attached to it, so it cannot answer its questions"}));
+    return refuse({errc::not_found, "no run named " + quoted(run) +
+                                        " was started by this connection or attached to it, so it cannot answer its "
+                                        "questions"},
+                  run, reply);
   door_.daemon.answer(run, std::move(question), std::move(body), [reply](const result<void>& kept) {
     if (kept)
       reply.result(raw_json::literal("{}"));

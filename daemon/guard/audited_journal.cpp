@@ -2,6 +2,7 @@
 #include "daemon/guard/audited_journal.hpp"
 
 #include <boost/asio/async_result.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <unordered_map>
@@ -136,6 +137,25 @@ class audited_run final : public run_journal {
 };
 
 }  // namespace
+
+std::function<void(const std::vector<run_record>& before, const std::vector<run_record>& closing)> audit_of_closed_runs(
+    asio::any_io_executor executor, audit_log& log, time_source& time) {
+  return [executor = std::move(executor), &log, &time](const std::vector<run_record>& before,
+                                                       const std::vector<run_record>& closing) {
+    const auto* begun = before.empty() ? nullptr : std::get_if<record::run_started>(&before.front());
+    if (!begun) return;
+    call_watch watch(begun->run);
+    watch.take(before);  // what ended in them was told then
+    auto ended = watch.take(closing);
+    if (ended.empty()) return;
+    asio::post(executor, [&log, &time, ended = std::move(ended)]() mutable {
+      for (auto& one : ended) {
+        one.wall_ms = time.wall_ms();
+        log.append(std::move(one), [] {});
+      }
+    });
+  };
+}
 
 std::unique_ptr<run_journal> audited_journal::open_run(const std::string& run) {
   return std::make_unique<audited_run>(inner_->open_run(run), run, log_, time_);

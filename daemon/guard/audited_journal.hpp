@@ -5,12 +5,22 @@
 #include "daemon/store/journal.hpp"
 #include "mcp/support/time.hpp"
 
+#include <boost/asio/any_io_executor.hpp>
+
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace mcpbx::daemon {
+
+/// For record_rules::closed: tells the audit of the calls that end when a run of an earlier process is closed. The
+/// records are read where it is called, on the journal's lane; the rest is done by `executor`, the speaking thread.
+/// `log` and `time` must outlive what is posted there.
+std::function<void(const std::vector<run_record>& before, const std::vector<run_record>& closing)> audit_of_closed_runs(
+    boost::asio::any_io_executor executor, audit_log& log, time_source& time);
 
 class audited_journal final : public journal {
  public:
@@ -38,6 +48,9 @@ class audited_journal final : public journal {
   }
   void find_ended(std::string run, answer<std::vector<run_record>> then) override {
     inner_->find_ended(std::move(run), std::move(then));
+  }
+  void find_owner(std::string run, answer<std::optional<std::string>> then) override {
+    inner_->find_owner(std::move(run), std::move(then));
   }
 
  private:

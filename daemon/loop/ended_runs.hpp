@@ -16,15 +16,16 @@ class ended_runs {
   struct one {
     std::shared_ptr<run_feed> feed;
     std::uint64_t likeness = 0;  ///< as run_request has it
+    std::string session;         ///< or ""
     std::size_t bytes = 0;
   };
 
   ended_runs(std::size_t most, std::size_t most_bytes) : most_(most), most_bytes_(most_bytes) {}
 
   /// The newest always fits, however large it is.
-  void add(std::shared_ptr<run_feed> feed, std::uint64_t likeness) {
+  void add(std::shared_ptr<run_feed> feed, std::uint64_t likeness, std::string session) {
     const std::size_t bytes = feed->bytes();
-    runs_.push_back({std::move(feed), likeness, bytes});
+    runs_.push_back({std::move(feed), likeness, std::move(session), bytes});
     bytes_ += bytes;
     while (runs_.size() > 1 && (runs_.size() > most_ || bytes_ > most_bytes_)) {
       bytes_ -= runs_.front().bytes;

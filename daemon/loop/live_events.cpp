@@ -7,6 +7,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
+
 namespace mcpbx::daemon {
 namespace {
 
@@ -30,8 +32,15 @@ bool debugging() {
 
 }  // namespace
 
+void live_run::push(run_event e) {
+  if (holding_)
+    held_.push_back(std::move(e));
+  else
+    feed_->push(std::move(e));
+}
+
 void live_run::emit(run_event::kind type, segments body, std::string call) {
-  feed_->push({type, std::move(call), {}, std::move(body)});
+  push({type, std::move(call), {}, std::move(body)});
 }
 
 void live_run::emit_status(std::string_view text, std::string_view tool) {
@@ -62,7 +71,8 @@ void live_run::tell_recorded() {
                 : store_broken_ ? result<void>(fail(errc::io, "the run was not started: " + store_fault_))
                                 : result<void>();
   for (const auto& told : std::exchange(to_be_told_, {}))
-    told(*recorded_ ? result<std::string>(name()) : std::unexpected(recorded_->error()));
+    told(*recorded_ ? result<runner::recorded_run>(runner::recorded_run{name(), session()})
+                    : std::unexpected(recorded_->error()));
 }
 
 void live_run::on_reply(providers::model_reply reply) {
@@ -144,18 +154,20 @@ void live_run::tell(const record::call_result& r) {
   emit_call(r.call_id, report.server);  // a call that was refused without an intent is shown too
   emit(run_event::kind::tool_result, event_json::tool_result(r.call_id, r.is_error, r.result, r.ms), r.call_id);
   if (r.is_error && !core_.ending() && tells_status()) {
-    const auto entry = catalog_->find(report.name);
-    emit_status(entry ? words::tool_failed(entry->tool, entry->annotations.title) : words::tool_failed(report.name, ""),
+    const auto entry =
+        std::ranges::find(offer_->entries, report.name, [](const auto& e) -> const auto& { return e->name; });
+    emit_status(entry != offer_->entries.end() ? words::tool_failed((*entry)->tool, (*entry)->annotations.title)
+                                               : words::tool_failed(report.name, ""),
                 report.name);
   }
 }
 
 void live_run::tell(const record::question& r) {
-  feed_->push({run_event::kind::question, r.call_id, r.id, event_json::question(r)});
+  push({run_event::kind::question, r.call_id, r.id, event_json::question(r)});
 }
 
 void live_run::tell(const record::answer& r) {
-  feed_->push({run_event::kind::answer, {}, r.id, event_json::answer(r)});
+  push({run_event::kind::answer, {}, r.id, event_json::answer(r)});
 }
 
 void live_run::tell(const record::caller_result& r) {

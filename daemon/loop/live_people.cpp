@@ -38,13 +38,27 @@ void live_run::arm_limit() {
 }
 
 // Why a call of this tool needs a yes, "" when it needs none.
-std::string_view live_run::needs_approval(const mcp::catalog_entry& tool) const {
-  const auto matches = [&](const std::string& glob) { return glob_match(glob, tool.name); };
+std::string_view live_run::needs_approval(const mcp::catalog_entry& tool) {
+  const auto matches = [&](const std::string& glob) { return glob_match(glob, tool.listed_name()); };
   if (std::ranges::any_of(request_.approve, matches) || (around_.needs_approval && around_.needs_approval(tool)))
     return "the configuration wants a yes for this tool";
-  if (request_.limits.approve_destructive && !tool.annotations.read_only && tool.annotations.destructive)
+  if (tool.annotations.read_only || !tool.annotations.destructive) return {};
+  if (request_.limits.approve_destructive)
     return "nothing says that this tool only reads or leaves intact what is there";
+  if (request_.limits.approve_after_output && model_saw_output())
+    return "the model has read what tools returned, and nothing says that this tool only reads or leaves intact what "
+           "is "
+           "there";
   return {};
+}
+
+// Whether results are in the conversation, also those that the session or the request brought. What was once read may
+// have left its mark on all that follows, so it does not matter what is cut later. Each message is looked at once.
+bool live_run::model_saw_output() {
+  const auto& all = core_.messages();
+  for (; !saw_output_ && looked_at_ < all.size(); ++looked_at_)
+    saw_output_ = all[looked_at_]->role == providers::role::tool_results;
+  return saw_output_;
 }
 
 record::question live_run::approval_question(const std::string& id, const mcp::catalog_entry& tool,
@@ -82,7 +96,8 @@ live_run::reaction live_run::on_answer(answer_given& a) {
     return r;
   }
   std::erase_if(questions_, [&](const auto& q) { return q.id == a.question; });
-  r.batch.emplace_back(record::answer{std::move(a.question), std::move(a.body), a.expired});
+  r.batch.emplace_back(
+      record::answer{std::move(a.question), std::move(a.body), a.expired, a.expired && !feed_->attended()});
   r.synced = true;
   r.then = std::move(a.done);
   return r;

@@ -43,6 +43,7 @@ record::run_started live_run::opening() {
   r.principal = request_.principal;
   r.model = model_->name();
   r.inherited_count = inherited_.size();
+  r.inherited_after = inherited_.last_run;
   r.inherited = std::move(inherited_);
   r.messages.reserve(messages.size() + 1);
   if (!request_.system.empty()) r.messages.push_back(providers::system_message(request_.system));
@@ -56,6 +57,7 @@ record::run_started live_run::opening() {
   r.client_tools = request_.client_tools;
   r.answer_schema = request_.answer_schema;
   r.detached = request_.detach;
+  r.likeness = request_.likeness;
   r.limits = request_.limits;
   if (r.limits.mark_results) r.nonce = hex(around_.random.next(), 16);
   return r;

@@ -1,4 +1,4 @@
-// The records' order is the journal's table: a record is written before what it starts, and told after it was applied.
+// The run's life: what comes in becomes records, records are folded, the fold says what to do.
 #include "daemon/loop/live_run.hpp"
 
 #include "daemon/loop/call_ids.hpp"
@@ -59,15 +59,18 @@ asio::awaitable<void> live_run::live() {
   auto early = co_await wait_for_tools();
   if (left_) {
     go_on_from_records();
+    tell_recorded();
   } else {
     records first;
     first.emplace_back(opening());
-    co_await write(std::move(first), request_.detach);
+    fold(std::move(first));
+    if (request_.detach) co_await commit(true);
   }
-  tell_recorded();
   if (early) co_await react(std::move(*early));
   for (;;) {
     co_await carry_out_all();
+    // What came meanwhile joins the commit.
+    if (inbox_.empty() && !co_await commit()) continue;
     if (core_.ended()) break;
     watch_clock();
     co_await react(co_await inbox_.next());
@@ -111,7 +114,8 @@ asio::awaitable<result<void>> live_run::inherit() {
 asio::awaitable<void> live_run::react(item i) {
   auto what = on_item(i);
   const bool empty = what.batch.empty();
-  co_await write(std::move(what.batch), what.synced);
+  fold(std::move(what.batch));
+  if (what.synced || what.then) co_await commit(what.synced);
   if (!what.then) co_return;
   if (!empty && store_broken_)
     what.then(fail(errc::io, "the answer could not be kept; the run ends"));
@@ -133,65 +137,44 @@ asio::awaitable<void> live_run::carry_out_all() {
   while (!todo_.empty()) {
     auto next = std::move(todo_.front());
     todo_.pop_front();
+    records batch;
     if (auto* begin = std::get_if<command::begin_round>(&next)) {
       take_offer();
-      records batch;
       batch.emplace_back(
           record::round_started{begin->depth, model_->name(), begin->with_tools, elapsed_ms(), begin->shortened});
-      co_await write(std::move(batch));
-    } else if (auto* model = std::get_if<command::call_model>(&next)) {
-      call_model(*model);
     } else if (auto* intend = std::get_if<command::intend_calls>(&next)) {
-      co_await write(decide(*intend));
-    } else if (auto* run = std::get_if<command::run_call>(&next)) {
-      run_call(*run);
-    } else if (auto* question = std::get_if<command::ask>(&next)) {
-      ask(question->question);
-    } else if (auto* mine = std::get_if<command::park>(&next)) {
-      records batch;
-      batch.emplace_back(record::parked{std::move(mine->call_ids)});
-      co_await write(std::move(batch), true);
-    } else if (std::holds_alternative<command::hand_over>(next)) {
-      hand_over();
-    } else if (std::holds_alternative<command::cancel_open>(next)) {
-      cancel_open();
+      batch = decide(*intend);
     } else if (auto* shut = std::get_if<command::close_call>(&next)) {
-      co_await write(close(std::move(*shut)));
+      batch = close(std::move(*shut));
+    } else if (auto* mine = std::get_if<command::park>(&next)) {
+      batch.emplace_back(record::parked{std::move(mine->call_ids)});
+      fold(std::move(batch));
+      co_await commit(true);
+      continue;
     } else if (auto* end = std::get_if<command::end>(&next)) {
-      records batch;
-      batch.emplace_back(record::run_ended{end->reason, std::move(end->text)});
-      co_await write(std::move(batch), true);
+      co_await write_end({end->reason, std::move(end->text)});
+      continue;
     }
+    if (batch.empty())
+      co_await carry_out(next);
+    else
+      fold(std::move(batch));
   }
 }
 
-// Journals, then applies. When the store fails the records are void and the run is led to its end in memory: its caller
-// is told, and nothing is claimed to be kept that is not.
-asio::awaitable<void> live_run::write(records batch, bool synced) {
-  if (batch.empty()) co_return;
-  if (!store_broken_) {
-    auto written = co_await journal_->append(batch, synced);
-    if (!written) {
-      store_broken_ = true;
-      const auto why = "the run's journal could not be written: " + written.error().message;
-      log::error("run " + name() + ": " + why);
-      store_fault_ = why;
-      const bool at_the_end = std::holds_alternative<record::run_ended>(batch.back());
-      if (!std::holds_alternative<record::run_started>(batch.front())) batch.clear();
-      if (at_the_end)
-        batch.emplace_back(record::run_ended{stop_reason::store_error, words::unable(why)});
-      else
-        batch.emplace_back(record::cancel{stop_reason::store_error, why});
-    }
-  }
-  for (const auto& r : batch) apply(r);
-}
-
-void live_run::apply(const run_record& r) {
-  if (std::holds_alternative<record::cancel>(r)) todo_.clear();
-  core_.apply(r);
-  for (const auto& c : core_.commands()) todo_.push_back(c);
-  std::visit([this](const auto& one) { tell(one); }, r);
+// What leaves this process: not before the records that it follows from are written.
+asio::awaitable<void> live_run::carry_out(const run_command& next) {
+  if (!co_await commit()) co_return;
+  if (auto* model = std::get_if<command::call_model>(&next))
+    call_model(*model);
+  else if (auto* run = std::get_if<command::run_call>(&next))
+    run_call(*run);
+  else if (auto* question = std::get_if<command::ask>(&next))
+    ask(question->question);
+  else if (std::holds_alternative<command::hand_over>(next))
+    hand_over();
+  else if (std::holds_alternative<command::cancel_open>(next))
+    cancel_open();
 }
 
 live_run::reaction live_run::on_item(item& i) {

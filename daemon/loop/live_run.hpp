@@ -130,7 +130,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   boost::asio::awaitable<std::optional<item>> wait_for_tools();
   void go_on_from_records();
   boost::asio::awaitable<void> carry_out_all();
-  boost::asio::awaitable<void> write(records batch, bool synced = false);
+  boost::asio::awaitable<void> carry_out(const run_command& next);
   boost::asio::awaitable<void> react(item i);
   reaction on_item(item& i);
   reaction on_answer(answer_given& a);
@@ -142,7 +142,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   records decide(const command::intend_calls& c);
   records close(command::close_call first);
   run_record intent_or_refusal(const std::string& id);
-  std::string_view needs_approval(const mcp::catalog_entry& tool) const;
+  std::string_view needs_approval(const mcp::catalog_entry& tool);
+  bool model_saw_output();
   record::question approval_question(const std::string& id, const mcp::catalog_entry& tool, std::uint64_t arguments,
                                      std::string_view why);
   void ask(const record::question& q);
@@ -150,7 +151,12 @@ class live_run final : public providers::model_events, public std::enable_shared
   void call_model(const command::call_model& c);
   void run_call(const command::run_call& c);
   void cancel_open();
+  void fold(records batch);
   void apply(const run_record& r);
+  // Writes what was folded. False: it could not be written; the run goes to its end, and earlier commands are void.
+  boost::asio::awaitable<bool> commit(bool synced = false);
+  boost::asio::awaitable<bool> append(bool synced);
+  boost::asio::awaitable<void> write_end(record::run_ended end);
   void take_offer();
   std::int64_t ms_since(time_point then) const;
   std::int64_t elapsed_ms() const;
@@ -172,6 +178,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   template <class Other>
   void tell(const Other&) {}
   void tell_recorded();
+  void push(run_event e);
   void emit(run_event::kind type, segments body, std::string call = {});
   void emit_status(std::string_view text, std::string_view tool = {});
   void name_tool(const std::string& call);
@@ -190,6 +197,9 @@ class live_run final : public providers::model_events, public std::enable_shared
   run_core core_;
   inbox<item> inbox_;
   std::unique_ptr<run_journal> journal_;
+  records unwritten_;            // folded, in order, for the next commit
+  bool holding_ = false;         // what is told now is told of one of them
+  std::vector<run_event> held_;  // that
   bool store_broken_ = false;
   std::string store_fault_;                   // what broke it
   std::optional<result<void>> recorded_;      // set once the first records are written
@@ -210,7 +220,9 @@ class live_run final : public providers::model_events, public std::enable_shared
   time_point began_, round_began_;
   std::optional<time_point> paused_since_;  // only people are waited for: the run's clock stands
   milliseconds paused_{0};
-  bool formulating_ = false;  // this round's "Formulating response..." is out; set anew by each round_started
+  std::size_t looked_at_ = 0;  // of the messages, for output of tools
+  bool saw_output_ = false;    // there was some
+  bool formulating_ = false;   // this round's "Formulating response..." is out; set anew by each round_started
 };
 
 }  // namespace mcpbx::daemon

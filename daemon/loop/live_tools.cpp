@@ -41,7 +41,7 @@ run_record live_run::intent_or_refusal(const std::string& id) {
   const bool own = is_caller_tool(*entry), built_in = read_result::is(*entry);
   // It may have changed since the round was begun with it.
   const auto now = around_.tools.snapshot();
-  if (const auto* withheld = own ? nullptr : now->find_withheld(entry->name))
+  if (const auto* withheld = own ? nullptr : now->find_withheld(entry->listed_name()))
     return closing_record(
         {id, record::result_cause::refused, "Not executed: " + mcp::withheld_text(entry->name, *withheld)});
   if (!own && !built_in && entry->owner.expired())
@@ -52,7 +52,7 @@ run_record live_run::intent_or_refusal(const std::string& id) {
   const auto arguments_hash = stable_hash(call.arguments.text());
   if (const auto why = own || built_in ? std::string_view() : needs_approval(*entry); !why.empty()) {
     // What was shown to a person must be what is called.
-    const auto present = now->find(entry->name);
+    const auto present = now->find(entry->listed_name());
     if (!present || present->hash != entry->hash)
       return closing_record({id, record::result_cause::refused,
                              "Not executed: the server \"" + entry->server +
@@ -181,7 +181,7 @@ run_record live_run::next_attempt(sent_call& sent) {
   auto failure = std::move(*std::exchange(sent.failure, std::nullopt));
   const auto& call = *core_.find_call(sent.id);
   const auto* entry = offer_->find(call.name);
-  const auto now = around_.tools.snapshot()->find(entry->name);
+  const auto now = around_.tools.snapshot()->find(entry->listed_name());
   if (core_.ending() || !now || now->hash != entry->hash || entry->owner.expired()) return failure;
   record::call_intent intent;
   intent.call_id = sent.id;

@@ -22,11 +22,11 @@ std::vector<run_record> recovery_of(const std::vector<run_record>& of_a_run) {
   return core.recovery();
 }
 
-bool goes_on(const std::vector<run_record>& of_a_run) {
+bool goes_on(const std::vector<run_record>& of_a_run, bool detached_too) {
   if (!begins(of_a_run)) return false;
   run_core core;
   for (const auto& r : of_a_run) core.apply(r);
-  return !core.ended() && (core.started().detached || core.parked());
+  return !core.ended() && ((detached_too && core.started().detached) || core.parked());
 }
 
 folded_run folded(const std::vector<run_record>& of_a_run) {

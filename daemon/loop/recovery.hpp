@@ -12,9 +12,9 @@ namespace mcpbx::daemon {
 /// for records that do not begin with run_started. Pure; may be called on any thread.
 std::vector<run_record> recovery_of(const std::vector<run_record>& of_a_run);
 
-/// Whether a run that its daemon left goes on in the next one instead of being closed: it was detached, or it waits for
-/// its caller's own tools. Pure, as above.
-bool goes_on(const std::vector<run_record>& of_a_run);
+/// Whether a run that its daemon left goes on in the next one instead of being closed: it was detached (if
+/// `detached_too`), or it waits for its caller's own tools. Pure, as above.
+bool goes_on(const std::vector<run_record>& of_a_run, bool detached_too = true);
 
 /// What the run adds to its session, as far as its records go; nothing of what it inherited. Pure, as above.
 folded_run folded(const std::vector<run_record>& of_a_run);

@@ -1,6 +1,7 @@
 // The cache is a short list ordered by last use: a daemon sees few combinations of API and filter at a time.
 #include "daemon/loop/round_tools.hpp"
 
+#include "daemon/loop/chosen_tools.hpp"
 #include "daemon/loop/words.hpp"
 #include "mcp/support/text.hpp"
 
@@ -19,14 +20,9 @@ std::string key_of(const tool_choice& choice, const std::string& api) {
       key += g;
     }
   }
+  key += '\r';
+  for (const auto& [from, to] : choice.rename) key.append("\n").append(from).append("\n").append(to);
   return key;
-}
-
-std::vector<mcp::entry_ptr> filtered(const mcp::catalog& catalog, const tool_choice& choice) {
-  std::vector<mcp::entry_ptr> entries;
-  for (const auto& e : catalog.entries())
-    if (choice.lets(e->name)) entries.push_back(e);
-  return entries;
 }
 
 }  // namespace
@@ -64,7 +60,9 @@ offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const tool_choic
   auto& place = cache_.front().tools;
   auto tools = std::make_shared<offered_tools>();
   tools->catalog = catalog;
-  tools->entries = filtered(*catalog, choice);
+  std::span<const mcp::entry_ptr> before;
+  if (place) before = place->entries;
+  tools->entries = chosen_tools(*catalog, choice, before);
   // A new snapshot that changes nothing for this filter keeps the set, and with it the encoded bytes.
   if (place && place->entries == tools->entries) {
     tools->set = place->set;

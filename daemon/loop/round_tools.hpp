@@ -19,7 +19,7 @@ namespace mcpbx::daemon {
 /// What a round offers. Immutable.
 struct offered_tools {
   mcp::catalog_ptr catalog;                        ///< the snapshot it was made from
-  std::vector<mcp::entry_ptr> entries;             ///< those the filter lets through, in catalog order
+  std::vector<mcp::entry_ptr> entries;             ///< those the choice lets through, in catalog order
   std::shared_ptr<const providers::tool_set> set;  ///< never null
   std::vector<std::string> names;                  ///< as the model sees them
   std::string guidance;                            ///< L7; "" when there is no tool

@@ -190,6 +190,7 @@ class run_core {
   void intend_more();
   void go_on();
   void wait_for_somebody(open_call& c);
+  void begin_no_more(std::string_view why);
   void settle(std::string_view id, const raw_json& result, bool is_error, std::int64_t ms);
   void finish_level();
   void close_open_calls();

@@ -18,9 +18,6 @@ namespace {
 using providers::end_reason;
 using record::result_cause;
 
-constexpr std::string_view stopped_at_failure =
-    "Not executed: another call failed, and this run stops at the first failure.";
-
 }  // namespace
 
 void run_core::open_level(const record::assistant& r) {
@@ -191,7 +188,7 @@ void run_core::on(const record::question& r) {
 
 // A call that a person or the caller holds up; nobody is troubled for a run that ends already.
 void run_core::wait_for_somebody(open_call& c) {
-  if (ending_) return close(c, result_cause::refused, std::string(stopped_at_failure));
+  if (ending_) return close(c, result_cause::refused, std::string(words::stopped_at_failure));
   go_on();
 }
 
@@ -200,6 +197,18 @@ void run_core::on(const record::answer& r) {
       open_, [&](const auto& c) { return c.state == call_state::questioned && c.question.id == r.id; });
   assert(found != open_.end());
   if (found == open_.end()) return;
+  if (r.unattended) {
+    const auto& session = started_.session;
+    ending_ = sentence{stop_reason::needs_approval,
+                       words::unable(fmt::format(
+                           "the call of \"{}\" needs a yes, and nobody was there to give it{}", found->call->name,
+                           session.empty() ? "" : "; go on with the session " + session + " to be asked again"))};
+    close(*found, result_cause::refused,
+          "Not executed: this call needs a yes of the user, and nobody was there to be asked.");
+    return begin_no_more(
+        "Not executed: this run ended, because another call needs a yes of the user, and nobody was "
+        "there to be asked.");
+  }
   if (r.expired)
     return close(*found, result_cause::refused,
                  "Not executed: this call needs a yes of the user, and nobody answered in time.");
@@ -246,15 +255,17 @@ void run_core::settle(std::string_view id, const raw_json& result, bool is_error
   if (--undone_ == 0) return finish_level();
   if (ending_) return;
   if (is_error && limits_.on_tool_error == on_tool_error::stop) {
-    // Calls that run may have begun to change something: they may finish. Nothing new is begun, nobody is asked.
     ending_ = sentence{stop_reason::tool_error, words::unable(fmt::format("the call of \"{}\" failed", c.call->name))};
-    for (auto& other : open_)
-      if (other.state == call_state::waiting || other.state == call_state::questioned ||
-          other.state == call_state::handed)
-        close(other, result_cause::refused, std::string(stopped_at_failure));
-    return;
+    return begin_no_more(words::stopped_at_failure);
   }
   go_on();
+}
+
+// Calls that run may have begun to change something: they may finish. Nothing new is begun, nobody is asked.
+void run_core::begin_no_more(std::string_view why) {
+  for (auto& c : open_)
+    if (c.state == call_state::waiting || c.state == call_state::questioned || c.state == call_state::handed)
+      close(c, result_cause::refused, std::string(why));
 }
 
 // The last result of a level is there: the level becomes history, and the next one opens.

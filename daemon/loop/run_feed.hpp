@@ -96,6 +96,8 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   bool kept() const noexcept { return options_.keep; }
   /// Called when the last reader left before the end; never for a feed that keeps.
   void when_deserted(std::function<void(std::string why)> f) { deserted_ = std::move(f); }
+  /// Whether anybody reads now.
+  bool attended() const noexcept { return !readers_.empty(); }
   /// Whether anybody reads, or may later.
   bool wanted() const noexcept { return options_.keep || !readers_.empty(); }
 

@@ -3,7 +3,9 @@
 #include "daemon/loop/runner.hpp"
 
 #include "daemon/loop/ended_runs.hpp"
+#include "daemon/loop/event_json.hpp"
 #include "daemon/loop/live_run.hpp"
+#include "daemon/loop/recovery.hpp"
 #include "mcp/async/scope.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
@@ -40,7 +42,7 @@ void count_end(loop_counters& counters, const run_core& core) {
 
 }  // namespace
 
-class runner::impl {
+class runner::impl : public std::enable_shared_from_this<impl> {
  public:
   impl(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
        model_source models, journal& store, options o)
@@ -48,6 +50,7 @@ class runner::impl {
                 tools,    store, round_tools(std::move(o.adapt)),
                 {},       {},    std::move(o.needs_approval)},
         models_(std::move(models)),
+        run_ended_(std::move(o.run_ended)),
         max_runs_(o.max_runs),
         ended_(o.max_ended, o.max_ended_bytes),
         scope_(executor, [](std::string_view name, std::exception_ptr) {
@@ -64,7 +67,7 @@ class runner::impl {
       }
       if (const auto* ended = ended_.find(r.run)) {
         auto joined = join(r, ended->feed, ended->likeness);
-        if (joined && told) told(r.run);
+        if (joined && told) told(recorded_run{r.run, ended->session});
         return joined;
       }
     }
@@ -97,7 +100,10 @@ class runner::impl {
     const auto* started = std::get_if<record::run_started>(&left.records.front());
     if (!started) return;
     auto model = models_(started->model);
-    if (!model) return log::error("run " + left.run + " does not go on after the restart: " + model.error().message);
+    if (!model) {
+      log::error("run " + left.run + " does not go on after the restart: " + model.error().message);
+      return close(std::move(left));
+    }
     run_request r;
     r.run = left.run;
     r.principal = started->principal;
@@ -110,6 +116,7 @@ class runner::impl {
     r.answer_schema = started->answer_schema;
     r.limits = started->limits;
     r.detach = started->detached;
+    r.likeness = started->likeness;
     // Numbers that callers have from before are all lower, so that who attaches again gets a snapshot.
     auto feed = std::make_shared<run_feed>(
         r.run,
@@ -124,6 +131,23 @@ class runner::impl {
     if (const auto going = runs_.find(std::string(name)); going != runs_.end()) return going->second->feed();
     if (const auto* ended = ended_.find(name)) return ended->feed;
     return unknown(name, "");
+  }
+
+  void recall(std::string_view name, std::uint64_t likeness, std::function<void(result<recalled_run>)> then) {
+    around_.store.find_ended(
+        std::string(name), [weak = weak_from_this(), name = std::string(name), likeness,
+                            then = std::move(then)](const result<std::vector<run_record>>& records) {
+          const auto self = weak.lock();
+          if (!self) return;
+          if (!records && records.error().code != errc::not_found) return then(std::unexpected(records.error()));
+          run_core core;
+          if (records)
+            for (const auto& r : *records) core.apply(r);
+          const auto& started = core.started();
+          const bool meant = core.ended() && (likeness == 0 || (started.detached && started.likeness == likeness));
+          if (!meant) return then(unknown(name, ""));
+          then(recalled_run{self->told_by(core), started.session});
+        });
   }
 
   bool cancel(std::string_view name, std::string text) {
@@ -165,6 +189,26 @@ class runner::impl {
   }
 
  private:
+  // Through its own journal, so that whoever listens there hears what becomes of its calls.
+  void close(unfinished_run left) {
+    auto kept = std::make_shared<unfinished_run>(std::move(left));
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines) as in launch()
+    scope_.spawn(kept->run, [kept]() -> boost::asio::awaitable<void> {
+      auto closing = recovery_of(kept->records);
+      if (!closing.empty()) (void)co_await kept->journal->append(std::move(closing), true);
+    });
+  }
+
+  // Numbers that its callers had before are all lower, so that who attaches again gets a snapshot, as to any run that
+  // went through a restart.
+  std::shared_ptr<run_feed> told_by(const run_core& ended) const {
+    auto feed = std::make_shared<run_feed>(
+        ended.started().run,
+        run_feed::options{.keep = true, .numbers_above = static_cast<std::uint64_t>(around_.time.wall_ms())});
+    feed->done(event_json::run_result(ended));
+    return feed;
+  }
+
   void launch(std::shared_ptr<live_run> run) {
     run->feed()->when_deserted([weak = std::weak_ptr(run)](std::string why) {
       if (const auto deserted = weak.lock()) deserted->stop(stop_reason::cancelled, std::move(why));
@@ -190,7 +234,8 @@ class runner::impl {
       }
       dropped_logs_ += run->feed()->counts().dropped_logs;
       // A start that was answered with an error leaves nothing to attach to.
-      if (run->feed()->kept() && run->was_recorded()) ended_.add(run->feed(), run->likeness());
+      if (run->feed()->kept() && run->was_recorded()) ended_.add(run->feed(), run->likeness(), run->session());
+      if (run_ended_) boost::asio::post(around_.executor, run_ended_);
     });
   }
 
@@ -242,6 +287,7 @@ class runner::impl {
 
   mutable run_surroundings around_;
   model_source models_;
+  std::function<void()> run_ended_;
   std::size_t max_runs_;
   bool stopping_ = false;
   std::uint64_t dropped_logs_ = 0;  // of runs that have ended
@@ -263,6 +309,9 @@ void runner::resume(unfinished_run left) {
 }
 result<std::shared_ptr<run_feed>> runner::find(std::string_view run) const {
   return impl_->find(run);
+}
+void runner::recall(std::string_view run, std::uint64_t likeness, std::function<void(result<recalled_run>)> then) {
+  impl_->recall(run, likeness, std::move(then));
 }
 bool runner::cancel(std::string_view run, std::string text) {
   return impl_->cancel(run, std::move(text));

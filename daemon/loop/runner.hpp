@@ -62,6 +62,8 @@ class runner {
     tool_adapter adapt = schema_adapter();
     /// Whether the configuration wants a person's yes for this tool.
     std::function<bool(const mcp::catalog_entry&)> needs_approval = {};
+    /// Called in a turn of its own when a run has ended and active() does not count it any more.
+    std::function<void()> run_ended = {};
     std::size_t max_ended = 256, max_ended_bytes = 16u << 20;  ///< detached runs that have ended, kept for attach
   };
   /// Everything given by reference must outlive the runner.
@@ -69,8 +71,11 @@ class runner {
          model_source models, journal& store, options o);
   ~runner();
 
+  struct recorded_run {
+    std::string run, session;  ///< session: "" where none are kept
+  };
   /// Told the run's name when its start is as safe as the journal makes it, or why it could not be recorded.
-  using recorded = std::function<void(result<std::string>)>;
+  using recorded = std::function<void(result<recorded_run>)>;
   /// Starts a run, finds the one of that name when the same is asked for (or nothing else), or goes on with one that
   /// waits for `results`. The feed has its events; attach to it in this turn. A run that is not detached is cancelled
   /// when its last reader leaves. `told` is for the start of a detached run. Errors: unknown model, the name is taken
@@ -79,10 +84,19 @@ class runner {
   /// refuses the run later: its feed ends with the error instead of `done`.
   result<std::shared_ptr<run_feed>> start(run_request r, recorded told = {});
   /// Goes on with a run that an earlier process left, from its records. Where that is not possible (its model is not
-  /// configured any more) the run is closed, and the log says why.
+  /// configured any more) the run is closed in its journal, and the log says why.
   void resume(unfinished_run left);
   /// The run of this name: one that goes on, or a detached one that has ended and is still kept. Else errc::not_found.
   result<std::shared_ptr<run_feed>> find(std::string_view run) const;
+  /// A run that only the journal knows any more: its feed tells a snapshot and the result.
+  struct recalled_run {
+    std::shared_ptr<run_feed> feed;
+    std::string session;  ///< or ""
+  };
+  /// Looks in the journal for the latest run of this name that has ended, before a restart or after it; with a
+  /// `likeness` only for a detached one that was asked for the same. Errors: errc::not_found, and those of the journal.
+  /// `then` comes in a later turn where runs are kept, and not at all when the runner is gone by then.
+  void recall(std::string_view run, std::uint64_t likeness, std::function<void(result<recalled_run>)> then);
   /// Asks the run to end with `cancelled`; its result still comes. False when no run of this name goes on.
   bool cancel(std::string_view run, std::string text);
   /// Answers an open question of a run; `done` comes when the answer is kept (or was not), never from inside.

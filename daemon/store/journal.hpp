@@ -7,8 +7,10 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,8 +21,9 @@ namespace mcpbx::daemon {
 class run_journal {
  public:
   virtual ~run_journal() = default;
-  /// Appends in order, all or nothing; returns when the records are as safe as `synced` asks. An error (errc::io) means
-  /// that nothing was appended.
+  /// Appends in order, all or nothing; returns when the records are as safe as `synced` asks. After an error (errc::io)
+  /// nothing more is taken. The records are not there then, unless the store only took too long: a late success may
+  /// leave them, as a crash might, and the run is closed behind them.
   virtual boost::asio::awaitable<result<void>> append(std::vector<run_record> records, bool synced) = 0;
 };
 
@@ -38,7 +41,10 @@ class journal {
  public:
   template <class T>
   using answer = std::function<void(result<T>)>;
-  using history = std::vector<providers::message_ptr>;
+  struct history : std::vector<providers::message_ptr> {
+    using vector::vector;
+    std::int64_t last_run = 0;  ///< the run_row::id of its latest run, or 0
+  };
 
   virtual ~journal() = default;
   virtual std::unique_ptr<run_journal> open_run(const std::string& run) = 0;
@@ -58,6 +64,9 @@ class journal {
   virtual void take_unfinished(answer<std::vector<unfinished_run>> then);
   /// The records of the latest run of this name that has ended, `inherited` filled in. errc::not_found.
   virtual void find_ended(std::string run, answer<std::vector<run_record>> then);
+  /// Which other daemon a run belongs to that goes on there, as people call it; nullopt: none shares the journal, or
+  /// none has a run of this name.
+  virtual void find_owner(std::string run, answer<std::optional<std::string>> then);
 };
 
 /// journal::load_history for a coroutine; only for a journal that keeps sessions.

@@ -1,5 +1,7 @@
 // Group commit: while the lane works, appends gather; when it is free it takes all of them, and one thing that is to be
-// read. Everything here happens on the speaking thread but what `job` does, which owns all that it touches.
+// read. Everything here happens on the speaking thread but what `job` does, which owns all that it touches. Who waits
+// too long is told so, also when the lane hangs in the middle of it: what it does later changes nothing for its run,
+// which has ended, and is closed behind it.
 #include "daemon/store/lane_journal.hpp"
 
 #include "daemon/store/record_format.hpp"
@@ -10,6 +12,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <deque>
 #include <exception>
 #include <iterator>
@@ -25,17 +28,20 @@ using on_appended = std::function<void(result<void>)>;
 struct waiting_append {
   store_worker::append what;
   time_point until;
-  on_appended done;
+  on_appended done;       // empty once it was told
+  std::size_t bytes = 0;  // of its texts, once they are written
 };
 
 struct waiting_read {
   std::function<void(store_worker&, std::int64_t now_ms)> work;
-  std::function<void()> done;
+  time_point until;
+  std::function<void(const error* late)> done;  // empty once it was told
 };
 
-// What the lane does in one go.
+// What the lane does in one go. `until` and `done` stay with the speaking thread.
 struct job {
   std::vector<waiting_append> appends;
+  std::size_t bytes = 0;                              // of the appends
   std::vector<std::shared_ptr<run_place>> left_open;  // runs to be closed, their journals are gone
   waiting_read read;
   std::int64_t now_ms = 0;
@@ -79,16 +85,20 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
     pump();
   }
 
+  std::size_t held_bytes() const noexcept { return held_bytes_; }
+
   void left_open(std::shared_ptr<run_place> place) { left_open_.push_back(std::move(place)); }
 
   // `work(worker, now)` gives a result<T> on the lane, `then` takes it here.
   template <class T, class Work>
   void read(Work work, std::function<void(result<T>)> then) {
     auto slot = std::make_shared<result<T>>(fail(errc::internal, "the journal did not read"));
-    auto done = [slot, then = std::move(then)] { then(std::move(*slot)); };
+    auto done = [slot, then = std::move(then)](const error* late) {
+      then(late ? result<T>(std::unexpected(*late)) : std::move(*slot));
+    };
     if (reads_.size() >= max_reads_) {
       *slot = fail(errc::limit, std::to_string(max_reads_) + " requests wait for " + name_ + "; try again later");
-      return asio::post(executor_, std::move(done));
+      return asio::post(executor_, [done = std::move(done)] { done(nullptr); });
     }
     const auto on_lane = [slot, work = std::move(work)](store_worker& worker, std::int64_t now_ms) {
       try {
@@ -97,32 +107,47 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
         *slot = fail(errc::internal, std::string("the journal: ") + e.what());
       }
     };
-    reads_.push_back({on_lane, std::move(done)});
+    reads_.push_back({on_lane, time_.now() + max_wait_, std::move(done)});
     pump();
   }
 
   void stop() {
     stopped_ = true;
     lane_.join();
+    current_.reset();
     queue_.clear();
     reads_.clear();
     watch_.reset();
   }
 
  private:
+  // Turns records into text while the lane has room for it. The rest stays with its runs as it is, and only the first
+  // of that knows its size.
+  void admit() {
+    for (; admitted_ < queue_.size(); ++admitted_) {
+      auto& a = queue_[admitted_];
+      if (a.bytes == 0)
+        for (const auto& r : a.what.batch.records) {
+          a.what.batch.texts.push_back(to_text(r));
+          a.bytes += a.what.batch.texts.back().size();
+        }
+      if (held_bytes_ > 0 && a.bytes > max_bytes_ - std::min(held_bytes_, max_bytes_)) return;
+      held_bytes_ += a.bytes;
+    }
+  }
+
   void pump() {
-    if (stopped_ || (queue_.empty() && reads_.empty())) return watching(false);
-    if (busy_) return watching(!queue_.empty());
-    busy_ = true;
+    if (!stopped_) admit();
+    if (!stopped_ && !current_ && (!queue_.empty() || !reads_.empty())) begin();
+    watch();
+  }
+
+  void begin() {
     auto next = std::make_shared<job>();
     next->now_ms = time_.wall_ms();
-    std::size_t bytes = 0;
-    while (!queue_.empty() && bytes < max_bytes_) {
-      auto& batch = queue_.front().what.batch;
-      for (const auto& r : batch.records) {
-        batch.texts.push_back(to_text(r));
-        bytes += batch.texts.back().size();
-      }
+    next->appends.reserve(admitted_);
+    for (; admitted_ > 0; --admitted_) {
+      next->bytes += queue_.front().bytes;
       next->appends.push_back(std::move(queue_.front()));
       queue_.pop_front();
     }
@@ -131,43 +156,75 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
       next->read = std::move(reads_.front());
       reads_.pop_front();
     }
-    watching(!queue_.empty());
+    current_ = next;
     // The guard keeps the context running until the lane has answered.
-    lane_.post([self = shared_from_this(), worker = worker_, next, guard = asio::make_work_guard(executor_)] {
+    lane_.post([self = shared_from_this(), worker = worker_, next, guard = asio::make_work_guard(executor_)]() mutable {
       next->work(*worker);
-      asio::post(guard.get_executor(), [self, next] { self->finished(*next); });
+      // Let go here: records end on the speaking thread.
+      asio::post(guard.get_executor(), [self, next = std::move(next)] { self->finished(*next); });
     });
   }
 
   void finished(job& j) {
     if (stopped_) return;
     auto self = shared_from_this();
+    held_bytes_ -= j.bytes;
     // Still busy: what these runs append next becomes one group.
-    for (auto& a : j.appends) a.done(std::move(a.what.outcome));
-    if (j.read.done) j.read.done();
-    busy_ = false;
+    for (auto& a : j.appends)
+      if (a.done) a.done(std::move(a.what.outcome));
+    if (j.read.done) j.read.done(nullptr);
+    current_.reset();
     pump();
   }
 
-  // Every append waits equally long, so the first in the queue is the first whose time is up.
-  void watching(bool on) {
-    if (on == watching_ || (on && stopped_)) return;
-    watching_ = on;
-    if (!on) return watch_ ? watch_->cancel() : void();
+  // Everything waits equally long, so what came first is also what is late first, and the timer never has to be armed
+  // for an earlier moment than it is.
+  void watch() {
+    const auto due = stopped_ ? never : next_due();
+    if (due == never) {
+      if (std::exchange(watching_, false)) watch_->cancel();
+      return;
+    }
+    if (std::exchange(watching_, true)) return;
     if (!watch_) watch_ = time_.make_timer();
-    watch_->arm(queue_.front().until, [this] { expire(); });
+    watch_->arm(due, [this] { expire(); });
+  }
+
+  time_point next_due() const {
+    auto due = never;
+    if (!queue_.empty()) due = queue_.front().until;
+    if (!reads_.empty()) due = std::min(due, reads_.front().until);
+    if (!current_) return due;
+    for (const auto& a : current_->appends)
+      if (a.done) return std::min(due, std::min(a.until, current_->read.done ? current_->read.until : never));
+    return current_->read.done ? std::min(due, current_->read.until) : due;
   }
 
   void expire() {
     watching_ = false;
-    std::vector<on_appended> late;
-    for (const auto now = time_.now(); !queue_.empty() && queue_.front().until <= now; queue_.pop_front())
-      late.push_back(std::move(queue_.front().done));
-    if (!queue_.empty()) watching(true);
+    const auto now = time_.now();
+    std::vector<on_appended> appends;
+    std::vector<std::function<void(const error*)>> reads;
+    if (current_) {
+      for (auto& a : current_->appends)
+        if (a.done && a.until <= now) appends.push_back(std::exchange(a.done, nullptr));
+      if (current_->read.done && current_->read.until <= now)
+        reads.push_back(std::exchange(current_->read.done, nullptr));
+    }
+    for (; !queue_.empty() && queue_.front().until <= now; queue_.pop_front()) {
+      appends.push_back(std::move(queue_.front().done));
+      if (admitted_ == 0) continue;
+      --admitted_;
+      held_bytes_ -= queue_.front().bytes;
+    }
+    for (; !reads_.empty() && reads_.front().until <= now; reads_.pop_front())
+      reads.push_back(std::move(reads_.front().done));
     auto self = shared_from_this();
-    for (auto& done : late)
-      done(fail(errc::io, name_ + " did not take records for " + std::to_string(max_wait_.count()) +
-                              " ms; see what keeps its disk busy"));
+    pump();
+    const error late{
+        errc::io, name_ + " did not answer for " + std::to_string(max_wait_.count()) + " ms; see what keeps it busy"};
+    for (auto& done : appends) done(std::unexpected(late));
+    for (auto& done : reads) done(&late);
   }
 
   asio::any_io_executor executor_;
@@ -178,14 +235,18 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
   std::string name_;
   std::shared_ptr<store_worker> worker_;
   std::deque<waiting_append> queue_;
+  std::size_t admitted_ = 0;    // of the queue, from its front: their texts count
+  std::size_t held_bytes_ = 0;  // of texts that wait or are being written
+  std::shared_ptr<job> current_;
   std::deque<waiting_read> reads_;
   std::vector<std::shared_ptr<run_place>> left_open_;
   std::unique_ptr<timer> watch_;
-  bool busy_ = false, watching_ = false, stopped_ = false;
+  bool watching_ = false, stopped_ = false;
   lane lane_{"store", 1};
 };
 
-// Between its appends a run's place belongs to this thread, while one goes on to the lane.
+// Between its appends a run's place belongs to this thread, while one goes on to the lane; after one that failed nobody
+// knows, since the lane may be at it still, so none follows.
 class lane_journal::one_run final : public run_journal {
  public:
   one_run(std::shared_ptr<impl> owner, run_place place)
@@ -195,6 +256,7 @@ class lane_journal::one_run final : public run_journal {
   }
 
   asio::awaitable<result<void>> append(std::vector<run_record> records, bool synced) override {
+    if (failed_) co_return fail(errc::io, "records of this run could not be written before; begin a new run");
     const bool last = !records.empty() && std::holds_alternative<record::run_ended>(records.back());
     begun_ = true;
     auto start = [this, synced](auto handler, std::vector<run_record> all) {
@@ -207,13 +269,14 @@ class lane_journal::one_run final : public run_journal {
     auto outcome = co_await asio::async_initiate<const asio::use_awaitable_t<>, void(result<void>)>(
         std::move(start), asio::use_awaitable, std::move(records));
     ended_ = ended_ || (last && outcome.has_value());
+    failed_ = !outcome;
     co_return outcome;
   }
 
  private:
   std::shared_ptr<impl> owner_;
   std::shared_ptr<run_place> place_;
-  bool begun_ = false, ended_ = false;
+  bool begun_ = false, ended_ = false, failed_ = false;
 };
 
 lane_journal::lane_journal(asio::any_io_executor executor, time_source& time, std::unique_ptr<store_file> file,
@@ -222,6 +285,10 @@ lane_journal::lane_journal(asio::any_io_executor executor, time_source& time, st
 
 lane_journal::~lane_journal() {
   impl_->stop();
+}
+
+std::size_t lane_journal::held_bytes() const {
+  return impl_->held_bytes();
 }
 
 std::unique_ptr<run_journal> lane_journal::open_run(const std::string& run) {
@@ -266,6 +333,11 @@ void lane_journal::take_unfinished(answer<std::vector<unfinished_run>> then) {
 void lane_journal::find_ended(std::string run, answer<std::vector<run_record>> then) {
   impl_->read<std::vector<run_record>>([run = std::move(run)](auto& w, auto now) { return w.find_ended(run, now); },
                                        std::move(then));
+}
+
+void lane_journal::find_owner(std::string run, answer<std::optional<std::string>> then) {
+  impl_->read<std::optional<std::string>>([run = std::move(run)](auto& w, auto now) { return w.find_owner(run, now); },
+                                          std::move(then));
 }
 
 }  // namespace mcpbx::daemon

@@ -19,10 +19,13 @@ class lane_journal final : public journal {
   struct options {
     record_rules rules;
     retention keep;
-    /// Of all appends that wait or are being written, as text. What is more stays with its run.
+    /// Of all records that wait or are being written, as text; an append always enters an empty lane. What is more
+    /// stays with its run, which waits.
     std::size_t max_bytes = std::size_t{16} << 20;
-    milliseconds max_wait{10'000};  ///< for the lane; then the append fails with errc::io
-    std::size_t max_reads = 256;    ///< that wait; more are refused with errc::limit
+    /// For the lane to write or read, waiting for room and a turn included; then it fails with errc::io. The lane goes
+    /// on with what it is at.
+    milliseconds max_wait{10'000};
+    std::size_t max_reads = 256;  ///< that wait; more are refused with errc::limit
   };
 
   /// Touches no store and starts no thread: that is done by what is written or read first, which also closes the runs
@@ -31,6 +34,9 @@ class lane_journal final : public journal {
   lane_journal(boost::asio::any_io_executor executor, time_source& time, std::unique_ptr<store_file> file, options o);
   /// Waits for what the lane is doing; what is queued is not done.
   ~lane_journal() override;
+
+  /// Bytes of records that wait or are being written.
+  std::size_t held_bytes() const;
 
   /// Records that are written survive this process, synced ones a loss of power too. A run of which the journal went
   /// away without an end is closed with what is done next.
@@ -43,6 +49,7 @@ class lane_journal final : public journal {
   void erase_session(std::string session, answer<void> then) override;
   void take_unfinished(answer<std::vector<unfinished_run>> then) override;
   void find_ended(std::string run, answer<std::vector<run_record>> then) override;
+  void find_owner(std::string run, answer<std::optional<std::string>> then) override;
 
  private:
   class impl;

@@ -71,11 +71,20 @@ std::string_view record::to_string(result_cause c) {
   return "interrupted";
 }
 
-bool tool_choice::lets(std::string_view name) const {
-  const auto any = [&](const std::vector<std::string>& globs) {
-    return std::ranges::any_of(globs, [&](const auto& g) { return glob_match(g, name); });
-  };
-  return (only.empty() || any(only)) && (allow.empty() || any(allow)) && !any(deny);
+namespace {
+
+bool any_of(const std::vector<std::string>& globs, std::string_view name) {
+  return std::ranges::any_of(globs, [&](const auto& g) { return glob_match(g, name); });
+}
+
+}  // namespace
+
+bool tool_choice::offers(std::string_view name) const {
+  return (allow.empty() || any_of(allow, name)) && !any_of(deny, name);
+}
+
+bool tool_choice::asks_for(std::string_view shown) const {
+  return only.empty() || any_of(only, shown);
 }
 
 namespace {

@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,16 +73,21 @@ struct run_limits {
   std::string guidance_text;  ///< the advice, in place of ours; or ""
   daemon::round_prompt_mode round_prompts = round_prompt_mode::implicit;
   daemon::round_texts round_texts;
-  std::string status_model;   ///< which model writes status lines (status_mode::model); "": the run's own
-  bool mark_results = false;  ///< tool output is shown to the model between marks
+  std::string status_model;           ///< which model writes status lines (status_mode::model); "": the run's own
+  bool mark_results = false;          ///< tool output is shown to the model between marks
+  bool approve_after_output = false;  ///< as approve_destructive, once the model has been shown what a tool returned
 };
 
-/// Which tools of the catalog a run may use, by globs on their exposed names.
+/// Which tools of the catalog a run may use, and under which names.
 struct tool_choice {
-  std::vector<std::string> only;   ///< what the request asks for; empty: all
-  std::vector<std::string> allow;  ///< what the profile offers; empty: all
+  std::vector<std::string> only;   ///< what the request asks for, globs on the names it sees; empty: all
+  std::vector<std::string> allow;  ///< what the profile offers, globs on the catalog's names; empty: all
   std::vector<std::string> deny;   ///< what it does not offer; wins
-  bool lets(std::string_view name) const;
+  std::map<std::string, std::string, std::less<>> rename;  ///< the profile's names, by those of the catalog
+  /// Whether the profile offers the catalog's tool of this name.
+  bool offers(std::string_view name) const;
+  /// Whether the request asks for a tool that it sees under this name.
+  bool asks_for(std::string_view shown) const;
 };
 
 namespace record {
@@ -94,7 +101,10 @@ struct run_started {
   std::vector<providers::message_ptr> messages;  ///< what this run brings: system prompt and what the caller said
   /// What the session held before; the journal keeps only how many these are, and gives them again from its other runs.
   std::vector<providers::message_ptr> inherited;
-  std::size_t inherited_count = 0;     ///< also where `inherited` itself has not been filled in
+  std::size_t inherited_count = 0;  ///< also where `inherited` itself has not been filled in
+  /// The session's latest run when its history was read (journal::history::last_run): the run begins only behind it. 0:
+  /// behind any. Not kept.
+  std::int64_t inherited_after = 0;
   std::string profile;                 ///< or ""
   tool_choice tools;                   ///< what the run may use of the catalog
   std::vector<std::string> approve;    ///< globs of tools that need a yes, beside those of their servers
@@ -102,6 +112,7 @@ struct run_started {
   raw_json answer_schema;              ///< the JSON Schema that the final answer must fit; or absent
   bool detached = false;               ///< goes on without a caller
   std::string nonce;                   ///< names the marks around tool output; empty: there are none
+  std::uint64_t likeness = 0;          ///< of the request, as run_request has it
   run_limits limits;
 };
 /// A level opens: written before its model request.
@@ -139,7 +150,8 @@ struct question {
 struct answer {
   std::string id;
   raw_json body;
-  bool expired = false;  ///< nobody said anything in time
+  bool expired = false;     ///< nobody said anything in time
+  bool unattended = false;  ///< expired while nobody was there to be asked
 };
 /// A call is about to be sent: written before its bytes leave for the server. Or it is the caller's own to make.
 struct call_intent {

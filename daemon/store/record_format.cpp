@@ -35,6 +35,7 @@ void append_limits(std::string& out, const run_limits& l) {
   if (l.round_texts.last) w.text("lastRoundText", *l.round_texts.last);
   w.filled("statusModel", l.status_model);
   w.set("markResults", l.mark_results);
+  w.set("approveAfterOutput", l.approve_after_output);
   w.end();
 }
 
@@ -59,11 +60,17 @@ struct record_writer {
     w.texts("tools", r.tools.only);
     if (!r.tools.allow.empty()) w.texts("allow", r.tools.allow);
     if (!r.tools.deny.empty()) w.texts("deny", r.tools.deny);
+    if (!r.tools.rename.empty()) {
+      std::vector<std::string> pairs;
+      for (const auto& [from, to] : r.tools.rename) pairs.insert(pairs.end(), {from, to});
+      w.texts("rename", pairs);
+    }
     if (!r.approve.empty()) w.texts("approve", r.approve);
     if (!r.client_tools.empty()) w.jsons("clientTools", r.client_tools);
     w.json("answerSchema", r.answer_schema);
     w.set("detached", r.detached);
     w.filled("nonce", r.nonce);
+    if (r.likeness != 0) w.text("likeness", hex(r.likeness, 16));
     w.key("limits");
     append_limits(out, r.limits);
   }
@@ -107,6 +114,7 @@ struct record_writer {
     w.text("id", r.id);
     w.json("body", r.body);
     w.set("expired", r.expired);
+    w.set("unattended", r.unattended);
   }
   void operator()(const record::call_intent& r) const {
     w.text("call", r.call_id);

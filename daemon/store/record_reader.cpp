@@ -40,6 +40,7 @@ run_limits read_limits(object_reader& o) {
   if (r.json("lastRoundText")) l.round_texts.last = r.text("lastRoundText");
   l.status_model = r.text("statusModel");
   r.set("markResults", l.mark_results);
+  r.set("approveAfterOutput", l.approve_after_output);
   return l;
 }
 
@@ -59,11 +60,15 @@ void read(object_reader& o, record::run_started& r) {
   r.tools.only = o.texts("tools");
   r.tools.allow = o.texts("allow");
   r.tools.deny = o.texts("deny");
+  const auto renamed = o.texts("rename");  // each name of the catalog is followed by the profile's
+  if (renamed.size() % 2 != 0) o.bad("rename", "an array of pairs");
+  for (std::size_t i = 0; i + 1 < renamed.size(); i += 2) r.tools.rename.emplace(renamed[i], renamed[i + 1]);
   r.approve = o.texts("approve");
   o.each("clientTools", [&](const raw_json& element) { r.client_tools.push_back(element); });
   r.answer_schema = o.json("answerSchema");
   o.set("detached", r.detached);
   r.nonce = o.text("nonce");
+  o.hash("likeness", r.likeness);
   r.limits = read_limits(o);
 }
 void read(object_reader& o, record::round_started& r) {
@@ -108,6 +113,7 @@ void read(object_reader& o, record::answer& r) {
   r.id = o.needed("id");
   r.body = o.json("body");
   o.set("expired", r.expired);
+  o.set("unattended", r.unattended);
 }
 void read(object_reader& o, record::call_intent& r) {
   r.call_id = o.needed("call");

@@ -63,6 +63,10 @@ std::unexpected<error> sqlite_file::failed(int code, int system_error) {
       return fail(errc::io, file + " is in use by another process; end that one, or set store.url to another file");
     case SQLITE_FULL:
       return fail(errc::io, "there is no room on the disk for " + file + "; make room, and the next run is kept again");
+    case SQLITE_IOERR:
+      return fail(errc::io, file + " could not be read or written (" + sqlite3_errstr(code) +
+                                (system_error ? std::string(", ") + std::strerror(system_error) : std::string()) +
+                                "); see to its disk, and the next run is kept again");
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
@@ -97,6 +101,11 @@ sqlite3_stmt* sqlite_file::prepared(const char* sql) {
 result<void> sqlite_file::execute(const char* sql) {
   if (sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) return failed();
   return {};
+}
+
+result<void> sqlite_file::run(const char* sql) {
+  statement s(*this, sql);
+  return run(s);
 }
 
 result<void> sqlite_file::run(statement& s) {
@@ -153,9 +162,10 @@ result<void> sqlite_file::prepare_file() {
     if (s.step() != SQLITE_ROW) return failed();
     if (s.text(0) != "wal") return fail(errc::io, name() + " cannot keep a write-ahead log here");
   }
-  // A log that once grew large (a long transaction) is cut when it starts over; what is deleted is overwritten.
-  if (auto done = execute("PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=8388608; PRAGMA cache_size=-1024; "
-                          "PRAGMA secure_delete=ON");
+  // A checkpoint waits for the disk twice, so it comes when 8 MiB of log are worth it. A log that grew larger (a long
+  // transaction) is cut when it starts over; what is deleted is overwritten.
+  if (auto done = execute("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=2000; "
+                          "PRAGMA journal_size_limit=8388608; PRAGMA cache_size=-1024; PRAGMA secure_delete=ON");
       !done)
     return done;
   full_ = false;
@@ -200,15 +210,19 @@ result<void> sqlite_file::append(std::span<run_batch* const> batches, bool synce
   if (done) return done;
   roll_back();
   // Backwards, since a run may be there more than once.
-  for (std::size_t i = batches.size(); i-- > 0;) *batches[i]->place = std::move(before[i]);
+  for (std::size_t i = batches.size(); i-- > 0;) {
+    auto& place = *batches[i]->place;
+    if (before[i].id == 0 && place.id != 0) before[i].tried_id = place.id, before[i].tried_ms = batches[i]->at_ms;
+    place = std::move(before[i]);
+  }
   return done;
 }
 
 result<void> sqlite_file::append_all(std::span<run_batch* const> batches) {
-  if (auto done = execute("BEGIN IMMEDIATE"); !done) return done;
+  if (auto done = run("BEGIN IMMEDIATE"); !done) return done;
   for (auto* b : batches)
     if (auto done = append_one(*b); !done) return done;
-  return execute("COMMIT");
+  return run("COMMIT");
 }
 
 result<void> sqlite_file::append_one(run_batch& batch) {
@@ -242,7 +256,7 @@ result<void> sqlite_file::begin(run_batch& batch) {
 }
 
 result<void> sqlite_file::begin_in_session(const record::run_started& first, const run_batch& batch) {
-  if (first.inherited_count == 0) {
+  if (first.inherited_count == 0 && first.inherited_after == 0) {
     const auto title = title_of(first);
     statement s(*this,
                 "INSERT INTO sessions(id, title, principal, model, created_ms, used_ms, last_run, runs, bytes) "
@@ -252,12 +266,15 @@ result<void> sqlite_file::begin_in_session(const record::run_started& first, con
     s.bind(3, std::string_view(first.principal)).bind(4, std::string_view(first.model));
     return run(s.bind(5, batch.at_ms).bind(6, batch.place->id));
   }
-  statement s(*this, "UPDATE sessions SET model=?2, used_ms=?3, last_run=?4, runs=runs+1 WHERE id=?1");
+  statement s(
+      *this,
+      "UPDATE sessions SET model=?2, used_ms=?3, last_run=?4, runs=runs+1 WHERE id=?1 AND (?5=0 OR last_run=?5)");
   s.bind(1, std::string_view(first.session)).bind(2, std::string_view(first.model));
-  auto done = run(s.bind(3, batch.at_ms).bind(4, batch.place->id));
-  if (done && sqlite3_changes(db_) == 0)
-    return fail(errc::io, "the session " + first.session + " was deleted from " + name() + " a moment ago");
-  return done;
+  auto done = run(s.bind(3, batch.at_ms).bind(4, batch.place->id).bind(5, first.inherited_after));
+  if (!done || sqlite3_changes(db_) > 0) return done;
+  const auto there = session(first.session);
+  if (!there) return std::unexpected(there.error());
+  return *there ? went_on(first.session) : was_deleted(first.session);
 }
 
 result<void> sqlite_file::end(const run_batch& batch, const record::run_ended& last) {

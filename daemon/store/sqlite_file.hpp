@@ -64,6 +64,7 @@ class sqlite_file final : public store_file {
   result<void> begin(run_batch& batch);
   result<void> begin_in_session(const record::run_started& first, const run_batch& batch);
   result<void> end(const run_batch& batch, const record::run_ended& last);
+  result<void> run(const char* sql);  // a literal that is prepared once
   result<void> run(statement& s);
   result<std::int64_t> number(const char* sql);
   result<std::vector<run_row>> run_rows(statement& s);

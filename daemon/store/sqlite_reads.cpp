@@ -92,7 +92,7 @@ result<std::optional<session_row>> sqlite_file::session(std::string_view id) {
 }
 
 result<void> sqlite_file::erase(std::span<const std::string> sessions) {
-  auto done = execute("BEGIN IMMEDIATE");
+  auto done = run("BEGIN IMMEDIATE");
   const auto each = [&](const char* sql) {
     for (const auto& id : sessions) {
       if (!done) return;
@@ -105,7 +105,7 @@ result<void> sqlite_file::erase(std::span<const std::string> sessions) {
     each("DELETE FROM runs WHERE session=?");
     each("DELETE FROM sessions WHERE id=?");
   }
-  if (done) done = execute("COMMIT");
+  if (done) done = run("COMMIT");
   if (!done) roll_back();
   return done;
 }

@@ -1,6 +1,7 @@
 // One snapshot: lookup, the prebuilt list, and names that resemble a wrong one.
 #include "mcp/client/catalog.hpp"
 
+#include "mcp/protocol/eras.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -41,6 +42,23 @@ entry_ptr catalog::find(std::string_view name) const {
 const withheld_tool* catalog::find_withheld(std::string_view name) const {
   const auto found = withheld_.find(name);
   return found == withheld_.end() ? nullptr : &found->second;
+}
+
+entry_ptr renamed(const catalog_entry& e, const std::string& name) {
+  auto copy = std::make_shared<catalog_entry>(e);
+  copy->listed = e.listed_name();
+  copy->name = name;
+  copy->exposed = definition_named(e.definition, name, e.tool);
+  copy->legacy = legacy_definition(copy->exposed);
+  return copy;
+}
+
+raw_json definition_named(const raw_json& definition, const std::string& name, const std::string& own) {
+  if (name == own) return definition;
+  auto object = raw_object::open(definition);
+  if (!object) return definition;
+  object->set("name", raw_json::string(name));
+  return object->json();
 }
 
 std::string withheld_text(std::string_view name, const withheld_tool& tool) {

@@ -26,6 +26,7 @@ struct catalog_entry {
   std::string name;     ///< exposed, at most 64 characters of [A-Za-z0-9_-] unless toolNames is plain
   std::string server;   ///< configured name
   std::string tool;     ///< the server's own name for it
+  std::string listed;   ///< the name in the whole catalog, where `name` is that of a profile; else ""
   raw_json definition;  ///< the server's own bytes
   raw_json exposed;     ///< the same with `name` (and nothing else) replaced
   raw_json legacy;      ///< `exposed` as a legacy caller may see it: without an outputSchema that is not for objects
@@ -34,6 +35,8 @@ struct catalog_entry {
   call_manner manner;
   std::weak_ptr<mcp::client> owner;
   std::uint64_t hash = 0;  ///< stable over the definition's bytes and the server's name
+  /// Under which name the whole catalog has it.
+  const std::string& listed_name() const noexcept { return listed.empty() ? name : listed; }
 };
 using entry_ptr = std::shared_ptr<const catalog_entry>;
 
@@ -72,6 +75,11 @@ class catalog {
   mutable raw_json list_, legacy_list_;
 };
 using catalog_ptr = std::shared_ptr<const catalog>;
+
+/// `definition` under another name; the very same bytes when it is its name already (`own`).
+raw_json definition_named(const raw_json& definition, const std::string& name, const std::string& own);
+/// The same tool under a name of a profile.
+entry_ptr renamed(const catalog_entry& e, const std::string& name);
 
 /// Why a call of this tool is refused: one sentence.
 std::string withheld_text(std::string_view name, const withheld_tool& tool);

@@ -20,15 +20,6 @@ bool passes(const tool_filter& filter, std::string_view own) {
   return std::ranges::none_of(filter.deny, matches);
 }
 
-/// `definition` under another name; the very same bytes when it is its name already.
-raw_json exposed_as(const raw_json& definition, const std::string& name, const std::string& own) {
-  if (name == own) return definition;
-  auto object = raw_object::open(definition);
-  if (!object) return definition;
-  object->set("name", raw_json::string(name));
-  return object->json();
-}
-
 std::uint64_t definition_hash(std::string_view server, const raw_json& definition) {
   // Two hashes joined, so that no text of one can be read as the end of the other.
   return stable_hash(definition.text()) * 31 + stable_hash(server);
@@ -47,7 +38,7 @@ entry_ptr make_entry(const catalog_builder::server& s, const tool_view& tool, co
   e->server = s.name;
   e->tool = tool.name;
   e->definition = tool.definition;
-  e->exposed = exposed_as(tool.definition, name, tool.name);
+  e->exposed = definition_named(tool.definition, name, tool.name);
   e->legacy = legacy_definition(e->exposed);
   e->description = tool.description;
   e->annotations = {tool.read_only, tool.destructive, tool.idempotent, tool.open_world, tool.title};

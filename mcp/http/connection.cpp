@@ -2,6 +2,8 @@
 // meanwhile: a user may leave inside any event.
 #include "mcp/http/connection.hpp"
 
+#include "mcp/http/gathered.hpp"
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/ssl/error.hpp>
@@ -149,6 +151,7 @@ void connection::send() {
     if (!task_->request.body.empty()) task_->head += task_->request.body.str();
     asio::async_write(*tls_, asio::buffer(task_->head), std::move(sent));
   } else {
+    task_->request.body = gathered(task_->request.body);
     std::vector<asio::const_buffer> all;
     all.reserve(task_->request.body.pieces().size() + 1);
     all.push_back(asio::buffer(task_->head));

@@ -44,9 +44,14 @@ void declare_rows(report& out) {
   out.show({"10 tool rounds, per round", "µs", 1, "direct", true, "at most +60"});
   out.show({"10 tool rounds, 100 at once", "runs/s", 0, "direct", false, "at least 800"});
   out.show({"10 tool rounds, CPU per run", "ms", 3, "", false, ""});
+  out.show({"10 rounds, journal on, run p50", "ms", 2, "direct", false, ""});
+  out.show({"10 rounds, journal on, per round", "µs", 1, "direct", true, "at most +150"});
+  out.show({"10 rounds, journal on, 100 at once", "runs/s", 0, "direct", false, "at least 500"});
+  out.show({"10 rounds, journal on, CPU per run", "ms", 3, "", false, ""});
   out.show({"streamed answer", "tokens/s", 0, "direct", false, "at least 300,000"});
   out.show({"first token, p50", "ms", 3, "direct", true, "at most +0.3"});
   out.show({"resident, peak under runs", "MiB", 1, "", false, "at most 32"});
+  out.show({"resident, journal on, peak", "MiB", 1, "", false, ""});
   out.show({"mcpbx --version, CPU", "ms", 1, "", false, "at most 5"});
   out.show({"mcpbx tools, CPU", "ms", 1, "", false, "at most 5"});
 }

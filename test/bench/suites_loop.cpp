@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 namespace mcpbx::bench {
 namespace {
@@ -29,47 +30,77 @@ class model_endpoint {
   int port_ = 0;
 };
 
-std::string model_members(int port) {
+// `store`: its url; `sqlite:` is in the folder of the run.
+std::string model_members(int port, const char* store) {
   return R"("models":{"bench":{"api":"openai-chat","baseUrl":"http://127.0.0.1:)" + std::to_string(port) +
          R"(/v1","model":"bench-0-1-0","apiKey":"none"}},"defaultModel":"bench","toolNames":"plain",)"
-         R"("loop":{"maxRounds":100,"status":"off"},"store":{"url":"none"},)";
+         R"("loop":{"maxRounds":100,"status":"off"},"store":{"url":")" +
+         store + R"("},)";
+}
+
+// The bare loop and mcpbxd in turn, each warmed up.
+class loop_pair {
+ public:
+  loop_pair(const bench_options& o, const model_endpoint& model, const char* store, std::string peak_row)
+      : bin_(o.bin),
+        peak_row_(std::move(peak_row)),
+        port_(model.port()),
+        daemon_(target::mcpbx, {.bin = o.bin, .more = model_members(model.port(), store)}) {}
+
+  // CPU milliseconds of mcpbxd per run.
+  template <class Note>
+  double measure(const loop_case& what, report& out, Note&& note) {
+    loop_case warm = what;
+    warm.runs = what.concurrency;
+    run_bare(warm, port_, bin_);
+    note("direct", run_bare(what, port_, bin_));
+    run_chats(warm, daemon_.socket());
+    const auto before = daemon_.own().weigh().cpu_ns;
+    daemon_.own().reset_peak();
+    const auto figures = run_chats(what, daemon_.socket());
+    const auto after = daemon_.own().weigh();
+    out.add(peak_row_, "mcpbx", after.peak_mib);
+    note("mcpbx", figures);
+    return static_cast<double>(after.cpu_ns - before) / 1e6 / what.runs;
+  }
+
+ private:
+  std::string bin_, peak_row_;
+  int port_;
+  session daemon_;
+};
+
+// `rounds` names the rows.
+void measure_rounds(const bench_options& o, report& out, loop_pair& both, const std::string& rounds) {
+  const double cpu = both.measure({.rounds = 10, .runs = o.scaled(200)}, out, [&](const char* name, const auto& f) {
+    const double run = quantile(f.run_us, 0.5);
+    out.add(rounds + ", run p50", name, run / 1e3);
+    out.add(rounds + ", per round", name, run / 10);
+  });
+  out.add(rounds + ", CPU per run", "mcpbx", cpu);
+  both.measure({.rounds = 10, .concurrency = 100, .runs = o.quick ? 200 : 1'000}, out,
+               [&](const char* name, const auto& f) {
+                 out.add(rounds + ", 100 at once", name, static_cast<double>(f.run_us.size()) / f.wall_us * 1e6);
+               });
 }
 
 }  // namespace
 
 void suite_loop(const bench_options& o, report& out) {
   const model_endpoint model(o.bin);
-  session daemon(target::mcpbx, {.bin = o.bin, .more = model_members(model.port())});
-  const auto both = [&](const loop_case& what, auto&& note) {
-    loop_case warm = what;
-    warm.runs = what.concurrency;
-    run_bare(warm, model.port(), o.bin);
-    note("direct", run_bare(what, model.port(), o.bin));
-    run_chats(warm, daemon.socket());
-    const auto before = daemon.own().weigh().cpu_ns;
-    daemon.own().reset_peak();
-    const auto figures = run_chats(what, daemon.socket());
-    const auto after = daemon.own().weigh();
-    out.add("resident, peak under runs", "mcpbx", after.peak_mib);
-    note("mcpbx", figures);
-    return static_cast<double>(after.cpu_ns - before) / 1e6 / what.runs;
-  };
-
-  const double cpu = both({.rounds = 10, .runs = o.scaled(200)}, [&](const char* name, const loop_figures& f) {
-    const double run = quantile(f.run_us, 0.5);
-    out.add("10 tool rounds, run p50", name, run / 1e3);
-    out.add("10 tool rounds, per round", name, run / 10);
-  });
-  out.add("10 tool rounds, CPU per run", "mcpbx", cpu);
-  both({.rounds = 10, .concurrency = 100, .runs = o.quick ? 200 : 1'000}, [&](const char* name, const loop_figures& f) {
-    out.add("10 tool rounds, 100 at once", name, static_cast<double>(f.run_us.size()) / f.wall_us * 1e6);
-  });
-  both({.tokens = 2'000, .stream = true, .runs = o.quick ? 5 : 30},
-       [&](const char* name, const loop_figures& f) { out.add("streamed answer", name, f.tokens / f.wall_us * 1e6); });
-  both({.tokens = 20, .gap_us = 2'000, .stream = true, .runs = o.quick ? 5 : 20},
-       [&](const char* name, const loop_figures& f) {
-         out.add("first token, p50", name, quantile(f.first_token_us, 0.5) / 1e3);
-       });
+  {
+    loop_pair both(o, model, "none", "resident, peak under runs");
+    measure_rounds(o, out, both, "10 tool rounds");
+    both.measure(
+        {.tokens = 2'000, .stream = true, .runs = o.quick ? 5 : 30}, out,
+        [&](const char* name, const auto& f) { out.add("streamed answer", name, f.tokens / f.wall_us * 1e6); });
+    both.measure({.tokens = 20, .gap_us = 2'000, .stream = true, .runs = o.quick ? 5 : 20}, out,
+                 [&](const char* name, const auto& f) {
+                   out.add("first token, p50", name, quantile(f.first_token_us, 0.5) / 1e3);
+                 });
+  }
+  loop_pair journal(o, model, "sqlite:", "resident, journal on, peak");
+  measure_rounds(o, out, journal, "10 rounds, journal on");
 }
 
 void suite_cli(const bench_options& o, report& out) {

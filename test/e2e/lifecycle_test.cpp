@@ -86,6 +86,23 @@ TEST_CASE("cli: a started daemon ends by itself after idleExitMs") {
   CHECK(eventually([&] { return h.tagged().empty(); }));
 }
 
+TEST_CASE("cli: a started daemon whose last detached run has outlived its callers ends by itself all the same") {
+  model_process model;
+  home h(config()
+             .server("s", {"--log", "@DIR@/log"}, R"("callTimeoutMs":1000)")
+             .model("m", model.entry())
+             .top("idleExitMs", "300"));
+  CHECK(run_cli(h, {"tools"}, {}, false).status == 0);
+  {
+    caller c(h.default_socket());
+    const auto begun = c.request("mcpbx/chat", R"({"input":"q","detach":true,"model":"m/rounds-1 s__never-answer"})");
+    CHECK_MESSAGE(!begun.failed(), begun.line);
+    CHECK(eventually([&] { return contains(read_file(h.file("log")), "call never-answer"); }));
+  }
+  CHECK(eventually([&] { return !fs::exists(h.default_socket()); }));
+  CHECK(eventually([&] { return h.tagged().empty(); }));
+}
+
 TEST_CASE("cli: a configuration with errors is status 2, and the errors are shown") {
   home h(config().server("s").top("lop", "{}"));
   const auto r = run_cli(h, {"tools"}, {}, false);

@@ -230,6 +230,18 @@ TEST_CASE("G24: a detached run goes on by itself after SIGKILL, and its call is 
   CHECK(text_at(r.value, "result.stopReason") == "final");
   CHECK(contains(text_at(r.value, "result.text"), "it may have taken effect"));
   CHECK(count_of(read_file(d.file("log")), "call never-answer") == 1);
+
+  // It has ended; another daemon knows it from the journal, and the same request is not carried out once more.
+  CHECK(text_at(begun.value, "result.session") == text_at(r.value, "result.session"));
+  d.stop();
+  d.start();
+  caller later = d.connect();
+  const auto told = later.request("mcpbx/attach", R"({"run":"night"})");
+  CHECK(text_at(told.value, "result.text") == text_at(r.value, "result.text"));
+  const auto repeated = later.request(
+      "mcpbx/chat", R"({"input":"q","run":"night","detach":true,"model":"m/rounds-1 slow__never-answer"})");
+  CHECK(json::serialize(repeated.get("result")) == json::serialize(begun.get("result")));
+  CHECK(count_of(read_file(d.file("log")), "call never-answer") == 1);
 }
 
 TEST_CASE(

@@ -24,9 +24,11 @@ export class Daemon {
     d.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'mcpbx-npm-'));
     d.socket = path.join(d.folder, 'mcpbx.sock');
     const file = path.join(d.folder, 'config.json');
+    // Everything that a test leaves is below its folder, never in the home: what the CLI starts by itself, too.
+    d.env = { ...process.env, XDG_STATE_HOME: d.folder, XDG_CONFIG_HOME: d.folder, ...env };
     fs.writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
     d.log = '';
-    d.process = spawn(path.join(bin, 'mcpbxd'), ['--config', file, '--socket', d.socket], { env: { ...process.env, XDG_STATE_HOME: d.folder, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+    d.process = spawn(path.join(bin, 'mcpbxd'), ['--config', file, '--socket', d.socket], { env: d.env, stdio: ['ignore', 'ignore', 'pipe'] });
     // A test that fails leaves by process.exit; its daemon must not stay.
     process.on('exit', () => d.process.kill('SIGKILL'));
     d.ended = new Promise((ok) => d.process.on('exit', (code, signal) => ok({ code, signal })));
@@ -37,7 +39,7 @@ export class Daemon {
   mcpbx(...args) {
     const input = args.length && typeof args.at(-1) === 'object' ? args.pop().input : undefined;
     return new Promise((ok) => {
-      const child = execFile(path.join(bin, 'mcpbx'), ['--socket', this.socket, ...args], { maxBuffer: 64 << 20 }, (error, stdout, stderr) =>
+      const child = execFile(path.join(bin, 'mcpbx'), ['--socket', this.socket, ...args], { env: this.env, maxBuffer: 64 << 20 }, (error, stdout, stderr) =>
         ok({ status: error ? error.code : 0, stdout, stderr }));
       if (input !== undefined) child.stdin.end(input);
     });

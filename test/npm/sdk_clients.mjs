@@ -8,7 +8,7 @@ import { StdioClientTransport as Stdio2 } from '@modelcontextprotocol/client/std
 import { Daemon, bin, checks } from './lib.mjs';
 
 const d = await Daemon.start({ mcpServers: { calc: { command: 'mcpbx-toolbox' } } });
-const shim = { command: path.join(bin, 'mcpbx'), args: ['--socket', d.socket, 'mcp'], env: process.env, stderr: 'inherit' };
+const shim = { command: path.join(bin, 'mcpbx'), args: ['--socket', d.socket, 'mcp'], env: d.env, stderr: 'inherit' };
 const info = { name: 'mcpbx-test', version: '1.0.0' };
 
 async function use(client, transport) {

@@ -20,13 +20,13 @@ const char* const sample = R"({
   "defaultModel": "small",
   "loop": {"maxRounds": 5, "maxCalls": 50, "tokenBudget": 500, "timeoutMs": 5000, "max": {"maxRounds": 8}},
   "profiles": {"reader": {"model": "big", "system": "Read only.", "approve": ["files__*"],
-                          "tools": {"allow": ["files__*"], "deny": ["*__delete"]}, "loop": {"maxCalls": 70, "maxRounds": 9}},
+                          "tools": {"allow": ["files__*"], "deny": ["*__delete"], "rename": {"files__read": "read"}}, "loop": {"maxCalls": 70, "maxRounds": 9}},
                "bare": {}}
 })";
 
 }  // namespace
 
-TEST_CASE("profiles: configuration, model and profile are laid over each other, and loop.max over all") {
+TEST_CASE("L4: configuration, model and profile are laid over each other, and loop.max over all") {
   const auto all = loaded(sample);
   const auto b = base_for(all, "", "reader");
   REQUIRE(b.has_value());
@@ -36,6 +36,8 @@ TEST_CASE("profiles: configuration, model and profile are laid over each other, 
   CHECK(b->allow == std::vector<std::string>{"files__*"});
   CHECK(b->deny == std::vector<std::string>{"*__delete"});
   CHECK(b->approve == std::vector<std::string>{"files__*"});
+  CHECK(b->rename.size() == 1);
+  CHECK(b->rename.at("files__read") == "read");
   CHECK(b->limits.max_rounds == 8);      // the profile's 9, under loop.max
   CHECK(b->limits.max_calls == 70);      // the profile's
   CHECK(b->limits.timeout_ms == 6000);   // the model's

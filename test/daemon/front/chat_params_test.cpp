@@ -73,6 +73,18 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
       {R"({"input":"a","limits":{"onLimit":"explode"}})", "params.limits.onLimit: expected \"synthesize\" or \"stop\""},
       {R"({"input":"a","limits":{"onToolError":"go"}})",
        "params.limits.onToolError: expected \"continue\" or \"stop\""},
+      {R"({"input":"a","limits":{"maxCalls":3,"maxCallsPerRound":4}})",
+       "params.limits.maxCallsPerRound: expected at most maxCalls, which is 3, got 4"},
+      {R"({"input":"a","tools":["x"],"limits":{"maxRounds":0}})",
+       "params.limits.maxRounds: expected at least 1, because the request names tools"},
+      {R"({"input":"a","clientTools":[{"name":"a","inputSchema":{"type":"object"}}],"limits":{"maxRounds":0}})",
+       "params.limits.maxRounds: expected at least 1"},
+      {R"({"input":"a","approve":"all","limits":{"approveDestructive":true}})",
+       "params.limits.approveDestructive: expected false, because \"approve\" is \"all\""},
+      {R"({"input":"a","approve":"all","limits":{"approveAfterOutput":true}})",
+       "params.limits.approveAfterOutput: expected false"},
+      {R"({"input":"a","limits":{"approveAfterOutput":1}})",
+       "params.limits.approveAfterOutput: expected true or false, got 1"},
       {R"({"input":"a","limits":{"roundPrompts":"loud"}})",
        "params.limits.roundPrompts: expected \"implicit\" or \"progressive\", got \"loud\""},
       {R"({"input":"a","limits":{"roundPromptTexts":"x"}})", "params.limits.roundPromptTexts: expected an object"},
@@ -131,7 +143,7 @@ TEST_CASE("a chat with everything becomes the request that says it") {
   const auto r =
       read(R"({"messages":[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"q"}]}],
     "model":"m/x","system":"be brief","tools":["a__*","b"],"run":"r-1","stream":false,"approve":"all","detach":false,"status":"off",
-    "limits":{"maxRounds":0,"maxCallsPerRound":2,"maxCalls":3,"maxConsecutiveErrors":0,"maxRepeatedCalls":5,"toolConcurrency":6,
+    "limits":{"maxRounds":1,"maxCallsPerRound":2,"maxCalls":3,"maxConsecutiveErrors":0,"maxRepeatedCalls":5,"toolConcurrency":6,
     "timeoutMs":7,"questionTimeoutMs":8,"tokenBudget":9,"maxResultBytes":1000,"onLimit":"stop","onToolError":"stop",
     "status":"model","emptyResultText":"none","roundPrompts":"progressive","roundPromptTexts":{"first":"1","last":""},
     "guidance":"carefully"},"_meta":{}})");
@@ -144,7 +156,7 @@ TEST_CASE("a chat with everything becomes the request that says it") {
   CHECK(!r.request.stream);
   CHECK(!r.request.detach);
   const run_limits& l = r.request.limits;
-  CHECK(l.max_rounds == 0);
+  CHECK(l.max_rounds == 1);
   CHECK(l.max_calls_per_round == 2);
   CHECK(l.max_calls == 3);
   CHECK(l.max_consecutive_errors == 0);
@@ -168,7 +180,21 @@ TEST_CASE("a chat with everything becomes the request that says it") {
   CHECK_FALSE(read(R"({"input":"a","limits":{"guidance":""}})").request.limits.guidance);
 }
 
-TEST_CASE("limits are those of the model and no request exceeds the ceiling") {
+TEST_CASE("E1: limits that only seem to contradict each other are taken") {
+  auto d = some_bounds();
+  d.bound = [](std::string_view key) {
+    limit_bound b;
+    if (key == "maxCalls") b.ceiling = 2;
+    return b;
+  };
+  for (const char* params : {R"({"input":"a","tools":[],"limits":{"maxRounds":0}})",
+                             R"({"input":"a","limits":{"maxCallsPerRound":60,"maxCalls":60}})",
+                             R"({"input":"a","limits":{"maxCallsPerRound":60}})",
+                             R"({"input":"a","approve":"all","limits":{"approveDestructive":false}})"})
+    CHECK(read(params, d).wrong == "");
+}
+
+TEST_CASE("L4 L8: limits are those of the model and no request exceeds the ceiling") {
   chat_defaults d;
   d.base = [](std::string_view model, std::string_view) {
     chat_base b;

@@ -39,6 +39,12 @@ class fake_backend final : public daemon::backend {
     if (const auto known = feeds.find(std::string(run)); known != feeds.end()) return known->second;
     return fail(errc::not_found, "no run is named \"" + std::string(run) + "\"; it may have ended");
   }
+  void recall_run(std::string_view run, std::uint64_t likeness,
+                  std::function<void(result<daemon::runner::recalled_run>)> then) override {
+    recalled.push_back(std::string(run) + (likeness == 0 ? "" : " with its likeness"));
+    looking = std::move(then);
+    if (!looks_long) looking(fail(errc::not_found, "no run is named \"" + std::string(run) + "\"; it may have ended"));
+  }
   bool cancel_run(std::string_view run, std::string) override {
     cancelled.emplace_back(run);
     return run.starts_with("run-");
@@ -67,6 +73,9 @@ class fake_backend final : public daemon::backend {
   daemon::runner::recorded told;                                   ///< of the last detached run
   std::vector<std::string> deserted;                               ///< runs that nobody reads any more, and why
   std::vector<std::string> cancelled, answers;
+  std::vector<std::string> recalled;  ///< names that were looked for in the journal
+  std::function<void(result<daemon::runner::recalled_run>)> looking;
+  bool looks_long = false;  ///< the journal answers when the test calls `looking`
   std::function<void(result<void>)> answered;
   int stops = 0;
   daemon::pin_register* register_of_pins = nullptr;

@@ -89,10 +89,12 @@ TEST_CASE("hello and status need no handshake") {
 TEST_CASE("M4: the profile of a hello holds for runs and narrows the tools that the caller sees and calls") {
   auto o = door_fixture::make_options();
   o.chat.base = [](std::string_view, std::string_view profile) -> result<chat_base> {
-    if (profile != "" && profile != "reader") return fail(errc::invalid_argument, "there is no profile \"x\"");
+    if (profile != "" && profile != "reader" && profile != "own")
+      return fail(errc::invalid_argument, "there is no profile \"x\"");
     chat_base b;
     b.profile = profile;
     if (profile == "reader") b.deny = {"*write"};
+    if (profile == "own") b.rename = {{"s__read", "peruse"}};
     return b;
   };
   door_fixture f(o);
@@ -121,6 +123,13 @@ TEST_CASE("M4: the profile of a hello holds for runs and narrows the tools that 
   CHECK(listed(plain).find("s__write") != std::string::npos);
   CHECK(listed(reader).find("s__write") == std::string::npos);
   CHECK(listed(reader).find("s__read") != std::string::npos);
+  auto& own = f.enter();
+  f.ask(own, request(2, "mcpbx/hello", R"({"profile":"own"})"));
+  CHECK(listed(own).find(R"({"tools":[{"name":"peruse"},{"name":"s__write"}]})") != std::string::npos);
+  CHECK(listed(plain).find("peruse") == std::string::npos);
+  f.ask(own, request(6, "mcpbx/chat", R"({"input":"q"})"));
+  CHECK(f.backend.started.back().tools.rename.at("s__read") == "peruse");
+  f.backend.started.clear();
   f.ask(reader, request(6, "mcpbx/chat", R"({"input":"q"})"));
   f.ask(plain, request(7, "mcpbx/chat", R"({"input":"q"})"));
   REQUIRE(f.backend.started.size() == 2);
@@ -333,9 +342,10 @@ TEST_CASE("L18: a detached start is answered when it is recorded, and the run is
   auto& caller = f.enter();
   CHECK(f.ask(caller, request(5, "mcpbx/chat", R"({"input":"go","run":"mine","detach":true})")).empty());
   CHECK(f.backend.started.at(0).detach);
-  f.backend.told("mine");
+  f.backend.told(daemon::runner::recorded_run{"mine", "ses_1"});
   f.run();
-  CHECK(caller.sent == std::vector<std::string>{R"({"jsonrpc":"2.0","id":5,"result":{"run":"mine"}})"});
+  CHECK(caller.sent ==
+        std::vector<std::string>{R"({"jsonrpc":"2.0","id":5,"result":{"run":"mine","session":"ses_1"}})"});
   f.ask(caller, request(6, "mcpbx/attach", R"({"run":"mine"})"));
   // Whoever cancels a request that is attached leaves.
   CHECK(code_of(f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":6}})")) ==
@@ -363,6 +373,53 @@ TEST_CASE("L18: a detached start that cannot be recorded is an error, and one th
   CHECK(code_of(f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})")) ==
         -32800);
   CHECK(f.backend.cancelled == std::vector<std::string>{"run-2"});
+}
+
+TEST_CASE("L18 G23: a run that only the journal knows is told to whoever attaches or asks for the same again") {
+  door_fixture f;
+  f.backend.looks_long = true;
+  const auto ended = [] {
+    auto feed = std::make_shared<daemon::run_feed>("old", daemon::run_feed::options{.keep = true});
+    feed->done(raw_json::literal(R"({"run":"old"})"));
+    return daemon::runner::recalled_run{feed, "ses_7"};
+  };
+  const std::string result = R"("result":{"run":"old"}})";
+  auto& caller = f.enter();
+  CHECK(f.ask(caller, request(1, "mcpbx/attach", R"({"run":"old"})")).empty());
+  f.backend.looking(ended());
+  f.run();
+  CHECK(caller.sent.back() == R"({"jsonrpc":"2.0","id":1,)" + result);
+  CHECK(f.ask(caller, request(2, "mcpbx/chat", R"({"run":"old"})")).empty());
+  f.backend.looking(ended());
+  f.run();
+  CHECK(caller.sent.back() == R"({"jsonrpc":"2.0","id":2,)" + result);
+  CHECK(f.ask(caller, request(3, "mcpbx/chat", R"({"run":"old","input":"a","detach":true})")).empty());
+  f.backend.looking(ended());
+  CHECK(caller.sent.back() == R"({"jsonrpc":"2.0","id":3,"result":{"run":"old","session":"ses_7"}})");
+  CHECK(f.backend.started.empty());
+  CHECK(f.backend.recalled == std::vector<std::string>{"old", "old", "old with its likeness"});
+
+  // Another request of that name, and a name that is known nowhere.
+  CHECK(f.ask(caller, request(4, "mcpbx/chat", R"({"run":"old","input":"b"})")).empty());
+  f.backend.looking(fail(errc::not_found, "no"));
+  CHECK(f.backend.started.size() == 1);
+  f.ask(caller, request(5, "mcpbx/attach", R"({"run":"who"})"));
+  f.backend.looking(fail(errc::not_found, "no run is named \"who\"; it may have ended"));
+  CHECK(text_of(caller.sent.back()) == "no run is named \"who\"; it may have ended");
+  f.ask(caller, request(6, "mcpbx/chat", R"({"run":"new","input":"b"})"));
+  f.backend.looking(fail(errc::io, "the journal cannot be read"));
+  CHECK(text_of(caller.sent.back()) == "the journal cannot be read");
+  CHECK(f.backend.started.size() == 1);
+
+  // Whoever cancels or leaves meanwhile starts nothing.
+  f.ask(caller, request(7, "mcpbx/chat", R"({"run":"new","input":"b"})"));
+  f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}})");
+  f.backend.looking(fail(errc::not_found, "no"));
+  f.ask(caller, request(8, "mcpbx/chat", R"({"run":"new","input":"b"})"));
+  caller.events->on_closed({errc::unavailable, "left"});
+  f.run();
+  f.backend.looking(fail(errc::not_found, "no"));
+  CHECK(f.backend.started.size() == 1);
 }
 
 TEST_CASE("mcpbx/attach counts among the runs of a connection") {

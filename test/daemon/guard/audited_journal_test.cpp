@@ -136,6 +136,19 @@ TEST_CASE("G48: a run that goes on after a restart has its calls in the audit, t
   CHECK(rig.lines() == words{"r    called failed 0 ?", "r  s__b s called result 2 ?"});
 }
 
+TEST_CASE("G48: calls that recovery closes are in the audit, those that had ended before not again") {
+  audited_run_rig rig;
+  const auto closed = audit_of_closed_runs(rig.io.get_executor(), rig.log, rig.time);
+  closed({begun(), asked({"a", "b", "c"}), intended("a"), intended("b"), ended("a", cause::server, false)},
+         {ended("b", cause::interrupted, true), ended("c", cause::interrupted, true), record::run_ended{}});
+  CHECK(rig.lines().empty());
+  closed({begun()}, {record::run_ended{}});
+  closed({}, {});
+  rig.io.restart();
+  rig.io.run();
+  CHECK(rig.lines() == words{"r uid:7 s__b s called failed 0", "r uid:7 tool_c  refused failed 0"});
+}
+
 TEST_CASE("G48: calls are in the audit although the journal fails, and its error is passed on") {
   audited_run_rig rig;
   audited_journal journal(std::make_unique<broken_journal>(), rig.log, rig.time);

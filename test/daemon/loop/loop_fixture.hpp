@@ -187,6 +187,7 @@ class noted_journal final : public journal {
  public:
   struct run {
     std::vector<run_record> records;
+    std::vector<bool> synced;  ///< for each record: whether its append was to survive a loss of power
     std::vector<effect> effects;
   };
   std::unique_ptr<run_journal> open_run(const std::string&) override {
@@ -202,8 +203,9 @@ class noted_journal final : public journal {
  private:
   struct one final : run_journal {
     one(noted_journal& o, std::shared_ptr<run> r) : owner(o), mine(std::move(r)) {}
-    asio::awaitable<result<void>> append(std::vector<run_record> records, bool) override {
+    asio::awaitable<result<void>> append(std::vector<run_record> records, bool synced) override {
       for (auto& r : records) mine->records.push_back(std::move(r));
+      mine->synced.resize(mine->records.size(), synced);
       owner.acting_ = mine;
       co_return result<void>{};
     }
@@ -364,6 +366,7 @@ struct fixture {
     return e.tool == "guarded";
   };
   std::unique_ptr<test_runner> runs;
+  std::vector<std::size_t> active_at_ends;  ///< how many runs went on when the daemon was told that one has ended
   /// Why the runs of this test are not held against the folds of their records; empty: they are, at the end.
   std::string unproven;
 
@@ -381,7 +384,7 @@ struct fixture {
         other         ? *other
         : store_fails ? static_cast<journal&>(failing)
                       : kept,
-        runner::options{1024, plain_adapter, needs_yes});
+        runner::options{1024, plain_adapter, needs_yes, [this] { active_at_ends.push_back(runs->active()); }});
   }
   ~fixture() {
     bool joined = false;

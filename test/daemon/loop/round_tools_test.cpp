@@ -55,12 +55,12 @@ TEST_CASE("round_tools: a new snapshot keeps the set of a filter that it does no
   counted c;
   round_tools tools(c.adapter());
   const auto a = entry("a"), b = entry("b");
-  const auto first = tools.offer(catalog_of({a, b}, 1), {{"*a"}, {}, {}}, "x");
-  const auto second = tools.offer(catalog_of({a, entry("b"), entry("d")}, 2), {{"*a"}, {}, {}}, "x");
+  const auto first = tools.offer(catalog_of({a, b}, 1), {{"*a"}, {}, {}, {}}, "x");
+  const auto second = tools.offer(catalog_of({a, entry("b"), entry("d")}, 2), {{"*a"}, {}, {}, {}}, "x");
   CHECK(second != first);
   CHECK(second->set == first->set);
   CHECK(second->find("x_a") == a.get());
-  const auto third = tools.offer(catalog_of({entry("a")}, 3), {{"*a"}, {}, {}}, "x");
+  const auto third = tools.offer(catalog_of({entry("a")}, 3), {{"*a"}, {}, {}, {}}, "x");
   CHECK(third->set != first->set);
 }
 
@@ -68,7 +68,7 @@ TEST_CASE("round_tools: globs choose by exposed name and the model's name finds 
   counted c;
   round_tools tools(c.adapter());
   const auto offered =
-      tools.offer(catalog_of({entry("read"), entry("write"), entry("odd")}, 1), {{"s__r*", "*odd"}, {}, {}}, "x");
+      tools.offer(catalog_of({entry("read"), entry("write"), entry("odd")}, 1), {{"s__r*", "*odd"}, {}, {}, {}}, "x");
   CHECK(offered->entries.size() == 2);
   CHECK(offered->names == std::vector<std::string>{"x_read"});
   REQUIRE(offered->find("x_read"));
@@ -82,11 +82,11 @@ TEST_CASE("round_tools: the cache is bounded") {
   counted c;
   round_tools tools(c.adapter());
   const auto catalog = catalog_of({entry("a")}, 1);
-  for (int i = 0; i < 100; ++i) tools.offer(catalog, {{"*" + std::to_string(i)}, {}, {}}, "x");
+  for (int i = 0; i < 100; ++i) tools.offer(catalog, {{"*" + std::to_string(i)}, {}, {}, {}}, "x");
   CHECK(c.calls == 100);
-  tools.offer(catalog, {{"*99"}, {}, {}}, "x");
+  tools.offer(catalog, {{"*99"}, {}, {}, {}}, "x");
   CHECK(c.calls == 100);
-  tools.offer(catalog, {{"*1"}, {}, {}}, "x");
+  tools.offer(catalog, {{"*1"}, {}, {}, {}}, "x");
   CHECK(c.calls == 101);
 }
 
@@ -101,4 +101,27 @@ TEST_CASE("F8: the schema adapter gives names that models take and leaves unusab
   REQUIRE(offered->find("s__a_b"));
   CHECK(offered->find("s__a_b")->name == "s__a.b");
   CHECK(offered->guidance.find("s__a_b, s__plain") != std::string::npos);
+}
+
+TEST_CASE("F8: what a definition becomes is kept per API: a changed catalog converts only what changed") {
+  round_tools tools;
+  const auto wide = [](const std::string& name) {
+    auto e = std::make_shared<mcp::catalog_entry>(*entry(name));
+    e->definition = raw_json::own(
+        R"({"name":")" + name + R"(","inputSchema":{"type":"object","$schema":"x","properties":{"$odd":{},"a":{}}}})");
+    return e;
+  };
+  const auto schema_of = [](const offered_ptr& offered, std::string_view name) {
+    for (const auto& t : offered->set->tools)
+      if (t.name == name) return t.schema.text();
+    return std::string_view();
+  };
+  const auto first = tools.offer(catalog_of({wide("a"), wide("b")}, 1), {}, "openai-chat");
+  const auto second = tools.offer(catalog_of({wide("a"), entry("b"), wide("c")}, 2), {}, "openai-chat");
+  CHECK(first->set != second->set);
+  CHECK(schema_of(first, "s__a").data() == schema_of(second, "s__a").data());  // the very same bytes
+  CHECK(schema_of(first, "s__b") != schema_of(second, "s__b"));
+  const auto other = tools.offer(catalog_of({wide("a")}, 3), {}, "anthropic");
+  CHECK(schema_of(first, "s__a").find("$odd") != std::string_view::npos);
+  CHECK(schema_of(other, "s__a").find("$odd") == std::string_view::npos);
 }

@@ -92,6 +92,41 @@ TEST_CASE("L9: a run that stops at the first failure asks nobody any more") {
   CHECK(s.core.reason() == stop_reason::tool_error);
 }
 
+TEST_CASE("L9 G24: a run that was ending when mcpbx was interrupted ends, and makes nothing again") {
+  run_limits l;
+  l.on_tool_error = on_tool_error::stop;
+  script s(l);
+  s.model(reply("", {call("a"), call("b"), call("c", "guarded")}));
+  CHECK(s.running == lines{"a", "b"});
+  s.take(failed("b"));  // and its consequences are not recorded any more
+  for (auto& r : s.records)
+    if (auto* intent = std::get_if<record::call_intent>(&r)) intent->repeatable = true;
+  script again(s.records);
+  again.settle();
+  CHECK(again.running.empty());
+  REQUIRE(again.core.ended());
+  CHECK(again.core.reason() == stop_reason::tool_error);
+  CHECK(fault_of(again.records) == "");
+}
+
+TEST_CASE("L11 L19: when nobody was there to be asked the run ends, and its session says how to be asked again") {
+  auto begun = opening();
+  begun.session = "ses_1";
+  script s(std::vector<run_record>{begun});
+  s.model(reply("", {call("a", "guarded"), call("b", "mine"), call("c")}));
+  s.take(record::answer{"q_a", {}, true, true});
+  s.settle();
+  CHECK_FALSE(s.core.ended());
+  s.answer(answered("c"));
+  REQUIRE(s.core.ended());
+  CHECK(s.core.reason() == stop_reason::needs_approval);
+  CHECK(s.core.reason_text() ==
+        "Unable to complete task: the call of \"guarded\" needs a yes, and nobody was there to give it; go on with the "
+        "session ses_1 to be asked again.");
+  CHECK(fault_of(s.records) == "");
+  CHECK(fault_of(s.core.messages()) == "");
+}
+
 TEST_CASE("G24: a run that goes on after a crash repeats what is safe and closes what may have happened") {
   script s;
   s.model(reply("", {call("a"), call("b", "guarded"), call("c", "mine")}));
@@ -148,4 +183,25 @@ TEST_CASE("G24: a crash before the model answered calls it again, after the last
   auto ended = after_crash(s);
   ended.settle();
   CHECK(ended.core.reason() == stop_reason::final);
+}
+
+TEST_CASE("G24 L9: a run that was stopping at its first failure ends after a crash, and begins no other call") {
+  run_limits l;
+  l.on_tool_error = on_tool_error::stop;
+  l.tool_concurrency = 1;
+  auto unreadable = call("b");
+  unreadable.problem = "no JSON";
+  unreadable.arguments = {};
+  script s(l);
+  s.settle();
+  s.model_open = false;
+  s.take(reply("", {call("a"), unreadable, call("c")}));
+  REQUIRE(s.started.back() == lines{"close_call b bad_arguments", "intend_calls a"});
+  s.carry_out_one();  // "b" has its result; the daemon is killed before the intent of "a" is written
+  script again(s.records);
+  again.settle();
+  CHECK(again.core.reason() == stop_reason::tool_error);
+  CHECK(again.running.empty());
+  CHECK(fault_of(again.records) == "");
+  CHECK(fault_of(again.core.messages()) == "");
 }

@@ -436,15 +436,15 @@ TEST_CASE("ended_runs: so many and so many bytes are kept, the oldest go, the ne
     return f;
   };
   ended_runs kept(3, 10'000);
-  for (const char* name : {"a", "b", "c", "d"}) kept.add(ended(name, 10), 7);
+  for (const char* name : {"a", "b", "c", "d"}) kept.add(ended(name, 10), 7, "");
   CHECK(kept.size() == 3);
   CHECK(kept.find("a") == nullptr);
   REQUIRE(kept.find("b") != nullptr);
   CHECK(kept.find("b")->likeness == 7);
-  kept.add(ended("e", 8'000), 0);
+  kept.add(ended("e", 8'000), 0, "");
   CHECK(kept.find("e") != nullptr);
   CHECK(kept.size() < 4);
-  kept.add(ended("f", 50'000), 0);
+  kept.add(ended("f", 50'000), 0, "");
   CHECK(kept.size() == 1);
   CHECK(kept.find("f") != nullptr);
 }

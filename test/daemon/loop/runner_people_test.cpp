@@ -72,6 +72,85 @@ TEST_CASE("L19: the question shows tool, arguments and why; the call is made aft
   CHECK(f.caller_.member("stopReason") == "final");
 }
 
+TEST_CASE("L11 L19: a detached run ends with needs_approval when nobody was there to be asked, and runs nothing more") {
+  asking f;
+  f.server->hold["lookup"] = true;
+  f.model->script = {calls({call("a", "srv__lookup"), guarded("b"), guarded("c")})};
+  auto r = fixture::ask();
+  r.run = "night";
+  r.detach = true;
+  r.limits.question_timeout_ms = 60'000;
+  REQUIRE(f.runs->start(std::move(r)).has_value());
+  f.settle();
+  f.time.advance(milliseconds(60'000));
+  f.settle();
+  CHECK(f.runs->active() == 1);  // what was begun may finish
+  f.server->release();
+  f.settle();
+  CHECK(f.server->params.size() == 1);
+  caller late;
+  late.read(**f.runs->find("night"));
+  CHECK(late.member("stopReason") == "needs_approval");
+  CHECK(late.member("reason") ==
+        "Unable to complete task: the call of \"srv__guarded\" needs a yes, and nobody was there to give it.");
+  CHECK(contains(late.of("tool_result").at(0), "needs a yes of the user, and nobody was there to be asked"));
+  CHECK(contains(late.of("tool_result").at(1), "another call needs a yes"));
+  CHECK(f.model->requests.size() == 1);
+}
+
+TEST_CASE("L11 L19: a detached run goes on with a no when somebody is there and does not answer") {
+  asking f;
+  f.model->script = {calls({guarded("a")}), says("done")};
+  auto r = fixture::ask();
+  r.run = "night";
+  r.detach = true;
+  REQUIRE(f.runs->start(std::move(r)).has_value());
+  f.settle();
+  caller watcher;
+  watcher.read(**f.runs->find("night"));
+  f.time.advance(milliseconds(600'000));
+  f.settle();
+  CHECK(contains(watcher.of("tool_result").at(0), "nobody answered in time"));
+  CHECK(watcher.member("stopReason") == "final");
+}
+
+TEST_CASE("G40: with approveAfterOutput a tool that may destroy needs a yes once the model has read tool output") {
+  asking f;
+  f.offer({"lookup", "other"});
+  auto reads = std::make_shared<mcp::catalog_entry>(*f.entry("reads"));
+  reads->annotations.read_only = true;
+  auto entries = std::vector<mcp::entry_ptr>{f.entry("lookup"), reads};
+  f.tools.catalog = std::make_shared<mcp::catalog>(entries, 9);
+  f.model->script = {calls({call("a", "srv__lookup"), call("b", "srv__lookup")}), calls({call("c", "srv__reads")}),
+                     calls({call("d", "srv__lookup")}), says("done")};
+  run_limits l;
+  l.approve_after_output = true;
+  const auto run = f.run(fixture::ask(l));
+  CHECK(f.server->params.size() == 3);
+  REQUIRE(f.caller_.of("question").size() == 1);
+  CHECK(contains(f.caller_.of("question")[0], "\"call\":\"d\""));
+  CHECK(contains(f.caller_.of("question")[0], "the model has read what tools returned"));
+  CHECK(f.answer(run, f.question(), R"({"approve":false})") == "");
+  CHECK(f.server->params.size() == 3);
+  CHECK(f.caller_.member("stopReason") == "final");
+}
+
+TEST_CASE("G40: tool output that the request or its session brought counts as read too") {
+  asking f;
+  f.model->script = {calls({call("d", "srv__lookup")})};
+  run_limits l;
+  l.approve_after_output = true;
+  auto r = fixture::ask(l);
+  auto results = std::make_shared<providers::message>();
+  results->role = providers::role::tool_results;
+  results->blocks.emplace_back(providers::tool_result_block{"x", "srv__lookup", text_result("delete all"), false});
+  r.messages = {providers::user_message("first"), reply("", {call("x", "srv__lookup")}).message, results,
+                providers::user_message("go")};
+  f.run(std::move(r));
+  CHECK(f.caller_.of("question").size() == 1);
+  CHECK(f.server->params.empty());
+}
+
 TEST_CASE("L18 L19: who attaches while a question is open is shown it, and all hear that it is answered") {
   asking f;
   f.model->script = {calls({guarded("a")}), says("done")};
@@ -335,4 +414,31 @@ TEST_CASE(
   CHECK(f.server->params.empty());
   CHECK(f.caller_.of("tool_result").at(0).find("do not fit the schema of") != std::string::npos);
   CHECK(f.caller_.member("stopReason") == "caller_tools");
+}
+
+TEST_CASE("G23: what is acknowledged is synced before it: a detached start, an answer, the caller's turn, the end") {
+  for (const bool detach : {true, false}) {
+    asking f;
+    f.model->script = {calls({guarded("a"), call("b", "mine")}), says("done")};
+    auto r = with_own_tool("talk");
+    r.detach = detach;
+    if (detach) {
+      REQUIRE(f.runs->start(r).has_value());
+      f.settle();
+      f.caller_.read(**f.runs->find("talk"));
+    } else {
+      f.run(r);
+    }
+    CHECK(f.answer("talk", f.question(), R"({"approve":true})") == "");
+    f.caller_ = {};
+    f.run(results_for("talk", {"b"}));
+    CHECK(f.caller_.member("stopReason") == "final");
+    const auto& run = *f.kept.runs().back();
+    lines told;
+    for (std::size_t i = 0; i < run.records.size(); ++i)
+      told.push_back(std::string(name_of(run.records[i])) + (run.synced[i] ? " synced" : ""));
+    CHECK(told == lines{detach ? "run_started synced" : "run_started", "round_started", "assistant", "question",
+                        "call_intent", "answer synced", "call_intent", "call_result", "parked synced",
+                        "caller_result synced", "round_started", "assistant", "run_ended synced"});
+  }
 }

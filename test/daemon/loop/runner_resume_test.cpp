@@ -47,12 +47,79 @@ struct next_process : fixture {
 
 }  // namespace
 
+TEST_CASE("L18 G23: a run that ended before a restart is told from the journal, with its snapshot and its result") {
+  struct ended_journal final : journal {
+    std::unique_ptr<run_journal> open_run(const std::string& run) override { return none.open_run(run); }
+    bool keeps_sessions() const override { return true; }
+    void find_ended(std::string run, answer<std::vector<run_record>> then) override {
+      if (run == "broken") return then(fail(errc::io, "the journal cannot be read"));
+      if (run != "long") return then(fail(errc::not_found, "no"));
+      then(records);
+    }
+    std::vector<run_record> records;
+    memory_journal none;
+  } disk;
+  {
+    fixture f;
+    f.model->script = {says("hello")};
+    auto r = detached("long");
+    r.likeness = 7;
+    f.run(std::move(r));
+    disk.records = f.written();
+  }
+  fixture f(false, &disk);
+  f.unproven = "nothing is run";
+  std::vector<result<runner::recalled_run>> got;
+  const auto take = [&](result<runner::recalled_run> found) { got.push_back(std::move(found)); };
+  f.runs->recall("long", 0, take);
+  f.runs->recall("long", 7, take);
+  REQUIRE(got.size() == 2);
+  for (const auto& found : got) {
+    REQUIRE(found.has_value());
+    caller c;
+    c.read(*found->feed, {.after = 3});
+    REQUIRE(c.events.size() == 1);
+    CHECK(contains(c.events[0], "\"type\":\"snapshot\""));
+    CHECK(c.member("run") == "long");
+    CHECK(c.member("text") == "hello");
+    CHECK(c.member("stopReason") == "final");
+  }
+  got.clear();
+  f.runs->recall("long", 8, take);
+  f.runs->recall("other", 0, take);
+  f.runs->recall("broken", 0, take);
+  std::get<record::run_started>(disk.records.front()).detached = false;
+  f.runs->recall("long", 7, take);
+  f.runs->recall("long", 0, take);
+  REQUIRE(got.size() == 5);
+  CHECK(got[0].error().code == errc::not_found);
+  CHECK(got[1].error().message == "no run is named \"other\"; it may have ended");
+  CHECK(got[2].error().message == "the journal cannot be read");
+  CHECK(got[3].error().code == errc::not_found);
+  CHECK(got[4].has_value());
+}
+
+TEST_CASE("L18 G24: whoever repeats its request after a crash finds the run that goes on") {
+  auto records = left_in_a_call();
+  std::get<record::run_started>(records.front()).likeness = 7;
+  next_process f;
+  f.model->script = {silent()};
+  f.resume(records);
+  auto r = detached("long");
+  r.likeness = 7;
+  CHECK(f.runs->start(r).has_value());
+  r.likeness = 8;
+  CHECK(contains(f.runs->start(r).error().message, "was asked for something else"));
+  CHECK(f.runs->active() == 1);
+}
+
 TEST_CASE("G24: only runs that were detached, or wait for their caller's tools, go on") {
   CHECK(goes_on(left_in_a_call()));
   auto records = left_in_a_call();
   std::get<record::run_started>(records.front()).detached = false;
   CHECK_FALSE(goes_on(records));
   CHECK_FALSE(goes_on({}));
+  CHECK_FALSE(goes_on(left_in_a_call(), false));  // loop.resumeDetached
 }
 
 TEST_CASE("G24: a detached run goes on where its records end, and no call is silently made twice") {
@@ -100,6 +167,7 @@ TEST_CASE("L21 G24: a run that waits for its caller's tools waits in the next pr
     records = f.written();
   }
   CHECK(goes_on(records));
+  CHECK(goes_on(records, false));
   next_process f;
   f.model->script = {says("done")};
   f.resume(records);
@@ -118,4 +186,8 @@ TEST_CASE("G24: a run whose model is gone is not gone on with, and its journal c
   f.resume(records);
   CHECK(f.runs->active() == 0);
   CHECK(f.model->requests.empty());
+  std::vector<run_record> all = records;
+  all.insert(all.end(), f.added().begin(), f.added().end());
+  CHECK(fault_of(all) == "");
+  CHECK(std::get<record::run_ended>(f.added().back()).reason == stop_reason::interrupted);
 }

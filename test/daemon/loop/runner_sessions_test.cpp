@@ -152,6 +152,21 @@ TEST_CASE("L17: without a store a session is an error that says how to keep them
   CHECK(f.caller_.member("session").empty());
 }
 
+TEST_CASE("L17: a detached start is told its session, also when it is found again") {
+  sessions_fixture f;
+  f.model->script = {says("hello")};
+  auto r = fixture::ask();
+  r.run = "mine";
+  r.detach = true;
+  r.likeness = 7;
+  std::vector<std::string> told;
+  const auto take = [&](const result<runner::recorded_run>& begun) { told.push_back(begun->run + begun->session); };
+  REQUIRE(f.runs->start(r, take).has_value());
+  f.settle();
+  REQUIRE(f.runs->start(r, take).has_value());
+  CHECK(told == std::vector<std::string>{"mine" + f.started().session, "mine" + f.started().session});
+}
+
 TEST_CASE(
     "L17: a detached start in a session that cannot be gone on with is answered with the error, and leaves nothing") {
   sessions_fixture f;
@@ -159,8 +174,9 @@ TEST_CASE(
   auto r = in_session("ses_9");
   r.run = "mine";
   r.detach = true;
-  std::vector<result<std::string>> told;
-  REQUIRE(f.runs->start(r, [&](result<std::string> outcome) { told.push_back(std::move(outcome)); }).has_value());
+  std::vector<result<runner::recorded_run>> told;
+  const auto take = [&](result<runner::recorded_run> outcome) { told.push_back(std::move(outcome)); };
+  REQUIRE(f.runs->start(r, take).has_value());
   f.settle();
   REQUIRE(told.size() == 1);
   CHECK(told[0].error().code == errc::not_found);

@@ -629,9 +629,10 @@ TEST_CASE("L18: a detached run goes on without a caller and is there for attach 
   r.run = "mine";
   r.detach = true;
   std::vector<std::string> recorded;
-  const auto told = [&](const result<std::string>& name) {
+  const auto told = [&](const result<runner::recorded_run>& begun) {
     CHECK(names(f.written()) == lines{"run_started"});
-    recorded.push_back(*name);
+    recorded.push_back(begun->run);
+    CHECK(begun->session.empty());
   };
   REQUIRE(f.runs->start(r, told).has_value());
   CHECK(recorded.empty());
@@ -642,9 +643,11 @@ TEST_CASE("L18: a detached run goes on without a caller and is there for attach 
   const auto seen = first.numbers.size();
   CHECK(seen > 0);
   first.leave();
+  CHECK(f.active_at_ends.empty());
   f.server->release();
   f.settle();
   CHECK(f.runs->active() == 0);
+  CHECK(f.active_at_ends == std::vector<std::size_t>{0});
   CHECK(f.runs->counts().stops == std::vector<std::pair<std::string, std::uint64_t>>{{"final", 1}});
   caller all, rest;
   all.read(**f.runs->find("mine"));
@@ -679,7 +682,8 @@ TEST_CASE("L18: a detached start that cannot be recorded is told and leaves noth
   r.run = "mine";
   r.detach = true;
   std::string why;
-  REQUIRE(f.runs->start(r, [&](const result<std::string>& name) { why = name.error().message; }).has_value());
+  REQUIRE(
+      f.runs->start(r, [&](const result<runner::recorded_run>& begun) { why = begun.error().message; }).has_value());
   f.settle();
   CHECK(why == "the run was not started: the run's journal could not be written: no space left on device");
   CHECK(f.runs->find("mine").error().code == errc::not_found);
@@ -718,7 +722,7 @@ TEST_CASE("L18: the same request with the same name attaches to its run and any 
   f.model->script = {silent()};
   r.run = "kept";
   int told = 0;
-  const auto count = [&](const result<std::string>& name) { told += name.has_value() ? 1 : 0; };
+  const auto count = [&](const result<runner::recorded_run>& begun) { told += begun.has_value() ? 1 : 0; };
   REQUIRE(f.runs->start(r, count).has_value());
   REQUIRE(f.runs->start(r, count).has_value());
   CHECK(told == 0);

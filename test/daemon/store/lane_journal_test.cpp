@@ -6,8 +6,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <condition_variable>
 #include <future>
 #include <memory>
+#include <mutex>
+#include <optional>
 
 using namespace mcpbx;
 using namespace mcpbx::daemon;
@@ -17,11 +21,10 @@ namespace {
 
 // What a daemon leaves that was killed after `count` records of run `n`.
 void leave(const std::string& path, int n, std::size_t count) {
-  sqlite_file file({.path = path});
-  REQUIRE(file.open().has_value());
+  const auto file = opened(path);
   auto records = run_of(n);
   records.erase(records.begin() + static_cast<std::ptrdiff_t>(count), records.end());
-  REQUIRE(put(file, batch_of(std::make_shared<run_place>(run_place{std::to_string(n)}), records)).has_value());
+  REQUIRE(put(*file, batch_of(std::make_shared<run_place>(run_place{std::to_string(n)}), records)).has_value());
 }
 
 }  // namespace
@@ -94,25 +97,24 @@ TEST_CASE("lane journal: a run whose records cannot be read stays as it is and s
   folder f;
   leave(f.file(), 2, 3);
   {
-    sqlite_file file({.path = f.file()});
-    REQUIRE(file.open().has_value());
+    const auto file = opened(f.file());
     auto odd = batch_of(std::make_shared<run_place>(run_place{"2", 1, 3}), {record::cancel{}});
     odd.texts[0] = R"({"v":1,"type":"dream"})";
-    REQUIRE(put(file, std::move(odd)).has_value());
+    REQUIRE(put(*file, std::move(odd)).has_value());
   }
   {
     store s(f.file());
     CHECK(s.write("1", run_of(1)).has_value());
   }
-  sqlite_file file({.path = f.file()});
-  REQUIRE(file.open().has_value());
-  const auto rows = file.runs().value();
+  const auto file = opened(f.file());
+  const auto rows = runs_in(*file);
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].reason == "damaged");
-  CHECK(file.records(rows[0].id).error().message == "record 3: a record has the unknown type \"dream\"");
+  CHECK(file->records(rows[0].id).error().message == "record 3: a record has the unknown type \"dream\"");
 }
 
-TEST_CASE("G25: without room an append fails whole and the journal goes on by itself when there is some") {
+TEST_CASE("G25: without room an append fails whole and the journal goes on by itself when there is some" *
+          sqlite_only()) {
   folder f;
   {
     store s(f.file());
@@ -143,7 +145,7 @@ TEST_CASE("G25: without room an append fails whole and the journal goes on by it
   CHECK(texts_of(all[1].second) == texts_of(run_of(1)));
 }
 
-TEST_CASE("lane journal: what cannot be opened fails each append until it can") {
+TEST_CASE("lane journal: what cannot be opened fails each append until it can" * sqlite_only()) {
   folder f;
   store s(f.path + "/not/there/journal.db");
   for (int i = 0; i < 2; ++i) {
@@ -155,7 +157,7 @@ TEST_CASE("lane journal: what cannot be opened fails each append until it can") 
   CHECK(s.write("1", run_of(1)).has_value());
 }
 
-TEST_CASE("lane journal: an append that the lane does not take in time fails and leaves nothing") {
+TEST_CASE("G25: what the lane does not do in time fails, and what hangs in the middle leaves its run closed") {
   folder f;
   leave(f.file(), 2, 3);
   std::promise<void> release;
@@ -167,25 +169,146 @@ TEST_CASE("lane journal: an append that the lane does not take in time fails and
       released.wait();
       return recovery_of(records);
     });
-    o.max_wait = milliseconds(10'000);
     lane_journal journal(context.get_executor(), time, file_at(f.file()), std::move(o));
     auto a = journal.open_run("1"), b = journal.open_run("0");
-    result<void> first = fail(errc::internal, ""), late;
-    go(context, [&]() -> asio::awaitable<void> { first = co_await write_run(*a, run_of(1)); });
-    go(context, [&]() -> asio::awaitable<void> { late = co_await write_run(*b, run_of(0)); });
+    result<void> hung, late;
+    result<std::vector<session_row>> listed;
+    go(context, [&]() -> asio::awaitable<void> { hung = co_await a->append({run_of(1)[0]}, false); });
     context.poll();
-    time.advance(milliseconds(9'999));
+    time.advance(milliseconds(1));
+    go(context, [&]() -> asio::awaitable<void> { late = co_await write_run(*b, run_of(0)); });
+    journal.list_sessions({}, [&](auto rows) { listed = std::move(rows); });
+    context.poll();
+    time.advance(milliseconds(9'998));
+    CHECK(hung.has_value());
+    time.advance(milliseconds(1));
+    REQUIRE_FALSE(hung.has_value());
     CHECK(late.has_value());
     time.advance(milliseconds(1));
     REQUIRE_FALSE(late.has_value());
-    CHECK(late.error().code == errc::io);
-    CHECK(contains(late.error().message, "10000 ms"));
+    REQUIRE_FALSE(listed.has_value());
+    for (const auto& why : {hung.error(), late.error(), listed.error()}) {
+      CHECK(why.code == errc::io);
+      CHECK(contains(why.message, " did not answer for 10000 ms; see what keeps it busy"));
+    }
     CHECK(time.armed() == 0);
+    // Nothing can follow on records of which nobody knows.
+    go(context, [&]() -> asio::awaitable<void> { late = co_await a->append({record::cancel{}}, false); });
+    context.poll();
+    CHECK(contains(late.error().message, "could not be written before"));
+    a.reset();
+    b.reset();
     release.set_value();
     context.run();
-    CHECK(first.has_value());
+    context.restart();
+    auto next = journal.open_run("3");
+    go(context, [&]() -> asio::awaitable<void> { late = co_await write_run(*next, run_of(3)); });
+    context.run();
+    CHECK(late.has_value());
   }
   const auto all = contents(f.file());
-  REQUIRE(all.size() == 2);
-  CHECK((all[0].first.run == "2" && all[1].first.run == "1"));
+  REQUIRE(all.size() == 3);
+  CHECK((all[0].first.run == "2" && all[0].first.reason == "interrupted"));
+  CHECK((all[1].first.run == "1" && all[1].first.reason == "interrupted"));
+  CHECK(fault_of(all[1].second) == "");
+  CHECK(texts_of(all[2].second) == texts_of(run_of(3)));
+}
+
+namespace {
+
+/// A store that keeps nothing, and does so when it is told to.
+class slow_file final : public store_file {
+ public:
+  struct state {
+    std::mutex guard;
+    std::condition_variable changed;
+    int allowed = 0;                  // appends that may go on
+    std::vector<std::size_t> groups;  // bytes of each append
+    std::vector<std::string> order;   // runs, as their first record came
+  };
+  explicit slow_file(std::shared_ptr<state> s) : state_(std::move(s)) {}
+  std::string name() const override { return "the slow store"; }
+  bool exists() override { return true; }
+  result<void> open() override { return {}; }
+  void close() override {}
+  result<void> append(std::span<run_batch* const> batches, bool) override {
+    std::unique_lock lock(state_->guard);
+    std::size_t bytes = 0;
+    for (auto* b : batches) {
+      for (const auto& text : b->texts) bytes += text.size();
+      b->place->id = 1;
+      state_->order.push_back(b->place->run);
+    }
+    state_->groups.push_back(bytes);
+    state_->changed.notify_all();
+    state_->changed.wait(lock, [&] { return state_->allowed > 0; });
+    --state_->allowed;
+    return {};
+  }
+  result<void> mark_damaged(std::int64_t, std::int64_t) override { return {}; }
+  result<std::vector<run_row>> unfinished_runs() override { return {}; }
+  result<std::vector<run_row>> runs_of(std::string_view) override { return {}; }
+  result<std::optional<run_row>> find_ended(std::string_view) override { return {}; }
+  result<void> read_run(std::int64_t, const record_sink& sink) override {
+    return sink({1, 0, R"({"v":1,"type":"run_ended","reason":"final"})"});
+  }
+  result<void> read_session(std::string_view, const record_sink&) override { return {}; }
+  result<std::vector<session_row>> sessions(const session_query&) override { return {}; }
+  result<std::optional<session_row>> session(std::string_view) override { return {}; }
+  result<void> erase(std::span<const std::string>) override { return {}; }
+  result<std::vector<session_row>> unused_sessions(std::int64_t, std::size_t) override { return {}; }
+  result<std::int64_t> kept_bytes() override { return 0; }
+
+ private:
+  std::shared_ptr<state> state_;
+};
+
+}  // namespace
+
+TEST_CASE("store lane: what waits and is written is 16 MiB at most, the runs wait, and 10 s later they get an error") {
+  const auto disk = std::make_shared<slow_file::state>();
+  asio::io_context context(1);
+  mcpbx::test::manual_time time;
+  constexpr int runs = 100, fit = 16;
+  constexpr std::size_t bound = std::size_t{16} << 20;
+  std::vector<std::unique_ptr<run_journal>> open;
+  std::vector<std::optional<result<void>>> outcomes(runs);
+  const auto count = [&](bool good) {
+    return std::ranges::count_if(outcomes, [&](const auto& o) { return o && o->has_value() == good; });
+  };
+  lane_journal journal(context.get_executor(), time, std::make_unique<slow_file>(disk), rules());
+  const auto go_on = [&](int appends) {
+    const std::lock_guard lock(disk->guard);
+    disk->allowed += appends;
+    disk->changed.notify_all();
+  };
+  for (std::size_t i = 0; i < std::size_t{runs}; ++i) {
+    open.push_back(journal.open_run(std::to_string(i)));
+    go(context, [&, i]() -> asio::awaitable<void> {
+      std::vector<run_record> one;
+      one.push_back(reply(std::string(1'000'000, 'x')));
+      outcomes[i] = co_await open[i]->append(std::move(one), false);
+    });
+  }
+  context.poll();
+  // The first went alone; behind it is what there is room for.
+  CHECK(journal.held_bytes() <= bound);
+  CHECK(journal.held_bytes() > bound - 1'100'000);
+  time.advance(milliseconds(9'999));
+  go_on(2);
+  while (count(true) < 1 + fit) context.run_one();
+  CHECK(journal.held_bytes() <= bound);
+  CHECK(journal.held_bytes() > bound - 1'100'000);
+  CHECK(count(false) == 0);
+  time.advance(milliseconds(1));
+  CHECK(count(true) == 1 + fit);
+  CHECK(count(false) == runs - 1 - fit);
+  for (const auto& o : outcomes)
+    if (o && !*o) CHECK(o->error().message == "the slow store did not answer for 10000 ms; see what keeps it busy");
+  // What hangs on the lane still counts.
+  CHECK(journal.held_bytes() > bound - 1'100'000);
+  go_on(100);
+  while (journal.held_bytes() > 0) context.run_one();
+  for (const auto bytes : disk->groups) CHECK(bytes <= bound);
+  for (std::size_t i = 0; i < disk->order.size(); ++i) CHECK(disk->order[i] == std::to_string(i));
 }

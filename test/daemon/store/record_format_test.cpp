@@ -50,6 +50,8 @@ void check_message(const providers::message& m) {
   CHECK(result.result.text() == "{\"content\":[],\"x\":18446744073709551616}");
   CHECK(std::get<providers::refusal_block>(m.blocks[8]).text == "I will not");
   CHECK(std::get<providers::opaque_block>(m.blocks[9]).json.text() == "[\"opaque\",{}]");
+  const auto& file = std::get<providers::file_block>(m.blocks[10]);
+  CHECK((file.mime == "application/pdf" && file.name == "a.pdf" && file.data == "aGVsbG8=" && file.url.empty()));
 }
 
 std::string refusal_of(std::string_view text) {
@@ -98,10 +100,15 @@ TEST_CASE("record format: the input of a run keeps its messages and limits") {
   CHECK(r.tools.only == std::vector<std::string>{"files__*", "*"});
   CHECK(r.tools.allow == std::vector<std::string>{"f*"});
   CHECK(r.tools.deny == std::vector<std::string>{"*__rm"});
+  CHECK(r.tools.rename.size() == 2);
+  CHECK(r.tools.rename.at("files__read") == "read");
+  CHECK(r.likeness == 0xfedcba9876543211u);
+  CHECK(contains(refusal_of(R"({"v":1,"type":"run_started","run":"r","rename":["a"]})"), "rename is not"));
   const auto& l = r.limits;
   CHECK((l.max_rounds == 11 && l.max_calls_per_round == 12 && l.max_calls == 13 && l.max_consecutive_errors == 14));
   CHECK((l.max_repeated_calls == 15 && l.tool_concurrency == 16 && l.timeout_ms == 17 && l.question_timeout_ms == 18));
   CHECK((l.token_budget == 19 && l.max_result_bytes == 20 && l.on_limit == on_limit::stop));
+  CHECK((l.mark_results && l.approve_after_output));
   CHECK((!l.guidance && l.guidance_text == "use them well" && l.status_model == "quick-1"));
   CHECK((l.round_prompts == round_prompt_mode::progressive && l.round_texts.first == "first {round}"));
   CHECK((l.round_texts.middle == "" && l.round_texts.last == "last"));

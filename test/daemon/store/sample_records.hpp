@@ -25,6 +25,7 @@ inline providers::message_ptr full_message() {
       "call-1", "srv__tool", raw_json::own("{\"content\":[],\"x\":18446744073709551616}"), true});
   m->blocks.emplace_back(providers::refusal_block{"I will not"});
   m->blocks.emplace_back(providers::opaque_block{raw_json::own("[\"opaque\",{}]")});
+  m->blocks.emplace_back(providers::file_block{"application/pdf", "a.pdf", "aGVsbG8=", ""});
   return m;
 }
 
@@ -37,7 +38,7 @@ inline std::vector<run_record> sample_records() {
   started.model = "configured-1";
   started.messages = {providers::system_message("be brief"), providers::user_message(""), full_message()};
   started.profile = "reader";
-  started.tools = {{"files__*", "*"}, {"f*"}, {"*__rm"}};
+  started.tools = {{"files__*", "*"}, {"f*"}, {"*__rm"}, {{"files__read", "read"}, {"files__write", "write"}}};
   started.limits = {11,
                     12,
                     13,
@@ -59,12 +60,14 @@ inline std::vector<run_record> sample_records() {
                     round_prompt_mode::progressive,
                     {"first {round}", "", "last"},
                     "quick-1",
+                    true,
                     true};
   started.approve = {"files__rm*"};
   started.client_tools = {raw_json::own(R"({"name":"mine","inputSchema":{"type":"object"}})")};
   started.answer_schema = raw_json::own(R"({"type":  "string"})");
   started.detached = true;
   started.nonce = "nonce-1";
+  started.likeness = 0xfedcba9876543211u;
   all.emplace_back(std::move(started));
   all.emplace_back(record::round_started{21, "model-2", false, 22, 33});
   all.emplace_back(record::assistant{
@@ -73,7 +76,7 @@ inline std::vector<run_record> sample_records() {
       record::model_failed{{providers::model_error::kind::configuration, 503, 29, "it broke", "so far", true}, 30});
   all.emplace_back(record::question{"question-1", "approval", "call-3", raw_json::own("{\"ask\":true}"),
                                     0xfedcba9876543210u, 0x2u, 31});
-  all.emplace_back(record::answer{"question-1", raw_json::own("false"), true});
+  all.emplace_back(record::answer{"question-1", raw_json::own("false"), true, true});
   all.emplace_back(record::call_intent{"call-4", "srv__four", "srv", 2, 0xfedcba9876543210u, 0x1u, true, true});
   all.emplace_back(
       record::call_result{"call-4", raw_json::own("{\"isError\":true}"), true, record::result_cause::refused, 32});

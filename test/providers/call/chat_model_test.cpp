@@ -261,6 +261,31 @@ TEST_CASE("G31: retry-after is obeyed up to a minute, beyond that the error come
   CHECK(huge.requests() == 1);
 }
 
+TEST_CASE("G27: the clock is set while the model is waited for: Retry-After and back-off are as long as they were") {
+  for (const auto jump : {milliseconds(86'400'000), milliseconds(-86'400'000)}) {
+    bench b("retry-after-30");
+    b.start();
+    REQUIRE(b.loop.until([&] { return b.time.armed() == 1; }));
+    b.time.advance(milliseconds(10'000));
+    b.time.jump_wall(jump);
+    b.time.advance(milliseconds(19'999));
+    CHECK(b.requests() == 1);
+    b.time.advance(milliseconds(1));
+    REQUIRE(b.finish());
+    CHECK(b.got.reply);
+
+    bench flaky("flaky-1");
+    flaky.start();
+    REQUIRE(flaky.loop.until([&] { return flaky.time.armed() == 1; }));
+    flaky.time.jump_wall(jump);
+    flaky.time.advance(milliseconds(499));
+    CHECK(flaky.requests() == 1);
+    flaky.time.advance(milliseconds(1));
+    REQUIRE(flaky.finish());
+    CHECK(flaky.got.reply);
+  }
+}
+
 TEST_CASE("G31: a connection that cannot be made is tried again, and nothing is after a delta was shown") {
   bench b("text", "", [](chat_model_options& o) { o.wire.base_url = "http://127.0.0.1:1/v1"; });
   b.start();
@@ -333,6 +358,69 @@ TEST_CASE("chat_model: unknown APIs and unusable addresses are refused at once")
   o.api = "openai-chat";
   o.wire.base_url = "h/v1";
   CHECK(make_chat_model(o, *loop.client, time, random).error().code == errc::config);
+}
+
+constexpr std::string_view other_apis[] = {"anthropic", "openai-responses"};
+
+TEST_CASE("F1 L12: thoughts, parallel calls and their results, in requests that the API takes") {
+  const std::string script =
+      R"({"models":{"talk":[{"reasoning":"Let me see.","text":"I look.","calls":[)"
+      R"({"name":"echo","arguments":{"message":"one"}},{"name":"echo","arguments":{"message":"two"}}]},{"text":"All done."}]}})";
+  for (const auto api : other_apis) {
+    CAPTURE(api);
+    bench b("talk", script, [&](chat_model_options& o) { o.api = api; });
+    auto r = bench::question();
+    b.start(r);
+    REQUIRE(b.finish());
+    REQUIRE(b.got.reply);
+    CHECK(b.got.thoughts == "Let me see.");
+    CHECK(b.got.text == "I look.");
+    CHECK(b.got.reply->reason == end_reason::tool_calls);
+    CHECK(b.got.reply->usage.input == 11);
+    CHECK(b.got.reply->usage.output == 7);
+    auto results = std::make_shared<message>();
+    results->role = role::tool_results;
+    for (const auto* c : b.got.reply->message->calls())
+      results->blocks.emplace_back(tool_result_block{
+          c->id, c->name, raw_json::literal(R"({"content":[{"type":"text","text":"hello"}]})"), false});
+    REQUIRE(results->blocks.size() == 2);
+    r.messages.push_back(b.got.reply->message);
+    r.messages.push_back(results);
+    b.got.text.clear();
+    b.start(r);
+    REQUIRE(b.finish());
+    CHECK_MESSAGE(b.got.text == "All done.", (b.got.error ? b.got.error->message : ""));
+    CHECK(b.server.bodies()[1].find(api == "anthropic"
+                                        ? "\"signature\":\"c2lnbmVk\""
+                                        : "\"encrypted_content\":\"ZW5jcnlwdGVk\"") != std::string::npos);
+    CHECK(b.server.connections() == 1);
+  }
+}
+
+TEST_CASE("G28 L13: other APIs: a broken answer is one error, an overloaded endpoint is asked again") {
+  for (const auto api : other_apis) {
+    CAPTURE(api);
+    const auto speak = [&](chat_model_options& o) { o.api = api; };
+    for (const auto* fault : {"eof-before-finish", "chunk-truncate", "reset", "hang-mid-stream", "garbage"}) {
+      CAPTURE(fault);
+      bench b(fault, "", [&](chat_model_options& o) {
+        speak(o);
+        o.limits.idle = milliseconds(200);
+      });
+      b.start();
+      REQUIRE(b.finish());
+      CHECK(b.got.error);
+      CHECK(b.got.ends == 1);
+      CHECK(b.requests() == 1);
+    }
+    bench b("flaky-1-529", "", speak);
+    b.start();
+    REQUIRE(b.loop.until([&] { return b.time.armed() > 0; }));
+    b.time.advance(milliseconds(500));
+    REQUIRE(b.finish());
+    CHECK(b.got.reply);
+    CHECK(b.requests() == 2);
+  }
 }
 
 }  // namespace

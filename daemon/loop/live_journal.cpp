@@ -1,0 +1,65 @@
+// How a run writes its records. A record is folded at once and written before anything that it starts leaves the
+// process: so records that follow from one another without anybody else's doing (a reply and the intents of its calls,
+// the last result and the next round) are one commit. What they tell is held back until then.
+#include "daemon/loop/live_run.hpp"
+#include "daemon/loop/words.hpp"
+#include "mcp/support/log.hpp"
+
+namespace mcpbx::daemon {
+
+namespace asio = boost::asio;
+
+void live_run::fold(records batch) {
+  for (auto& r : batch) {
+    if (store_broken_) {
+      apply(r);
+      continue;
+    }
+    unwritten_.push_back(std::move(r));
+    holding_ = true;
+    apply(unwritten_.back());
+    holding_ = false;
+  }
+}
+
+void live_run::apply(const run_record& r) {
+  if (std::holds_alternative<record::cancel>(r)) todo_.clear();
+  core_.apply(r);
+  for (const auto& c : core_.commands()) todo_.push_back(c);
+  std::visit([this](const auto& one) { tell(one); }, r);
+}
+
+// When the store fails, nobody is told what could not be written, nothing of what it would start happens, and the run
+// is led to its end in memory: nothing is claimed to be kept that is not.
+asio::awaitable<bool> live_run::commit(bool synced) {
+  if (unwritten_.empty()) co_return true;
+  const auto written = co_await append(synced);
+  if (written) co_return true;
+  apply(record::cancel{stop_reason::store_error, store_fault_});
+  co_return false;
+}
+
+asio::awaitable<void> live_run::write_end(record::run_ended end) {
+  if (!store_broken_) {
+    unwritten_.emplace_back(end);
+    if (!co_await append(true)) end = {stop_reason::store_error, words::unable(store_fault_)};
+  }
+  apply(end);
+}
+
+asio::awaitable<bool> live_run::append(bool synced) {
+  const auto written = co_await journal_->append(std::exchange(unwritten_, {}), synced);
+  if (!written) {
+    store_broken_ = true;
+    store_fault_ = "the run's journal could not be written: " + written.error().message;
+    log::error("run " + name() + ": " + store_fault_);
+    for (const auto& e : held_)
+      if (e.type == run_event::kind::tool_call) told_calls_.erase(e.call);
+    held_.clear();
+  }
+  for (auto& e : std::exchange(held_, {})) feed_->push(std::move(e));
+  if (!recorded_) tell_recorded();
+  co_return written.has_value();
+}
+
+}  // namespace mcpbx::daemon

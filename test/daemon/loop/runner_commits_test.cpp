@@ -1,0 +1,134 @@
+// What a run writes together, and what waits until it is written.
+#include "test/daemon/loop/loop_fixture.hpp"
+
+#include <boost/asio/async_result.hpp>
+#include <doctest/doctest.h>
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::test;
+
+namespace {
+
+/// Shows each append and answers when it is told to.
+class held_journal final : public journal {
+ public:
+  std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(*this); }
+  void release(result<void> outcome = {}) {
+    REQUIRE(waiting);
+    std::exchange(waiting, nullptr)(std::move(outcome));
+  }
+  std::vector<std::string> appends;  ///< the names of the records, "synced" behind them where it was asked for
+  std::function<void(result<void>)> waiting;
+
+ private:
+  struct one final : run_journal {
+    explicit one(held_journal& o) : owner(o) {}
+    asio::awaitable<result<void>> append(std::vector<run_record> records, bool synced) override {
+      std::string names;
+      for (const auto& r : records) names += std::string(names.empty() ? "" : " ") + std::string(name_of(r));
+      owner.appends.push_back(names + (synced ? " synced" : ""));
+      auto start = [this](auto handler) {
+        auto kept = std::make_shared<decltype(handler)>(std::move(handler));
+        owner.waiting = [kept](result<void> outcome) {
+          auto call = std::move(*kept);
+          std::move(call)(std::move(outcome));
+        };
+      };
+      co_return co_await asio::async_initiate<const asio::use_awaitable_t<>, void(result<void>)>(std::move(start),
+                                                                                                 asio::use_awaitable);
+    }
+    held_journal& owner;
+  };
+};
+
+providers::tool_call_block lookup(std::string id) {
+  return call(std::move(id), "srv__lookup");
+}
+
+struct held_run {
+  explicit held_run(std::deque<step> script) {
+    f.unproven = "the journal of this test keeps nothing";
+    f.model->script = std::move(script);
+    f.run();
+  }
+  ~held_run() {
+    while (journal.waiting) release();
+  }
+  void release(result<void> outcome = {}) {
+    journal.release(std::move(outcome));
+    f.settle();
+  }
+  std::vector<std::string> calls() const { return f.server->params; }
+  held_journal journal;
+  fixture f{false, &journal};
+};
+
+}  // namespace
+
+TEST_CASE("L11: records that follow from one another are one commit") {
+  held_run run({calls({lookup("a"), lookup("b")}), says("done")});
+  while (run.journal.waiting) run.release();
+  const std::vector<std::string> expected{"run_started round_started", "assistant call_intent call_intent",
+                                          "call_result call_result round_started", "assistant run_ended synced"};
+  CHECK(run.journal.appends == expected);
+  CHECK(run.f.caller_.member("stopReason") == "final");
+}
+
+TEST_CASE("L11: a detached start is written by itself and synced") {
+  held_run run({says("done")});
+  while (run.journal.waiting) run.release();
+  run.journal.appends.clear();
+  auto r = fixture::ask();
+  r.detach = true;
+  run.f.model->script = {says("done")};
+  run.f.caller_.done.clear();
+  run.f.run(r);
+  while (run.journal.waiting) run.release();
+  const std::vector<std::string> expected{"run_started synced", "round_started", "assistant run_ended synced"};
+  CHECK(run.journal.appends == expected);
+}
+
+TEST_CASE("G23: nothing leaves before the records that it follows from are written") {
+  held_run run({calls({lookup("a")}), says("done")});
+  auto& caller = run.f.caller_;
+  CHECK(run.f.model->requests.empty());
+  CHECK(caller.events.empty());
+  run.release();
+  CHECK(run.f.model->requests.size() == 1);
+  CHECK(run.journal.appends.back() == "assistant call_intent");
+  CHECK(run.calls().empty());
+  CHECK(caller.of("tool_call").empty());
+  run.release();
+  CHECK(run.calls().size() == 1);
+  CHECK(caller.of("tool_call").size() == 1);
+  CHECK(run.journal.appends.back() == "call_result round_started");
+  CHECK(caller.of("tool_result").empty());
+  CHECK(run.f.model->requests.size() == 1);
+  run.release();
+  CHECK(caller.of("tool_result").size() == 1);
+  CHECK(run.f.model->requests.size() == 2);
+  CHECK(caller.done.empty());
+  run.release();
+  CHECK(caller.done.size() == 1);
+}
+
+TEST_CASE("G25: what could not be written is not told and starts nothing") {
+  held_run run({calls({lookup("a")}), says("never")});
+  run.release();
+  run.release(fail(errc::io, "no space left on device"));
+  CHECK(run.calls().empty());
+  CHECK(run.f.model->requests.size() == 1);
+  CHECK(run.f.caller_.member("stopReason") == "store_error");
+  // The call is shown once, as one that was not made.
+  CHECK(run.f.caller_.of("tool_call").size() == 1);
+  CHECK(run.f.caller_.of("tool_result").size() == 1);
+  CHECK(run.f.caller_.of("usage").empty());
+  CHECK(run.journal.appends.size() == 2);
+}
