@@ -177,7 +177,7 @@ const section_spec& model_keys() {
     key<&e::api_key>("apiKey", "The key; better a reference than the value.").like(forms::filled).secret(),
     key<&e::api_version>("apiVersion", "The version of the API, for anthropic, azure and dial.").like(forms::filled),
     key<&e::headers>("headers", "HTTP headers that are sent with each request.").names(forms::header_name).like(forms::header_value).secret(),
-    key<&e::format>("toolFormat", "How tools are shown to the model; auto decides by provider and model."),
+    key<&e::format>("toolFormat", "How tools are shown to the model: as its API has it (native), or as text in one of the forms that models know; auto begins with native and changes where that does not work."),
     key<&e::max_tokens>("maxTokens", "How many tokens one reply may have; the provider's own limit when not given.").range(1, 10'000'000),
     key<&e::temperature>("temperature", "The temperature; the provider's own when not given.").real_range(0, 2),
     key<&e::top_p>("topP", "The nucleus to sample from; the provider's own when not given.").real_range(0, 1),
@@ -297,7 +297,6 @@ const std::vector<later_rule>& later_rules() {
       {"mcpServers.*.headers"},
       {"mcpServers.*.auth"},
       {"mcpServers.*.sharing", {"shared"}},
-      {"models.*.toolFormat", {"auto", "native"}},
       {"http"},
   };
   return rules;

@@ -29,8 +29,18 @@ enum class model_api : std::uint8_t {
   rehearsal,
   replay
 };
-/// How tools are shown to a model.
-enum class tool_format : std::uint8_t { automatic, native, react, tagged_json };
+/// How tools are shown to a model; tagged_json is an older word for hermes.
+enum class tool_format : std::uint8_t {
+  automatic,
+  native,
+  react,
+  hermes,
+  qwen3_coder,
+  llama3,
+  mistral,
+  xml,
+  tagged_json
+};
 /// What a chat-completions server calls the limit on an answer's tokens.
 enum class token_limit_member : std::uint8_t { max_tokens, max_completion_tokens };
 /// What stands as content of a message that only calls tools.
@@ -64,7 +74,8 @@ template <>
 inline constexpr std::array<std::string_view, 9> words_of<model_api>{
     "openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "dial", "azure", "rehearsal", "replay"};
 template <>
-inline constexpr std::array<std::string_view, 4> words_of<tool_format>{"auto", "native", "react", "tagged-json"};
+inline constexpr std::array<std::string_view, 9> words_of<tool_format>{
+    "auto", "native", "react", "hermes", "qwen3-coder", "llama3", "mistral", "xml", "tagged-json"};
 template <>
 inline constexpr std::array<std::string_view, 2> words_of<token_limit_member>{"max_tokens", "max_completion_tokens"};
 template <>

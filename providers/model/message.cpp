@@ -80,6 +80,18 @@ void fragment_cache::remember(std::string_view key, raw_json fragment) const {
   fragments_.emplace_back(std::string(key), std::move(fragment));
 }
 
+std::shared_ptr<const message> fragment_cache::form(std::string_view key) const {
+  for (const auto& [name, kept] : forms_)
+    if (name == key) return kept;
+  return nullptr;
+}
+
+void fragment_cache::keep_form(std::string_view key, std::shared_ptr<const message> form) const {
+  constexpr std::size_t most = 4;
+  if (forms_.size() == most) forms_.erase(forms_.begin());
+  forms_.emplace_back(std::string(key), std::move(form));
+}
+
 message_ptr user_message(std::string text) {
   return message_of(role::user, std::move(text));
 }

@@ -39,6 +39,7 @@ struct tool_call_block {
   raw_json arguments;          ///< an object; absent when `problem` says why there is none
   std::string arguments_text;  ///< what the model wrote
   std::string problem;         ///< why arguments could not be read, in words the model can act on; empty: all is well
+  bool repaired = false;       ///< `arguments_text` was no JSON and `arguments` is what it meant (json_repair.hpp)
 };
 /// The one result of a call.
 struct tool_result_block {
@@ -63,6 +64,8 @@ struct origin {
   friend bool operator==(const origin&, const origin&) = default;
 };
 
+struct message;
+
 /// What codecs encoded a value to, kept so that a round encodes only what is new and the prefix of a request stays
 /// identical. The key is the codec's own (API, dialect and origin match); the last fragment of a key counts.
 class fragment_cache {
@@ -70,9 +73,14 @@ class fragment_cache {
   /// Absent when nothing is kept for this key.
   raw_json remembered(std::string_view key) const;
   void remember(std::string_view key, raw_json fragment) const;
+  /// The message that stands for this value in another conversation (providers/call/text_conversation.hpp), so that it
+  /// is made once and keeps its own fragments. Null when none is kept; only the latest few are.
+  std::shared_ptr<const message> form(std::string_view key) const;
+  void keep_form(std::string_view key, std::shared_ptr<const message> form) const;
 
  private:
   mutable std::vector<std::pair<std::string, raw_json>> fragments_;
+  mutable std::vector<std::pair<std::string, std::shared_ptr<const message>>> forms_;
 };
 
 /// One message of a conversation. Immutable once it is in a history; shared by the rounds that carry it.

@@ -40,6 +40,7 @@ struct block_writer {
     w.json("arguments", b.arguments);
     w.filled("argumentsText", b.arguments_text);
     w.filled("problem", b.problem);
+    w.set("repaired", b.repaired);
   }
   void operator()(const tool_result_block& b) const {
     w.text("type", "toolResult");
@@ -74,6 +75,7 @@ block read_block(object_reader& o) {
     b.arguments = o.json("arguments");
     b.arguments_text = o.text("argumentsText");
     b.problem = o.text("problem");
+    o.set("repaired", b.repaired);
     return b;
   }
   if (type == "toolResult") {

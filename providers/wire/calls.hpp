@@ -1,6 +1,7 @@
-// What every API's tool calls need once they have come: their arguments read, and one id each that no other call of the
-// conversation has.
+// What every API's tool calls need once they have come: their arguments read (providers/model/arguments.hpp), and one
+// id each that no other call of the conversation has.
 #pragma once
+#include "providers/model/arguments.hpp"
 #include "providers/model/message.hpp"
 
 #include <string>
@@ -9,10 +10,6 @@
 #include <vector>
 
 namespace mcpbx::providers {
-
-/// Reads what a model wrote as arguments: nothing, null or blanks mean `{}`; an object is taken as it is; a string that
-/// holds an object is opened. Anything else sets `problem`, in words the model can act on.
-void read_arguments(tool_call_block& call);
 
 /// What is sent back as a call's arguments, for APIs that parse their own history: the object, or one that holds what
 /// could not be read as text.

@@ -1,0 +1,264 @@
+// One call: the request in the form that holds, the text through a parser, the reply with the calls in it.
+#include "providers/call/text_tools_model.hpp"
+
+#include "mcp/support/log.hpp"
+#include "providers/call/text_conversation.hpp"
+#include "providers/text/calls.hpp"
+#include "providers/wire/calls.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+namespace mcpbx::providers {
+namespace {
+
+struct shared_state {
+  std::shared_ptr<model> inner;
+  const text::tool_format* format;
+  bool fall_back;
+  bool warned = false;  // of a form that nobody asked for
+
+  void change_to(const text::tool_format& to, std::string_view why) {
+    format = &to;
+    log::warn("model \"" + inner->name() + "\" " + std::string(why) + "; from now on it is told of tools in text (" +
+              std::string(to.name()) + "). Set \"toolFormat\" of the model to choose another form.");
+  }
+};
+
+bool was_stopped(end_reason r) {
+  return r != end_reason::stop && r != end_reason::tool_calls && r != end_reason::pause;
+}
+
+// About a quarter of the bytes, where nobody counted.
+std::int64_t tokens_of(const model_request& request) {
+  std::size_t bytes = 0;
+  for (const auto& m : request.messages)
+    for (const auto& b : m->blocks)
+      if (const auto* t = std::get_if<text_block>(&b)) bytes += t->text.size();
+  return static_cast<std::int64_t>(bytes / 4 + 1);
+}
+
+class text_run final : public model_events, public std::enable_shared_from_this<text_run> {
+ public:
+  text_run(std::shared_ptr<shared_state> shared, model_request request, model_events& events)
+      : shared_(std::move(shared)), request_(std::move(request)), events_(&events) {}
+
+  void start() {
+    format_ = shared_->format;
+    const bool offered = request_.tools && !request_.tools->tools.empty();
+    sent_ = format_ != nullptr ? in_text(request_, *format_) : request_;
+    // Without tools nothing is a call, unless the model has learned from the conversation to write them.
+    if (offered || (format_ != nullptr && has_calls(request_))) {
+      using bare = text::parser_options::bare;
+      text::parser_options options;
+      options.untagged = format_ != nullptr ? bare::anywhere : bare::alone;
+      options.show_unreadable = unreadable_replies(request_) >= 2;
+      const text::offered_tools tools(request_.tools);
+      parser_ = format_ != nullptr ? format_->make_parser(tools, options) : text::make_tagged_parser(tools, options);
+    }
+    call_ = shared_->inner->start(sent_, *this);
+  }
+  void cancel() {
+    events_ = nullptr;
+    call_.reset();
+  }
+
+ private:
+  // model_events, of the inner model
+  void on_text(std::string_view delta) override {
+    if (events_ == nullptr) return;
+    if (!parser_) {
+      shown_ = true;
+      return events_->on_text(delta);
+    }
+    written_ += delta;
+    const auto self = shared_from_this();
+    parser_->feed(delta, words_);
+    // The provider was asked to stop there; where it did not, we do.
+    if (events_ != nullptr && parser_->stopped()) stop();
+  }
+  void on_reasoning(std::string_view delta) override {
+    if (events_ == nullptr) return;
+    shown_ = true;
+    events_->on_reasoning(delta);
+  }
+  void on_reply(model_reply reply) override {
+    if (events_ == nullptr) return;
+    const auto self = shared_from_this();
+    if (parser_) read(reply);
+    if (events_ != nullptr) std::exchange(events_, nullptr)->on_reply(std::move(reply));
+  }
+  void on_error(model_error e) override {
+    if (events_ == nullptr) return;
+    if (format_ == nullptr && shared_->fall_back && !shown_ && parser_ && says_no_tools(e)) {
+      // Another call may have found it out already.
+      if (shared_->format == nullptr) shared_->change_to(text::format_of_model(shared_->inner->id()), "takes no tools");
+      written_.clear();
+      visible_.clear();
+      thoughts_.clear();
+      old_call_ = std::move(call_);  // it is telling us this
+      return start();
+    }
+    if (parser_) e.partial_text = visible_;
+    std::exchange(events_, nullptr)->on_error(std::move(e));
+  }
+
+  void stop() {
+    model_reply reply;
+    auto m = std::make_shared<message>();
+    m->role = role::assistant;
+    m->blocks.emplace_back(text_block{written_});
+    m->origin = {shared_->inner->api(), {}, shared_->inner->id()};
+    reply.message = std::move(m);
+    reply.raw_reason = "stop sequence";
+    reply.usage.estimated = true;
+    reply.usage.input = tokens_of(sent_);
+    reply.usage.output = static_cast<std::int64_t>(written_.size() / 4 + 1);
+    old_call_.reset();
+    const auto leaving = std::move(call_);
+    on_reply(std::move(reply));
+  }
+
+  void read(model_reply& reply);
+  void tell_forms(unsigned forms, bool any_call);
+
+  // What the parser tells.
+  struct parsed_words final : text::parse_sink {
+    explicit parsed_words(text_run& owner) : run(owner) {}
+    void on_text(std::string_view delta) override {
+      run.visible_ += delta;
+      run.shown_ = true;
+      if (run.events_ != nullptr) run.events_->on_text(delta);
+    }
+    void on_reasoning(std::string_view delta) override {
+      run.thoughts_ += delta;
+      run.shown_ = true;
+      if (run.events_ != nullptr) run.events_->on_reasoning(delta);
+    }
+    text_run& run;
+  };
+
+  std::shared_ptr<shared_state> shared_;
+  model_request request_, sent_;
+  model_events* events_;
+  const text::tool_format* format_ = nullptr;
+  std::unique_ptr<text::text_parser> parser_;
+  std::unique_ptr<model_call> call_, old_call_;
+  std::string written_, visible_, thoughts_;  // by the model, for people, reasoning in the text
+  bool shown_ = false;
+  parsed_words words_{*this};
+};
+
+// The text has ended: what it was.
+void text_run::read(model_reply& reply) {
+  auto parsed = parser_->finish(words_);
+  const bool native_calls = !reply.message->calls().empty();
+  const bool cut = was_stopped(reply.reason);
+  if (native_calls && (!parsed.calls.empty() || parsed.incomplete)) {
+    log::warn("model \"" + shared_->inner->name() + "\" made tool calls both as it should and as text; the latter " +
+              "are not run");
+    parsed.calls.clear();
+  } else if (parsed.incomplete && !cut && !native_calls) {
+    parsed.calls.push_back(text::unreadable_call({}, "it ends before it is complete"));
+  }
+  const bool found = !parsed.calls.empty();
+  const bool made_up = parser_->counted() < written_.size();
+  if (found)
+    tell_forms(parsed.forms, std::ranges::any_of(parsed.calls, [](const auto& c) { return c.problem.empty(); }));
+  // The parser has nothing to say about a plain answer, and what the provider sent goes back to it as it came.
+  if (!found && !made_up && visible_ == written_) return;
+
+  auto m = std::make_shared<message>();
+  m->role = role::assistant;
+  m->origin = reply.message->origin;
+  for (const auto& b : reply.message->blocks)
+    if (!std::holds_alternative<text_block>(b)) m->blocks.push_back(b);
+  if (!thoughts_.empty()) m->blocks.emplace_back(reasoning_block{thoughts_, {}});
+  if (!visible_.empty()) m->blocks.emplace_back(text_block{visible_});
+  if (found) {
+    call_ids ids(&request_);
+    const auto made = ids.settle(std::vector<std::string>(parsed.calls.size()));
+    for (std::size_t i = 0; i < parsed.calls.size(); ++i) {
+      parsed.calls[i].id = made[i];
+      m->blocks.emplace_back(std::move(parsed.calls[i]));
+    }
+    if (!cut) reply.reason = end_reason::tool_calls;
+  }
+  if (native_calls) {
+    // It goes back to its origin as it came.
+    m->raw = reply.message->raw;
+  } else if (format_ != nullptr) {
+    m->blocks.emplace_back(own_words(*format_, std::string_view(written_).substr(0, parser_->counted())));
+  }
+  reply.message = std::move(m);
+}
+
+void text_run::tell_forms(unsigned forms, bool any_call) {
+  const auto& name = shared_->inner->name();
+  const bool asked = format_ != nullptr && (format_->name() == "hermes" || format_->name() == "qwen3-coder");
+  if ((forms & text::form_tool_call) != 0 && !asked && !std::exchange(shared_->warned, true))
+    log::warn("model \"" + name +
+              "\" wrote a tool call as <tool_call>, a deprecated form that it was not told to use; " +
+              "set its \"toolFormat\" to \"hermes\" if it was trained on it");
+  if (format_ != nullptr || !any_call) return;
+  const auto* like = text::format_of_calls(forms);
+  if (shared_->fall_back && shared_->format == nullptr)
+    shared_->change_to(like != nullptr ? *like : text::format_of_model(shared_->inner->id()),
+                       "wrote a tool call as text although it was offered tools as its API has it");
+  else
+    log::info("model \"" + name + "\" wrote a tool call as text; it is run like any other");
+}
+
+class text_call final : public model_call {
+ public:
+  explicit text_call(std::shared_ptr<text_run> run) : run_(std::move(run)) {}
+  ~text_call() override { run_->cancel(); }
+  text_call(const text_call&) = delete;
+  text_call& operator=(const text_call&) = delete;
+
+ private:
+  std::shared_ptr<text_run> run_;
+};
+
+class text_tools_model final : public model {
+ public:
+  explicit text_tools_model(std::shared_ptr<shared_state> shared) : shared_(std::move(shared)) {}
+  const std::string& name() const override { return shared_->inner->name(); }
+  const std::string& id() const override { return shared_->inner->id(); }
+  const std::string& api() const override { return shared_->inner->api(); }
+  std::string_view default_system() const override { return shared_->inner->default_system(); }
+  std::unique_ptr<model_call> start(model_request request, model_events& events) override {
+    auto run = std::make_shared<text_run>(shared_, std::move(request), events);
+    run->start();
+    return std::make_unique<text_call>(std::move(run));
+  }
+
+ private:
+  std::shared_ptr<shared_state> shared_;
+};
+
+}  // namespace
+
+bool says_no_tools(const model_error& e) {
+  if (e.http_status < 400 || e.http_status == 401 || e.http_status == 402 || e.http_status == 403 ||
+      e.http_status == 408 || e.http_status == 429)
+    return false;
+  std::string said;
+  for (const char c : e.message) said += c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+  const auto has = [&](std::string_view words) { return said.find(words) != std::string::npos; };
+  if (!has("tool") && !has("function call") && !has("functions")) return false;
+  // About one tool's schema or name, which another form would not mend.
+  if (has("schema") || has("invalid tool name") || has("tools.0") || has("tools[")) return false;
+  static constexpr std::array<std::string_view, 12> refusals{
+      "not support",          "unsupported",   "support tool",  "supports tool", "requires --",       "not allowed",
+      "unrecognized request", "unknown field", "unknown param", "extra inputs",  "not available for", "not enabled"};
+  return std::ranges::any_of(refusals, has);
+}
+
+std::unique_ptr<model> make_text_tools_model(std::shared_ptr<model> inner, text_tools_options options) {
+  return std::make_unique<text_tools_model>(
+      std::make_shared<shared_state>(shared_state{std::move(inner), options.format, options.fall_back, false}));
+}
+}  // namespace mcpbx::providers

@@ -1,0 +1,67 @@
+// Strict first, repaired second, refused otherwise.
+#include "providers/model/arguments.hpp"
+
+#include "mcp/support/log.hpp"
+#include "mcp/support/text.hpp"
+#include "providers/model/json_repair.hpp"
+
+#include <string>
+#include <utility>
+
+namespace mcpbx::providers {
+namespace {
+
+void told(const tool_call_block& call, const repaired_json& repaired) {
+  if (!log::enabled(log::level::info)) return;
+  std::string all;
+  for (const auto what : repaired.repairs) all += (all.empty() ? "" : ", ") + std::string(what);
+  log::info("the arguments of a call of \"" + printable(cut_utf8(call.name, 100)) +
+            "\" were no JSON and were put right: " + all);
+}
+
+}  // namespace
+
+void read_arguments(tool_call_block& call) {
+  auto text = trimmed(call.arguments_text);
+  if (text.empty() || text == "null") {
+    call.arguments = raw_json::literal("{}");
+    return;
+  }
+  auto value = raw_json::parse(text, max_argument_depth);
+  std::string inner;
+  if (value && value->is_string()) {
+    // Some models encode twice.
+    inner = value->as_string().value_or("");
+    if (trimmed(inner).starts_with('{')) {
+      text = trimmed(inner);
+      value = raw_json::parse(text, max_argument_depth);
+    }
+  }
+  // What is JSON is not looked at again: its author meant what it says.
+  if (!value) {
+    auto repaired = repair_json(text);
+    if (!repaired) {
+      call.problem = "The arguments are not valid JSON (" + repaired.error().message +
+                     "), so the tool was not run. Call it again with one JSON object as arguments.";
+      return;
+    }
+    // Strict all the same: the repairer does not check UTF-8.
+    value = raw_json::parse(repaired->text, max_argument_depth);
+    if (!value) {
+      call.problem = "The arguments are not valid JSON (" + value.error().message +
+                     "), so the tool was not run. Call it again with one JSON object as arguments.";
+      return;
+    }
+    call.repaired = true;
+    told(call, *repaired);
+  }
+  if (!value->is_object()) {
+    call.problem =
+        "The arguments are not a JSON object, so the tool was not run. Call it again with one JSON object as "
+        "arguments.";
+    return;
+  }
+  call.arguments = *std::move(value);
+}
+
+}  // namespace mcpbx::providers

@@ -1,0 +1,413 @@
+// A reader of one object that writes strict JSON while it reads. Each step either has one meaning or ends with a
+// reason.
+#include "providers/model/json_repair.hpp"
+
+#include "mcp/support/raw_json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace mcpbx::providers {
+namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF", no_break_space = "\xC2\xA0";
+
+bool is_blank(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool is_hex(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+bool is_word(char c) {
+  return is_letter(c) || is_digit(c) || c == '_' || c == '$' || c == '-';
+}
+
+// Quotes that open a string, and those that close it again.
+struct quote_kind {
+  std::string_view open;
+  std::array<std::string_view, 2> close;
+};
+constexpr std::array<quote_kind, 7> quotes{{
+    {"\"", {"\"", "\""}},
+    {"'", {"'", "'"}},
+    {"`", {"`", "`"}},
+    {"\xE2\x80\x9C", {"\xE2\x80\x9D", "\xE2\x80\x9C"}},
+    {"\xE2\x80\x9D", {"\xE2\x80\x9D", "\xE2\x80\x9C"}},
+    {"\xE2\x80\x98", {"\xE2\x80\x99", "\xE2\x80\x98"}},
+    {"\xE2\x80\x99", {"\xE2\x80\x99", "\xE2\x80\x98"}},
+}};
+
+class reader {
+ public:
+  explicit reader(std::string_view in) : in_(in) { out_.reserve(in.size() + 16); }
+
+  bool object(int depth);
+  bool skip_prose();  // to the first brace
+  bool rest();        // what follows the object
+  void note(std::string_view what) {
+    if (std::ranges::find(notes_, what) == notes_.end()) notes_.push_back(what);
+  }
+  repaired_json done() { return {std::move(out_), std::move(notes_)}; }
+  error why() const { return {code_, wrong_ + " at byte " + std::to_string(at_)}; }
+
+ private:
+  bool array(int depth);
+  bool value(int depth);
+  bool key();
+  bool string(const quote_kind& kind);
+  bool string_content(const quote_kind& kind);
+  bool escape(const quote_kind& kind);
+  bool string_end();
+  bool number();
+  bool literal();
+  bool blanks();
+  bool comma_follows(bool& comma);
+  bool separator(bool first, bool comma);
+  const quote_kind* quote() const {
+    for (const auto& q : quotes)
+      if (starts(q.open)) return &q;
+    return nullptr;
+  }
+  bool refuse(std::string_view why, errc code = errc::parse) {
+    wrong_ = why;
+    code_ = code;
+    return false;
+  }
+  bool ended() const { return at_ >= in_.size(); }
+  char peek(std::size_t more = 0) const { return at_ + more < in_.size() ? in_[at_ + more] : '\0'; }
+  bool starts(std::string_view what) const { return in_.substr(at_).starts_with(what); }
+
+  std::string_view in_;
+  std::size_t at_ = 0;
+  std::string out_, wrong_;
+  std::vector<std::string_view> notes_;
+  errc code_ = errc::parse;
+  bool line_break_ = false;  // among the blanks that were skipped last
+  bool apart_ = false;       // the value before stands clear of what follows
+};
+
+// Blanks and comments. False for a comment without an end.
+bool reader::blanks() {
+  line_break_ = false;
+  for (;;) {
+    if (is_blank(peek()) && !ended()) {
+      line_break_ = line_break_ || peek() == '\n';
+      // Those that JSON does not know are left out like the others.
+      ++at_;
+    } else if (starts(no_break_space)) {
+      note("no-break space");
+      at_ += no_break_space.size();
+    } else if (starts(byte_order_mark)) {
+      note("byte order mark");
+      at_ += byte_order_mark.size();
+    } else if (starts("//") || peek() == '#') {
+      note("comment");
+      at_ = std::min(in_.find('\n', at_), in_.size());
+    } else if (starts("/*")) {
+      note("comment");
+      const auto end = in_.find("*/", at_ + 2);
+      if (end == std::string_view::npos) return refuse("a comment is not closed");
+      at_ = end + 2;
+    } else {
+      return true;
+    }
+  }
+}
+
+bool reader::skip_prose() {
+  const auto brace = in_.find('{');
+  if (brace == std::string_view::npos) return refuse("there is no object");
+  auto before = in_.substr(0, brace);
+  bool prose = false;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const auto rest = before.substr(i);
+    if (rest.starts_with(byte_order_mark))
+      i += byte_order_mark.size() - 1;
+    else if (rest.starts_with(no_break_space))
+      i += no_break_space.size() - 1;
+    else
+      prose = prose || !is_blank(before[i]);
+  }
+  if (prose) {
+    // A value before the brace, or a key of it, is no prose: something larger would be cut to pieces.
+    while (!before.empty() && is_blank(before.back())) before.remove_suffix(1);
+    const bool part = before.find_first_of("\"[]}") != std::string_view::npos ||
+                      std::string_view(",=(").find(before.back()) != std::string_view::npos;
+    if (part) return refuse("the object is part of something else");
+    note(before.starts_with("```") ? "code fence" : "text around the object");
+  }
+  at_ = brace;
+  return true;
+}
+
+bool reader::rest() {
+  if (!blanks()) return false;
+  if (peek() == '}' || peek() == ']') {
+    note("closing bracket too many");
+    ++at_;
+    if (!blanks()) return false;
+  }
+  if (ended()) return true;
+  if (std::string_view(",:{}[]\"'").find(peek()) != std::string_view::npos)
+    return refuse("something follows the end of the object");
+  // Prose may follow, but nothing that could be the rest of the arguments.
+  const auto after = in_.substr(at_);
+  if (after.find_first_of("{}") != std::string_view::npos || after.find("\":") != std::string_view::npos)
+    return refuse("something follows the end of the object");
+  note(after.starts_with("```") ? "code fence" : "text around the object");
+  return true;
+}
+
+// Takes what stands between a value and whatever follows it.
+bool reader::comma_follows(bool& comma) {
+  const auto end = at_;
+  if (!blanks()) return false;
+  comma = peek() == ',';
+  apart_ = line_break_ || (at_ > end && quote() != nullptr);
+  if (comma) ++at_;
+  return true;
+}
+
+// Between two members or elements: a comma is written when there is one more. It may be missing before a new line or a
+// quote; a word on the same line may be the rest of a string with a quote in it, a digit the rest of a number.
+bool reader::separator(bool first, bool comma) {
+  if (first) return true;
+  if (!comma && !apart_) return refuse("a comma is missing");
+  if (!comma) note("missing comma");
+  out_ += ',';
+  return true;
+}
+
+bool reader::object(int depth) {
+  if (depth > max_repaired_depth) return refuse("it is nested too deep", errc::limit);
+  ++at_;
+  out_ += '{';
+  bool first = true, comma = false;
+  for (;;) {
+    if (!blanks()) return false;
+    if (ended()) return refuse("an object is not closed");
+    if (peek() == '}') break;
+    if (!separator(first, comma) || !key() || !blanks()) return false;
+    if (peek() != ':') return refuse("a colon is missing after a key");
+    ++at_;
+    out_ += ':';
+    if (!blanks() || !value(depth)) return false;
+    first = false;
+    if (!comma_follows(comma)) return false;
+  }
+  if (comma) note("trailing comma");
+  ++at_;
+  out_ += '}';
+  return true;
+}
+
+bool reader::array(int depth) {
+  if (depth > max_repaired_depth) return refuse("it is nested too deep", errc::limit);
+  ++at_;
+  out_ += '[';
+  bool first = true, comma = false;
+  for (;;) {
+    if (!blanks()) return false;
+    if (ended()) return refuse("a list is not closed");
+    if (peek() == ']') break;
+    if (!separator(first, comma) || !value(depth)) return false;
+    first = false;
+    if (!comma_follows(comma)) return false;
+  }
+  if (comma) note("trailing comma");
+  ++at_;
+  out_ += ']';
+  return true;
+}
+
+bool reader::value(int depth) {
+  if (ended()) return refuse("a value is missing");
+  if (peek() == '{') return object(depth + 1);
+  if (peek() == '[') return array(depth + 1);
+  if (const auto* kind = quote()) return string(*kind);
+  if (is_digit(peek()) || peek() == '-' || peek() == '+' || peek() == '.') return number();
+  if (is_letter(peek())) return literal();
+  return refuse("a value is missing");
+}
+
+bool reader::key() {
+  if (const auto* kind = quote()) return string(*kind);
+  if (!is_letter(peek()) && peek() != '_' && peek() != '$') return refuse("a key is missing");
+  const auto begin = at_;
+  while (is_word(peek())) ++at_;
+  note("key without quotes");
+  append_quoted(out_, in_.substr(begin, at_ - begin));
+  return true;
+}
+
+bool reader::string(const quote_kind& kind) {
+  out_ += '"';
+  if (!string_content(kind)) return false;
+  // "a" + "b"
+  for (;;) {
+    const auto here = at_;
+    if (!blanks()) return false;
+    if (peek() != '+') {
+      at_ = here;
+      break;
+    }
+    ++at_;
+    if (!blanks()) return false;
+    const auto* more = quote();
+    if (more == nullptr) return refuse("a string is joined with something else");
+    note("joined strings");
+    if (!string_content(*more)) return false;
+  }
+  out_ += '"';
+  return true;
+}
+
+bool reader::string_content(const quote_kind& kind) {
+  if (kind.open != "\"") note("quotes of another kind");
+  at_ += kind.open.size();
+  for (;;) {
+    if (ended()) return refuse("a string is not closed");
+    const auto c = static_cast<unsigned char>(peek());
+    if (starts(kind.close[0])) {
+      at_ += kind.close[0].size();
+      return string_end();
+    }
+    if (starts(kind.close[1])) {
+      at_ += kind.close[1].size();
+      return string_end();
+    }
+    if (c == '\\') {
+      if (!escape(kind)) return false;
+    } else if (c == '"') {
+      out_ += "\\\"";
+      ++at_;
+    } else if (c < 0x20) {
+      note("control character in a string");
+      constexpr std::string_view digits = "0123456789abcdef";
+      if (c == '\n')
+        out_ += "\\n";
+      else if (c == '\t')
+        out_ += "\\t";
+      else if (c == '\r')
+        out_ += "\\r";
+      else
+        (out_ += c < 0x10 ? "\\u000" : "\\u001") += digits[c & 0xFU];
+      ++at_;
+    } else {
+      out_ += static_cast<char>(c);
+      ++at_;
+    }
+  }
+}
+
+bool reader::escape(const quote_kind& kind) {
+  const char next = peek(1);
+  if (at_ + 1 >= in_.size()) return refuse("a string is not closed");
+  if (std::string_view("\"\\/bfnrt").find(next) != std::string_view::npos ||
+      (next == 'u' && is_hex(peek(2)) && is_hex(peek(3)) && is_hex(peek(4)) && is_hex(peek(5)))) {
+    const std::size_t n = next == 'u' ? 6 : 2;
+    out_ += in_.substr(at_, n);
+    at_ += n;
+  } else if (next == '\'' || (next == '`' && kind.open == "`")) {
+    // An apostrophe means itself in every language that has this escape.
+    note("unknown escape");
+    out_ += next;
+    at_ += 2;
+  } else {
+    note("unknown escape");
+    out_ += "\\\\";
+    ++at_;
+  }
+  return true;
+}
+
+// A quote that ends a string has a bracket, comma, colon or blank behind it; else it was meant to be part of it.
+bool reader::string_end() {
+  if (ended() || is_blank(peek()) || std::string_view(",:}]+/#").find(peek()) != std::string_view::npos) return true;
+  if (starts(no_break_space)) return true;
+  return refuse("a quote inside a string is not escaped");
+}
+
+bool reader::number() {
+  const auto begin = at_;
+  if (peek() == '-') ++at_;
+  const auto digits = [this] {
+    const auto from = at_;
+    while (is_digit(peek())) ++at_;
+    return at_ - from;
+  };
+  const bool zero = peek() == '0';
+  const auto whole = digits();
+  bool good = whole == 1 || (whole > 1 && !zero);
+  if (good && peek() == '.') {
+    ++at_;
+    good = digits() > 0;
+  }
+  if (good && (peek() == 'e' || peek() == 'E')) {
+    ++at_;
+    if (peek() == '+' || peek() == '-') ++at_;
+    good = digits() > 0;
+  }
+  // A number at the end of the text may go on.
+  if (!good || ended() || is_word(peek()) || peek() == '.' || peek() == '+')
+    return refuse(ended() ? "a number is not complete" : "a number is not written as in JSON");
+  out_ += in_.substr(begin, at_ - begin);
+  return true;
+}
+
+bool reader::literal() {
+  struct meaning {
+    std::string_view word, json;
+  };
+  static constexpr std::array<meaning, 7> known{{{"true", "true"},
+                                                 {"false", "false"},
+                                                 {"null", "null"},
+                                                 {"True", "true"},
+                                                 {"False", "false"},
+                                                 {"None", "null"},
+                                                 {"undefined", "null"}}};
+  const auto begin = at_;
+  while (is_word(peek())) ++at_;
+  const auto word = in_.substr(begin, at_ - begin);
+  const auto* found = std::ranges::find(known, word, &meaning::word);
+  if (found == known.end() || ended()) {
+    at_ = begin;
+    return refuse("a value is neither quoted nor a number, true, false or null");
+  }
+  if (found->word != found->json) note("literal of another language");
+  out_ += found->json;
+  return true;
+}
+
+// An object whose quotes are all escaped, as in {\"a\": 1}: the inside of a JSON string.
+std::string escaped_once_more(std::string_view text) {
+  const auto brace = text.find('{');
+  if (brace == std::string_view::npos) return {};
+  const auto first = text.find_first_not_of(" \t\r\n", brace + 1);
+  if (first == std::string_view::npos || !text.substr(first).starts_with("\\\"")) return {};
+  const auto end = text.rfind('}');
+  if (end == std::string_view::npos || end < first) return {};
+  const auto token = "\"" + std::string(text.substr(brace, end + 1 - brace)) + "\"";
+  const auto value = raw_json::parse(token, 1);
+  return value ? value->as_string().value_or("") : std::string();
+}
+
+}  // namespace
+
+result<repaired_json> repair_json(std::string_view text) {
+  if (text.size() > max_repaired) return fail(errc::limit, "it is too long to be put right");
+  const auto inner = escaped_once_more(text);
+  reader r(inner.empty() ? text : std::string_view(inner));
+  if (!inner.empty()) r.note("escaped once more");
+  if (!r.skip_prose() || !r.object(1) || !r.rest()) return std::unexpected(r.why());
+  return r.done();
+}
+
+}  // namespace mcpbx::providers

@@ -1,0 +1,159 @@
+// JSON shapes here; Python's in python_calls.cpp.
+#include "providers/text/calls.hpp"
+
+#include "mcp/support/log.hpp"
+#include "mcp/support/text.hpp"
+#include "providers/model/arguments.hpp"
+#include "providers/model/json_repair.hpp"
+#include "providers/model/json_walk.hpp"
+#include "providers/text/words.hpp"
+
+#include <array>
+
+namespace mcpbx::providers::text {
+namespace {
+
+constexpr std::array<std::string_view, 5> name_keys{"name", "tool_name", "tool", "function_name", "action"};
+constexpr std::array<std::string_view, 6> argument_keys{"arguments", "parameters", "args",
+                                                        "input",     "params",     "action_input"};
+// Members that say nothing about the call.
+constexpr std::array<std::string_view, 4> other_keys{"type", "id", "index", "thought"};
+
+// What stands for a call in one object.
+struct call_form {
+  std::string_view name, arguments, list;
+  bool more = false;  // members that are none of a call's
+};
+
+call_form form_of(std::string_view object, int depth = 0) {
+  call_form form;
+  std::string_view inner;
+  std::size_t name_rank = name_keys.size(), argument_rank = argument_keys.size();
+  walk::members(object, [&](std::string_view key, std::string_view value) {
+    for (std::size_t i = 0; i < name_keys.size(); ++i)
+      if (key == name_keys[i] && i <= name_rank) {
+        name_rank = i;
+        form.name = value;
+        return;
+      }
+    for (std::size_t i = 0; i < argument_keys.size(); ++i)
+      if (key == argument_keys[i] && i <= argument_rank) {
+        argument_rank = i;
+        form.arguments = value;
+        return;
+      }
+    if (key == "function" && walk::is_string(value)) {
+      if (form.name.empty()) form.name = value;
+      return;
+    }
+    if ((key == "function" || key == "tool_call" || key == "function_call") && walk::is_object(value)) {
+      inner = value;
+      return;
+    }
+    if (key == "tool_calls" && walk::is_array(value)) {
+      form.list = value;
+      return;
+    }
+    for (const auto other : other_keys)
+      if (key == other) return;
+    form.more = true;
+  });
+  if (!inner.empty() && form.name.empty() && depth < 4) {
+    auto nested = form_of(inner, depth + 1);
+    if (nested.arguments.empty()) nested.arguments = form.arguments;
+    return nested;
+  }
+  return form;
+}
+
+// `json` itself, or what it was repaired to; "" when it cannot be read, and why.
+std::string readable(std::string_view json, bool& repaired, std::string& why) {
+  if (const auto value = raw_json::parse(json, max_argument_depth + 2)) return std::string(value->text());
+  auto text = repair_json(json.starts_with('[') ? "{\"v\":" + std::string(json) + "}" : std::string(json));
+  if (!text) {
+    why = text.error().message;
+    return {};
+  }
+  if (const auto value = raw_json::parse(text->text, max_argument_depth + 3); !value) {
+    why = value.error().message;
+    return {};
+  }
+  repaired = true;
+  if (log::enabled(log::level::info)) {
+    std::string all;
+    for (const auto what : text->repairs) all += (all.empty() ? "" : ", ") + std::string(what);
+    log::info("a tool call in a model's text was no JSON and was put right: " + all);
+  }
+  return json.starts_with('[') ? std::string(walk::find(text->text, "v")) : std::move(text->text);
+}
+
+void read_object(std::string_view object, const offered_tools& tools, bool repaired, int depth,
+                 std::vector<tool_call_block>& out) {
+  const auto form = form_of(object);
+  if (!form.list.empty() && form.name.empty() && depth < 4) {
+    walk::elements(form.list, [&](std::string_view one) { read_object(one, tools, repaired, depth + 1, out); });
+    return;
+  }
+  const auto written = walk::text(form.name);
+  if (trimmed(written).empty()) {
+    out.push_back(unreadable_call(object, "it has no \"name\""));
+    return;
+  }
+  if (form.arguments.empty() && form.more) {
+    out.push_back(unreadable_call(object, "it has no \"arguments\""));
+    out.back().name = tools.resolve(written);
+    return;
+  }
+  tool_call_block call;
+  call.name = tools.resolve(written);
+  call.repaired = repaired;
+  set_arguments(call, tools.find(written), form.arguments);
+  out.push_back(std::move(call));
+}
+
+}  // namespace
+
+tool_call_block unreadable_call(std::string_view written, std::string_view why) {
+  tool_call_block call;
+  call.name = nameless_call;
+  call.arguments_text = written;
+  call.problem = "The tool call could not be read (" + std::string(why) +
+                 "), so no tool was run. Write it again in exactly the form that you were told.";
+  return call;
+}
+
+void read_json_calls(std::string_view json, const offered_tools& tools, std::vector<tool_call_block>& out) {
+  bool repaired = false;
+  std::string why;
+  const auto text = readable(json, repaired, why);
+  if (text.empty()) {
+    out.push_back(unreadable_call(json, why));
+    return;
+  }
+  if (walk::is_object(text)) return read_object(text, tools, repaired, 0, out);
+  const auto before = out.size();
+  walk::elements(text, [&](std::string_view one) { read_object(one, tools, repaired, 0, out); });
+  if (out.size() == before) out.push_back(unreadable_call(json, "the list is empty"));
+}
+
+likeness likeness_of(std::string_view json, const offered_tools& tools) {
+  bool repaired = false;
+  std::string why;
+  const auto text = readable(json, repaired, why);
+  if (text.empty()) return {};
+  likeness found{true, true};
+  int many = 0;
+  const auto look = [&](std::string_view one) {
+    const auto form = form_of(one);
+    ++many;
+    found.named = found.named && walk::is_string(form.name) && tools.find(walk::text(form.name)) != nullptr;
+    found.with_arguments = found.with_arguments && !form.arguments.empty();
+  };
+  if (walk::is_object(text))
+    look(text);
+  else
+    walk::elements(text, look);
+  return many > 0 ? found : likeness{};
+}
+
+}  // namespace mcpbx::providers::text

@@ -1,0 +1,35 @@
+// From a whole text that stands where calls are expected to the calls it holds: JSON in the shapes that models use, and
+// Python's call syntax. What cannot be read becomes a call with `problem`, never one with other arguments.
+#pragma once
+#include "providers/text/tools.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::providers::text {
+
+/// What a call that has no readable name is called.
+inline constexpr std::string_view nameless_call = "unreadable";
+
+/// A call with nothing but a problem; `written` is what the model wrote.
+tool_call_block unreadable_call(std::string_view written, std::string_view why);
+
+/// Appends the calls in `json`, an object or list that may need repair: {name, arguments} and its relatives
+/// ("parameters", "args", "input"; {"function": {…}}, {"tool_calls": […]}).
+void read_json_calls(std::string_view json, const offered_tools& tools, std::vector<tool_call_block>& out);
+
+/// How much `json`, which has no mark around it, is a call: each object of it names an offered tool (`named`), and has
+/// a member for its arguments (`with_arguments`).
+struct likeness {
+  bool named = false, with_arguments = false;
+};
+likeness likeness_of(std::string_view json, const offered_tools& tools);
+
+/// Appends the calls in Python's syntax, `f(a=1)`, `f.call(a=1)` or a list of such. False, and nothing appended, when
+/// `text` is none.
+bool read_python_calls(std::string_view text, const offered_tools& tools, std::vector<tool_call_block>& out);
+/// Whether `text` is a list of such calls of offered tools only.
+bool is_python_calls(std::string_view text, const offered_tools& tools);
+
+}  // namespace mcpbx::providers::text

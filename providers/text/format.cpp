@@ -1,0 +1,263 @@
+// The formats: what each says to a model and how it writes calls and results.
+#include "providers/text/format.hpp"
+
+#include "providers/model/json_walk.hpp"
+#include "providers/text/words.hpp"
+
+#include <array>
+#include <utility>
+
+namespace mcpbx::providers::text {
+namespace {
+
+// The tools, one after another, in the order of the set: its bytes are the same in every round.
+std::string list_of(const tool_set& tools) {
+  std::string out = "# Tools\n\nThese tools are available. Use one when it helps to answer.\n";
+  for (const auto& tool : tools.tools) {
+    out += "\n## " + tool.name + "\n";
+    if (!tool.description.empty()) out += tool.description + "\n";
+    out += "Arguments (JSON Schema): ";
+    out += tool.schema.empty() ? std::string_view(R"({"type":"object","properties":{}})") : tool.schema.text();
+    out += '\n';
+  }
+  return out;
+}
+
+constexpr std::string_view rules =
+    "\nMake one call, then stop: write nothing behind it, and never invent a result. The result comes to you in the "
+    "next message; then make another call or answer. Use only the tools above, with arguments that fit their schemas. "
+    "When no tool is needed, answer in plain text without any of these marks.\n";
+
+// `text` in which `mark` does not occur any more, so that nothing inside can end what is around it.
+std::string without(std::string_view mark, std::string_view text) {
+  std::string out;
+  for (;;) {
+    const auto at = text.find(mark);
+    out += text.substr(0, at);
+    if (at == std::string_view::npos) return out;
+    (out += mark.front()) += '\\';
+    out += mark.substr(1);
+    text.remove_prefix(at + mark.size());
+  }
+}
+
+std::string_view arguments_of(const tool_call_block& call) {
+  return call.arguments ? call.arguments.text() : std::string_view("{}");
+}
+
+std::string json_call(const tool_call_block& call, std::string_view key) {
+  std::string out = "{\"name\": ";
+  append_quoted(out, call.name);
+  (((out += ", \"") += key) += "\": ") += arguments_of(call);
+  return out + "}";
+}
+
+class react final : public tool_format {
+  std::string_view name() const override { return "react"; }
+  std::string prompt(const tool_set& tools) const override {
+    return list_of(tools) +
+           "\n# How to use a tool\n\nTo use a tool, answer in exactly this form:\n\n"
+           "Thought: what you need to know and why\n"
+           "Action: the name of one tool\n"
+           "Action Input: its arguments as one JSON object\n\n"
+           "Then stop. The result comes to you in the next message as \"Observation: …\". Use one tool per answer, "
+           "write "
+           "nothing behind the Action Input, and never write an Observation yourself. Use only the tools above, with "
+           "arguments that fit their schemas.\n\n"
+           "When you know the answer, or need no tool, answer in exactly this form:\n\n"
+           "Thought: I know the answer\n"
+           "Final Answer: the answer for the user\n";
+  }
+  std::span<const std::string_view> stop_sequences() const override {
+    static constexpr std::array<std::string_view, 1> stops{"\nObservation:"};
+    return stops;
+  }
+  std::unique_ptr<text_parser> make_parser(const offered_tools& tools, parser_options options) const override {
+    return make_react_parser(tools, options);
+  }
+  std::string call(const tool_call_block& call) const override {
+    return "Action: " + call.name + "\nAction Input: " + std::string(arguments_of(call));
+  }
+  std::string result(std::string_view, std::string_view text) const override {
+    return "Observation: " + std::string(text);
+  }
+};
+
+class tagged : public tool_format {
+  std::span<const std::string_view> stop_sequences() const override { return {}; }
+  std::unique_ptr<text_parser> make_parser(const offered_tools& tools, parser_options options) const override {
+    return make_tagged_parser(tools, options);
+  }
+};
+
+class hermes final : public tagged {
+  std::string_view name() const override { return "hermes"; }
+  std::string prompt(const tool_set& tools) const override {
+    return list_of(tools) +
+           "\n# How to use a tool\n\nTo call a tool, write one JSON object with its name and its arguments between "
+           "these marks:\n\n<tool_call>\n{\"name\": \"the name of the tool\", \"arguments\": {…}}\n</tool_call>\n" +
+           std::string(rules);
+  }
+  std::string call(const tool_call_block& call) const override {
+    return "<tool_call>\n" + json_call(call, "arguments") + "\n</tool_call>";
+  }
+  std::string result(std::string_view, std::string_view text) const override {
+    return "<tool_response>\n" + without("</tool_response>", text) + "\n</tool_response>";
+  }
+};
+
+class qwen3_coder final : public tagged {
+  std::string_view name() const override { return "qwen3-coder"; }
+  std::string prompt(const tool_set& tools) const override {
+    return list_of(tools) +
+           "\n# How to use a tool\n\nTo call a tool, write its name and each of its arguments in exactly this form; a "
+           "value stands as it is, without quotes or escapes, and may have several lines:\n\n"
+           "<tool_call>\n<function=the name of the tool>\n<parameter=the name of an argument>\nits "
+           "value\n</parameter>\n"
+           "</function>\n</tool_call>\n" +
+           std::string(rules);
+  }
+  std::string call(const tool_call_block& call) const override {
+    std::string out = "<tool_call>\n<function=" + call.name + ">\n";
+    walk::members(arguments_of(call), [&](std::string_view key, std::string_view value) {
+      out += "<parameter=" + std::string(key) + ">\n" +
+             (walk::is_string(value) ? unescaped(value) : std::string(value)) + "\n</parameter>\n";
+    });
+    return out + "</function>\n</tool_call>";
+  }
+  std::string result(std::string_view, std::string_view text) const override {
+    return "<tool_response>\n" + without("</tool_response>", text) + "\n</tool_response>";
+  }
+};
+
+class llama3 final : public tagged {
+  std::string_view name() const override { return "llama3"; }
+  std::string prompt(const tool_set& tools) const override {
+    return list_of(tools) +
+           "\n# How to use a tool\n\nTo call a tool, answer with nothing but one JSON object in exactly this "
+           "form:\n\n{\"name\": \"the name of the tool\", \"parameters\": {…}}\n" +
+           std::string(rules);
+  }
+  std::string call(const tool_call_block& call) const override { return json_call(call, "parameters"); }
+  std::string result(std::string_view tool, std::string_view text) const override {
+    return "Result of " + std::string(tool) + ": {\"output\": " + quoted(text) + "}";
+  }
+};
+
+class mistral final : public tagged {
+  std::string_view name() const override { return "mistral"; }
+  std::string prompt(const tool_set& tools) const override {
+    return list_of(tools) +
+           "\n# How to use a tool\n\nTo call a tool, write a list with one JSON object behind this mark:\n\n"
+           "[TOOL_CALLS][{\"name\": \"the name of the tool\", \"arguments\": {…}}]\n" +
+           std::string(rules);
+  }
+  std::unique_ptr<text_parser> make_parser(const offered_tools& tools, parser_options options) const override {
+    options.bare_names = true;
+    return make_tagged_parser(tools, options);
+  }
+  std::string call(const tool_call_block& call) const override {
+    return "[TOOL_CALLS][" + json_call(call, "arguments") + "]";
+  }
+  std::string result(std::string_view, std::string_view text) const override {
+    return "[TOOL_RESULTS]{\"content\": " + quoted(without("[/TOOL_RESULTS]", text)) + "}[/TOOL_RESULTS]";
+  }
+};
+
+class xml final : public tagged {
+  std::string_view name() const override { return "xml"; }
+  std::string prompt(const tool_set& tools) const override {
+    return list_of(tools) +
+           "\n# How to use a tool\n\nTo call a tool, write its name and each of its arguments in exactly this form; in "
+           "values write &lt; for < and &amp; for &:\n\n<function_calls>\n<invoke name=\"the name of the tool\">\n"
+           "<parameter name=\"the name of an argument\">its value</parameter>\n</invoke>\n</function_calls>\n" +
+           std::string(rules);
+  }
+  std::string call(const tool_call_block& call) const override {
+    std::string out = "<function_calls>\n<invoke name=\"" + call.name + "\">\n";
+    walk::members(arguments_of(call), [&](std::string_view key, std::string_view value) {
+      out += "<parameter name=\"" + escaped(key) + "\">" +
+             escaped(walk::is_string(value) ? unescaped(value) : std::string(value)) + "</parameter>\n";
+    });
+    return out + "</invoke>\n</function_calls>";
+  }
+  std::string result(std::string_view tool, std::string_view text) const override {
+    return "<function_results>\n<result>\n<name>" + std::string(tool) + "</name>\n<output>" +
+           without("</function_results>", without("</output>", text)) + "</output>\n</result>\n</function_results>";
+  }
+  static std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+      if (c == '<')
+        out += "&lt;";
+      else if (c == '>')
+        out += "&gt;";
+      else if (c == '&')
+        out += "&amp;";
+      else if (c == '"')
+        out += "&quot;";
+      else
+        out += c;
+    }
+    return out;
+  }
+};
+
+const react react_format;
+const hermes hermes_format;
+const qwen3_coder qwen3_coder_format;
+const llama3 llama3_format;
+const mistral mistral_format;
+const xml xml_format;
+constexpr std::array<const tool_format*, 6> all_formats{&react_format,  &hermes_format,  &qwen3_coder_format,
+                                                        &llama3_format, &mistral_format, &xml_format};
+
+struct kept_text final : parse_sink {
+  std::string text;
+  void on_text(std::string_view delta) override { text += delta; }
+  void on_reasoning(std::string_view) override {}
+};
+
+}  // namespace
+
+std::string tool_format::sanitize(std::string_view text) const {
+  const auto parser = make_parser(offered_tools(), {});
+  kept_text kept;
+  parser->feed(text, kept);
+  parser->finish(kept);
+  return std::move(kept.text);
+}
+
+const tool_format* find_format(std::string_view name) {
+  for (const auto* one : all_formats)
+    if (one->name() == name) return one;
+  return nullptr;
+}
+
+std::span<const tool_format* const> formats() {
+  return all_formats;
+}
+
+const tool_format& format_of_model(std::string_view id) {
+  std::string word;
+  for (const char c : id)
+    if (c != ' ') word += lower(c);
+  const auto has = [&](std::string_view part) { return word.find(part) != std::string::npos; };
+  if (has("qwen3-coder") || has("qwen3coder")) return qwen3_coder_format;
+  if (has("hermes") || has("qwen") || has("qwq")) return hermes_format;
+  if (has("llama-3") || has("llama3") || has("llama-4") || has("llama4")) return llama3_format;
+  if (has("mistral") || has("mixtral") || has("ministral") || has("devstral") || has("magistral"))
+    return mistral_format;
+  return react_format;
+}
+
+const tool_format* format_of_calls(unsigned forms) {
+  if ((forms & form_tool_call) != 0) return &hermes_format;
+  if ((forms & form_function) != 0) return &qwen3_coder_format;
+  if ((forms & form_invoke) != 0) return &xml_format;
+  if ((forms & form_mistral) != 0) return &mistral_format;
+  if ((forms & (form_llama | form_bare)) != 0) return &llama3_format;
+  return (forms & form_react) != 0 ? &react_format : nullptr;
+}
+
+}  // namespace mcpbx::providers::text

@@ -1,0 +1,75 @@
+// The marks of the tagged forms, and the first look at JSON that has none.
+#pragma once
+#include "providers/text/tools.hpp"
+#include "providers/text/words.hpp"
+
+#include <array>
+#include <string_view>
+
+namespace mcpbx::providers::text {
+
+enum class mark_kind : unsigned char {
+  tag,        ///< calls as JSON or markup follow
+  list,       ///< calls as <invoke> follow
+  markup,     ///< a call itself
+  python,     ///< <|python_tag|>
+  think,      ///< reasoning follows
+  end_think,  ///< reasoning came before
+  role,       ///< a control token with the name of a role behind it
+  control,    ///< another control token
+  result      ///< an invented result of a tool, behind a call
+};
+struct mark {
+  std::string_view text;
+  mark_kind kind;
+};
+
+/// Marks that begin with an angle bracket. None is the beginning of another.
+inline constexpr std::array<mark, 29> angle_marks{{
+    {"<tool_call>", mark_kind::tag},
+    {"<tool_calls>", mark_kind::tag},
+    {"<toolcall>", mark_kind::tag},
+    {"<function_call>", mark_kind::tag},
+    {"<function_calls>", mark_kind::list},
+    {"<function=", mark_kind::markup},
+    {"<function name=", mark_kind::markup},
+    {"<invoke ", mark_kind::markup},
+    {"<|python_tag|>", mark_kind::python},
+    {"<think>", mark_kind::think},
+    {"</think>", mark_kind::end_think},
+    {"<|start_header_id|>", mark_kind::role},
+    {"<|im_start|>", mark_kind::role},
+    {"<|end_header_id|>", mark_kind::control},
+    {"<|im_end|>", mark_kind::control},
+    {"<|eot_id|>", mark_kind::control},
+    {"<|eom_id|>", mark_kind::control},
+    {"<|eot|>", mark_kind::control},
+    {"<|eom|>", mark_kind::control},
+    {"<|begin_of_text|>", mark_kind::control},
+    {"<|end_of_text|>", mark_kind::control},
+    {"<|endoftext|>", mark_kind::control},
+    {"<|end|>", mark_kind::control},
+    {"<s>", mark_kind::control},
+    {"</s>", mark_kind::control},
+    {"<end_of_turn>", mark_kind::control},
+    {"<tool_response>", mark_kind::result},
+    {"<function_results>", mark_kind::result},
+    {"<tool_result>", mark_kind::result},
+}};
+inline constexpr std::string_view end_header = "<|end_header_id|>", fence_mark = "```",
+                                  tool_calls_mark = "[TOOL_CALLS]", tool_results_mark = "[TOOL_RESULTS]",
+                                  arguments_mark = "[ARGS]", call_id_mark = "[CALL_ID]";
+/// What may close a call; behind one it says nothing.
+inline constexpr std::array<std::string_view, 10> closing_marks{
+    "</tool_call>", "</tool_calls>", "</toolcall>", "</function_call>", "</function_calls>",
+    "</function>",  "</invoke>",     "<function>",  "[/TOOL_CALLS]",    "[/ARGS]"};
+
+/// Whether text that begins with `{` or `[` may be a call, as far as it has come.
+struct untagged_guess {
+  match is = match::no;  ///< yes: read on to its end and judge then
+  bool named = false;    ///< an offered tool is named already
+  bool python = false;   ///< a list of calls as Python writes them
+};
+untagged_guess guess_untagged(std::string_view text, const offered_tools& tools, bool at_line_start);
+
+}  // namespace mcpbx::providers::text

@@ -1,0 +1,359 @@
+// A value may hold markup of its own, so a closing mark counts only where what follows it can follow it: the next
+// parameter or the end of the call.
+#include "providers/text/markup_call.hpp"
+
+#include "providers/text/words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace mcpbx::providers::text {
+namespace {
+
+using outcome = markup_call::outcome;
+constexpr auto npos = std::string_view::npos;
+constexpr std::size_t max_tag = 512;        // bytes of an opening mark
+constexpr std::size_t max_lookahead = 256;  // blanks behind a closing mark that are waited for
+constexpr std::array<std::string_view, 2> call_ends{"</function>", "</invoke>"};
+
+match begins_any(std::string_view s, std::initializer_list<std::string_view> marks) {
+  auto found = match::no;
+  for (const auto mark : marks) {
+    const auto one = begins(s, mark);
+    if (one == match::yes) return one;
+    if (one == match::maybe) found = one;
+  }
+  return found;
+}
+
+// The end of the tag that begins at `at`: the position behind its '>', npos when it has not come.
+std::size_t tag_end(std::string_view in, std::size_t at) {
+  char quote = 0;
+  for (auto i = at; i < std::min(in.size(), at + max_tag); ++i) {
+    const char c = in[i];
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '>') {
+      return i + 1;
+    }
+  }
+  return npos;
+}
+
+// name="…" of a tag.
+std::string name_attribute(std::string_view tag) {
+  for (std::size_t at = 0; (at = tag.find("name", at)) != npos; at += 4) {
+    if (at > 0 && !is_blank(tag[at - 1])) continue;
+    auto i = skip_blanks(tag, at + 4);
+    if (i >= tag.size() || tag[i] != '=') continue;
+    i = skip_blanks(tag, i + 1);
+    if (i >= tag.size() || (tag[i] != '"' && tag[i] != '\'')) continue;
+    const auto end = tag.find(tag[i], i + 1);
+    if (end != npos) return std::string(tag.substr(i + 1, end - i - 1));
+  }
+  return {};
+}
+
+void append_utf8(std::string& out, unsigned long code) {
+  const auto byte = [&](unsigned long b) { out += static_cast<char>(b); };
+  if (code < 0x80) {
+    byte(code);
+  } else if (code < 0x800) {
+    byte(0xC0 | code >> 6);
+    byte(0x80 | (code & 0x3F));
+  } else if (code < 0x10000) {
+    byte(0xE0 | code >> 12);
+    byte(0x80 | (code >> 6 & 0x3F));
+    byte(0x80 | (code & 0x3F));
+  } else {
+    byte(0xF0 | code >> 18);
+    byte(0x80 | (code >> 12 & 0x3F));
+    byte(0x80 | (code >> 6 & 0x3F));
+    byte(0x80 | (code & 0x3F));
+  }
+}
+
+// The five entities of XML and numeric ones; everything else stays as it is.
+void append_decoded(std::string& out, std::string_view text) {
+  struct entity {
+    std::string_view name;
+    char means;
+  };
+  static constexpr std::array<entity, 5> known{
+      {{"lt;", '<'}, {"gt;", '>'}, {"amp;", '&'}, {"quot;", '"'}, {"apos;", '\''}}};
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '&') {
+      out += text[i];
+      continue;
+    }
+    const auto rest = text.substr(i + 1);
+    const auto* found = std::ranges::find_if(known, [&](const entity& e) { return rest.starts_with(e.name); });
+    if (found != known.end()) {
+      out += found->means;
+      i += found->name.size();
+      continue;
+    }
+    if (rest.starts_with('#')) {
+      const bool hex = rest.size() > 1 && (rest[1] == 'x' || rest[1] == 'X');
+      const char* const from = rest.data() + (hex ? 2 : 1);
+      const char* const to = rest.data() + rest.size();
+      unsigned long code = 0;
+      const auto [end, ec] = std::from_chars(std::min(from, to), to, code, hex ? 16 : 10);
+      const bool good = ec == std::errc() && end != to && *end == ';' && code > 0 && code <= 0x10FFFF &&
+                        (code < 0xD800 || code > 0xDFFF);
+      if (good) {
+        append_utf8(out, code);
+        i += static_cast<std::size_t>(end - rest.data()) + 1;
+        continue;
+      }
+    }
+    out += '&';
+  }
+}
+
+}  // namespace
+
+markup_call::outcome markup_call::advance(std::string_view in, bool last) {
+  for (auto now = outcome::again;;) {
+    switch (part_) {
+      case part::head:
+        now = head(in);
+        break;
+      case part::first:
+        now = first(in, last);
+        break;
+      case part::json:
+        scan_ += brackets_.feed(in.substr(scan_));
+        at_ = scan_;
+        return brackets_.closed() ? outcome::complete : outcome::more;
+      case part::value:
+        now = value(in, last);
+        break;
+      case part::between:
+        now = between(in, last);
+        break;
+    }
+    if (now != outcome::again) return now;
+  }
+}
+
+markup_call::outcome markup_call::head(std::string_view in) {
+  constexpr std::string_view function = "<function=";
+  if (in.starts_with(function)) {
+    const auto end = in.find_first_of(">{<\n", function.size());
+    if (end == npos) return in.size() > max_tag ? outcome::none : outcome::more;
+    if (in[end] == '<' || in[end] == '\n') return outcome::none;
+    name_ = cleaned_name(in.substr(function.size(), end - function.size()));
+    at_ = in[end] == '>' ? end + 1 : end;
+  } else {
+    const auto end = tag_end(in, 0);
+    if (end == npos) return in.size() >= max_tag ? outcome::none : outcome::more;
+    xml_ = true;
+    name_ = name_attribute(in.substr(0, end));
+    at_ = end;
+    if (!name_.empty() && in.substr(0, end).ends_with("/>")) return outcome::complete;
+  }
+  if (name_.empty() || name_.size() > 128) return outcome::none;
+  part_ = part::first;
+  return outcome::again;
+}
+
+markup_call::outcome markup_call::first(std::string_view in, bool last) {
+  const auto at = at_ = skip_blanks(in, at_);
+  if (at == in.size()) return outcome::more;
+  const auto rest = in.substr(at);
+  if (rest.starts_with('{')) {
+    begin_ = scan_ = at;
+    part_ = part::json;
+    return outcome::again;
+  }
+  auto found = begins_any(rest, {"<parameter=", "<parameter "});
+  if (found == match::yes) {
+    at_ = at;
+    part_ = part::between;
+    return outcome::again;
+  }
+  for (const auto mark : call_ends) {
+    const auto one = begins(rest, mark);
+    if (one == match::yes) {
+      at_ = at + mark.size();
+      return outcome::complete;
+    }
+    if (one == match::maybe) found = one;
+  }
+  return found == match::maybe && !last ? outcome::more : outcome::none;
+}
+
+markup_call::outcome markup_call::parameter(std::string_view in, std::size_t at, std::string& key, std::size_t& begin) {
+  const auto rest = in.substr(at);
+  if (rest.starts_with("<parameter=")) {
+    const auto end = rest.find_first_of(">\n", 11);
+    if (end == npos) return rest.size() > max_tag ? outcome::none : outcome::more;
+    if (rest[end] == '\n') return outcome::none;
+    key = cleaned_name(rest.substr(11, end - 11));
+    begin = at + end + 1;
+  } else {
+    const auto end = tag_end(rest, 0);
+    if (end == npos) return rest.size() >= max_tag ? outcome::none : outcome::more;
+    key = name_attribute(rest.substr(0, end));
+    begin = at + end;
+  }
+  return key.empty() ? outcome::none : outcome::complete;
+}
+
+markup_call::outcome markup_call::between(std::string_view in, bool last) {
+  const auto at = at_ = skip_blanks(in, at_);
+  if (at == in.size()) return outcome::more;
+  const auto rest = in.substr(at);
+  auto found = begins_any(rest, {"<parameter=", "<parameter "});
+  if (found == match::yes) {
+    const auto opened = parameter(in, at, key_, begin_);
+    if (opened == outcome::more) return outcome::more;
+    if (opened == outcome::complete) {
+      scan_ = begin_;
+      part_ = part::value;
+      return outcome::again;
+    }
+    broken_ = "a parameter has no name";
+    at_ = at + 1;
+  }
+  for (const auto mark : call_ends) {
+    const auto one = begins(rest, mark);
+    if (one == match::yes) {
+      at_ = at + mark.size();
+      return outcome::complete;
+    }
+    if (one == match::maybe) found = one;
+  }
+  // The call's own end may be lost before that of what is around it.
+  const auto around = begins_any(rest, {"</tool_call>", "</function_calls>"});
+  if (around == match::yes) {
+    at_ = at;
+    return outcome::complete;
+  }
+  if ((found == match::maybe || around == match::maybe) && !last) return outcome::more;
+  if (broken_.empty()) broken_ = "something stands between its parameters";
+  const auto next = in.find('<', at + 1);
+  at_ = next == npos ? in.size() : next;
+  return next == npos ? outcome::more : outcome::again;
+}
+
+bool markup_call::given(std::string_view key) const {
+  return key == key_ || std::ranges::any_of(arguments_, [&](const auto& a) { return a.name == key; });
+}
+
+void markup_call::close(std::string_view in, std::size_t end, std::size_t next) {
+  arguments_.push_back({key_, decoded(in.substr(begin_, end - begin_))});
+  key_.clear();
+  at_ = next;
+  part_ = part::between;
+}
+
+markup_call::outcome markup_call::value(std::string_view in, bool last) {
+  constexpr std::string_view open_cdata = "<![CDATA[", close_value = "</parameter>";
+  for (;;) {
+    if (cdata_) {
+      const auto end = in.find("]]>", scan_);
+      if (end == npos) {
+        scan_ = std::max(scan_, in.size() < 2 ? 0 : in.size() - 2);
+        return outcome::more;
+      }
+      cdata_ = false;
+      scan_ = end + 3;
+    }
+    scan_ = std::min(in.find('<', scan_), in.size());
+    if (scan_ == in.size()) return outcome::more;
+    const auto rest = in.substr(scan_);
+    bool maybe = false;
+    const auto is = [&](match m) {
+      maybe = maybe || m == match::maybe;
+      return m == match::yes;
+    };
+    if (xml_ && is(begins(rest, open_cdata))) {
+      cdata_ = true;
+      scan_ += open_cdata.size();
+      continue;
+    }
+    if (is(begins(rest, close_value))) {
+      const auto next = skip_blanks(rest, close_value.size());
+      const bool blanks_only = next == rest.size();
+      if (blanks_only && !last && next < close_value.size() + max_lookahead) return outcome::more;
+      if (blanks_only || is(begins_any(rest.substr(next), {"<parameter=", "<parameter ", "</function>", "</invoke>",
+                                                           "</tool_call>", "</function_calls>"}))) {
+        close(in, scan_, scan_ + close_value.size());
+        return outcome::again;
+      }
+    } else if (is(begins_any(rest, {"<parameter=", "<parameter "}))) {
+      // The end of this value was lost, if that is a parameter that is still missing.
+      std::string key;
+      std::size_t begin = 0;
+      const bool line = scan_ > begin_ && in[scan_ - 1] == '\n';
+      const auto opened = line ? parameter(in, scan_, key, begin) : outcome::none;
+      if (opened == outcome::more && !last) return outcome::more;
+      if (opened == outcome::complete && !given(key) && has_property(tools_->find(name_), key)) {
+        close(in, scan_, scan_);
+        return outcome::again;
+      }
+    } else {
+      for (const auto mark : call_ends)
+        if (is(begins(rest, mark))) {
+          const auto next = skip_blanks(rest, mark.size());
+          const bool blanks_only = next == rest.size();
+          if (blanks_only && !last && next < mark.size() + max_lookahead) return outcome::more;
+          if (blanks_only || is(begins_any(rest.substr(next), {"</tool_call>", "</function_calls>", "<tool_call>",
+                                                               "<function=", "<invoke "}))) {
+            close(in, scan_, scan_);
+            return outcome::again;
+          }
+        }
+    }
+    if (maybe && !last) return outcome::more;
+    ++scan_;
+  }
+}
+
+std::string markup_call::decoded(std::string_view text) const {
+  if (!xml_) {
+    // One line break at each end belongs to the form.
+    if (text.starts_with("\r\n"))
+      text.remove_prefix(2);
+    else if (text.starts_with('\n'))
+      text.remove_prefix(1);
+    if (text.ends_with("\r\n"))
+      text.remove_suffix(2);
+    else if (text.ends_with('\n'))
+      text.remove_suffix(1);
+    return std::string(text);
+  }
+  std::string out;
+  for (;;) {
+    const auto open = text.find("<![CDATA[");
+    append_decoded(out, text.substr(0, open));
+    if (open == npos) return out;
+    text.remove_prefix(open + 9);
+    const auto end = std::min(text.find("]]>"), text.size());
+    out += text.substr(0, end);
+    text.remove_prefix(std::min(end + 3, text.size()));
+  }
+}
+
+tool_call_block markup_call::call(std::string_view in) const {
+  tool_call_block made;
+  if (!broken_.empty()) {
+    made = unreadable_call({}, broken_);
+    made.name = tools_->resolve(name_);
+    return made;
+  }
+  made.name = tools_->resolve(name_);
+  const auto* tool = tools_->find(name_);
+  if (part_ == part::json)
+    set_arguments(made, tool, in.substr(begin_, at_ - begin_));
+  else
+    set_untyped(made, tool, arguments_);
+  return made;
+}
+
+}  // namespace mcpbx::providers::text

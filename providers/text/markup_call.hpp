@@ -1,0 +1,49 @@
+// A call written as markup, read while it arrives: <function=NAME><parameter=K>V</parameter></function> (Qwen3-coder),
+// <function=NAME>{json}</function> (Llama 3.1) and <invoke name="NAME"><parameter name="K">V</parameter></invoke>.
+#pragma once
+#include "providers/text/brackets.hpp"
+#include "providers/text/calls.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::providers::text {
+
+class markup_call {
+ public:
+  explicit markup_call(const offered_tools* tools = nullptr) : tools_(tools) {}
+
+  enum class outcome : unsigned char { more, again, complete, none };  // none: it is no call but text
+  /// `in` begins with the opening mark and is the same text as before, or more of it; `last`: no more will come.
+  /// Never gives `again`.
+  outcome advance(std::string_view in, bool last);
+  /// Bytes of the complete call.
+  std::size_t end() const { return at_; }
+  /// The complete call; `in` as above.
+  tool_call_block call(std::string_view in) const;
+  bool is_invoke() const { return xml_; }
+
+ private:
+  enum class part : unsigned char { head, first, json, value, between };
+  outcome head(std::string_view in);
+  outcome first(std::string_view in, bool last);
+  outcome value(std::string_view in, bool last);
+  outcome between(std::string_view in, bool last);
+  /// A <parameter…> mark at `at`; sets `key` and `begin` behind it.
+  static outcome parameter(std::string_view in, std::size_t at, std::string& key, std::size_t& begin);
+  void close(std::string_view in, std::size_t end, std::size_t next);
+  bool given(std::string_view key) const;
+  std::string decoded(std::string_view text) const;
+
+  const offered_tools* tools_;
+  part part_ = part::head;
+  bool xml_ = false, cdata_ = false;
+  std::size_t at_ = 0, begin_ = 0, scan_ = 0;  // begin_: of the value or the JSON
+  std::string name_, key_, broken_;
+  std::vector<untyped_argument> arguments_;
+  bracket_scanner brackets_;
+};
+
+}  // namespace mcpbx::providers::text

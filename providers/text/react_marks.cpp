@@ -1,0 +1,90 @@
+// A line is looked at byte by byte; as long as it ends in the middle of a mark the answer is "maybe".
+#include "providers/text/react_marks.hpp"
+
+#include <array>
+
+namespace mcpbx::providers::text {
+namespace {
+
+constexpr std::size_t max_blanks = 32, max_mark = 160;
+
+struct named_mark {
+  std::string_view words;  // "_" is any run of blanks, hyphens or underscores, also none
+  react_mark mark;
+};
+constexpr std::array<named_mark, 5> marks{{{"action_input", react_mark::input},
+                                           {"action", react_mark::action},
+                                           {"thought", react_mark::thought},
+                                           {"observation", react_mark::observation},
+                                           {"final_answer", react_mark::answer}}};
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (static_cast<unsigned char>(c) & 0x80U) != 0;
+}
+
+// The position behind `words`, npos when they are not there, text.size() + 1 when the text ends before them.
+std::size_t after_words(std::string_view text, std::size_t at, std::string_view words) {
+  for (const char w : words) {
+    if (w == '_') {
+      while (at < text.size() && (text[at] == ' ' || text[at] == '_' || text[at] == '-')) ++at;
+      continue;
+    }
+    if (at >= text.size()) return text.size() + 1;
+    if (lower(text[at]) != w) return std::string_view::npos;
+    ++at;
+  }
+  return at;
+}
+
+react_match match_one(std::string_view line, std::size_t at, const named_mark& m, bool last, bool observation_alone) {
+  constexpr react_match no, maybe{match::maybe};
+  const react_match undecided = last ? no : maybe;
+  at = after_words(line, at, m.words);
+  if (at == std::string_view::npos) return no;
+  if (at > line.size()) return undecided;
+  if (m.mark == react_mark::observation && observation_alone) {
+    if (at == line.size()) return last ? react_match{match::yes, m.mark, at} : maybe;
+    if (!is_letter(line[at])) return {match::yes, m.mark, at};
+    return no;
+  }
+  // " 1", then bold marks, then a colon, then bold marks.
+  const auto limit = at + max_blanks;
+  while (at < line.size() &&
+         (line[at] == ' ' || line[at] == '*' || line[at] == '_' || (line[at] >= '0' && line[at] <= '9')))
+    ++at;
+  if (at > limit) return no;
+  if (at == line.size()) return undecided;
+  constexpr std::string_view wide = "\xEF\xBC\x9A";
+  if (line[at] == ':') {
+    ++at;
+  } else {
+    const auto colon = begins(line.substr(at), wide);
+    if (colon == match::maybe) return undecided;
+    if (colon == match::no) return no;
+    at += wide.size();
+  }
+  while (at < line.size() && line[at] == '*') ++at;
+  if (at == line.size() && !last) return maybe;
+  return {match::yes, m.mark, at};
+}
+
+}  // namespace
+
+react_match match_react_mark(std::string_view line, bool last, bool observation_alone) {
+  std::size_t at = 0;
+  while (at < line.size() &&
+         (line[at] == ' ' || line[at] == '\t' || line[at] == '*' || line[at] == '#' || line[at] == '_'))
+    ++at;
+  if (at > max_blanks) return {};
+  if (at == line.size()) return {last ? match::no : match::maybe};
+  bool maybe = false;
+  for (const auto& m : marks) {
+    const auto found = match_one(line, at, m, last, observation_alone);
+    if (found.is == match::yes) return found;
+    maybe = maybe || found.is == match::maybe;
+  }
+  // No mark is longer, however it is spaced.
+  return {maybe && line.size() < max_mark ? match::maybe : match::no};
+}
+
+}  // namespace mcpbx::providers::text

@@ -1,0 +1,57 @@
+// The state machine behind make_react_parser(): marks stand at the beginning of a line.
+#pragma once
+#include "providers/text/brackets.hpp"
+#include "providers/text/parser.hpp"
+#include "providers/text/react_marks.hpp"
+#include "providers/text/tagged_parser.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace mcpbx::providers::text {
+
+class react_parser final : public text_parser {
+ public:
+  react_parser(offered_tools tools, parser_options options);
+  void feed(std::string_view bytes, parse_sink& sink) override;
+  parsed_reply finish(parse_sink& sink) override;
+  bool stopped() const override { return stopped_; }
+  std::size_t counted() const override { return counted_; }
+
+ private:
+  enum class state : unsigned char { before, thinking, thought, action, input, answer, over };
+  /// What of an action or of its input is being read.
+  enum class inside : unsigned char { start, words, brackets, string, done };
+
+  bool step(bool last, parse_sink& sink);
+  bool at_line_start(bool last, parse_sink& sink);
+  void take_mark(react_mark mark, std::size_t size, parse_sink& sink);
+  /// Gives how many bytes were taken.
+  std::size_t take_text(std::string_view text, parse_sink& sink);
+  std::size_t take_action(std::string_view text);
+  std::size_t take_input(std::string_view text);
+  void think(std::string_view text, parse_sink& sink);
+  void over(std::size_t before);
+  void end_call(parse_sink& sink);
+  tool_call_block read_call() const;
+  bool looks_for_marks() const;
+  bool no_action() const;
+  bool cut() const { return inside_ == inside::brackets || inside_ == inside::string; }
+  std::string_view from(std::size_t at) const { return std::string_view(held_).substr(at); }
+
+  offered_tools tools_;
+  parser_options options_;
+  state state_ = state::before;
+  inside inside_ = inside::start;
+  std::string held_;
+  std::size_t at_ = 0, fed_ = 0, counted_ = 0;
+  bool line_start_ = true, stopped_ = false, marked_ = false, escaped_ = false, answering_ = false;
+  bracket_scanner brackets_;
+  std::string before_;                    // text before any mark
+  std::string thought_, action_, input_;  // as written
+  std::size_t open_ = 0;                  // where the brackets of action_ begin
+  tagged_parser answer_, thoughts_, whole_;
+  parsed_reply reply_;
+};
+
+}  // namespace mcpbx::providers::text

@@ -1,0 +1,300 @@
+// Behind an opening mark. Until a call has really begun, the mark may turn out to be text.
+#include "providers/text/marks.hpp"
+#include "providers/text/tagged_parser.hpp"
+#include "providers/text/words.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::providers::text {
+namespace {
+
+constexpr std::size_t max_held = 512;  // bytes behind a mark that may still turn out to be text
+
+}  // namespace
+
+void tagged_parser::begin_json(std::size_t at, std::size_t brackets_at, use as) {
+  begin_ = at;
+  scan_ = brackets_at;
+  use_ = as;
+  brackets_.reset();
+  state_ = state::json;
+}
+
+bool tagged_parser::in_opened(bool last, parse_sink& sink) {
+  const auto at = at_ = skip_blanks(held_, at_);
+  const auto rest = from(at);
+  if (rest.empty()) return false;
+  if (rest.front() == '{' || rest.front() == '[') {
+    in_tag_ = true;
+    begin_json(at, at, use::calls);
+    return true;
+  }
+  if (rest.front() == '<') {
+    bool maybe = false;
+    for (const auto& mark : angle_marks) {
+      if (mark.kind != mark_kind::markup) continue;
+      const auto found = begins(rest, mark.text);
+      maybe = maybe || found == match::maybe;
+      if (found != match::yes) continue;
+      if (form_ == form_tool_call) form_ = form_function;
+      at_ = begin_ = at;
+      markup_ = markup_call(&tools_);
+      state_ = state::markup;
+      return true;
+    }
+    if (maybe && !last) return false;
+  } else if (rest.front() == '`') {
+    const auto found = begins(rest, fence_mark);
+    if (found == match::maybe && !last) return false;
+    if (found == match::yes) {
+      auto end = fence_mark.size();
+      while (end < rest.size() && is_name_char(rest[end]) && end < 24) ++end;
+      if (end == rest.size()) return false;
+      at_ = at + end;
+      fenced_ = true;
+      return true;
+    }
+  }
+  release(at, sink);
+  return true;
+}
+
+bool tagged_parser::in_python(bool last) {
+  const auto at = at_ = skip_blanks(held_, at_);
+  const auto rest = from(at);
+  if (rest.empty()) return false;
+  if (rest.front() == '{' || rest.front() == '[') {
+    begin_json(at, at, use::calls);
+    return true;
+  }
+  std::size_t end = 0;
+  while (end < rest.size() && is_name_char(rest[end])) ++end;
+  if (end == rest.size() && end <= 128 && !last) return false;
+  if (end > 0 && end < rest.size() && rest[end] == '(') {
+    begin_json(at, at + end, use::python);
+    return true;
+  }
+  // A program, or just words: the mark is nothing for people.
+  state_ = state::text;
+  at_ = at;
+  return true;
+}
+
+bool tagged_parser::in_mistral(parse_sink& sink) {
+  const auto at = at_ = skip_blanks(held_, at_);
+  const auto rest = from(at);
+  if (rest.empty()) return false;
+  if (rest.front() == '{' || rest.front() == '[') {
+    begin_json(at, at, use::calls);
+    return true;
+  }
+  // NAME, perhaps [CALL_ID]ID, perhaps [ARGS], then an object.
+  std::size_t end = 0;
+  while (end < rest.size() && is_name_char(rest[end])) ++end;
+  const auto name = rest.substr(0, end);
+  if (!name.empty() && end <= 128) {
+    if (begins(rest.substr(end), call_id_mark) == match::yes) {
+      end += call_id_mark.size();
+      while (end < rest.size() && is_name_char(rest[end])) ++end;
+    }
+    const bool marked = begins(rest.substr(end), arguments_mark) == match::yes;
+    if (marked) end += arguments_mark.size();
+    end = skip_blanks(rest, end);
+    const auto next = rest.substr(end);
+    if (next.starts_with('{')) {
+      name_ = name;
+      begin_json(at + end, at + end, use::arguments);
+      return true;
+    }
+    const bool maybe =
+        next.empty() ||
+        (!marked && (begins(next, arguments_mark) == match::maybe || begins(next, call_id_mark) == match::maybe));
+    if (maybe && end < max_held) return false;
+  }
+  release(at, sink);
+  return true;
+}
+
+bool tagged_parser::in_markup(bool last, parse_sink& sink) {
+  const auto whole = from(begin_);
+  switch (markup_.advance(whole, last)) {
+    case markup_call::outcome::none:
+      // The next mark may begin right behind this one.
+      release(begin_ + 1, sink);
+      return true;
+    case markup_call::outcome::complete: {
+      call_found();
+      auto call = markup_.call(whole);
+      at_ = begin_ + markup_.end();
+      in_tag_ = mark_ != begin_;
+      extra_ = false;
+      state_ = state::after;
+      std::vector<tool_call_block> one;
+      one.push_back(std::move(call));
+      take(std::move(one), sink);
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+bool tagged_parser::in_json(parse_sink& sink) {
+  scan_ += brackets_.feed(from(scan_));
+  if (!brackets_.closed()) return false;
+  at_ = scan_;
+  state_ = state::after;
+  end_json(sink);
+  return true;
+}
+
+void tagged_parser::end_json(parse_sink& sink) {
+  const std::string text(std::string_view(held_).substr(begin_, scan_ - begin_));
+  std::vector<tool_call_block> calls;
+  extra_ = true;
+  switch (use_) {
+    case use::calls:
+      if (!text.starts_with('[') || !read_python_calls(text, tools_, calls)) read_json_calls(text, tools_, calls);
+      break;
+    case use::python:
+      if (!read_python_calls(text, tools_, calls))
+        calls.push_back(unreadable_call(text, "it is no call with literals"));
+      break;
+    case use::arguments: {
+      tool_call_block call;
+      call.name = tools_.resolve(name_);
+      set_arguments(call, tools_.find(name_), text);
+      calls.push_back(std::move(call));
+      break;
+    }
+    case use::untagged: {
+      if (form_ == form_llama) {
+        if (is_python_calls(text, tools_)) read_python_calls(text, tools_, calls);
+        break;
+      }
+      const auto like = likeness_of(text, tools_);
+      if (like.named) read_json_calls(text, tools_, calls);
+      if (like.named && !like.with_arguments && !calls.empty()) {
+        // A call only if nothing else is said.
+        state_ = state::text;
+        const bool first = !shown_ && !any_calls();
+        if (first && pending_fence_ == std::string::npos) {
+          alone_ = std::move(calls);
+          pending_ += text;
+          return;
+        }
+        calls.clear();
+      }
+      break;
+    }
+  }
+  if (use_ == use::untagged && calls.empty()) {
+    state_ = state::text;
+    visible(text, sink);
+    return;
+  }
+  call_found();
+  take(std::move(calls), sink);
+}
+
+void tagged_parser::spoil(parse_sink& sink, std::string_view why) {
+  const std::string text(std::string_view(held_).substr(begin_, scan_ - begin_));
+  reply_.calls.resize(std::min(object_first_, reply_.calls.size()));
+  state_ = state::spoiled;
+  std::vector<tool_call_block> one;
+  one.push_back(unreadable_call(text, why));
+  take(std::move(one), sink);
+}
+
+bool tagged_parser::in_after(bool last, parse_sink& sink) {
+  const auto at = skip_blanks(held_, at_);
+  gap_ = gap_ || at != at_;
+  at_ = at;
+  const auto rest = from(at);
+  if (rest.empty()) return false;
+  const char c = rest.front();
+  const bool brackets = form_ != form_function && form_ != form_invoke;
+  if (in_tag_ && (c == '{' || c == '[') && brackets) {
+    begin_json(at, at, use::calls);
+    return true;
+  }
+  if ((c == '}' || c == ']') && extra_) {
+    extra_ = false;
+    at_ = at + 1;
+    return true;
+  }
+  if (c == ';' && brackets) {
+    at_ = at + 1;
+    return true;
+  }
+  if (in_tag_ && brackets && (c == ',' || c == ':' || c == '"')) {
+    const auto next = skip_blanks(rest, 1);
+    if (c == ',' && next == rest.size() && !last) return false;
+    if (c == ',' && (next == rest.size() || rest[next] == '{')) {
+      at_ = at + next;
+      return true;
+    }
+    at_ = at;
+    spoil(sink, "something follows the end of its object");
+    return true;
+  }
+  if (c == '`' && (fenced_ || in_tag_)) {
+    const auto found = begins(rest, fence_mark);
+    if (found == match::maybe && !last) return false;
+    if (found == match::yes) {
+      fenced_ = false;
+      at_ = at + fence_mark.size();
+      return true;
+    }
+  }
+  bool maybe = false;
+  for (const auto mark : closing_marks) {
+    const auto found = begins(rest, mark);
+    maybe = maybe || found == match::maybe;
+    if (found != match::yes) continue;
+    in_tag_ = in_tag_ && mark != "</tool_call>" && mark != "</function_calls>" && mark != "</tool_calls>";
+    extra_ = false;
+    at_ = at + mark.size();
+    return true;
+  }
+  if (maybe && !last) return false;
+  if (maybe && last && rest.size() > 1) {
+    // The closing mark itself was cut off.
+    at_ = held_.size();
+    return false;
+  }
+  if (form_ == form_mistral && is_name_char(c)) {
+    // Further calls may come without the mark.
+    std::size_t end = 0;
+    while (end < rest.size() && is_name_char(rest[end]) && end <= 128) ++end;
+    const auto found = begins(rest.substr(end), arguments_mark);
+    if ((end == rest.size() || found == match::maybe) && !last) return false;
+    if (found == match::yes) {
+      mark_ = at_ = at;
+      state_ = state::mistral;
+      return true;
+    }
+  }
+  // Words behind the object, in its tag, are nothing that people are meant to see; the tag ends here all the same.
+  in_tag_ = false;
+  state_ = state::text;
+  if (std::exchange(gap_, false) && pending_blanks_.empty()) visible("\n", sink);
+  return true;
+}
+
+bool tagged_parser::in_spoiled(bool last) {
+  const auto rest = from(at_);
+  const auto end = rest.find("</tool_call>");
+  if (end == std::string_view::npos) {
+    const auto keep = last ? 0 : std::min<std::size_t>(rest.size(), 11);
+    at_ = held_.size() - keep;
+    return false;
+  }
+  at_ += end + 12;
+  in_tag_ = false;
+  state_ = state::text;
+  return true;
+}
+
+}  // namespace mcpbx::providers::text

@@ -1,0 +1,410 @@
+// Text and what may begin in it. What happens behind an opening mark is in tagged_bodies.cpp.
+#include "providers/text/tagged_parser.hpp"
+
+#include "providers/text/marks.hpp"
+#include "providers/text/words.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::providers::text {
+namespace {
+
+constexpr auto npos = std::string_view::npos;
+
+}  // namespace
+
+std::unique_ptr<text_parser> make_tagged_parser(const offered_tools& tools, parser_options options) {
+  return std::make_unique<tagged_parser>(tools, options);
+}
+
+tagged_parser::tagged_parser(offered_tools tools, parser_options options)
+    : tools_(std::move(tools)), options_(options), markup_(&tools_) {}
+
+void tagged_parser::feed(std::string_view bytes, parse_sink& sink) {
+  if (state_ == state::dropped) return;
+  counted_ += bytes.size();
+  // What is decided is let go of; in a call all of it is needed.
+  if (state_ == state::text || state_ == state::think || state_ == state::spoiled) {
+    if (at_ == held_.size()) {
+      held_.clear();
+      at_ = 0;
+    } else if (at_ > 65536) {
+      held_.erase(0, at_);
+      at_ = 0;
+    }
+  }
+  held_ += bytes;
+  while (step(false, sink)) {
+  }
+}
+
+parsed_reply tagged_parser::finish(parse_sink& sink) {
+  while (step(true, sink)) {
+  }
+  switch (state_) {
+    case state::text:
+      visible(from(at_), sink);
+      break;
+    case state::think:
+      sink.on_reasoning(from(at_));
+      break;
+    case state::opened:
+    case state::python:
+    case state::mistral:
+      cut({}, sink);
+      break;
+    case state::markup:
+      cut({}, sink);
+      break;
+    case state::json:
+      if (use_ == use::untagged && !named_) {
+        const auto text = std::string(from(begin_));
+        visible(text, sink);
+      } else {
+        cut(std::string(from(begin_)), sink);
+      }
+      break;
+    default:
+      break;
+  }
+  if (!alone_.empty()) take(std::exchange(alone_, {}), sink);
+  // Blanks and marks at the end are shown only where they are all there is to a plain answer.
+  if (!any_calls() && !reply_.incomplete) {
+    const auto rest = pending_fence_ != npos ? pending_ : pending_blanks_;
+    if (!rest.empty()) sink.on_text(rest);
+  }
+  return std::move(reply_);
+}
+
+bool tagged_parser::step(bool last, parse_sink& sink) {
+  switch (state_) {
+    case state::text:
+      return in_text(last, sink);
+    case state::think:
+      return in_think(last, sink);
+    case state::opened:
+      return in_opened(last, sink);
+    case state::python:
+      return in_python(last);
+    case state::mistral:
+      return in_mistral(sink);
+    case state::markup:
+      return in_markup(last, sink);
+    case state::json:
+      return in_json(sink);
+    case state::after:
+      return in_after(last, sink);
+    case state::spoiled:
+      return in_spoiled(last);
+    case state::dropped:
+      return false;
+  }
+  return false;
+}
+
+void tagged_parser::visible(std::string_view text, parse_sink& sink) {
+  auto end = text.size();
+  while (end > 0 && is_blank(text[end - 1])) --end;
+  const auto blanks = text.substr(end);
+  text = text.substr(0, end);
+  if (!text.empty()) {
+    alone_.clear();
+    // Behind a call, marks of the end of a turn are nothing that was said.
+    auto before = std::exchange(pending_, {});
+    if (any_calls() && pending_fence_ == npos) before = pending_blanks_;
+    pending_blanks_.clear();
+    if (pending_fence_ != npos) in_code_ = true;
+    pending_fence_ = npos;
+    if (!shown_ && any_calls()) before.erase(0, skip_blanks(before, 0));
+    shown_ = true;
+    last_shown_ = text.back();
+    if (before.empty())
+      sink.on_text(text);
+    else
+      sink.on_text(before.append(text));
+  }
+  pending_ += blanks;
+  pending_blanks_ += blanks;
+}
+
+void tagged_parser::control(std::string_view token) {
+  // At the beginning it is no part of the answer; later it is one only if more text follows.
+  if (shown_ || !alone_.empty()) pending_ += token;
+}
+
+bool tagged_parser::at_line_start() const {
+  return (!shown_ && pending_fence_ == npos && alone_.empty()) || pending_.find('\n') != npos ||
+         (last_shown_ == '\n' && pending_.empty());
+}
+
+void tagged_parser::call_found() {
+  if (pending_fence_ != npos) {
+    pending_.erase(pending_fence_);
+    pending_fence_ = npos;
+    fenced_ = true;
+  }
+}
+
+void tagged_parser::take(std::vector<tool_call_block> calls, parse_sink& sink) {
+  object_first_ = reply_.calls.size();
+  for (auto& call : calls) {
+    ++found_;
+    if (!call.problem.empty() && options_.show_unreadable)
+      visible(call.arguments_text, sink);
+    else
+      reply_.calls.push_back(std::move(call));
+  }
+  reply_.forms |= form_;
+}
+
+// The reply ended inside a call.
+void tagged_parser::cut(std::string_view body, parse_sink& sink) {
+  call_found();
+  reply_.forms |= form_;
+  reply_.incomplete = true;
+  if (options_.show_unreadable) visible(body, sink);
+}
+
+void tagged_parser::open(state s, std::size_t mark_size) {
+  mark_ = at_;
+  at_ += mark_size;
+  state_ = s;
+  in_tag_ = false;
+}
+
+// It was no call: what stands from the mark to `end` is text.
+void tagged_parser::release(std::size_t end, parse_sink& sink) {
+  state_ = state::text;
+  at_ = end;
+  visible(std::string_view(held_).substr(mark_, end - mark_), sink);
+}
+
+bool tagged_parser::in_text(bool last, parse_sink& sink) {
+  const auto rest = from(at_);
+  if (rest.empty()) return false;
+  if (first_word_) {
+    // Held back until it is known to be no tool's name.
+    const auto at = skip_blanks(rest, 0);
+    if (!options_.bare_names || tools_.none() || shown_ || any_calls()) {
+      first_word_ = false;
+    } else if (at > 0) {
+      visible(rest.substr(0, at), sink);
+      at_ += at;
+      return true;
+    } else if (is_name_char(rest.front())) {
+      return at_name(last);
+    } else {
+      first_word_ = false;
+    }
+    return true;
+  }
+  if (const auto plain = std::min(rest.find_first_of("<[{`"), rest.size()); plain != 0) {
+    visible(rest.substr(0, plain), sink);
+    at_ += plain;
+    return true;
+  }
+  switch (rest.front()) {
+    case '<':
+      return at_angle(last, sink);
+    case '[':
+      return at_square(last, sink);
+    case '`':
+      return at_fence(last, sink);
+    default:
+      return at_untagged(last, sink);
+  }
+}
+
+bool tagged_parser::at_name(bool last) {
+  const auto rest = from(at_);
+  std::size_t end = 0;
+  while (end < rest.size() && is_name_char(rest[end])) ++end;
+  if (end == rest.size() && end <= 128 && !last) return false;
+  first_word_ = false;
+  if (end == rest.size() || tools_.find(rest.substr(0, end)) == nullptr) return true;
+  const auto arguments = begins(rest.substr(end), arguments_mark);
+  if (arguments == match::maybe && !last) {
+    first_word_ = true;
+    return false;
+  }
+  if (arguments != match::yes && rest[end] != '{') return true;
+  form_ = form_mistral;
+  open(state::mistral, 0);
+  return true;
+}
+
+bool tagged_parser::at_angle(bool last, parse_sink& sink) {
+  const auto rest = from(at_);
+  bool maybe = false;
+  if (any_calls() || !alone_.empty())
+    for (const auto mark : closing_marks) {
+      const auto found = begins(rest, mark);
+      maybe = maybe || found == match::maybe;
+      if (found != match::yes) continue;
+      if (!alone_.empty()) {
+        pending_.clear();
+        pending_blanks_.clear();
+        take(std::exchange(alone_, {}), sink);
+      }
+      at_ += mark.size();
+      state_ = state::after;
+      return true;
+    }
+  for (const auto& mark : angle_marks) {
+    const auto found = begins(rest, mark.text);
+    maybe = maybe || found == match::maybe;
+    if (found != match::yes) continue;
+    switch (mark.kind) {
+      case mark_kind::tag:
+        form_ = form_tool_call;
+        open(state::opened, mark.text.size());
+        return true;
+      case mark_kind::list:
+        form_ = form_invoke;
+        open(state::opened, mark.text.size());
+        return true;
+      case mark_kind::markup:
+        form_ = mark.text == "<invoke " ? form_invoke : form_function;
+        open(state::markup, 0);
+        begin_ = at_;
+        markup_ = markup_call(&tools_);
+        return true;
+      case mark_kind::python:
+        form_ = form_llama;
+        open(state::python, mark.text.size());
+        return true;
+      case mark_kind::think:
+        if (!at_line_start()) break;
+        at_ += mark.text.size();
+        state_ = state::think;
+        return true;
+      case mark_kind::end_think: {
+        // Its beginning may have been lost; in the middle of a sentence it is spoken about.
+        const auto next = rest.substr(mark.text.size());
+        if (next.empty() && !last) return false;
+        if (!next.empty() && !is_blank(next.front()) && !at_line_start()) break;
+        at_ += mark.text.size();
+        return true;
+      }
+      case mark_kind::role: {
+        auto end = mark.text.size();
+        while (end < rest.size() && is_name_char(rest[end]) && end < 64) ++end;
+        if (end == rest.size() && !last) return false;
+        const auto close = begins(rest.substr(end), end_header);
+        if (close == match::maybe && !last) return false;
+        if (close == match::yes)
+          end += end_header.size();
+        else if (end < rest.size() && rest[end] != '\n')
+          end = mark.text.size();
+        control(rest.substr(0, end));
+        at_ += end;
+        return true;
+      }
+      case mark_kind::control:
+        control(mark.text);
+        at_ += mark.text.size();
+        return true;
+      case mark_kind::result:
+        if (!any_calls()) break;
+        counted_ -= rest.size();
+        state_ = state::dropped;
+        return false;
+    }
+  }
+  if (maybe && !last) return false;
+  visible(rest.substr(0, 1), sink);
+  ++at_;
+  return true;
+}
+
+bool tagged_parser::at_square(bool last, parse_sink& sink) {
+  const auto rest = from(at_);
+  const auto calls = begins(rest, tool_calls_mark), results = begins(rest, tool_results_mark);
+  if (calls == match::yes) {
+    form_ = form_mistral;
+    open(state::mistral, tool_calls_mark.size());
+    return true;
+  }
+  if (results == match::yes && any_calls()) {
+    counted_ -= rest.size();
+    state_ = state::dropped;
+    return false;
+  }
+  if ((calls == match::maybe || results == match::maybe) && !last) return false;
+  return at_untagged(last, sink);
+}
+
+bool tagged_parser::at_fence(bool last, parse_sink& sink) {
+  const auto rest = from(at_);
+  const auto found = begins(rest, fence_mark);
+  if (found == match::maybe && !last) return false;
+  if (found != match::yes) {
+    visible(rest.substr(0, 1), sink);
+    ++at_;
+    return true;
+  }
+  if (in_code_) {
+    visible(fence_mark, sink);
+    in_code_ = false;
+    at_ += fence_mark.size();
+    return true;
+  }
+  auto end = fence_mark.size();
+  while (end < rest.size() && is_name_char(rest[end]) && end < 24) ++end;
+  if (end == rest.size() && !last) return false;
+  if (pending_fence_ != npos) {
+    // Two fences with nothing between them.
+    visible(rest.substr(0, end), sink);
+    in_code_ = false;
+  } else {
+    pending_fence_ = pending_.size();
+    pending_ += rest.substr(0, end);
+  }
+  at_ += end;
+  return true;
+}
+
+// `{` or `[` without a mark.
+bool tagged_parser::at_untagged(bool last, parse_sink& sink) {
+  using bare = parser_options::bare;
+  const auto rest = from(at_);
+  const bool alone = !shown_ && !any_calls() && alone_.empty() && pending_fence_ == npos;
+  const bool looked_for =
+      options_.untagged == bare::anywhere ? !in_code_ && alone_.empty() : options_.untagged == bare::alone && alone;
+  const auto guess = !looked_for || tools_.none() ? untagged_guess{} : guess_untagged(rest, tools_, at_line_start());
+  if (guess.is == match::maybe && !last) return false;
+  if (guess.is != match::yes) {
+    alone_.clear();
+    visible(rest.substr(0, 1), sink);
+    ++at_;
+    return true;
+  }
+  form_ = guess.python ? form_llama : form_bare;
+  mark_ = at_;
+  in_tag_ = false;
+  named_ = guess.named;
+  begin_json(at_, at_, use::untagged);
+  return true;
+}
+
+bool tagged_parser::in_think(bool last, parse_sink& sink) {
+  constexpr std::string_view close = "</think>";
+  const auto rest = from(at_);
+  const auto end = rest.find(close);
+  if (end == npos) {
+    // All but what may be the beginning of the closing mark.
+    auto known = rest.size();
+    for (auto n = std::min(rest.size(), close.size() - 1); n > 0 && known == rest.size() && !last; --n)
+      if (rest.ends_with(close.substr(0, n))) known -= n;
+    if (known > 0) sink.on_reasoning(rest.substr(0, known));
+    at_ += known;
+    return false;
+  }
+  if (end > 0) sink.on_reasoning(rest.substr(0, end));
+  at_ += end + close.size();
+  state_ = state::text;
+  return true;
+}
+
+}  // namespace mcpbx::providers::text

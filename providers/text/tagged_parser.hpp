@@ -1,0 +1,97 @@
+// The state machine behind make_tagged_parser(). It knows the marks of all tagged forms, whichever of them a model was
+// told to use, because models mix them up.
+#pragma once
+#include "providers/text/brackets.hpp"
+#include "providers/text/markup_call.hpp"
+#include "providers/text/parser.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::providers::text {
+
+class tagged_parser final : public text_parser {
+ public:
+  tagged_parser(offered_tools tools, parser_options options);
+  tagged_parser(const tagged_parser&) = delete;
+  tagged_parser& operator=(const tagged_parser&) = delete;
+  void feed(std::string_view bytes, parse_sink& sink) override;
+  parsed_reply finish(parse_sink& sink) override;
+  bool stopped() const override { return state_ == state::dropped; }
+  std::size_t counted() const override { return counted_; }
+
+ private:
+  enum class state : unsigned char {
+    text,     // for people, until a mark begins
+    think,    // reasoning, until </think>
+    opened,   // behind an opening mark whose call has not begun
+    python,   // behind <|python_tag|>
+    mistral,  // behind [TOOL_CALLS]
+    markup,   // in a call that is markup
+    json,     // in brackets
+    after,    // behind a call: closing marks, separators, further calls of the same tag
+    spoiled,  // in a tag whose calls cannot be trusted, until its end
+    dropped   // behind an invented result
+  };
+  /// What the brackets that are being read are.
+  enum class use : unsigned char { calls, python, arguments, untagged };
+
+  bool step(bool last, parse_sink& sink);
+  bool in_text(bool last, parse_sink& sink);
+  bool at_angle(bool last, parse_sink& sink);
+  bool at_square(bool last, parse_sink& sink);
+  bool at_fence(bool last, parse_sink& sink);
+  bool at_name(bool last);
+  bool at_untagged(bool last, parse_sink& sink);
+  bool in_think(bool last, parse_sink& sink);
+  bool in_opened(bool last, parse_sink& sink);
+  bool in_python(bool last);
+  bool in_mistral(parse_sink& sink);
+  bool in_markup(bool last, parse_sink& sink);
+  bool in_json(parse_sink& sink);
+  bool in_after(bool last, parse_sink& sink);
+  bool in_spoiled(bool last);
+
+  void open(state s, std::size_t mark_size);
+  void begin_json(std::size_t at, std::size_t brackets_at, use as);
+  void end_json(parse_sink& sink);
+  void take(std::vector<tool_call_block> calls, parse_sink& sink);
+  void spoil(parse_sink& sink, std::string_view why);
+  void release(std::size_t end, parse_sink& sink);
+  void visible(std::string_view text, parse_sink& sink);
+  void control(std::string_view token);
+  void call_found();
+  void cut(std::string_view body, parse_sink& sink);
+  bool at_line_start() const;
+  std::string_view from(std::size_t at) const { return std::string_view(held_).substr(at); }
+  bool any_calls() const { return found_ > 0; }
+
+  offered_tools tools_;
+  parser_options options_;
+  state state_ = state::text;
+  std::string held_;                  // input that is not decided, from at_ on
+  std::size_t at_ = 0;                // the next byte of held_
+  std::size_t counted_ = 0;           // of the input
+  std::size_t mark_ = 0;              // where the opening mark begins that a call may follow
+  std::size_t begin_ = 0, scan_ = 0;  // of the JSON, or of the inner mark
+  use use_ = use::calls;
+  bracket_scanner brackets_;
+  markup_call markup_;
+  std::string name_;  // of the call whose arguments are read
+  unsigned form_ = 0;
+  bool in_tag_ = false, extra_ = false, fenced_ = false, in_code_ = false, named_ = false, gap_ = false,
+       first_word_ = true;
+  std::size_t object_first_ = 0;  // the first call of the object that was read last
+
+  // Visible text that waits for more of it: blanks, control tokens, a code fence, JSON that may be a call alone.
+  std::string pending_, pending_blanks_;
+  std::size_t pending_fence_ = std::string::npos;
+  std::vector<tool_call_block> alone_;
+  bool shown_ = false;
+  char last_shown_ = 0;
+  std::size_t found_ = 0;
+  parsed_reply reply_;
+};
+
+}  // namespace mcpbx::providers::text

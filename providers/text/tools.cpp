@@ -1,0 +1,228 @@
+// Schemas are looked at, not compiled: the types of the first level are all that is asked for.
+#include "providers/text/tools.hpp"
+
+#include "providers/model/arguments.hpp"
+#include "providers/model/json_repair.hpp"
+#include "providers/model/json_walk.hpp"
+#include "providers/text/words.hpp"
+
+#include <algorithm>
+
+namespace mcpbx::providers::text {
+namespace {
+
+enum types : unsigned {
+  none = 0,
+  string_type = 1,
+  number_type = 2,
+  boolean_type = 4,
+  null_type = 8,
+  array_type = 16,
+  object_type = 32
+};
+
+unsigned type_of_word(std::string_view word) {
+  if (word == "string") return string_type;
+  if (word == "number" || word == "integer") return number_type;
+  if (word == "boolean") return boolean_type;
+  if (word == "null") return null_type;
+  if (word == "array") return array_type;
+  return word == "object" ? object_type : none;
+}
+
+unsigned type_of_value(std::string_view value) {
+  if (walk::is_string(value)) return string_type;
+  if (walk::is_object(value)) return object_type;
+  if (walk::is_array(value)) return array_type;
+  if (value == "null") return null_type;
+  return value == "true" || value == "false" ? boolean_type : number_type;
+}
+
+// What a property's schema takes, as far as its first level says; none: nothing is said.
+unsigned types_of(std::string_view schema, std::string_view root, int depth) {
+  if (depth > 8) return none;
+  unsigned found = none;
+  walk::members(schema, [&](std::string_view key, std::string_view value) {
+    if (key == "type") {
+      if (walk::is_string(value)) found |= type_of_word(unescaped(value));
+      walk::elements(value, [&](std::string_view word) { found |= type_of_word(walk::text(word)); });
+    } else if (key == "enum") {
+      walk::elements(value, [&](std::string_view one) { found |= type_of_value(one); });
+    } else if (key == "const") {
+      found |= type_of_value(value);
+    } else if (key == "anyOf" || key == "oneOf") {
+      walk::elements(value, [&](std::string_view branch) { found |= types_of(branch, root, depth + 1); });
+    } else if (key == "$ref") {
+      const auto ref = walk::text(value);
+      for (const std::string_view home : {"#/$defs/", "#/definitions/"})
+        if (ref.starts_with(home)) {
+          const auto defs = walk::find(root, home == "#/$defs/" ? "$defs" : "definitions");
+          found |= types_of(walk::find(defs, ref.substr(home.size())), root, depth + 1);
+        }
+    }
+  });
+  return found;
+}
+
+unsigned property_types(const tool_definition* tool, std::string_view name) {
+  if (tool == nullptr) return none;
+  const auto root = tool->schema.text();
+  return types_of(walk::find(walk::find(root, "properties"), name), root, 0);
+}
+
+// The JSON that a text means for such a type; "" when it stays a string.
+std::string typed(std::string_view text, unsigned wanted) {
+  if (wanted == none || (wanted & string_type) != 0) return {};
+  const auto word = trimmed(text);
+  if ((wanted & boolean_type) != 0) {
+    if (word == "true" || word == "True" || word == "TRUE") return "true";
+    if (word == "false" || word == "False" || word == "FALSE") return "false";
+  }
+  if ((wanted & null_type) != 0 && (word == "null" || word == "None")) return "null";
+  const bool number = (wanted & number_type) != 0, list = (wanted & array_type) != 0, map = (wanted & object_type) != 0;
+  if ((number && !word.empty() && (word.front() == '-' || (word.front() >= '0' && word.front() <= '9'))) ||
+      (list && word.starts_with('[')) || (map && word.starts_with('{')))
+    if (const auto value = raw_json::parse(word, max_argument_depth)) return std::string(value->text());
+  if ((list && word.starts_with('[')) || (map && word.starts_with('{'))) {
+    // The repairer reads objects.
+    const auto whole = repair_json("{\"v\":" + std::string(word) + "}");
+    if (whole && raw_json::parse(whole->text, max_argument_depth)) return std::string(walk::find(whole->text, "v"));
+  }
+  return {};
+}
+
+// Strings of the first level where the schema takes something else.
+void fit_types(tool_call_block& call, const tool_definition* tool) {
+  if (tool == nullptr || !call.arguments.is_object()) return;
+  auto opened = raw_object::open(call.arguments);
+  if (!opened) return;
+  bool changed = false;
+  std::vector<std::pair<std::string, std::string>> better;
+  opened->for_each([&](std::string_view key, const raw_json& value) {
+    if (!value.is_string()) return;
+    auto json = typed(value.as_string().value_or(""), property_types(tool, key));
+    if (!json.empty()) better.emplace_back(key, std::move(json));
+  });
+  for (auto& [key, json] : better) {
+    opened->set(key, raw_json::own(json));
+    changed = true;
+  }
+  if (changed) call.arguments = opened->json();
+}
+
+// The one required property, when it is a string; else "".
+std::string only_text(const tool_definition* tool) {
+  if (tool == nullptr) return {};
+  std::vector<std::string> needed;
+  walk::elements(walk::find(tool->schema.text(), "required"),
+                 [&](std::string_view name) { needed.push_back(walk::text(name)); });
+  const bool one = needed.size() == 1 && (property_types(tool, needed[0]) & string_type) != 0;
+  return one ? needed[0] : std::string();
+}
+
+bool takes_nothing(const tool_definition* tool) {
+  if (tool == nullptr) return false;
+  bool any = false;
+  walk::members(walk::find(tool->schema.text(), "properties"), [&](std::string_view, std::string_view) { any = true; });
+  return !any;
+}
+
+void wrap(tool_call_block& call, const tool_definition* tool, std::string_view words) {
+  if (const auto name = only_text(tool); !name.empty()) {
+    call.arguments = raw_json::own("{" + quoted(name) + ":" + quoted(words) + "}");
+  } else if (takes_nothing(tool)) {
+    call.arguments = raw_json::literal("{}");
+  } else {
+    call.problem =
+        "The arguments are not a JSON object, so the tool was not run. Call it again with one JSON object as "
+        "arguments.";
+  }
+}
+
+bool means_nothing(std::string_view words) {
+  for (const std::string_view word : {"", "null", "None", "none", "N/A", "n/a", "-", "{}"})
+    if (words == word) return true;
+  return false;
+}
+
+}  // namespace
+
+const tool_definition* offered_tools::find(std::string_view written) const {
+  if (!set_) return nullptr;
+  const auto name = cleaned_name(written);
+  const tool_definition* alike = nullptr;
+  int many = 0;
+  for (const auto& tool : set_->tools) {
+    if (tool.name == name) return &tool;
+    if (same_letters(tool.name, name)) {
+      alike = &tool;
+      ++many;
+    }
+  }
+  return many == 1 ? alike : nullptr;
+}
+
+std::string offered_tools::resolve(std::string_view written) const {
+  const auto* tool = find(written);
+  return tool != nullptr ? tool->name : std::string(cleaned_name(written));
+}
+
+void set_arguments(tool_call_block& call, const tool_definition* tool, std::string_view json) {
+  call.arguments_text = json;
+  json = trimmed(json);
+  if (walk::is_string(json)) {
+    const auto words = unescaped(json);
+    if (!trimmed(words).starts_with('{')) {
+      if (means_nothing(trimmed(words)))
+        call.arguments = raw_json::literal("{}");
+      else
+        wrap(call, tool, words);
+      return;
+    }
+  }
+  read_arguments(call);
+  fit_types(call, tool);
+}
+
+void set_arguments_text(tool_call_block& call, const tool_definition* tool, std::string_view words) {
+  call.arguments_text = words;
+  words = trimmed(words);
+  if (words.starts_with('{')) {
+    read_arguments(call);
+    fit_types(call, tool);
+  } else if (words.starts_with('"') && raw_json::parse(words, 1)) {
+    set_arguments(call, tool, words);
+  } else if (means_nothing(words)) {
+    call.arguments = raw_json::literal("{}");
+  } else {
+    if (words.size() > 2 && (words.front() == '`' || words.front() == '\'') && words.back() == words.front() &&
+        words.find(words.front(), 1) == words.size() - 1)
+      words = words.substr(1, words.size() - 2);
+    wrap(call, tool, words);
+  }
+}
+
+void set_untyped(tool_call_block& call, const tool_definition* tool, const std::vector<untyped_argument>& arguments) {
+  std::string json = "{";
+  for (auto a = arguments.begin(); a != arguments.end(); ++a) {
+    // The last of a name counts, as in JSON.
+    if (std::any_of(a + 1, arguments.end(), [&](const auto& later) { return later.name == a->name; })) continue;
+    if (json.size() > 1) json += ',';
+    append_quoted(json, a->name);
+    json += ':';
+    const auto wanted = property_types(tool, a->name);
+    auto value = typed(a->text, wanted);
+    const auto word = trimmed(a->text);
+    if (value.empty() && (wanted & null_type) != 0 && (word == "null" || word == "None")) value = "null";
+    json += value.empty() ? quoted(a->text) : value;
+  }
+  json += '}';
+  call.arguments_text = json;
+  call.arguments = raw_json::own(json);
+}
+
+bool has_property(const tool_definition* tool, std::string_view name) {
+  return tool != nullptr && !walk::find(walk::find(tool->schema.text(), "properties"), name).empty();
+}
+
+}  // namespace mcpbx::providers::text

@@ -1,0 +1,49 @@
+// Small looks at text that all text formats share.
+#pragma once
+#include "mcp/support/text.hpp"
+
+#include <cstddef>
+#include <string_view>
+
+namespace mcpbx::providers::text {
+
+inline bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+inline bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+}
+inline char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+}
+inline bool same_letters(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (lower(a[i]) != lower(b[i])) return false;
+  return true;
+}
+
+inline std::size_t skip_blanks(std::string_view s, std::size_t at) {
+  while (at < s.size() && is_blank(s[at])) ++at;
+  return at;
+}
+/// A tool's name without what models put around it.
+inline std::string_view cleaned_name(std::string_view s) {
+  for (;;) {
+    s = trimmed(s);
+    const auto size = s.size();
+    while (!s.empty() && std::string_view("`'\"*").find(s.front()) != std::string_view::npos) s.remove_prefix(1);
+    while (!s.empty() && std::string_view("`'\"*").find(s.back()) != std::string_view::npos) s.remove_suffix(1);
+    if (s.starts_with("functions.")) s.remove_prefix(10);
+    if (s.size() == size) return s;
+  }
+}
+
+/// Whether `s`, as far as it has come, begins with `mark` (yes), may (maybe) or does not.
+enum class match : unsigned char { no, maybe, yes };
+inline match begins(std::string_view s, std::string_view mark) {
+  if (s.starts_with(mark)) return match::yes;
+  return mark.starts_with(s) ? match::maybe : match::no;
+}
+
+}  // namespace mcpbx::providers::text

@@ -1,0 +1,82 @@
+// Models that are told of tools in text, through the whole product (issue 4, text formats).
+#include "test/e2e/harness.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+
+using namespace mcpbx::e2e;
+
+namespace {
+
+bool contains(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
+// One reply with a call as text, then the answer.
+std::string script(std::string_view call, std::string_view answer) {
+  return R"({"models":{"local":[{"text":)" + json::serialize(json::string(call)) + R"(},{"text":)" +
+         json::serialize(json::string(answer)) + "}]}}";
+}
+
+config asking(const model_process& model, std::string_view format) {
+  return config()
+      .server("s", {"--log", "@DIR@/log"})
+      .model("m", model.entry(R"("toolFormat":")" + std::string(format) + "\""))
+      .top("defaultModel", "\"m\"");
+}
+
+}  // namespace
+
+TEST_CASE("F2: a model that writes hermes calls has its tool run, and nobody sees a mark") {
+  model_process model(
+      script("Let me look.\n<tool_call>\n{\"name\": \"s__echo\", \"arguments\": {'text': 'from the tool',}}\n"
+             "</tool_call>",
+             "It says: from the tool"));
+  daemon_under_test d(asking(model, "hermes"));
+  const auto r = run_cli(d, {"--json", "ask", "-m", "m/local", "question"});
+  CHECK_MESSAGE(r.status == 0, r.err);
+  CHECK(count_of(read_file(d.file("log")), "call echo") == 1);
+  CHECK(contains(r.out, R"("text":"It says: from the tool")"));
+  CHECK(contains(r.out, "Let me look."));
+  CHECK_FALSE(contains(r.out, "tool_call>"));
+  CHECK_FALSE(contains(r.out, "tool_response"));
+  // The model got the tools in the system prompt, its own words and the result as text.
+  const auto log = model.log();
+  CHECK_FALSE(contains(log, R"("tools":[)"));
+  CHECK(contains(log, "s__echo"));
+  CHECK(contains(log, R"(<tool_response>\nfrom the tool\n</tool_response>)"));
+  CHECK(model.count("request") == 2);
+}
+
+TEST_CASE("F2: a model that writes ReAct has its first action run, and what it made up behind it is dropped") {
+  model_process model(
+      script("Thought: I should ask the tool.\nAction: s__echo\nAction Input: {\"text\": \"42\"}\nObservation: "
+             "7\nThought: done\nFinal Answer: made up",
+             "Thought: I know it now.\nFinal Answer: The tool says 42."));
+  daemon_under_test d(asking(model, "react"));
+  const auto r = run_cli(d, {"--json", "ask", "-m", "m/local", "question"});
+  CHECK_MESSAGE(r.status == 0, r.err);
+  CHECK(count_of(read_file(d.file("log")), "call echo") == 1);
+  CHECK(contains(r.out, "The tool says 42."));
+  for (const auto* mark : {"Action:", "Action Input", "Observation", "Final Answer", "Thought:", "made up"})
+    CHECK_FALSE(contains(r.out, mark));
+  const auto log = model.log();
+  CHECK(contains(log, R"("stop":["\nObservation:"])"));
+  CHECK(contains(log, "Observation: 42"));
+  CHECK_FALSE(contains(log, "made up"));
+}
+
+TEST_CASE("F4: a call that comes as text from a model with native tools is run, logged, and changes its form") {
+  model_process model(
+      script("<tool_call>{\"name\": \"s__echo\", \"arguments\": {\"text\": \"again\"}}</tool_call>", "It said again."));
+  daemon_under_test d(asking(model, "auto"));
+  const auto r = run_cli(d, {"--json", "ask", "-m", "m/local", "question"});
+  CHECK_MESSAGE(r.status == 0, r.err);
+  CHECK(count_of(read_file(d.file("log")), "call echo") == 1);
+  CHECK(contains(r.out, "It said again."));
+  CHECK_FALSE(contains(r.out, "tool_call>"));
+  CHECK(contains(d.log(), "from now on it is told of tools in text (hermes)"));
+  CHECK(contains(d.log(), "deprecated"));
+}

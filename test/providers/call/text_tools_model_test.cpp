@@ -1,0 +1,326 @@
+// Tools as text around a model: what is asked, what the loop sees, when the form is changed, how often it is told
+// again.
+#include "providers/call/text_tools_model.hpp"
+
+#include "mcp/support/log.hpp"
+#include "providers/call/text_conversation.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace mcpbx;
+using namespace mcpbx::providers;
+
+// A model that answers when the test says so.
+struct played_model final : model {
+  struct open_call final : model_call {
+    explicit open_call(played_model& owner_model) : owner(owner_model) {}
+    ~open_call() override { ++owner.ended; }
+    open_call(const open_call&) = delete;
+    open_call& operator=(const open_call&) = delete;
+    played_model& owner;
+  };
+  const std::string& name() const override { return names[0]; }
+  const std::string& id() const override { return names[1]; }
+  const std::string& api() const override { return names[2]; }
+  std::unique_ptr<model_call> start(model_request request, model_events& to) override {
+    asked.push_back(std::move(request));
+    events = &to;
+    return std::make_unique<open_call>(*this);
+  }
+  void reply(std::string_view text, std::size_t step = std::string_view::npos, end_reason reason = end_reason::stop,
+             std::vector<block> more = {}) {
+    for (std::size_t at = 0; at < text.size() && ended == 0; at += std::min(step, text.size() - at))
+      events->on_text(text.substr(at, step));
+    if (ended != 0) return;
+    auto m = std::make_shared<message>();
+    m->role = role::assistant;
+    m->origin = {"openai-chat", "http://x", "local"};
+    m->raw = raw_json::literal(R"({"role":"assistant"})");
+    if (!text.empty()) m->blocks.emplace_back(text_block{std::string(text)});
+    for (auto& b : more) m->blocks.push_back(std::move(b));
+    model_reply r;
+    r.message = m;
+    r.reason = reason;
+    events->on_reply(std::move(r));
+  }
+  void refuse(int status, std::string words) {
+    model_error e;
+    e.type = model_error::kind::bad_request;
+    e.http_status = status;
+    e.message = std::move(words);
+    events->on_error(std::move(e));
+  }
+  std::vector<std::string> names{"main", "local", "openai-chat"};
+  std::vector<model_request> asked;
+  model_events* events = nullptr;
+  int ended = 0;
+};
+
+struct told final : model_events {
+  std::string text, thoughts;
+  std::optional<model_reply> reply;
+  std::optional<model_error> error;
+  void on_text(std::string_view d) override { text += d; }
+  void on_reasoning(std::string_view d) override { thoughts += d; }
+  void on_reply(model_reply r) override { reply = std::move(r); }
+  void on_error(model_error e) override { error = std::move(e); }
+};
+
+struct bench {
+  std::shared_ptr<played_model> inner = std::make_shared<played_model>();
+  std::unique_ptr<model> outer;
+  std::vector<message_ptr> conversation{system_message("Be brief."), user_message("What is it?")};
+  std::shared_ptr<tool_set> tools = std::make_shared<tool_set>();
+  std::string log_text;
+  told got;
+  std::unique_ptr<model_call> call;
+
+  explicit bench(std::string_view format, bool fall_back = false)
+      : outer(make_text_tools_model(inner, {.format = text::find_format(format), .fall_back = fall_back})) {
+    tools->tools.push_back(
+        {"echo", "Echoes.",
+         raw_json::literal(R"({"type":"object","properties":{"text":{"type":"string"}},"required":["text"]})")});
+    log::install(log::level::info, [this](log::level, std::string_view line) { (log_text += line) += '\n'; });
+  }
+  ~bench() { log::install(log::level::off, {}); }
+  bench(const bench&) = delete;
+  bench& operator=(const bench&) = delete;
+
+  void ask(bool with_tools = true) {
+    model_request r;
+    r.messages = conversation;
+    if (with_tools) r.tools = tools;
+    call.reset();
+    got = told();
+    inner->ended = 0;
+    call = outer->start(std::move(r), got);
+  }
+  // The reply and its results enter the conversation, as the loop does it.
+  void go_on(std::string_view result = "done") {
+    conversation.push_back(got.reply->message);
+    auto results = std::make_shared<message>();
+    results->role = role::tool_results;
+    for (const auto* c : got.reply->message->calls())
+      results->blocks.emplace_back(tool_result_block{
+          c->id, c->name, raw_json::own(R"({"content":[{"type":"text","text":)" + quoted(result) + "}]}"),
+          !c->problem.empty()});
+    conversation.push_back(results);
+  }
+  const tool_call_block& first() const { return *got.reply->message->calls().at(0); }
+};
+
+TEST_CASE("F3: tools go into the system prompt, calls and results travel as text, stop sequences are sent") {
+  bench b("react");
+  b.ask();
+  const auto asked = b.inner->asked[0];
+  CHECK(asked.tools == nullptr);
+  CHECK(asked.stop == std::vector<std::string>{"\nObservation:"});
+  CHECK(asked.messages[0]->text().starts_with("Be brief.\n\n# Tools"));
+  const std::string said = "Thought: look\nAction: echo\nAction Input: {\"text\": \"a\"}";
+  b.inner->reply(said, 3);
+  REQUIRE(b.got.reply);
+  CHECK(b.got.text.empty());
+  CHECK(b.got.thoughts.find("look") != std::string::npos);
+  CHECK(b.first().name == "echo");
+  CHECK(b.first().arguments.text() == R"({"text": "a"})");
+  CHECK(b.got.reply->reason == end_reason::tool_calls);
+  CHECK(b.got.reply->message->raw.empty());
+  b.go_on("a");
+  b.ask();
+  const auto second = b.inner->asked[1];
+  REQUIRE(second.messages.size() == 4);
+  CHECK(second.messages[2]->role == role::assistant);
+  CHECK(second.messages[2]->text() == said);
+  CHECK(second.messages[3]->role == role::user);
+  CHECK(second.messages[3]->text() == "Observation: a");
+  // The same objects, so that their bytes are the same and encoded once.
+  CHECK(second.messages[0] == asked.messages[0]);
+  b.ask();
+  CHECK(b.inner->asked[2].messages[2] == second.messages[2]);
+  CHECK(b.inner->asked[2].messages[3] == second.messages[3]);
+  // The last round offers no tools; what was said stays text.
+  b.ask(false);
+  CHECK(b.inner->asked[3].messages[0]->text() == "Be brief.");
+  CHECK(b.inner->asked[3].messages[3]->text() == "Observation: a");
+}
+
+TEST_CASE("F7: where the provider does not stop, we do: the call is ended and nothing invented is kept") {
+  bench b("react");
+  b.ask();
+  b.inner->reply(
+      "Thought: x\nAction: echo\nAction Input: {\"text\": \"a\"}\nObservation: made up\nFinal Answer: made up", 5);
+  REQUIRE(b.got.reply);
+  CHECK(b.inner->ended == 1);
+  CHECK(b.got.reply->usage.estimated);
+  CHECK(b.first().arguments.text() == R"({"text": "a"})");
+  b.go_on();
+  b.ask();
+  CHECK(b.inner->asked[1].messages[2]->text().find("made up") == std::string::npos);
+}
+
+TEST_CASE("F5: a plain answer passes as it came, byte for byte, and goes back so") {
+  for (const auto* format : {"native", "react", "hermes"}) {
+    bench b(format);
+    b.ask();
+    b.inner->reply("It is 4.\n", 2);
+    REQUIRE(b.got.reply);
+    CHECK(b.got.text == "It is 4.\n");
+    CHECK_FALSE(b.got.reply->message->raw.empty());
+    CHECK(b.got.reply->reason == end_reason::stop);
+  }
+}
+
+TEST_CASE("F4: a server that takes no tools is asked again in text, once, and it is remembered") {
+  bench b("native", true);
+  b.ask();
+  CHECK(b.inner->asked[0].tools != nullptr);
+  b.inner->refuse(400, "The model \"gemma\" answered with status 400: gemma does not support tools.");
+  CHECK_FALSE(b.got.error);
+  REQUIRE(b.inner->asked.size() == 2);
+  CHECK(b.inner->asked[1].tools == nullptr);
+  CHECK(b.log_text.find("takes no tools; from now on it is told of tools in text (react)") != std::string::npos);
+  b.inner->reply("Final Answer: fine");
+  CHECK(b.got.text == "fine");
+  b.ask();
+  CHECK(b.inner->asked[2].tools == nullptr);
+  b.inner->refuse(400, "does not support tools");
+  CHECK(b.got.error);
+  CHECK(b.inner->asked.size() == 3);
+}
+
+TEST_CASE("F4: with toolFormat native a server that takes no tools is an error") {
+  bench b("native");
+  b.ask();
+  b.inner->refuse(400, "gemma does not support tools.");
+  CHECK(b.got.error);
+  CHECK(b.inner->asked.size() == 1);
+}
+
+TEST_CASE("F4: only errors about tools as such change the form") {
+  const auto says = [](int status, std::string words) {
+    model_error e;
+    e.http_status = status;
+    e.message = std::move(words);
+    return says_no_tools(e);
+  };
+  CHECK(says(400, "registry.ollama.ai/library/gemma:2b does not support tools"));
+  CHECK(says(404, "No endpoints found that support tool use."));
+  CHECK(says(500, "tools param requires --jinja flag"));
+  CHECK(says(400, "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"));
+  CHECK(says(400, "Unrecognized request argument supplied: tools"));
+  CHECK_FALSE(says(400, "Invalid schema for function 'x': unsupported keyword"));
+  CHECK_FALSE(says(401, "this key does not support tools"));
+  CHECK_FALSE(says(429, "tools not supported at this rate"));
+  CHECK_FALSE(says(400, "temperature is not supported"));
+  CHECK_FALSE(says(0, "does not support tools"));
+}
+
+TEST_CASE(
+    "F4: a call that comes as text beside native tools is run, logged and changes the form; the deprecated one warns") {
+  bench b("native", true);
+  b.ask();
+  b.inner->reply("Wait.\n<tool_call>{\"name\": \"echo\", \"arguments\": {\"text\": \"a\"}}</tool_call>", 1);
+  REQUIRE(b.got.reply);
+  CHECK(b.got.text == "Wait.");
+  CHECK(b.first().name == "echo");
+  CHECK(b.log_text.find("deprecated") != std::string::npos);
+  CHECK(b.log_text.find("told of tools in text (hermes)") != std::string::npos);
+  b.go_on("a");
+  b.ask();
+  CHECK(b.inner->asked[1].tools == nullptr);
+  CHECK(b.inner->asked[1].messages[2]->text().find("<tool_call>") != std::string::npos);
+}
+
+TEST_CASE("F4: native calls win over the same call leaked into the text") {
+  bench b("native", true);
+  b.ask();
+  tool_call_block native;
+  native.id = "n";
+  native.name = "echo";
+  native.arguments = raw_json::literal(R"({"text":"a"})");
+  b.inner->reply("<tool_call>{\"name\": \"echo\", \"arguments\": {\"text\": \"a\"}}</tool_call>", 4,
+                 end_reason::tool_calls, {native});
+  REQUIRE(b.got.reply->message->calls().size() == 1);
+  CHECK(b.first().id == "n");
+  CHECK(b.got.text.empty());
+  CHECK_FALSE(b.got.reply->message->raw.empty());
+  b.go_on();
+  b.ask();
+  CHECK(b.inner->asked[1].tools != nullptr);
+}
+
+TEST_CASE("F6: after two unreadable replies in a row the next one is the answer as text") {
+  bench b("hermes");
+  for (int i = 0; i < 2; ++i) {
+    b.ask();
+    b.inner->reply("<tool_call>{\"nme\": \"echo\"}</tool_call>");
+    REQUIRE(b.got.reply->message->calls().size() == 1);
+    CHECK(b.first().problem.find("could not be read") != std::string::npos);
+    CHECK(b.first().arguments.empty());
+    CHECK(b.got.text.empty());
+    b.go_on("told");
+  }
+  b.ask();
+  b.inner->reply("<tool_call>{\"nme\": \"echo\"}</tool_call>");
+  CHECK(b.got.reply->message->calls().empty());
+  CHECK(b.got.text == R"({"nme": "echo"})");
+  CHECK(b.got.reply->reason == end_reason::stop);
+}
+
+TEST_CASE("G29: a call that was cut off is not run; at the output limit the reply says so") {
+  bench b("hermes");
+  b.ask();
+  b.inner->reply("<tool_call>{\"name\": \"echo\", \"arguments\": {\"te", 7);
+  REQUIRE(b.got.reply->message->calls().size() == 1);
+  CHECK(b.first().problem.find("before it is complete") != std::string::npos);
+  b.ask();
+  b.inner->reply("<tool_call>{\"name\": \"echo\", \"arguments\": {\"te", 7, end_reason::length);
+  CHECK(b.got.reply->message->calls().empty());
+  CHECK(b.got.reply->reason == end_reason::length);
+}
+
+TEST_CASE("F5: what an error leaves of a reply has no marks") {
+  bench b("hermes");
+  b.ask();
+  b.inner->events->on_text("Wait.\n<tool_call>{\"name\": ");
+  model_error e;
+  e.type = model_error::kind::cut;
+  e.partial_text = "Wait.\n<tool_call>{\"name\": ";
+  b.inner->events->on_error(std::move(e));
+  REQUIRE(b.got.error);
+  CHECK(b.got.error->partial_text == "Wait.");
+}
+
+TEST_CASE("L13: another provider's history reaches a text model in its own form") {
+  bench b("qwen3-coder");
+  auto foreign = std::make_shared<message>();
+  foreign->role = role::assistant;
+  tool_call_block native;
+  native.id = "n";
+  native.name = "echo";
+  native.arguments = raw_json::literal(R"({"text":"a"})");
+  foreign->blocks = {text_block{"Hm."}, native};
+  b.got.reply = model_reply{foreign, end_reason::tool_calls, "", {}};
+  b.go_on("out");
+  b.ask();
+  CHECK(b.inner->asked[0].messages[2]->text() ==
+        "Hm.\n<tool_call>\n<function=echo>\n<parameter=text>\na\n</parameter>\n</function>\n</tool_call>");
+  CHECK(b.inner->asked[0].messages[3]->text() == "<tool_response>\nout\n</tool_response>");
+}
+
+TEST_CASE("F5: without tools, text about marks passes untouched") {
+  bench b("native", true);
+  b.ask(false);
+  b.inner->reply("<tool_call>{\"name\": \"echo\", \"arguments\": {}}</tool_call>");
+  CHECK(b.got.text == "<tool_call>{\"name\": \"echo\", \"arguments\": {}}</tool_call>");
+  CHECK(b.got.reply->message->calls().empty());
+}
+
+}  // namespace

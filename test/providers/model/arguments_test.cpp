@@ -1,0 +1,46 @@
+// The arguments of a call: JSON, JSON in a string, repaired, refused.
+#include "providers/model/arguments.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace {
+
+using namespace mcpbx;
+using namespace mcpbx::providers;
+
+tool_call_block read(std::string text) {
+  tool_call_block call;
+  call.name = "t";
+  call.arguments_text = std::move(text);
+  read_arguments(call);
+  return call;
+}
+
+TEST_CASE("F6: JSON comes first and stays byte for byte, nothing means no arguments") {
+  CHECK(read(R"( {"a": 1.0, "a":2} )").arguments.text() == R"({"a": 1.0, "a":2})");
+  CHECK_FALSE(read(R"({"a":1})").repaired);
+  for (const auto* none : {"", "  \n", "null", " null "}) CHECK(read(none).arguments.text() == "{}");
+  CHECK(read(R"("{\"a\": 1}")").arguments.text() == R"({"a": 1})");
+}
+
+TEST_CASE("F6: what is no JSON is repaired, also inside of a string, and says so") {
+  CHECK(read(R"({'a': 1})").arguments.text() == R"({"a":1})");
+  CHECK(read(R"({'a': 1})").repaired);
+  CHECK(read(R"("{'a': True,}")").arguments.text() == R"({"a":true})");
+  CHECK(read(R"("{'a': True,}")").repaired);
+}
+
+TEST_CASE("G29: arguments that cannot be read are a problem for the model, never {}") {
+  for (const auto* text : {R"({"a": "x)", "[1]", "hello", "12", "\"text\"", R"("{'a': ")", R"({"a":1}{"b":2})"}) {
+    CAPTURE(text);
+    const auto call = read(text);
+    CHECK(call.arguments.empty());
+    CHECK_FALSE(call.repaired);
+    CHECK(call.problem.find("one JSON object") != std::string::npos);
+    CHECK(call.arguments_text == text);
+  }
+}
+
+}  // namespace

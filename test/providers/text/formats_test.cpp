@@ -1,0 +1,248 @@
+// The formats as handlers (F3), and what each parser promises beside the vectors: nothing is shown that is a mark, what
+// is made up is dropped, what cannot be read is said, costs are linear.
+#include "test/providers/text/parse.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace mcpbx;
+using namespace mcpbx::test;
+using providers::text::find_format;
+using providers::text::formats;
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+TEST_CASE("F3: each format tells the model the tools with their schemas, one call, then to stop") {
+  CHECK(formats().size() == 6);
+  for (const auto* format : formats()) {
+    CAPTURE(std::string(format->name()));
+    const auto prompt = format->prompt(*vector_tools());
+    for (const auto& tool : vector_tools()->tools) {
+      CHECK(contains(prompt, tool.name));
+      CHECK(contains(prompt, tool.schema.text()));
+    }
+    CHECK(contains(prompt, "stop"));
+    CHECK(prompt == format->prompt(*vector_tools()));
+    CHECK(find_format(format->name()) == format);
+  }
+  CHECK(find_format("native") == nullptr);
+}
+
+TEST_CASE("F3: ReAct's stop sequence is configured, the tagged formats need none") {
+  const auto stops = find_format("react")->stop_sequences();
+  REQUIRE(stops.size() == 1);
+  CHECK(stops[0] == "\nObservation:");
+  for (const auto* name : {"hermes", "qwen3-coder", "llama3", "mistral", "xml"})
+    CHECK(find_format(name)->stop_sequences().empty());
+}
+
+TEST_CASE("F3: each format reads the calls that it writes") {
+  providers::tool_call_block call;
+  call.name = "write_file";
+  call.arguments = raw_json::literal(R"({"path":"a <b> & \"c\"","content":"x\n</parameter> ]]> } Observation: y\n"})");
+  for (const auto* format : formats()) {
+    CAPTURE(std::string(format->name()));
+    const auto got = parse_text(format->name(), format->call(call));
+    REQUIRE(got.reply.calls.size() == 1);
+    CHECK(got.reply.calls[0].name == "write_file");
+    CHECK(got.reply.calls[0].arguments.text() == call.arguments.text());
+    CHECK(got.visible().empty());
+  }
+}
+
+TEST_CASE("F3: a result cannot end the marks around it") {
+  CHECK(find_format("react")->result("t", "21 degrees") == "Observation: 21 degrees");
+  const auto hermes = find_format("hermes")->result("t", "x</tool_response>y");
+  CHECK(hermes == "<tool_response>\nx<\\/tool_response>y\n</tool_response>");
+  CHECK(contains(find_format("xml")->result("t", "x</output>y"), "x<\\/output>y</output>"));
+}
+
+TEST_CASE("F4: the format of a model follows its id") {
+  using providers::text::format_of_model;
+  CHECK(format_of_model("qwen3-coder:30b").name() == "qwen3-coder");
+  CHECK(format_of_model("Qwen/Qwen2.5-7B-Instruct").name() == "hermes");
+  CHECK(format_of_model("NousResearch/Hermes-3-Llama-3.1-8B").name() == "hermes");
+  CHECK(format_of_model("meta-llama/Llama-3.3-70B-Instruct").name() == "llama3");
+  CHECK(format_of_model("mistral-small").name() == "mistral");
+  CHECK(format_of_model("gemma-3").name() == "react");
+}
+
+TEST_CASE("F5: the failure that started it all: words, a call as <tool_call>, no mark is seen (seed 003)") {
+  const std::string response =
+      "Done. Next I'm going to delete...\n<tool_call>\n{\"name\":\"delete_user_attribute\",\"arguments\":{\"query\":"
+      "\"qwen\"}}\n</tool_call>";
+  for (const auto* format : formats()) {
+    CAPTURE(std::string(format->name()));
+    CHECK_FALSE(contains(format->sanitize(response), "tool_call"));
+    CHECK(contains(format->sanitize(response), "Done. Next I'm going to delete..."));
+    // And it is a call, whichever format was asked for.
+    const auto got = parse_text(format->name(), response);
+    CHECK(got.calls() == R"(delete_user_attribute{"query":"qwen"})");
+    CHECK((got.reply.forms & providers::text::form_tool_call) != 0);
+  }
+}
+
+TEST_CASE("F5: sanitizing removes all marks of a reply") {
+  const auto* react = find_format("react");
+  CHECK(trimmed(react->sanitize("Thought: x\nAction: t\nAction Input: {}\nObservation: y")).empty());
+  CHECK(trimmed(react->sanitize(
+            "Thought: x\nFinal Answer: yes <tool_call>{\"name\":\"t\",\"arguments\":{}}</tool_call>")) == "yes");
+  CHECK(trimmed(find_format("hermes")->sanitize("a<|im_end|>")) == "a");
+}
+
+TEST_CASE("F7: after the first action everything is dropped, and the rest is not waited for") {
+  const std::string reply =
+      "Thought: x\nAction: get_weather\nAction Input: {\"city\": \"Rome\"}\nObservation: made up\nFinal Answer: made "
+      "up";
+  const auto got = parse_text("react", reply, 1);
+  CHECK(got.stopped);
+  CHECK(got.counted == reply.find("\nObservation"));
+  CHECK_FALSE(contains(got.text + got.thoughts, "made up"));
+  // Not stopped by a mark, but complete.
+  const auto only = parse_text("react", reply.substr(0, reply.find("\nObs")));
+  CHECK_FALSE(only.stopped);
+}
+
+TEST_CASE("F6: what cannot be read becomes a problem for the model, and as a last resort text without marks") {
+  struct row {
+    std::string_view format, raw, why;
+  };
+  const row rows[] = {
+      {"hermes", R"(<tool_call>{"nme": "x"}</tool_call>)", "no \"name\""},
+      {"hermes", R"(<tool_call>{"name": "search", "query": "x"}</tool_call>)", "no \"arguments\""},
+      {"hermes", R"(<tool_call>{"name": "search", "arguments": {"query": "a "b" c"}}</tool_call>)", "not escaped"},
+      {"hermes", R"(<tool_call>{"name": "add", "arguments": [1, 2]}</tool_call>)", "not a JSON object"},
+      {"llama3", R"(<|python_tag|>add(1, 2))", "no names"},
+      {"react", "Thought: I know it, it is 4.", "neither an Action nor a Final Answer"},
+      {"react", "Action: add\nAction Input: {\"a\": 1, b}", "colon is missing"},
+      {"mistral", R"([TOOL_CALLS][])", "list is empty"},
+  };
+  for (const auto& r : rows) {
+    CAPTURE(r.raw);
+    const auto got = parse_text(r.format, r.raw);
+    REQUIRE(got.reply.calls.size() == 1);
+    CHECK_MESSAGE(contains(got.reply.calls[0].problem, r.why), got.reply.calls[0].problem);
+    CHECK(got.reply.calls[0].arguments.empty());
+    CHECK(got.visible().empty());
+    const auto last = parse_text(r.format, r.raw, 1, {.show_unreadable = true});
+    CHECK(last.reply.calls.empty());
+    for (const auto* mark : {"<tool_call>", "Action:", "Thought:", "[TOOL_CALLS]", "<|python_tag|>"})
+      CHECK_FALSE(contains(last.text, mark));
+  }
+}
+
+TEST_CASE("F4: beside native calls only marked calls count, and JSON that is the whole reply") {
+  const providers::text::parser_options native{.untagged = providers::text::parser_options::bare::alone};
+  const auto run = [&](std::string_view raw) { return parse_text("hermes", raw, 1, native); };
+  CHECK(run(R"({"name": "get_weather", "arguments": {"city": "Rome"}})").calls() == R"(get_weather{"city": "Rome"})");
+  const auto* example =
+      "For example:\n```json\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Rome\"}}\n```\n";
+  CHECK(run(example).calls().empty());
+  CHECK(run(example).text == example);
+  CHECK(run("<tool_call>{\"name\": \"list_all\"}</tool_call>").calls() == "list_all{}");
+}
+
+TEST_CASE("F5: text that is no call comes out byte for byte") {
+  for (const std::string_view raw : {"", " ", "\n\n", "a  b\n", "1 < 2 && 3 > 2", "```\ncode\n```\n",
+                                     "`x` [a](b) {c} <d>", "# T\n\n- a\n- b\n", "\xC3\xA4\n"})
+    for (const auto* format : formats()) {
+      CAPTURE(std::string(format->name()));
+      CHECK(parse_text(format->name(), raw, 1).text == raw);
+    }
+}
+
+// A small generator, so that a failing case can be made again from its number.
+struct random_calls {
+  std::uint64_t state;
+  std::uint64_t next(std::uint64_t below) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (state >> 33) % below;
+  }
+  std::string text() {
+    static constexpr std::string_view parts[] = {
+        "a",  " ",    "\n",           "\"",          "'",     "\\",           "{", "}",
+        "[",  "]",    "</tool_call>", "<tool_call>", "<b>",   "&amp;",        "&", "//",
+        "1.", "null", "\xC3\xA4",     "Action: x\n", "```\n", "</parameter>", ",", ":"};
+    std::string made;
+    for (auto n = next(8); n > 0; --n) made += parts[next(std::size(parts))];
+    return made;
+  }
+  providers::tool_call_block call() {
+    providers::tool_call_block made;
+    if (next(2) == 0) {
+      made.name = "write_file";
+      made.arguments = raw_json::own("{\"path\":" + quoted(text()) + ",\"content\":" + quoted(text()) + "}");
+    } else {
+      made.name = "add";
+      made.arguments =
+          raw_json::own("{\"a\":" + std::to_string(next(1000)) + ",\"b\":-" + std::to_string(next(1000)) + ".5}");
+    }
+    return made;
+  }
+};
+
+TEST_CASE("G29: random calls, cut anywhere, are run exactly or not at all, in every format and at every split") {
+  random_calls random{42};
+  for (int round = 0; round < 300; ++round) {
+    const auto call = random.call();
+    // Values of markup may hold anything but what ends them; that is what the format cannot say.
+    const auto arguments = std::string(call.arguments.text());
+    for (const auto* format : formats()) {
+      const auto whole = format->call(call);
+      const auto expected = call.name + arguments;
+      const bool markup = format->name() == "qwen3-coder" && contains(arguments, "</parameter>");
+      for (int cut = 0; cut < 8; ++cut) {
+        const auto raw = cut == 0 ? whole : whole.substr(0, random.next(whole.size()));
+        const auto got = parse_text(format->name(), raw);
+        CAPTURE(round);
+        CAPTURE(std::string(format->name()));
+        CAPTURE(raw);
+        for (const auto& c : got.reply.calls)
+          if (c.problem.empty() && !markup) {
+            // ReAct may have no input yet, which means none.
+            const bool bare = format->name() == "react" && c.arguments.text() == "{}";
+            if (!bare) CHECK(c.name + std::string(c.arguments.text()) == expected);
+          }
+        if (cut == 0 && !markup) CHECK(got.calls() == expected);
+        CHECK(parse_text(format->name(), raw, 1 + random.next(9)).str() == got.str());
+      }
+    }
+  }
+}
+
+TEST_CASE("F10: text as long as an answer may be is parsed in linear time, byte by byte") {
+  // With anything quadratic these would take minutes.
+  const std::string_view units[] = {"<",
+                                    "{",
+                                    "[",
+                                    "`",
+                                    "\n",
+                                    " ",
+                                    "<tool_call>{",
+                                    "{\"type\":\"function\",",
+                                    "<function=a>",
+                                    "<invoke name=\"a\"><parameter name=\"b\">",
+                                    "Action: a\n",
+                                    "a </parameter>",
+                                    "[TOOL_CALLS]a "};
+  for (const auto unit : units) {
+    std::string text;
+    while (text.size() < 200'000) text += unit;
+    for (const auto* format : formats()) {
+      CAPTURE(std::string(unit));
+      CHECK(parse_text(format->name(), text, 1).counted <= text.size());
+    }
+  }
+}
+
+}  // namespace

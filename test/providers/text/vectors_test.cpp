@@ -1,0 +1,73 @@
+// Replies of models as they came, well-formed and not, with what must come of them (test/data/text-tool-calls).
+#include "test/providers/text/parse.hpp"
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace json = boost::json;
+using namespace mcpbx;
+using namespace mcpbx::test;
+
+std::vector<json::object> vectors(const std::string& name) {
+  std::ifstream in(std::string(MCPBX_SOURCE_DIR) + "/test/data/text-tool-calls/" + name);
+  std::vector<json::object> all;
+  for (std::string line; std::getline(in, line);) all.push_back(json::parse(line).as_object());
+  return all;
+}
+
+json::array executed(const parsed_text& got) {
+  json::array calls;
+  for (const auto& c : got.reply.calls)
+    if (c.problem.empty())
+      calls.push_back({{"name", c.name}, {"arguments", json::parse(std::string(c.arguments.text()))}});
+  return calls;
+}
+
+void check(const json::object& vector, std::size_t step) {
+  const std::string format(vector.at("format").as_string());
+  const std::string_view raw(vector.at("raw").as_string());
+  const auto& expected = vector.at("expected").as_object();
+  const auto got = parse_text(format, raw, step);
+  const bool incomplete = expected.contains("incomplete") && expected.at("incomplete").as_bool();
+  const auto calls = executed(got);
+  const std::string wanted(trimmed(expected.at("visible_text").as_string()));
+  CAPTURE(step);
+  CAPTURE(raw);
+  CHECK_MESSAGE(calls == expected.at("calls").as_array(), json::serialize(calls));
+  CHECK(got.visible() == wanted);
+  CHECK(got.reply.incomplete == incomplete);
+}
+
+void check_all(const std::string& file, std::size_t least) {
+  const auto all = vectors(file);
+  REQUIRE(all.size() >= least);
+  for (const auto& vector : all) {
+    CAPTURE(std::string(vector.at("id").as_string()));
+    const std::string_view raw(vector.at("raw").as_string());
+    const std::string format(vector.at("format").as_string());
+    for (const std::size_t step :
+         {std::string_view::npos, std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{7}, std::size_t{64}})
+      check(vector, step);
+    // Every split into two, and what was told must be the same to the byte.
+    const auto whole = parse_text(format, raw).str();
+    for (std::size_t step = 1; step < raw.size(); ++step) CHECK(parse_text(format, raw, step).str() == whole);
+  }
+}
+
+TEST_CASE("F10: the given malformed replies are executed, repaired or refused as expected, at every split") {
+  check_all("given.jsonl", 67);
+}
+
+TEST_CASE("F10: our own malformed replies are executed, repaired or refused as expected, at every split") {
+  check_all("own.jsonl", 60);
+}
+
+}  // namespace
