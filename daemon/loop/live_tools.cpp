@@ -1,7 +1,11 @@
-// How a run makes its calls: which one after another, which again, and those that it carries out itself.
+// How a run makes its calls: which it lets through, which one after another, which again, and those that it carries out
+// itself.
 #include "daemon/loop/call_result.hpp"
+#include "daemon/loop/caller_tools.hpp"
+#include "daemon/loop/event_json.hpp"
 #include "daemon/loop/live_run.hpp"
 #include "daemon/loop/read_result.hpp"
+#include "daemon/loop/words.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/call/retry.hpp"
 
@@ -20,6 +24,122 @@ bool may_pass(errc code) {
 }
 
 }  // namespace
+
+live_run::records live_run::decide(const command::intend_calls& c) {
+  records batch;
+  batch.reserve(c.call_ids.size());
+  for (const auto& id : c.call_ids) batch.push_back(intent_or_refusal(id));
+  return batch;
+}
+
+run_record live_run::intent_or_refusal(const std::string& id) {
+  const auto& call = *core_.find_call(id);
+  const auto* entry = offer_->find(call.name);
+  if (!entry)
+    return closing_record({id, record::result_cause::unknown_tool,
+                           words::unknown_tool(call.name, offer_->similar(call.name, 3), offer_->names)});
+  const bool own = is_caller_tool(*entry), built_in = read_result::is(*entry);
+  // It may have changed since the round was begun with it.
+  const auto now = around_.tools.snapshot();
+  if (const auto* withheld = own ? nullptr : now->find_withheld(entry->name))
+    return closing_record(
+        {id, record::result_cause::refused, "Not executed: " + mcp::withheld_text(entry->name, *withheld)});
+  if (!own && !built_in && entry->owner.expired())
+    return closing_record({id, record::result_cause::unavailable,
+                           "Not executed: the server \"" + entry->server + "\" of this tool is gone."});
+  if (auto problem = around_.arguments.problem(*entry, call.name, call.arguments); !problem.empty())
+    return closing_record({id, record::result_cause::bad_arguments, std::move(problem)});
+  const auto arguments_hash = stable_hash(call.arguments.text());
+  if (const auto why = own || built_in ? std::string_view() : needs_approval(*entry); !why.empty()) {
+    // What was shown to a person must be what is called.
+    const auto present = now->find(entry->name);
+    if (!present || present->hash != entry->hash)
+      return closing_record({id, record::result_cause::refused,
+                             "Not executed: the server \"" + entry->server +
+                                 "\" changed its definition of this tool, which needs a yes of the user."});
+    if (!core_.approved(id, entry->hash, arguments_hash)) {
+      if (request_.limits.approve == approval_mode::none)
+        return closing_record({id, record::result_cause::refused,
+                               "Not executed: this tool needs a yes of the user, and this run may not ask for one."});
+      if (request_.limits.approve == approval_mode::ask) return approval_question(id, *entry, arguments_hash, why);
+    }
+  }
+  record::call_intent intent;
+  intent.call_id = id;
+  intent.to_caller = own;
+  intent.name = entry->name;
+  intent.server = entry->server;
+  intent.definition_hash = entry->hash;
+  intent.arguments_hash = arguments_hash;
+  intent.attempt = core_.attempts(id) + 1;
+  intent.repeatable = built_in || entry->manner.max_retries > 0;
+  return intent;
+}
+
+// Calls that are closed one after another are one commit.
+live_run::records live_run::close(command::close_call first) {
+  records batch;
+  const auto add = [&](const command::close_call& c) {
+    auto r = closing_record(c);
+    if (status_) status_->drop(c.call_id);
+    if (auto sent = std::ranges::find(sent_, c.call_id, &sent_call::id); sent != sent_.end()) {
+      r.ms = ms_since(sent->since);
+      sent_.erase(sent);
+    }
+    batch.emplace_back(std::move(r));
+  };
+  add(first);
+  for (; !todo_.empty() && std::holds_alternative<command::close_call>(todo_.front()); todo_.pop_front())
+    add(std::get<command::close_call>(todo_.front()));
+  return batch;
+}
+
+void live_run::run_call(const command::run_call& c) {
+  const auto& call = *core_.find_call(c.call_id);
+  const auto* entry = offer_->find(call.name);
+  auto server = entry->owner.lock();
+  if (const auto before = std::ranges::find(sent_, c.call_id, &sent_call::id); before != sent_.end())
+    before->client = server;
+  else
+    sent_.push_back({c.call_id, entry->name, entry->server, server, 0, around_.time.now(), {}, {}});
+  ++around_.counters.calls;
+  if (read_result::is(*entry)) return run_built_in(c.call_id);
+  if (!server) {  // it went away between the intent and now
+    inbox_.push(call_done{
+        c.call_id, mcp::call_outcome::failed(errc::unavailable, "the server \"" + entry->server + "\" is gone")});
+    return;
+  }
+  mcp::server_call out;
+  out.params = call_params(entry->tool, call.arguments);
+  out.name = entry->name;
+  out.limits = entry->manner.limits;
+  out.done = [weak = weak_from_this(), id = c.call_id](mcp::call_outcome outcome) {
+    if (auto self = weak.lock()) self->inbox_.push(call_done{id, std::move(outcome)});
+  };
+  out.progress = [weak = weak_from_this(), id = c.call_id](const raw_json& params) {
+    if (auto self = weak.lock(); self && self->core_.is_open(id))
+      self->emit(run_event::kind::tool_progress, event_json::tool_progress(id, params), id);
+  };
+  out.log = [weak = weak_from_this(), id = c.call_id](const raw_json& params) {
+    if (auto self = weak.lock(); self && self->core_.is_open(id))
+      self->emit(run_event::kind::tool_log, event_json::tool_log(id, params), id);
+  };
+  out.asker = this;
+  const auto ticket = server->call(std::move(out));
+  if (auto sent = std::ranges::find(sent_, c.call_id, &sent_call::id); sent != sent_.end()) sent->ticket = ticket;
+}
+
+// The calls stay in sent_ until they are closed, so that their results can tell how long they ran.
+void live_run::cancel_open() {
+  model_call_.reset();
+  if (status_) status_->drop_all();
+  questions_.clear();
+  parked_limit_.reset();
+  for (auto& sent : sent_) {
+    sent.again.reset();
+    if (auto server = sent.client.lock()) server->cancel(sent.ticket, "the run was cancelled");
+  }
+}
 
 // Calls of the serial tools of one server share a lane; the lanes are numbered in order of appearance.
 record::assistant live_run::with_lanes(record::assistant r) const {

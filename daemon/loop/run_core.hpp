@@ -195,7 +195,8 @@ class run_core {
   void close_open_calls();
   void end(stop_reason reason, std::string text);
   bool over_token_budget() const;
-  std::size_t index_of(std::string_view id) const;
+  static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+  std::size_t index_of(std::string_view id) const;  // in open_, or nowhere
   call_report& report_of(std::size_t index) { return calls_[calls_.size() - open_.size() + index]; }
 
   std::vector<run_command> commands_;

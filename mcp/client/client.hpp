@@ -72,7 +72,7 @@ struct server_call {
   /// logs are about, so they belong to a call only where it is the one that is open there, or where all calls that are
   /// open there have the same asker (then to the latest of them); others go to nobody.
   pending_calls::progress_handler log;
-  const void* asker = nullptr;  ///< whose call it is; only compared
+  const void* asker = nullptr;  ///< whose call it is, for logs and fair shares of queues; only compared
 
   /// "tools/call git__log".
   std::string what() const { return method + " " + name; }
@@ -84,8 +84,9 @@ class client {
   virtual ~client() = default;
   virtual const std::string& name() const = 0;
   virtual mcp::era era() const = 0;
-  /// Starts a lazy or idle-stopped server first. A server that is down, a full queue (1,024 requests or 16 MiB) or an
-  /// exhausted accountant ends the call at once with a failure that names the server.
+  /// Starts a lazy or idle-stopped server first. A server that is down, a full queue (1,024 requests or 16 MiB, of
+  /// which no asker can take the shares of others) or an exhausted accountant ends the call at once with a failure that
+  /// names the server.
   virtual ticket call(server_call&& c) = 0;
   /// The call ends with errc::cancelled; the server is told (notifications/cancelled). Unknown tickets are ignored.
   virtual void cancel(ticket t, std::string_view reason) = 0;

@@ -83,15 +83,18 @@ void server_run::on_closed(const error& why) {
 void server_run::session_send(const segments& text) {
   if (!connected_ || closing_) return;
   if (window_.idle()) window_.begin(time_.now());
-  window_.sent(text.size() + 1, std::exchange(sending_request_, false));
+  if (const auto* request = std::exchange(sending_, nullptr))
+    window_.sent_request(text.size() + 1, request->asker);
+  else
+    window_.sent(text.size() + 1);
   transport_->send(text);
 }
 
 result<call_number> server_run::call(const server_call& c, call_limits limits, time_point now,
                                      pending_calls::done_handler done, pending_calls::progress_handler progress) {
-  sending_request_ = true;
+  sending_ = &c;
   auto number = session_->call(c, limits, now, std::move(done), std::move(progress));
-  sending_request_ = false;
+  sending_ = nullptr;
   return number;
 }
 

@@ -55,6 +55,8 @@ class server_run final : private process_events, private transport_events, priva
                            pending_calls::progress_handler progress);
   std::size_t unsent() const noexcept { return transport_ ? transport_->unsent() : 0; }
   std::size_t unsent_requests() { return window_.requests(unsent()); }
+  /// Those that unsent_requests() counted last.
+  const std::deque<write_window::request>& unwritten() const noexcept { return window_.unwritten(); }
   void close_stdin();
   void signal(int number);
   /// Ends the conversation: what is open fails with this, nothing is sent any more.
@@ -92,7 +94,8 @@ class server_run final : private process_events, private transport_events, priva
   std::unique_ptr<session_core> session_;
   write_window window_;
   pid_t pid_ = -1;
-  bool closing_ = false, connected_ = false, sending_request_ = false;
+  const server_call* sending_ = nullptr;  // the request that is being handed to the connection
+  bool closing_ = false, connected_ = false;
   time_point lost_at_ = never;  // when a closed stream counts
   std::string closed_why_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -135,8 +135,8 @@ void tool_server::run_exited(const process_exit& how) {
   dirty_ = true;
   // First those that wait: what the handlers of the others ask for anew may wait for the next life.
   if (!expected || !core_.will_be_ready(now)) fail_waiting({errc::unavailable, for_calls});
-  for (const ticket t : waiting_)
-    if (const auto r = calls_.find(t); r != calls_.end()) r->second.since = std::max(r->second.since, now);
+  for (const auto& w : waiting_)
+    if (const auto r = calls_.find(w.t); r != calls_.end()) r->second.since = std::max(r->second.since, now);
   run->close_session(errc::unavailable, for_calls);
   context_.soon->bury(std::move(run));
   drive();
@@ -313,8 +313,8 @@ void tool_server::arm_for(time_point when) {
 
 void tool_server::rearm() {
   time_point next = std::min({core_.next_time(), run_ ? run_->next_time() : never, core_.ended() ? never : stop_at_});
-  for (const ticket t : waiting_)
-    if (const auto r = calls_.find(t); r != calls_.end()) next = std::min(next, waits_until(r->second));
+  for (const auto& w : waiting_)
+    if (const auto r = calls_.find(w.t); r != calls_.end()) next = std::min(next, waits_until(r->second));
   arm_for(next);
 }
 

@@ -74,9 +74,17 @@ class tool_server final : public client, private run_events, public std::enable_
     time_point since;        // when it came, or since when it waits for the server to be ready again
     call_number number = 0;  // 0: waits
   };
+  // A call that has not been sent.
+  struct waiting_call {
+    ticket t = 0;
+    std::size_t bytes = 0;
+    const void* asker = nullptr;
+    bool operator==(ticket other) const noexcept { return t == other; }
+  };
 
   // Calls (tool_server_calls.cpp)
   std::optional<error> refusal(const server_call& c, time_point now);
+  bool has_share_left(const server_call& c) const;
   bool up() const { return run_ && run_->ready(); }
   bool has_room() const;
   time_point waits_until(const record& r) const;
@@ -125,7 +133,7 @@ class tool_server final : public client, private run_events, public std::enable_
   stderr_log stderr_;
 
   recycling_map<ticket, record> calls_;
-  std::deque<ticket> waiting_;
+  std::deque<waiting_call> waiting_;
   std::size_t waiting_bytes_ = 0, running_ = 0;
   ticket last_ticket_ = 0;
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace mcpbx::mcp {
 namespace {
@@ -41,8 +42,8 @@ client::ticket tool_server::call(server_call&& c) {
     if (run_) arm_for(std::min(deadline(now, limits), run_->next_time()));
     return t;
   }
-  waiting_.push_back(t);
-  waiting_bytes_ += r.call.params.text().size();
+  waiting_.push_back({t, r.call.params.text().size(), r.call.asker});
+  waiting_bytes_ += waiting_.back().bytes;
   arm_for(waits_until(r));
   if (!driving_ && core_.state() == server_state::lazy) {
     core_.wake(now);
@@ -57,13 +58,41 @@ std::optional<error> tool_server::refusal(const server_call& c, time_point now) 
   const std::size_t unsent = run_ ? run_->unsent() : 0;
   const std::size_t queued = waiting_.size() + (run_ && unsent != 0 ? run_->unsent_requests() : 0);
   const std::size_t bytes = waiting_bytes_ + unsent;
-  if (queued >= context_.options.max_queue_requests || (bytes != 0 && bytes + size > context_.options.max_queue_bytes))
+  const bool full =
+      queued >= context_.options.max_queue_requests || (bytes != 0 && bytes + size > context_.options.max_queue_bytes);
+  if (full && !has_share_left(c))
     return error{errc::limit, who() + " takes its requests too slowly: " + std::to_string(queued) + " requests (" +
                                   std::to_string(bytes) + " bytes) wait already; try again later"};
   if (!byte_account::admits(size))
     return error{errc::limit,
                  "mcpbx holds too many bytes to pass " + c.what() + " on to " + who() + "; try again later"};
   return std::nullopt;
+}
+
+// The queue is full. Whoever filled it gets no more; others get in as long as they hold less than their share, which is
+// the bound divided by all who have something in the queue (guarantees row 18). So one caller alone may fill it, n of
+// them bring it to 1 + 1/2 + ... + 1/n times its bound at most, and all bytes are bounded by the accountant besides.
+bool tool_server::has_share_left(const server_call& c) const {
+  const auto& o = context_.options;
+  std::size_t requests = 0, bytes = 0;
+  std::vector<const void*> others;
+  const auto count = [&](const void* asker, std::size_t size) {
+    if (asker != c.asker) {
+      if (others.empty() || others.back() != asker) others.push_back(asker);
+      return;
+    }
+    ++requests;
+    bytes += size;
+  };
+  for (const auto& w : waiting_) count(w.asker, w.bytes);
+  if (run_ && run_->unsent() != 0)
+    for (const auto& r : run_->unwritten()) count(r.asker, r.bytes);
+  if (others.empty() || 2 * requests >= o.max_queue_requests) return false;
+  std::ranges::sort(others);
+  others.erase(std::ranges::unique(others).begin(), others.end());
+  const std::size_t sharers = others.size() + 1;
+  return requests < std::max<std::size_t>(o.max_queue_requests / sharers, 1) &&
+         (bytes == 0 || bytes + c.params.text().size() <= o.max_queue_bytes / sharers);
 }
 
 bool tool_server::has_room() const {
@@ -98,7 +127,7 @@ void tool_server::dispatch(ticket t, record& r, time_point now) {
 
 void tool_server::dispatch_waiting(time_point now) {
   while (!waiting_.empty() && has_room()) {
-    const ticket t = waiting_.front();
+    const ticket t = waiting_.front().t;
     waiting_.pop_front();
     const auto found = calls_.find(t);
     if (found == calls_.end()) continue;
@@ -190,8 +219,8 @@ void tool_server::cancel(ticket t, std::string_view reason) {
 
 void tool_server::expire_waiting(time_point now) {
   std::vector<ticket> due;
-  for (const ticket t : waiting_)
-    if (const auto r = calls_.find(t); r != calls_.end() && waits_until(r->second) <= now) due.push_back(t);
+  for (const auto& w : waiting_)
+    if (const auto r = calls_.find(w.t); r != calls_.end() && waits_until(r->second) <= now) due.push_back(w.t);
   for (const ticket t : due) {
     std::erase(waiting_, t);
     auto node = calls_.extract(t);
@@ -205,8 +234,8 @@ void tool_server::expire_waiting(time_point now) {
 }
 
 void tool_server::fail_waiting(const error& why) {
-  for (const ticket t : std::exchange(waiting_, {})) {
-    auto node = calls_.extract(t);
+  for (const auto& w : std::exchange(waiting_, {})) {
+    auto node = calls_.extract(w.t);
     if (!node.empty()) fail_later(node.mapped().call, why);
   }
   waiting_bytes_ = 0;

@@ -1,5 +1,6 @@
-// What has been sent to a tool server and not yet taken by the system: how many requests, and whether the server still
-// reads (guarantees row 5; the queue table of the design). Counts in bytes of the connection's outbox.
+// What has been sent to a tool server and not yet taken by the system: how many requests of whom, and whether the
+// server still reads (guarantees rows 5, 18; the queue table of the design). Counts in bytes of the connection's
+// outbox.
 #pragma once
 #include "mcp/support/time.hpp"
 
@@ -21,16 +22,26 @@ class write_window {
     seen_ = queued_;
   }
   /// A message of `bytes` was handed to the connection.
-  void sent(std::size_t bytes, bool is_request) {
+  void sent(std::size_t bytes) { queued_ += bytes; }
+  /// The same for a request; `asker` is whose it is, only compared.
+  void sent_request(std::size_t bytes, const void* asker) {
     queued_ += bytes;
-    if (is_request) requests_.push_back(queued_);
+    requests_.push_back({queued_, bytes, asker});
   }
   /// Requests that are not written in full while `unsent` bytes wait.
   std::size_t requests(std::size_t unsent) {
     const std::uint64_t written = queued_ - unsent;
-    while (!requests_.empty() && requests_.front() <= written) requests_.pop_front();
+    while (!requests_.empty() && requests_.front().end <= written) requests_.pop_front();
     return requests_.size();
   }
+  /// A request that requests() counts.
+  struct request {
+    std::uint64_t end = 0;  ///< where it ends in the stream
+    std::size_t bytes = 0;
+    const void* asker = nullptr;
+  };
+  /// Those that requests() counted last, in order.
+  const std::deque<request>& unwritten() const noexcept { return requests_; }
   void drained() {
     requests_.clear();
     stalled_since_ = never;
@@ -53,7 +64,7 @@ class write_window {
 
  private:
   std::uint64_t queued_ = 0, seen_ = 0;
-  std::deque<std::uint64_t> requests_;  // where each one ends in the stream
+  std::deque<request> requests_;
   time_point stalled_since_ = never;
 };
 

@@ -162,6 +162,7 @@ void caller_session::call_tool(const raw_json& params, const tool_call_reply& re
   call.name = std::move(*name);
   call.limits = tool->manner.limits;
   call.caller.client_info = client_info_;
+  call.asker = this;
   if (!token->empty())
     // Tokens of two callers may be equal, so servers only see ours; the caller gets its own back.
     call.progress = [this, reply, token = *token](const raw_json& progress) {

@@ -90,6 +90,12 @@ std::string printable(std::string_view text, bool keep_lines) {
   return out;
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const auto from = text.find_first_not_of(blanks);
+  return from == text.npos ? std::string_view() : text.substr(from, text.find_last_not_of(blanks) - from + 1);
+}
+
 std::string_view cut_utf8(std::string_view text, std::size_t bytes) {
   if (text.size() <= bytes) return text;
   std::size_t at = bytes;

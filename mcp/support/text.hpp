@@ -16,6 +16,8 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
 /// `text` for a terminal or a model: control (but tab and newline when `keep_lines`), bidi and zero-width characters
 /// and invalid UTF-8 taken out (F8, guarantees row 40).
 std::string printable(std::string_view text, bool keep_lines = false);
+/// `text` without the blanks of JSON (space, tab, CR, LF) at its ends.
+std::string_view trimmed(std::string_view text);
 /// At most `bytes` bytes of `text`, cut at a character boundary.
 std::string_view cut_utf8(std::string_view text, std::size_t bytes);
 /// At most the last `bytes` bytes, cut at a character boundary.

@@ -1,23 +1,16 @@
 // Each rule below answers a server that was seen in the field.
 #include "providers/wire/chat_calls.hpp"
 
+#include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
 
-#include <algorithm>
 #include <charconv>
 
 namespace mcpbx::providers {
 namespace {
 
-constexpr int max_argument_depth = 64;
 // Far above any sensible round; what comes beyond it is not kept.
 constexpr std::size_t max_calls = 1024;
-
-std::string_view trimmed(std::string_view s) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const auto from = s.find_first_not_of(blanks);
-  return from == std::string_view::npos ? std::string_view() : s.substr(from, s.find_last_not_of(blanks) - from + 1);
-}
 
 bool to_index(std::string_view value, std::int64_t& out) {
   const auto [end, ec] = std::from_chars(value.data(), value.data() + value.size(), out);
@@ -152,41 +145,27 @@ void call_assembler::take_call(std::string_view element, bool one_of_many) {
   if (!p.extra.empty()) s->extras.add("extra_content", p.extra);
 }
 
-call_assembler::finished call_assembler::finish(bool cut, const std::function<bool(std::string_view)>& taken) {
+call_assembler::finished call_assembler::finish(bool cut, call_ids& ids) {
   finished all;
   all.too_many = overflowed_;
-  std::vector<std::string> used;
-  auto known = [&](std::string_view id) {
-    return std::find(used.begin(), used.end(), id) != used.end() || (taken && taken(id));
-  };
-  std::size_t counter = 0;
-  auto made_id = [&] {
-    for (;;) {
-      auto digits = std::to_string(++counter);
-      std::string id = "call" + std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
-      if (!known(id)) return id;
-    }
-  };
-  // Ids that came are settled first, so that a made one cannot take the place of one that came later.
-  std::vector<std::string> ids;
-  for (const auto& s : slots_) {
-    ids.push_back(!s.id.empty() && !s.name.empty() && !known(s.id) ? s.id : std::string());
-    if (!ids.back().empty()) used.push_back(ids.back());
-  }
+  std::vector<slot*> kept;
+  std::vector<std::string> sent;
   for (std::size_t i = 0; i < slots_.size(); ++i) {
-    auto& s = slots_[i];
     if (cut && (i + 1 == slots_.size() || i == touched_)) {
       ++all.cut;
-      continue;
-    }
-    if (s.name.empty()) {
+    } else if (slots_[i].name.empty()) {
       ++all.nameless;
-      continue;
+    } else {
+      kept.push_back(&slots_[i]);
+      sent.push_back(slots_[i].id);
     }
+  }
+  auto settled = ids.settle(std::move(sent));
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    auto& s = *kept[i];
     tool_call_block call;
-    call.provider_id = s.id;
-    call.id = ids[i].empty() ? made_id() : ids[i];
-    if (ids[i].empty()) used.push_back(call.id);
+    call.id = std::move(settled[i]);
+    call.provider_id = std::move(s.id);
     call.name = std::move(s.name);
     call.arguments_text = std::move(s.arguments);
     read_arguments(call);
@@ -197,28 +176,14 @@ call_assembler::finished call_assembler::finish(bool cut, const std::function<bo
   return all;
 }
 
-void read_arguments(tool_call_block& call) {
-  auto text = trimmed(call.arguments_text);
-  if (text.empty() || text == "null") {
-    call.arguments = raw_json::literal("{}");
-    return;
-  }
-  auto value = raw_json::parse(text, max_argument_depth);
-  if (value && value->is_string()) {
-    // Some models encode twice.
-    const auto inner = value->as_string().value_or("");
-    if (trimmed(inner).starts_with('{')) value = raw_json::parse(trimmed(inner), max_argument_depth);
-  }
-  if (!value) {
-    call.problem = "The arguments are not valid JSON (" + value.error().message +
-                   "), so the tool was not run. Call it again with one JSON object as arguments.";
-  } else if (!value->is_object()) {
-    call.problem =
-        "The arguments are not a JSON object, so the tool was not run. Call it again with one JSON object as "
-        "arguments.";
-  } else {
-    call.arguments = *std::move(value);
-  }
+void append_call(std::string& out, const tool_call_block& call) {
+  out += R"({"id":)";
+  append_quoted(out, call.id);
+  out += R"(,"type":"function","function":{"name":)";
+  append_quoted(out, call.name);
+  out += R"(,"arguments":)";
+  append_quoted(out, sent_arguments(call));
+  out += "}}";
 }
 
 }  // namespace mcpbx::providers

@@ -3,9 +3,10 @@
 #pragma once
 #include "mcp/support/json_scanner.hpp"
 #include "providers/model/message.hpp"
+#include "providers/wire/calls.hpp"
 #include "providers/wire/chat_delta.hpp"
+#include "providers/wire/string_joiner.hpp"
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,8 +31,8 @@ class call_assembler {
     bool too_many = false;         ///< more than 1,024 calls came; the later ones were dropped
   };
   /// The calls, once the answer has ended. `cut`: the model was stopped (length, filter), so the call it was writing is
-  /// half a call and is left out. `taken` tells whether a call id is used in the conversation already.
-  finished finish(bool cut, const std::function<bool(std::string_view)>& taken);
+  /// half a call and is left out.
+  finished finish(bool cut, call_ids& ids);
 
  private:
   struct slot {
@@ -50,8 +51,7 @@ class call_assembler {
   std::size_t bytes_ = 0;
 };
 
-/// Reads what a model wrote as arguments: nothing, null or blanks mean `{}`; an object is taken as it is; a string that
-/// holds an object is opened. Anything else sets `problem`, in words the model can act on.
-void read_arguments(tool_call_block& call);
+/// Appends one entry of `tool_calls`.
+void append_call(std::string& out, const tool_call_block& call);
 
 }  // namespace mcpbx::providers

@@ -2,8 +2,7 @@
 #include "providers/wire/chat_decoder.hpp"
 
 #include "mcp/support/log.hpp"
-#include "providers/wire/chat_errors.hpp"
-#include "providers/wire/chat_results.hpp"
+#include "providers/model/json_walk.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,12 +12,6 @@ namespace {
 
 constexpr std::string_view open_mark = "<think>", close_mark = "</think>";
 constexpr auto npos = std::string_view::npos;
-
-std::string_view trimmed(std::string_view s) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const auto from = s.find_first_not_of(blanks);
-  return from == npos ? std::string_view() : s.substr(from, s.find_last_not_of(blanks) - from + 1);
-}
 
 // How much of the end of `text` may be the beginning of `mark`.
 std::size_t partial_mark(std::string_view text, std::string_view mark) {
@@ -53,72 +46,23 @@ std::int64_t count(std::string_view object, std::string_view key) {
 
 }  // namespace
 
-chat_decoder::chat_decoder(std::string api, std::string content_type, wire_options options,
-                           const model_request* request)
-    : api_(std::move(api)), content_type_(std::move(content_type)), options_(std::move(options)), request_(request) {}
-
-void chat_decoder::feed(std::string_view bytes, decoder_sink& sink) {
-  if (state_ == state::start) {
-    // A stream never begins with a brace or an angle bracket, whatever its content type says. A BOM counts as a blank.
-    const auto from = bytes.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-    if (from == npos) return;
-    bytes.remove_prefix(from);
-    const char c = bytes.front();
-    state_ = c == '{' || c == '[' || c == '<' ? state::json : state::stream;
-  }
-  if (state_ == state::json) body_ += bytes;
-  sse_parser::event event;
-  while (state_ == state::stream && sse_.next(bytes, event)) take_event(event, sink);
-  if (state_ == state::stream && sse_.overflowed())
-    fail(model_error::kind::garbage, "sent a single event above the limit on an answer's size.", sink);
+void chat_decoder::take_event(std::string_view, std::string_view json, decoder_sink& sink) {
+  take_object(json, false, sink);
 }
 
-void chat_decoder::finish(decoder_sink& sink) {
-  if (state_ == state::ended) return;
-  if (state_ == state::start) return fail(model_error::kind::cut, "sent an empty answer.", sink);
-  if (state_ == state::json) {
-    const auto body = trimmed(body_);
-    const auto fault = body.starts_with('<') ? json_scanner::fault::syntax : check_json(body, 256);
-    if (fault == json_scanner::fault::none) return take_object(body, true, sink);
-    if (fault == json_scanner::fault::truncated)
-      return fail(model_error::kind::cut, "sent a JSON answer that was cut off.", sink);
-    return fail(
-        model_error::kind::garbage,
-        "sent an answer that is no chat completion (content type \"" + excerpt(content_type_) + "\"): " + excerpt(body),
-        sink);
-  }
-  // An event without its closing line is data all the same, but broken JSON in it means that the stream was cut there.
-  sse_parser::event event;
-  if (sse_.finish(event)) {
-    const auto data = trimmed(event.data);
-    if (data == "[DONE]" || data.starts_with(':') || check_json(data, 256) == json_scanner::fault::none)
-      take_event(event, sink);
-    if (state_ == state::ended) return;
-  }
-  if (finished_) return end(sink);
-  if (!sse_.saw_field())
-    return fail(model_error::kind::garbage,
-                "sent an answer that is no chat completion (content type \"" + excerpt(content_type_) + "\").", sink);
-  fail(model_error::kind::cut, "ended its answer without an end mark: it was cut off.", sink);
+void chat_decoder::take_body(std::string_view json, decoder_sink& sink) {
+  take_object(json, true, sink);
 }
 
-void chat_decoder::take_event(const sse_parser::event& event, decoder_sink& sink) {
-  const auto data = trimmed(event.data);
-  if (data.empty() || data.starts_with(':')) return;
-  if (data == "[DONE]") {
-    if (!choices_seen_) return fail(model_error::kind::garbage, "sent an answer that holds nothing.", sink);
-    return end(sink);
-  }
-  scanner_.reset();
-  if (!scanner_.feed(data) || !scanner_.finish()) {
-    if (event.name == "error") return fail(chat_stream_error({std::string(data), {}, {}}, data, options_), sink);
-    return fail(model_error::kind::garbage, "sent an event that is not JSON: " + excerpt(data), sink);
-  }
-  if (event.name == "error") {
-    auto said = read_error_body(data);
-    return fail(chat_stream_error(said, data, options_), sink);
-  }
-  take_object(data, false, sink);
+void chat_decoder::take_stream_end(bool mark, decoder_sink& sink) {
+  if (mark && !choices_seen_) return fail(model_error::kind::garbage, "sent an answer that holds nothing.", sink);
+  if (mark || finished_) return end(sink);
+  fail_cut(sink);
+}
+
+std::string chat_decoder::partial_text(decoder_sink& sink) {
+  split_thoughts(sink, true);
+  return text_;
 }
 
 void chat_decoder::take_object(std::string_view object, bool whole, decoder_sink& sink) {
@@ -136,15 +80,15 @@ void chat_decoder::take_object(std::string_view object, bool whole, decoder_sink
   });
   if (walk::is_object(used)) take_usage(used);
   walk::elements(choices, [&](std::string_view choice) {
-    if (state_ != state::ended) take_choice(choice, whole, sink);
+    if (!done()) take_choice(choice, whole, sink);
   });
-  if (state_ == state::ended) return;
-  if (is_truthy(error) || error_object) return fail(chat_stream_error(read_error_body(object), object, options_), sink);
+  if (done()) return;
+  if (is_truthy(error) || error_object) return fail(read_error_body(object), object, sink);
   if (!whole) return;
   if (choices_seen_) return end(sink);
   const auto said = read_error_body(object);
-  if (said.found()) return fail(chat_stream_error(said, object, options_), sink);
-  fail(model_error::kind::garbage, "sent JSON that is no chat completion: " + excerpt(object), sink);
+  if (said.found()) return fail(said, object, sink);
+  fail_foreign(object, sink);
 }
 
 void chat_decoder::take_choice(std::string_view choice, bool whole, decoder_sink& sink) {
@@ -279,23 +223,15 @@ void chat_decoder::end(decoder_sink& sink) {
   if (finish_reason_ == "error") return fail(model_error::kind::refused, "ended its answer with an error.", sink);
   split_thoughts(sink, true);
   const auto reason = reason_of(finish_reason_);
-  auto calls = calls_.finish(is_cut(reason), [this](std::string_view id) {
-    if (request_ == nullptr) return false;
-    for (const auto& m : request_->messages)
-      for (const auto& b : m->blocks)
-        if (const auto* c = std::get_if<tool_call_block>(&b); c != nullptr && c->id == id) return true;
-    return false;
-  });
+  auto calls = calls_.finish(is_cut(reason), ids());
   if (calls.nameless > 0)
-    log::warn("The " + who(options_) + " made " + std::to_string(calls.nameless) +
+    log::warn("The " + who(options()) + " made " + std::to_string(calls.nameless) +
               " tool call(s) without a name; dropped.");
-  if (calls.cut > 0) log::warn("The " + who(options_) + " was cut off inside a tool call; that call is not run.");
+  if (calls.cut > 0) log::warn("The " + who(options()) + " was cut off inside a tool call; that call is not run.");
   if (calls.too_many)
-    log::warn("The " + who(options_) + " made more than 1024 tool calls; the later ones are dropped.");
+    log::warn("The " + who(options()) + " made more than 1024 tool calls; the later ones are dropped.");
 
-  auto m = std::make_shared<message>();
-  m->role = role::assistant;
-  m->origin = {api_, options_.base_url, options_.model};
+  auto m = new_message();
   m->raw = assembled(calls);
   if (!reasoning_.empty() || !vendor_.empty()) m->blocks.emplace_back(reasoning_block{reasoning_, vendor_.object()});
   if (!text_.empty()) m->blocks.emplace_back(text_block{text_});
@@ -313,20 +249,14 @@ void chat_decoder::end(decoder_sink& sink) {
   }
   for (auto& call : calls.calls) m->blocks.emplace_back(std::move(call));
   reply.message = std::move(m);
-  if (!usage_seen_) {
-    // About four bytes to a token; the shell knows the request's size and adds that.
-    usage_.output =
-        static_cast<std::int64_t>((content_.size() + reasoning_.size() + refusal_.size() + calls_.bytes()) / 4 + 1);
-    usage_.estimated = true;
-  }
+  if (!usage_seen_) usage_ = estimated(content_.size() + reasoning_.size() + refusal_.size() + calls_.bytes());
   reply.usage = usage_;
-  state_ = state::ended;
-  sink.on_end(std::move(reply));
+  succeed(std::move(reply), sink);
 }
 
 raw_json chat_decoder::assembled(const call_assembler::finished& calls) const {
   std::string out = R"({"role":"assistant","content":)";
-  if (content_.empty() && options_.null_content)
+  if (content_.empty() && options().null_content)
     out += "null";
   else
     append_quoted(out, content_);
@@ -349,22 +279,6 @@ raw_json chat_decoder::assembled(const call_assembler::finished& calls) const {
   }
   vendor_.write(out);
   return raw_json::own(out + "}");
-}
-
-void chat_decoder::fail(model_error::kind type, std::string message, decoder_sink& sink) {
-  model_error e;
-  e.type = type;
-  e.http_status = 200;
-  e.retryable = type == model_error::kind::cut || type == model_error::kind::garbage;
-  e.message = "The " + who(options_) + " " + std::move(message);
-  fail(std::move(e), sink);
-}
-
-void chat_decoder::fail(model_error e, decoder_sink& sink) {
-  split_thoughts(sink, true);
-  e.partial_text = text_;
-  state_ = state::ended;
-  sink.on_error(std::move(e));
 }
 
 }  // namespace mcpbx::providers

@@ -1,25 +1,14 @@
-// Putting together what a chat-completions answer sends in pieces: strings whose escapes may be cut between two deltas,
-// and the vendor fields that its origin wants back (DeepSeek, OpenRouter, DIAL, Gemini).
+// The vendor fields of a chat-completions answer, which come in pieces and which their origin wants back (DeepSeek,
+// OpenRouter, DIAL, Gemini).
 #pragma once
 #include "mcp/support/raw_json.hpp"
+#include "providers/wire/string_joiner.hpp"
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace mcpbx::providers {
-
-/// Unescapes string tokens one after another. A surrogate pair may be split between two tokens (emoji of some servers).
-class string_joiner {
- public:
-  /// The text of `token`, a JSON string with its quotes. Valid until the next call and while `token` is.
-  std::string_view take(std::string_view token);
-
- private:
-  std::string held_;  // a high surrogate's escape that ended the last token
-  std::string text_;
-};
 
 /// Fields of an assistant message that only its origin understands and wants back.
 class vendor_fields {

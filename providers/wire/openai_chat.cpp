@@ -2,10 +2,10 @@
 // what is new and the bytes before it never change (the provider's prompt cache stays warm).
 #include "providers/wire/openai_chat.hpp"
 
-#include "providers/model/json_walk.hpp"
 #include "providers/wire/chat_decoder.hpp"
-#include "providers/wire/chat_errors.hpp"
-#include "providers/wire/chat_results.hpp"
+#include "providers/wire/encoding.hpp"
+#include "providers/wire/errors.hpp"
+#include "providers/wire/results.hpp"
 
 namespace mcpbx::providers {
 namespace {
@@ -18,9 +18,10 @@ void append_text_message(std::string& out, std::string_view role, std::string_vi
   out += '}';
 }
 
-std::string with_note(std::string text, std::string_view note) {
-  if (!text.empty() && !note.empty()) text += "\n\n";
-  return text.append(note);
+void append_image(std::string& out, std::string_view url) {
+  out += R"({"type":"image_url","image_url":{"url":)";
+  append_quoted(out, url);
+  out += "}}";
 }
 
 void append_user(std::string& out, const message& m, std::string_view note) {
@@ -39,7 +40,7 @@ void append_user(std::string& out, const message& m, std::string_view note) {
       append_quoted(out, text->text);
       out += '}';
     } else {
-      append_image(out, *image);
+      append_image(out, image->url.empty() ? data_url(image->mime, image->data) : image->url);
     }
   }
   if (!note.empty()) {
@@ -75,25 +76,26 @@ void append_assistant(std::string& out, const message& m, bool null_content) {
 // Every tool message of the turn first, then one user message with all their images. A note stands in the last tool
 // message: some servers take no user message behind a tool's.
 void append_results(std::string& out, const message& m, std::string_view note) {
-  std::vector<image_block> images;
+  std::vector<result_part> images;
   std::string about;
   bool first = true;
   for (const auto& b : m.blocks) {
     const auto* r = std::get_if<tool_result_block>(&b);
     if (r == nullptr) continue;
     if (!std::exchange(first, false)) out += ',';
-    auto parts = convert_result(*r);
-    if (&b == &m.blocks.back()) parts.text = with_note(std::move(parts.text), note);
+    auto converted = convert_result(*r, {.images = media_place::beside});
+    auto text = converted.text();
+    if (&b == &m.blocks.back()) text = with_note(std::move(text), note);
     out += R"({"role":"tool","tool_call_id":)";
     append_quoted(out, r->call_id);
     out += R"(,"content":)";
-    append_quoted(out, parts.text);
+    append_quoted(out, text);
     out += '}';
-    if (!parts.images.empty()) {
+    if (!converted.beside.empty()) {
       if (!about.empty()) about += ", ";
-      about += std::to_string(parts.images.size()) + " from " + r->name;
+      about += std::to_string(converted.beside.size()) + " from " + r->name;
     }
-    for (auto& image : parts.images) images.push_back(std::move(image));
+    for (auto& image : converted.beside) images.push_back(std::move(image));
   }
   if (images.empty()) return;
   out += R"(,{"role":"user","content":[{"type":"text","text":)";
@@ -101,13 +103,12 @@ void append_results(std::string& out, const message& m, std::string_view note) {
   out += '}';
   for (const auto& image : images) {
     out += ',';
-    append_image(out, image);
+    append_image(out, data_url(image.mime, image.data));
   }
   out += "]}";
 }
 
-raw_json encode_message(const message& m, const wire_options& options, bool own, std::string_view note) {
-  if (own) return m.raw;
+raw_json encode_message(const message& m, const wire_options& options, std::string_view note) {
   std::string out;
   switch (m.role) {
     case role::system:
@@ -146,16 +147,6 @@ raw_json encode_tools(const tool_set& set) {
 
 }  // namespace
 
-std::string join_url(std::string_view base, std::string_view path) {
-  base = base.substr(0, base.find('#'));
-  const auto query = base.find('?');
-  std::string url(base.substr(0, query));
-  while (url.ends_with('/')) url.pop_back();
-  url += path;
-  if (query != std::string_view::npos) url += base.substr(query);
-  return url;
-}
-
 wire_request openai_chat::encode(const model_request& request, const wire_options& options) const {
   wire_request out;
   out.url = join_url(options.base_url, "/chat/completions");
@@ -179,27 +170,20 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
   const std::string_view neutral = options.null_content ? "openai-chat/null" : "openai-chat/empty";
   bool first = true;
   for (const auto& m : request.messages) {
-    const bool own = m->role == role::assistant && m->raw && m->origin.api == api &&
-                     m->origin.endpoint == options.base_url && m->origin.model == options.model;
+    const auto encode = [&](std::string_view note) { return encode_message(*m, options, note); };
     // With a note it is not what later calls send.
     const bool last = m == request.messages.back() && !request.note.empty();
-    auto fragment = own ? m->raw : last ? raw_json() : m->remembered(neutral);
-    if (fragment.empty()) {
-      fragment = encode_message(*m, options, own, last ? std::string_view(request.note) : "");
-      if (fragment.empty()) continue;
-      if (!own && !last) m->remember(neutral, fragment);
-    }
+    auto fragment = is_own(*m, api, options) ? m->raw
+                    : last                   ? encode(request.note)
+                                             : encoded_once(*m, neutral, [&] { return encode(""); });
+    if (fragment.empty()) continue;
     if (!std::exchange(first, false)) out.body.append_literal(",");
     out.body.append(std::move(fragment));
   }
   out.body.append_literal("]");
   if (request.tools && !request.tools->tools.empty()) {
-    auto tools = request.tools->remembered("openai-chat");
-    if (tools.empty()) {
-      tools = encode_tools(*request.tools);
-      request.tools->remember("openai-chat", tools);
-    }
-    out.body.append(std::move(tools));
+    const auto& set = *request.tools;
+    out.body.append(encoded_once(set, api, [&] { return encode_tools(set); }));
   }
   if (options.answer_schema && request.answer_schema) {
     out.body.append_literal(R"(,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":)");
@@ -216,7 +200,7 @@ std::unique_ptr<stream_decoder> openai_chat::make_decoder(std::string_view conte
 }
 
 model_error openai_chat::decode_error(int status, std::string_view body, const wire_options& options) const {
-  return chat_error(status, body, options);
+  return status_error(status, body, options);
 }
 
 }  // namespace mcpbx::providers

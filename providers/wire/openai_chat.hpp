@@ -14,7 +14,4 @@ class openai_chat final : public codec {
   model_error decode_error(int status, std::string_view body, const wire_options& options) const override;
 };
 
-/// `base` with `path` appended to its path: one slash between them, the base's query kept (Azure's api-version).
-std::string join_url(std::string_view base, std::string_view path);
-
 }  // namespace mcpbx::providers

@@ -1,6 +1,8 @@
 // Calls through the client of one server: waiting, queues, limits, endings.
 #include "test/mcp/client/supervisor_rig.hpp"
 
+#include <algorithm>
+
 using namespace mcpbx;
 using namespace mcpbx::mcp;
 using namespace mcpbx::test;
@@ -335,6 +337,63 @@ TEST_CASE("a server that does not read fails calls beyond 1024 requests at once 
   r.turn();
   CHECK(r.launcher.count("srv") == 2);
   for (const auto& b : boxes) CHECK(b.times == 1);
+}
+
+TEST_CASE("G18: a caller that fills a server's queue keeps its neighbours' shares free") {
+  supervisor_rig r;
+  r.start("srv", legacy_script());
+  const auto owner = r.owner("srv__echo");
+  r.launcher.last().reads = false;
+  const int busy = 0, other = 0, third = 0;
+  const auto refused_of = [&](std::vector<box>& boxes, const void* asker) {
+    for (auto& b : boxes) r.call(*owner, b, R"({"name":"echo"})", {}, asker);
+    r.turn();
+    return std::ranges::count_if(boxes, [](const auto& b) { return b.times == 1; });
+  };
+  std::vector<box> flood(2000), more(600), few(400), again(10);
+  CHECK(refused_of(flood, &busy) == 2000 - 1024);
+  CHECK(refused_of(more, &other) == 600 - 512);
+  CHECK(refused_of(few, &third) == 400 - 341);
+  CHECK(refused_of(again, &busy) == 10);
+  CHECK(again.front().last.failure.code == errc::limit);
+  r.launcher.last().read_again();
+  r.turn();
+  CHECK(more.front().answered());
+  CHECK(few.front().answered());
+  for (auto* boxes : {&flood, &more, &few})
+    for (const auto& b : *boxes) CHECK(b.times == 1);
+}
+
+TEST_CASE("G18: calls that wait for a serial server are shared out too, by number and by size") {
+  supervisor_rig r;
+  auto o = server_named("srv");
+  o.max_concurrency = 1;
+  r.launcher.add("srv", legacy_script({"echo"}, keep_calls));
+  r.start({o});
+  const auto owner = r.owner("srv__echo");
+  const int busy = 0, other = 0;
+  const auto large = [](int mib) {
+    return "{\"name\":\"echo\",\"arguments\":{\"a\":\"" + std::string(std::size_t(mib) << 20, 'x') + "\"}}";
+  };
+  box open, filling, refused, small, half, over;
+  r.call(*owner, open, R"({"name":"echo"})", {}, &busy);
+  r.turn();
+  r.call(*owner, filling, large(16), {}, &busy);
+  r.call(*owner, refused, R"({"name":"echo"})", {}, &busy);
+  r.call(*owner, small, R"({"name":"echo"})", {}, &other);
+  r.call(*owner, half, large(7), {}, &other);
+  r.call(*owner, over, large(2), {}, &other);
+  r.turn();
+  CHECK(refused.failed());
+  CHECK(small.times == 0);
+  CHECK(half.times == 0);
+  CHECK(over.failed());
+  auto& p = r.launcher.last();
+  for (const auto* b : {&open, &filling, &small, &half}) {
+    answer_last_call(p, text_result("x"));
+    r.turn();
+    CHECK(b->answered());
+  }
 }
 
 TEST_CASE("the queue is bounded in bytes, and one large message always enters an empty one") {

@@ -92,13 +92,16 @@ TEST_CASE("the window counts requests until they are written and sees when nobod
   CHECK(w.next_time() == never);
   CHECK(w.idle());
   w.begin(start);
-  w.sent(100, true);
-  w.sent(50, false);
-  w.sent(100, true);
+  const int one = 0, two = 0;
+  w.sent_request(100, &one);
+  w.sent(50);
+  w.sent_request(100, &two);
   CHECK_FALSE(w.idle());
   CHECK(w.requests(250) == 2);
   CHECK(w.requests(151) == 2);
   CHECK(w.requests(150) == 1);
+  CHECK(w.unwritten().front().asker == &two);
+  CHECK(w.unwritten().front().bytes == 100);
   CHECK(w.requests(1) == 1);
   CHECK(w.next_time() == start + write_window::most_stall);
   CHECK_FALSE(w.stalled(1, start + milliseconds(30'000)));  // something was taken since

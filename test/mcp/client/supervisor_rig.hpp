@@ -69,11 +69,12 @@ struct supervisor_rig {
     bool answered() const { return times == 1 && last.type == mcp::call_outcome::kind::result; }
   };
   mcp::client::ticket call(mcp::client& c, outcome_box& box, std::string_view params = R"({"name":"echo"})",
-                           std::optional<mcp::call_limits> limits = {}) {
+                           std::optional<mcp::call_limits> limits = {}, const void* asker = nullptr) {
     mcp::server_call s;
     s.params = raw_json::own(params);
     s.name = "echo";
     s.limits = limits;
+    s.asker = asker;
     s.done = [&box](mcp::call_outcome o) {
       ++box.times;
       box.last = std::move(o);

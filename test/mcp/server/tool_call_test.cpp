@@ -379,3 +379,18 @@ TEST_CASE("G48: an answer that waits for its record is not sent to a caller that
   CHECK(s.caller.host.sent.empty());
   CHECK(calls->records.size() == 1);
 }
+
+TEST_CASE("G18: a tool server is told whose each call is, so that it can share out its queue") {
+  one_server s;
+  fake_caller other;
+  s.give(other);
+  other.initialize();
+  const std::string line = R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"plain"}})";
+  CHECK(s.caller.ask(line).empty());
+  CHECK(other.ask(line).empty());
+  CHECK(s.call(R"({"name":"plain"})", 2).empty());
+  REQUIRE(s.server->calls.size() == 3);
+  CHECK(s.server->calls[0].asker != nullptr);
+  CHECK(s.server->calls[0].asker == s.server->calls[2].asker);
+  CHECK(s.server->calls[0].asker != s.server->calls[1].asker);
+}

@@ -1,5 +1,5 @@
-// Error answers of every shape that chat-completions servers and the proxies before them send, as one model_error with
-// a sentence for people: which model where, the status, what it said, the mend.
+// Error answers of every shape that the model APIs and the proxies before them send, as one model_error with a sentence
+// for people: which model where, the status, what it said, the mend. One parser for all APIs.
 #pragma once
 #include "providers/wire/codec.hpp"
 
@@ -14,15 +14,15 @@ struct error_body {
   bool found() const { return !message.empty() || !type.empty() || !code.empty(); }
 };
 
-/// Reads `json`, checked JSON: {"error":{…}}, {"error":"…"}, {"object":"error",…}, {"detail":…}, a list of one of
-/// these.
+/// Reads `json`, checked JSON: {"error":{…}} (with `status` and `details` as Gemini and Anthropic have them),
+/// {"error":"…"}, {"object":"error",…}, {"type":"error","code":…}, {"detail":…}, a list of one of these.
 error_body read_error_body(std::string_view json);
 
 /// An error answer with this status and body (as far as it was read).
-model_error chat_error(int status, std::string_view body, const wire_options& options);
+model_error status_error(int status, std::string_view body, const wire_options& options);
 
 /// An error that came inside an answer of status 200.
-model_error chat_stream_error(const error_body& said, std::string_view raw, const wire_options& options);
+model_error stream_error(const error_body& said, std::string_view raw, const wire_options& options);
 
 /// `model "gpt-x" at api.example.com`, as every sentence begins.
 std::string who(const wire_options& options);

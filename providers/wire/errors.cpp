@@ -1,5 +1,5 @@
 // From status and body to kind, sentence and mend.
-#include "providers/wire/chat_errors.hpp"
+#include "providers/wire/errors.hpp"
 
 #include "mcp/support/json_scanner.hpp"
 #include "mcp/support/secret.hpp"
@@ -152,7 +152,7 @@ error_body read_error_body(std::string_view json) {
   return e;
 }
 
-model_error chat_error(int status, std::string_view body, const wire_options& options) {
+model_error status_error(int status, std::string_view body, const wire_options& options) {
   error_body said;
   const auto from = body.find_first_not_of(" \t\r\n");
   const auto trimmed = from == std::string_view::npos ? std::string_view()
@@ -170,7 +170,7 @@ model_error chat_error(int status, std::string_view body, const wire_options& op
   return e;
 }
 
-model_error chat_stream_error(const error_body& said, std::string_view raw, const wire_options& options) {
+model_error stream_error(const error_body& said, std::string_view raw, const wire_options& options) {
   int status = 0;
   if (said.code.size() == 3 && said.code.find_first_not_of("0123456789") == std::string::npos)
     status = std::stoi(said.code);

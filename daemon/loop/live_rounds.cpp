@@ -1,0 +1,90 @@
+// What a run gives to its model: the opening conversation, the tools of the round, the request.
+#include "daemon/loop/call_ids.hpp"
+#include "daemon/loop/live_run.hpp"
+#include "daemon/loop/read_result.hpp"
+#include "daemon/loop/words.hpp"
+#include "mcp/support/text.hpp"
+
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+void add_paragraph(std::string& text, std::string_view more) {
+  if (!text.empty() && !more.empty()) text += "\n\n";
+  text += more;
+}
+
+// `ours` is "" when no tool is offered. A conversation that is gone on with may have the advice already.
+void add_guidance(std::string& system, const run_limits& l, const std::string& ours) {
+  if (!l.guidance || l.max_rounds == 0 || ours.empty()) return;
+  const auto& advice = l.guidance_text.empty() ? ours : l.guidance_text;
+  if (l.guidance_text.empty() ? !words::has_guidance(system) : system.find(advice) == std::string::npos)
+    add_paragraph(system, advice);
+}
+
+}  // namespace
+
+// The system prompt (the request's, else the model's) with the guidance, then the conversation as it came.
+record::run_started live_run::opening() {
+  take_offer();
+  auto& messages = request_.messages;
+  if (!messages.empty() && messages.front()->role == providers::role::system) {
+    const auto own = messages.front()->text();
+    request_.system = request_.system.empty() ? own : request_.system + "\n\n" + own;
+    messages.erase(messages.begin());
+  }
+  if (request_.system.empty()) request_.system = model_->default_system();
+  add_guidance(request_.system, request_.limits, offer_->guidance);
+  if (request_.answer_schema) add_paragraph(request_.system, words::answer_format(request_.answer_schema));
+  record::run_started r;
+  r.run = name();
+  r.session = request_.session;
+  r.principal = request_.principal;
+  r.model = model_->name();
+  r.inherited_count = inherited_.size();
+  r.inherited = std::move(inherited_);
+  r.messages.reserve(messages.size() + 1);
+  if (!request_.system.empty()) r.messages.push_back(providers::system_message(request_.system));
+  r.messages.insert(r.messages.end(), messages.begin(), messages.end());
+  messages.clear();
+  call_ids_ = ids_of(r.inherited);
+  call_ids_.merge(ids_of(r.messages));
+  r.profile = request_.profile;
+  r.tools = request_.tools;
+  r.approve = request_.approve;
+  r.client_tools = request_.client_tools;
+  r.answer_schema = request_.answer_schema;
+  r.detached = request_.detach;
+  r.limits = request_.limits;
+  if (r.limits.mark_results) r.nonce = hex(around_.random.next(), 16);
+  return r;
+}
+
+void live_run::take_offer() {
+  auto now = around_.tools.snapshot();
+  const bool reads = !core_.kept().empty();
+  if (offer_ && now == catalog_ && reads == offers_reading_) return;
+  catalog_ = std::move(now);
+  const auto before = std::exchange(base_offer_, around_.offers.offer(catalog_, request_.tools, model_->api()));
+  auto own = own_tools_;
+  if (reads) own.push_back(read_result::entry());
+  if (own.empty())
+    offer_ = base_offer_;
+  else if (!offer_ || reads != offers_reading_ || before->set != base_offer_->set)
+    offer_ = around_.offers.with_own(*base_offer_, own, model_->api());
+  offers_reading_ = reads;
+}
+
+void live_run::call_model(const command::call_model& c) {
+  round_began_ = around_.time.now();
+  providers::model_request ask;
+  ask.messages = core_.messages();
+  if (c.with_tools && !offer_->set->tools.empty()) ask.tools = offer_->set;
+  ask.answer_schema = core_.started().answer_schema;
+  if (!offer_->set->tools.empty())
+    ask.note = words::round_prompt(core_.limits(), core_.rounds(), c.depth, c.with_tools);
+  model_call_ = model_->start(std::move(ask), *this);
+}
+
+}  // namespace mcpbx::daemon

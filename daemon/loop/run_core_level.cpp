@@ -1,0 +1,287 @@
+// What becomes of the calls of a reply: a level opens, each call is let through, asked about, handed over or closed,
+// and when the last result is there the level becomes history.
+#include "daemon/loop/read_result.hpp"
+#include "daemon/loop/result_mark.hpp"
+#include "daemon/loop/result_view.hpp"
+#include "daemon/loop/run_core.hpp"
+#include "daemon/loop/words.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+using providers::end_reason;
+using record::result_cause;
+
+constexpr std::string_view stopped_at_failure =
+    "Not executed: another call failed, and this run stops at the first failure.";
+
+}  // namespace
+
+void run_core::open_level(const record::assistant& r) {
+  level_ = r.message;
+  for (const auto& b : level_->blocks)
+    if (const auto* call = std::get_if<providers::tool_call_block>(&b)) {
+      const auto i = open_.size();
+      open_.push_back({.call = call, .lane = i < r.lanes.size() ? r.lanes[i] : 0});
+      results_.push_back({call->id, call->name, {}, false});
+      calls_.push_back({call->id, call->name, {}, call->arguments, false, false, 0});
+    }
+  undone_ = open_.size();
+
+  // A reply that is no whole reply: its calls may be half of what was meant, so none of them is run (row 29).
+  switch (r.reason) {
+    case end_reason::length:
+      ending_ = sentence{stop_reason::truncated, words::unable("the model's reply was cut off at its output limit")};
+      return close_all(result_cause::refused,
+                       "Not executed: the reply was cut off at the output limit, so this call may be incomplete.");
+    case end_reason::filter:
+    case end_reason::refusal:
+      ending_ = sentence{stop_reason::refused, words::unable(r.reason == end_reason::filter
+                                                                 ? "the provider's content filter stopped the reply"
+                                                                 : "the model refused to go on")};
+      return close_all(result_cause::refused, "Not executed: the reply that made this call was stopped.");
+    case end_reason::context_full:
+      ending_ = sentence{stop_reason::context_full, words::unable("the conversation is too long for the model")};
+      return close_all(result_cause::refused, "Not executed: the conversation is too long for the model.");
+    case end_reason::malformed_call:
+      return close_all(
+          result_cause::bad_arguments,
+          "Not executed: this call could not be read. Make it again, with arguments that are one JSON object.");
+    default:
+      break;
+  }
+  if (!with_tools_) {
+    ending_ = limit_ ? sentence{limit_->reason, words::unable(limit_->text)}
+              : corrected_
+                  ? sentence{stop_reason::provider_error,
+                             words::unable("the model called a tool instead of putting its answer right")}
+                  : sentence{stop_reason::max_rounds, words::unable("the model called a tool though none was offered")};
+    return close_all(result_cause::refused, "Not executed: no tools are offered any more. Answer from what you know.");
+  }
+  if (over_token_budget()) {
+    ending_ = sentence{stop_reason::token_budget,
+                       words::unable(fmt::format("the budget of {} tokens is used up", limits_.token_budget))};
+    return close_all(result_cause::refused, "Not executed: the run's budget of tokens is used up.");
+  }
+  for (std::size_t i = 0; i < open_.size(); ++i) admit(i);
+  go_on();
+}
+
+// Lets a call of the level be run, or closes it with the reason for the model.
+void run_core::admit(std::size_t index) {
+  auto& c = open_[index];
+  const auto& call = *c.call;
+  if (!call.problem.empty() || (call.arguments && !call.arguments.is_object())) {
+    return close(c, result_cause::bad_arguments,
+                 "Not executed: the arguments could not be used: " +
+                     (call.problem.empty() ? "they are no JSON object" : call.problem) +
+                     ". Call the tool again with arguments that are one JSON object.");
+  }
+  if (index >= static_cast<std::size_t>(std::max(limits_.max_calls_per_round, 0)))
+    return close(c, result_cause::too_many_calls,
+                 fmt::format("Not executed: at most {} calls are run for one reply.", limits_.max_calls_per_round));
+  if (admitted_ >= limits_.max_calls) {
+    if (!limit_)
+      limit_ =
+          sentence{stop_reason::call_budget, fmt::format("the budget of {} tool calls is used up", limits_.max_calls)};
+    return close(c, result_cause::too_many_calls,
+                 fmt::format("Not executed: the budget of {} calls for this run is used up.", limits_.max_calls));
+  }
+  if (repeats(call)) {
+    if (!limit_)
+      limit_ = sentence{stop_reason::repeated_calls,
+                        fmt::format("the model made the same call of \"{}\" more than {} times in a row", call.name,
+                                    limits_.max_repeated_calls)};
+    return close(
+        c, result_cause::refused,
+        fmt::format("Not executed: the same call was made {} times in a row already.", limits_.max_repeated_calls));
+  }
+  ++admitted_;
+}
+
+// Counts identical consecutive calls; true for one too many.
+bool run_core::repeats(const providers::tool_call_block& call) {
+  const bool same =
+      last_call_ && last_call_->name == call.name && last_call_->arguments.text() == call.arguments.text();
+  repeated_ = same ? repeated_ + 1 : 1;
+  last_call_owner_ = level_;
+  last_call_ = &call;
+  return limits_.max_repeated_calls > 0 && repeated_ > limits_.max_repeated_calls;
+}
+
+void run_core::close(open_call& c, result_cause cause, std::string text) {
+  c.state = call_state::closing;
+  c.closing = {c.call->id, cause, std::move(text)};
+  commands_.emplace_back(c.closing);
+}
+
+void run_core::close_all(result_cause cause, const std::string& text) {
+  for (auto& c : open_) close(c, cause, text);
+}
+
+void run_core::intend_more() {
+  command::intend_calls next;
+  std::vector<int> taken;  // lanes with a call that is not done
+  for (auto& c : open_) {
+    if (running_ >= std::max(limits_.tool_concurrency, 1)) break;
+    const bool held = c.lane != 0 && std::ranges::find(taken, c.lane) != taken.end();
+    if (c.lane != 0 && !held && c.state != call_state::done && c.state != call_state::closing) taken.push_back(c.lane);
+    if (held || c.state != call_state::waiting) continue;
+    c.state = call_state::asked;
+    ++running_;
+    next.call_ids.push_back(c.call->id);
+  }
+  if (!next.call_ids.empty()) commands_.emplace_back(std::move(next));
+}
+
+// What comes next in a level that is open: more calls, or the caller's turn.
+void run_core::go_on() {
+  intend_more();
+  if (parked_ || undone_ == 0) return;
+  command::park mine;
+  for (const auto& c : open_) {
+    if (c.state == call_state::handed) mine.call_ids.push_back(c.call->id);
+    if (c.state != call_state::handed && c.state != call_state::done) return;
+  }
+  commands_.emplace_back(std::move(mine));
+}
+
+// A call that waited or was sent already is one of a run that was resumed.
+void run_core::on(const record::call_intent& r) {
+  const auto i = index_of(r.call_id);
+  const bool possible = i != nowhere && (open_[i].state == call_state::asked || open_[i].state == call_state::waiting ||
+                                         open_[i].state == call_state::intended);
+  assert(possible);
+  if (!possible) return;
+  auto& c = open_[i];
+  if (c.state == call_state::waiting) ++running_;
+  c.state = r.to_caller ? call_state::handed : call_state::intended;
+  c.repeatable = r.repeatable;
+  c.attempt = r.attempt;
+  auto& report = report_of(i);
+  if (!r.name.empty()) report.name = r.name;
+  report.server = r.server;
+  report.pending = r.to_caller;
+  if (!r.to_caller) {
+    commands_.emplace_back(command::run_call{r.call_id});
+    return;
+  }
+  --running_;
+  wait_for_somebody(c);
+}
+
+// The call leaves the number of those that run, so that others need not wait for a person.
+void run_core::on(const record::question& r) {
+  const auto i = index_of(r.call_id);
+  assert(i != nowhere && (open_[i].state == call_state::asked || open_[i].state == call_state::waiting));
+  if (i == nowhere) return;
+  auto& c = open_[i];
+  if (c.state == call_state::asked) --running_;
+  c.state = call_state::questioned;
+  c.question = r;
+  if (!ending_) commands_.emplace_back(command::ask{r});
+  wait_for_somebody(c);
+}
+
+// A call that a person or the caller holds up; nobody is troubled for a run that ends already.
+void run_core::wait_for_somebody(open_call& c) {
+  if (ending_) return close(c, result_cause::refused, std::string(stopped_at_failure));
+  go_on();
+}
+
+void run_core::on(const record::answer& r) {
+  const auto found = std::ranges::find_if(
+      open_, [&](const auto& c) { return c.state == call_state::questioned && c.question.id == r.id; });
+  assert(found != open_.end());
+  if (found == open_.end()) return;
+  if (r.expired)
+    return close(*found, result_cause::refused,
+                 "Not executed: this call needs a yes of the user, and nobody answered in time.");
+  if (!find_member(r.body, "approve").is_true())
+    return close(*found, result_cause::refused, "Not executed: the user refused this call.");
+  found->state = call_state::waiting;
+  found->approved = true;
+  if (find_member(r.body, "always").is_true()) always_.push_back({found->call->name, found->question.definition_hash});
+  go_on();
+}
+
+void run_core::on(const record::parked&) {
+  parked_ = true;
+  commands_.emplace_back(command::hand_over{});
+}
+
+void run_core::on(const record::call_result& r) {
+  settle(r.call_id, r.result, r.is_error, r.ms);
+}
+void run_core::on(const record::caller_result& r) {
+  settle(r.call_id, r.result, find_member(r.result, "isError").is_true(), 0);
+}
+
+void run_core::settle(std::string_view id, const raw_json& result, bool is_error, std::int64_t ms) {
+  const auto i = index_of(id);
+  assert(i != nowhere && open_[i].state != call_state::done);
+  if (i == nowhere || open_[i].state == call_state::done) return;
+  auto& c = open_[i];
+  if (c.state == call_state::asked || c.state == call_state::intended) --running_;
+  c.state = call_state::done;
+  if (c.call->name == read_result::name) {
+    results_[i].result = result;  // a page is as large as it may be
+  } else {
+    auto view = model_view(result, is_error, limits_.max_result_bytes, limits_.empty_result_text, id);
+    results_[i].result = std::move(view.shown);
+    if (view.text_missing) kept_.keep(id, result);
+  }
+  if (!started_.nonce.empty()) results_[i].result = marked_as_data(results_[i].result, started_.nonce);
+  results_[i].is_error = is_error;
+  auto& report = report_of(i);
+  report.is_error = is_error;
+  report.pending = false;
+  report.duration_ms = ms;
+  if (--undone_ == 0) return finish_level();
+  if (ending_) return;
+  if (is_error && limits_.on_tool_error == on_tool_error::stop) {
+    // Calls that run may have begun to change something: they may finish. Nothing new is begun, nobody is asked.
+    ending_ = sentence{stop_reason::tool_error, words::unable(fmt::format("the call of \"{}\" failed", c.call->name))};
+    for (auto& other : open_)
+      if (other.state == call_state::waiting || other.state == call_state::questioned ||
+          other.state == call_state::handed)
+        close(other, result_cause::refused, std::string(stopped_at_failure));
+    return;
+  }
+  go_on();
+}
+
+// The last result of a level is there: the level becomes history, and the next one opens.
+void run_core::finish_level() {
+  const bool failed = std::ranges::all_of(results_, [](const auto& r) { return r.is_error; });
+  const auto bad = std::ranges::find_if(results_, [](const auto& r) { return r.is_error; });
+  if (!ending_ && bad != results_.end() && limits_.on_tool_error == on_tool_error::stop)
+    ending_ = sentence{stop_reason::tool_error, words::unable(fmt::format("the call of \"{}\" failed", bad->name))};
+  consecutive_errors_ = failed ? consecutive_errors_ + 1 : 0;
+
+  auto answers = std::make_shared<providers::message>();
+  answers->role = providers::role::tool_results;
+  answers->blocks.reserve(results_.size());
+  for (auto& r : results_) answers->blocks.emplace_back(std::move(r));
+  messages_.push_back(std::move(level_));
+  messages_.push_back(std::move(answers));
+  level_.reset();
+  open_.clear();
+  results_.clear();
+  running_ = 0;
+  parked_ = false;
+
+  if (ending_) return end(ending_->reason, ending_->text);
+  if (limits_.max_consecutive_errors > 0 && consecutive_errors_ >= limits_.max_consecutive_errors)
+    return end(stop_reason::consecutive_errors,
+               words::unable(fmt::format("the tool calls of {} rounds in a row failed", consecutive_errors_)));
+  respond(depth_ + 1);
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,76 @@
+// After a crash: how a run goes on from its records, and how one that does not is closed.
+#include "daemon/loop/run_core.hpp"
+#include "daemon/loop/words.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+using record::result_cause;
+
+// A call that may be made again is, after a crash; but not without end, for it may be what ends the daemon.
+constexpr int most_attempts = 25;
+
+}  // namespace
+
+record::call_result closing_record(const command::close_call& c) {
+  return {c.call_id, words::error_result(c.text), true, c.cause, 0};
+}
+
+void run_core::resume() {
+  commands_.clear();
+  if (ended_ || started_.run.empty()) return;
+  if (undone_ == 0) {
+    if (ending_)
+      commands_.emplace_back(command::end{ending_->reason, ending_->text});
+    else if (next_round_)
+      commands_.push_back(*next_round_);
+    return;
+  }
+  if (cancelled_) return close_open_calls();
+  running_ = 0;
+  bool closes = false;
+  for (auto& c : open_) {
+    if (c.state == call_state::closing) commands_.emplace_back(c.closing);
+    if (c.state == call_state::questioned) commands_.emplace_back(command::ask{c.question});
+    if (c.state == call_state::asked || (c.state == call_state::intended && c.repeatable && c.attempt < most_attempts))
+      c.state = call_state::waiting;
+    if (c.state == call_state::intended)
+      close(c, result_cause::interrupted,
+            "No result: mcpbx was interrupted while this call was running; it may have taken effect.");
+    closes = closes || c.state == call_state::closing;
+  }
+  // The results of those that are closed may end the run; they open the way for the others when they are recorded.
+  if (!closes) go_on();
+}
+
+std::vector<run_record> run_core::recovery() const {
+  std::vector<run_record> records;
+  if (ended_ || started_.run.empty()) return records;
+  run_core copy = *this;
+  const auto take = [&](run_record r) {
+    records.push_back(r);
+    copy.apply(records.back());
+  };
+  const auto decided = [](const run_command& c) { return std::holds_alternative<command::end>(c); };
+  if (std::ranges::none_of(copy.commands_, decided)) {
+    if (copy.cancelled_ && copy.undone_) {
+      copy.commands_.clear();
+      copy.close_open_calls();  // the cancel is recorded, its results are not all
+    } else {
+      take(record::cancel{stop_reason::interrupted, "the daemon ended while the run was going on"});
+    }
+  }
+  while (!copy.ended_) {
+    const auto commands = copy.commands_;
+    for (const auto& c : commands) {
+      if (const auto* close = std::get_if<command::close_call>(&c)) take(closing_record(*close));
+      if (const auto* end = std::get_if<command::end>(&c)) take(record::run_ended{end->reason, end->text});
+    }
+  }
+  return records;
+}
+
+}  // namespace mcpbx::daemon

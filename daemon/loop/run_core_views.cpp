@@ -1,0 +1,74 @@
+// What is asked of the fold, by the run around it and by tests.
+#include "daemon/loop/run_core.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace mcpbx::daemon {
+
+std::size_t run_core::index_of(std::string_view id) const {
+  for (std::size_t i = 0; i < open_.size(); ++i)
+    if (open_[i].call->id == id) return i;
+  return nowhere;
+}
+
+const providers::tool_call_block* run_core::find_call(std::string_view id) const {
+  const auto i = index_of(id);
+  return i == nowhere ? nullptr : open_[i].call;
+}
+
+const call_report& run_core::report(std::string_view id) const {
+  static const call_report none;
+  const auto found = std::find_if(calls_.rbegin(), calls_.rend(), [&](const auto& c) { return c.id == id; });
+  assert(found != calls_.rend());
+  return found == calls_.rend() ? none : *found;
+}
+
+bool run_core::is_open(std::string_view id) const {
+  const auto i = index_of(id);
+  return i != nowhere && open_[i].state != call_state::done;
+}
+
+bool run_core::approved(std::string_view call_id, std::uint64_t definition_hash, std::uint64_t arguments_hash) const {
+  const auto i = index_of(call_id);
+  if (i == nowhere) return false;
+  const auto& c = open_[i];
+  if (c.approved && c.question.definition_hash == definition_hash && c.question.arguments_hash == arguments_hash)
+    return true;
+  return std::ranges::any_of(
+      always_, [&](const auto& yes) { return yes.tool == c.call->name && yes.definition_hash == definition_hash; });
+}
+
+const record::question* run_core::find_question(std::string_view id) const {
+  for (const auto& c : open_)
+    if (c.state == call_state::questioned && c.question.id == id) return &c.question;
+  return nullptr;
+}
+
+std::vector<const record::question*> run_core::questions() const {
+  std::vector<const record::question*> all;
+  for (const auto& c : open_)
+    if (c.state == call_state::questioned) all.push_back(&c.question);
+  return all;
+}
+
+std::vector<std::string_view> run_core::handed() const {
+  std::vector<std::string_view> ids;
+  for (const auto& c : open_)
+    if (c.state == call_state::handed) ids.emplace_back(c.call->id);
+  return ids;
+}
+
+// Calls that still wait while none is under way are held back by one of their lane that a person holds up.
+bool run_core::waits_for_people() const {
+  return undone_ > 0 && std::ranges::none_of(open_, [](const auto& c) {
+           return c.state == call_state::asked || c.state == call_state::intended || c.state == call_state::closing;
+         });
+}
+
+int run_core::attempts(std::string_view id) const {
+  const auto i = index_of(id);
+  return i == nowhere ? 0 : open_[i].attempt;
+}
+
+}  // namespace mcpbx::daemon

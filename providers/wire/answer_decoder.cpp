@@ -1,0 +1,120 @@
+// Framing and endings.
+#include "providers/wire/answer_decoder.hpp"
+
+#include "mcp/support/text.hpp"
+
+#include <utility>
+
+namespace mcpbx::providers {
+
+answer_decoder::answer_decoder(std::string api, std::string content_type, wire_options options,
+                               const model_request* request)
+    : api_(std::move(api)), content_type_(std::move(content_type)), options_(std::move(options)), ids_(request) {}
+
+std::shared_ptr<message> answer_decoder::new_message() const {
+  auto m = std::make_shared<message>();
+  m->role = role::assistant;
+  m->origin = {api_, options_.base_url, options_.model};
+  return m;
+}
+
+usage answer_decoder::estimated(std::size_t answer_bytes) {
+  usage u;
+  u.output = static_cast<std::int64_t>(answer_bytes / 4 + 1);
+  u.estimated = true;
+  return u;
+}
+
+void answer_decoder::succeed(model_reply reply, decoder_sink& sink) {
+  ended_ = true;
+  sink.on_end(std::move(reply));
+}
+
+void answer_decoder::fail(model_error::kind type, std::string_view message, decoder_sink& sink) {
+  model_error e;
+  e.type = type;
+  e.http_status = 200;
+  e.retryable = type == model_error::kind::cut || type == model_error::kind::garbage;
+  e.message = "The " + who(options_) + " " + std::string(message);
+  fail(std::move(e), sink);
+}
+
+void answer_decoder::fail(const error_body& said, std::string_view raw, decoder_sink& sink) {
+  fail(stream_error(said, raw, options_), sink);
+}
+
+void answer_decoder::fail_foreign(std::string_view bytes, decoder_sink& sink) {
+  const auto shown = excerpt(bytes);
+  fail(model_error::kind::garbage,
+       "sent an answer that is none of the API " + api_ + " (content type \"" + excerpt(content_type_) + "\")" +
+           (shown.empty() ? "." : ": " + shown),
+       sink);
+}
+
+void answer_decoder::fail_cut(decoder_sink& sink) {
+  fail(model_error::kind::cut, "ended its answer without an end mark: it was cut off.", sink);
+}
+
+void answer_decoder::fail(model_error e, decoder_sink& sink) {
+  e.partial_text = partial_text(sink);
+  ended_ = true;
+  sink.on_error(std::move(e));
+}
+
+void event_decoder::feed(std::string_view bytes, decoder_sink& sink) {
+  if (done()) return;
+  if (state_ == state::start) {
+    // A stream never begins with a brace or an angle bracket, whatever its content type says. A BOM counts as a blank.
+    const auto from = bytes.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+    if (from == std::string_view::npos) return;
+    bytes.remove_prefix(from);
+    const char c = bytes.front();
+    state_ = c == '{' || c == '[' || c == '<' ? state::json : state::stream;
+  }
+  if (state_ == state::json) {
+    body_ += bytes;
+    return;
+  }
+  sse_parser::event event;
+  while (!done() && sse_.next(bytes, event)) take(event, sink);
+  if (!done() && sse_.overflowed())
+    fail(model_error::kind::garbage, "sent a single event above the limit on an answer's size.", sink);
+}
+
+void event_decoder::finish(decoder_sink& sink) {
+  if (done()) return;
+  if (state_ == state::start) return fail(model_error::kind::cut, "sent an empty answer.", sink);
+  if (state_ == state::json) {
+    const auto body = trimmed(body_);
+    const auto fault = body.starts_with('<') ? json_scanner::fault::syntax : check_json(body, 256);
+    if (fault == json_scanner::fault::none) return take_body(body, sink);
+    if (fault == json_scanner::fault::truncated)
+      return fail(model_error::kind::cut, "sent a JSON answer that was cut off.", sink);
+    return fail_foreign(body, sink);
+  }
+  // An event without its closing line is data all the same, but broken JSON in it means that the stream was cut there.
+  sse_parser::event event;
+  if (sse_.finish(event)) {
+    const auto data = trimmed(event.data);
+    if (data == "[DONE]" || data.starts_with(':') || check_json(data, 256) == json_scanner::fault::none)
+      take(event, sink);
+    if (done()) return;
+  }
+  if (!sse_.saw_field()) return fail_foreign("", sink);
+  take_stream_end(false, sink);
+}
+
+void event_decoder::take(const sse_parser::event& event, decoder_sink& sink) {
+  const auto data = trimmed(event.data);
+  if (data.empty() || data.starts_with(':')) return;
+  if (data == "[DONE]") return take_stream_end(true, sink);
+  scanner_.reset();
+  if (!scanner_.feed(data) || !scanner_.finish()) {
+    if (event.name == "error") return fail({std::string(data), {}, {}}, data, sink);
+    return fail(model_error::kind::garbage, "sent an event that is not JSON: " + excerpt(data), sink);
+  }
+  if (event.name == "error") return fail(read_error_body(data), data, sink);
+  take_event(event.name, data, sink);
+}
+
+}  // namespace mcpbx::providers

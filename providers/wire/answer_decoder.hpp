@@ -1,0 +1,78 @@
+// What the decoders of all APIs share: one JSON body or a stream of server-sent events is told apart by what comes,
+// each value is checked before it is read, errors read alike, and there is exactly one end.
+#pragma once
+#include "mcp/support/json_scanner.hpp"
+#include "mcp/support/sse_parser.hpp"
+#include "providers/wire/calls.hpp"
+#include "providers/wire/codec.hpp"
+#include "providers/wire/errors.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace mcpbx::providers {
+
+/// A decoder's end: exactly one reply or one error.
+class answer_decoder : public stream_decoder {
+ public:
+  bool done() const final { return ended_; }
+  bool finish_seen() const override { return false; }
+
+ protected:
+  /// `api` is what the reply's origin is called. `request` as in codec::make_decoder.
+  answer_decoder(std::string api, std::string content_type, wire_options options, const model_request* request);
+
+  const wire_options& options() const { return options_; }
+  call_ids& ids() { return ids_; }
+  /// The assistant message to be filled, with its origin.
+  std::shared_ptr<message> new_message() const;
+  /// About four bytes to a token, for an API that counted nothing; the shell knows the request's size and adds that.
+  static usage estimated(std::size_t answer_bytes);
+
+  /// The text that was told so far, for an error. What is still held back may be told now.
+  virtual std::string partial_text(decoder_sink& sink) = 0;
+  void succeed(model_reply reply, decoder_sink& sink);
+  /// "The model … at … " and `message`.
+  void fail(model_error::kind type, std::string_view message, decoder_sink& sink);
+  /// An error that the answer reports; `raw` is said when `said` has no words.
+  void fail(const error_body& said, std::string_view raw, decoder_sink& sink);
+  /// An answer that is none of this API.
+  void fail_foreign(std::string_view bytes, decoder_sink& sink);
+  void fail_cut(decoder_sink& sink);
+
+ private:
+  void fail(model_error e, decoder_sink& sink);
+  std::string api_, content_type_;
+  wire_options options_;
+  call_ids ids_;
+  bool ended_ = false;
+};
+
+/// Server-sent events, or one JSON body where a stream was asked for.
+class event_decoder : public answer_decoder {
+ public:
+  void feed(std::string_view bytes, decoder_sink& sink) final;
+  void finish(decoder_sink& sink) final;
+
+ protected:
+  using answer_decoder::answer_decoder;
+  /// One event with JSON that has been checked; "error" events have been dealt with.
+  virtual void take_event(std::string_view name, std::string_view json, decoder_sink& sink) = 0;
+  /// A whole body that is checked JSON.
+  virtual void take_body(std::string_view json, decoder_sink& sink) = 0;
+  /// The stream ended, by `[DONE]` (`mark`) or with its bytes: a reply if the answer is known to be complete, else an
+  /// error.
+  virtual void take_stream_end(bool mark, decoder_sink& sink) = 0;
+
+ private:
+  enum class state : std::uint8_t { start, stream, json };
+  void take(const sse_parser::event& event, decoder_sink& sink);
+  state state_ = state::start;
+  sse_parser sse_;
+  json_scanner scanner_;
+  std::string body_;
+};
+
+}  // namespace mcpbx::providers

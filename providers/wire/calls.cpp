@@ -1,0 +1,64 @@
+// Arguments are read or refused, never guessed.
+#include "providers/wire/calls.hpp"
+
+#include "mcp/support/text.hpp"
+
+#include <utility>
+
+namespace mcpbx::providers {
+namespace {
+
+constexpr int max_argument_depth = 64;
+
+}  // namespace
+
+void read_arguments(tool_call_block& call) {
+  auto text = trimmed(call.arguments_text);
+  if (text.empty() || text == "null") {
+    call.arguments = raw_json::literal("{}");
+    return;
+  }
+  auto value = raw_json::parse(text, max_argument_depth);
+  if (value && value->is_string()) {
+    // Some models encode twice.
+    const auto inner = value->as_string().value_or("");
+    if (trimmed(inner).starts_with('{')) value = raw_json::parse(trimmed(inner), max_argument_depth);
+  }
+  if (!value) {
+    call.problem = "The arguments are not valid JSON (" + value.error().message +
+                   "), so the tool was not run. Call it again with one JSON object as arguments.";
+  } else if (!value->is_object()) {
+    call.problem =
+        "The arguments are not a JSON object, so the tool was not run. Call it again with one JSON object as "
+        "arguments.";
+  } else {
+    call.arguments = *std::move(value);
+  }
+}
+
+std::string sent_arguments(const tool_call_block& call) {
+  if (call.arguments) return std::string(call.arguments.text());
+  return R"({"unreadable_arguments":)" + quoted(call.arguments_text) + "}";
+}
+
+bool call_ids::take(const std::string& id) {
+  if (!std::exchange(read_, true) && request_ != nullptr)
+    for (const auto& m : request_->messages)
+      for (const auto& b : m->blocks)
+        if (const auto* c = std::get_if<tool_call_block>(&b)) used_.insert(c->id);
+  return used_.insert(id).second;
+}
+
+std::vector<std::string> call_ids::settle(std::vector<std::string> sent) {
+  for (auto& id : sent)
+    if (!id.empty() && !take(id)) id.clear();
+  for (auto& id : sent)
+    while (id.empty()) {
+      const auto digits = std::to_string(++counter_);
+      auto made = "call" + std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
+      if (take(made)) id = std::move(made);
+    }
+  return sent;
+}
+
+}  // namespace mcpbx::providers

@@ -1,0 +1,38 @@
+// What every API's tool calls need once they have come: their arguments read, and one id each that no other call of the
+// conversation has.
+#pragma once
+#include "providers/model/message.hpp"
+
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+namespace mcpbx::providers {
+
+/// Reads what a model wrote as arguments: nothing, null or blanks mean `{}`; an object is taken as it is; a string that
+/// holds an object is opened. Anything else sets `problem`, in words the model can act on.
+void read_arguments(tool_call_block& call);
+
+/// What is sent back as a call's arguments, for APIs that parse their own history: the object, or one that holds what
+/// could not be read as text.
+std::string sent_arguments(const tool_call_block& call);
+
+/// The call ids of one reply. Made ones are nine letters and digits, which every API and template takes.
+class call_ids {
+ public:
+  /// The ids of `request` (null: none) are not given again. It must outlive this object.
+  explicit call_ids(const model_request* request) : request_(request) {}
+  /// One id for each that was sent ("": none): itself, unless it is taken; then a made one. Ids that came are settled
+  /// first, so that a made one cannot take the place of one that came later.
+  std::vector<std::string> settle(std::vector<std::string> sent);
+
+ private:
+  bool take(const std::string& id);  // false: somebody has it
+  const model_request* request_;
+  std::unordered_set<std::string> used_;
+  bool read_ = false;
+  std::size_t counter_ = 0;
+};
+
+}  // namespace mcpbx::providers

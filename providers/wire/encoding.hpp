@@ -1,0 +1,32 @@
+// What the encoders of all APIs share: addresses, whose message is sent back as it came, what is encoded once.
+#pragma once
+#include "providers/wire/codec.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace mcpbx::providers {
+
+/// `base` with `path` appended to its path: one slash between them, the base's query kept (Azure's api-version).
+std::string join_url(std::string_view base, std::string_view path);
+
+/// Whether `m` is an assistant message that this API, address and model made, so that `m.raw` goes back as it is.
+bool is_own(const message& m, std::string_view api, const wire_options& options);
+
+/// What `make()` encodes `m` to, kept with it under `key` and made only once. Nothing is kept of an absent fragment.
+template <class Value, class Make>
+raw_json encoded_once(const Value& m, std::string_view key, Make&& make) {
+  auto fragment = m.remembered(key);
+  if (!fragment.empty()) return fragment;
+  fragment = make();
+  if (!fragment.empty()) m.remember(key, fragment);
+  return fragment;
+}
+
+/// `text` and, in a paragraph of its own, `note`.
+std::string with_note(std::string text, std::string_view note);
+
+/// `data:MIME;base64,…`.
+std::string data_url(std::string_view mime, std::string_view base64);
+
+}  // namespace mcpbx::providers

@@ -1,0 +1,123 @@
+// One MCP content block after the other.
+#include "providers/wire/results.hpp"
+
+#include "providers/model/json_walk.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::providers {
+namespace {
+
+class converter {
+ public:
+  explicit converter(const result_rules& rules) : rules_(rules) {}
+
+  void take(std::string_view item) {
+    const auto type = walk::text(walk::find(item, "type"));
+    if (type == "text") {
+      has_text_ = true;
+      add_line(walk::text(walk::find(item, "text")));
+    } else if (type == "image" || type == "audio") {
+      add_media(type, "", walk::text(walk::find(item, "mimeType")), walk::text(walk::find(item, "data")));
+    } else if (type == "resource") {
+      add_resource(walk::find(item, "resource"));
+    } else if (type == "resource_link") {
+      add_link(item);
+    } else if (!type.empty()) {
+      add_line("[" + type + ": left out]");
+    }
+  }
+
+  converted_result finish(std::string_view object, bool is_error) {
+    if (!has_text_ && rules_.structured) {
+      const auto structured = walk::find(object, "structuredContent");
+      if (!structured.empty() && structured != "null") add_line(structured);
+    }
+    if (is_error && rules_.error_prefix) {
+      if (out_.parts.empty() || !out_.parts.front().is_text()) out_.parts.insert(out_.parts.begin(), result_part{});
+      out_.parts.front().text.insert(0, "Error: ");
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void add_line(std::string_view more) {
+    if (out_.parts.empty() || !out_.parts.back().is_text())
+      out_.parts.emplace_back();
+    else if (!out_.parts.back().text.empty())
+      out_.parts.back().text += '\n';
+    out_.parts.back().text += more;
+  }
+
+  media_place place_of(std::string_view mime) const {
+    if (is_shown_image(mime)) return rules_.images;
+    return mime == "application/pdf" ? rules_.documents : rules_.others;
+  }
+
+  void add_media(const std::string& kind, std::string name, std::string mime, std::string data) {
+    const auto place = mime.empty() || data.empty() ? media_place::none : place_of(mime);
+    if (place == media_place::none) return add_line("[" + kind + ", " + media_words(mime, data) + ": left out]");
+    result_part part{{}, std::move(mime), std::move(data), std::move(name)};
+    if (place == media_place::inside) return out_.parts.push_back(std::move(part));
+    add_line("[" + kind + " " + std::to_string(out_.beside.size() + 1) + ", " + part.mime + ": shown below]");
+    out_.beside.push_back(std::move(part));
+  }
+
+  void add_resource(std::string_view resource) {
+    const auto uri = walk::text(walk::find(resource, "uri"));
+    const auto text = walk::find(resource, "text");
+    if (walk::is_string(text)) return add_line("[resource " + uri + "]\n" + unescaped(text));
+    auto mime = walk::text(walk::find(resource, "mimeType"));
+    auto blob = walk::text(walk::find(resource, "blob"));
+    if (!mime.empty() && !blob.empty() && place_of(mime) != media_place::none) {
+      add_line("[resource " + uri + ", " + mime + "]");
+      return add_media("resource", uri.substr(uri.rfind('/') + 1), std::move(mime), std::move(blob));
+    }
+    add_line("[resource " + uri + (mime.empty() ? "" : ", ") + media_words(mime, blob) + ", not text: left out]");
+  }
+
+  void add_link(std::string_view item) {
+    const auto name = walk::text(walk::find(item, "name")), mime = walk::text(walk::find(item, "mimeType"));
+    const auto about = walk::text(walk::find(item, "description"));
+    add_line("[resource link: " + name + (name.empty() ? "" : ", ") + walk::text(walk::find(item, "uri")) +
+             (mime.empty() ? "" : ", " + mime) + (about.empty() ? "" : ", " + about) + "]");
+  }
+
+  const result_rules& rules_;
+  converted_result out_;
+  bool has_text_ = false;
+};
+
+}  // namespace
+
+bool is_shown_image(std::string_view mime) {
+  return mime == "image/png" || mime == "image/jpeg" || mime == "image/gif" || mime == "image/webp";
+}
+
+std::string media_words(std::string_view mime, std::string_view base64) {
+  std::size_t padding = base64.ends_with("==") ? 2 : base64.ends_with('=') ? 1 : 0;
+  const auto n = base64.size() / 4 * 3;
+  padding = std::min(padding, n);
+  return std::string(mime) + (mime.empty() ? "" : ", ") + std::to_string(n - padding) + " bytes";
+}
+
+std::string converted_result::text() const {
+  std::string all;
+  bool first = true;
+  for (const auto& p : parts) {
+    if (!p.is_text()) continue;
+    if (!std::exchange(first, false)) all += '\n';
+    all += p.text;
+  }
+  return all;
+}
+
+converted_result convert_result(const tool_result_block& block, const result_rules& rules) {
+  converter c(rules);
+  const auto object = block.result.text();
+  walk::elements(walk::find(object, "content"), [&](std::string_view item) { c.take(item); });
+  return c.finish(object, block.is_error);
+}
+
+}  // namespace mcpbx::providers
