@@ -63,6 +63,30 @@ TEST_CASE("gunzip: every split gives the same text, of one member or several") {
   }
 }
 
+TEST_CASE("gunzip: what the sender flushed is told at once, so that a stream stays one") {
+  z_stream z{};
+  REQUIRE(deflateInit2(&z, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  gunzip g(1000);
+  for (int i = 0; i < 5; ++i) {
+    const auto event = "data: " + std::to_string(i) + "\n\n";
+    std::string out(200, '\0');
+    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(event.data()));
+    z.avail_in = static_cast<uInt>(event.size());
+    z.next_out = reinterpret_cast<Bytef*>(out.data());
+    z.avail_out = static_cast<uInt>(out.size());
+    REQUIRE(deflate(&z, Z_SYNC_FLUSH) == Z_OK);
+    out.resize(out.size() - z.avail_out);
+    std::string told;
+    CHECK(g.put(out, [&](std::string_view piece) {
+      told += piece;
+      return true;
+    }) == gunzip::verdict::more);
+    CHECK(told == event);
+  }
+  CHECK_FALSE(g.complete());
+  deflateEnd(&z);
+}
+
 TEST_CASE("gunzip: what is cut is not complete, what is damaged or followed by anything else is wrong") {
   const auto good = packed("hello world");
   for (std::size_t n = 1; n < good.size(); ++n) {
