@@ -64,6 +64,19 @@ TEST_CASE("models: what cannot be used is explained") {
   CHECK(holds(f.error("unset"), "MCPBX_TEST_A"));
 }
 
+TEST_CASE("models: an endpoint on a Unix socket, and a fallback behind a name") {
+  fixture f(
+      R"({"models": {"a": {"api": "openai-chat", "model": "m", "baseUrl": "unix:/run/x.sock", "fallbackModel": "b/c"},
+    "b": {"api": "openai-chat", "model": "m", "fallbackModel": "demo"},
+    "lonely": {"api": "openai-chat", "model": "m", "fallbackModel": "later"}, "later": {"api": "gemini", "model": "g"}}})");
+  CHECK(f.error("a") == "found a m");
+  CHECK(f.error("a/x") == "found a/x x");
+  CHECK(f.error("lonely") == "found lonely m");
+  const auto o = f.models.connection_options(*f.all.find_model("a"));
+  REQUIRE(o);
+  CHECK(o->wire.base_url == "unix:/run/x.sock");
+}
+
 TEST_CASE("models: the system prompt of an entry becomes the model's") {
   fixture f(R"({"models": {"m": {"api": "openai-chat", "model": "x", "system": "Answer in ${env:MCPBX_TEST_A}."},
                            "n": {"api": "openai-chat", "model": "x"}}})");
