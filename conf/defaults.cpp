@@ -25,16 +25,6 @@ model_entry environment_model(std::string name, model_api api, std::string id, c
   return m;
 }
 
-bool acts_now(model_api api) {
-  for (const auto& rule : later_rules()) {
-    if (rule.path != "models.*.api") continue;
-    for (const auto word : rule.acting)
-      if (word == to_string(api)) return true;
-    return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 const server_entry* configuration::find_server(std::string_view name) const {
@@ -83,17 +73,7 @@ configuration defaults(const environment& env) {
   }
   if (env.filled("ANTHROPIC_API_KEY"))
     c.models.push_back(environment_model("claude", model_api::anthropic, "claude-sonnet-4-5", "ANTHROPIC_API_KEY"));
-  for (const auto& m : c.models) {
-    if (acts_now(*m.api)) {
-      if (!c.default_model) c.default_model = m.name;
-    } else {
-      c.notices.push_back({"", 0, 0,
-                           "the model \"" + m.name + "\" is there because " +
-                               m.api_key->text.substr(6, m.api_key->text.size() - 7) +
-                               " is set, but this version of mcpbx does not speak its API yet",
-                           "", "set OPENAI_API_KEY, or configure a model that speaks openai-chat"});
-    }
-  }
+  if (!c.models.empty()) c.default_model = c.models.front().name;
   add_demo_model(c);
   return c;
 }

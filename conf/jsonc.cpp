@@ -2,7 +2,10 @@
 #include "conf/jsonc.hpp"
 
 #include "conf/jsonc_reader.hpp"
+#include "mcp/support/raw_json.hpp"
 
+#include <array>
+#include <charconv>
 #include <unordered_map>
 
 namespace mcpbx::conf {
@@ -225,6 +228,35 @@ std::string_view words_for(node::kind k) {
 
 node parse_jsonc(std::string_view text, std::uint32_t file, std::string_view name, std::vector<diagnostic>& errors) {
   return parser(text, file, name, errors).document();
+}
+
+std::string json_of(const node& n) {
+  switch (n.type) {
+    case node::kind::broken:
+    case node::kind::null:
+      return "null";
+    case node::kind::boolean:
+      return n.truth ? "true" : "false";
+    case node::kind::integer:
+      return std::to_string(n.whole);
+    case node::kind::number: {
+      std::array<char, 32> digits{};
+      return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), n.real).ptr};
+    }
+    case node::kind::string:
+      return quoted(n.text);
+    case node::kind::array: {
+      std::string out = "[";
+      for (const auto& i : n.items) out += (out.size() > 1 ? "," : "") + json_of(i);
+      return out + "]";
+    }
+    case node::kind::object: {
+      std::string out = "{";
+      for (const auto& m : n.members) out += (out.size() > 1 ? "," : "") + quoted(m.key) + ":" + json_of(m.value);
+      return out + "}";
+    }
+  }
+  return "null";
 }
 
 }  // namespace mcpbx::conf

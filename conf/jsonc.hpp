@@ -47,6 +47,9 @@ struct node_member {
   node value;
 };
 
+/// The value as JSON without comments and blanks; null in place of what is broken.
+std::string json_of(const node& n);
+
 /// The words for a kind, with its article ("a string").
 std::string_view words_for(node::kind k);
 

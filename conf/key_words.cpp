@@ -38,6 +38,7 @@ std::string expected(const key_spec& k) {
              std::to_string(k.low) + " to " + std::to_string(k.high);
     case shape::switch_or_text:
       return "true, false or a string";
+    case shape::any_object:
     case shape::section:
     case shape::named:
       return "an object";
@@ -73,6 +74,7 @@ std::string mend_kind(const key_spec& k, const node& n) {
       return "write {\"GLOB\": NUMBER}";
     case shape::switch_or_text:
       return "write true, false or a text in quotes" + instead;
+    case shape::any_object:
     case shape::section:
     case shape::named:
       return "write { … }";

@@ -150,6 +150,22 @@ const section_spec& server_keys() {
   return s;
 }
 
+const section_spec& dialect_keys() {
+  using d = dialect_settings;
+  static const section_spec s{"dialect", {
+    key<&d::max_tokens_field>("maxTokensField", "The member that limits the tokens of an answer."),
+    key<&d::empty_content>("emptyContent", "The content of a message that only calls tools: an empty text, or null."),
+    key<&d::system_role>("systemRole", "The role of system prompts."),
+    key<&d::call_ids>("callIds", "The ids of tool calls that the server takes: any, or nine letters and digits."),
+    key<&d::stream_options>("streamOptions", "Whether the stream is asked to count tokens at its end."),
+    key<&d::parallel_tool_calls>("parallelToolCalls", "Sent with tools when given: whether one reply may call several."),
+    key<&d::strict>("strict", "Sent with each tool when given; true: with those whose schema allows it."),
+    key<&d::answer_schema>("answerSchema", "Whether the server takes a JSON Schema for its answer beside tools."),
+    key<&d::echo_reasoning>("echoReasoning", "What of its reasoning goes back to the server: auto (as it came), none, or the member to send it under.").like(forms::filled),
+  }};
+  return s;
+}
+
 const section_spec& model_keys() {
   using e = model_entry;
   static const section_spec s{"model", {
@@ -157,7 +173,7 @@ const section_spec& model_keys() {
     key<&e::model>("model", "The provider's id of the model (the deployment for dial and azure).").like(forms::filled),
     key<&e::base_url>("baseUrl", "The address of the API, or unix:/PATH:/PATH for a server on a Unix socket; the provider's own when not given.").like(forms::endpoint_url),
     key<&e::api_key>("apiKey", "The key; better a reference than the value.").like(forms::filled).secret(),
-    key<&e::api_version>("apiVersion", "The version of the API, for azure and dial.").like(forms::filled),
+    key<&e::api_version>("apiVersion", "The version of the API, for anthropic, azure and dial.").like(forms::filled),
     key<&e::ca_file>("caFile", "A file of PEM certificates that the endpoint's is verified by, in place of the system's.").like(forms::filled),
     key<&e::headers>("headers", "HTTP headers that are sent with each request, in place of ours of the same name.").names(forms::header_name).like(forms::header_value).secret(),
     key<&e::fallback_model>("fallbackModel", "The model entry (NAME or NAME/ID) that is asked when this one gives no answer.").like(forms::filled),
@@ -168,6 +184,8 @@ const section_spec& model_keys() {
     key<&e::system>("system", "A system prompt for every run with this model.").like(forms::filled),
     key<&e::script>("script", "The file that rehearsal plays, or the recording for replay.").like(forms::filled),
     key<&e::record>("record", "For replay: the model entry that answers instead, each exchange being added to the recording; without it the recording is played.").like(forms::filled),
+    section<&e::dialect>("dialect", "How the server speaks chat completions where it differs from what is known of its address.", dialect_keys()),
+    key<&e::body>("body", "Further members of each request's body, over those that mcpbx sends; null takes one out."),
     key<&e::connect_timeout_ms>("connectTimeoutMs", "How long connecting may take.").range(1, hour),
     key<&e::first_byte_timeout_ms>("firstByteTimeoutMs", "How long the first byte of a reply may take.").range(1, hour),
     key<&e::idle_timeout_ms>("idleTimeoutMs", "How long a reply may be silent.").range(1, hour),
@@ -279,11 +297,8 @@ const std::vector<later_rule>& later_rules() {
       {"mcpServers.*.headers"},
       {"mcpServers.*.auth"},
       {"mcpServers.*.sharing", {"shared"}},
-      {"models.*.api", {"openai-chat", "rehearsal", "replay"}},
       {"models.*.toolFormat", {"auto", "native"}},
-      {"models.*.apiVersion"},
       {"profiles.*.tools.rename"},
-      {"store.url", {"none", "sqlite:…"}},
       {"http"},
   };
   return rules;

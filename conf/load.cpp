@@ -257,6 +257,8 @@ class checker {
       case shape::switch_or_text:
         return n.is(node::kind::boolean) ||
                (right_kind(k, n, node::kind::string, at) && check_string(k, n, at.path, false));
+      case shape::any_object:
+        return right_kind(k, n, node::kind::object, at) && check_any(k, n, at.path);
       case shape::section:
       case shape::named:
         break;
@@ -268,6 +270,16 @@ class checker {
     bool good = !n.damaged;
     for (std::size_t i = 0; i < n.items.size(); ++i)
       good = check_element(k, n.items[i], element_path(at.path, i), at) && good;
+    return good;
+  }
+
+  /// Any value: only references are refused, because nobody would resolve them.
+  bool check_any(const key_spec& k, const node& n, const std::string& path) {
+    places_.emplace(path, n.at);
+    bool good = !n.damaged && !n.is(node::kind::broken);
+    if (n.is(node::kind::string)) good = check_string(k, n, path, false);
+    for (std::size_t i = 0; i < n.items.size(); ++i) good = check_any(k, n.items[i], element_path(path, i)) && good;
+    for (const auto& m : n.members) good = check_any(k, m.value, member_path(path, m.key)) && good;
     return good;
   }
 

@@ -31,7 +31,7 @@ struct loaded {
 loaded load(std::span<const source_text> files, const environment& env);
 
 /// What holds without any file: the bundled toolbox, the model `demo`, and a model for OPENAI_API_KEY or
-/// ANTHROPIC_API_KEY when set; the default model is the first of those that this version can speak to, if any.
+/// ANTHROPIC_API_KEY when set; the default model is the first of them, if any.
 configuration defaults(const environment& env);
 
 /// Appends the model `demo` (rehearsal) unless an entry has that name: `-m demo` works everywhere, and only when asked

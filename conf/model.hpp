@@ -120,6 +120,21 @@ struct loop_section : loop_settings {
   loop_settings max;  ///< only the members that are numbers
 };
 
+/// How a server speaks chat completions where it differs from others. Unset: as is known of its address.
+struct dialect_settings {
+  std::optional<conf::token_limit_member> max_tokens_field;
+  std::optional<conf::empty_content> empty_content;
+  std::optional<conf::system_role> system_role;
+  std::optional<conf::call_id_shape> call_ids;
+  std::optional<bool> stream_options, parallel_tool_calls, strict, answer_schema;
+  std::optional<std::string> echo_reasoning;  ///< "auto", "none", or the member under which reasoning goes back
+};
+
+/// Any JSON object of the file, as JSON text without comments.
+struct json_text {
+  std::string text;
+};
+
 /// One way to reach a language model (or one of the two that are none).
 struct model_entry {
   std::string name;  ///< the key in models
@@ -141,6 +156,8 @@ struct model_entry {
   std::optional<reference_string> system;
   std::optional<reference_string> script;  ///< the file that rehearsal or replay plays
   std::optional<std::string> record;       ///< replay: the entry (NAME or NAME/ID) whose exchanges go into the file
+  dialect_settings dialect;
+  std::optional<json_text> body;  ///< further members of each request's body
   milliseconds connect_timeout_ms{10'000};
   milliseconds first_byte_timeout_ms{300'000};
   milliseconds idle_timeout_ms{120'000};

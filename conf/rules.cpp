@@ -2,6 +2,8 @@
 #include "conf/rules.hpp"
 
 #include "conf/loop_levels.hpp"
+#include "conf/references.hpp"
+#include "mcp/support/raw_json.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -98,6 +100,39 @@ void check_fallback(const model_entry& m, const reporter& r) {
   }
 }
 
+/// Keys that only some APIs have a place for, and members of the body that mcpbx writes itself.
+void check_wire(const model_entry& m, const reporter& r) {
+  const auto path = member_path("models", m.name);
+  const auto useless = [&](std::string_view key, std::string_view apis) {
+    r.notice(member_path(path, key), "has an effect with the APIs " + std::string(apis) + " only", "take it out");
+  };
+  const bool deployment = m.api == model_api::azure || m.api == model_api::dial;
+  if (m.api_version && !deployment && m.api != model_api::anthropic) useless("apiVersion", "azure, dial and anthropic");
+  if (m.api == model_api::anthropic && !m.api_version && (m.temperature || m.top_p))
+    r.notice(member_path(path, m.temperature ? "temperature" : "topP"),
+             "is not sent: the API takes no sampling from its version 2026-10-21 on",
+             "take it out, or write an older apiVersion");
+  const auto& d = m.dialect;
+  const bool dialect = d.max_tokens_field || d.empty_content || d.system_role || d.call_ids || d.stream_options ||
+                       d.parallel_tool_calls || d.strict || d.answer_schema || d.echo_reasoning;
+  // Some switches mean something to the newer APIs of OpenAI and Anthropic as well.
+  const bool chat = deployment || m.api == model_api::openai_chat;
+  const bool newer = m.api == model_api::openai_responses || m.api == model_api::anthropic;
+  const bool chat_only =
+      d.max_tokens_field || d.empty_content || d.system_role || d.call_ids || d.stream_options || d.echo_reasoning;
+  if (dialect && !chat && !newer) useless("dialect", "openai-chat, openai-responses, anthropic, azure and dial");
+  if (newer && chat_only)
+    r.notice(member_path(path, "dialect"), "has switches without effect for this API",
+             "parallelToolCalls, strict and answerSchema have one");
+  if (!m.body) return;
+  const auto body = raw_object::open(raw_json::own(m.body->text));
+  if (!body) return;
+  for (const std::string_view key : {"model", "stream", "store", "messages", "input", "tools", "contents",
+                                     "systemInstruction", "system", "instructions"})
+    if (body->contains(key))
+      r.error(member_path(member_path(path, "body"), key), "is written by mcpbx itself", "take it out");
+}
+
 /// Settings above loop.max: wrong in `loop` itself, cut elsewhere.
 void check_ceilings(const std::string& path, const loop_settings& l, const loop_settings& max, const report_fn& report,
                     std::string_view mend) {
@@ -110,6 +145,17 @@ void check_ceilings(const std::string& path, const loop_settings& l, const loop_
                std::string(n.key),
            std::string(mend));
   }
+}
+
+// postgresql://USER:PASSWORD@… or …?password=…, where nothing is a reference.
+bool has_literal_password(std::string_view url) {
+  if (!url.starts_with("postgres") || has_references(url)) return false;
+  if (url.contains("?password=") || url.contains("&password=")) return true;
+  const auto begin = url.find("://");
+  const auto at = url.find('@');
+  if (begin == url.npos || at == url.npos) return false;
+  const auto user = url.substr(begin + 3, at - begin - 3);
+  return user.find('/') == user.npos && user.find(':') != user.npos;
 }
 
 }  // namespace
@@ -133,6 +179,7 @@ void check_rules(const configuration& config, const report_fn& error, const repo
              "take it out");
     check_record(m, r);
     check_fallback(m, r);
+    check_wire(m, r);
   }
   for (const auto& p : config.profiles) {
     const auto path = member_path("profiles", p.name);
@@ -141,6 +188,9 @@ void check_rules(const configuration& config, const report_fn& error, const repo
     check_ceilings(path + ".loop", p.loop, max, notice, "it counts as the ceiling");
     if (p.loop.status_model) r.model_exists(path + ".loop.statusModel", *p.loop.status_model, false);
   }
+  if (config.store.url && has_literal_password(config.store.url->text))
+    notice("store.url", "a password stands in the file itself",
+           "better write ${env:NAME}, ${file:PATH} or ${cmd:WORDS} in its place, or use ~/.pgpass");
   if (config.default_model) r.model_exists("defaultModel", *config.default_model, true);
   if (config.limits.total_bytes < config.limits.max_message_bytes)
     error("limits.totalBytes",

@@ -110,6 +110,8 @@ class writer {
         return map_schema(k);
       case shape::switch_or_text:
         return {{"anyOf", json::array{json::object{{"type", "boolean"}}, string_schema(k)}}};
+      case shape::any_object:
+        return {{"type", "object"}};
       case shape::section:
         return reference_to(*k.inner);
       case shape::named: {

@@ -37,6 +37,10 @@ void assign(reference_map& to, const node& n, const site& s) {
     to.emplace_back(m.key, reference_string{m.value.text, member_path(s.path, m.key), s.server_entry});
 }
 
+void assign(json_text& to, const node& n, const site&) {
+  to.text = json_of(n);
+}
+
 void assign(std::variant<bool, std::string>& to, const node& n, const site&) {
   if (n.is(node::kind::boolean))
     to = n.truth;

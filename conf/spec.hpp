@@ -31,6 +31,7 @@ enum class shape : std::uint8_t {
   plain_map,       ///< an object of those
   whole_map,       ///< an object of whole numbers in a range
   switch_or_text,  ///< true, false or a text
+  any_object,      ///< an object with anything in it
   section,         ///< an object with keys of its own
   named            ///< an object whose keys are names that the user chooses and whose values are sections
 };
@@ -158,6 +159,7 @@ void assign(std::vector<reference_string>& to, const node& n, const site& s);
 void assign(string_map& to, const node& n, const site&);
 void assign(reference_map& to, const node& n, const site& s);
 void assign(std::variant<bool, std::string>& to, const node& n, const site&);
+void assign(json_text& to, const node& n, const site&);
 template <worded E>
 void assign(E& to, const node& n, const site&) {
   for (std::size_t i = 0; i < words_of<E>.size(); ++i)
@@ -221,6 +223,8 @@ constexpr shape shape_of() {
     return shape::text_map;
   else if constexpr (std::is_same_v<T, std::variant<bool, std::string>>)
     return shape::switch_or_text;
+  else if constexpr (std::is_same_v<T, json_text>)
+    return shape::any_object;
   else
     static_assert(sizeof(T) == 0, "no shape for this member");
 }

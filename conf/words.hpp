@@ -31,6 +31,14 @@ enum class model_api : std::uint8_t {
 };
 /// How tools are shown to a model.
 enum class tool_format : std::uint8_t { automatic, native, react, tagged_json };
+/// What a chat-completions server calls the limit on an answer's tokens.
+enum class token_limit_member : std::uint8_t { max_tokens, max_completion_tokens };
+/// What stands as content of a message that only calls tools.
+enum class empty_content : std::uint8_t { text, null };
+/// The role of system prompts.
+enum class system_role : std::uint8_t { system, developer };
+/// Which ids of tool calls a server takes: any, or nine letters and digits.
+enum class call_id_shape : std::uint8_t { any, short_ids };
 enum class limit_policy : std::uint8_t { synthesize, stop };
 enum class tool_error_policy : std::uint8_t { go_on, stop };
 enum class round_prompt_mode : std::uint8_t { implicit, progressive };
@@ -57,6 +65,14 @@ inline constexpr std::array<std::string_view, 9> words_of<model_api>{
     "openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "dial", "azure", "rehearsal", "replay"};
 template <>
 inline constexpr std::array<std::string_view, 4> words_of<tool_format>{"auto", "native", "react", "tagged-json"};
+template <>
+inline constexpr std::array<std::string_view, 2> words_of<token_limit_member>{"max_tokens", "max_completion_tokens"};
+template <>
+inline constexpr std::array<std::string_view, 2> words_of<empty_content>{"text", "null"};
+template <>
+inline constexpr std::array<std::string_view, 2> words_of<system_role>{"system", "developer"};
+template <>
+inline constexpr std::array<std::string_view, 2> words_of<call_id_shape>{"any", "short"};
 template <>
 inline constexpr std::array<std::string_view, 2> words_of<limit_policy>{"synthesize", "stop"};
 template <>

@@ -53,6 +53,7 @@ namespace {
 
 namespace asio = boost::asio;
 
+constexpr milliseconds first_retry{5'000}, longest_retry{60'000};  // of taking up what was left
 constexpr milliseconds stop_grace{3'000};  // running work may end when the daemon is told to stop
 
 conf::loaded load_configuration(const command_line& o) {
@@ -118,6 +119,7 @@ class parts {
   // Everything up to "ready"; an error means that the daemon cannot serve.
   result<void> open() {
     byte_account::set_limit(static_cast<std::size_t>(config_.limits.total_bytes));
+    watch_signals();  // before the socket: who sees it may ask us to stop
     auto listener = [&]() -> result<std::unique_ptr<mcp::unix_listener>> {
       if (auto fd = take_passed_socket()) return mcp::unix_listener::adopt(io_.get_executor(), *fd);
       return mcp::unix_listener::open(io_.get_executor(), socket_);
@@ -125,13 +127,9 @@ class parts {
     if (!listener) return std::unexpected(listener.error());
     listener_ = std::move(*listener);
     for (const auto& n : config_.notices) log::warn(n.text());
-    watch_signals();
     listener_->start([this](int fd, mcp::peer_credentials peer) { door_.accept(fd, peer); });
     servers_.start(server_list());
-    journal_->take_unfinished([this](result<std::vector<unfinished_run>> left) {
-      if (!left) return log::error("runs that were left do not go on: " + left.error().message);
-      for (auto& run : *left) runs_.resume(std::move(run));
-    });
+    take_up_runs(first_retry);
     if (idle_exit_.count() > 0) {
       idle_timer_ = time_.make_timer();
       door_.on_callers([this](std::size_t) { watch_idle(); });
@@ -214,6 +212,20 @@ class parts {
                 "a tool server started by this daemon may not call it; \"mayCall\": true in its entry allows that");
   }
 
+  // A journal that cannot be had yet (a database that starts after this daemon) is asked again, later each time.
+  void take_up_runs(milliseconds pause) {
+    journal_->take_unfinished([this, pause](result<std::vector<unfinished_run>> left) {
+      if (left) {
+        for (auto& run : *left) runs_.resume(std::move(run));
+        return;
+      }
+      if (pause == first_retry) log::error("runs that were left do not go on yet: " + left.error().message);
+      if (left.error().code != errc::io || stopping_) return;
+      if (!take_up_timer_) take_up_timer_ = time_.make_timer();
+      take_up_timer_->arm(time_.now() + pause, [this, pause] { take_up_runs(std::min(pause * 2, longest_retry)); });
+    });
+  }
+
   void watch_signals() {
     signals_.add(SIGTERM);
     signals_.add(SIGINT);
@@ -256,6 +268,7 @@ class parts {
     keeper_.shut_down();
     signals_.cancel();
     if (idle_timer_) idle_timer_->cancel();
+    if (take_up_timer_) take_up_timer_->cancel();
     asio::post(io_, [this] { io_.stop(); });
   }
 
@@ -298,6 +311,7 @@ class parts {
   asio::signal_set signals_;
   std::unique_ptr<mcp::unix_listener> listener_;
   std::unique_ptr<timer> idle_timer_;
+  std::unique_ptr<timer> take_up_timer_;
   bool stopping_ = false;
 };
 

@@ -9,6 +9,7 @@
 #include "providers/call/recording_model.hpp"
 #include "providers/call/rehearsal_model.hpp"
 #include "providers/call/replay_model.hpp"
+#include "providers/wire/dialects.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -23,10 +24,11 @@
 namespace mcpbx::daemon {
 namespace {
 
-constexpr std::string_view openai_base = "https://api.openai.com/v1";
+constexpr std::string_view anthropic_key_header = "x-api-key";
 
 // Headers that must be resolved for each request: the key and whatever the entry adds.
 struct secret_headers {
+  std::string_view key_header, key_prefix;  // where the key goes
   std::optional<conf::reference_string> api_key;
   conf::reference_map headers;
 };
@@ -37,7 +39,11 @@ result<std::vector<http::header>> resolve_headers(const secret_headers& s) {
   if (s.api_key) {
     auto key = conf::resolve_secret(*s.api_key, source);
     if (!key) return std::unexpected(key.error());
-    if (!key->empty()) out.push_back({"Authorization", "Bearer " + key->reveal()});
+    // Anthropic's keys and the tokens that its log-in gives go into different headers.
+    if (s.key_header == anthropic_key_header && key->reveal().starts_with("sk-ant-oat"))
+      out.push_back({"Authorization", "Bearer " + key->reveal()});
+    else if (!key->empty())
+      out.push_back({std::string(s.key_header), std::string(s.key_prefix) + key->reveal()});
   }
   for (const auto& [name, value] : s.headers) {
     auto resolved = conf::resolve(value, source);
@@ -58,6 +64,35 @@ bool needs_lane(const secret_headers& s) {
 std::string at_home(const std::string& path) {
   const char* home = std::getenv("HOME");
   return conf::expand_home(path, home != nullptr ? home : "/");
+}
+
+// Where an API looks for the key.
+secret_headers headers_of(const conf::model_entry& e) {
+  switch (*e.api) {
+    case conf::model_api::anthropic:
+      return {anthropic_key_header, "", e.api_key, e.headers};
+    case conf::model_api::gemini:
+      return {"x-goog-api-key", "", e.api_key, e.headers};
+    case conf::model_api::azure:
+      return {"api-key", "", e.api_key, e.headers};
+    case conf::model_api::dial:
+      return {"Api-Key", "", e.api_key, e.headers};
+    default:
+      return {"Authorization", "Bearer ", e.api_key, e.headers};
+  }
+}
+
+// What the entry says of its server wins over what is known of the address.
+void apply_dialect(const conf::dialect_settings& d, providers::wire_options& o) {
+  if (d.max_tokens_field) o.max_tokens_field = conf::to_string(*d.max_tokens_field);
+  if (d.empty_content) o.null_content = *d.empty_content == conf::empty_content::null;
+  if (d.system_role) o.developer_role = *d.system_role == conf::system_role::developer;
+  if (d.call_ids) o.short_call_ids = *d.call_ids == conf::call_id_shape::short_ids;
+  if (d.stream_options) o.stream_options = *d.stream_options;
+  if (d.parallel_tool_calls) o.parallel_tool_calls = d.parallel_tool_calls;
+  if (d.strict) o.strict = d.strict;
+  if (d.answer_schema) o.answer_schema = *d.answer_schema;
+  if (d.echo_reasoning) o.echo_reasoning = *d.echo_reasoning;
 }
 
 result<std::string> script_path(const conf::model_entry& e) {
@@ -94,8 +129,9 @@ const conf::model_entry* model_entry_of(const conf::configuration& all, std::str
 
 result<std::string> base_url_of(const conf::model_entry& e) {
   if (e.base_url) return resolve_now(*e.base_url);
-  if (*e.api == conf::model_api::openai_chat) return std::string(openai_base);
-  return fail(errc::config, "model \"" + e.name + "\" has no \"baseUrl\"");
+  const auto usual = providers::usual_base_url(conf::to_string(*e.api));
+  if (usual.empty()) return fail(errc::config, "model \"" + e.name + "\" has no \"baseUrl\"");
+  return std::string(usual);
 }
 
 model_set::model_set(const conf::configuration& all, boost::asio::any_io_executor executor, http::client& client,
@@ -109,7 +145,8 @@ result<std::shared_ptr<providers::model>> model_set::find(std::string_view name)
       return fail(errc::config, "\"" + std::string(name.empty() ? std::string_view(*all_.default_model) : name) +
                                     "\" names no model and there is no other default; add \"model\" to the profile");
     return fail(errc::config,
-                "no model is configured: set OPENAI_API_KEY, or write one under \"models\" with a \"defaultModel\" in "
+                "no model is configured: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or write one under \"models\" with a "
+                "\"defaultModel\" in "
                 "~/.config/mcpbx/config.json; to try mcpbx without a model, ask with -m demo");
   }
   if (auto known = made_.find(key); known != made_.end()) return known->second;
@@ -185,10 +222,7 @@ result<std::shared_ptr<providers::model>> model_set::make_replay(const conf::mod
 result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entry& e, std::string_view id) {
   if (*e.api == conf::model_api::rehearsal) return make_rehearsal(e);
   if (*e.api == conf::model_api::replay) return make_replay(e, id);
-  if (*e.api != conf::model_api::openai_chat)
-    return fail(errc::config,
-                "model \"" + e.name + "\" speaks " + std::string(conf::to_string(*e.api)) +
-                    ", which comes in a later version; this one speaks openai-chat, rehearsal and replay");
+  const auto api = conf::to_string(*e.api);
 
   auto reached = connection_options(e);
   if (!reached) return std::unexpected(reached.error());
@@ -205,13 +239,14 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
     if (!prompt) return std::unexpected(prompt.error());
     o.system = std::move(*prompt);
   }
-  // OpenAI itself wants the newer name and null; the servers that copied its API know the older ones.
-  if (o.wire.base_url == openai_base) {
-    o.wire.max_tokens_field = "max_completion_tokens";
-    o.wire.null_content = true;
-    // Others refuse the member, or call no tool any more.
-    o.wire.answer_schema = true;
+  if (e.api_version) {
+    auto version = resolve_now(*e.api_version);
+    if (!version) return std::unexpected(version.error());
+    o.wire.api_version = std::move(*version);
   }
+  providers::apply_dialect(api, o.wire);
+  apply_dialect(e.dialect, o.wire);
+  if (e.body) o.wire.body = raw_json::own(e.body->text);
   o.wire.max_output_tokens = e.max_tokens.value_or(0);
   if (e.temperature) o.wire.temperature = number_text(*e.temperature);
   if (e.top_p) o.wire.top_p = number_text(*e.top_p);
@@ -239,7 +274,7 @@ result<providers::chat_model_options> model_set::connection_options(const conf::
               .total = e.total_timeout_ms,
               .max_body = 32u << 20};
 
-  auto secrets = std::make_shared<const secret_headers>(secret_headers{e.api_key, e.headers});
+  auto secrets = std::make_shared<const secret_headers>(headers_of(e));
   const bool blocking = needs_lane(*secrets);
   o.credentials = [secrets, blocking, this](std::function<void(result<std::vector<http::header>>)> then) {
     if (!blocking) return then(resolve_headers(*secrets));

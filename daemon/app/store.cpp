@@ -4,9 +4,11 @@
 
 #include "conf/places.hpp"
 #include "conf/references.hpp"
+#include "daemon/app/daemon_identity.hpp"
 #include "daemon/app/system_references.hpp"
 #include "daemon/loop/recovery.hpp"
 #include "daemon/store/lane_journal.hpp"
+#include "daemon/store/postgres_file.hpp"
 #include "daemon/store/sqlite_file.hpp"
 #include "mcp/support/log.hpp"
 
@@ -14,6 +16,8 @@
 #include <boost/asio/post.hpp>
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,6 +40,7 @@ class unavailable_journal final : public journal {
   void erase_session(std::string, answer<void> then) override { refuse(std::move(then)); }
   void take_unfinished(answer<std::vector<unfinished_run>> then) override { refuse(std::move(then)); }
   void find_ended(std::string, answer<std::vector<run_record>> then) override { refuse(std::move(then)); }
+  void find_owner(std::string, answer<std::optional<std::string>> then) override { refuse(std::move(then)); }
 
  private:
   struct one final : run_journal {
@@ -53,11 +58,17 @@ class unavailable_journal final : public journal {
   std::string why_;
 };
 
-// The value of store.url; files and programs would have to be waited for.
+bool is_postgres(std::string_view url) {
+  return url.starts_with("postgresql://") || url.starts_with("postgres://");
+}
+
+// The value of store.url; files and programs would have to be waited for. A database's URL is only told as one: what it
+// refers to is its journal's to resolve.
 result<std::string> url_of(const conf::configuration& config) {
   if (!config.store.url) return std::string(sqlite_scheme);
+  if (is_postgres(config.store.url->text)) return config.store.url->text;
   if (conf::needs_lane(*config.store.url))
-    return fail(errc::config, "store.url: ${file:…} and ${cmd:…} work for credentials only; use ${env:…} here");
+    return fail(errc::config, "store.url: ${file:…} and ${cmd:…} work behind postgresql:// only; use ${env:…} here");
   system_references source;
   return conf::resolve(*config.store.url, source);
 }
@@ -77,6 +88,29 @@ result<sqlite_file::options> place_of(std::string_view path, const conf::environ
   return o;
 }
 
+std::unique_ptr<store_file> postgres_of(const conf::reference_string& url, const conf::environment& env, bool passing) {
+  postgres_file::options o;
+  o.url = [url] {
+    system_references source;
+    return conf::resolve(url, source);
+  };
+  if (passing)
+    o.owner = [id = passing_identity()] { return result<std::string>(id); };
+  else
+    o.owner = [env] { return daemon_identity(env); };
+  o.label = daemon_label();
+  return std::make_unique<postgres_file>(std::move(o));
+}
+
+// A path without a place: runs are not kept where the key is not there either, else they fail with the reason.
+result<std::unique_ptr<store_file>> file_of(const conf::configuration& config, const conf::environment& env,
+                                            const std::string& url, bool passing) {
+  if (is_postgres(url)) return postgres_of(*config.store.url, env, passing);
+  auto place = place_of(std::string_view(url).substr(sqlite_scheme.size()), env);
+  if (!place) return std::unexpected(std::move(place.error()));
+  return std::make_unique<sqlite_file>(std::move(*place));
+}
+
 }  // namespace
 
 std::unique_ptr<journal> make_journal(const conf::configuration& config, const conf::environment& env,
@@ -84,21 +118,23 @@ std::unique_ptr<journal> make_journal(const conf::configuration& config, const c
   if (!config.store.url && !by_default) return std::make_unique<memory_journal>();
   const auto url = url_of(config);
   if (!url) return std::make_unique<unavailable_journal>(std::move(executor), url.error().message);
-  if (!url->starts_with(sqlite_scheme)) return std::make_unique<memory_journal>();
-  auto place = place_of(std::string_view(*url).substr(sqlite_scheme.size()), env);
-  if (!place && !config.store.url) {
-    log::warn("runs are not kept: " + place.error().message);
+  if (*url == "none") return std::make_unique<memory_journal>();
+  if (!url->starts_with(sqlite_scheme) && !is_postgres(*url))
+    return std::make_unique<unavailable_journal>(
+        std::move(executor), "store.url: its value is neither none nor a URL with sqlite: or postgresql://");
+  auto file = file_of(config, env, *url, !by_default);
+  if (!file && !config.store.url) {
+    log::warn("runs are not kept: " + file.error().message);
     return std::make_unique<memory_journal>();
   }
-  if (!place) return std::make_unique<unavailable_journal>(std::move(executor), place.error().message);
+  if (!file) return std::make_unique<unavailable_journal>(std::move(executor), file.error().message);
   lane_journal::options o;
   o.rules.recovery = recovery_of;
   o.rules.fold = folded;
   o.rules.goes_on = goes_on;
   constexpr std::int64_t day_ms = 86'400'000;
   o.keep = {config.store.max_age_days * day_ms, config.store.max_bytes};
-  return std::make_unique<lane_journal>(std::move(executor), time, std::make_unique<sqlite_file>(std::move(*place)),
-                                        std::move(o));
+  return std::make_unique<lane_journal>(std::move(executor), time, std::move(*file), std::move(o));
 }
 
 }  // namespace mcpbx::daemon

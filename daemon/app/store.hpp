@@ -11,10 +11,12 @@
 
 namespace mcpbx::daemon {
 
-/// The journal of `store.url`: in memory for "none" and for PostgreSQL (which gave a notice); else SQLite, at the path
-/// or at mcpbx.db in the state directory. Where the place cannot be told (a reference without value, no HOME) the
-/// journal is one in which everything fails with the reason, so that only runs are out of service. Without the key it
-/// is "sqlite:", or in memory where there is no place and where `by_default` is false. `time` must outlive the journal.
+/// The journal of `store.url`: in memory for "none"; in a PostgreSQL database; else in SQLite, at the path or at
+/// mcpbx.db in the state directory. The URL of a database may refer to files and programs: it is resolved for each
+/// connection. Where the place cannot be told (a reference without value, no HOME) the journal is one in which
+/// everything fails with the reason, so that only runs are out of service. Without the key it is "sqlite:", or in
+/// memory where there is no place and where `by_default` is false: in a daemon that comes and goes beside the usual
+/// one, whose runs in a database are its own. `time` must outlive the journal.
 std::unique_ptr<journal> make_journal(const conf::configuration& config, const conf::environment& env,
                                       boost::asio::any_io_executor executor, time_source& time, bool by_default = true);
 

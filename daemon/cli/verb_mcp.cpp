@@ -24,7 +24,8 @@ std::string own_request(std::string_view id, std::string_view method, const std:
          "\",\"params\":" + params + "}\n";
 }
 
-// After the host closed our stdin its open requests may still be answered; it will end us if it does not want to wait.
+// After the host closed our stdin its open requests may still be answered; this long may nothing come. The host will
+// end us if it does not want to wait.
 constexpr std::chrono::seconds drain_limit{5};
 
 bool write_all(int fd, std::string_view bytes) {
@@ -86,6 +87,7 @@ int shim(context& c, const std::string& profile) {
       const std::string_view bytes(buffer.data(), static_cast<std::size_t>(n));
       const bool plain = filter.settled() && !filter.mid_line();
       if (!write_all(1, plain ? bytes : std::string_view(filter.pass(bytes)))) return done;
+      if (!open) give_up = steady::now() + drain_limit;
       if (filter.drained()) return done;
     }
     if (reading && ready[1].revents != 0) {

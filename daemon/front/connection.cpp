@@ -154,19 +154,21 @@ void connection::chat(run_request r, const mcp::reply_once& reply) {
   if (r.detach) return start_detached(std::move(r), reply);
   if (!has_room_for_stream(reply)) return;
   const bool deltas = r.stream;
+  const auto name = r.run;
   const auto feed = door_.daemon.start_run(std::move(r), {});
-  if (!feed) return reply.error(mcp::to_rpc_error(feed.error()));
+  if (!feed) return refuse(feed.error(), name, reply);
   open_stream(**feed, {.deltas = deltas}, reply);
 }
 
 void connection::start_detached(run_request r, const mcp::reply_once& reply) {
+  const auto name = r.run;
   const auto feed = door_.daemon.start_run(std::move(r), [reply](const result<std::string>& run) {
     if (run)
       reply.result(raw_json::own("{\"run\":" + quoted(*run) + "}"));
     else
       reply.error(mcp::to_rpc_error(run.error()));
   });
-  if (!feed) return reply.error(mcp::to_rpc_error(feed.error()));
+  if (!feed) return refuse(feed.error(), name, reply);
   if (!reply.open()) return;
   // A caller that leaves before it has the answer may find the run by its name; one that cancels does not want it.
   reply.on_cancel([weak = weak_from_this(), run = (*feed)->run()] {
@@ -178,8 +180,17 @@ void connection::start_detached(run_request r, const mcp::reply_once& reply) {
 void connection::attach(std::string_view run, run_feed::wish w, const mcp::reply_once& reply) {
   if (!has_room_for_stream(reply)) return;
   const auto feed = door_.daemon.find_run(run);
-  if (!feed) return reply.error(mcp::to_rpc_error(feed.error()));
+  if (!feed) return refuse(feed.error(), std::string(run), reply);
   open_stream(**feed, w, reply);
+}
+
+void connection::refuse(const error& why, const std::string& run, const mcp::reply_once& reply) {
+  if (run.empty() || why.code != errc::not_found) return reply.error(mcp::to_rpc_error(why));
+  door_.daemon.store().find_owner(run, [reply, why, run](const result<std::optional<std::string>>& owner) {
+    if (!owner || !*owner) return reply.error(mcp::to_rpc_error(why));
+    reply.error(mcp::to_rpc_error(
+        {errc::unavailable, "the run " + quoted(run) + " is owned by " + **owner + "; ask that daemon"}));
+  });
 }
 
 bool connection::has_room_for_stream(const mcp::reply_once& reply) const {
@@ -204,9 +215,10 @@ void connection::open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_
 
 void connection::answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply) {
   if (std::ranges::none_of(streams_, [&](const auto& one) { return one.second->run() == run; }))
-    return reply.error(mcp::to_rpc_error(
-        {errc::not_found, "no run named " + quoted(run) +
-                              " was started by this connection or attached to it, so it cannot answer its questions"}));
+    return refuse({errc::not_found, "no run named " + quoted(run) +
+                                        " was started by this connection or attached to it, so it cannot answer its "
+                                        "questions"},
+                  run, reply);
   door_.daemon.answer(run, std::move(question), std::move(body), [reply](const result<void>& kept) {
     if (kept)
       reply.result(raw_json::literal("{}"));

@@ -106,7 +106,7 @@ void cancel(connection& c, const cancel_params& p, const mcp::reply_once& reply)
   if (done) return reply.result(raw_json::literal("{}"));
   const std::string what = p.run ? "no run is named " + quoted(*p.run)
                                  : "no request with the id " + std::string(p.request->token()) + " is open here";
-  reply.error(mcp::to_rpc_error({errc::not_found, what + "; it may have ended"}));
+  c.refuse({errc::not_found, what + "; it may have ended"}, p.run.value_or(""), reply);
 }
 
 struct hello_params {

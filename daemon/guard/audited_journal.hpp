@@ -6,6 +6,7 @@
 #include "mcp/support/time.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,9 @@ class audited_journal final : public journal {
   }
   void find_ended(std::string run, answer<std::vector<run_record>> then) override {
     inner_->find_ended(std::move(run), std::move(then));
+  }
+  void find_owner(std::string run, answer<std::optional<std::string>> then) override {
+    inner_->find_owner(std::move(run), std::move(then));
   }
 
  private:

@@ -41,7 +41,7 @@ providers::message_ptr with_unique_ids(providers::message_ptr m, const std::unor
   copy->role = m->role;
   copy->blocks = m->blocks;
   copy->origin = m->origin;
-  copy->raw = m->raw;
+  // Not its raw form: the old ids are in it, and results would answer calls that it does not hold.
   ids seen;
   for (const auto& e : earlier) seen.insert(e.id);
   for (auto& b : copy->blocks)

@@ -18,6 +18,7 @@ constexpr std::size_t worth_cutting = 1024;
 struct sizes {
   std::size_t operator()(const providers::text_block& b) const { return b.text.size(); }
   std::size_t operator()(const providers::image_block& b) const { return b.data.size(); }
+  std::size_t operator()(const providers::file_block& b) const { return b.data.size(); }
   std::size_t operator()(const providers::reasoning_block& b) const { return b.text.size() + b.opaque.text().size(); }
   std::size_t operator()(const providers::tool_call_block& b) const { return b.arguments_text.size(); }
   std::size_t operator()(const providers::tool_result_block& b) const { return b.result.text().size(); }

@@ -43,6 +43,7 @@ record::run_started live_run::opening() {
   r.principal = request_.principal;
   r.model = model_->name();
   r.inherited_count = inherited_.size();
+  r.inherited_after = inherited_.last_run;
   r.inherited = std::move(inherited_);
   r.messages.reserve(messages.size() + 1);
   if (!request_.system.empty()) r.messages.push_back(providers::system_message(request_.system));

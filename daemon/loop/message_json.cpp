@@ -46,6 +46,16 @@ struct writer {
       member(json, "url", b.url);
     return close();
   }
+  bool operator()(const providers::file_block& b) const {
+    json += R"({"type":"file")";
+    if (!b.mime.empty()) member(json, "mimeType", b.mime);
+    if (!b.name.empty()) member(json, "name", b.name);
+    if (b.url.empty())
+      member(json, "data", b.data);
+    else
+      member(json, "url", b.url);
+    return close();
+  }
   bool operator()(const providers::reasoning_block& b) const {
     if (b.text.empty()) return false;
     json += R"({"type":"reasoning")";
@@ -108,6 +118,13 @@ result<providers::block> read_block(const raw_json& json) {
     if (image.data.empty() == image.url.empty()) return need("data (base64) or url");
     return image;
   }
+  if (type == "file") {
+    providers::file_block file{member_text(json, "mimeType"), member_text(json, "name"), member_text(json, "data"),
+                               member_text(json, "url")};
+    if (file.data.empty() == file.url.empty()) return need("data (base64) or url");
+    if (!file.data.empty() && file.mime.empty()) return need("mimeType");
+    return file;
+  }
   if (type == "tool_call") {
     providers::tool_call_block call;
     call.id = member_text(json, "id");
@@ -130,8 +147,9 @@ result<providers::block> read_block(const raw_json& json) {
     if (!r.result.is_object()) return need("result (an object with content)");
     return r;
   }
-  return fail(errc::invalid_argument, "a block of a message has the type \"" + type +
-                                          "\"; it must be text, image, reasoning, tool_call, tool_result or refusal");
+  return fail(errc::invalid_argument,
+              "a block of a message has the type \"" + type +
+                  "\"; it must be text, image, file, reasoning, tool_call, tool_result or refusal");
 }
 
 }  // namespace

@@ -18,9 +18,6 @@ namespace {
 using providers::end_reason;
 using record::result_cause;
 
-constexpr std::string_view stopped_at_failure =
-    "Not executed: another call failed, and this run stops at the first failure.";
-
 }  // namespace
 
 void run_core::open_level(const record::assistant& r) {
@@ -191,7 +188,7 @@ void run_core::on(const record::question& r) {
 
 // A call that a person or the caller holds up; nobody is troubled for a run that ends already.
 void run_core::wait_for_somebody(open_call& c) {
-  if (ending_) return close(c, result_cause::refused, std::string(stopped_at_failure));
+  if (ending_) return close(c, result_cause::refused, std::string(words::stopped_at_failure));
   go_on();
 }
 
@@ -251,7 +248,7 @@ void run_core::settle(std::string_view id, const raw_json& result, bool is_error
     for (auto& other : open_)
       if (other.state == call_state::waiting || other.state == call_state::questioned ||
           other.state == call_state::handed)
-        close(other, result_cause::refused, std::string(stopped_at_failure));
+        close(other, result_cause::refused, std::string(words::stopped_at_failure));
     return;
   }
   go_on();

@@ -35,8 +35,11 @@ void run_core::resume() {
   for (auto& c : open_) {
     if (c.state == call_state::closing) commands_.emplace_back(c.closing);
     if (c.state == call_state::questioned) commands_.emplace_back(command::ask{c.question});
-    if (c.state == call_state::asked || (c.state == call_state::intended && c.repeatable && c.attempt < most_attempts))
-      c.state = call_state::waiting;
+    const bool repeats = c.repeatable && c.attempt < most_attempts && !ending_;
+    if (c.state == call_state::asked || (c.state == call_state::intended && repeats)) c.state = call_state::waiting;
+    // A run that stops at its first failure begins nothing any more.
+    if (c.state == call_state::waiting && ending_)
+      close(c, result_cause::refused, std::string(words::stopped_at_failure));
     if (c.state == call_state::intended)
       close(c, result_cause::interrupted,
             "No result: mcpbx was interrupted while this call was running; it may have taken effect.");

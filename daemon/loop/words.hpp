@@ -11,6 +11,10 @@
 
 namespace mcpbx::daemon::words {
 
+/// To the model, about a call of a run that stops at its first failed one.
+inline constexpr std::string_view stopped_at_failure =
+    "Not executed: another call failed, and this run stops at the first failure.";
+
 /// "lookup_tool" -> "Lookup Tool" (L15).
 std::string title_case(std::string_view name);
 /// "Using Lookup Tool...": from the tool's title when it has one, else from its name.

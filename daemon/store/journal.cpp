@@ -48,6 +48,9 @@ void journal::take_unfinished(answer<std::vector<unfinished_run>> then) {
 void journal::find_ended(std::string run, answer<std::vector<run_record>> then) {
   then(fail(errc::not_found, "no run is named \"" + run + "\"; runs are not kept, because store.url is \"none\""));
 }
+void journal::find_owner(std::string, answer<std::optional<std::string>> then) {
+  then(std::nullopt);
+}
 
 boost::asio::awaitable<result<journal::history>> history_of(journal& from, std::string session) {
   auto start = [&from](auto handler, std::string id) {

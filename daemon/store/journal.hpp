@@ -7,8 +7,10 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,7 +40,10 @@ class journal {
  public:
   template <class T>
   using answer = std::function<void(result<T>)>;
-  using history = std::vector<providers::message_ptr>;
+  struct history : std::vector<providers::message_ptr> {
+    using vector::vector;
+    std::int64_t last_run = 0;  ///< the run_row::id of its latest run, or 0
+  };
 
   virtual ~journal() = default;
   virtual std::unique_ptr<run_journal> open_run(const std::string& run) = 0;
@@ -58,6 +63,9 @@ class journal {
   virtual void take_unfinished(answer<std::vector<unfinished_run>> then);
   /// The records of the latest run of this name that has ended, `inherited` filled in. errc::not_found.
   virtual void find_ended(std::string run, answer<std::vector<run_record>> then);
+  /// Which other daemon a run belongs to that goes on there, as people call it; nullopt: none shares the journal, or
+  /// none has a run of this name.
+  virtual void find_owner(std::string run, answer<std::optional<std::string>> then);
 };
 
 /// journal::load_history for a coroutine; only for a journal that keeps sessions.

@@ -167,7 +167,7 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
     auto self = shared_from_this();
     for (auto& done : late)
       done(fail(errc::io, name_ + " did not take records for " + std::to_string(max_wait_.count()) +
-                              " ms; see what keeps its disk busy"));
+                              " ms; see what keeps it busy"));
   }
 
   asio::any_io_executor executor_;
@@ -266,6 +266,11 @@ void lane_journal::take_unfinished(answer<std::vector<unfinished_run>> then) {
 void lane_journal::find_ended(std::string run, answer<std::vector<run_record>> then) {
   impl_->read<std::vector<run_record>>([run = std::move(run)](auto& w, auto now) { return w.find_ended(run, now); },
                                        std::move(then));
+}
+
+void lane_journal::find_owner(std::string run, answer<std::optional<std::string>> then) {
+  impl_->read<std::optional<std::string>>([run = std::move(run)](auto& w, auto now) { return w.find_owner(run, now); },
+                                          std::move(then));
 }
 
 }  // namespace mcpbx::daemon

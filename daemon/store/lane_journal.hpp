@@ -43,6 +43,7 @@ class lane_journal final : public journal {
   void erase_session(std::string session, answer<void> then) override;
   void take_unfinished(answer<std::vector<unfinished_run>> then) override;
   void find_ended(std::string run, answer<std::vector<run_record>> then) override;
+  void find_owner(std::string run, answer<std::optional<std::string>> then) override;
 
  private:
   class impl;

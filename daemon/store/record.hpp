@@ -94,7 +94,10 @@ struct run_started {
   std::vector<providers::message_ptr> messages;  ///< what this run brings: system prompt and what the caller said
   /// What the session held before; the journal keeps only how many these are, and gives them again from its other runs.
   std::vector<providers::message_ptr> inherited;
-  std::size_t inherited_count = 0;     ///< also where `inherited` itself has not been filled in
+  std::size_t inherited_count = 0;  ///< also where `inherited` itself has not been filled in
+  /// The session's latest run when its history was read (journal::history::last_run): the run begins only behind it. 0:
+  /// behind any. Not kept.
+  std::int64_t inherited_after = 0;
   std::string profile;                 ///< or ""
   tool_choice tools;                   ///< what the run may use of the catalog
   std::vector<std::string> approve;    ///< globs of tools that need a yes, beside those of their servers

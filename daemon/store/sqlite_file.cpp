@@ -200,7 +200,11 @@ result<void> sqlite_file::append(std::span<run_batch* const> batches, bool synce
   if (done) return done;
   roll_back();
   // Backwards, since a run may be there more than once.
-  for (std::size_t i = batches.size(); i-- > 0;) *batches[i]->place = std::move(before[i]);
+  for (std::size_t i = batches.size(); i-- > 0;) {
+    auto& place = *batches[i]->place;
+    if (before[i].id == 0 && place.id != 0) before[i].tried_id = place.id, before[i].tried_ms = batches[i]->at_ms;
+    place = std::move(before[i]);
+  }
   return done;
 }
 
@@ -242,7 +246,7 @@ result<void> sqlite_file::begin(run_batch& batch) {
 }
 
 result<void> sqlite_file::begin_in_session(const record::run_started& first, const run_batch& batch) {
-  if (first.inherited_count == 0) {
+  if (first.inherited_count == 0 && first.inherited_after == 0) {
     const auto title = title_of(first);
     statement s(*this,
                 "INSERT INTO sessions(id, title, principal, model, created_ms, used_ms, last_run, runs, bytes) "
@@ -252,12 +256,15 @@ result<void> sqlite_file::begin_in_session(const record::run_started& first, con
     s.bind(3, std::string_view(first.principal)).bind(4, std::string_view(first.model));
     return run(s.bind(5, batch.at_ms).bind(6, batch.place->id));
   }
-  statement s(*this, "UPDATE sessions SET model=?2, used_ms=?3, last_run=?4, runs=runs+1 WHERE id=?1");
+  statement s(
+      *this,
+      "UPDATE sessions SET model=?2, used_ms=?3, last_run=?4, runs=runs+1 WHERE id=?1 AND (?5=0 OR last_run=?5)");
   s.bind(1, std::string_view(first.session)).bind(2, std::string_view(first.model));
-  auto done = run(s.bind(3, batch.at_ms).bind(4, batch.place->id));
-  if (done && sqlite3_changes(db_) == 0)
-    return fail(errc::io, "the session " + first.session + " was deleted from " + name() + " a moment ago");
-  return done;
+  auto done = run(s.bind(3, batch.at_ms).bind(4, batch.place->id).bind(5, first.inherited_after));
+  if (!done || sqlite3_changes(db_) > 0) return done;
+  const auto there = session(first.session);
+  if (!there) return std::unexpected(there.error());
+  return *there ? went_on(first.session) : was_deleted(first.session);
 }
 
 result<void> sqlite_file::end(const run_batch& batch, const record::run_ended& last) {

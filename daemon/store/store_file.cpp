@@ -18,4 +18,13 @@ result<std::vector<run_record>> store_file::records(std::int64_t id) {
   return all;
 }
 
+std::unexpected<error> store_file::was_deleted(std::string_view session) const {
+  return fail(errc::io, "the session " + std::string(session) + " was deleted from " + name() + " a moment ago");
+}
+
+std::unexpected<error> store_file::went_on(std::string_view session) const {
+  return fail(errc::io, "the session " + std::string(session) + " went on elsewhere a moment ago, as " + name() +
+                            " says; ask again, and the run begins with what was added");
+}
+
 }  // namespace mcpbx::daemon

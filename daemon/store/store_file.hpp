@@ -22,7 +22,11 @@ struct run_place {
   std::string run;
   std::int64_t id = 0;
   std::int64_t next_seq = 0;
-  std::int64_t bytes = 0;  ///< of the records so far; not known (-1) for a run of an earlier process
+  std::int64_t bytes = 0;    ///< of the records so far; not known (-1) for a run of an earlier process
+  std::int64_t opening = 0;  ///< the store's own: which of its openings wrote to the run last
+  /// The row of a first append that failed, and its time: with a failing disk, or a connection that was lost while it
+  /// was committed, it may be there all the same, 0: none.
+  std::int64_t tried_id = 0, tried_ms = 0;
 };
 
 /// Records of one run that are appended together.
@@ -59,13 +63,18 @@ class store_file {
   /// Appends the batches in one transaction, all or nothing, and moves their places on; `synced` waits until the store
   /// survives a loss of power. A run's first batch begins it in the table of runs and in its session, which is made
   /// unless the run has inherited something; a last record run_ended ends it there. errc::io: a record of this place
-  /// exists, another run is going on in the session, or the session to be gone on with is gone.
+  /// exists, another run is going on in the session, or the session to be gone on with is gone or went on since its
+  /// history was read (run_started::inherited_after).
   virtual result<void> append(std::span<run_batch* const> batches, bool synced) = 0;
   /// Ends a run in the table only, because its records cannot be read.
   virtual result<void> mark_damaged(std::int64_t id, std::int64_t at_ms) = 0;
 
   /// The runs of this daemon without an end, in order of their start.
   virtual result<std::vector<run_row>> unfinished_runs() = 0;
+  /// The same of daemons that are gone for good, where several share the store: from now on they are this one's.
+  virtual result<std::vector<run_row>> abandoned_runs(std::int64_t /*now_ms*/) { return std::vector<run_row>(); }
+  /// Which other daemon a run belongs to that has no end yet, as people call it; nullopt: none has one of this name.
+  virtual result<std::optional<std::string>> owner_of(std::string_view /*run*/) { return std::nullopt; }
   virtual result<std::vector<run_row>> runs_of(std::string_view session) = 0;
   /// The latest run of this name that has ended.
   virtual result<std::optional<run_row>> find_ended(std::string_view run) = 0;
@@ -86,6 +95,11 @@ class store_file {
 
   /// The records of a run, read. errc::parse when one is missing or cannot be read.
   result<std::vector<run_record>> records(std::int64_t id);
+
+ protected:
+  // Why a run cannot begin in its session.
+  std::unexpected<error> was_deleted(std::string_view session) const;
+  std::unexpected<error> went_on(std::string_view session) const;
 };
 
 }  // namespace mcpbx::daemon

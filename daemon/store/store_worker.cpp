@@ -25,7 +25,7 @@ std::unexpected<error> no_session(const std::string& id) {
 std::unexpected<error> in_use(const session_row& row) {
   return fail(errc::unavailable, "the session " + row.id + " is in use by the run " + row.running +
                                      (row.owner.empty() ? "" : ", owned by " + row.owner) +
-                                     "; wait for its end, or cancel it");
+                                     "; wait for its end, or cancel it" + (row.owner.empty() ? "" : " there"));
 }
 
 }  // namespace
@@ -57,6 +57,9 @@ result<bool> store_worker::ready_to_read(std::int64_t now_ms) {
 result<void> store_worker::recover(std::int64_t now_ms) {
   auto rows = file_->unfinished_runs();
   if (!rows) return std::unexpected(std::move(rows.error()));
+  auto abandoned = file_->abandoned_runs(now_ms);
+  if (!abandoned) return std::unexpected(std::move(abandoned.error()));
+  std::ranges::move(*abandoned, std::back_inserter(*rows));
   std::size_t closed = 0;
   std::vector<unfinished> going_on;
   for (auto& row : *rows) {
@@ -85,6 +88,8 @@ result<void> store_worker::close_run(std::int64_t id, const std::string& run, st
     log::error("the records of run " + run + " cannot be read and stay as they are: " + known.error().message);
     return file_->mark_damaged(id, now_ms);
   }
+  // An end of which the append failed may be there all the same: its sync failed, or nobody heard of its commit.
+  if (!known->empty() && std::holds_alternative<record::run_ended>(known->back())) return {};
   run_batch rest;
   rest.place = std::make_shared<run_place>(run_place{run, id, static_cast<std::int64_t>(known->size()), -1});
   rest.records = rules_.recovery ? rules_.recovery(*known) : std::vector<run_record>();
@@ -96,14 +101,39 @@ result<void> store_worker::close_run(std::int64_t id, const std::string& run, st
   return file_->append({&one, 1}, true);
 }
 
+// Runs of daemons that are gone for good: the first look at the store closes them, and who waits for one of them does.
+result<void> store_worker::close_abandoned(std::int64_t now_ms) {
+  auto rows = checked(file_->abandoned_runs(now_ms));
+  if (!rows) return std::unexpected(std::move(rows.error()));
+  for (const auto& row : *rows) {
+    if (auto done = checked(close_run(row.id, row.run, now_ms)); !done) return done;
+    log::warn("closed the run " + row.run + ", whose daemon is gone");
+  }
+  return {};
+}
+
 // Those that cannot be closed now are tried again with what is done next.
 void store_worker::close_left(std::int64_t now_ms) {
   std::erase_if(left_open_, [&](const auto& place) {
-    if (place->id == 0) return true;
+    if (place->id == 0) {
+      const auto found = find_tried(*place);
+      if (!found || !*found) return found.has_value();
+    }
     const auto closed = close_run(place->id, place->run, now_ms);
     if (!closed) log::warn("run " + place->run + " could not be closed yet: " + closed.error().message);
     return closed.has_value();
   });
+}
+
+// A start of which the sync or the connection failed was refused, and yet it may be there. False: it is not.
+result<bool> store_worker::find_tried(run_place& place) {
+  if (place.tried_id == 0) return false;
+  const auto rows = file_->unfinished_runs();
+  if (!rows) return std::unexpected(rows.error());
+  const auto found = std::ranges::find(*rows, place.tried_id, &run_row::id);
+  if (found == rows->end() || found->run != place.run || found->started_ms != place.tried_ms) return false;
+  place.id = found->id;
+  return true;
 }
 
 void store_worker::write(std::span<append* const> group, std::int64_t now_ms) {
@@ -111,6 +141,7 @@ void store_worker::write(std::span<append* const> group, std::int64_t now_ms) {
     for (auto* a : group) a->outcome = ready;
     return;
   }
+  close_left(now_ms);  // before a row of theirs can be another run's, and since one may stand in the way
   std::vector<run_batch*> all;
   bool synced = false;
   for (auto* a : group) {
@@ -128,7 +159,6 @@ void store_worker::write(std::span<append* const> group, std::int64_t now_ms) {
     written = written && a->outcome;
   }
   if (!written) return file_->close();
-  close_left(now_ms);
   tidy(now_ms);
 }
 
@@ -137,6 +167,17 @@ result<session_row> store_worker::find_session(const std::string& session) {
   if (!row) return std::unexpected(std::move(row.error()));
   if (!*row) return no_session(session);
   return std::move(**row);
+}
+
+// The session, in which no run is going on.
+result<session_row> store_worker::free_session(const std::string& session, std::int64_t now_ms) {
+  auto row = find_session(session);
+  if (row && !row->owner.empty()) {
+    if (auto closed = close_abandoned(now_ms); !closed) return std::unexpected(std::move(closed.error()));
+    row = find_session(session);
+  }
+  if (row && !row->running.empty()) return in_use(*row);
+  return row;
 }
 
 // One run after another, so that no more than the records of one are there besides what they come to.
@@ -156,7 +197,9 @@ result<std::vector<kept_run>> store_worker::runs_of(const std::string& session) 
     records.clear();
   };
   auto done = checked(file_->read_session(session, [&](const record_text& r) -> result<void> {
-    auto& its = runs[places.at(r.run)];
+    const auto place = places.find(r.run);
+    if (place == places.end()) return {};  // begun elsewhere since the runs were read
+    auto& its = runs[place->second];
     if (&its != reading) {
       fold();
       reading = &its;
@@ -186,6 +229,10 @@ result<journal::history> store_worker::history_before(const std::string& session
   journal::history all;
   for (auto& one : *runs) {
     if (one.row.id >= run_id) break;
+    if (one.row.ended_ms == 0)  // begun elsewhere since the session was looked at
+      return fail(errc::unavailable, "the session " + session + " is in use by the run " + one.row.run +
+                                         "; wait for its end, or cancel it");
+    all.last_run = one.row.id;
     if (!one.damage.empty())
       return fail(errc::io, "the session " + session + " cannot be gone on with, because its run " + one.row.run +
                                 " cannot be read (" + one.damage + "); begin a new one");
@@ -198,9 +245,8 @@ result<journal::history> store_worker::load_history(const std::string& session, 
   auto ready = ready_to_read(now_ms);
   if (!ready) return std::unexpected(std::move(ready.error()));
   if (!*ready) return no_session(session);
-  auto row = find_session(session);
+  auto row = free_session(session, now_ms);
   if (!row) return std::unexpected(std::move(row.error()));
-  if (!row->running.empty()) return in_use(*row);
   return history_before(session, std::numeric_limits<std::int64_t>::max());
 }
 
@@ -237,9 +283,8 @@ result<void> store_worker::erase_session(const std::string& session, std::int64_
   auto ready = ready_to_read(now_ms);
   if (!ready) return std::unexpected(std::move(ready.error()));
   if (!*ready) return no_session(session);
-  auto row = find_session(session);
+  auto row = free_session(session, now_ms);
   if (!row) return std::unexpected(std::move(row.error()));
-  if (!row->running.empty()) return in_use(*row);
   return checked(file_->erase({&session, 1}));
 }
 
@@ -259,6 +304,12 @@ result<std::vector<run_record>> store_worker::find_ended(const std::string& run,
   if (!records) return fail(errc::io, "the run " + run + " cannot be read: " + records.error().message);
   if (auto filled = inherit(**row, *records); !filled) return std::unexpected(std::move(filled.error()));
   return records;
+}
+
+result<std::optional<std::string>> store_worker::find_owner(const std::string& run, std::int64_t now_ms) {
+  auto ready = ready_to_read(now_ms);
+  if (!ready) return std::unexpected(std::move(ready.error()));
+  return *ready ? checked(file_->owner_of(run)) : std::optional<std::string>();
 }
 
 // By age first; by size, the longest unused go until a tenth of the limit is free.

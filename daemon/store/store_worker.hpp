@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,6 +58,7 @@ class store_worker {
   result<void> erase_session(const std::string& session, std::int64_t now_ms);
   result<std::vector<unfinished>> take_unfinished(std::int64_t now_ms);
   result<std::vector<run_record>> find_ended(const std::string& run, std::int64_t now_ms);
+  result<std::optional<std::string>> find_owner(const std::string& run, std::int64_t now_ms);
 
  private:
   result<void> get_ready(std::int64_t now_ms);
@@ -64,7 +66,10 @@ class store_worker {
   result<void> recover(std::int64_t now_ms);
   result<void> close_run(std::int64_t id, const std::string& run, std::int64_t now_ms);
   void close_left(std::int64_t now_ms);
+  result<void> close_abandoned(std::int64_t now_ms);
+  result<bool> find_tried(run_place& place);
   result<session_row> find_session(const std::string& session);
+  result<session_row> free_session(const std::string& session, std::int64_t now_ms);
   result<std::vector<kept_run>> runs_of(const std::string& session);
   result<journal::history> history_before(const std::string& session, std::int64_t run_id);
   result<void> inherit(const run_row& row, std::vector<run_record>& records);

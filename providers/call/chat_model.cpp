@@ -150,6 +150,7 @@ class chat_run final : public http::response_events,
 
   void on_pause() override {
     if (!reply_ || draining_) return;
+    if (asks_again_for_call()) return;
     // The end mark came without the end of the body: give that a moment, so that the connection can be kept.
     const auto self = shared_from_this();
     draining_ = true;
@@ -219,10 +220,21 @@ class chat_run final : public http::response_events,
     log::info(status_line() + ": " + std::string(body) + (body.size() < clean.size() ? "…" : ""));
   }
 
+  // A call that nobody can read, and nothing else: models make most of them right the second time.
+  bool asks_again_for_call() {
+    const bool unreadable = reply_ ? reply_->reason == end_reason::malformed_call && reply_->message->calls().empty()
+                                   : failed_ && !failed_->failed_generation.empty();
+    if (!unreadable || !try_again({})) return false;
+    reply_.reset();
+    failed_.reset();
+    return true;
+  }
+
   // The answer is over: tell what it was.
   void settle() {
     if (!draining_) exchange_.reset();
     if (events_ == nullptr) return;
+    if (!draining_ && asks_again_for_call()) return;
     if (reply_) {
       auto reply = *std::exchange(reply_, std::nullopt);
       if (reply.usage.estimated) reply.usage.input = static_cast<std::int64_t>(request_bytes_ / 4 + 1);
@@ -233,7 +245,8 @@ class chat_run final : public http::response_events,
     log_error_body();
     auto e = shared_->wire.decode_error(status_, error_body_, shared_->options.wire);
     e.retry_after_ms = advice_.wait_ms;
-    const bool may = advice_.should_retry.value_or(is_repeatable(status_)) && e.retryable;
+    const bool may =
+        (advice_.should_retry.value_or(is_repeatable(status_)) && e.retryable) || !e.failed_generation.empty();
     if (may && try_again(advice_)) return;
     if (e.retryable && advice_.wait_ms > 0)
       e.message += " It asks to wait " + std::to_string((advice_.wait_ms + 999) / 1000) + " s.";

@@ -46,7 +46,7 @@ struct shared_state {
     if (tools == adapted_from) return adapted;
     auto made = std::make_shared<tool_set>();
     for (const auto& t : tools->tools) {
-      auto one = adapt_tool(t.name, t.description, t.schema);
+      auto one = adapt_tool(t.name, t.description, t.schema, second->api());
       if (one)
         made->tools.push_back(std::move(*one));
       else

@@ -22,6 +22,10 @@ struct text_block {
 struct image_block {
   std::string mime, data, url;  ///< `data` is base64; exactly one of data and url is set
 };
+/// A document, a recording or another file of the caller.
+struct file_block {
+  std::string mime, name, data, url;  ///< `data` is base64; exactly one of data and url is set; `name` may be ""
+};
 /// What the model thought. `opaque` (signature, encrypted text, vendor field) goes back to the same origin only.
 struct reasoning_block {
   std::string text;
@@ -51,7 +55,7 @@ struct opaque_block {
   raw_json json;
 };
 using block = std::variant<text_block, image_block, reasoning_block, tool_call_block, tool_result_block, refusal_block,
-                           opaque_block>;
+                           opaque_block, file_block>;
 
 /// Who made an assistant message: its raw bytes and opaque parts may go back only there.
 struct origin {
@@ -115,6 +119,7 @@ struct model_request {
   std::int64_t max_output_tokens = 0;     ///< 0: the model's configuration decides
   std::string note;        ///< said at the end of this call only, behind the last user or tool_results message; or ""
   raw_json answer_schema;  ///< the JSON Schema that an answer must fit, for APIs that take one; or absent
+  std::vector<std::string> stop;  ///< the answer ends before any of these texts; APIs without them leave them out
 };
 
 /// What a completed call gave.
@@ -143,6 +148,7 @@ struct model_error {
   std::int64_t retry_after_ms = -1;  ///< what the endpoint asked for, -1: nothing
   std::string message;               ///< for people: provider, model, what happened, the mend
   std::string partial_text;          ///< text that had been streamed before it broke
+  std::string failed_generation;     ///< what the model wrote where its server could read no tool call in it; or ""
   bool retryable = false;
 };
 

@@ -20,6 +20,13 @@ struct block_writer {
     w.filled("data", b.data);
     w.filled("url", b.url);
   }
+  void operator()(const file_block& b) const {
+    w.text("type", "file");
+    w.filled("mime", b.mime);
+    w.filled("name", b.name);
+    w.filled("data", b.data);
+    w.filled("url", b.url);
+  }
   void operator()(const reasoning_block& b) const {
     w.text("type", "reasoning");
     w.filled("text", b.text);
@@ -55,6 +62,7 @@ block read_block(object_reader& o) {
   const auto type = o.text("type");
   if (type == "text") return text_block{o.text("text")};
   if (type == "image") return image_block{o.text("mime"), o.text("data"), o.text("url")};
+  if (type == "file") return file_block{o.text("mime"), o.text("name"), o.text("data"), o.text("url")};
   if (type == "reasoning") return reasoning_block{o.text("text"), o.json("opaque")};
   if (type == "refusal") return refusal_block{o.text("text")};
   if (type == "opaque") return opaque_block{o.json("json")};

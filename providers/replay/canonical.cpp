@@ -123,6 +123,22 @@ class list_member {
   bool open_ = false;
 };
 
+void append_files(object_writer& w, std::string& out, const message& m) {
+  list_member list(w, out, "files");
+  for (const auto& b : m.blocks) {
+    const auto* file = std::get_if<file_block>(&b);
+    if (!file) continue;
+    list.next();
+    object_writer one(out);
+    one.filled("mime", file->mime);
+    one.filled("name", file->name);
+    one.filled("url", without_secrets(file->url));
+    if (!file->data.empty()) one.text("dataHash", hex(stable_hash(file->data), 16));
+    one.end();
+  }
+  list.end();
+}
+
 void append_images(object_writer& w, std::string& out, const message& m) {
   list_member list(w, out, "images");
   for (const auto& b : m.blocks) {
@@ -213,6 +229,7 @@ raw_json canonical(const message& m) {
   w.word("role", m.role);
   w.filled("text", without_secrets(m.text()));
   append_images(w, out, m);
+  append_files(w, out, m);
   append_calls(w, out, m);
   append_results(w, out, m);
   for (const auto& b : m.blocks)

@@ -3,6 +3,7 @@
 
 #include "mcp/support/text.hpp"
 #include "providers/schema/fold.hpp"
+#include "providers/schema/valid_words.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -45,15 +46,34 @@ raw_json clean_map(const raw_json& map, int depth) {
   return object->json();
 }
 
+// The schemas of a list; the same bytes when there is nothing to mend.
+raw_json clean_list(const raw_json& list, int depth) {
+  std::string out = "[";
+  bool changed = false;
+  for_each_element(list, [&](raw_json e) {
+    const auto cleaned = clean(e, depth + 1);
+    changed = changed || cleaned.text().data() != e.text().data();
+    out.append(out.size() > 1 ? "," : "").append(cleaned.text());
+    return true;
+  });
+  return changed ? raw_json::own(out + "]") : list;
+}
+
 // A nested schema; the same bytes when there is nothing to mend. Deeper ones are passed as they are.
 raw_json clean(const raw_json& schema, int depth) {
   auto object = raw_object::open(schema);
   if (!object || depth > max_depth) return schema;
+  mend_words(*object);
   const auto replace = [&](std::string_view key, raw_json before, raw_json after) {
     if (after.text().data() != before.text().data()) object->set(key, std::move(after));
   };
-  for (const std::string_view key : {"properties", "$defs", "definitions"})
+  for (const std::string_view key : {"properties", "$defs", "definitions", "patternProperties", "dependentSchemas"})
     if (const auto map = object->find(key)) replace(key, map, clean_map(map, depth));
+  for (const std::string_view key : {"anyOf", "oneOf", "allOf", "prefixItems"})
+    if (const auto list = object->find(key)) replace(key, list, clean_list(list, depth));
+  for (const std::string_view key : {"additionalProperties", "not", "if", "then", "else", "contains", "propertyNames",
+                                     "unevaluatedItems", "unevaluatedProperties"})
+    if (const auto one = object->find(key); one.is_object()) replace(key, one, clean(one, depth + 1));
   const auto items = object->find("items");
   if (items.is_array()) {
     if (!object->contains("prefixItems")) object->set("prefixItems", items);
@@ -66,9 +86,38 @@ raw_json clean(const raw_json& schema, int depth) {
   return object->json();
 }
 
+// Anthropic checks the names of a tool's arguments: letters, digits, `_`, `.` and `-`, at most 64.
+bool is_anthropic_argument(std::string_view name) {
+  return !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+           c == '-';
+  });
+}
+
+// Takes the optional arguments with other names out. Gives the name of a required one, or "".
+std::string drop_odd_arguments(raw_object& schema) {
+  auto properties = raw_object::open(schema.find("properties"));
+  if (!properties) return {};
+  std::vector<std::string> odd;
+  properties->for_each([&](std::string_view name, const raw_json&) {
+    if (!is_anthropic_argument(name)) odd.emplace_back(name);
+  });
+  std::string required;
+  for_each_element(schema.find("required"), [&](raw_json e) {
+    const auto name = e.as_string().value_or("");
+    if (std::ranges::find(odd, name) != odd.end()) required = name;
+    return required.empty();
+  });
+  if (!required.empty() || odd.empty()) return required;
+  for (const auto& name : odd) properties->erase(name);
+  schema.set("properties", properties->json());
+  return {};
+}
+
 }  // namespace
 
-result<tool_definition> adapt_tool(std::string_view name, std::string_view description, const raw_json& schema) {
+result<tool_definition> adapt_tool(std::string_view name, std::string_view description, const raw_json& schema,
+                                   std::string_view api) {
   const auto left_out = [&](errc code, std::string_view why) {
     return fail(code, "The tool \"" + std::string(name) + "\" is left out: " + std::string(why));
   };
@@ -90,6 +139,11 @@ result<tool_definition> adapt_tool(std::string_view name, std::string_view descr
       return left_out(errc::invalid_argument, "its schema allows no object, and arguments are one.");
     if (!type.is_string()) object->set("type", raw_json::literal("\"object\""));
     if (!object->find("properties").is_object()) object->set("properties", raw_json::literal("{}"));
+    if (api == "anthropic")
+      if (const auto odd = drop_odd_arguments(*object); !odd.empty())
+        return left_out(errc::invalid_argument,
+                        "it needs an argument called \"" + odd +
+                            "\", and this model's API takes only names of 64 letters, digits, _ . and -.");
     tool.schema = object->json();
   }
   auto text = printable(description, true);

@@ -3,6 +3,7 @@
 
 #include "mcp/support/text.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace mcpbx::providers {
@@ -23,6 +24,13 @@ usage answer_decoder::estimated(std::size_t answer_bytes) {
   u.output = static_cast<std::int64_t>(answer_bytes / 4 + 1);
   u.estimated = true;
   return u;
+}
+
+std::string_view answer_decoder::word_of(std::string_view value, std::string& held) {
+  if (value.size() < 2 || value.front() != '"') return {};
+  if (value.find('\\') == std::string_view::npos) return value.substr(1, value.size() - 2);
+  held = unescaped(value);
+  return held;
 }
 
 void answer_decoder::succeed(model_reply reply, decoder_sink& sink) {
@@ -75,10 +83,22 @@ void event_decoder::feed(std::string_view bytes, decoder_sink& sink) {
     body_ += bytes;
     return;
   }
+  watch_for_stray(bytes);
   sse_parser::event event;
   while (!done() && sse_.next(bytes, event)) take(event, sink);
   if (!done() && sse_.overflowed())
     fail(model_error::kind::garbage, "sent a single event above the limit on an answer's size.", sink);
+}
+
+void event_decoder::watch_for_stray(std::string_view bytes) {
+  constexpr std::size_t most = 64 * 1024;
+  while (!bytes.empty() && stray_.empty()) {
+    if (line_start_ && (bytes.front() == '{' || bytes.front() == '[')) break;
+    const auto end = bytes.find('\n');
+    line_start_ = end != std::string_view::npos;
+    bytes.remove_prefix(line_start_ ? end + 1 : bytes.size());
+  }
+  stray_ += bytes.substr(0, most - std::min(most, stray_.size()));
 }
 
 void event_decoder::finish(decoder_sink& sink) {
@@ -100,6 +120,10 @@ void event_decoder::finish(decoder_sink& sink) {
       take(event, sink);
     if (done()) return;
   }
+  if (const auto stray = trimmed(stray_);
+      !finish_seen() && !stray.empty() && check_json(stray, 64) == json_scanner::fault::none) {
+    if (const auto said = read_error_body(stray); said.found()) return fail(said, stray, sink);
+  }
   if (!sse_.saw_field()) return fail_foreign("", sink);
   take_stream_end(false, sink);
 }
@@ -110,7 +134,7 @@ void event_decoder::take(const sse_parser::event& event, decoder_sink& sink) {
   if (data == "[DONE]") return take_stream_end(true, sink);
   scanner_.reset();
   if (!scanner_.feed(data) || !scanner_.finish()) {
-    if (event.name == "error") return fail({std::string(data), {}, {}}, data, sink);
+    if (event.name == "error") return fail({std::string(data), {}, {}, {}}, data, sink);
     return fail(model_error::kind::garbage, "sent an event that is not JSON: " + excerpt(data), sink);
   }
   if (event.name == "error") return fail(read_error_body(data), data, sink);

@@ -31,6 +31,8 @@ class answer_decoder : public stream_decoder {
   /// About four bytes to a token, for an API that counted nothing; the shell knows the request's size and adds that.
   static usage estimated(std::size_t answer_bytes);
 
+  /// A string value as a view, for words that are compared: into `value` where it has no escapes, else into `held`.
+  static std::string_view word_of(std::string_view value, std::string& held);
   /// The text that was told so far, for an error. What is still held back may be told now.
   virtual std::string partial_text(decoder_sink& sink) = 0;
   void succeed(model_reply reply, decoder_sink& sink);
@@ -71,8 +73,12 @@ class event_decoder : public answer_decoder {
   void take(const sse_parser::event& event, decoder_sink& sink);
   state state_ = state::start;
   sse_parser sse_;
+  // Keeps what comes behind a line that begins with a brace: an error that a server wrote without its framing.
+  void watch_for_stray(std::string_view bytes);
   json_scanner scanner_;
   std::string body_;
+  std::string stray_;
+  bool line_start_ = true;
 };
 
 }  // namespace mcpbx::providers

@@ -3,6 +3,7 @@
 
 #include "mcp/support/text.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace mcpbx::providers {
@@ -39,6 +40,16 @@ void read_arguments(tool_call_block& call) {
 std::string sent_arguments(const tool_call_block& call) {
   if (call.arguments) return std::string(call.arguments.text());
   return R"({"unreadable_arguments":)" + quoted(call.arguments_text) + "}";
+}
+
+bool is_fitting_id(std::string_view id) {
+  return !id.empty() && id.size() <= 64 && std::all_of(id.begin(), id.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
+std::string fitting_id(std::string_view id) {
+  return is_fitting_id(id) ? std::string(id) : "id_" + hex(stable_hash(id), 16);
 }
 
 bool call_ids::take(const std::string& id) {

@@ -18,6 +18,11 @@ void read_arguments(tool_call_block& call);
 /// could not be read as text.
 std::string sent_arguments(const tool_call_block& call);
 
+/// Whether `id` is at most 64 letters, digits, `_` and `-`.
+bool is_fitting_id(std::string_view id);
+/// `id` where an API takes only fitting ids: another API's is replaced, always by the same.
+std::string fitting_id(std::string_view id);
+
 /// The call ids of one reply. Made ones are nine letters and digits, which every API and template takes.
 class call_ids {
  public:

@@ -176,9 +176,9 @@ call_assembler::finished call_assembler::finish(bool cut, call_ids& ids) {
   return all;
 }
 
-void append_call(std::string& out, const tool_call_block& call) {
+void append_call(std::string& out, const tool_call_block& call, std::string_view id) {
   out += R"({"id":)";
-  append_quoted(out, call.id);
+  append_quoted(out, id);
   out += R"(,"type":"function","function":{"name":)";
   append_quoted(out, call.name);
   out += R"(,"arguments":)";

@@ -51,7 +51,7 @@ class call_assembler {
   std::size_t bytes_ = 0;
 };
 
-/// Appends one entry of `tool_calls`.
-void append_call(std::string& out, const tool_call_block& call);
+/// Appends one entry of `tool_calls`; `id` is what the endpoint calls it.
+void append_call(std::string& out, const tool_call_block& call, std::string_view id);
 
 }  // namespace mcpbx::providers

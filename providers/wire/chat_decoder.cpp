@@ -3,22 +3,13 @@
 
 #include "mcp/support/log.hpp"
 #include "providers/model/json_walk.hpp"
+#include "providers/wire/dialects.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace mcpbx::providers {
 namespace {
-
-constexpr std::string_view open_mark = "<think>", close_mark = "</think>";
-constexpr auto npos = std::string_view::npos;
-
-// How much of the end of `text` may be the beginning of `mark`.
-std::size_t partial_mark(std::string_view text, std::string_view mark) {
-  for (auto n = std::min(text.size(), mark.size() - 1); n > 0; --n)
-    if (text.ends_with(mark.substr(0, n))) return n;
-  return 0;
-}
 
 bool is_truthy(std::string_view value) {
   return !value.empty() && value != "null" && value != "false" && value != "0" && value != "\"\"";
@@ -61,12 +52,12 @@ void chat_decoder::take_stream_end(bool mark, decoder_sink& sink) {
 }
 
 std::string chat_decoder::partial_text(decoder_sink& sink) {
-  split_thoughts(sink, true);
+  add_pieces(thoughts_.finish(), sink);
   return text_;
 }
 
 void chat_decoder::take_object(std::string_view object, bool whole, decoder_sink& sink) {
-  std::string_view choices, used, error;
+  std::string_view choices, used, error, groq;
   bool error_object = false;
   walk::members(object, [&](std::string_view key, std::string_view value) {
     if (key == "choices")
@@ -75,9 +66,12 @@ void chat_decoder::take_object(std::string_view object, bool whole, decoder_sink
       used = value;
     else if (key == "error")
       error = value;
+    else if (key == "x_groq")
+      groq = value;
     else if (key == "object" && value == "\"error\"")
       error_object = true;
   });
+  if (used.empty() && !groq.empty()) used = walk::find(groq, "usage");
   if (walk::is_object(used)) take_usage(used);
   walk::elements(choices, [&](std::string_view choice) {
     if (!done()) take_choice(choice, whole, sink);
@@ -160,13 +154,9 @@ void chat_decoder::take_content(std::string_view content, decoder_sink& sink) {
 void chat_decoder::add_text(std::string_view text, decoder_sink& sink) {
   if (text.empty()) return;
   content_ += text;
-  if (think_ == think::outside) {
-    text_ += text;
-    sink.on_text(text);
-    return;
-  }
-  held_ += text;
-  split_thoughts(sink, false);
+  if (!thoughts_.outside()) return add_pieces(thoughts_.take(text), sink);
+  text_ += text;
+  sink.on_text(text);
 }
 
 void chat_decoder::add_reasoning(std::string_view text, decoder_sink& sink) {
@@ -175,37 +165,11 @@ void chat_decoder::add_reasoning(std::string_view text, decoder_sink& sink) {
   sink.on_reasoning(text);
 }
 
-void chat_decoder::split_thoughts(decoder_sink& sink, bool last) {
-  if (think_ == think::start) {
-    const auto from = std::min(held_.find_first_not_of(" \t\r\n"), held_.size());
-    const auto text = std::string_view(held_).substr(from);
-    if (text.starts_with(open_mark)) {
-      held_.erase(0, from + open_mark.size());
-      think_ = think::inside;
-    } else if (last || !open_mark.starts_with(text)) {
-      think_ = think::outside;
-    } else {
-      return;
-    }
-  }
-  if (think_ == think::inside) {
-    const auto at = held_.find(close_mark);
-    const auto known = at != npos ? at : held_.size() - (last ? 0 : partial_mark(held_, close_mark));
-    add_reasoning(std::string_view(held_).substr(0, known), sink);
-    held_.erase(0, known);
-    if (at == npos) return;
-    held_.erase(0, close_mark.size());
-    think_ = think::after;
-  }
-  if (think_ == think::after) {
-    held_.erase(0, std::min(held_.find_first_not_of("\r\n"), held_.size()));
-    if (held_.empty()) return;
-    think_ = think::outside;
-  }
-  const auto text = std::exchange(held_, {});
-  if (text.empty()) return;
-  text_ += text;
-  sink.on_text(text);
+void chat_decoder::add_pieces(const thought_splitter::pieces& pieces, decoder_sink& sink) {
+  add_reasoning(pieces.thought, sink);
+  if (pieces.text.empty()) return;
+  text_ += pieces.text;
+  sink.on_text(pieces.text);
 }
 
 void chat_decoder::take_usage(std::string_view used) {
@@ -221,7 +185,7 @@ void chat_decoder::take_usage(std::string_view used) {
 
 void chat_decoder::end(decoder_sink& sink) {
   if (finish_reason_ == "error") return fail(model_error::kind::refused, "ended its answer with an error.", sink);
-  split_thoughts(sink, true);
+  add_pieces(thoughts_.finish(), sink);
   const auto reason = reason_of(finish_reason_);
   auto calls = calls_.finish(is_cut(reason), ids());
   if (calls.nameless > 0)
@@ -269,7 +233,7 @@ raw_json chat_decoder::assembled(const call_assembler::finished& calls) const {
     for (std::size_t i = 0; i < calls.calls.size(); ++i) {
       const auto& call = calls.calls[i];
       if (i != 0) out += ',';
-      append_call(out, call);
+      append_call(out, call, dialect_id(call.id, options()));
       if (const auto extra = calls.extras[i].text(); extra.size() > 2) {
         out.back() = ',';
         out += extra.substr(1);
@@ -277,7 +241,14 @@ raw_json chat_decoder::assembled(const call_assembler::finished& calls) const {
     }
     out += ']';
   }
-  vendor_.write(out);
+  const auto& echo = options().echo_reasoning;
+  vendor_.write(out, echo == "auto");
+  if (echo != "auto" && echo != "none" && !reasoning_.empty()) {
+    out += ',';
+    append_quoted(out, echo);
+    out += ':';
+    append_quoted(out, reasoning_);
+  }
   return raw_json::own(out + "}");
 }
 

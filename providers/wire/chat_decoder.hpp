@@ -5,8 +5,8 @@
 #include "providers/wire/chat_calls.hpp"
 #include "providers/wire/chat_delta.hpp"
 #include "providers/wire/string_joiner.hpp"
+#include "providers/wire/thought_splitter.hpp"
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,8 +22,6 @@ class chat_decoder final : public event_decoder {
   bool finish_seen() const override { return finished_; }
 
  private:
-  enum class think : std::uint8_t { start, inside, after, outside };
-
   void take_event(std::string_view name, std::string_view json, decoder_sink& sink) override;
   void take_body(std::string_view json, decoder_sink& sink) override;
   void take_stream_end(bool mark, decoder_sink& sink) override;
@@ -36,13 +34,12 @@ class chat_decoder final : public event_decoder {
   void take_usage(std::string_view usage);
   void add_text(std::string_view text, decoder_sink& sink);
   void add_reasoning(std::string_view text, decoder_sink& sink);
-  void split_thoughts(decoder_sink& sink, bool last);
+  void add_pieces(const thought_splitter::pieces& pieces, decoder_sink& sink);
   void end(decoder_sink& sink);
   raw_json assembled(const call_assembler::finished& calls) const;
 
-  think think_ = think::start;
+  thought_splitter thoughts_;
   std::string content_;  // as sent, thoughts included
-  std::string held_;     // content that may be the beginning of a <think> or </think> mark
   std::string text_, reasoning_, refusal_, finish_reason_;
   string_joiner content_joiner_, reasoning_joiner_, refusal_joiner_;
   vendor_fields vendor_;

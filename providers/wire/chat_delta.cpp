@@ -2,6 +2,7 @@
 #include "providers/wire/chat_delta.hpp"
 
 #include "providers/model/json_walk.hpp"
+#include "providers/wire/delta_merge.hpp"
 
 namespace mcpbx::providers {
 namespace {
@@ -39,9 +40,12 @@ bool merge_part(std::string& into, std::string_view piece) {
 
 }  // namespace
 
+bool vendor_fields::is_reasoning(std::string_view key) {
+  return key.starts_with("reasoning") || key.starts_with("thinking");
+}
+
 bool vendor_fields::kept(std::string_view key) {
-  return key.starts_with("reasoning") || key.starts_with("thinking") || key == "custom_content" ||
-         key == "extra_content";
+  return is_reasoning(key) || key == "custom_content" || key == "extra_content";
 }
 
 void vendor_fields::add(std::string_view key, std::string_view value) {
@@ -49,7 +53,7 @@ void vendor_fields::add(std::string_view key, std::string_view value) {
   field* f = nullptr;
   for (auto& known : fields_)
     if (known.key == key) f = &known;
-  const char kind = walk::is_string(value) ? '"' : walk::is_array(value) ? '[' : 'v';
+  const char kind = key == "custom_content" ? 'm' : walk::is_string(value) ? '"' : walk::is_array(value) ? '[' : 'v';
   if (f == nullptr) f = &fields_.emplace_back(field{std::string(key), {}, {}, {}, {}, kind});
   if (f->kind != kind) *f = field{std::string(key), {}, {}, {}, {}, kind};
   if (kind == '"') {
@@ -58,6 +62,8 @@ void vendor_fields::add(std::string_view key, std::string_view value) {
     walk::elements(value, [&](std::string_view element) {
       if (f->elements.empty() || !merge_part(f->elements.back(), element)) f->elements.emplace_back(element);
     });
+  } else if (kind == 'm') {
+    f->elements.emplace_back(value);
   } else {
     f->value = value;
   }
@@ -73,13 +79,16 @@ void vendor_fields::write_value(std::string& out, const field& f) {
       out += f.elements[i];
     }
     out += ']';
+  } else if (f.kind == 'm') {
+    out += without_indexes(merged_deltas(f.elements));
   } else {
     out += f.value;
   }
 }
 
-void vendor_fields::write(std::string& out) const {
+void vendor_fields::write(std::string& out, bool reasoning) const {
   for (const auto& f : fields_) {
+    if (!reasoning && is_reasoning(f.key)) continue;
     out += ',';
     append_quoted(out, f.key);
     out += ':';

@@ -15,11 +15,14 @@ class vendor_fields {
  public:
   /// Whether a field of a message or delta is to be kept: `reasoning…`, `thinking…`, `custom_content`, `extra_content`.
   static bool kept(std::string_view key);
-  /// Joins a further piece: strings are appended, lists go on, anything else replaces; null changes nothing.
+  /// Whether it is reasoning: `reasoning…` or `thinking…`.
+  static bool is_reasoning(std::string_view key);
+  /// Joins a further piece: strings are appended, lists go on, `custom_content` is merged (delta_merge.hpp), anything
+  /// else replaces; null changes nothing.
   void add(std::string_view key, std::string_view value);
   bool empty() const { return fields_.empty(); }
-  /// Appends `,"key":value` for each field.
-  void write(std::string& out) const;
+  /// Appends `,"key":value` for each field; `reasoning` false: but for reasoning.
+  void write(std::string& out, bool reasoning = true) const;
   /// `{"key":value,…}`, or absent.
   raw_json object() const;
 
@@ -27,10 +30,10 @@ class vendor_fields {
   struct field {
     std::string key;
     std::string text;                   // of a string, unescaped
-    std::vector<std::string> elements;  // of a list
+    std::vector<std::string> elements;  // of a list, or what is to be merged
     std::string value;                  // of anything else
     string_joiner joiner;
-    char kind = 0;  // '"', '[' or 'v'
+    char kind = 0;  // '"', '[', 'm' (merged) or 'v'
   };
   static void write_value(std::string& out, const field& f);
   std::vector<field> fields_;

@@ -4,6 +4,7 @@
 #include "providers/model/message.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,9 +20,19 @@ struct wire_options {
   bool null_content = false;                    ///< content of a call-only assistant message: null instead of ""
   bool answer_schema = false;                   ///< the endpoint takes a JSON Schema for its answer, beside tools
   bool stream_options = true;                   ///< ask for usage in the stream
-  std::int64_t max_output_tokens = 0;           ///< 0: not sent
-  std::string temperature;                      ///< JSON number text; empty: not sent
-  std::string top_p;                            ///< likewise
+  bool stop_sequences = true;                   ///< the model takes model_request::stop
+  bool developer_role = false;                  ///< system prompts are messages of the role developer
+  bool short_call_ids = false;                  ///< ids of calls are nine letters and digits
+  std::optional<bool> parallel_tool_calls;      ///< sent with tools when set
+  std::optional<bool> strict;                   ///< sent with each tool when set; true: with those that allow it
+  /// What of its reasoning an assistant message takes back to its origin: "auto" (the members as they came), "none", or
+  /// the member under which it is sent.
+  std::string echo_reasoning = "auto";
+  std::string api_version;             ///< of azure, dial and anthropic; "": the codec's own
+  raw_json body;                       ///< an object: further members of the request's body, which win; or absent
+  std::int64_t max_output_tokens = 0;  ///< 0: not sent
+  std::string temperature;             ///< JSON number text; empty: not sent
+  std::string top_p;                   ///< likewise
 };
 
 /// An encoded call, without credentials: the shell adds those.

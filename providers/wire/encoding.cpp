@@ -13,6 +13,28 @@ std::string join_url(std::string_view base, std::string_view path) {
   return url;
 }
 
+std::string encoded_path(std::string_view path) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : path) {
+    const auto u = static_cast<unsigned char>(c);
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+        std::string_view("-._~/").find(c) != std::string_view::npos)
+      out += c;
+    else
+      out.append({'%', digits[u >> 4], digits[u & 15]});
+  }
+  return out;
+}
+
+std::string_view id_lookup::sent_id(std::string_view call_id) const {
+  if (turn_ == nullptr || !own_) return {};
+  for (const auto& b : turn_->blocks)
+    if (const auto* call = std::get_if<tool_call_block>(&b); call != nullptr && call->id == call_id)
+      return call->provider_id;
+  return {};
+}
+
 bool is_own(const message& m, std::string_view api, const wire_options& options) {
   return m.role == role::assistant && m.raw && m.origin.api == api && m.origin.endpoint == options.base_url &&
          m.origin.model == options.model;
@@ -21,6 +43,15 @@ bool is_own(const message& m, std::string_view api, const wire_options& options)
 std::string with_note(std::string text, std::string_view note) {
   if (!text.empty() && !note.empty()) text += "\n\n";
   return text.append(note);
+}
+
+std::string string_list(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const auto& text : texts) {
+    out += out.empty() ? '[' : ',';
+    append_quoted(out, text);
+  }
+  return out.empty() ? "[]" : out + "]";
 }
 
 std::string data_url(std::string_view mime, std::string_view base64) {

@@ -4,14 +4,36 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mcpbx::providers {
 
 /// `base` with `path` appended to its path: one slash between them, the base's query kept (Azure's api-version).
 std::string join_url(std::string_view base, std::string_view path);
 
+/// `path` with every byte that a path may not hold as %XX; slashes part segments and stay.
+std::string encoded_path(std::string_view path);
+
 /// Whether `m` is an assistant message that this API, address and model made, so that `m.raw` goes back as it is.
 bool is_own(const message& m, std::string_view api, const wire_options& options);
+
+/// The ids by which results answer the calls of the turn before them, for APIs that may send calls without one.
+class id_lookup {
+ public:
+  /// An assistant message was passed; `own`: its raw form is what goes back. It must outlive this object.
+  void turn(const message& m, bool own) {
+    turn_ = &m;
+    own_ = own;
+  }
+  /// Whether the last turn goes back in its raw form.
+  bool own() const { return own_; }
+  /// What the provider called this call of ours; "" when it gave no id, or the turn was another's.
+  std::string_view sent_id(std::string_view call_id) const;
+
+ private:
+  const message* turn_ = nullptr;
+  bool own_ = false;
+};
 
 /// What `make()` encodes `m` to, kept with it under `key` and made only once. Nothing is kept of an absent fragment.
 template <class Value, class Make>
@@ -25,6 +47,9 @@ raw_json encoded_once(const Value& m, std::string_view key, Make&& make) {
 
 /// `text` and, in a paragraph of its own, `note`.
 std::string with_note(std::string text, std::string_view note);
+
+/// A JSON list of strings.
+std::string string_list(const std::vector<std::string>& texts);
 
 /// `data:MIME;base64,…`.
 std::string data_url(std::string_view mime, std::string_view base64);

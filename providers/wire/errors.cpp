@@ -36,6 +36,8 @@ void read_members(std::string_view object, error_body& e) {
       e.type = scalar(value);
     else if (key == "code")
       e.code = scalar(value);
+    else if (key == "failed_generation")
+      e.failed_generation = walk::text(value);
     else if (key == "details" && walk::is_object(value) && !walk::find(value, "error_code").empty())
       e.code = scalar(walk::find(value, "error_code"));
     else if (key == "detail" && e.message.empty())
@@ -51,7 +53,8 @@ bool says_context_full(const error_body& e, int status) {
   const auto all = lower(e.code) + " " + lower(e.type) + " " + lower(e.message);
   if (contains_any(all, {"context_length_exceeded", "context_window_exceeded", "exceed_context_size",
                          "maximum context length", "prompt is too long", "exceeds the available context",
-                         "exceeds the context", "context window", "input is too long", "reduce the length of the"}))
+                         "exceeds the context", "exceeds the maximum number of tokens", "context window",
+                         "input is too long", "reduce the length of the"}))
     return true;
   return status == 413;
 }
@@ -85,12 +88,21 @@ struct verdict {
   std::string_view mend;
 };
 
+// Gemini tells a wrong key as 400.
+bool says_wrong_key(const error_body& e) {
+  return contains_any(lower(e.message), {"api key not valid", "invalid api key", "api key expired"});
+}
+
 verdict judge(int status, const error_body& said) {
   if (says_context_full(said, status))
     return {kind::context_full, false,
             "The conversation is too long for this model: shorten it or use a model with a larger context."};
   if (is_permanent_limit(said) || status == 402)
     return {kind::bad_request, false, "The account has no credit left or reached its limit: check its billing."};
+  if (!said.failed_generation.empty())
+    return {kind::refused, false, "The model wrote a tool call that its server cannot read: ask again."};
+  if (status == 400 && says_wrong_key(said))
+    return {kind::bad_request, false, "Check the key that is configured for this model."};
   switch (status) {
     case 401:
     case 403:
@@ -164,6 +176,7 @@ model_error status_error(int status, std::string_view body, const wire_options& 
   e.type = v.type;
   e.http_status = status;
   e.retryable = v.retryable;
+  e.failed_generation = said.failed_generation;
   const auto text = said_text(said, trimmed);
   e.message = "The " + who(options) + " answered with status " + std::to_string(status) +
               (text.empty() ? "" : ": " + text) + (text.empty() || text.back() != '.' ? "." : "") + " " +
@@ -179,12 +192,17 @@ model_error stream_error(const error_body& said, std::string_view raw, const wir
   if (status < 400)
     status = contains_any(type, {"rate_limit", "resource_exhausted"}) ? 429
              : contains_any(type, {"overloaded"})                     ? 529
+             : contains_any(type, {"authentication"})                 ? 401
+             : contains_any(type, {"permission"})                     ? 403
+             : contains_any(type, {"not_found"})                      ? 404
+             : contains_any(type, {"invalid_"})                       ? 400
                                                                       : 500;
   const auto v = judge(status, said);
   model_error e;
   e.type = v.type;
   e.http_status = 200;
   e.retryable = v.retryable;
+  e.failed_generation = said.failed_generation;
   const auto text = said_text(said, raw);
   e.message = "The " + who(options) + " reported an error in its answer: " + text +
               (text.empty() || text.back() != '.' ? "." : "") + " " + std::string(v.mend);

@@ -11,6 +11,7 @@ namespace mcpbx::providers {
 /// What an error body says, whatever its shape. All empty: it is none.
 struct error_body {
   std::string message, type, code;
+  std::string failed_generation;  ///< what the model wrote, when that was no call that the server could read (Groq)
   bool found() const { return !message.empty() || !type.empty() || !code.empty(); }
 };
 

@@ -3,9 +3,12 @@
 #include "providers/wire/openai_chat.hpp"
 
 #include "providers/wire/chat_decoder.hpp"
+#include "providers/wire/dialects.hpp"
 #include "providers/wire/encoding.hpp"
 #include "providers/wire/errors.hpp"
+#include "providers/wire/request_body.hpp"
 #include "providers/wire/results.hpp"
+#include "providers/wire/strict_schema.hpp"
 
 namespace mcpbx::providers {
 namespace {
@@ -24,41 +27,67 @@ void append_image(std::string& out, std::string_view url) {
   out += "}}";
 }
 
+void append_text_part(std::string& out, std::string_view text) {
+  out += R"({"type":"text","text":)";
+  append_quoted(out, text);
+  out += '}';
+}
+
+// Audio that models listen to, a file with its bytes, or the words that one cannot be sent.
+void append_file(std::string& out, const file_block& file) {
+  const std::string_view format = file.mime == "audio/wav" ? "wav" : file.mime == "audio/mpeg" ? "mp3" : "";
+  if (file.data.empty())
+    return append_text_part(out, "[file " + file.name + (file.name.empty() ? "" : ", ") + file.url + "]");
+  if (!format.empty()) {
+    out += R"({"type":"input_audio","input_audio":{"data":)";
+    append_quoted(out, file.data);
+    out += R"(,"format":")";
+    out += format;
+    out += "\"}}";
+    return;
+  }
+  out += R"({"type":"file","file":{"filename":)";
+  append_quoted(out, file.name.empty() ? "file" : file.name);
+  out += R"(,"file_data":)";
+  append_quoted(out, data_url(file.mime, file.data));
+  out += "}}";
+}
+
 void append_user(std::string& out, const message& m, std::string_view note) {
-  bool images = false;
-  for (const auto& b : m.blocks) images = images || std::holds_alternative<image_block>(b);
-  if (!images) return append_text_message(out, "user", with_note(m.text(), note));
-  out += R"({"role":"user","content":[)";
-  bool first = true;
+  bool media = false;
+  for (const auto& b : m.blocks)
+    media = media || std::holds_alternative<image_block>(b) || std::holds_alternative<file_block>(b);
+  if (!media) return append_text_message(out, "user", with_note(m.text(), note));
+  out += R"({"role":"user","content":)";
+  char before = '[';
+  const auto next = [&] { out += std::exchange(before, ','); };
   for (const auto& b : m.blocks) {
-    const auto* text = std::get_if<text_block>(&b);
-    const auto* image = std::get_if<image_block>(&b);
-    if (text == nullptr && image == nullptr) continue;
-    if (!std::exchange(first, false)) out += ',';
-    if (text != nullptr) {
-      out += R"({"type":"text","text":)";
-      append_quoted(out, text->text);
-      out += '}';
-    } else {
+    if (const auto* text = std::get_if<text_block>(&b)) {
+      next();
+      append_text_part(out, text->text);
+    } else if (const auto* image = std::get_if<image_block>(&b)) {
+      next();
       append_image(out, image->url.empty() ? data_url(image->mime, image->data) : image->url);
+    } else if (const auto* file = std::get_if<file_block>(&b)) {
+      next();
+      append_file(out, *file);
     }
   }
   if (!note.empty()) {
-    out += first ? R"({"type":"text","text":)" : R"(,{"type":"text","text":)";
-    append_quoted(out, note);
-    out += '}';
+    next();
+    append_text_part(out, note);
   }
   out += "]}";
 }
 
 // Somebody else's assistant message: what every server understands of it.
-void append_assistant(std::string& out, const message& m, bool null_content) {
+void append_assistant(std::string& out, const message& m, const wire_options& options) {
   auto text = m.text();
   for (const auto& b : m.blocks)
     if (const auto* r = std::get_if<refusal_block>(&b)) text += r->text;
   const auto calls = m.calls();
   out += R"({"role":"assistant","content":)";
-  if (text.empty() && null_content && !calls.empty())
+  if (text.empty() && options.null_content && !calls.empty())
     out += "null";
   else
     append_quoted(out, text);
@@ -66,7 +95,7 @@ void append_assistant(std::string& out, const message& m, bool null_content) {
     out += R"(,"tool_calls":[)";
     for (std::size_t i = 0; i < calls.size(); ++i) {
       if (i != 0) out += ',';
-      append_call(out, *calls[i]);
+      append_call(out, *calls[i], dialect_id(calls[i]->id, options));
     }
     out += ']';
   }
@@ -75,7 +104,7 @@ void append_assistant(std::string& out, const message& m, bool null_content) {
 
 // Every tool message of the turn first, then one user message with all their images. A note stands in the last tool
 // message: some servers take no user message behind a tool's.
-void append_results(std::string& out, const message& m, std::string_view note) {
+void append_results(std::string& out, const message& m, const wire_options& options, std::string_view note) {
   std::vector<result_part> images;
   std::string about;
   bool first = true;
@@ -87,7 +116,7 @@ void append_results(std::string& out, const message& m, std::string_view note) {
     auto text = converted.text();
     if (&b == &m.blocks.back()) text = with_note(std::move(text), note);
     out += R"({"role":"tool","tool_call_id":)";
-    append_quoted(out, r->call_id);
+    append_quoted(out, dialect_id(r->call_id, options));
     out += R"(,"content":)";
     append_quoted(out, text);
     out += '}';
@@ -112,22 +141,28 @@ raw_json encode_message(const message& m, const wire_options& options, std::stri
   std::string out;
   switch (m.role) {
     case role::system:
-      append_text_message(out, "system", m.text());
+      append_text_message(out, options.developer_role ? "developer" : "system", m.text());
       break;
     case role::user:
       append_user(out, m, note);
       break;
     case role::assistant:
-      append_assistant(out, m, options.null_content);
+      append_assistant(out, m, options);
       break;
     case role::tool_results:
-      append_results(out, m, note);
+      append_results(out, m, options, note);
       break;
   }
   return raw_json::own(out);
 }
 
-raw_json encode_tools(const tool_set& set) {
+// The key under which fragments are kept: all switches that change a message's bytes.
+std::string message_key(const wire_options& options) {
+  return std::string("openai-chat") + (options.null_content ? "/null" : "/empty") +
+         (options.developer_role ? "/developer" : "") + (options.short_call_ids ? "/short" : "");
+}
+
+raw_json encode_tools(const tool_set& set, std::optional<bool> strict) {
   std::string out = R"(,"tools":[)";
   for (std::size_t i = 0; i < set.tools.size(); ++i) {
     const auto& tool = set.tools[i];
@@ -140,6 +175,8 @@ raw_json encode_tools(const tool_set& set) {
     }
     out += R"(,"parameters":)";
     out += tool.schema.empty() ? std::string_view(R"({"type":"object","properties":{}})") : tool.schema.text();
+    if (strict && (!*strict || is_strict_schema(tool.schema.text())))
+      out += *strict ? R"(,"strict":true)" : R"(,"strict":false)";
     out += "}}";
   }
   return raw_json::own(out + "]");
@@ -149,43 +186,44 @@ raw_json encode_tools(const tool_set& set) {
 
 wire_request openai_chat::encode(const model_request& request, const wire_options& options) const {
   wire_request out;
-  out.url = join_url(options.base_url, "/chat/completions");
+  out.url = chat_url(name_, options);
   out.headers = {{"Content-Type", "application/json"}, {"Accept", "text/event-stream, application/json"}};
 
-  std::string head = R"({"model":)";
-  append_quoted(head, options.model);
-  head += R"(,"stream":true)";
-  if (options.stream_options) head += R"(,"stream_options":{"include_usage":true})";
+  const bool tools = request.tools && !request.tools->tools.empty();
+  body_members members;
+  members.add_text("model", options.model);
+  members.add("stream", "true");
+  if (options.stream_options) members.add("stream_options", R"({"include_usage":true})");
   const auto limit = request.max_output_tokens > 0 ? request.max_output_tokens : options.max_output_tokens;
-  if (limit > 0) {
-    head += ',';
-    append_quoted(head, options.max_tokens_field);
-    head += ':' + std::to_string(limit);
-  }
-  if (!options.temperature.empty()) head += R"(,"temperature":)" + options.temperature;
-  if (!options.top_p.empty()) head += R"(,"top_p":)" + options.top_p;
-  head += R"(,"messages":[)";
-  out.body.append_copy(head);
+  if (limit > 0) members.add(options.max_tokens_field, std::to_string(limit));
+  if (!options.temperature.empty()) members.add("temperature", options.temperature);
+  if (!options.top_p.empty()) members.add("top_p", options.top_p);
+  if (tools && options.parallel_tool_calls)
+    members.add("parallel_tool_calls", *options.parallel_tool_calls ? "true" : "false");
+  out.body.append_copy("{" + members.write(options.body) + R"(,"messages":[)");
 
-  const std::string_view neutral = options.null_content ? "openai-chat/null" : "openai-chat/empty";
+  const auto neutral = message_key(options);
   bool first = true;
   for (const auto& m : request.messages) {
     const auto encode = [&](std::string_view note) { return encode_message(*m, options, note); };
     // With a note it is not what later calls send.
     const bool last = m == request.messages.back() && !request.note.empty();
-    auto fragment = is_own(*m, api, options) ? m->raw
-                    : last                   ? encode(request.note)
-                                             : encoded_once(*m, neutral, [&] { return encode(""); });
+    auto fragment = is_own(*m, name_, options) ? m->raw
+                    : last                     ? encode(request.note)
+                                               : encoded_once(*m, neutral, [&] { return encode(""); });
     if (fragment.empty()) continue;
     if (!std::exchange(first, false)) out.body.append_literal(",");
     out.body.append(std::move(fragment));
   }
   out.body.append_literal("]");
-  if (request.tools && !request.tools->tools.empty()) {
+  if (tools) {
     const auto& set = *request.tools;
-    out.body.append(encoded_once(set, api, [&] { return encode_tools(set); }));
+    const std::string_view key = !options.strict   ? "openai-chat"
+                                 : *options.strict ? "openai-chat/strict"
+                                                   : "openai-chat/lax";
+    out.body.append(encoded_once(set, key, [&] { return encode_tools(set, options.strict); }));
   }
-  if (options.answer_schema && request.answer_schema) {
+  if (options.answer_schema && request.answer_schema && !find_member(options.body, "response_format")) {
     out.body.append_literal(R"(,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":)");
     out.body.append(request.answer_schema);
     out.body.append_literal("}}");
@@ -196,7 +234,7 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
 
 std::unique_ptr<stream_decoder> openai_chat::make_decoder(std::string_view content_type, const wire_options& options,
                                                           const model_request* request) const {
-  return std::make_unique<chat_decoder>(std::string(api), std::string(content_type), options, request);
+  return std::make_unique<chat_decoder>(std::string(name_), std::string(content_type), options, request);
 }
 
 model_error openai_chat::decode_error(int status, std::string_view body, const wire_options& options) const {

@@ -1,4 +1,5 @@
-// The codec of the OpenAI Chat Completions API and the many servers that speak it.
+// The codec of the OpenAI Chat Completions API and the many servers that speak it, Azure OpenAI and EPAM DIAL among
+// them.
 #pragma once
 #include "providers/wire/codec.hpp"
 
@@ -8,10 +9,16 @@ class openai_chat final : public codec {
  public:
   static constexpr std::string_view api = "openai-chat";
 
+  /// `name` is openai-chat, or azure or dial: the same API at the address of a deployment.
+  explicit openai_chat(std::string_view name = api) : name_(name) {}
+
   wire_request encode(const model_request& request, const wire_options& options) const override;
   std::unique_ptr<stream_decoder> make_decoder(std::string_view content_type, const wire_options& options,
                                                const model_request* request = nullptr) const override;
   model_error decode_error(int status, std::string_view body, const wire_options& options) const override;
+
+ private:
+  std::string_view name_;
 };
 
 }  // namespace mcpbx::providers

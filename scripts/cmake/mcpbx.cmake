@@ -19,6 +19,11 @@ if(MCPBX_STATIC)
   set_target_properties(SQLite::SQLite3 PROPERTIES IMPORTED_LOCATION "${MCPBX_SQLITE_ARCHIVE}"
     INTERFACE_LINK_LIBRARIES "m;${CMAKE_DL_LIBS}")
 endif()
+# Of libpq only the header is used, for its types: the library is loaded when a PostgreSQL journal asks for it, so that
+# no other daemon needs it.
+find_path(MCPBX_LIBPQ_INCLUDE libpq-fe.h PATH_SUFFIXES postgresql REQUIRED)
+add_library(mcpbx_libpq_header INTERFACE)
+target_include_directories(mcpbx_libpq_header SYSTEM INTERFACE "${MCPBX_LIBPQ_INCLUDE}")
 find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 

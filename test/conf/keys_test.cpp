@@ -95,6 +95,8 @@ std::vector<std::string> good_values(const key_spec& k) {
       return {"{}", "{" + name + ": " + std::to_string(k.low) + "}", "{" + name + ": " + std::to_string(k.high) + "}"};
     case shape::switch_or_text:
       return {"true", "false", text};
+    case shape::any_object:
+      return {"{}", R"({"a": {"b": [1, -2.5, true, null, "x"]}})"};
     case shape::section:
       return {"{}"};
     case shape::named:
@@ -110,7 +112,7 @@ std::vector<std::string> bad_values(const key_spec& k) {
   if (k.kind != shape::boolean && k.kind != shape::switch_or_text) add({"true"});
   if (k.kind != shape::whole && k.kind != shape::real) add({"5"});
   if (k.kind != shape::section && k.kind != shape::named && k.kind != shape::text_map && k.kind != shape::plain_map &&
-      k.kind != shape::whole_map)
+      k.kind != shape::whole_map && k.kind != shape::any_object)
     add({"{}"});
   if (k.kind != shape::texts && k.kind != shape::plains) add({"[]"});
   switch (k.kind) {

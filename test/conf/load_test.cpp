@@ -131,6 +131,51 @@ TEST_CASE("load: levels of loop settings lie over each other below the ceiling")
   CHECK(l.max_calls == 256);
 }
 
+TEST_CASE("load: a model's dialect and what joins its requests arrive, and what has no effect is told") {
+  const auto made = load_one(R"({"models": {
+    "m": { "api": "openai-chat", "model": "x", "dialect": {"maxTokensField": "max_completion_tokens", "emptyContent": "null",
+      "systemRole": "developer", "callIds": "short", "streamOptions": false, "parallelToolCalls": true, "strict": true,
+      "answerSchema": true, "echoReasoning": "reasoning_content"},
+      "body": {"a": [1, 2.5, "ä\n", null, /* no */ true,], "b": {"c": -9007199254740993},} },
+    "g": { "api": "gemini", "model": "x", "apiVersion": "v", "dialect": {"strict": true} },
+    "o": { "api": "ollama", "model": "x", "body": {"options": {"num_ctx": 8192}} } }})");
+  REQUIRE(made.error_text() == "");
+  const auto& m = made.config.models[0];
+  CHECK(m.dialect.max_tokens_field == token_limit_member::max_completion_tokens);
+  CHECK(m.dialect.empty_content == empty_content::null);
+  CHECK(m.dialect.system_role == system_role::developer);
+  CHECK(m.dialect.call_ids == call_id_shape::short_ids);
+  CHECK(m.dialect.stream_options == false);
+  CHECK(m.dialect.parallel_tool_calls == true);
+  CHECK(m.dialect.strict == true);
+  CHECK(m.dialect.answer_schema == true);
+  CHECK(m.dialect.echo_reasoning == "reasoning_content");
+  CHECK(m.body->text == "{\"a\":[1,2.5,\"ä\\n\",null,true],\"b\":{\"c\":-9007199254740993}}");
+  CHECK_FALSE(made.config.models[1].body);
+  CHECK(made.config.models[2].body->text == R"({"options":{"num_ctx":8192}})");
+  const auto noticed = listing(made.config.notices);
+  CHECK(noticed.find("models.g.apiVersion") != noticed.npos);
+  CHECK(noticed.find("models.g.dialect") != noticed.npos);
+  CHECK(noticed.find("models.m") == noticed.npos);
+  CHECK(noticed.find("models.o") == noticed.npos);
+  const auto told = [](std::string_view members) {
+    return notices(load_one(R"({"models": {"m": {"api": "anthropic", "model": "x", )" + std::string(members) + "}}}"));
+  };
+  CHECK(
+      told(
+          R"("apiVersion": "2023-06-01", "temperature": 1, "dialect": {"strict": true, "parallelToolCalls": false})") ==
+      "");
+  CHECK(told(R"("temperature": 1)").find("\"models.m.temperature\"") != std::string::npos);
+  CHECK(told(R"("dialect": {"strict": true, "callIds": "short"})").find("\"models.m.dialect\"") != std::string::npos);
+  const auto errors = [](std::string_view body) {
+    return load_one(R"({"models": {"m": {"api": "gemini", "model": "x", "body": )" + std::string(body) + "}}}")
+        .error_text();
+  };
+  CHECK(errors(R"({"contents": []})").find("\"models.m.body.contents\"") != std::string::npos);
+  CHECK(errors(R"({"a": ["${env:X}"]})").find("references do not work here, in \"models.m.body.a[0]\"") !=
+        std::string::npos);
+}
+
 TEST_CASE("load: drop-ins are merged member by member and a later one wins") {
   const std::array files{
       source_text{"a",
@@ -202,10 +247,20 @@ TEST_CASE("load: what this version does not act on yet is said") {
         "nothing needs to be done\n"
         "f:2:98: is checked and kept, but this version of mcpbx does not act on it yet, in \"mcpServers.s.sharing\": "
         "what it does act on is \"shared\"\n"
-        "f:3:22: is checked and kept, but this version of mcpbx does not act on it yet, in \"models.a.api\": what it "
-        "does act on is \"openai-chat\", \"rehearsal\", \"replay\"\n"
         "f:4:5: is checked and kept, but this version of mcpbx does not act on it yet, in \"http\": nothing needs to "
         "be done\n");
+}
+
+TEST_CASE("G35: a literal password in store.url gets a notice that does not repeat it") {
+  const auto said = [](const std::string& url) { return notices(load_one(R"({"store": {"url": ")" + url + "\"}}")); };
+  for (const char* with : {"postgresql://me:canary@h/d", "postgres://me@h/d?sslmode=require&password=canary"}) {
+    CHECK(said(with).find("a password stands in the file itself, in \"store.url\": better write ${env:NAME}") !=
+          std::string::npos);
+    CHECK(said(with).find("canary") == std::string::npos);
+  }
+  for (const char* without : {"postgresql://me@h:5432/d", "postgresql://h/a:b@c", "postgresql://me:${env:X}@h/d",
+                              "sqlite:/a:b@c", "postgresql:///d?host=/tmp"})
+    CHECK(said(without) == "");
 }
 
 TEST_CASE("G35: a literal secret gets a notice that does not repeat it") {
@@ -369,9 +424,9 @@ TEST_CASE("load: without any file the toolbox and a model from the environment a
 
   env.values["ANTHROPIC_API_KEY"] = "k";
   const auto anthropic = load({}, env);
-  CHECK_FALSE(anthropic.config.default_model);
-  CHECK(anthropic.config.find_model("claude"));
-  CHECK(notices(anthropic).find("ANTHROPIC_API_KEY") != std::string::npos);
+  CHECK(anthropic.config.default_model == "claude");
+  CHECK(anthropic.config.find_model("claude")->api == model_api::anthropic);
+  CHECK(notices(anthropic) == "");
 
   env.values["OPENAI_API_KEY"] = "k";
   const auto both = load({}, env);

@@ -63,8 +63,8 @@ TEST_CASE("G17: a caller that does not read is not read either: bounded memory, 
   const auto status = [&](std::string_view path) {
     return at(neighbour.request("mcpbx/status").value, "result." + std::string(path)).to_number<std::int64_t>();
   };
-  // First answers that fill its outbox, then 120 MB of requests: the socket takes no more of them than its buffers hold,
-  // for the daemon has stopped reading.
+  // First answers that fill its outbox, then 120 MB of requests: the socket takes no more of them than its buffers
+  // hold, for the daemon has stopped reading.
   std::string first;
   for (int i = 0; i < 300; ++i)
     first += R"({"jsonrpc":"2.0","id":)" + std::to_string(i) +

@@ -19,7 +19,7 @@ class manual_time final : public time_source {
 
   time_point now() const override { return state_->now; }
   std::int64_t wall_ms() const override {
-    return 1'700'000'000'000 + std::chrono::duration_cast<milliseconds>(state_->now - start()).count();
+    return state_->wall_start_ms + std::chrono::duration_cast<milliseconds>(state_->now - start()).count();
   }
   std::unique_ptr<timer> make_timer() override { return std::make_unique<manual_timer>(state_); }
 
@@ -40,6 +40,9 @@ class manual_time final : public time_source {
     state_->now = target;
   }
 
+  /// Somebody sets the wall clock: it jumps by `by`, forward or back, and the time that passes does not (row 27).
+  void jump_wall(milliseconds by) { state_->wall_start_ms += by.count(); }
+
   /// Timers that wait to fire.
   std::size_t armed() const { return state_->armed.size(); }
   /// The moment of the next timer, or `never`.
@@ -50,6 +53,7 @@ class manual_time final : public time_source {
   static time_point start() { return time_point{} + std::chrono::hours(1); }
   struct state {
     time_point now = start();
+    std::int64_t wall_start_ms = 1'700'000'000'000;
     std::uint64_t armings = 0;
     std::map<key, std::function<void()>> armed;
   };

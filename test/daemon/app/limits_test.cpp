@@ -12,7 +12,7 @@ using namespace mcpbx;
 using namespace mcpbx::daemon;
 using mcpbx::daemon::test::loaded;
 
-TEST_CASE("limits: without a word the documented defaults hold and nothing is a ceiling") {
+TEST_CASE("L4 L8: without a word the documented defaults hold and nothing is a ceiling") {
   const auto all = loaded("{}");
   const auto r = limits_for(all, nullptr);
   CHECK(r.max_rounds == 10);
@@ -32,7 +32,7 @@ TEST_CASE("limits: without a word the documented defaults hold and nothing is a 
   for (const auto& n : conf::loop_numbers()) CHECK_FALSE(bound_of(all, n.key).ceiling);
 }
 
-TEST_CASE("limits: the model's settings stand over the configuration's and the ceiling over both") {
+TEST_CASE("L4 L8: the model's settings stand over the configuration's and the ceiling over both") {
   const auto all = loaded(R"({
     "loop": {"maxRounds": 5, "timeoutMs": 9000, "onLimit": "stop", "emptyResultText": "nothing",
              "max": {"maxRounds": 6, "tokenBudget": 1000, "timeoutMs": 20000}},

@@ -51,7 +51,7 @@ TEST_CASE("models: a name or NAME/ID or nothing for the default") {
 }
 
 TEST_CASE("models: what cannot be used is explained") {
-  fixture f(R"({"models": {"gemma": {"api": "ollama", "model": "g"},
+  fixture f(R"({"models": {"gemma": {"api": "openai-chat", "model": "g", "baseUrl": "http://x:y/"},
     "filed": {"api": "openai-chat", "model": "${file:/x}"}, "unset": {"api": "openai-chat", "model": "${env:MCPBX_TEST_A}"}}})");
   const mcpbx::test::changed_variable unset("MCPBX_TEST_A", nullptr);
   CHECK(holds(f.error(""), "-m demo"));
@@ -59,7 +59,7 @@ TEST_CASE("models: what cannot be used is explained") {
   CHECK(holds(f.error("gema"), "did you mean \"gemma\"?"));
   CHECK(f.models.find("gema").error().code == errc::config);
   CHECK(holds(f.error("profile:x"), "there is no model \"profile:x\""));
-  CHECK(holds(f.error("gemma"), "speaks ollama, which comes in a later version"));
+  CHECK(holds(f.error("gemma"), "Model \"gemma\": "));
   CHECK(holds(f.error("filed"), "models.filed.model"));
   CHECK(holds(f.error("unset"), "MCPBX_TEST_A"));
 }
@@ -68,13 +68,22 @@ TEST_CASE("models: an endpoint on a Unix socket, and a fallback behind a name") 
   fixture f(
       R"({"models": {"a": {"api": "openai-chat", "model": "m", "baseUrl": "unix:/run/x.sock", "fallbackModel": "b/c"},
     "b": {"api": "openai-chat", "model": "m", "fallbackModel": "demo"},
-    "lonely": {"api": "openai-chat", "model": "m", "fallbackModel": "later"}, "later": {"api": "gemini", "model": "g"}}})");
+    "lonely": {"api": "openai-chat", "model": "m", "fallbackModel": "filed"}, "filed": {"api": "openai-chat", "model": "${file:/x}"}}})");
   CHECK(f.error("a") == "found a m");
   CHECK(f.error("a/x") == "found a/x x");
   CHECK(f.error("lonely") == "found lonely m");
   const auto o = f.models.connection_options(*f.all.find_model("a"));
   REQUIRE(o);
   CHECK(o->wire.base_url == "unix:/run/x.sock");
+}
+
+TEST_CASE("F1: models of every API are made, each at its provider's address") {
+  fixture f(R"({"models": {
+    "r": {"api": "openai-responses", "model": "x"}, "a": {"api": "anthropic", "model": "x", "apiVersion": "2023-06-01"}}})");
+  CHECK(f.error("r") == "found r x");
+  CHECK((*f.models.find("r"))->api() == "openai-responses");
+  CHECK(f.error("a/claude") == "found a/claude claude");
+  CHECK((*f.models.find("a"))->api() == "anthropic");
 }
 
 TEST_CASE("models: the system prompt of an entry becomes the model's") {

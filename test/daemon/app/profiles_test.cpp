@@ -26,7 +26,7 @@ const char* const sample = R"({
 
 }  // namespace
 
-TEST_CASE("profiles: configuration, model and profile are laid over each other, and loop.max over all") {
+TEST_CASE("L4: configuration, model and profile are laid over each other, and loop.max over all") {
   const auto all = loaded(sample);
   const auto b = base_for(all, "", "reader");
   REQUIRE(b.has_value());

@@ -2,19 +2,23 @@
 #include "daemon/app/store.hpp"
 
 #include "daemon/store/lane_journal.hpp"
+#include "mcp/support/secret.hpp"
 #include "test/daemon/app/loaded.hpp"
+#include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <exception>
 #include <string>
 
 using namespace mcpbx;
 using namespace mcpbx::daemon;
 using mcpbx::daemon::test::loaded;
+using mcpbx::test::temporary_directory;
 
 namespace {
 
@@ -47,9 +51,34 @@ struct fixture {
 
 }  // namespace
 
-TEST_CASE("store: none and PostgreSQL are the journal in memory") {
+TEST_CASE("store: none is the journal in memory, also where a variable says so") {
   CHECK(fixture("none").is<memory_journal>());
-  CHECK(fixture("postgresql://x/y").is<memory_journal>());
+  ::setenv("MCPBX_TEST_STORE", "none", 1);
+  CHECK(fixture("${env:MCPBX_TEST_STORE}").is<memory_journal>());
+  ::setenv("MCPBX_TEST_STORE", "nonesuch-secret", 1);
+  const auto refused = fixture("${env:MCPBX_TEST_STORE}").refusal();
+  CHECK(refused == "store.url: its value is neither none nor a URL with sqlite: or postgresql://");
+  ::unsetenv("MCPBX_TEST_STORE");
+}
+
+TEST_CASE("store: a PostgreSQL URL may refer to variables, files and programs, and shows none of them") {
+  temporary_directory home;
+  conf::environment env;
+  env.values = {{"HOME", home.path()}};
+  const auto password = home.write("pg", "hush-hush\n");
+  const auto at = [&](const std::string& user) {
+    fixture f("postgresql://" + user + "@/talk?host=" + home.path(), env);
+    CHECK(f.is<lane_journal>());
+    return f.refusal();
+  };
+  const std::string away = "the journal postgresql://" + home.path() + "/talk cannot be reached (";
+  CHECK(at("me").starts_with(away));
+  CHECK(at("me:${file:" + password + "}").starts_with(away));
+  CHECK(at("me:${cmd:cat " + password + "}").starts_with(away));
+  CHECK(at("me:${env:MCPBX_TEST_UNSET}").find("MCPBX_TEST_UNSET") != std::string::npos);
+  CHECK(at("me:${file:/nonesuch}").find("/nonesuch") != std::string::npos);
+  CHECK(at("me:hush-hush@[").starts_with("store.url: it cannot be read as a PostgreSQL URL"));
+  redactor::clear();
 }
 
 TEST_CASE("store: without the key it is sqlite: where there is a place, unless the daemon is a private one") {

@@ -168,7 +168,7 @@ TEST_CASE("a chat with everything becomes the request that says it") {
   CHECK_FALSE(read(R"({"input":"a","limits":{"guidance":""}})").request.limits.guidance);
 }
 
-TEST_CASE("limits are those of the model and no request exceeds the ceiling") {
+TEST_CASE("L4 L8: limits are those of the model and no request exceeds the ceiling") {
   chat_defaults d;
   d.base = [](std::string_view model, std::string_view) {
     chat_base b;

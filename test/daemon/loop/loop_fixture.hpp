@@ -187,6 +187,7 @@ class noted_journal final : public journal {
  public:
   struct run {
     std::vector<run_record> records;
+    std::vector<bool> synced;  ///< for each record: whether its append was to survive a loss of power
     std::vector<effect> effects;
   };
   std::unique_ptr<run_journal> open_run(const std::string&) override {
@@ -202,8 +203,9 @@ class noted_journal final : public journal {
  private:
   struct one final : run_journal {
     one(noted_journal& o, std::shared_ptr<run> r) : owner(o), mine(std::move(r)) {}
-    asio::awaitable<result<void>> append(std::vector<run_record> records, bool) override {
+    asio::awaitable<result<void>> append(std::vector<run_record> records, bool synced) override {
       for (auto& r : records) mine->records.push_back(std::move(r));
+      mine->synced.resize(mine->records.size(), synced);
       owner.acting_ = mine;
       co_return result<void>{};
     }

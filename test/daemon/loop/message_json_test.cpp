@@ -33,6 +33,8 @@ TEST_CASE("L16: messages of every kind come back as they were") {
       {R"({"role":"system","content":[{"type":"text","text":"be \"brief\""}]})",
        R"({"role":"user","content":[{"type":"text","text":"a"},{"type":"image","mimeType":"image/png","data":"AA=="}]})",
        R"({"role":"user","content":[{"type":"image","url":"https://x/y.png"}]})",
+       R"({"role":"user","content":[{"type":"file","mimeType":"application/pdf","name":"a.pdf","data":"AA=="}]})",
+       R"({"role":"user","content":[{"type":"file","url":"https://x/y.pdf"}]})",
        R"({"role":"assistant","content":[{"type":"reasoning","text":"hm"},{"type":"tool_call","id":"a","name":"n","arguments":{"x":1.0,"x":2}}]})",
        R"({"role":"assistant","content":[{"type":"tool_call","id":"a","name":"n","argumentsText":"{","problem":"cut"}]})",
        R"({"role":"assistant","content":[{"type":"refusal","text":"no"}]})",
@@ -63,4 +65,6 @@ TEST_CASE("L16: a message of another shape is refused with what is wrong") {
         std::string::npos);
   CHECK(wrong(R"({"role":"tool","content":[{"type":"tool_result","id":"a"}]})").find("result") != std::string::npos);
   CHECK(wrong(R"({"role":"user","content":[{"type":"image"}]})").find("url") != std::string::npos);
+  CHECK(wrong(R"({"role":"user","content":[{"type":"file","mimeType":"a/b"}]})").find("url") != std::string::npos);
+  CHECK(wrong(R"({"role":"user","content":[{"type":"file","data":"AA=="}]})").find("mimeType") != std::string::npos);
 }

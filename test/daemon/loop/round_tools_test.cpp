@@ -102,3 +102,26 @@ TEST_CASE("F8: the schema adapter gives names that models take and leaves unusab
   CHECK(offered->find("s__a_b")->name == "s__a.b");
   CHECK(offered->guidance.find("s__a_b, s__plain") != std::string::npos);
 }
+
+TEST_CASE("F8: what a definition becomes is kept per API: a changed catalog converts only what changed") {
+  round_tools tools;
+  const auto wide = [](const std::string& name) {
+    auto e = std::make_shared<mcp::catalog_entry>(*entry(name));
+    e->definition = raw_json::own(
+        R"({"name":")" + name + R"(","inputSchema":{"type":"object","$schema":"x","properties":{"$odd":{},"a":{}}}})");
+    return e;
+  };
+  const auto schema_of = [](const offered_ptr& offered, std::string_view name) {
+    for (const auto& t : offered->set->tools)
+      if (t.name == name) return t.schema.text();
+    return std::string_view();
+  };
+  const auto first = tools.offer(catalog_of({wide("a"), wide("b")}, 1), {}, "openai-chat");
+  const auto second = tools.offer(catalog_of({wide("a"), entry("b"), wide("c")}, 2), {}, "openai-chat");
+  CHECK(first->set != second->set);
+  CHECK(schema_of(first, "s__a").data() == schema_of(second, "s__a").data());  // the very same bytes
+  CHECK(schema_of(first, "s__b") != schema_of(second, "s__b"));
+  const auto other = tools.offer(catalog_of({wide("a")}, 3), {}, "anthropic");
+  CHECK(schema_of(first, "s__a").find("$odd") != std::string_view::npos);
+  CHECK(schema_of(other, "s__a").find("$odd") == std::string_view::npos);
+}

@@ -1,12 +1,11 @@
-// Every order of events for small runs, with a cancel, a time-out or a failure at each step; and what a crash after any
-// record leaves behind.
-#include "daemon/loop/run_core.hpp"
-#include "test/daemon/loop/core_script.hpp"
+// Every order of events for runs of up to three rounds of up to three calls, with a cancel, a time-out, an error or a
+// failing store at each step; and what a crash after any record leaves behind.
+#include "conf/words.hpp"
+#include "providers/wire/codec.hpp"
+#include "test/daemon/loop/order_explorer.hpp"
 
 #include <doctest/doctest.h>
 
-#include <cstddef>
-#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -17,201 +16,7 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-std::string print(const run_record& r) {
-  std::string line(name_of(r));
-  if (const auto* x = std::get_if<record::call_result>(&r))
-    line += " " + x->call_id + " " + std::string(x->result.text());
-  if (const auto* x = std::get_if<record::run_ended>(&r))
-    line += " " + std::string(to_string(x->reason)) + " " + x->text;
-  if (const auto* x = std::get_if<record::cancel>(&r)) line += " " + std::string(to_string(x->why));
-  return line;
-}
-
-lines print_all(const std::vector<run_record>& records) {
-  lines all;
-  for (const auto& r : records) all.push_back(print(r));
-  return all;
-}
-
-// For every prefix: the fold starts what the live run started there, and its history is valid.
-void check_prefixes(const script& s) {
-  run_core core;
-  for (std::size_t i = 0; i < s.records.size(); ++i) {
-    core.apply(s.records[i]);
-    REQUIRE(test::print(core.commands()) == s.started[i]);
-    REQUIRE(fault_of(core.messages()) == "");
-  }
-}
-
-// After a crash at any record recovery ends the run properly, and a crash during recovery changes nothing.
-void check_recovery(const script& s) {
-  for (std::size_t cut = 1; cut < s.records.size(); ++cut) {
-    const auto rest = fold(s.records, cut).recovery();
-    std::vector<run_record> all(s.records.begin(), s.records.begin() + static_cast<std::ptrdiff_t>(cut));
-    for (std::size_t done = 0; done < rest.size(); ++done) {
-      const auto again = fold(all, all.size()).recovery();
-      const std::vector<run_record> expected(rest.begin() + static_cast<std::ptrdiff_t>(done), rest.end());
-      REQUIRE(print_all(again) == print_all(expected));
-      all.push_back(rest[done]);
-    }
-    REQUIRE(fault_of(all) == "");
-    REQUIRE(fault_of(fold(all, all.size()).messages()) == "");
-  }
-}
-
-// A run that goes on after a crash at any record ends properly, and its records are those of one run.
-void check_resumption(const script& s) {
-  for (std::size_t cut = 1; cut < s.records.size(); ++cut) {
-    script again(std::vector<run_record>(s.records.begin(), s.records.begin() + static_cast<std::ptrdiff_t>(cut)));
-    for (int steps = 0; !again.core.ended() && steps < 100; ++steps) {
-      again.settle();
-      if (again.core.ended()) break;
-      if (again.model_open)
-        again.model(reply("done"));
-      else if (!again.asked.empty())
-        again.says(again.asked.front(), true);
-      else if (!again.running.empty())
-        again.answer(answered(again.running.front()));
-      else
-        again.gives();
-    }
-    REQUIRE(again.core.ended());
-    REQUIRE(fault_of(again.records) == "");
-    REQUIRE(fault_of(again.core.messages()) == "");
-    // The fold of all its records is the same run, whatever a crash in the middle did.
-    const auto whole = fold(again.records, again.records.size());
-    REQUIRE(whole.ended());
-    REQUIRE(whole.text() == again.core.text());
-    REQUIRE(fault_of(whole.messages()) == "");
-  }
-}
-
-struct explorer {
-  std::size_t max_rounds_played;  // model replies with calls
-  std::size_t calls;              // of such a reply
-  bool inject = true;             // cancels and time-outs
-  bool people = false;            // calls that need a yes, and calls of the caller's own tools
-  bool lanes = false;             // the calls of a reply run one after another
-  bool again = false;             // a call that is under way may be made once more
-  std::size_t runs = 0;
-
-  void finished(const script& s) {
-    ++runs;
-    REQUIRE(s.core.ended());
-    REQUIRE(fault_of(s.records) == "");
-    REQUIRE(fault_of(s.core.messages()) == "");
-    REQUIRE(s.running.empty());
-    REQUIRE_FALSE(s.model_open);
-    REQUIRE(s.core.calls().size() <= max_rounds_played * calls);
-    check_prefixes(s);
-    if (runs % 211 == 1) {
-      check_recovery(s);
-      check_resumption(s);
-    }
-  }
-
-  std::vector<record::assistant> replies(std::size_t rounds) const {
-    auto all = plain_replies(rounds);
-    if (lanes)
-      for (auto& r : all) r.lanes.assign(r.message->calls().size(), 1);
-    return all;
-  }
-  std::vector<record::assistant> plain_replies(std::size_t rounds) const {
-    std::vector<record::assistant> all;
-    all.push_back(reply("done"));
-    if (rounds >= max_rounds_played) return all;
-    std::vector<providers::tool_call_block> some;
-    for (std::size_t i = 0; i < calls; ++i)
-      some.push_back(call("r" + std::to_string(rounds) + "c" + std::to_string(i)));
-    all.push_back(reply("", some));
-    if (people) {
-      some.front().name = "guarded";
-      some.back().name = "mine";
-      all.push_back(reply("", some));
-      return all;
-    }
-    all.push_back(reply("", some, providers::end_reason::length));
-    some.front().name = "unknown";
-    some.back().problem = "no JSON";
-    some.back().arguments = {};
-    all.push_back(reply("text", some));
-    return all;
-  }
-
-  // `injected`: a cancel or time-out came already. A second one may follow a first only when the shell's store failed.
-  void explore(const script& s, std::size_t rounds, bool injected) {
-    if (s.core.ended()) return finished(s);
-    if (inject && !injected) {
-      for (auto why : {stop_reason::cancelled, stop_reason::timeout}) {
-        script next = s;
-        next.take(record::cancel{why, ""});
-        explore(next, rounds, true);
-      }
-    }
-    if (inject && injected && s.todo.size() == 1) {
-      script next = s;
-      next.take(record::cancel{stop_reason::store_error, "disk full"});
-      next.settle();
-      REQUIRE(next.core.reason() == stop_reason::store_error);
-      finished(next);
-    }
-    if (!s.todo.empty()) {
-      script next = s;
-      next.carry_out_one();
-      return explore(next, rounds, injected);
-    }
-    if (s.model_open) {
-      for (auto& r : replies(rounds)) {
-        script next = s;
-        next.model_open = false;
-        next.take(r);
-        explore(next, rounds + 1, injected);
-      }
-      script next = s;
-      next.model_open = false;
-      providers::model_error e;
-      e.message = "gone";
-      next.take(record::model_failed{e, 1});
-      explore(next, rounds, injected);
-    }
-    for (const auto& question : s.asked) {
-      for (bool yes : {false, true}) {
-        script next = s;
-        std::erase(next.asked, question);
-        next.take(record::answer{question, raw_json::own(yes ? R"({"approve":true})" : R"({"approve":false})"), false});
-        explore(next, rounds, injected);
-      }
-    }
-    if (s.handed_over) {
-      script next = s;
-      next.gives();
-      explore(next, rounds, injected);
-    }
-    for (std::size_t i = 0; i < s.running.size(); ++i) {
-      const auto id = s.running[i];
-      if (again && s.core.attempts(id) == 1) {
-        script next = s;
-        next.running.erase(next.running.begin() + static_cast<std::ptrdiff_t>(i));
-        record::call_intent second;
-        second.call_id = id;
-        second.attempt = 2;
-        second.repeatable = true;
-        next.take(second);
-        explore(next, rounds, injected);
-      }
-      // Which of them fails matters for counting only: the first of a level can.
-      for (bool fails : {false, true}) {
-        if (fails && !id.ends_with("c0")) continue;
-        script next = s;
-        next.running.erase(next.running.begin() + static_cast<std::ptrdiff_t>(i));
-        next.take(fails ? failed(id) : answered(id));
-        explore(next, rounds, injected);
-      }
-    }
-  }
-};
-
-run_limits small(int rounds, int concurrency, on_tool_error errors = on_tool_error::go_on) {
+run_limits with(int rounds, int concurrency, on_tool_error errors = on_tool_error::go_on) {
   run_limits l;
   l.max_rounds = rounds;
   l.tool_concurrency = concurrency;
@@ -219,52 +24,162 @@ run_limits small(int rounds, int concurrency, on_tool_error errors = on_tool_err
   return l;
 }
 
+// Everywhere, and that it was a long way.
+order_explorer everywhere(order_explorer e, std::size_t least_ends) {
+  e.explore();
+  INFO(e.steps << " steps, " << e.meetings << " meetings, " << e.ends << " ends, " << e.histories() << " histories");
+  CHECK(e.ends >= least_ends);
+  return e;
+}
+
 }  // namespace
 
-TEST_CASE("run_core: every order of one round of three calls keeps the rules") {
-  for (int concurrency : {1, 2, 3})
-    for (auto errors : {on_tool_error::go_on, on_tool_error::stop}) {
-      explorer e{1, 3};
-      e.explore(script(small(2, concurrency, errors)), 0, false);
-      CHECK(e.runs > 100);
-    }
-}
-
-TEST_CASE("run_core: every order of two rounds of two calls keeps the rules") {
-  for (int rounds : {1, 2, 3}) {
-    explorer e{2, 2};
-    e.explore(script(small(rounds, 2)), 0, false);
-    CHECK(e.runs > 100);
+TEST_CASE(
+    "L1 L18: every order of three rounds of up to three calls has one result per call, one end, a valid history") {
+  for (int concurrency : {1, 2, 3}) {
+    CAPTURE(concurrency);
+    order_explorer e;
+    e.limits = with(10, concurrency);
+    e = everywhere(e, 1000);
+    for (auto reason : {stop_reason::final, stop_reason::consecutive_errors, stop_reason::timeout,
+                        stop_reason::truncated, stop_reason::cancelled, stop_reason::provider_error,
+                        stop_reason::context_full, stop_reason::store_error, stop_reason::interrupted})
+      CHECK(e.reasons[reason] > 0);
   }
 }
 
-TEST_CASE("run_core: every order of two rounds of three calls keeps the rules") {
-  explorer e{2, 3, false};
-  e.explore(script(small(4, 3)), 0, false);
-  CHECK(e.runs > 100);
+TEST_CASE("L9: every order of three rounds of up to three calls of a run that stops at the first failure") {
+  for (int concurrency : {1, 2, 3}) {
+    CAPTURE(concurrency);
+    order_explorer e;
+    e.limits = with(10, concurrency, on_tool_error::stop);
+    CHECK(everywhere(e, 1000).reasons[stop_reason::tool_error] > 0);
+  }
 }
 
-TEST_CASE("run_core: every order of rounds with questions and the caller's own tools keeps the rules") {
+TEST_CASE("L5: every order of three rounds where rounds run out, before an answer without tools or at once") {
+  for (int rounds : {0, 1, 2, 3})
+    for (auto at_limit : {on_limit::synthesize, on_limit::stop}) {
+      CAPTURE(rounds);
+      order_explorer e;
+      e.limits = with(rounds, 2);
+      e.limits.on_limit = at_limit;
+      CHECK(everywhere(e, 100).reasons[stop_reason::max_rounds] > 0);
+    }
+}
+
+TEST_CASE("L8: every order of three rounds where tokens or calls run out") {
+  order_explorer tokens;
+  tokens.limits = with(10, 3);
+  tokens.limits.token_budget = 31;
+  CHECK(everywhere(tokens, 1000).reasons[stop_reason::token_budget] > 0);
+  order_explorer budget;
+  budget.limits = with(10, 2);
+  budget.limits.max_calls = 3;
+  budget.limits.max_calls_per_round = 2;
+  budget.counted = true;
+  budget.rounds = 2;
+  CHECK(everywhere(budget, 1000).reasons[stop_reason::call_budget] > 0);
+}
+
+TEST_CASE("L19 L21: every order of rounds with questions and the caller's own tools") {
   for (int concurrency : {1, 3})
     for (auto errors : {on_tool_error::go_on, on_tool_error::stop}) {
-      explorer e{1, 3, true, true};
-      e.explore(script(small(2, concurrency, errors)), 0, false);
-      CHECK(e.runs > 100);
+      CAPTURE(concurrency);
+      order_explorer e;
+      e.limits = with(10, concurrency, errors);
+      e.people = true;
+      everywhere(e, 1000);
     }
-  explorer e{2, 2, true, true};
-  e.explore(script(small(3, 2)), 0, false);
-  CHECK(e.runs > 1000);
 }
 
-TEST_CASE("run_core: every order of calls that run one after another or are made again keeps the rules") {
+TEST_CASE("L12 L13: every order of calls that run one after another or are made again") {
   for (bool people : {false, true}) {
-    explorer e{1, 3, true, people, true};
-    e.explore(script(small(2, 3)), 0, false);
-    CHECK(e.runs > 50);
+    order_explorer e;
+    e.limits = with(10, 3);
+    e.lanes = true;
+    e.people = people;
+    everywhere(e, 1000);
   }
-  explorer e{1, 2, true, false, false, true};
-  e.explore(script(small(2, 2)), 0, false);
-  CHECK(e.runs > 100);
+  for (std::size_t calls : {2, 3}) {
+    order_explorer e;
+    e.limits = with(10, 3);
+    e.again = true;
+    e.calls = calls;
+    e.rounds = calls == 2 ? 3 : 1;
+    everywhere(e, 1000);
+  }
+}
+
+TEST_CASE("structured answers: every order of two rounds before an answer that may have to be put right") {
+  order_explorer e;
+  e.limits = with(10, 2);
+  e.rounds = 2;
+  e.calls = 2;
+  e.answer_schema = raw_json::literal(R"({"type":"object"})");
+  everywhere(e, 1000);
+}
+
+TEST_CASE("G24: a crash at any record of any order is recovered from, also in the middle of recovery") {
+  for (bool people : {false, true})
+    for (auto errors : {on_tool_error::go_on, on_tool_error::stop}) {
+      order_explorer e;
+      e.limits = with(2, errors == on_tool_error::stop ? 1 : 2, errors);
+      e.people = people;
+      e.rounds = 2;
+      e.calls = people ? 2 : 3;
+      e.crash_every = 7;
+      everywhere(e, 500);
+    }
+}
+
+TEST_CASE("every API that has a codec is one whose demands histories are held against") {
+  std::size_t judged = 0;
+  for (const auto api : conf::words_of<conf::model_api>) {
+    if (providers::find_codec(api) == nullptr) continue;
+    ++judged;
+    CHECK(fault_of_body(api, R"({"messages":[{"role":"user","content":"go"}],"contents":[],"input":[]})") == "");
+  }
+  CHECK(judged > 0);
+}
+
+TEST_CASE("what an API would refuse is found in a history") {
+  const auto with_messages = [](std::string_view more) {
+    return fault_of_body("openai-chat", R"({"messages":[{"role":"user","content":"go"})" + std::string(more) + "]}");
+  };
+  const std::string two =
+      R"(,{"role":"assistant","content":"","tool_calls":[{"id":"a","type":"function","function":{"name":"x","arguments":"{}"}},)"
+      R"({"id":"b","type":"function","function":{"name":"x","arguments":"{}"}}]})";
+  const std::string a = R"(,{"role":"tool","tool_call_id":"a","content":""})";
+  const std::string b = R"(,{"role":"tool","tool_call_id":"b","content":""})";
+  const std::string user = R"(,{"role":"user","content":"more"})";
+  CHECK(with_messages(two + b + a + user) == "");
+  CHECK(with_messages(two + a) == "no result of b");
+  CHECK(with_messages(two + a + user) == "a message before the result of b");
+  CHECK(with_messages(two + a + a) == "a result that no call waits for");
+  CHECK(with_messages(two + a + b + two + a + b) == "an id that is empty or used twice");
+  CHECK(with_messages(R"(,{"role":"assistant","content":""})") == "an empty message");
+  CHECK(with_messages(R"(,{"role":"system","content":"x"})") == "a system message in the middle");
+  const auto anthropic = [](std::string_view more) {
+    return fault_of_body("anthropic", R"({"messages":[{"role":"user","content":"go"})" + std::string(more) + "]}");
+  };
+  const std::string use = R"(,{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"x","input":{}}]})";
+  const std::string result = R"({"type":"tool_result","tool_use_id":"a"})", said = R"({"type":"text","text":"t"})";
+  CHECK(anthropic(use + R"(,{"role":"user","content":[)" + result + "," + said + "]}") == "");
+  CHECK(anthropic(use + R"(,{"role":"user","content":[)" + said + "," + result + "]}") ==
+        "a result behind something else");
+  CHECK(anthropic(use + R"(,{"role":"user","content":[)" + said + "]}") == "no result of a");
+  CHECK(anthropic(R"(,{"role":"user","content":[{"type":"text","text":""}]})") == "an empty text");
+  const auto responses = [](std::string_view items) {
+    return fault_of_body("openai-responses", R"({"store":false,"input":[)" + std::string(items) + "]}");
+  };
+  const std::string call = R"({"type":"function_call","call_id":"a","name":"x","arguments":"{}"})";
+  const std::string output = R"({"type":"function_call_output","call_id":"a","output":""})";
+  const std::string question = R"({"type":"message","role":"user","content":"q"})";
+  CHECK(responses(question + "," + call + "," + output) == "");
+  CHECK(responses(call + "," + question) == "a message before the result of a");
+  CHECK(responses(R"({"type":"reasoning"},)" + question) == "reasoning without the item behind it");
+  CHECK(fault_of_body("telepathy", "{}") == "the API telepathy has a codec and no judge here");
 }
 
 TEST_CASE("G24: after a crash open calls are closed as interrupted and the run ends") {

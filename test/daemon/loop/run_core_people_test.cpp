@@ -149,3 +149,24 @@ TEST_CASE("G24: a crash before the model answered calls it again, after the last
   ended.settle();
   CHECK(ended.core.reason() == stop_reason::final);
 }
+
+TEST_CASE("G24 L9: a run that was stopping at its first failure ends after a crash, and begins no other call") {
+  run_limits l;
+  l.on_tool_error = on_tool_error::stop;
+  l.tool_concurrency = 1;
+  auto unreadable = call("b");
+  unreadable.problem = "no JSON";
+  unreadable.arguments = {};
+  script s(l);
+  s.settle();
+  s.model_open = false;
+  s.take(reply("", {call("a"), unreadable, call("c")}));
+  REQUIRE(s.started.back() == lines{"close_call b bad_arguments", "intend_calls a"});
+  s.carry_out_one();  // "b" has its result; the daemon is killed before the intent of "a" is written
+  script again(s.records);
+  again.settle();
+  CHECK(again.core.reason() == stop_reason::tool_error);
+  CHECK(again.running.empty());
+  CHECK(fault_of(again.records) == "");
+  CHECK(fault_of(again.core.messages()) == "");
+}

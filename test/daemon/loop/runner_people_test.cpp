@@ -336,3 +336,30 @@ TEST_CASE(
   CHECK(f.caller_.of("tool_result").at(0).find("do not fit the schema of") != std::string::npos);
   CHECK(f.caller_.member("stopReason") == "caller_tools");
 }
+
+TEST_CASE("G23: what is acknowledged is synced before it: a detached start, an answer, the caller's turn, the end") {
+  for (const bool detach : {true, false}) {
+    asking f;
+    f.model->script = {calls({guarded("a"), call("b", "mine")}), says("done")};
+    auto r = with_own_tool("talk");
+    r.detach = detach;
+    if (detach) {
+      REQUIRE(f.runs->start(r).has_value());
+      f.settle();
+      f.caller_.read(**f.runs->find("talk"));
+    } else {
+      f.run(r);
+    }
+    CHECK(f.answer("talk", f.question(), R"({"approve":true})") == "");
+    f.caller_ = {};
+    f.run(results_for("talk", {"b"}));
+    CHECK(f.caller_.member("stopReason") == "final");
+    const auto& run = *f.kept.runs().back();
+    lines told;
+    for (std::size_t i = 0; i < run.records.size(); ++i)
+      told.push_back(std::string(name_of(run.records[i])) + (run.synced[i] ? " synced" : ""));
+    CHECK(told == lines{detach ? "run_started synced" : "run_started", "round_started", "assistant", "question",
+                        "call_intent", "answer synced", "call_intent", "call_result", "parked synced",
+                        "caller_result synced", "round_started", "assistant", "run_ended synced"});
+  }
+}

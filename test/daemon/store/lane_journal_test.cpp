@@ -17,11 +17,10 @@ namespace {
 
 // What a daemon leaves that was killed after `count` records of run `n`.
 void leave(const std::string& path, int n, std::size_t count) {
-  sqlite_file file({.path = path});
-  REQUIRE(file.open().has_value());
+  const auto file = opened(path);
   auto records = run_of(n);
   records.erase(records.begin() + static_cast<std::ptrdiff_t>(count), records.end());
-  REQUIRE(put(file, batch_of(std::make_shared<run_place>(run_place{std::to_string(n)}), records)).has_value());
+  REQUIRE(put(*file, batch_of(std::make_shared<run_place>(run_place{std::to_string(n)}), records)).has_value());
 }
 
 }  // namespace
@@ -94,25 +93,24 @@ TEST_CASE("lane journal: a run whose records cannot be read stays as it is and s
   folder f;
   leave(f.file(), 2, 3);
   {
-    sqlite_file file({.path = f.file()});
-    REQUIRE(file.open().has_value());
+    const auto file = opened(f.file());
     auto odd = batch_of(std::make_shared<run_place>(run_place{"2", 1, 3}), {record::cancel{}});
     odd.texts[0] = R"({"v":1,"type":"dream"})";
-    REQUIRE(put(file, std::move(odd)).has_value());
+    REQUIRE(put(*file, std::move(odd)).has_value());
   }
   {
     store s(f.file());
     CHECK(s.write("1", run_of(1)).has_value());
   }
-  sqlite_file file({.path = f.file()});
-  REQUIRE(file.open().has_value());
-  const auto rows = file.runs().value();
+  const auto file = opened(f.file());
+  const auto rows = runs_in(*file);
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].reason == "damaged");
-  CHECK(file.records(rows[0].id).error().message == "record 3: a record has the unknown type \"dream\"");
+  CHECK(file->records(rows[0].id).error().message == "record 3: a record has the unknown type \"dream\"");
 }
 
-TEST_CASE("G25: without room an append fails whole and the journal goes on by itself when there is some") {
+TEST_CASE("G25: without room an append fails whole and the journal goes on by itself when there is some" *
+          sqlite_only()) {
   folder f;
   {
     store s(f.file());
@@ -143,7 +141,7 @@ TEST_CASE("G25: without room an append fails whole and the journal goes on by it
   CHECK(texts_of(all[1].second) == texts_of(run_of(1)));
 }
 
-TEST_CASE("lane journal: what cannot be opened fails each append until it can") {
+TEST_CASE("lane journal: what cannot be opened fails each append until it can" * sqlite_only()) {
   folder f;
   store s(f.path + "/not/there/journal.db");
   for (int i = 0; i < 2; ++i) {

@@ -50,6 +50,8 @@ void check_message(const providers::message& m) {
   CHECK(result.result.text() == "{\"content\":[],\"x\":18446744073709551616}");
   CHECK(std::get<providers::refusal_block>(m.blocks[8]).text == "I will not");
   CHECK(std::get<providers::opaque_block>(m.blocks[9]).json.text() == "[\"opaque\",{}]");
+  const auto& file = std::get<providers::file_block>(m.blocks[10]);
+  CHECK((file.mime == "application/pdf" && file.name == "a.pdf" && file.data == "aGVsbG8=" && file.url.empty()));
 }
 
 std::string refusal_of(std::string_view text) {

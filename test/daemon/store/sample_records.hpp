@@ -25,6 +25,7 @@ inline providers::message_ptr full_message() {
       "call-1", "srv__tool", raw_json::own("{\"content\":[],\"x\":18446744073709551616}"), true});
   m->blocks.emplace_back(providers::refusal_block{"I will not"});
   m->blocks.emplace_back(providers::opaque_block{raw_json::own("[\"opaque\",{}]")});
+  m->blocks.emplace_back(providers::file_block{"application/pdf", "a.pdf", "aGVsbG8=", ""});
   return m;
 }
 

@@ -1,9 +1,8 @@
-// Sessions on disk: what a run adds, what the next one is given, lists, deletion, retention, older files.
-#include "test/daemon/store/store_fixture.hpp"
-#include "test/support/manual_time.hpp"
+// Sessions of every kind of journal: what a run adds, what the next one is given, lists, deletion, retention, older
+// files.
+#include "test/daemon/store/sessions_fixture.hpp"
 
 #include <doctest/doctest.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <string>
@@ -13,84 +12,6 @@
 using namespace mcpbx;
 using namespace mcpbx::daemon;
 using namespace mcpbx::daemon::test;
-
-namespace {
-
-using history = journal::history;
-
-/// Run `n` of a session: run_of(n) with a user message of its own.
-std::vector<run_record> in_session(const std::string& session, int n, std::size_t inherited = 0) {
-  auto records = run_of(n);
-  auto& first = std::get<record::run_started>(records.front());
-  first.session = session;
-  first.messages = {providers::system_message("be number " + std::to_string(n)),
-                    providers::user_message("question " + std::to_string(n))};
-  first.inherited_count = inherited;
-  return records;
-}
-
-/// The messages as text: their roles and what they say.
-std::vector<std::string> told(const history& messages) {
-  std::vector<std::string> all;
-  for (const auto& m : messages) all.push_back(std::string(to_string(m->role)) + " " + m->text());
-  return all;
-}
-
-/// A journal of which the clock is turned, and its answers in a row.
-struct sessions_store {
-  explicit sessions_store(const std::string& path, lane_journal::options o = rules())
-      : journal(context.get_executor(), time, file_at(path), std::move(o)) {}
-  result<void> write(const std::string& run, std::vector<run_record> records) {
-    auto open = journal.open_run(run);
-    result<void> outcome;
-    go(context, [&]() -> asio::awaitable<void> { outcome = co_await write_run(*open, records); });
-    turn();
-    return outcome;
-  }
-  template <class T, class Ask>
-  result<T> ask(Ask start) {
-    result<T> got = fail(errc::internal, "no answer");
-    start([&](result<T> answer) { got = std::move(answer); });
-    turn();
-    return got;
-  }
-  result<history> load(const std::string& id) {
-    return ask<history>([&](auto then) { journal.load_history(id, then); });
-  }
-  result<std::vector<session_row>> list(session_query q = {}) {
-    return ask<std::vector<session_row>>([&](auto then) { journal.list_sessions(q, then); });
-  }
-  result<session_contents> read(const std::string& id) {
-    return ask<session_contents>([&](auto then) { journal.read_session(id, then); });
-  }
-  result<void> erase(const std::string& id) {
-    return ask<void>([&](auto then) { journal.erase_session(id, then); });
-  }
-  std::vector<std::string> ids() {
-    std::vector<std::string> all;
-    for (const auto& row : list().value()) all.push_back(row.id);
-    return all;
-  }
-  void turn() {
-    context.restart();
-    context.run();
-  }
-  asio::io_context context{1};
-  mcpbx::test::manual_time time;
-  lane_journal journal;
-};
-
-void with_plain_sqlite(const std::string& path, const std::string& sql) {
-  sqlite3* db = nullptr;
-  REQUIRE(sqlite3_open(path.c_str(), &db) == SQLITE_OK);
-  char* wrong = nullptr;
-  const bool done = sqlite3_exec(db, sql.c_str(), nullptr, nullptr, &wrong) == SQLITE_OK;
-  CHECK_MESSAGE(done, (wrong ? wrong : ""));
-  sqlite3_free(wrong);
-  sqlite3_close(db);
-}
-
-}  // namespace
 
 TEST_CASE("L17: a session's history is what each of its runs added, in order and without system prompts") {
   folder f;
@@ -155,6 +76,23 @@ TEST_CASE("L17: a session that was deleted while its next run began takes no mor
   CHECK(s.load("ses_2").value().size() == 4);
 }
 
+TEST_CASE("L17: a run begins only behind the history that it was given") {
+  folder f;
+  sessions_store s(f.file());
+  REQUIRE(s.write("a", in_session("ses_1", 1)).has_value());
+  const auto before = s.load("ses_1").value();
+  CHECK(before.last_run > 0);
+  auto next = in_session("ses_1", 0, before.size()), late = next;
+  for (auto* records : {&next, &late})
+    std::get<record::run_started>(records->front()).inherited_after = before.last_run;
+  REQUIRE(s.write("b", next).has_value());
+  const auto refused = s.write("c", late);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(contains(refused.error().message, "ses_1 went on elsewhere a moment ago"));
+  CHECK(s.read("ses_1").value().runs.size() == 2);
+  CHECK(s.load("ses_1").value().last_run > before.last_run);
+}
+
 TEST_CASE("sessions: the list has the latest used first and goes on page by page") {
   folder f;
   sessions_store s(f.file());
@@ -203,7 +141,7 @@ TEST_CASE("sessions: one with a run that cannot be read is shown and not gone on
     REQUIRE(s.write("a", in_session("ses_1", 1)).has_value());
     REQUIRE(s.write("b", in_session("ses_1", 0, 4)).has_value());
   }
-  with_plain_sqlite(f.file(), "UPDATE records SET body='{\"v\":1,\"type\":\"dream\"}' WHERE run=1 AND seq=2");
+  with_plain_sql(f.file(), "UPDATE records SET body='{\"v\":1,\"type\":\"dream\"}' WHERE run=1 AND seq=2");
   sessions_store s(f.file());
   const auto refused = s.load("ses_1").error();
   CHECK(refused.code == errc::io);
@@ -276,7 +214,8 @@ TEST_CASE("L17: runs that are to go on are handed over once, and their journals 
   CHECK(all[2].first.reason == "interrupted");
 }
 
-TEST_CASE("G24: a file of the first version is brought up to date, each of its runs in a session of its own") {
+TEST_CASE("G24: a file of the first version is brought up to date, each of its runs in a session of its own" *
+          sqlite_only()) {
   folder f;
   const auto quote = [](const std::string& text) {
     std::string out = "'";
@@ -299,7 +238,7 @@ TEST_CASE("G24: a file of the first version is brought up to date, each of its r
       if (run == 1 || i < 3)
         sql += "INSERT INTO records VALUES(" + std::to_string(run) + "," + std::to_string(i) + ",11," +
                quote(texts[i]) + ");";
-  with_plain_sqlite(f.file(), sql);
+  with_plain_sql(f.file(), sql);
   sessions_store s(f.file());
   const auto rows = s.list().value();
   REQUIRE(rows.size() == 2);
@@ -310,7 +249,7 @@ TEST_CASE("G24: a file of the first version is brought up to date, each of its r
   CHECK(fault_of(s.load(rows[0].id).value()) == "");  // recovery closed it
 }
 
-TEST_CASE("G25: a session that cannot be opened is an error with the mend, until it can") {
+TEST_CASE("G25: a session that cannot be opened is an error with the mend, until it can" * sqlite_only()) {
   folder f;
   {
     sessions_store s(f.file());

@@ -1,7 +1,11 @@
-// A journal in a folder of its own, runs to write into it, and other processes that do so too.
+// A journal of its own for each test, runs to write into it, and other processes that do so too.
+//
+// It is a SQLite file, or, under test/support/postgres.sh, a schema in a PostgreSQL database: the same tests run
+// against both. Those of one kind only say so.
 #pragma once
 #include "daemon/loop/recovery.hpp"
 #include "daemon/store/lane_journal.hpp"
+#include "daemon/store/postgres_file.hpp"
 #include "daemon/store/record_format.hpp"
 #include "daemon/store/sqlite_file.hpp"
 #include "mcp/async/system_time.hpp"
@@ -10,11 +14,13 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>
+#include <sqlite3.h>
 
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -28,6 +34,22 @@ namespace mcpbx::daemon::test {
 
 namespace asio = boost::asio;
 
+/// The database of this run of the tests; null: they are against SQLite.
+inline const char* database() {
+  static const char* const url = std::getenv("MCPBX_TEST_POSTGRES");
+  return url;
+}
+inline bool on_postgres() {
+  return database() != nullptr;
+}
+/// Decorators of tests for one kind of store.
+inline doctest::skip sqlite_only() {
+  return doctest::skip(on_postgres());
+}
+inline doctest::skip postgres_only() {
+  return doctest::skip(!on_postgres());
+}
+
 struct folder {
   folder() {
     std::string pattern = (std::filesystem::temp_directory_path() / "mcpbx-store-XXXXXX").string();
@@ -40,7 +62,13 @@ struct folder {
   }
   folder(const folder&) = delete;
   folder& operator=(const folder&) = delete;
-  std::string file() const { return path + "/journal.db"; }
+  /// What file_at() takes: a path, or the name of a schema.
+  std::string file() const {
+    if (!on_postgres()) return path + "/journal.db";
+    auto name = std::filesystem::path(path).filename().string();
+    for (char& c : name) c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return name;
+  }
   std::string path;
 };
 
@@ -70,7 +98,7 @@ inline run_batch batch_of(std::shared_ptr<run_place> place, std::vector<run_reco
 }
 
 /// One append to a file, without a journal.
-inline result<void> put(sqlite_file& file, run_batch batch, bool synced = false) {
+inline result<void> put(store_file& file, run_batch batch, bool synced = false) {
   run_batch* const one = &batch;
   return file.append({&one, 1}, synced);
 }
@@ -97,8 +125,45 @@ inline asio::awaitable<result<void>> write_run(run_journal& to, std::vector<run_
 
 using recovery_rule = decltype(record_rules::recovery);
 
+inline postgres_file::options in_schema(const std::string& schema, const std::string& owner = "us") {
+  postgres_file::options o;
+  o.url = [] { return result<std::string>(database()); };
+  o.owner = [owner] { return result<std::string>(owner); };
+  o.label = "the daemon " + owner;
+  o.schema = schema;
+  return o;
+}
 inline std::unique_ptr<store_file> file_at(const std::string& path) {
+  if (on_postgres()) return std::make_unique<postgres_file>(in_schema(path));
   return std::make_unique<sqlite_file>(sqlite_file::options{.path = path, .busy_ms = 20});
+}
+inline std::unique_ptr<store_file> opened(const std::string& path) {
+  auto file = file_at(path);
+  const auto done = file->open();
+  REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
+  return file;
+}
+inline std::vector<run_row> runs_in(store_file& file) {
+  if (auto* sqlite = dynamic_cast<sqlite_file*>(&file)) return sqlite->runs().value();
+  return dynamic_cast<postgres_file&>(file).runs().value();
+}
+/// Changes a journal behind its back.
+inline void with_plain_sql(const std::string& path, const std::string& sql) {
+  if (on_postgres()) {
+    const auto& pq = *libpq::load().value();
+    auto connection = postgres_connection::open(pq, {.url = database()});
+    REQUIRE(connection.has_value());
+    const auto done = (*connection)->execute("SET search_path TO " + path + ";" + sql);
+    CHECK_MESSAGE(done.has_value(), (done ? "" : done.error().what));
+    return;
+  }
+  sqlite3* db = nullptr;
+  REQUIRE(sqlite3_open(path.c_str(), &db) == SQLITE_OK);
+  char* wrong = nullptr;
+  const bool done = sqlite3_exec(db, sql.c_str(), nullptr, nullptr, &wrong) == SQLITE_OK;
+  CHECK_MESSAGE(done, (wrong ? wrong : ""));
+  sqlite3_free(wrong);
+  sqlite3_close(db);
 }
 inline lane_journal::options rules(recovery_rule rule = recovery_of) {
   lane_journal::options o;
@@ -109,8 +174,9 @@ inline lane_journal::options rules(recovery_rule rule = recovery_of) {
 
 struct store {
   explicit store(const std::string& path, recovery_rule rule = recovery_of) : store(path, rules(std::move(rule))) {}
-  store(const std::string& path, lane_journal::options o)
-      : time(context.get_executor()), journal(context.get_executor(), time, file_at(path), std::move(o)) {}
+  store(const std::string& path, lane_journal::options o) : store(file_at(path), std::move(o)) {}
+  store(std::unique_ptr<store_file> file, lane_journal::options o)
+      : time(context.get_executor()), journal(context.get_executor(), time, std::move(file), std::move(o)) {}
   /// Writes all of the run.
   result<void> write(const std::string& run, std::vector<run_record> records) {
     auto open = journal.open_run(run);
@@ -125,16 +191,12 @@ struct store {
   lane_journal journal;
 };
 
-/// What a file holds: each run's row and records.
+/// What a journal holds: each run's row and records.
 inline std::vector<std::pair<run_row, std::vector<run_record>>> contents(const std::string& path) {
-  sqlite_file file({.path = path});
-  auto opened = file.open();
-  REQUIRE_MESSAGE(opened.has_value(), (opened ? "" : opened.error().message));
-  auto rows = file.runs();
-  REQUIRE(rows.has_value());
+  const auto file = opened(path);
   std::vector<std::pair<run_row, std::vector<run_record>>> all;
-  for (auto& row : *rows) {
-    auto records = file.records(row.id);
+  for (auto& row : runs_in(*file)) {
+    auto records = file->records(row.id);
     REQUIRE_MESSAGE(records.has_value(), (records ? "" : records.error().message));
     all.emplace_back(std::move(row), std::move(*records));
   }

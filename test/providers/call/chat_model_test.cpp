@@ -263,6 +263,31 @@ TEST_CASE("G31: retry-after is obeyed up to a minute, beyond that the error come
   CHECK(huge.requests() == 1);
 }
 
+TEST_CASE("G27: the clock is set while the model is waited for: Retry-After and back-off are as long as they were") {
+  for (const auto jump : {milliseconds(86'400'000), milliseconds(-86'400'000)}) {
+    bench b("retry-after-30");
+    b.start();
+    REQUIRE(b.loop.until([&] { return b.time.armed() == 1; }));
+    b.time.advance(milliseconds(10'000));
+    b.time.jump_wall(jump);
+    b.time.advance(milliseconds(19'999));
+    CHECK(b.requests() == 1);
+    b.time.advance(milliseconds(1));
+    REQUIRE(b.finish());
+    CHECK(b.got.reply);
+
+    bench flaky("flaky-1");
+    flaky.start();
+    REQUIRE(flaky.loop.until([&] { return flaky.time.armed() == 1; }));
+    flaky.time.jump_wall(jump);
+    flaky.time.advance(milliseconds(499));
+    CHECK(flaky.requests() == 1);
+    flaky.time.advance(milliseconds(1));
+    REQUIRE(flaky.finish());
+    CHECK(flaky.got.reply);
+  }
+}
+
 TEST_CASE("G31: a connection that cannot be made is tried again, and nothing is after a delta was shown") {
   bench b("text", "", [](chat_model_options& o) { o.wire.base_url = "http://127.0.0.1:1/v1"; });
   b.start();

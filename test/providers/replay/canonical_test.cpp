@@ -50,6 +50,12 @@ TEST_CASE("replay: roles, texts, names, arguments, order and results make a diff
   other->blocks.emplace_back(image_block{"image/png", "aGVsbG9=", ""});
   CHECK(differ(image, other));
   CHECK(canonical(*image).text().find("aGVsbG8=") == std::string_view::npos);
+  auto file = std::make_shared<message>(), renamed = std::make_shared<message>();
+  file->blocks.emplace_back(file_block{"application/pdf", "a.pdf", "aGVsbG8=", ""});
+  renamed->blocks.emplace_back(file_block{"application/pdf", "b.pdf", "aGVsbG8=", ""});
+  CHECK(differ(file, renamed));
+  CHECK(differ(file, image));
+  CHECK(canonical(*file).text().find("aGVsbG8=") == std::string_view::npos);
 }
 
 TEST_CASE("replay: secrets are taken out of every place of a message") {

@@ -1,4 +1,4 @@
-// Schemas as chat completions accept them.
+// Schemas as the models' APIs accept them.
 #include "providers/schema/adapt.hpp"
 
 #include <doctest/doctest.h>
@@ -103,6 +103,40 @@ TEST_CASE("F8: a schema of great depth is passed and does not overflow the stack
   const auto schema = raw_json::parse(deep, 1000);
   REQUIRE(schema.has_value());
   CHECK(adapt_tool("t", "", *schema).value().schema.text() == deep);
+}
+
+TEST_CASE("F8: keywords with values that the standard does not allow are mended or dropped, at any depth") {
+  const auto one = [](std::string_view property) {
+    const auto all = adapted(R"({"type":"object","properties":{"a":)" + std::string(property) + "}}");
+    return std::string(find_member(find_member(raw_json::own(all), "properties"), "a").text());
+  };
+  CHECK(one(R"({"type":"any","required":true})") == "{}");
+  CHECK(one(R"({"type":["string","str","string","null"]})") == R"({"type":["string","null"]})");
+  CHECK(one(R"({"type":["date"]})") == "{}");
+  CHECK(one(R"({"minimum":1,"exclusiveMinimum":true,"exclusiveMaximum":false})") == R"({"exclusiveMinimum":1})");
+  CHECK(one(R"({"exclusiveMinimum":1.5,"minLength":3.0})") == R"({"exclusiveMinimum":1.5,"minLength":3.0})");
+  CHECK(one(R"({"minLength":"3","maxLength":-1,"maximum":"9","description":7,"uniqueItems":"yes"})") == "{}");
+  CHECK(one(R"({"enum":"a","examples":{},"pattern":null,"additionalProperties":"no"})") == "{}");
+  CHECK(one(R"({"anyOf":[],"oneOf":[{"type":"string"},"x"],"allOf":{}})") == R"({"oneOf":[{"type":"string"}]})");
+  CHECK(one(R"({"anyOf":[{"type":"int"},{"items":{"required":"x"}}],"not":{"type":"any"}})") ==
+        R"({"anyOf":[{},{"items":{}}],"not":{}})");
+  CHECK(adapted(R"({"type":"object","properties":{"a":{}},"required":["a","a",1]})") ==
+        R"({"type":"object","properties":{"a":{}},"required":["a"]})");
+}
+
+TEST_CASE("F8: anthropic: optional arguments with names that it refuses go, a required one leaves the tool out") {
+  const auto fit = [](std::string_view schema) { return adapt_tool("t", "", raw_json::own(schema), "anthropic"); };
+  const std::string_view odd =
+      R"({"type":"object","properties":{"$top":{"type":"integer"},"a.b-c_1":{"properties":{"x y":{}}}},"required":["a.b-c_1"]})";
+  CHECK(fit(odd).value().schema.text() ==
+        R"({"type":"object","properties":{"a.b-c_1":{"properties":{"x y":{}}}},"required":["a.b-c_1"]})");
+  CHECK(adapted(odd) == odd);
+  const auto left = fit(R"({"type":"object","properties":{"x y":{}},"required":["x y"]})");
+  REQUIRE_FALSE(left.has_value());
+  CHECK(left.error().message.find("\"x y\"") != std::string::npos);
+  CHECK_FALSE(fit(R"({"type":"object","properties":{")" + std::string(65, 'n') + R"(":{}},"required":[")" +
+                  std::string(65, 'n') + "\"]}")
+                  .has_value());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Running the chat-completions decoder over a transcript and keeping what it told.
+// Running a decoder over a transcript and keeping what it told.
 #pragma once
+#include "mcp/support/raw_json.hpp"
 #include "providers/wire/openai_chat.hpp"
 
 #include <optional>
@@ -41,14 +42,52 @@ inline providers::wire_options options() {
   return o;
 }
 
-inline decoded decode(std::string_view bytes, std::size_t step = std::string_view::npos,
-                      const providers::wire_options& o = options(), const providers::model_request* request = nullptr) {
+inline decoded decode_as(std::string_view api, std::string_view bytes, std::size_t step = std::string_view::npos,
+                         const providers::wire_options& o = options(),
+                         const providers::model_request* request = nullptr) {
   decoded d;
-  const auto decoder = providers::find_codec("openai-chat")->make_decoder("text/event-stream", o, request);
+  const auto decoder = providers::find_codec(api)->make_decoder("text/event-stream", o, request);
   for (std::size_t at = 0; at < bytes.size() && !decoder->done(); at += std::min(step, bytes.size() - at))
     decoder->feed(bytes.substr(at, step), d);
   if (!decoder->done()) decoder->finish(d);
   return d;
+}
+inline decoded decode(std::string_view bytes, std::size_t step = std::string_view::npos,
+                      const providers::wire_options& o = options(), const providers::model_request* request = nullptr) {
+  return decode_as("openai-chat", bytes, step, o, request);
+}
+
+/// What one run told, in one line that can be compared.
+inline std::string told(const decoded& d) {
+  std::string all = "text=" + d.text() + " thoughts=";
+  for (const auto& t : d.thoughts) all += t;
+  all += " ends=" + std::to_string(d.ends);
+  if (d.reply) {
+    all += " " + std::string(to_string(d.reply->reason)) + " raw=" + std::string(d.reply->message->raw.text());
+    for (const auto* c : d.reply->message->calls()) all += " call=" + c->id + c->name + c->arguments_text + c->problem;
+    all += " usage=" + std::to_string(d.reply->usage.input) + "/" + std::to_string(d.reply->usage.output);
+  }
+  if (d.error) all += " error=" + d.error->message + " partial=" + d.error->partial_text;
+  return all;
+}
+
+/// What differs when `bytes` come in steps of several sizes, and with one cut at every place; "" when nothing does and
+/// there is exactly one end.
+inline std::string differing_split(std::string_view api, std::string_view bytes,
+                                   const providers::wire_options& o = options()) {
+  const auto whole = decode_as(api, bytes, std::string_view::npos, o);
+  if (whole.ends != 1) return "ends " + std::to_string(whole.ends) + " times";
+  for (const std::size_t step : {1, 2, 3, 5, 7, 11, 64})
+    if (told(decode_as(api, bytes, step, o)) != told(whole)) return "steps of " + std::to_string(step);
+  for (std::size_t cut = 1; cut < bytes.size(); ++cut) {
+    decoded d;
+    const auto decoder = providers::find_codec(api)->make_decoder("text/event-stream", o);
+    decoder->feed(bytes.substr(0, cut), d);
+    if (!decoder->done()) decoder->feed(bytes.substr(cut), d);
+    if (!decoder->done()) decoder->finish(d);
+    if (told(d) != told(whole)) return "a cut at " + std::to_string(cut);
+  }
+  return {};
 }
 
 /// A stream of these data payloads.

@@ -1,5 +1,5 @@
 // Golden request bytes, and that a round encodes only what is new.
-#include "test/providers/wire/decode.hpp"
+#include "test/providers/wire/apis.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@ namespace {
 
 using namespace mcpbx;
 using namespace mcpbx::providers;
-using mcpbx::test::options;
+using namespace mcpbx::test;
 
 const codec& chat() {
   return *find_codec("openai-chat");
@@ -16,37 +16,15 @@ std::string body(const model_request& r, const wire_options& o = options()) {
   return chat().encode(r, o).body.str();
 }
 
-message_ptr assistant(std::string text, std::vector<tool_call_block> calls, origin from = {},
-                      std::string_view raw = {}) {
-  auto m = std::make_shared<message>();
-  m->role = role::assistant;
-  m->blocks.emplace_back(reasoning_block{"secret thoughts", raw_json::literal("{\"x\":1}")});
-  if (!text.empty()) m->blocks.emplace_back(text_block{std::move(text)});
-  for (auto& c : calls) m->blocks.emplace_back(std::move(c));
-  m->origin = std::move(from);
-  if (!raw.empty()) m->raw = raw_json::literal(raw);
-  return m;
-}
-
-message_ptr results(std::vector<tool_result_block> list) {
-  auto m = std::make_shared<message>();
-  m->role = role::tool_results;
-  for (auto& r : list) m->blocks.emplace_back(std::move(r));
-  return m;
-}
-
-tool_call_block call(std::string id, std::string name, std::string_view arguments) {
-  return {std::move(id), "", std::move(name), raw_json::literal(arguments), std::string(arguments), ""};
-}
-
 TEST_CASE("encode: the golden request") {
   auto tools = std::make_shared<tool_set>();
   tools->tools.push_back(
       {"add", "Adds \"two\" numbers", raw_json::literal(R"({"type":"object","properties":{"a":{"type":"number"}}})")});
   tools->tools.push_back({"now", "", {}});
   model_request r;
-  r.messages = {system_message("Be brief."), user_message("1 + 1?"), assistant("", {call("a", "add", R"({"a": 1})")}),
-                results({{"a", "add", raw_json::literal(R"({"content":[{"type":"text","text":"2"}]})"), false}})};
+  r.messages = {system_message("Be brief."), user_message("1 + 1?"),
+                assistant_of("", {call_of("a", "add", R"({"a": 1})")}),
+                results_of({{"a", "add", raw_json::literal(R"({"content":[{"type":"text","text":"2"}]})"), false}})};
   r.tools = tools;
   r.max_output_tokens = 100;
   const auto q = chat().encode(r, options());
@@ -86,7 +64,7 @@ TEST_CASE("encode: base addresses are joined with one slash and keep their query
 
 TEST_CASE("L3: an assistant message goes back to its origin byte for byte and to others without what is opaque") {
   const std::string_view raw = R"({"role":"assistant","content":"hi","reasoning_content":"secret thoughts"})";
-  const auto m = assistant("hi", {}, {"openai-chat", "https://api.example.com/v1", "m"}, raw);
+  const auto m = assistant_of("hi", {}, {"openai-chat", "https://api.example.com/v1", "m"}, raw);
   model_request r;
   r.messages = {m};
   CHECK(body(r).find(raw) != std::string::npos);
@@ -101,7 +79,7 @@ TEST_CASE("L3: an assistant message goes back to its origin byte for byte and to
 
 TEST_CASE("encode: content of a message with calls only is empty, or null where that is asked for") {
   model_request r;
-  r.messages = {assistant("", {call("a", "x", "{}")})};
+  r.messages = {assistant_of("", {call_of("a", "x", "{}")})};
   CHECK(body(r).find(R"("content":"","tool_calls")") != std::string::npos);
   auto o = options();
   o.null_content = true;
@@ -111,7 +89,7 @@ TEST_CASE("encode: content of a message with calls only is empty, or null where 
 TEST_CASE("encode: arguments that could not be read are sent as JSON that holds them") {
   tool_call_block c{"a", "", "x", {}, "{\"p\": \"hel", "bad"};
   model_request r;
-  r.messages = {assistant("", {c})};
+  r.messages = {assistant_of("", {c})};
   const auto b = body(r);
   CHECK(b.find(R"("arguments":"{\"unreadable_arguments\":\"{\\\"p\\\": \\\"hel\"}")") != std::string::npos);
   CHECK(raw_json::parse(b).has_value());
@@ -120,7 +98,7 @@ TEST_CASE("encode: arguments that could not be read are sent as JSON that holds 
 TEST_CASE("F9: every kind of tool result becomes what chat completions can carry") {
   const auto text = [](std::string_view result, bool is_error = false) {
     model_request r;
-    r.messages = {results({{"a", "t", raw_json::literal(result), is_error}})};
+    r.messages = {results_of({{"a", "t", raw_json::literal(result), is_error}})};
     const auto b = raw_json::parse(body(r));
     REQUIRE(b.has_value());
     std::string content;
@@ -156,7 +134,7 @@ TEST_CASE("F9: images follow in one user message after all tool messages") {
   const std::string_view image =
       R"({"content":[{"type":"text","text":"see"},{"type":"image","mimeType":"image/png","data":"QQ=="}]})";
   r.messages = {
-      results({{"a", "shot", raw_json::literal(image), false}, {"b", "shot", raw_json::literal(image), false}})};
+      results_of({{"a", "shot", raw_json::literal(image), false}, {"b", "shot", raw_json::literal(image), false}})};
   CHECK(
       body(r).find(
           R"({"role":"tool","tool_call_id":"a","content":"see\n[image 1, image/png: shown below]"},)"
@@ -173,8 +151,8 @@ TEST_CASE("encode: a further round begins with the very bytes of the one before"
   r.tools = tools;
   r.messages = {system_message("s"), user_message("q")};
   const auto first = chat().encode(r, options());
-  r.messages.push_back(assistant("", {call("a", "add", "{}")}));
-  r.messages.push_back(results({{"a", "add", raw_json::literal("{}"), false}}));
+  r.messages.push_back(assistant_of("", {call_of("a", "add", "{}")}));
+  r.messages.push_back(results_of({{"a", "add", raw_json::literal("{}"), false}}));
   const auto second = chat().encode(r, options());
   const auto prefix = first.body.str().substr(0, first.body.str().find("],\"tools\""));
   CHECK(second.body.str().starts_with(prefix));
@@ -190,10 +168,10 @@ TEST_CASE(
   r.messages = {system_message("s"), user_message("q")};
   r.note = "round 1";
   CHECK(body(r).find(R"({"role":"user","content":"q\n\nround 1"}])") != std::string::npos);
-  r.messages.push_back(assistant("", {call("a", "add", "{}"), call("b", "add", "{}")}));
+  r.messages.push_back(assistant_of("", {call_of("a", "add", "{}"), call_of("b", "add", "{}")}));
   r.messages.push_back(
-      results({{"a", "add", raw_json::literal(R"({"content":[{"type":"text","text":"1"}]})"), false},
-               {"b", "add", raw_json::literal(R"({"content":[{"type":"text","text":"2"}]})"), false}}));
+      results_of({{"a", "add", raw_json::literal(R"({"content":[{"type":"text","text":"1"}]})"), false},
+                  {"b", "add", raw_json::literal(R"({"content":[{"type":"text","text":"2"}]})"), false}}));
   r.note = "round 2";
   const auto second = body(r);
   CHECK(second.find(R"({"role":"user","content":"q"})") != std::string::npos);
@@ -209,6 +187,24 @@ TEST_CASE(
   r.messages = {picture};
   r.note = "look";
   CHECK(body(r).find(R"(}},{"type":"text","text":"look"}]})") != std::string::npos);
+}
+
+TEST_CASE("openai-chat, images in: images, sound and files of a caller are parts of the user message, in order") {
+  auto m = std::make_shared<message>();
+  m->blocks.emplace_back(text_block{"see"});
+  m->blocks.emplace_back(image_block{"image/png", "QQ==", ""});
+  m->blocks.emplace_back(image_block{"", "", "https://x/y.png"});
+  m->blocks.emplace_back(file_block{"application/pdf", "a.pdf", "QQ==", ""});
+  m->blocks.emplace_back(file_block{"audio/wav", "", "QQ==", ""});
+  m->blocks.emplace_back(file_block{"", "b.pdf", "", "https://x/b.pdf"});
+  model_request r;
+  r.messages = {m};
+  CHECK(body(r).find(R"({"role":"user","content":[{"type":"text","text":"see"},)"
+                     R"({"type":"image_url","image_url":{"url":"data:image/png;base64,QQ=="}},)"
+                     R"({"type":"image_url","image_url":{"url":"https://x/y.png"}},)"
+                     R"({"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,QQ=="}},)"
+                     R"({"type":"input_audio","input_audio":{"data":"QQ==","format":"wav"}},)"
+                     R"({"type":"text","text":"[file b.pdf, https://x/b.pdf]"}]})") != std::string::npos);
 }
 
 TEST_CASE("encode: the schema of the answer goes to endpoints that take one, beside the tools") {

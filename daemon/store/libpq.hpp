@@ -1,0 +1,44 @@
+// libpq, loaded when the first PostgreSQL journal asks for it: a daemon that keeps its runs elsewhere neither needs the
+// library nor pays for loading it. The header gives the types only; every function is called through this table.
+#pragma once
+#include "mcp/support/error.hpp"
+
+#include <libpq-fe.h>
+
+namespace mcpbx::daemon {
+
+struct libpq {
+  decltype(&::PQconninfoParse) conninfo_parse = nullptr;
+  decltype(&::PQconninfoFree) conninfo_free = nullptr;
+  decltype(&::PQconnectdbParams) connect = nullptr;
+  decltype(&::PQstatus) status = nullptr;
+  decltype(&::PQsocket) socket = nullptr;
+  decltype(&::PQfinish) finish = nullptr;
+  decltype(&::PQerrorMessage) error_message = nullptr;
+  decltype(&::PQparameterStatus) parameter_status = nullptr;
+  decltype(&::PQbackendPID) backend_pid = nullptr;
+  decltype(&::PQsetnonblocking) set_nonblocking = nullptr;
+  decltype(&::PQsetNoticeProcessor) set_notice_processor = nullptr;
+  decltype(&::PQsendQuery) send_query = nullptr;
+  decltype(&::PQsendPrepare) send_prepare = nullptr;
+  decltype(&::PQsendQueryPrepared) send_prepared = nullptr;
+  decltype(&::PQsetSingleRowMode) set_single_row_mode = nullptr;
+  decltype(&::PQflush) flush = nullptr;
+  decltype(&::PQconsumeInput) consume_input = nullptr;
+  decltype(&::PQisBusy) is_busy = nullptr;
+  decltype(&::PQgetResult) get_result = nullptr;
+  decltype(&::PQresultStatus) result_status = nullptr;
+  decltype(&::PQresultErrorField) error_field = nullptr;
+  decltype(&::PQcmdStatus) command_status = nullptr;
+  decltype(&::PQntuples) rows = nullptr;
+  decltype(&::PQgetvalue) value = nullptr;
+  decltype(&::PQgetlength) length = nullptr;
+  decltype(&::PQclear) clear = nullptr;
+  decltype(&::PQfreemem) free_memory = nullptr;
+
+  /// Loads it once for the life of the process; later calls are free. errc::config: it is not there, or too old, with
+  /// the package to install. Thread-safe.
+  static result<const libpq*> load();
+};
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,292 @@
+// Encoding. Tools and system come first and messages last, as the prompt cache reads them: a further round begins with
+// the bytes of the one before but for the cache marks, which move with the newest messages and are no part of what is
+// cached. Each message is one fragment that ends in its last block, `}]}`, so that a mark can be put into that block
+// without encoding it again.
+#include "providers/wire/anthropic.hpp"
+
+#include "providers/model/json_walk.hpp"
+#include "providers/wire/anthropic_decoder.hpp"
+#include "providers/wire/calls.hpp"
+#include "providers/wire/encoding.hpp"
+#include "providers/wire/errors.hpp"
+#include "providers/wire/request_body.hpp"
+#include "providers/wire/results.hpp"
+#include "providers/wire/strict_schema.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace mcpbx::providers {
+namespace {
+
+constexpr std::string_view mark = R"(,"cache_control":{"type":"ephemeral"})";
+constexpr std::string_view fragment_end = "}]}";
+
+/// The blocks of one message.
+class block_list {
+ public:
+  explicit block_list(std::string_view role) {
+    out_ = R"({"role":")";
+    out_ += role;
+    out_ += R"(","content":)";
+  }
+
+  void text(std::string_view text) {
+    if (text.empty()) return;  // the API refuses an empty one
+    next();
+    append_text(out_, text);
+  }
+
+  /// `kind`: image or document; base64.
+  void media(std::string_view kind, std::string_view mime, std::string_view data) {
+    next();
+    append_media(out_, kind, mime, data);
+  }
+
+  void link(std::string_view kind, std::string_view url) {
+    next();
+    out_ += R"({"type":")";
+    out_ += kind;
+    out_ += R"(","source":{"type":"url","url":)";
+    append_quoted(out_, url);
+    out_ += "}}";
+  }
+
+  void call(const tool_call_block& call) {
+    next();
+    out_ += R"({"type":"tool_use","id":)";
+    append_quoted(out_, fitting_id(call.id));
+    out_ += R"(,"name":)";
+    append_quoted(out_, call.name);
+    out_ += R"(,"input":)";
+    out_ += sent_arguments(call);
+    out_ += '}';
+  }
+
+  void result(const tool_result_block& block) {
+    next();
+    out_ += R"({"type":"tool_result","tool_use_id":)";
+    append_quoted(out_, fitting_id(block.call_id));
+    const auto converted =
+        convert_result(block, {.images = media_place::inside, .documents = media_place::inside, .error_prefix = false});
+    char before = '[';
+    for (const auto& part : converted.parts) {
+      if (part.is_text() && part.text.empty()) continue;
+      if (before == '[') out_ += R"(,"content":)";
+      out_ += std::exchange(before, ',');
+      if (part.is_text())
+        append_text(out_, part.text);
+      else
+        append_media(out_, is_shown_image(part.mime) ? "image" : "document", part.mime, part.data);
+    }
+    if (before == ',') out_ += ']';
+    if (block.is_error) out_ += R"(,"is_error":true)";
+    out_ += '}';
+  }
+
+  /// Absent when there is no block.
+  raw_json finish() {
+    if (before_ == '[') return {};
+    return raw_json::own(out_ + "]}");
+  }
+
+ private:
+  void next() { out_ += std::exchange(before_, ','); }
+
+  static void append_text(std::string& out, std::string_view text) {
+    out += R"({"type":"text","text":)";
+    append_quoted(out, text);
+    out += '}';
+  }
+
+  static void append_media(std::string& out, std::string_view kind, std::string_view mime, std::string_view data) {
+    out += R"({"type":")";
+    out += kind;
+    out += R"(","source":{"type":"base64","media_type":)";
+    append_quoted(out, mime);
+    out += R"(,"data":)";
+    append_quoted(out, data);
+    out += "}}";
+  }
+
+  std::string out_;
+  char before_ = '[';
+};
+
+void add_image(block_list& out, const image_block& image) {
+  if (!image.url.empty())
+    out.link("image", image.url);
+  else if (is_shown_image(image.mime))
+    out.media("image", image.mime, image.data);
+  else
+    out.text("[image, " + media_words(image.mime, image.data) + ": left out]");
+}
+
+void add_file(block_list& out, const file_block& file) {
+  if (!file.url.empty())
+    out.link("document", file.url);
+  else if (file.mime == "application/pdf")
+    out.media("document", file.mime, file.data);
+  else
+    out.text("[file " + file.name + (file.name.empty() ? "" : ", ") + media_words(file.mime, file.data) +
+             ": left out]");
+}
+
+// What another API's messages and ours become; reasoning stays with whom it came from.
+raw_json encode_message(const message& m) {
+  block_list out(m.role == role::assistant ? "assistant" : "user");
+  for (const auto& b : m.blocks) {
+    if (const auto* text = std::get_if<text_block>(&b)) {
+      out.text(text->text);
+    } else if (const auto* refusal = std::get_if<refusal_block>(&b)) {
+      out.text(refusal->text);
+    } else if (const auto* call = std::get_if<tool_call_block>(&b)) {
+      out.call(*call);
+    } else if (const auto* result = std::get_if<tool_result_block>(&b)) {
+      out.result(*result);
+    } else if (m.role == role::user) {
+      if (const auto* image = std::get_if<image_block>(&b)) add_image(out, *image);
+      if (const auto* file = std::get_if<file_block>(&b)) add_file(out, *file);
+    }
+  }
+  return out.finish();
+}
+
+raw_json encode_tools(const tool_set& set, bool strict) {
+  std::string out = R"(,"tools":)";
+  char before = '[';
+  for (const auto& tool : set.tools) {
+    out += std::exchange(before, ',');
+    out += R"({"name":)";
+    append_quoted(out, tool.name);
+    if (!tool.description.empty()) {
+      out += R"(,"description":)";
+      append_quoted(out, tool.description);
+    }
+    out += R"(,"input_schema":)";
+    out += tool.schema.empty() ? std::string_view(R"({"type":"object","properties":{}})") : tool.schema.text();
+    if (strict && is_strict_schema(tool.schema.text())) out += R"(,"strict":true)";
+    if (&tool == &set.tools.back()) out += mark;
+    out += '}';
+  }
+  return raw_json::own(out + "]");
+}
+
+// All system messages, wherever they stand: the API has one place for them.
+void append_system(std::string& out, const model_request& request) {
+  std::string blocks;
+  for (const auto& m : request.messages) {
+    if (m->role != role::system) continue;
+    const auto text = m->text();
+    if (text.empty()) continue;
+    blocks += blocks.empty() ? R"({"type":"text","text":)" : R"(},{"type":"text","text":)";
+    append_quoted(blocks, text);
+  }
+  if (blocks.empty()) return;
+  out += R"(,"system":[)";
+  out += blocks;
+  out += mark;
+  out += "}]";
+}
+
+// The API takes no mark on thinking, and none is put on what is not known.
+bool takes_mark(const raw_json& fragment, bool own) {
+  if (!fragment.text().ends_with(fragment_end)) return false;
+  if (!own) return true;
+  std::string_view last;
+  walk::elements(walk::find(fragment.text(), "content"), [&](std::string_view b) { last = b; });
+  const auto type = walk::text(walk::find(last, "type"));
+  return (type == "text" || type == "tool_use") && walk::find(last, "cache_control").empty();
+}
+
+struct piece {
+  const message* of = nullptr;
+  raw_json fragment;
+  bool own = false, marked = false, noted = false;
+};
+
+void append_piece(segments& body, const piece& p, std::string_view note) {
+  if (!p.marked && !p.noted) return body.append(p.fragment);
+  auto text = p.fragment.text();
+  text.remove_suffix(fragment_end.size());
+  body.append(p.fragment.slice(text));
+  if (p.marked) body.append_literal(mark);
+  if (p.noted) body.append_copy(R"(},{"type":"text","text":)" + quoted(note));
+  body.append_literal(fragment_end);
+}
+
+}  // namespace
+
+wire_request anthropic::encode(const model_request& request, const wire_options& options) const {
+  wire_request out;
+  // People configure the address with and without the version's part.
+  const auto path = options.base_url.substr(0, options.base_url.find_first_of("?#"));
+  out.url = join_url(options.base_url, path.ends_with("/v1") || path.ends_with("/v1/") ? "/messages" : "/v1/messages");
+  const std::string version = options.api_version.empty() ? std::string(usual_version) : options.api_version;
+  out.headers = {{"Content-Type", "application/json"},
+                 {"Accept", "text/event-stream, application/json"},
+                 {"anthropic-version", version}};
+
+  const bool tools = request.tools && !request.tools->tools.empty();
+  const auto limit = request.max_output_tokens > 0   ? request.max_output_tokens
+                     : options.max_output_tokens > 0 ? options.max_output_tokens
+                                                     : usual_max_tokens;
+  body_members members;
+  members.add_text("model", options.model);
+  members.add("max_tokens", std::to_string(limit));
+  members.add("stream", "true");
+  // Versions are dates, which compare as text.
+  if (version < usual_version) {
+    if (!options.temperature.empty()) members.add("temperature", options.temperature);
+    if (!options.top_p.empty()) members.add("top_p", options.top_p);
+  }
+  if (!request.stop.empty() && options.stop_sequences) members.add("stop_sequences", string_list(request.stop));
+  if (tools && options.parallel_tool_calls == false)
+    members.add("tool_choice", R"({"type":"auto","disable_parallel_tool_use":true})");
+  // It takes only a part of JSON Schema; what it may refuse is left to the check of the answer.
+  if (options.answer_schema && is_strict_schema(request.answer_schema.text()))
+    members.add("output_config",
+                R"({"format":{"type":"json_schema","schema":)" + std::string(request.answer_schema.text()) + "}}");
+  out.body.append_copy("{" + members.write(options.body));
+  if (tools) {
+    const auto& set = *request.tools;
+    const bool strict = options.strict == true;
+    out.body.append(encoded_once(set, strict ? "anthropic/strict" : api, [&] { return encode_tools(set, strict); }));
+  }
+  std::string middle;
+  append_system(middle, request);
+  out.body.append_copy(middle + R"(,"messages":[)");
+
+  std::vector<piece> pieces;
+  pieces.reserve(request.messages.size());
+  for (const auto& m : request.messages) {
+    if (m->role == role::system) continue;
+    const bool own = is_own(*m, api, options);
+    auto fragment = own ? m->raw : encoded_once(*m, api, [&] { return encode_message(*m); });
+    if (!fragment.empty()) pieces.push_back({.of = m.get(), .fragment = std::move(fragment), .own = own});
+  }
+  // The newest message, and the one before it in case the newest does not come again.
+  for (auto at = pieces.rbegin(); at != pieces.rend() && at != pieces.rbegin() + 2; ++at)
+    at->marked = takes_mark(at->fragment, at->own);
+  if (!pieces.empty() && !request.note.empty()) {
+    const auto speaker = pieces.back().of->role;
+    pieces.back().noted = speaker == role::user || speaker == role::tool_results;
+  }
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (i != 0) out.body.append_literal(",");
+    append_piece(out.body, pieces[i], request.note);
+  }
+  out.body.append_literal("]}");
+  return out;
+}
+
+std::unique_ptr<stream_decoder> anthropic::make_decoder(std::string_view content_type, const wire_options& options,
+                                                        const model_request* request) const {
+  return std::make_unique<anthropic_decoder>(std::string(content_type), options, request);
+}
+
+model_error anthropic::decode_error(int status, std::string_view body, const wire_options& options) const {
+  return status_error(status, body, options);
+}
+
+}  // namespace mcpbx::providers

@@ -1,0 +1,21 @@
+// The codec of the Anthropic Messages API (platform.claude.com/docs, version 2026-10-21; older ones as configured).
+#pragma once
+#include "providers/wire/codec.hpp"
+
+namespace mcpbx::providers {
+
+class anthropic final : public codec {
+ public:
+  static constexpr std::string_view api = "anthropic";
+  /// What `anthropic-version` says unless configured. From it on the API takes no sampling members.
+  static constexpr std::string_view usual_version = "2026-10-21";
+  /// `max_tokens` is a member that must be there.
+  static constexpr std::int64_t usual_max_tokens = 16'384;
+
+  wire_request encode(const model_request& request, const wire_options& options) const override;
+  std::unique_ptr<stream_decoder> make_decoder(std::string_view content_type, const wire_options& options,
+                                               const model_request* request = nullptr) const override;
+  model_error decode_error(int status, std::string_view body, const wire_options& options) const override;
+};
+
+}  // namespace mcpbx::providers

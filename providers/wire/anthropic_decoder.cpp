@@ -1,0 +1,311 @@
+// Events to blocks, blocks to one message.
+#include "providers/wire/anthropic_decoder.hpp"
+
+#include "mcp/support/log.hpp"
+#include "mcp/support/text.hpp"
+#include "providers/model/json_walk.hpp"
+#include "providers/wire/anthropic.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+namespace mcpbx::providers {
+namespace {
+
+// Far above any sensible answer; what comes beyond it is not kept.
+constexpr std::size_t max_blocks = 4096;
+
+end_reason reason_of(std::string_view word) {
+  if (word == "max_tokens") return end_reason::length;
+  if (word == "pause_turn") return end_reason::pause;
+  if (word == "refusal") return end_reason::refusal;
+  if (word == "model_context_window_exceeded") return end_reason::context_full;
+  return end_reason::stop;
+}
+
+bool is_cut(end_reason r) {
+  return r == end_reason::length || r == end_reason::refusal || r == end_reason::context_full;
+}
+
+// The number of a member, or -1: a member that is not there changes nothing.
+std::int64_t number(std::string_view object, std::string_view key) {
+  return raw_json::literal(walk::find(object, key)).as_integer().value_or(-1);
+}
+
+void set(std::int64_t& to, std::int64_t value) {
+  if (value >= 0) to = value;
+}
+
+bool is_thought(std::string_view type) {
+  return type == "thinking" || type == "redacted_thinking";
+}
+
+}  // namespace
+
+anthropic_decoder::anthropic_decoder(std::string content_type, wire_options options, const model_request* request)
+    : event_decoder(std::string(anthropic::api), std::move(content_type), std::move(options), request) {}
+
+void anthropic_decoder::take_event(std::string_view name, std::string_view json, decoder_sink& sink) {
+  std::string_view type, index, delta, block, message, used, error;
+  walk::members(json, [&](std::string_view key, std::string_view value) {
+    if (key == "type")
+      type = value;
+    else if (key == "index")
+      index = value;
+    else if (key == "delta")
+      delta = value;
+    else if (key == "content_block")
+      block = value;
+    else if (key == "message")
+      message = value;
+    else if (key == "usage")
+      used = value;
+    else if (key == "error")
+      error = value;
+  });
+  std::string held;
+  const auto word = walk::is_string(type) ? word_of(type, held) : name;
+  if (word == "content_block_delta") {
+    if (auto* const b = find(index); b != nullptr && !b->closed) go_on(*b, delta, sink);
+  } else if (word == "content_block_start") {
+    begun_ = true;
+    open(index, block, sink);
+  } else if (word == "content_block_stop") {
+    if (auto* const b = find(index)) b->closed = true;
+  } else if (word == "message_start") {
+    begun_ = true;
+    take_usage(walk::find(message, "usage"));
+    // Some servers give the whole content here and no blocks behind it.
+    std::int64_t n = 0;
+    walk::elements(walk::find(message, "content"), [&](std::string_view b) { open(std::to_string(n++), b, sink); });
+  } else if (word == "message_delta") {
+    take_stop(delta);
+    take_usage(used);
+  } else if (word == "message_stop") {
+    if (!begun_) return fail(model_error::kind::garbage, "sent an answer that holds nothing.", sink);
+    end(sink);
+  } else if (word == "error" || walk::is_object(error)) {
+    fail(read_error_body(json), json, sink);
+  }
+}
+
+void anthropic_decoder::take_body(std::string_view json, decoder_sink& sink) {
+  const auto content = walk::find(json, "content");
+  if (!walk::is_array(content)) {
+    const auto said = read_error_body(json);
+    return said.found() ? fail(said, json, sink) : fail_foreign(json, sink);
+  }
+  std::int64_t n = 0;
+  walk::elements(content, [&](std::string_view b) { open(std::to_string(n++), b, sink); });
+  take_stop(json);
+  take_usage(walk::find(json, "usage"));
+  end(sink);
+}
+
+void anthropic_decoder::take_stream_end(bool, decoder_sink& sink) {
+  fail_cut(sink);  // only message_stop says that all of it came
+}
+
+anthropic_decoder::content_block* anthropic_decoder::find(std::string_view index) {
+  std::int64_t wanted = 0;
+  const auto [end, ec] = std::from_chars(index.data(), index.data() + index.size(), wanted);
+  if (ec != std::errc() || end != index.data() + index.size()) return nullptr;
+  for (auto b = blocks_.rbegin(); b != blocks_.rend(); ++b)
+    if (b->index == wanted) return &*b;
+  return nullptr;
+}
+
+void anthropic_decoder::open(std::string_view index, std::string_view block, decoder_sink& sink) {
+  if (!walk::is_object(block)) return;
+  if (blocks_.size() == max_blocks) {
+    too_many_ = true;
+    return;
+  }
+  auto& b = blocks_.emplace_back();
+  std::from_chars(index.data(), index.data() + index.size(), b.index);
+  b.start = block;
+  b.type = walk::text(walk::find(block, "type"));
+  if (b.type == "text") {
+    add_text(b, walk::text(walk::find(block, "text")), sink);
+  } else if (b.type == "thinking") {
+    add_text(b, walk::text(walk::find(block, "thinking")), sink);
+  }
+}
+
+void anthropic_decoder::add_text(content_block& block, std::string_view text, decoder_sink& sink) {
+  if (text.empty()) return;
+  block.text += text;
+  if (block.type == "thinking") return sink.on_reasoning(text);
+  if (block.type != "text") return;
+  text_ += text;
+  sink.on_text(text);
+}
+
+void anthropic_decoder::go_on(content_block& block, std::string_view delta, decoder_sink& sink) {
+  std::string_view text, json, signature, citation;
+  walk::members(delta, [&](std::string_view key, std::string_view value) {
+    if (key == "text" || key == "thinking")
+      text = value;
+    else if (key == "partial_json")
+      json = value;
+    else if (key == "signature")
+      signature = value;
+    else if (key == "citation")
+      citation = value;
+  });
+  if (walk::is_string(text)) add_text(block, block.joiner.take(text), sink);
+  if (walk::is_string(json)) {
+    block.input += block.joiner.take(json);
+    block.has_input = block.has_input || !block.input.empty();
+  }
+  if (walk::is_string(signature)) {
+    block.signature = signature;
+    block.has_signature = true;
+  }
+  if (walk::is_object(citation)) block.citations.append(",").append(citation);
+}
+
+void anthropic_decoder::take_stop(std::string_view holder) {
+  const auto reason = walk::text(walk::find(holder, "stop_reason"));
+  if (!reason.empty()) stop_reason_ = reason;
+  const auto details = walk::find(holder, "stop_details");
+  const auto why = walk::text(walk::find(details, "explanation"));
+  if (!why.empty()) refusal_ = why;
+}
+
+// The counts are cumulative: each replaces the one before.
+void anthropic_decoder::take_usage(std::string_view used) {
+  if (!walk::is_object(used)) return;
+  set(fresh_input_, number(used, "input_tokens"));
+  set(usage_.cached, number(used, "cache_read_input_tokens"));
+  set(usage_.cache_write, number(used, "cache_creation_input_tokens"));
+  set(usage_.output, number(used, "output_tokens"));
+  set(usage_.reasoning, number(walk::find(used, "output_tokens_details"), "thinking_tokens"));
+  usage_.input = fresh_input_ + usage_.cached + usage_.cache_write;
+  usage_seen_ = usage_.input > 0 || usage_.output > 0;
+}
+
+std::string anthropic_decoder::assembled(const content_block& block, const tool_call_block* call) {
+  std::string out;
+  char before = '{';
+  const auto put = [&](std::string_view key, std::string_view value) {
+    out += std::exchange(before, ',');
+    append_quoted(out, key);
+    out += ':';
+    out += value;
+  };
+  const bool texts = block.type == "text", thoughts = block.type == "thinking";
+  std::string cited(block.citations);
+  bool text_put = false, input_put = false, signature_put = false, citations_put = false;
+  const auto put_text = [&] {
+    if (!std::exchange(text_put, true)) put(block.type, quoted(block.text));
+  };
+  const auto put_input = [&](std::string_view given) {
+    if (std::exchange(input_put, true)) return;
+    if (call != nullptr) return put("input", sent_arguments(*call));
+    const bool read = block.has_input && check_json(block.input, 64) == json_scanner::fault::none;
+    put("input", read ? std::string_view(block.input) : given);
+  };
+  walk::members(block.start, [&](std::string_view key, std::string_view value) {
+    if ((texts || thoughts) && key == block.type) {
+      put_text();
+    } else if (key == "input" && (call != nullptr || block.has_input)) {
+      put_input(value);
+    } else if (key == "id" && call != nullptr) {
+      put(key, quoted(call->id));
+    } else if (key == "signature" && block.has_signature) {
+      put(key, block.signature);
+      signature_put = true;
+    } else if (key == "citations" && !cited.empty()) {
+      std::string all = "[";
+      walk::elements(value, [&](std::string_view c) { all.append(all.size() > 1 ? "," : "").append(c); });
+      put(key, all.append(all.size() > 1 ? cited : cited.substr(1)) + "]");
+      citations_put = true;
+    } else {
+      put(key, value);
+    }
+  });
+  if (texts || thoughts) put_text();
+  if (call != nullptr || block.has_input) put_input("{}");
+  if (block.has_signature && !signature_put) put("signature", block.signature);
+  if (!cited.empty() && !citations_put) put("citations", "[" + cited.substr(1) + "]");
+  if (before == '{') out += '{';
+  return out + "}";
+}
+
+void anthropic_decoder::end(decoder_sink& sink) {
+  const auto reason = reason_of(stop_reason_);
+  // What the model was writing when it was cut off is half a call, closed or not.
+  if (is_cut(reason) && !blocks_.empty() && blocks_.back().is_call()) {
+    log::warn("The " + who(options()) + " was cut off inside a tool call; that call is not run.");
+    blocks_.pop_back();
+  }
+  if (too_many_) log::warn("The " + who(options()) + " sent more than 4096 blocks; the later ones are dropped.");
+  std::vector<std::string> sent;
+  int nameless = 0;
+  std::erase_if(blocks_, [&](const content_block& b) {
+    if (!b.is_call()) return false;
+    if (walk::text(walk::find(b.start, "name")).empty()) return ++nameless > 0;
+    auto id = walk::text(walk::find(b.start, "id"));
+    sent.push_back(is_fitting_id(id) ? std::move(id) : std::string());
+    return false;
+  });
+  if (nameless > 0)
+    log::warn("The " + who(options()) + " made " + std::to_string(nameless) + " tool call(s) without a name; dropped.");
+  auto settled = ids().settle(std::move(sent));
+
+  auto m = new_message();
+  std::string content;
+  std::size_t kept = 0;  // bytes of content up to the last block that may stand last
+  std::size_t calls = 0, bytes = 0;
+  for (const auto& b : blocks_) {
+    bytes += b.text.size() + b.input.size();
+    const auto before = content.size();
+    const auto add = [&](std::string_view json) { content.append(before == 0 ? "" : ",").append(json); };
+    if (b.type == "text") {
+      // The API sends empty ones and refuses them.
+      if (b.text.empty() && b.citations.empty()) continue;
+      m->blocks.emplace_back(text_block{b.text});
+      add(assembled(b, nullptr));
+    } else if (is_thought(b.type)) {
+      const auto json = assembled(b, nullptr);
+      m->blocks.emplace_back(reasoning_block{b.text, raw_json::own(json)});
+      add(json);
+      continue;
+    } else if (b.is_call()) {
+      tool_call_block call;
+      call.provider_id = walk::text(walk::find(b.start, "id"));
+      call.id = std::move(settled[calls++]);
+      call.name = walk::text(walk::find(b.start, "name"));
+      call.arguments_text = b.has_input ? b.input : std::string(walk::find(b.start, "input"));
+      read_arguments(call);
+      add(assembled(b, &call));
+      m->blocks.emplace_back(std::move(call));
+    } else {
+      const auto json = assembled(b, nullptr);
+      m->blocks.emplace_back(opaque_block{raw_json::own(json)});
+      add(json);
+    }
+    kept = content.size();
+  }
+  // Thoughts may not stand last in what is sent back, unless the model is to go on right there.
+  if (reason != end_reason::pause) content.resize(kept);
+  if (!content.empty()) m->raw = raw_json::own(R"({"role":"assistant","content":[)" + content + "]}");
+
+  model_reply reply;
+  reply.raw_reason = stop_reason_;
+  reply.reason = reason;
+  if (reason == end_reason::stop) {
+    if (calls > 0)
+      reply.reason = end_reason::tool_calls;
+    else if (nameless > 0 && text_.empty())
+      reply.reason = end_reason::malformed_call;
+  }
+  if (reason == end_reason::refusal) m->blocks.emplace_back(refusal_block{refusal_});
+  reply.message = std::move(m);
+  reply.usage = usage_seen_ ? usage_ : estimated(bytes);
+  succeed(std::move(reply), sink);
+}
+
+}  // namespace mcpbx::providers

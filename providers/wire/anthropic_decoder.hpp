@@ -1,0 +1,56 @@
+// The push decoder of Messages answers: blocks that are opened, continued and closed by index, put together again as
+// they have to be sent back. All or nothing, as with every codec.
+#pragma once
+#include "providers/wire/answer_decoder.hpp"
+#include "providers/wire/string_joiner.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::providers {
+
+class anthropic_decoder final : public event_decoder {
+ public:
+  /// `request` as in codec::make_decoder.
+  anthropic_decoder(std::string content_type, wire_options options, const model_request* request);
+
+ private:
+  struct content_block {
+    std::int64_t index = 0;
+    std::string type;
+    std::string start;      // the block as it was opened
+    std::string text;       // of text and thinking
+    std::string input;      // JSON text of a call's arguments
+    std::string signature;  // the last one counts
+    std::string citations;  // elements, each with a comma before it
+    string_joiner joiner;
+    bool closed = false, has_input = false, has_signature = false;
+    bool is_call() const { return type == "tool_use"; }
+  };
+
+  void take_event(std::string_view name, std::string_view json, decoder_sink& sink) override;
+  void take_body(std::string_view json, decoder_sink& sink) override;
+  void take_stream_end(bool mark, decoder_sink& sink) override;
+  std::string partial_text(decoder_sink&) override { return text_; }
+
+  content_block* find(std::string_view index);
+  void open(std::string_view index, std::string_view block, decoder_sink& sink);
+  void go_on(content_block& block, std::string_view delta, decoder_sink& sink);
+  void add_text(content_block& block, std::string_view text, decoder_sink& sink);
+  void take_stop(std::string_view holder);
+  void take_usage(std::string_view usage);
+  void end(decoder_sink& sink);
+  // The block as it is sent back. `call` is what became of a tool_use block.
+  static std::string assembled(const content_block& block, const tool_call_block* call);
+
+  std::vector<content_block> blocks_;
+  std::string text_, stop_reason_, refusal_;
+  usage usage_;
+  std::int64_t fresh_input_ = 0;  // neither read from the cache nor written to it
+  bool begun_ = false, usage_seen_ = false, too_many_ = false;
+};
+
+}  // namespace mcpbx::providers

@@ -1,0 +1,18 @@
+// The codec of Gemini's generateContent API (v1beta), streaming. Thought signatures go back on the parts that they came
+// with: a model's own turn is echoed as it was received.
+#pragma once
+#include "providers/wire/codec.hpp"
+
+namespace mcpbx::providers {
+
+class gemini final : public codec {
+ public:
+  static constexpr std::string_view api = "gemini";
+
+  wire_request encode(const model_request& request, const wire_options& options) const override;
+  std::unique_ptr<stream_decoder> make_decoder(std::string_view content_type, const wire_options& options,
+                                               const model_request* request = nullptr) const override;
+  model_error decode_error(int status, std::string_view body, const wire_options& options) const override;
+};
+
+}  // namespace mcpbx::providers

@@ -1,0 +1,197 @@
+// Encoding for Ollama. Tools come before the messages, so that a further round begins with the very bytes of the one
+// before.
+#include "providers/wire/ollama.hpp"
+
+#include "providers/wire/calls.hpp"
+#include "providers/wire/encoding.hpp"
+#include "providers/wire/errors.hpp"
+#include "providers/wire/ollama_decoder.hpp"
+#include "providers/wire/request_body.hpp"
+#include "providers/wire/results.hpp"
+
+#include <utility>
+
+namespace mcpbx::providers {
+namespace {
+
+void begin_message(std::string& out, std::string_view role, std::string_view content) {
+  out += R"({"role":")";
+  out += role;
+  out += R"(","content":)";
+  append_quoted(out, content);
+}
+
+// A list of base64 data, without the prefix of a data URL.
+void append_images(std::string& out, const std::vector<std::string_view>& images) {
+  if (images.empty()) return;
+  out += R"(,"images":[)";
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    if (i != 0) out += ',';
+    append_quoted(out, images[i]);
+  }
+  out += ']';
+}
+
+void append_user(std::string& out, const message& m, std::string_view note) {
+  auto text = m.text();
+  std::vector<std::string_view> images;
+  for (const auto& b : m.blocks) {
+    const auto* image = std::get_if<image_block>(&b);
+    if (image == nullptr) continue;
+    if (image->url.empty() && is_shown_image(image->mime))
+      images.emplace_back(image->data);
+    else if (image->url.empty())
+      text = with_note(std::move(text), "[image, " + media_words(image->mime, image->data) + ": left out]");
+    else
+      text = with_note(std::move(text), "[image at " + image->url + ": left out, this API takes no addresses]");
+  }
+  begin_message(out, "user", with_note(std::move(text), note));
+  append_images(out, images);
+  out += '}';
+}
+
+void append_assistant(std::string& out, const message& m) {
+  auto text = m.text();
+  for (const auto& b : m.blocks)
+    if (const auto* r = std::get_if<refusal_block>(&b)) text += r->text;
+  begin_message(out, "assistant", text);
+  const auto calls = m.calls();
+  if (!calls.empty()) {
+    out += R"(,"tool_calls":[)";
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      if (i != 0) out += ',';
+      append_ollama_call(out, *calls[i], calls[i]->id);
+    }
+    out += ']';
+  }
+  out += '}';
+}
+
+// Every tool message of the turn first, then one user message with all their images.
+void append_results(std::string& out, const message& m, const id_lookup& ids, std::string_view note) {
+  std::vector<result_part> images;
+  std::string about;
+  bool first = true;
+  for (const auto& b : m.blocks) {
+    const auto* r = std::get_if<tool_result_block>(&b);
+    if (r == nullptr) continue;
+    if (!std::exchange(first, false)) out += ',';
+    auto converted = convert_result(*r, {.images = media_place::beside});
+    auto text = converted.text();
+    if (&b == &m.blocks.back()) text = with_note(std::move(text), note);
+    begin_message(out, "tool", text);
+    out += R"(,"tool_name":)";
+    append_quoted(out, r->name);
+    if (const auto id = ids.own() ? ids.sent_id(r->call_id) : std::string_view(r->call_id); !id.empty()) {
+      out += R"(,"tool_call_id":)";
+      append_quoted(out, id);
+    }
+    out += '}';
+    if (!converted.beside.empty())
+      about += (about.empty() ? "" : ", ") + std::to_string(converted.beside.size()) + " from " + r->name;
+    for (auto& image : converted.beside) images.push_back(std::move(image));
+  }
+  if (images.empty()) return;
+  out += ',';
+  begin_message(out, "user", "Images of the tool results above: " + about);
+  std::vector<std::string_view> data;
+  data.reserve(images.size());
+  for (const auto& image : images) data.emplace_back(image.data);
+  append_images(out, data);
+  out += '}';
+}
+
+raw_json encode_message(const message& m, const id_lookup& ids, std::string_view note) {
+  std::string out;
+  switch (m.role) {
+    case role::system:
+      begin_message(out, "system", m.text());
+      out += '}';
+      break;
+    case role::user:
+      append_user(out, m, note);
+      break;
+    case role::assistant:
+      append_assistant(out, m);
+      break;
+    case role::tool_results:
+      append_results(out, m, ids, note);
+      break;
+  }
+  return raw_json::own(out);
+}
+
+raw_json encode_tools(const tool_set& set) {
+  std::string out = R"("tools":[)";
+  for (std::size_t i = 0; i < set.tools.size(); ++i) {
+    const auto& tool = set.tools[i];
+    if (i != 0) out += ',';
+    out += R"({"type":"function","function":{"name":)";
+    append_quoted(out, tool.name);
+    out += R"(,"description":)";
+    append_quoted(out, tool.description);
+    out += R"(,"parameters":)";
+    out += tool.schema.empty() ? std::string_view(R"({"type":"object","properties":{}})") : tool.schema.text();
+    out += "}}";
+  }
+  return raw_json::own(out + "],");
+}
+
+std::string head_of(const model_request& request, const wire_options& options) {
+  body_members own;
+  own.add_text("model", options.model);
+  own.add("stream", "true");
+  const auto limit = request.max_output_tokens > 0 ? request.max_output_tokens : options.max_output_tokens;
+  body_members settings;
+  if (limit > 0) settings.add("num_predict", std::to_string(limit));
+  if (!options.temperature.empty()) settings.add("temperature", options.temperature);
+  if (!options.top_p.empty()) settings.add("top_p", options.top_p);
+  if (auto text = settings.write({}); !text.empty()) own.add("options", "{" + text + "}");
+  // A schema constrains every token, so that a model could call no tool any more: it is for the last round.
+  const bool tools = request.tools && !request.tools->tools.empty();
+  if (request.answer_schema && !tools) own.add("format", std::string(request.answer_schema.text()));
+  return "{" + own.write(options.body) + ",";
+}
+
+}  // namespace
+
+wire_request ollama::encode(const model_request& request, const wire_options& options) const {
+  wire_request out;
+  std::string_view base = options.base_url;
+  while (base.ends_with('/')) base.remove_suffix(1);
+  out.url = join_url(base, base.ends_with("/api") ? "/chat" : "/api/chat");
+  out.headers = {{"Content-Type", "application/json"}, {"Accept", "application/x-ndjson, application/json"}};
+  out.body.append_copy(head_of(request, options));
+  if (request.tools && !request.tools->tools.empty()) {
+    const auto& set = *request.tools;
+    out.body.append(encoded_once(set, api, [&] { return encode_tools(set); }));
+  }
+  out.body.append_literal(R"("messages":[)");
+  bool first = true;
+  id_lookup ids;
+  for (const auto& m : request.messages) {
+    const bool own = is_own(*m, api, options);
+    if (m->role == role::assistant) ids.turn(*m, own);
+    // With a note it is not what later calls send.
+    const auto note = m == request.messages.back() ? std::string_view(request.note) : std::string_view();
+    const auto encode = [&] { return encode_message(*m, ids, note); };
+    const std::string_view key = ids.own() ? "ollama/own" : "ollama";
+    auto fragment = own ? m->raw : note.empty() ? encoded_once(*m, key, encode) : encode();
+    if (fragment.empty()) continue;
+    if (!std::exchange(first, false)) out.body.append_literal(",");
+    out.body.append(std::move(fragment));
+  }
+  out.body.append_literal("]}");
+  return out;
+}
+
+std::unique_ptr<stream_decoder> ollama::make_decoder(std::string_view content_type, const wire_options& options,
+                                                     const model_request* request) const {
+  return std::make_unique<ollama_decoder>(std::string(api), std::string(content_type), options, request);
+}
+
+model_error ollama::decode_error(int status, std::string_view body, const wire_options& options) const {
+  return status_error(status, body, options);
+}
+
+}  // namespace mcpbx::providers

@@ -1,0 +1,17 @@
+// The codec of Ollama's own chat API (/api/chat), streaming newline-delimited JSON.
+#pragma once
+#include "providers/wire/codec.hpp"
+
+namespace mcpbx::providers {
+
+class ollama final : public codec {
+ public:
+  static constexpr std::string_view api = "ollama";
+
+  wire_request encode(const model_request& request, const wire_options& options) const override;
+  std::unique_ptr<stream_decoder> make_decoder(std::string_view content_type, const wire_options& options,
+                                               const model_request* request = nullptr) const override;
+  model_error decode_error(int status, std::string_view body, const wire_options& options) const override;
+};
+
+}  // namespace mcpbx::providers

@@ -1,0 +1,47 @@
+// The push decoder of Ollama's answers: a line of JSON after the other, the last one with "done":true. Its newline may
+// be missing.
+#pragma once
+#include "mcp/support/json_scanner.hpp"
+#include "providers/wire/answer_decoder.hpp"
+#include "providers/wire/thought_splitter.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::providers {
+
+class ollama_decoder final : public answer_decoder {
+ public:
+  /// `api` is what the reply's origin is called. `request` as in codec::make_decoder.
+  ollama_decoder(std::string api, std::string content_type, wire_options options, const model_request* request)
+      : answer_decoder(std::move(api), std::move(content_type), std::move(options), request) {}
+
+  void feed(std::string_view bytes, decoder_sink& sink) override;
+  void finish(decoder_sink& sink) override;
+
+ private:
+  // The bytes up to a line break, or the last ones.
+  void take_bytes(std::string_view bytes, bool line_ends, decoder_sink& sink);
+  void take_line(std::string_view json, decoder_sink& sink);
+  void take_message(std::string_view message, decoder_sink& sink);
+  void take_call(std::string_view call);
+  void add_pieces(const thought_splitter::pieces& pieces, decoder_sink& sink);
+  std::string partial_text(decoder_sink& sink) override;
+  void end(std::string_view line, decoder_sink& sink);
+  raw_json assembled(const std::vector<tool_call_block>& calls) const;
+
+  json_scanner scanner_;
+  std::string line_;  // of a value that is not complete yet
+  thought_splitter thoughts_;
+  std::string content_;   // as sent, thoughts included
+  std::string thinking_;  // of the member of that name
+  std::string text_, reasoning_;
+  std::vector<tool_call_block> calls_;
+  bool seen_ = false, nameless_ = false, too_many_ = false;
+};
+
+/// Appends one entry of `tool_calls`; `id` may be "".
+void append_ollama_call(std::string& out, const tool_call_block& call, std::string_view id);
+
+}  // namespace mcpbx::providers

@@ -1,0 +1,322 @@
+// Events to items, items to one message.
+#include "providers/wire/responses_decoder.hpp"
+
+#include "mcp/support/log.hpp"
+#include "mcp/support/text.hpp"
+#include "providers/model/json_walk.hpp"
+#include "providers/wire/openai_responses.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <utility>
+
+namespace mcpbx::providers {
+namespace {
+
+// Far above any sensible answer; what comes beyond it is not kept.
+constexpr std::size_t max_items = 4096;
+
+std::int64_t count(std::string_view object, std::string_view key) {
+  return raw_json::literal(walk::find(object, key)).as_integer().value_or(0);
+}
+
+// The parts of a message item of this type, joined.
+std::string parts_of(std::string_view item, std::string_view type, std::string_view member) {
+  std::string all;
+  walk::elements(walk::find(item, "content"), [&](std::string_view part) {
+    if (walk::text(walk::find(part, "type")) == type) all += walk::text(walk::find(part, member));
+  });
+  return all;
+}
+
+std::string thought_of(std::string_view item) {
+  std::string all;
+  for (const auto* list : {"summary", "content"})
+    walk::elements(walk::find(item, list), [&](std::string_view part) {
+      if (!all.empty()) all += "\n\n";
+      all += walk::text(walk::find(part, "text"));
+    });
+  return all;
+}
+
+}  // namespace
+
+struct responses_decoder::pieces {
+  std::string_view type, index, item_id, delta, item, response, arguments, error;
+};
+
+responses_decoder::responses_decoder(std::string content_type, wire_options options, const model_request* request)
+    : event_decoder(std::string(openai_responses::api), std::move(content_type), std::move(options), request) {}
+
+void responses_decoder::take_event(std::string_view name, std::string_view json, decoder_sink& sink) {
+  pieces p;
+  walk::members(json, [&](std::string_view key, std::string_view value) {
+    if (key == "type")
+      p.type = value;
+    else if (key == "output_index")
+      p.index = value;
+    else if (key == "item_id")
+      p.item_id = value;
+    else if (key == "delta")
+      p.delta = value;
+    else if (key == "item")
+      p.item = value;
+    else if (key == "response")
+      p.response = value;
+    else if (key == "arguments")
+      p.arguments = value;
+    else if (key == "error")
+      p.error = value;
+  });
+  std::string held;
+  auto word = walk::is_string(p.type) ? word_of(p.type, held) : name;
+  if (word == "error" || (walk::is_object(p.error) && !word.starts_with("response.")))
+    return fail(read_error_body(json), json, sink);
+  if (!word.starts_with("response.")) return;
+  word.remove_prefix(9);
+  if (word == "output_text.delta") {
+    if (auto* const item = item_at(p, "message"); item != nullptr && walk::is_string(p.delta))
+      add_text(*item, item->joiner.take(p.delta), sink);
+  } else if (word == "function_call_arguments.delta") {
+    if (auto* const item = item_at(p, "function_call"); item != nullptr && walk::is_string(p.delta))
+      item->arguments += item->joiner.take(p.delta);
+  } else if (word == "function_call_arguments.done") {
+    if (auto* const item = item_at(p, "function_call"); item != nullptr && walk::is_string(p.arguments))
+      item->arguments = unescaped(p.arguments);
+  } else if (word == "reasoning_summary_text.delta" || word == "reasoning_text.delta") {
+    if (auto* const item = item_at(p, "reasoning"); item != nullptr && walk::is_string(p.delta))
+      add_thought(*item, item->joiner.take(p.delta), sink);
+  } else if (word == "reasoning_summary_part.added") {
+    if (auto* const item = item_at(p, "reasoning"); item != nullptr && !item->thought.empty())
+      add_thought(*item, "\n\n", sink);
+  } else if (word == "refusal.delta") {
+    if (auto* const item = item_at(p, "message"); item != nullptr && walk::is_string(p.delta))
+      item->refusal += item->joiner.take(p.delta);
+  } else if (word == "output_item.added" || word == "output_item.done") {
+    if (auto* const item = walk::is_object(p.item) ? item_at(p, "") : nullptr)
+      take_item(*item, p.item, word == "output_item.done", sink);
+  } else if (word == "completed" || word == "incomplete" || word == "failed" || word == "cancelled") {
+    take_response(p.response, word, sink);
+  }
+}
+
+void responses_decoder::take_body(std::string_view json, decoder_sink& sink) {
+  if (walk::is_array(walk::find(json, "output"))) return take_response(json, "", sink);
+  const auto said = read_error_body(json);
+  if (said.found() && walk::find(json, "object") != "\"response\"") return fail(said, json, sink);
+  if (walk::is_object(walk::find(json, "error"))) return take_response(json, "failed", sink);
+  fail_foreign(json, sink);
+}
+
+void responses_decoder::take_stream_end(bool, decoder_sink& sink) {
+  fail_cut(sink);  // only a terminal event says that all of it came
+}
+
+responses_decoder::output_item* responses_decoder::item_at(const pieces& p, std::string_view type) {
+  std::int64_t index = -1;
+  std::from_chars(p.index.data(), p.index.data() + p.index.size(), index);
+  if (index >= 0)
+    for (auto i = items_.rbegin(); i != items_.rend(); ++i)
+      if (i->index == index) return &*i;
+  auto id = walk::text(walk::is_object(p.item) ? walk::find(p.item, "id") : p.item_id);
+  if (index < 0 && !id.empty())
+    for (auto i = items_.rbegin(); i != items_.rend(); ++i)
+      if (i->id == id) return &*i;
+  // Without an index and an id, what goes on is the last one of its kind.
+  if (index < 0 && id.empty() && !items_.empty() && items_.back().type == type && !items_.back().done)
+    return &items_.back();
+  if (items_.size() == max_items) {
+    too_many_ = true;
+    return nullptr;
+  }
+  auto& item = items_.emplace_back();
+  item.index = index >= 0 ? index : static_cast<std::int64_t>(items_.size()) - 1;
+  item.id = std::move(id);
+  item.type = type;
+  return &item;
+}
+
+void responses_decoder::take_item(output_item& item, std::string_view json, bool done, decoder_sink& sink) {
+  item.json = json;
+  item.type = walk::text(walk::find(json, "type"));
+  if (item.id.empty()) item.id = walk::text(walk::find(json, "id"));
+  if (!done) return;
+  item.done = true;
+  // Servers that send no deltas.
+  if (item.type == "message") {
+    if (item.text.empty()) add_text(item, parts_of(json, "output_text", "text"), sink);
+    if (item.refusal.empty()) item.refusal = parts_of(json, "refusal", "refusal");
+  } else if (item.type == "reasoning") {
+    if (item.thought.empty()) add_thought(item, thought_of(json), sink);
+  } else if (item.type == "function_call") {
+    const auto arguments = walk::find(json, "arguments");
+    if (walk::is_string(arguments) && arguments != "\"\"") item.arguments = unescaped(arguments);
+    if (walk::is_object(arguments)) item.arguments = arguments;
+  }
+}
+
+void responses_decoder::add_text(output_item& item, std::string_view text, decoder_sink& sink) {
+  if (text.empty()) return;
+  item.text += text;
+  text_ += text;
+  sink.on_text(text);
+}
+
+void responses_decoder::add_thought(output_item& item, std::string_view text, decoder_sink& sink) {
+  if (text.empty()) return;
+  item.thought += text;
+  sink.on_reasoning(text);
+}
+
+void responses_decoder::take_usage(std::string_view used) {
+  if (!walk::is_object(used)) return;
+  usage_.input = count(used, "input_tokens");
+  usage_.output = count(used, "output_tokens");
+  usage_.cached = count(walk::find(used, "input_tokens_details"), "cached_tokens");
+  usage_.cache_write = count(walk::find(used, "input_tokens_details"), "cache_write_tokens");
+  usage_.reasoning = count(walk::find(used, "output_tokens_details"), "reasoning_tokens");
+  usage_seen_ = usage_.input > 0 || usage_.output > 0;
+}
+
+void responses_decoder::take_response(std::string_view response, std::string_view event, decoder_sink& sink) {
+  std::string_view output, used, error, details;
+  std::string status;
+  walk::members(response, [&](std::string_view key, std::string_view value) {
+    if (key == "output")
+      output = value;
+    else if (key == "usage")
+      used = value;
+    else if (key == "error")
+      error = value;
+    else if (key == "incomplete_details")
+      details = value;
+    else if (key == "status")
+      status = walk::text(value);
+  });
+  if (status.empty()) status = event;
+  if (event == "failed" || event == "cancelled" || status == "failed" || status == "cancelled") {
+    error_body said;
+    said.message = walk::text(walk::find(error, "message"));
+    said.type = walk::text(walk::find(error, "type"));
+    said.code = walk::text(walk::find(error, "code"));
+    if (!said.found()) said.message = "the response is " + (status.empty() ? std::string(event) : status);
+    return fail(said, response, sink);
+  }
+  take_usage(used);
+  // What has been done already is not taken twice.
+  std::int64_t n = 0;
+  walk::elements(output, [&](std::string_view json) {
+    const auto index = std::to_string(n++);
+    pieces p;
+    p.index = index;
+    p.item = json;
+    auto* const item = walk::is_object(json) ? item_at(p, "") : nullptr;
+    if (item != nullptr && !item->done) take_item(*item, json, true, sink);
+  });
+  if (event != "incomplete" && status != "incomplete")
+    return status.empty() || status == "completed" ? end(end_reason::stop, "completed", sink) : fail_cut(sink);
+  const auto why = walk::text(walk::find(details, "reason"));
+  end(why == "content_filter" ? end_reason::filter : end_reason::length, why.empty() ? "incomplete" : why, sink);
+}
+
+bool responses_decoder::complete(output_item& item) {
+  if (item.done) return true;
+  if (item.type == "message") {
+    if (item.text.empty() && item.refusal.empty()) return false;
+    item.json = R"({"type":"message","role":"assistant","content":[)";
+    if (!item.text.empty()) item.json += R"({"type":"output_text","annotations":[],"text":)" + quoted(item.text) + "}";
+    if (!item.text.empty() && !item.refusal.empty()) item.json += ',';
+    if (!item.refusal.empty()) item.json += R"({"type":"refusal","refusal":)" + quoted(item.refusal) + "}";
+    item.json += "]}";
+    return true;
+  }
+  return item.type == "function_call" && walk::is_object(item.json);
+}
+
+tool_call_block responses_decoder::read_call(output_item& item, std::string id) const {
+  tool_call_block call;
+  call.id = std::move(id);
+  call.provider_id = walk::text(walk::find(item.json, "call_id"));
+  call.name = walk::text(walk::find(item.json, "name"));
+  call.arguments_text = item.arguments;
+  read_arguments(call);
+  // The item goes back as it came but for an id that was taken and arguments that a server could not read again.
+  auto object = raw_object::open(raw_json::own(item.json));
+  if (!object) return call;
+  if (call.id != call.provider_id) object->set("call_id", raw_json::string(call.id));
+  const auto arguments = object->find("arguments");
+  if (!arguments.is_string() || !call.arguments || trimmed(arguments.as_string().value_or("")) != call.arguments.text())
+    object->set("arguments", raw_json::string(sent_arguments(call)));
+  item.json = object->json().text();
+  return call;
+}
+
+void responses_decoder::end(end_reason reason, std::string raw_reason, decoder_sink& sink) {
+  if (too_many_) log::warn("The " + who(options()) + " sent more than 4096 items; the later ones are dropped.");
+  std::ranges::sort(items_, {}, &output_item::index);
+  const bool refused = std::any_of(items_.begin(), items_.end(), [](const auto& i) { return !i.refusal.empty(); });
+  const bool cut = reason != end_reason::stop || refused;
+  // What the model was writing when it was stopped is half a call, done or not.
+  if (cut && !items_.empty() && items_.back().type == "function_call") {
+    log::warn("The " + who(options()) + " was cut off inside a tool call; that call is not run.");
+    items_.pop_back();
+  }
+  int nameless = 0;
+  std::size_t bytes = 0;
+  std::erase_if(items_, [&](output_item& item) {
+    bytes += item.text.size() + item.refusal.size() + item.arguments.size() + item.thought.size();
+    if (!complete(item)) return true;
+    if (item.type != "function_call") return false;
+    const auto status = walk::text(walk::find(item.json, "status"));
+    if (cut && !item.done && status != "completed") return true;
+    return walk::text(walk::find(item.json, "name")).empty() && ++nameless > 0;
+  });
+  if (nameless > 0)
+    log::warn("The " + who(options()) + " made " + std::to_string(nameless) + " tool call(s) without a name; dropped.");
+  std::vector<std::string> sent;
+  for (const auto& item : items_) {
+    if (item.type != "function_call") continue;
+    auto id = walk::text(walk::find(item.json, "call_id"));
+    sent.push_back(is_fitting_id(id) ? std::move(id) : std::string());
+  }
+  auto settled = ids().settle(std::move(sent));
+
+  auto m = new_message();
+  std::string all = "[";
+  std::size_t kept = 0, calls = 0;  // reasoning may not stand last: it belongs to the item behind it
+  for (auto& item : items_) {
+    if (item.type == "message") {
+      if (!item.text.empty()) m->blocks.emplace_back(text_block{item.text});
+      if (!item.refusal.empty()) m->blocks.emplace_back(refusal_block{item.refusal});
+    } else if (item.type == "function_call") {
+      m->blocks.emplace_back(read_call(item, std::move(settled[calls++])));
+    } else if (item.type == "reasoning") {
+      m->blocks.emplace_back(reasoning_block{item.thought, raw_json::own(item.json)});
+    } else {
+      m->blocks.emplace_back(opaque_block{raw_json::own(item.json)});
+    }
+    if (all.size() > 1) all += ',';
+    all += item.json;
+    if (item.type != "reasoning") kept = all.size();
+  }
+  all.resize(kept);
+  if (kept > 0) m->raw = raw_json::own(all + "]");
+
+  model_reply reply;
+  reply.raw_reason = std::move(raw_reason);
+  reply.reason = reason;
+  if (reason == end_reason::stop) {
+    if (refused)
+      reply.reason = end_reason::refusal;
+    else if (calls > 0)
+      reply.reason = end_reason::tool_calls;
+    else if (nameless > 0 && text_.empty())
+      reply.reason = end_reason::malformed_call;
+  }
+  reply.message = std::move(m);
+  reply.usage = usage_seen_ ? usage_ : estimated(bytes);
+  succeed(std::move(reply), sink);
+}
+
+}  // namespace mcpbx::providers

@@ -1,0 +1,55 @@
+// The push decoder of Responses answers: output items that are added, continued and done by index; the answer is over
+// with response.completed, .incomplete or .failed. All or nothing, as with every codec.
+#pragma once
+#include "providers/wire/answer_decoder.hpp"
+#include "providers/wire/string_joiner.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::providers {
+
+class responses_decoder final : public event_decoder {
+ public:
+  /// `request` as in codec::make_decoder.
+  responses_decoder(std::string content_type, wire_options options, const model_request* request);
+
+ private:
+  struct output_item {
+    std::int64_t index = 0;
+    std::string id;    // of the item, not of a call
+    std::string json;  // as it was added; when done, as it goes back
+    std::string type;
+    std::string text, refusal, arguments, thought;  // what came in deltas
+    string_joiner joiner;
+    bool done = false;
+  };
+  struct pieces;
+
+  void take_event(std::string_view name, std::string_view json, decoder_sink& sink) override;
+  void take_body(std::string_view json, decoder_sink& sink) override;
+  void take_stream_end(bool mark, decoder_sink& sink) override;
+  std::string partial_text(decoder_sink&) override { return text_; }
+
+  // Null when there would be too many.
+  output_item* item_at(const pieces& p, std::string_view type);
+  void take_item(output_item& item, std::string_view json, bool done, decoder_sink& sink);
+  void add_text(output_item& item, std::string_view text, decoder_sink& sink);
+  void add_thought(output_item& item, std::string_view text, decoder_sink& sink);
+  void take_usage(std::string_view usage);
+  // The object of a terminal event, or a whole body.
+  void take_response(std::string_view response, std::string_view event, decoder_sink& sink);
+  void end(end_reason reason, std::string raw_reason, decoder_sink& sink);
+  // Gives an item that was never done the form that it would have had; false: nothing of it is worth keeping.
+  static bool complete(output_item& item);
+  tool_call_block read_call(output_item& item, std::string id) const;
+
+  std::vector<output_item> items_;
+  std::string text_;
+  usage usage_;
+  bool usage_seen_ = false, too_many_ = false;
+};
+
+}  // namespace mcpbx::providers

@@ -1,0 +1,31 @@
+// Reasoning that a model writes at the beginning of its content, between <think> and </think>, taken off the text.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace mcpbx::providers {
+
+class thought_splitter {
+ public:
+  struct pieces {
+    std::string thought, text;  ///< the thought comes before the text
+  };
+  /// Takes the next piece of content and gives what is known of it. What may be the beginning of a mark is held back.
+  pieces take(std::string_view content) {
+    held_ += content;
+    return split(false);
+  }
+  /// The content has ended: gives what was held back.
+  pieces finish() { return split(true); }
+  /// Whether all that follows is text, so that take() need not be called any more.
+  bool outside() const { return state_ == state::outside; }
+
+ private:
+  enum class state : std::uint8_t { start, inside, after, outside };
+  pieces split(bool last);
+  state state_ = state::start;
+  std::string held_;
+};
+
+}  // namespace mcpbx::providers

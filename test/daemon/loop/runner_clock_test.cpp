@@ -1,0 +1,92 @@
+// Runs while the wall clock is set a day forward or back: every wait is as long as it would have been.
+#include "test/daemon/loop/loop_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::test;
+
+namespace {
+
+constexpr milliseconds day{86'400'000};
+
+providers::tool_call_block lookup(std::string id) {
+  return call(std::move(id), "srv__lookup");
+}
+
+void pass(fixture& f, int ms) {
+  f.time.advance(milliseconds(ms));
+  f.settle();
+}
+
+}  // namespace
+
+TEST_CASE("G27: the clock is set in a call: the run's time and the call's duration are what passed") {
+  for (const auto jump : {day, -day}) {
+    fixture f;
+    f.server->hold["lookup"] = true;
+    f.model->script = {calls({lookup("a")}), calls({lookup("b")}), says("done")};
+    run_limits l;
+    l.timeout_ms = 5000;
+    f.run(fixture::ask(l));
+    pass(f, 700);
+    f.time.jump_wall(jump);
+    pass(f, 300);
+    f.server->release();
+    f.settle();
+    CHECK(contains(f.caller_.of("tool_result").at(0), "\"durationMs\":1000"));
+    CHECK(std::get<record::round_started>(f.written().at(5)).elapsed_ms == 1000);
+    f.time.jump_wall(jump);
+    pass(f, 3999);
+    CHECK(f.caller_.done.empty());
+    pass(f, 1);
+    CHECK(f.caller_.member("stopReason") == "timeout");
+  }
+}
+
+TEST_CASE("G27: the clock is set in the back-off of a call: the next attempt comes when it would have come") {
+  std::vector<milliseconds> waits;
+  for (const auto jump : {milliseconds(0), day, -day}) {
+    fixture f;
+    auto again = std::make_shared<mcp::catalog_entry>(*f.entry("lookup"));
+    again->manner.max_retries = 2;
+    f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{again}, 9);
+    f.server->tools["lookup"] = [](const mcp::server_call&) {
+      return mcp::call_outcome::failed(errc::unavailable, "server \"srv\" died");
+    };
+    f.model->script = {calls({lookup("a")}), says("done")};
+    f.run();
+    milliseconds waited{0};
+    while (f.server->params.size() < 3 && waited < milliseconds(10'000)) {
+      f.time.jump_wall(jump);
+      pass(f, 10);
+      waited += milliseconds(10);
+    }
+    waits.push_back(waited);
+    CHECK(f.caller_.member("stopReason") == "final");
+  }
+  CHECK(waits[1] == waits[0]);
+  CHECK(waits[2] == waits[0]);
+}
+
+TEST_CASE("G27: the clock is set while a question is open: a person has the time that was given") {
+  for (const auto jump : {day, -day}) {
+    fixture f;
+    f.offer({"guarded"});
+    f.model->script = {calls({call("a", "srv__guarded")}), says("done")};
+    run_limits l;
+    l.question_timeout_ms = 60'000;
+    f.run(fixture::ask(l));
+    REQUIRE(f.caller_.of("question").size() == 1);
+    f.time.jump_wall(jump);
+    pass(f, 59'999);
+    CHECK(f.caller_.done.empty());
+    pass(f, 1);
+    CHECK(contains(f.caller_.of("tool_result").at(0), "nobody answered in time"));
+    CHECK(f.caller_.member("stopReason") == "final");
+  }
+}

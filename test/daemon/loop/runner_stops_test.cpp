@@ -1,0 +1,165 @@
+// Every reason for which a run ends, each after a round that went well: the reason, its sentence, its events, and a
+// conversation that any provider takes back.
+#include "test/daemon/loop/loop_fixture.hpp"
+#include "test/daemon/loop/wire_history.hpp"
+
+#include <boost/asio/detached.hpp>
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::test;
+
+namespace {
+
+providers::tool_call_block lookup(std::string id, std::string arguments = "") {
+  return call(std::move(id), "srv__lookup", std::move(arguments));
+}
+
+step ends_with(providers::end_reason reason, std::vector<providers::tool_call_block> calls = {}) {
+  step s;
+  s.reply = reply("half", std::move(calls), reason);
+  return s;
+}
+
+step broken(providers::model_error::kind type) {
+  providers::model_error e;
+  e.type = type;
+  e.message = "the model is gone";
+  return breaks(std::move(e));
+}
+
+struct stop_case {
+  stop_reason reason;
+  std::string sentence;                          ///< behind "Unable to complete task: "
+  std::vector<step> then;                        ///< what the model says after the first round
+  std::function<void(run_request&)> asked = {};  ///< how the run is asked for
+  std::function<void(fixture&)> act = {};        ///< what happens when nothing goes on by itself
+};
+
+std::vector<stop_case> all_stops() {
+  const auto held = [](run_request& r) { r.limits.timeout_ms = 5000; };
+  const auto hang = [](fixture& f) {
+    f.time.advance(milliseconds(5000));
+    f.settle();
+  };
+  return {
+      {stop_reason::final, "", {says("done")}},
+      {stop_reason::max_rounds,
+       "the limit of 2 rounds was reached.",
+       {calls({lookup("b")})},
+       [](run_request& r) {
+         r.limits.max_rounds = 2;
+         r.limits.on_limit = on_limit::stop;
+       }},
+      {stop_reason::consecutive_errors,
+       "the tool calls of 3 rounds in a row failed.",
+       {calls({call("b", "nope")}), calls({call("c", "nope")}), calls({call("d", "nope")})}},
+      {stop_reason::tool_error,
+       "the call of \"nope\" failed.",
+       {calls({lookup("b"), call("c", "nope"), lookup("d")})},
+       [](run_request& r) { r.limits.on_tool_error = on_tool_error::stop; }},
+      {stop_reason::timeout, "the time limit of 5 s for the run was reached.", {silent()}, held, hang},
+      {stop_reason::token_budget,
+       "the budget of 20 tokens is used up.",
+       {calls({lookup("b"), lookup("c")})},
+       [](run_request& r) { r.limits.token_budget = 20; }},
+      {stop_reason::call_budget,
+       "the budget of 2 tool calls is used up.",
+       {calls({lookup("b"), lookup("c")})},
+       [](run_request& r) {
+         r.limits.max_calls = 2;
+         r.limits.on_limit = on_limit::stop;
+       }},
+      {stop_reason::repeated_calls,
+       "the model made the same call of \"srv__lookup\" more than 1 times in a row.",
+       {calls({lookup("b", "{}")}), calls({lookup("c", "{}")})},
+       [](run_request& r) {
+         r.limits.max_repeated_calls = 1;
+         r.limits.on_limit = on_limit::stop;
+       }},
+      {stop_reason::refused, "the model refused to go on.", {ends_with(providers::end_reason::refusal, {lookup("b")})}},
+      {stop_reason::truncated,
+       "the model's reply was cut off at its output limit.",
+       {ends_with(providers::end_reason::length, {lookup("b")})}},
+      {stop_reason::cancelled,
+       "enough.",
+       {silent()},
+       {},
+       [](fixture& f) {
+         f.runs->cancel("mine", "enough");
+         f.settle();
+       }},
+      {stop_reason::caller_tools,
+       "the results of the caller's own tools did not come in 5 s.",
+       {calls({lookup("b"), call("c", "own")})},
+       [](run_request& r) {
+         r.limits.question_timeout_ms = 5000;
+         r.client_tools = {raw_json::literal(R"({"name":"own","inputSchema":{"type":"object"}})")};
+       },
+       hang},
+      {stop_reason::provider_error, "the model is gone.", {broken(providers::model_error::kind::cut)}},
+      {stop_reason::context_full, "the model is gone.", {broken(providers::model_error::kind::context_full)}},
+      {stop_reason::store_error,
+       "the run's journal could not be written: no space left on device.",
+       {calls({lookup("b")}), says("done")}},
+      {stop_reason::interrupted,
+       "the daemon is stopping.",
+       {silent()},
+       {},
+       [](fixture& f) {
+         asio::co_spawn(f.context, [&]() -> asio::awaitable<void> { co_await f.runs->shut_down(); }, asio::detached);
+         f.settle();
+       }},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("L11: each stop reason has its sentence, its status, one done, and leaves a history any provider takes") {
+  std::set<stop_reason> seen;
+  for (const auto& c : all_stops()) {
+    CAPTURE(to_string(c.reason));
+    seen.insert(c.reason);
+    const bool unkept = c.reason == stop_reason::store_error;
+    fixture f(unkept);
+    f.failing.fail_at = "run_ended";
+    f.model->script = {says("first", {lookup("a")})};
+    for (const auto& s : c.then) f.model->script.push_back(s);
+    auto r = fixture::ask();
+    r.run = "mine";
+    r.limits.status = status_mode::names;
+    if (c.asked) c.asked(r);
+    f.run(std::move(r));
+    if (c.act) c.act(f);
+    CHECK(f.runs->active() == 0);
+    CHECK(f.caller_.done.size() == 1);
+    CHECK(f.caller_.member("stopReason") == to_string(c.reason));
+    const auto whole = c.sentence.empty() ? "" : "Unable to complete task: " + c.sentence;
+    if (c.reason == stop_reason::caller_tools) {
+      // Its caller has had a result when the run was handed over, and may have gone.
+      CHECK_FALSE(f.written().empty());
+    } else {
+      CHECK(f.caller_.of("tool_call").size() == f.caller_.of("tool_result").size());
+      CHECK(f.caller_.member("reason") == whole);
+      if (!whole.empty())
+        CHECK(f.caller_.of("status").back() == R"({"type":"status","text":)" + quoted("Stopped: " + c.sentence) + "}");
+    }
+    if (unkept) continue;
+    const auto core = fold(f.written(), f.written().size());
+    CHECK(core.reason() == c.reason);
+    CHECK(core.reason_text() == whole);
+    CHECK(core.messages().size() >= 4);  // with the round that went well
+    CHECK(fault_of(core.messages()) == "");
+    CHECK(wire_fault_of(core.messages()) == "");
+  }
+  for (int i = 0; i <= static_cast<int>(stop_reason::repeated_calls); ++i)
+    // A run asks on the connection that began it, so that none is left that waits for a yes without anybody to ask.
+    if (const auto reason = static_cast<stop_reason>(i); reason != stop_reason::needs_approval)
+      CHECK_MESSAGE(seen.contains(reason), to_string(reason));
+}

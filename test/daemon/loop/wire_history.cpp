@@ -1,0 +1,204 @@
+#include "test/daemon/loop/wire_history.hpp"
+
+#include "conf/words.hpp"
+#include "providers/wire/codec.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace mcpbx::daemon::test {
+namespace {
+
+namespace json = boost::json;
+
+std::string text_of(const json::object& o, std::string_view key) {
+  const auto* v = o.if_contains(key);
+  return v != nullptr && v->is_string() ? std::string(v->get_string()) : std::string();
+}
+
+bool is_object_text(const std::string& text) {
+  boost::system::error_code error;
+  const auto v = json::parse(text, error);
+  return !error && v.is_object();
+}
+
+// Chat completions: each call's result right behind the message that made it, ids unique, nothing empty.
+std::string chat_fault(const json::object& body) {
+  std::set<std::string> used;
+  std::set<std::string> open;
+  bool begun = false;
+  for (const auto& v : body.at("messages").as_array()) {
+    const auto& m = v.as_object();
+    const auto role = text_of(m, "role");
+    if (role == "tool") {
+      if (open.erase(text_of(m, "tool_call_id")) == 0) return "a result that no call waits for";
+      if (!m.at("content").is_string()) return "a result that is no text";
+      continue;
+    }
+    if (!open.empty()) return "a message before the result of " + *open.begin();
+    if (role == "system" && begun) return "a system message in the middle";
+    begun = begun || role != "system";
+    const auto& content = m.at("content");
+    const bool empty = content.is_string()  ? content.get_string().empty()
+                       : content.is_array() ? content.get_array().empty()
+                                            : true;
+    const auto* calls = m.if_contains("tool_calls");
+    if (empty && calls == nullptr) return "an empty message";
+    if (calls == nullptr) continue;
+    if (role != "assistant") return "calls of somebody else";
+    if (calls->as_array().empty()) return "a list of no calls";
+    for (const auto& c : calls->as_array()) {
+      const auto id = text_of(c.as_object(), "id");
+      if (id.empty() || !used.insert(id).second) return "an id that is empty or used twice";
+      open.insert(id);
+      const auto& f = c.at("function").as_object();
+      if (text_of(f, "name").empty()) return "a call without a name";
+      if (!is_object_text(text_of(f, "arguments"))) return "arguments that are no object";
+    }
+  }
+  return open.empty() ? "" : "no result of " + *open.begin();
+}
+
+std::string type_of(const json::value& v) {
+  return v.is_object() ? text_of(v.get_object(), "type") : std::string();
+}
+
+// Messages: results first in the very next message, one for each tool_use, no empty text, input an object.
+std::string anthropic_fault(const json::object& body) {
+  std::set<std::string> used, open;
+  for (const auto& v : body.at("messages").as_array()) {
+    const auto& m = v.as_object();
+    const auto role = text_of(m, "role");
+    if (role != "user" && role != "assistant") return "the role " + role;
+    if (!open.empty() && role != "user") return "a message before the result of " + *open.begin();
+    const auto& content = m.at("content");
+    if (content.is_string() ? content.get_string().empty() : content.as_array().empty()) return "an empty message";
+    bool other = false;
+    for (const auto& b : content.is_array() ? content.get_array() : json::array()) {
+      const auto& block = b.as_object();
+      const auto type = type_of(b);
+      if (type == "tool_result") {
+        if (other) return "a result behind something else";
+        if (open.erase(text_of(block, "tool_use_id")) == 0) return "a result that no call waits for";
+        continue;
+      }
+      other = true;
+      if (type == "text" && text_of(block, "text").empty()) return "an empty text";
+      if (type != "tool_use") continue;
+      if (role != "assistant") return "calls of somebody else";
+      const auto id = text_of(block, "id");
+      if (id.empty() || !used.insert(id).second) return "an id that is empty or used twice";
+      if (text_of(block, "name").empty()) return "a call without a name";
+      if (!block.at("input").is_object()) return "arguments that are no object";
+      open.insert(id);
+    }
+    if (role == "user" && !open.empty()) return "no result of " + *open.begin();
+  }
+  return open.empty() ? "" : "no result of " + *open.begin();
+}
+
+// Responses: an output for each function_call before anybody speaks again, nothing that is stored there.
+std::string responses_fault(const json::object& body) {
+  if (const auto* store = body.if_contains("store"); store != nullptr && *store != json::value(false))
+    return "an answer that is stored";
+  std::set<std::string> used, open;
+  std::string last;
+  for (const auto& v : body.at("input").as_array()) {
+    const auto& item = v.as_object();
+    const auto type = type_of(v);
+    if (last == "reasoning" && type != "function_call" && text_of(item, "role") != "assistant")
+      return "reasoning without the item behind it";
+    last = type;
+    if (type == "function_call") {
+      const auto id = text_of(item, "call_id");
+      if (id.empty() || id.size() > 64 || !used.insert(id).second) return "an id that is empty, long or used twice";
+      if (text_of(item, "name").empty()) return "a call without a name";
+      if (!is_object_text(text_of(item, "arguments"))) return "arguments that are no object";
+      open.insert(id);
+    } else if (type == "function_call_output") {
+      if (open.erase(text_of(item, "call_id")) == 0) return "a result that no call waits for";
+    } else if (type == "message") {
+      if (!open.empty()) return "a message before the result of " + *open.begin();
+      const auto& content = item.at("content");
+      if (content.is_string() ? content.get_string().empty() : content.as_array().empty()) return "an empty message";
+    }
+  }
+  return open.empty() ? "" : "no result of " + *open.begin();
+}
+
+// generateContent: as many functionResponse parts in the next content as the model's had functionCall parts.
+std::string gemini_fault(const json::object& body) {
+  std::size_t open = 0;
+  for (const auto& v : body.at("contents").as_array()) {
+    const auto& c = v.as_object();
+    if (c.at("parts").as_array().empty()) return "an empty content";
+    std::size_t calls = 0, answers = 0;
+    for (const auto& p : c.at("parts").as_array()) {
+      calls += p.as_object().contains("functionCall") ? 1 : 0;
+      answers += p.as_object().contains("functionResponse") ? 1 : 0;
+    }
+    if (answers != open) return "another number of results than of calls";
+    if (calls != 0 && text_of(c, "role") != "model") return "calls of somebody else";
+    open = calls;
+  }
+  return open == 0 ? "" : "a call without result";
+}
+
+// /api/chat: a tool message for each call before anybody speaks again.
+std::string ollama_fault(const json::object& body) {
+  std::size_t open = 0;
+  for (const auto& v : body.at("messages").as_array()) {
+    const auto& m = v.as_object();
+    if (text_of(m, "role") == "tool") {
+      if (open == 0) return "a result that no call waits for";
+      --open;
+      continue;
+    }
+    if (open != 0) return "a message before the result of a call";
+    if (const auto* calls = m.if_contains("tool_calls")) open = calls->as_array().size();
+  }
+  return open == 0 ? "" : "a call without result";
+}
+
+struct judge {
+  std::string_view api;
+  std::string (*fault_of)(const json::object& body);
+};
+// A line for each API that has a codec; without one the tests that use this fail.
+constexpr judge judges[] = {
+    {"openai-chat", &chat_fault},    {"azure", &chat_fault},
+    {"dial", &chat_fault},           {"openai-responses", &responses_fault},
+    {"anthropic", &anthropic_fault}, {"gemini", &gemini_fault},
+    {"ollama", &ollama_fault},
+};
+
+}  // namespace
+
+std::string fault_of_body(std::string_view api, std::string_view body) {
+  const auto* found = std::ranges::find(judges, api, &judge::api);
+  if (found == std::end(judges)) return "the API " + std::string(api) + " has a codec and no judge here";
+  boost::system::error_code error;
+  const auto v = json::parse(body, error);
+  if (error || !v.is_object()) return "a body that is no JSON object";
+  return found->fault_of(v.get_object());
+}
+
+std::string wire_fault_of(std::vector<providers::message_ptr> history) {
+  history.push_back(providers::user_message("go on"));
+  for (const auto api : conf::words_of<conf::model_api>) {
+    const auto* codec = providers::find_codec(api);
+    if (codec == nullptr) continue;
+    providers::wire_options options;
+    options.model = "m";
+    options.base_url = "https://api.example.com/v1";
+    providers::model_request request;
+    request.messages = history;
+    if (auto fault = fault_of_body(api, codec->encode(request, options).body.str()); !fault.empty())
+      return std::string(api) + ": " + fault;
+  }
+  return {};
+}
+
+}  // namespace mcpbx::daemon::test

@@ -1,0 +1,152 @@
+// Several daemons at one PostgreSQL journal: history is shared, a run belongs to one of them.
+#include "test/daemon/store/sessions_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::test;
+
+namespace {
+
+std::unique_ptr<store_file> file_of(const std::string& schema, const std::string& owner) {
+  return std::make_unique<postgres_file>(in_schema(schema, owner));
+}
+
+/// One that has begun a run of a session, and goes on with it.
+struct busy_daemon : sessions_store {
+  busy_daemon(const std::string& schema, const std::string& owner) : sessions_store(file_of(schema, owner)) {}
+  result<void> begin(const std::string& name, std::vector<run_record> records) {
+    run = journal.open_run(name);
+    return append(std::move(records));
+  }
+  result<void> append(std::vector<run_record> records) {
+    result<void> done;
+    go(context, [&]() -> asio::awaitable<void> { done = co_await run->append(std::move(records), true); });
+    turn();
+    return done;
+  }
+  std::optional<std::string> owner(const std::string& name) {
+    return ask<std::optional<std::string>>([&](auto then) { journal.find_owner(name, then); }).value();
+  }
+  std::unique_ptr<run_journal> run;
+};
+
+std::vector<run_record> part(const std::vector<run_record>& all, std::size_t from, std::size_t to) {
+  return {all.begin() + static_cast<std::ptrdiff_t>(from), all.begin() + static_cast<std::ptrdiff_t>(to)};
+}
+
+}  // namespace
+
+TEST_CASE("L17: daemons share sessions, and one goes on where another ended" * postgres_only()) {
+  folder f;
+  busy_daemon one(f.file(), "one"), two(f.file(), "two");
+  REQUIRE(one.write("a", in_session("ses_1", 1)).has_value());
+  REQUIRE(two.write("b", in_session("ses_2", 0)).has_value());
+  CHECK(one.ids() == std::vector<std::string>{"ses_2", "ses_1"});
+  CHECK(two.ids() == one.ids());
+  const auto history = two.load("ses_1").value();
+  auto next = in_session("ses_1", 0, history.size());
+  std::get<record::run_started>(next.front()).inherited_after = history.last_run;
+  CHECK(two.write("c", next).has_value());
+  CHECK(one.load("ses_1").value().size() == history.size() + 2);
+  CHECK(one.erase("ses_2").has_value());
+  CHECK(two.ids() == std::vector<std::string>{"ses_1"});
+}
+
+TEST_CASE("L17: a run and its session belong to one daemon, and the others say to which" * postgres_only()) {
+  folder f;
+  busy_daemon one(f.file(), "one"), two(f.file(), "two");
+  const auto records = in_session("ses_1", 1);
+  REQUIRE(one.begin("a", part(records, 0, 2)).has_value());
+  CHECK(two.owner("a") == "the daemon one");
+  CHECK_FALSE(one.owner("a").has_value());
+  CHECK_FALSE(two.owner("b").has_value());
+  const auto row = two.list().value().front();
+  CHECK((row.running == "a" && row.owner == "the daemon one"));
+  CHECK(one.list().value().front().owner.empty());
+  for (const auto& refused : {two.load("ses_1").error(), two.erase("ses_1").error()}) {
+    CHECK(refused.code == errc::unavailable);
+    CHECK(contains(refused.message,
+                   "in use by the run a, owned by the daemon one; wait for its end, or cancel it there"));
+  }
+  // The fences, for one that did not look.
+  CHECK(
+      contains(two.write("b", in_session("ses_1", 0)).error().message, "another run that is going on in this session"));
+  CHECK(contains(two.write("a", in_session("ses_9", 0)).error().message, "another run of this name"));
+  postgres_file behind_its_back(in_schema(f.file(), "three"));
+  REQUIRE(behind_its_back.open().has_value());
+  const std::vector<std::string> id{"ses_1"};
+  CHECK(behind_its_back.erase(id).error().code == errc::unavailable);
+
+  CHECK(one.append(part(records, 2, records.size())).has_value());
+  CHECK_FALSE(two.owner("a").has_value());
+  CHECK(two.load("ses_1").value().size() == 4);
+}
+
+TEST_CASE("L17: a daemon that starts closes its own runs and leaves those of others alone" * postgres_only()) {
+  folder f;
+  busy_daemon one(f.file(), "one");
+  const auto records = in_session("ses_1", 1);
+  REQUIRE(one.begin("a", part(records, 0, 2)).has_value());
+  {
+    postgres_file killed(in_schema(f.file(), "two"));
+    REQUIRE(killed.open().has_value());
+    const auto left = in_session("ses_2", 1);
+    REQUIRE(put(killed, batch_of(std::make_shared<run_place>(run_place{"b"}), part(left, 0, 3))).has_value());
+  }
+  busy_daemon two(f.file(), "two");
+  CHECK(fault_of(two.load("ses_2").value()) == "");
+  CHECK(two.read("ses_2").value().runs.front().row.reason == "interrupted");
+  CHECK(two.list().value().back().running == "a");
+  CHECK(one.append(part(records, 2, records.size())).has_value());
+}
+
+TEST_CASE("L17: runs of a daemon that is gone for good are closed by another, those of one that is there are not" *
+          postgres_only()) {
+  folder f;
+  // Far behind the clock of the daemons below, as if written long ago.
+  const auto leave = [&](postgres_file& by, const std::string& run, const std::string& session) {
+    REQUIRE(by.open().has_value());
+    const auto records = in_session(session, 1);
+    REQUIRE(put(by, batch_of(std::make_shared<run_place>(run_place{run}), part(records, 0, 3))).has_value());
+  };
+  postgres_file gone(in_schema(f.file(), "gone")), there(in_schema(f.file(), "there"));
+  leave(gone, "a", "ses_1");
+  leave(there, "b", "ses_2");
+  busy_daemon us(f.file(), "us");
+  CHECK(contains(us.load("ses_1").error().message, "owned by the daemon gone"));
+  gone.close();
+  // Not connected, but what it wrote is recent.
+  const auto now = us.time.wall_ms();
+  with_plain_sql(f.file(), "UPDATE records SET at_ms=" + std::to_string(now - 800'000) + " WHERE run=1");
+  CHECK(contains(us.load("ses_1").error().message, "owned by the daemon gone"));
+  us.time.advance(milliseconds(200'000));
+  CHECK(fault_of(us.load("ses_1").value()) == "");
+  CHECK(us.read("ses_1").value().runs.front().row.reason == "interrupted");
+  CHECK(contains(us.load("ses_2").error().message, "owned by the daemon there"));
+  // Should it come back it finds that its run has ended, and cannot add to it.
+  REQUIRE(gone.open().has_value());
+  CHECK(gone.unfinished_runs().value().empty());
+  auto late = std::make_shared<run_place>(run_place{"a", 1, 3});
+  CHECK(contains(put(gone, batch_of(late, {record::cancel{}})).error().message, "another daemon went on with the run"));
+}
+
+TEST_CASE("L17: two daemons with one identity do not run at the same time" * postgres_only()) {
+  folder f;
+  auto o = in_schema(f.file());
+  o.lock_limit = milliseconds(50);
+  postgres_file one(in_schema(f.file())), two(o);
+  REQUIRE(one.open().has_value());
+  const auto refused = two.open();
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(contains(refused.error().message, "another daemon with the same state directory (the daemon us)"));
+  one.close();
+  postgres_file three(o);
+  CHECK(three.open().has_value());
+}

@@ -1,0 +1,79 @@
+// Runs in sessions, and a journal that is asked about them one question after another.
+#pragma once
+#include "test/daemon/store/store_fixture.hpp"
+#include "test/support/manual_time.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::daemon::test {
+
+using history = journal::history;
+
+/// Run `n` of a session: run_of(n) with a user message of its own.
+inline std::vector<run_record> in_session(const std::string& session, int n, std::size_t inherited = 0) {
+  auto records = run_of(n);
+  auto& first = std::get<record::run_started>(records.front());
+  first.session = session;
+  first.messages = {providers::system_message("be number " + std::to_string(n)),
+                    providers::user_message("question " + std::to_string(n))};
+  first.inherited_count = inherited;
+  return records;
+}
+
+/// The messages as text: their roles and what they say.
+inline std::vector<std::string> told(const history& messages) {
+  std::vector<std::string> all;
+  for (const auto& m : messages) all.push_back(std::string(to_string(m->role)) + " " + m->text());
+  return all;
+}
+
+/// A journal of which the clock is turned, and its answers in a row.
+struct sessions_store {
+  explicit sessions_store(const std::string& path, lane_journal::options o = rules())
+      : sessions_store(file_at(path), std::move(o)) {}
+  explicit sessions_store(std::unique_ptr<store_file> file, lane_journal::options o = rules())
+      : journal(context.get_executor(), time, std::move(file), std::move(o)) {}
+  result<void> write(const std::string& run, std::vector<run_record> records) {
+    auto open = journal.open_run(run);
+    result<void> outcome;
+    go(context, [&]() -> asio::awaitable<void> { outcome = co_await write_run(*open, records); });
+    turn();
+    return outcome;
+  }
+  template <class T, class Ask>
+  result<T> ask(Ask start) {
+    result<T> got = fail(errc::internal, "no answer");
+    start([&](result<T> answer) { got = std::move(answer); });
+    turn();
+    return got;
+  }
+  result<history> load(const std::string& id) {
+    return ask<history>([&](auto then) { journal.load_history(id, then); });
+  }
+  result<std::vector<session_row>> list(session_query q = {}) {
+    return ask<std::vector<session_row>>([&](auto then) { journal.list_sessions(q, then); });
+  }
+  result<session_contents> read(const std::string& id) {
+    return ask<session_contents>([&](auto then) { journal.read_session(id, then); });
+  }
+  result<void> erase(const std::string& id) {
+    return ask<void>([&](auto then) { journal.erase_session(id, then); });
+  }
+  std::vector<std::string> ids() {
+    std::vector<std::string> all;
+    for (const auto& row : list().value()) all.push_back(row.id);
+    return all;
+  }
+  void turn() {
+    context.restart();
+    context.run();
+  }
+  asio::io_context context{1};
+  mcpbx::test::manual_time time;
+  lane_journal journal;
+};
+
+}  // namespace mcpbx::daemon::test

@@ -1,0 +1,102 @@
+// A disk that fails: nothing is acknowledged that is not there, and when it works again so does the journal.
+#include "test/daemon/store/disk_faults.hpp"
+#include "test/daemon/store/store_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cerrno>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::test;
+
+TEST_CASE("G23: a synced append waits for the disk, another one does not" * sqlite_only()) {
+  folder f;
+  disk_faults disk;
+  sqlite_file file({.path = f.file()});
+  REQUIRE(file.open().has_value());
+  const auto place = std::make_shared<run_place>(run_place{"1"});
+  const auto records = run_of(1);
+  REQUIRE(put(file, batch_of(place, {records[0]}), true).has_value());
+  const int before = disk.syncs, written = disk.writes;
+  REQUIRE(put(file, batch_of(place, {records[1]})).has_value());
+  CHECK(disk.syncs == before);
+  CHECK(disk.writes > written);  // yet it is with the system, and survives this process
+  REQUIRE(put(file, batch_of(place, {records[2]}), true).has_value());
+  CHECK(disk.syncs > before);
+}
+
+TEST_CASE("G25: writes that fail, for want of room or of a disk, and syncs that fail leave nothing acknowledged" *
+          sqlite_only()) {
+  struct fault {
+    int write_error, sync_error;
+  };
+  for (const auto [write_error, sync_error] : {fault{EIO, 0}, fault{ENOSPC, 0}, fault{0, EIO}}) {
+    CAPTURE(write_error);
+    CAPTURE(sync_error);
+    folder f;
+    {
+      disk_faults disk;
+      store s(f.file());
+      REQUIRE(s.write("1", run_of(1)).has_value());
+      disk.write_error = write_error;
+      disk.sync_error = sync_error;
+      const auto failed = s.write("2", run_of(2));
+      REQUIRE_FALSE(failed.has_value());
+      CHECK(failed.error().code == errc::io);
+      CHECK(contains(failed.error().message, f.file()));
+      disk.write_error = disk.sync_error = 0;
+      CHECK(s.write("3", run_of(3)).has_value());  // by itself, without a restart
+    }
+    bool whole = false, later = false;
+    for (const auto& [row, records] : contents(f.file())) {
+      CHECK(fault_of(records) == "");
+      whole = whole || texts_of(records) == texts_of(run_of(1));
+      later = later || texts_of(records) == texts_of(run_of(3));
+    }
+    CHECK(whole);
+    CHECK(later);
+  }
+}
+
+TEST_CASE("G25: writes that take seven bytes at a time have no effect at all" * sqlite_only()) {
+  folder f;
+  {
+    disk_faults disk;
+    disk.short_by = 7;
+    store s(f.file());
+    for (int n = 1; n < 5; ++n) CHECK(s.write(std::to_string(n), run_of(n)).has_value());
+    CHECK(disk.writes > 1000);
+  }
+  const auto all = contents(f.file());
+  REQUIRE(all.size() == 4);
+  for (int n = 1; n < 5; ++n) CHECK(texts_of(all[static_cast<std::size_t>(n) - 1].second) == texts_of(run_of(n)));
+}
+
+TEST_CASE("G25: a detached start whose sync failed was refused, and is not gone on with by the next daemon" *
+          sqlite_only()) {
+  folder f;
+  {
+    disk_faults disk;
+    store s(f.file());
+    REQUIRE(s.write("1", run_of(1)).has_value());
+    disk.sync_error = EIO;
+    auto started = opening();
+    started.run = "night";
+    started.detached = true;
+    auto run = s.journal.open_run("night");
+    result<void> outcome;
+    s.context.restart();
+    go(s.context, [&]() -> asio::awaitable<void> { outcome = co_await run->append({started}, true); });
+    s.context.run();
+    CHECK_FALSE(outcome.has_value());
+    run.reset();
+    disk.sync_error = 0;
+    CHECK(s.write("3", run_of(3)).has_value());
+  }
+  for (const auto& [row, records] : contents(f.file())) {
+    CAPTURE(row.run);
+    CHECK(row.ended_ms != 0);
+    CHECK(fault_of(records) == "");
+  }
+}

@@ -1,0 +1,117 @@
+// Daemons that keep their runs in one PostgreSQL, with a server of the test's own (test/support/postgres.sh).
+#include "test/e2e/harness.hpp"
+
+#include <doctest/doctest.h>
+
+#include <signal.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+using namespace mcpbx::e2e;
+
+namespace {
+
+const char* database() {
+  return std::getenv("MCPBX_TEST_POSTGRES");
+}
+doctest::skip postgres_only() {
+  return doctest::skip(database() == nullptr);
+}
+
+bool contains(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
+config shared(const model_process& model) {
+  return config()
+      .server("slow", {"--log", "@DIR@/log"})
+      .model("m", model.entry())
+      .top("store", "{\"url\":\"" + std::string(database()) + "\"}");
+}
+
+void begin_night(daemon_under_test& d, caller& c, const std::string& run) {
+  const auto begun = c.request(
+      "mcpbx/chat", R"({"input":"q","run":")" + run + R"(","detach":true,"model":"m/rounds-1 slow__never-answer"})");
+  REQUIRE(text_at(begun.value, "result.run") == run);
+  REQUIRE(eventually([&] { return contains(read_file(d.file("log")), "call never-answer"); }));
+}
+
+std::string session_of(caller& c, const std::string& run) {
+  for (const auto& s : c.request("mcpbx/sessions/list").get("result.sessions").as_array())
+    if (text_at(s, "running") == run) return text_at(s, "session");
+  return {};
+}
+
+// The server's process for one connection: without it the server takes its memory for broken, ends all others, and
+// begins again from its log.
+bool kill_a_backend() {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const auto words = read_file((entry.path() / "cmdline").string());
+    if (!words.starts_with("postgres: mcpbx postgres ")) continue;
+    return ::kill(std::atoi(entry.path().filename().c_str()), SIGKILL) == 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("L17: two daemons share a PostgreSQL journal, and a run belongs to the one that began it" * postgres_only()) {
+  model_process model;
+  daemon_under_test one(shared(model)), two(shared(model));
+  CHECK(run_cli(one, {"ask", "-m", "m/rounds-0", "first"}).status == 0);
+  CHECK(contains(run_cli(two, {"sessions"}).out, "first"));
+  CHECK(run_cli(two, {"ask", "-c", "-m", "m/rounds-0", "second"}).status == 0);
+
+  caller c = one.connect(), other = two.connect();
+  begin_night(one, c, "night");
+  const auto owner = "owned by mcpbxd " + std::to_string(one.pid()) + " on ";
+  const auto id = session_of(other, "night");
+  CHECK(id.starts_with("ses_"));
+  const auto all_refused = [&] {
+    for (const auto& [method, params] : {std::pair<std::string, std::string>{"attach", R"({"run":"night"})"},
+                                         {"cancel", R"({"run":"night"})"},
+                                         {"answer", R"({"run":"night","question":"q","approve":true})"},
+                                         {"chat", R"({"run":"night"})"},
+                                         {"chat", R"({"session":")" + id + R"(","input":"x","model":"m/rounds-0"})"},
+                                         {"sessions/delete", R"({"session":")" + id + "\"}"}}) {
+      const auto said = other.request("mcpbx/" + method, params).message();
+      CHECK_MESSAGE(contains(said, owner), method, ": ", said);
+    }
+  };
+  all_refused();
+  CHECK(one.stop(SIGKILL).signal == SIGKILL);
+  all_refused();
+  one.start();
+  caller again = one.connect();
+  reply r;
+  CHECK(eventually([&] {
+    r = again.request("mcpbx/attach", R"({"run":"night"})");
+    return !r.failed();
+  }));
+  CHECK(contains(text_at(r.value, "result.text"), "it may have taken effect"));
+  const auto next = other.request("mcpbx/chat", R"({"session":")" + id + R"(","input":"x","model":"m/rounds-0"})");
+  CHECK_MESSAGE(text_at(next.value, "result.stopReason") == "final", next.line);
+}
+
+TEST_CASE("G25: when PostgreSQL crashes during a run, its caller gets a result, and what comes next is kept" *
+          postgres_only()) {
+  model_process model;
+  daemon_under_test d(shared(model));
+  caller c = d.connect();
+  const auto run = c.start("mcpbx/chat", R"({"input":"q","run":"shaken","model":"m/rounds-1 slow__never-answer"})");
+  REQUIRE(eventually([&] { return contains(read_file(d.file("log")), "call never-answer"); }));
+  REQUIRE(kill_a_backend());
+  caller other = d.connect();
+  (void)other.request("mcpbx/cancel", R"({"run":"shaken"})");
+  const auto ended = c.wait(run);
+  // Cancelled, when the server is quick enough to be there again.
+  const auto how = text_at(ended.value, "result.stopReason");
+  CHECK_MESSAGE((how == "cancelled" || (how == "store_error" && contains(ended.line, "journal postgresql://"))),
+                ended.line);
+  CHECK(eventually([&] { return run_cli(d, {"ask", "-m", "m/rounds-0", "after the storm"}).status == 0; }));
+  CHECK(eventually([&] { return session_of(other, "shaken").empty(); }));
+  CHECK(contains(run_cli(d, {"sessions"}).out, "after the storm"));
+}

@@ -1,0 +1,203 @@
+// What servers of the chat API differ in: the switches, their presets by address, and the deployments of Azure and
+// DIAL.
+#include "providers/wire/dialects.hpp"
+
+#include "test/providers/wire/apis.hpp"
+
+namespace {
+
+using namespace mcpbx;
+using namespace mcpbx::test;
+using namespace mcpbx::providers;
+
+wire_options at(std::string base, std::string_view api = "openai-chat") {
+  wire_options o;
+  o.model = "m";
+  o.base_url = std::move(base);
+  apply_dialect(api, o);
+  return o;
+}
+
+TEST_CASE("openai-chat, streaming: presets go by the host of the address") {
+  CHECK(at("https://api.openai.com/v1").max_tokens_field == "max_completion_tokens");
+  CHECK(at("https://API.openai.com.evil.example/v1").max_tokens_field == "max_tokens");
+  CHECK(at("https://eu.api.openai.com:443/v1").null_content);
+  CHECK(at("https://r.openai.azure.com/openai/v1").answer_schema);
+  CHECK(at("https://notapi.mistral.ai/v1").short_call_ids == false);
+  CHECK(at("https://api.mistral.ai/v1").short_call_ids);
+  CHECK_FALSE(at("https://api.mistral.ai/v1").stream_options);
+  CHECK(at("https://api.groq.com/openai/v1").echo_reasoning == "none");
+  CHECK(at("https://api.deepseek.com").echo_reasoning == "auto");
+  CHECK(at("http://127.0.0.1:8080/v1").stream_options);
+  CHECK(at("https://x.example", "azure").max_tokens_field == "max_completion_tokens");
+  CHECK_FALSE(at("https://x.example", "dial").stream_options);
+}
+
+TEST_CASE("azure, streaming: the deployment's address with its API version, and what people configure instead") {
+  const auto url = [](std::string base, std::string version = "", std::string model = "gpt-4o",
+                      std::string_view api = "azure") {
+    auto o = at(std::move(base), api);
+    o.model = std::move(model);
+    o.api_version = std::move(version);
+    return find_codec(api)->encode({}, o).url;
+  };
+  CHECK(url("https://r.openai.azure.com") ==
+        "https://r.openai.azure.com/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21");
+  CHECK(url("https://r.openai.azure.com/openai/", "2025-01-01-preview") ==
+        "https://r.openai.azure.com/openai/deployments/gpt-4o/chat/completions?api-version=2025-01-01-preview");
+  CHECK(url("https://r.openai.azure.com/openai/deployments/other?api-version=2024-06-01") ==
+        "https://r.openai.azure.com/openai/deployments/other/chat/completions?api-version=2024-06-01");
+  CHECK(url("https://r.openai.azure.com/openai/v1") == "https://r.openai.azure.com/openai/v1/chat/completions");
+  CHECK(url("https://dial.example/core?x=1", "", "apps/my bot/v1", "dial") ==
+        "https://dial.example/core/openai/deployments/apps/my%20bot/v1/chat/completions?x=1&api-version=2024-10-21");
+}
+
+TEST_CASE("azure, streaming: filter results before the first choice and empty names are no matter") {
+  const auto t =
+      stream({R"({"choices":[],"id":"","model":"","prompt_filter_results":[{"prompt_index":0}]})",
+              R"({"choices":[{"index":0,"delta":{"content":"hi"},"content_filter_results":{}}]})", finish("stop")});
+  check_splits("azure", t);
+  const auto d = decode_as("azure", t);
+  CHECK(d.text() == "hi");
+  CHECK(d.reply->message->origin.api == "azure");
+  model_request r;
+  r.messages = {user_message("q"), d.reply->message};
+  CHECK(body_as("azure", r).find(R"({"role":"assistant","content":"hi"})") != std::string::npos);
+}
+
+TEST_CASE("dial, reasoning echo: custom content is put together from its deltas and goes back to its origin only") {
+  const auto t = stream(
+      {delta(R"({"role":"assistant","custom_content":{"stages":[{"index":0,"name":"Search"}]}})"),
+       delta(R"({"custom_content":{"stages":[{"index":0,"content":"look"},{"index":1,"name":"Read","content":"x"}]}})"),
+       delta(
+           R"({"content":"Found","custom_content":{"stages":[{"index":0,"content":"ing","status":"completed","attachments":[{"index":0,"url":"u"}]}]}})"),
+       delta(R"({"custom_content":{"attachments":[{"index":0,"title":"T"}],"state":{"n":1}}})"), finish("stop")});
+  check_splits("dial", t);
+  const auto d = decode_as("dial", t);
+  REQUIRE(d.reply);
+  const std::string kept =
+      R"("custom_content":{"stages":[{"name":"Search","content":"looking","status":"completed","attachments":[{"url":"u"}]},{"name":"Read","content":"x"}],"attachments":[{"title":"T"}],"state":{"n":1}})";
+  CHECK(d.reply->message->raw.text() == R"({"role":"assistant","content":"Found",)" + kept + "}");
+  model_request r;
+  r.messages = {user_message("q"), d.reply->message};
+  CHECK(body_as("dial", r).find(kept) != std::string::npos);
+  CHECK(body_as("openai-chat", r).find("custom_content") == std::string::npos);
+}
+
+TEST_CASE("openai-chat, parallel calls: ids of nine letters and digits, the same in calls and results") {
+  auto o = options();
+  o.short_call_ids = true;
+  CHECK(dialect_id("aB3dE6gH9", o) == "aB3dE6gH9");
+  const auto made = dialect_id("call_1764000000123", o);
+  CHECK(made.size() == 9);
+  CHECK(made == dialect_id("call_1764000000123", o));
+  CHECK(made != dialect_id("call_1764000000124", o));
+  CHECK(dialect_id(made, o) == made);
+  CHECK(dialect_id("call_1764000000123", options()) == "call_1764000000123");
+  const auto d =
+      decode_as("openai-chat",
+                stream({calls(R"([{"index":0,"id":"1764000000123","function":{"name":"x","arguments":"{}"}}])"),
+                        finish("tool_calls")}),
+                std::string_view::npos, o);
+  REQUIRE(d.calls() == 1);
+  CHECK(d.call(0).id == "1764000000123");
+  const auto id = dialect_id("1764000000123", o);
+  CHECK(d.reply->message->raw.text().find(R"("tool_calls":[{"id":")" + id) != std::string_view::npos);
+  model_request r;
+  r.messages = {d.reply->message, results_of({result_of("1764000000123", "x", "{}")}),
+                assistant_of("", {call_of("other-call", "x", "{}")}), results_of({result_of("other-call", "x", "{}")})};
+  const auto body = body_as("openai-chat", r, o);
+  CHECK(body.find(R"("tool_call_id":")" + id) != std::string::npos);
+  CHECK(body.find("1764000000123") == std::string::npos);
+  CHECK(body.find("other-call") == std::string::npos);
+}
+
+TEST_CASE("openai-chat, parallel calls: the switches for tools are sent with tools only") {
+  model_request r;
+  r.messages = {user_message("q")};
+  auto o = options();
+  o.parallel_tool_calls = false;
+  o.strict = true;
+  CHECK(body_as("openai-chat", r, o).find("parallel_tool_calls") == std::string::npos);
+  const auto strict = raw_json::literal(
+      R"({"type":"object","properties":{"a":{"type":["string","null"]}},"required":["a"],"additionalProperties":false})");
+  r.tools = tools_of(
+      {{"strict", "", strict}, {"loose", "", raw_json::literal(R"({"type":"object","properties":{"a":{}}})")}});
+  const auto body = body_as("openai-chat", r, o);
+  CHECK(body.find(R"("parallel_tool_calls":false)") != std::string::npos);
+  CHECK(body.find(R"("additionalProperties":false},"strict":true}})") != std::string::npos);
+  CHECK(body.find(R"("properties":{"a":{}}}}}])") != std::string::npos);
+  o.strict = false;
+  CHECK(body_as("openai-chat", r, o).find(R"("properties":{"a":{}}},"strict":false}}])") != std::string::npos);
+}
+
+TEST_CASE("openai-chat, structured output: strict is for schemas that fulfil its demands as they stand") {
+  const auto strict = [](std::string_view properties, std::string_view more = "") {
+    model_request r;
+    r.messages = {user_message("q")};
+    r.tools =
+        tools_of({{"t", "",
+                   raw_json::own(R"({"type":"object","properties":{"a":)" + std::string(properties) +
+                                 R"(},"required":["a"],"additionalProperties":false)" + std::string(more) + "}")}});
+    auto o = options();
+    o.strict = true;
+    return body_as("openai-chat", r, o).find(R"("strict":true)") != std::string::npos;
+  };
+  CHECK(strict(R"({"type":"array","items":{"type":"string"}})"));
+  CHECK(strict(R"({"anyOf":[{"$ref":"#/$defs/x"},{"type":"null"}]})", R"(,"$defs":{"x":{"type":"string"}})"));
+  CHECK_FALSE(strict(R"({"type":"object","properties":{}})"));
+  CHECK_FALSE(strict(R"({"type":"object","properties":{"b":{}},"additionalProperties":false})"));
+  CHECK_FALSE(strict(R"({"allOf":[]})"));
+  CHECK_FALSE(strict(R"({"type":"string"})", R"(,"anyOf":[])"));
+  CHECK_FALSE(strict(R"({"type":"array","uniqueItems":true})"));
+}
+
+TEST_CASE("openai-chat, reasoning echo: as it came, not at all, or under the member that is configured") {
+  const auto t =
+      stream({delta(R"({"reasoning":"hm","custom_content":{"a":1}})"), delta(R"({"content":"ok"})"), finish("stop")});
+  const auto raw = [&](std::string how) {
+    auto o = options();
+    o.echo_reasoning = std::move(how);
+    return std::string(decode_as("openai-chat", t, std::string_view::npos, o).reply->message->raw.text());
+  };
+  CHECK(raw("auto") == R"({"role":"assistant","content":"ok","reasoning":"hm","custom_content":{"a":1}})");
+  CHECK(raw("none") == R"({"role":"assistant","content":"ok","custom_content":{"a":1}})");
+  CHECK(raw("reasoning_content") ==
+        R"({"role":"assistant","content":"ok","custom_content":{"a":1},"reasoning_content":"hm"})");
+}
+
+TEST_CASE("openai-chat, streaming: the developer role, and members of the body that win over ours or take them out") {
+  auto o = options();
+  o.developer_role = true;
+  o.temperature = "1";
+  o.body = raw_json::literal(
+      R"({"temperature":null,"stream_options":{"include_obfuscation":false},"reasoning_effort":"low","messages":[]})");
+  model_request r;
+  r.messages = {system_message("s"), user_message("q")};
+  CHECK(
+      body_as("openai-chat", r, o) ==
+      R"({"model":"m","stream":true,"stream_options":{"include_usage":true,"include_obfuscation":false},"reasoning_effort":"low","messages":[{"role":"developer","content":"s"},{"role":"user","content":"q"}]})");
+}
+
+TEST_CASE("openai-chat, errors: what Groq's models wrote in place of a call is kept, and may be asked for again") {
+  const std::string body =
+      R"({"error":{"message":"Failed to call a function.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<function=x{\"a\":1}</function>"}})";
+  const auto e = find_codec("openai-chat")->decode_error(400, body, options());
+  CHECK(e.failed_generation == "<function=x{\"a\":1}</function>");
+  CHECK(e.type == model_error::kind::refused);
+  const auto in_stream = decode_as("openai-chat", "event: error\ndata: " + body + "\n\n");
+  REQUIRE(in_stream.error);
+  CHECK(in_stream.error->failed_generation == e.failed_generation);
+}
+
+TEST_CASE("openai-chat, streaming: usage that Groq sends beside is counted") {
+  const auto d = decode_as(
+      "openai-chat",
+      stream(
+          {delta(R"({"content":"a"})"),
+           R"({"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"x_groq":{"id":"r","usage":{"prompt_tokens":3,"completion_tokens":2}}})"}));
+  CHECK(d.reply->usage.input == 3);
+  CHECK_FALSE(d.reply->usage.estimated);
+}
+
+}  // namespace
