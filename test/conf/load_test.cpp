@@ -153,13 +153,14 @@ TEST_CASE("load: a model's dialect and what joins its requests arrive, and what 
   CHECK(m.body->text == "{\"a\":[1,2.5,\"ä\\n\",null,true],\"b\":{\"c\":-9007199254740993}}");
   CHECK_FALSE(made.config.models[1].body);
   CHECK(made.config.models[2].body->text == R"({"options":{"num_ctx":8192}})");
-  const auto noticed = listing(made.config.notices);
-  CHECK(noticed.find("models.g.apiVersion") != noticed.npos);
-  CHECK(noticed.find("models.g.dialect") != noticed.npos);
-  CHECK(noticed.find("models.m") == noticed.npos);
-  CHECK(noticed.find("models.o") == noticed.npos);
+  const auto notices = listing(made.config.notices);
+  CHECK(notices.find("models.g.apiVersion") != notices.npos);
+  CHECK(notices.find("models.g.dialect") != notices.npos);
+  CHECK(notices.find("models.m") == notices.npos);
+  CHECK(notices.find("models.o") == notices.npos);
   const auto told = [](std::string_view members) {
-    return notices(load_one(R"({"models": {"m": {"api": "anthropic", "model": "x", )" + std::string(members) + "}}}"));
+    return listing(load_one(R"({"models": {"m": {"api": "anthropic", "model": "x", )" + std::string(members) + "}}}")
+                       .config.notices);
   };
   CHECK(
       told(
@@ -435,6 +436,8 @@ TEST_CASE("load: without any file the toolbox and a model from the environment a
   CHECK_FALSE(both.config.find_model("gpt")->base_url);
 
   env.values["OPENAI_API_KEY"] = "";
+  CHECK(load({}, env).config.default_model == "claude");
+  env.values["ANTHROPIC_API_KEY"] = "";
   CHECK_FALSE(load({}, env).config.default_model);
 }
 

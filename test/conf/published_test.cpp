@@ -69,7 +69,7 @@ TEST_CASE("samples: what is commented out is right too") {
   const auto made = load(files, {});
   CHECK(made.error_text() == "");
   CHECK(made.config.servers.size() == 4);
-  CHECK(made.config.models.size() == 4);
+  CHECK(made.config.models.size() == 5);
 }
 
 TEST_CASE("README: every key with its words and its range is explained") {
