@@ -75,6 +75,19 @@ TEST_CASE("F1: every API has its usual address, and those at a deployment's need
   }
 }
 
+TEST_CASE("models: an endpoint on a Unix socket, and a fallback behind a name") {
+  fixture f(
+      R"({"models": {"a": {"api": "openai-chat", "model": "m", "baseUrl": "unix:/run/x.sock", "fallbackModel": "b/c"},
+    "b": {"api": "openai-chat", "model": "m", "fallbackModel": "demo"},
+    "lonely": {"api": "openai-chat", "model": "m", "fallbackModel": "filed"}, "filed": {"api": "openai-chat", "model": "${file:/x}"}}})");
+  CHECK(f.error("a") == "found a m");
+  CHECK(f.error("a/x") == "found a/x x");
+  CHECK(f.error("lonely") == "found lonely m");
+  const auto o = f.models.connection_options(*f.all.find_model("a"));
+  REQUIRE(o);
+  CHECK(o->wire.base_url == "unix:/run/x.sock");
+}
+
 TEST_CASE("F1: models of every API are made, each at its provider's address") {
   fixture f(R"({"models": {
     "r": {"api": "openai-responses", "model": "x"}, "a": {"api": "anthropic", "model": "x", "apiVersion": "2023-06-01"}}})");

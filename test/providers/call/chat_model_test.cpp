@@ -10,6 +10,8 @@
 
 #include <doctest/doctest.h>
 
+#include <unistd.h>
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -387,6 +389,76 @@ TEST_CASE("G35: the key is in no error and no log line, though the endpoint echo
   log::install(log::level::off, {});
   CHECK_FALSE(log.empty());
   CHECK(log.find("canary") == std::string::npos);
+}
+
+TEST_CASE("G35: what an endpoint said is in the log word for word, but for secrets") {
+  std::string lines;
+  log::install(log::level::info, [&](log::level, std::string_view line) { lines += std::string(line) + "\n"; });
+  for (const auto* fault : {"status-401-echo-key", "status-500-vllm"}) {
+    bench b(fault, "", [](chat_model_options& o) { o.retries.max_retries = 0; });
+    b.start();
+    REQUIRE(b.finish());
+  }
+  log::install(log::level::off, {});
+  CHECK(lines.find(R"("code":"invalid_api_key"})") != std::string::npos);
+  CHECK(lines.find("Incorrect API key provided: Bearer ***") != std::string::npos);
+  CHECK(lines.find(R"(status 500: {"object":"error","message":"scripted failure")") != std::string::npos);
+  CHECK(lines.find("canary") == std::string::npos);
+}
+
+TEST_CASE("chat_model: headers of the configuration replace ours, and an endpoint may be behind a Unix socket") {
+  const std::string path = "/tmp/mcpbx-chat-model-test-" + std::to_string(::getpid()) + ".sock";
+  std::string seen;
+  const http_listener server(path, [&](http_peer& peer, std::uint64_t) {
+    http_peer::request q;
+    while (peer.read(q)) {
+      seen = q.target;
+      for (const auto& [name, value] : q.headers)
+        if (name == "Authorization" || name == "authorization" || name == "accept" || name == "Accept")
+          seen += " " + name + "=" + value;
+      send_plain(peer, 401, "application/json", R"({"error":"no"})");
+    }
+  });
+  bench b("text", "", [&](chat_model_options& o) {
+    o.wire.base_url = "unix:" + path + ":/v1";
+    o.credentials = [](auto give) {
+      give(std::vector<http::header>{
+          {"Authorization", "Bearer canary-key-123456"}, {"authorization", "Token t"}, {"accept", "*/*"}});
+    };
+  });
+  b.start();
+  REQUIRE(b.finish());
+  CHECK(seen.starts_with("/v1/chat/completions "));
+  CHECK(seen.find("Bearer") == std::string::npos);
+  CHECK(seen.find(" authorization=Token t") != std::string::npos);
+  CHECK(seen.find("Accept=") == std::string::npos);
+  CHECK(b.got.error->message.find("at unix:" + path + " answered with status 401") != std::string::npos);
+}
+
+TEST_CASE("L13: an endpoint may forbid a retry, and how long it asks to wait is told when no time is left") {
+  const auto answers = [](const std::string& headers) {
+    return http_listener(0, [headers](http_peer& peer, std::uint64_t) {
+      http_peer::request q;
+      while (peer.read(q)) send_plain(peer, 503, "application/json", R"({"error":"busy"})", headers);
+    });
+  };
+  const auto forbids = answers("x-should-retry: false\r\n");
+  const auto at = [](const http_listener& l) { return "http://127.0.0.1:" + std::to_string(l.port()) + "/v1"; };
+  bench b("text", "", [&](chat_model_options& o) { o.wire.base_url = at(forbids); });
+  b.start();
+  REQUIRE(b.finish());
+  CHECK(b.loop.client->counts().exchanges == 1);
+
+  const auto slow = answers("Retry-After: 20\r\n");
+  bench short_of_time("text", "", [&](chat_model_options& o) {
+    o.wire.base_url = at(slow);
+    o.limits.total = milliseconds(15'000);
+  });
+  short_of_time.start();
+  REQUIRE(short_of_time.finish());
+  CHECK(short_of_time.loop.client->counts().exchanges == 1);
+  CHECK(short_of_time.got.error->retry_after_ms == 20'000);
+  CHECK(short_of_time.got.error->message.find("It asks to wait 20 s") != std::string::npos);
 }
 
 TEST_CASE("chat_model: a key that is not there is a configuration error, told after start") {
