@@ -1,6 +1,8 @@
 // Arguments are read or refused, never guessed.
 #include "providers/wire/calls.hpp"
 
+#include "mcp/support/text.hpp"
+
 #include <algorithm>
 #include <utility>
 
