@@ -181,6 +181,7 @@ std::string generation_config(const model_request& request, const wire_options& 
   if (limit > 0) config.add("maxOutputTokens", std::to_string(limit));
   if (!options.temperature.empty()) config.add("temperature", options.temperature);
   if (!options.top_p.empty()) config.add("topP", options.top_p);
+  if (!request.stop.empty() && options.stop_sequences) config.add("stopSequences", string_list(request.stop));
   const bool tools = request.tools && !request.tools->tools.empty();
   if (request.answer_schema && (!tools || !is_early(options.model))) {
     config.add_text("responseMimeType", "application/json");

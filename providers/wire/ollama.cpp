@@ -146,6 +146,7 @@ std::string head_of(const model_request& request, const wire_options& options) {
   if (limit > 0) settings.add("num_predict", std::to_string(limit));
   if (!options.temperature.empty()) settings.add("temperature", options.temperature);
   if (!options.top_p.empty()) settings.add("top_p", options.top_p);
+  if (!request.stop.empty() && options.stop_sequences) settings.add("stop", string_list(request.stop));
   if (auto text = settings.write({}); !text.empty()) own.add("options", "{" + text + "}");
   // A schema constrains every token, so that a model could call no tool any more: it is for the last round.
   const bool tools = request.tools && !request.tools->tools.empty();
