@@ -62,6 +62,11 @@ bool is_http_url(std::string_view s) {
          std::ranges::all_of(rest, [](unsigned char c) { return c > 0x20 && c < 0x7F; });
 }
 
+bool is_endpoint_url(std::string_view s) {
+  const auto is_plain = [](unsigned char c) { return c > 0x20 && c < 0x7F; };
+  return is_http_url(s) || (s.starts_with("unix:/") && s.size() > 6 && std::ranges::all_of(s, is_plain));
+}
+
 bool is_tool_name(std::string_view s) {
   return !s.empty() && s.size() <= 64 &&
          std::ranges::all_of(s, [](unsigned char c) { return alnum(c) || c == '_' || c == '-'; });
@@ -112,6 +117,8 @@ const form header_name{"the name of an HTTP header", "^[!#$%&'*+.^_`|~0-9A-Za-z\
 const form header_value{"one line of text", "^[^\\r\\n]*$", is_one_line, "take the line break out"};
 const form http_url{"a URL that starts with http:// or https://", "^https?://(?![/?#:])[!-~]+$", is_http_url,
                     "write it like https://tools.example/mcp"};
+const form endpoint_url{"a URL that starts with http://, https:// or unix:/", "^(https?://(?![/?#:])|unix:/)[!-~]+$",
+                        is_endpoint_url, "write it like https://models.example/v1 or unix:/run/model.sock:/v1"};
 const form tool_glob{"a pattern of tool names", "[\\s\\S]", [](std::string_view s) { return !s.empty(); },
                      "write a name, with * for any characters"};
 const form tool_name{"a tool name of 1 to 64 letters, digits, _ and -", "^[A-Za-z0-9_\\-]{1,64}$", is_tool_name,

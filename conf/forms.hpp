@@ -19,6 +19,7 @@ extern const form env_name;      ///< the name of an environment variable
 extern const form header_name;   ///< a token of HTTP
 extern const form header_value;  ///< one line
 extern const form http_url;
+extern const form endpoint_url;  ///< an http_url or unix:/PATH
 extern const form tool_glob;
 extern const form tool_name;  ///< a name of a tool as models see it
 extern const form loopback_address;

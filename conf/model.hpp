@@ -148,7 +148,9 @@ struct model_entry {
   std::optional<reference_string> base_url;
   std::optional<reference_string> api_key;  ///< resolve with resolve_secret
   std::optional<reference_string> api_version;
+  std::optional<reference_string> ca_file;  ///< whom TLS trusts instead of the system's authorities
   reference_map headers;
+  std::optional<std::string> fallback_model;  ///< the entry (NAME or NAME/ID) that is asked when this one fails
   tool_format format = tool_format::automatic;
   std::optional<std::int64_t> max_tokens;
   std::optional<double> temperature;

@@ -87,6 +87,19 @@ void check_record(const model_entry& m, const reporter& r) {
     r.error(path, "names \"" + recorded->name + "\", which replays a recording itself", "name the model that answers");
 }
 
+/// A chain of fallbacks has an end.
+void check_fallback(const model_entry& m, const reporter& r) {
+  if (!m.fallback_model) return;
+  const auto path = member_path("models", m.name) + ".fallbackModel";
+  r.model_exists(path, *m.fallback_model, false);
+  std::set<const model_entry*> seen;
+  for (const auto* at = &m; at && at->fallback_model;) {
+    at = r.config.find_model(std::string_view(*at->fallback_model).substr(0, at->fallback_model->find('/')));
+    if (at == &m) return r.error(path, "leads back to \"" + m.name + "\" itself", "let one of the models have none");
+    if (!seen.insert(at).second) return;  // a circle of others, told there
+  }
+}
+
 /// Keys that only some APIs have a place for, and members of the body that mcpbx writes itself.
 void check_wire(const model_entry& m, const reporter& r) {
   const auto path = member_path("models", m.name);
@@ -165,6 +178,7 @@ void check_rules(const configuration& config, const report_fn& error, const repo
       notice(member_path("models", m.name) + ".script", "has an effect with the APIs rehearsal and replay only",
              "take it out");
     check_record(m, r);
+    check_fallback(m, r);
     check_wire(m, r);
   }
   for (const auto& p : config.profiles) {

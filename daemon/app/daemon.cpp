@@ -6,6 +6,7 @@
 #include "daemon/app/guard.hpp"
 #include "daemon/app/limits.hpp"
 #include "daemon/app/logging.hpp"
+#include "daemon/app/model_lists.hpp"
 #include "daemon/app/models.hpp"
 #include "daemon/app/profiles.hpp"
 #include "daemon/app/server_entries.hpp"
@@ -105,8 +106,9 @@ class parts {
         audit_(make_audit()),
         servers_(time_, random_, keeper_, {.version = MCPBX_VERSION, .gate = &pins_}),
         tools_(servers_),
-        http_(io_.get_executor(), time_, resolve_, compute_, {}),
+        http_(io_.get_executor(), time_, resolve_, compute_, http_options()),
         models_(config_, io_.get_executor(), http_, time_, random_, resolve_),
+        model_lists_(config_, models_, io_.get_executor(), http_, time_),
         journal_(make_run_journal(o.private_folder.empty())),
         runs_(io_.get_executor(), time_, random_, tools_, [this](std::string_view name) { return models_.find(name); },
               *journal_,
@@ -115,7 +117,7 @@ class parts {
                    [this] {
                      if (idle_timer_) watch_idle();
                    }}),
-        backend_(servers_, runs_, *journal_, pins_, [this] { stop("asked to by a caller"); }),
+        backend_(servers_, runs_, *journal_, pins_, model_lists_, [this] { stop("asked to by a caller"); }),
         door_(io_.get_executor(), time_, backend_, door_options(), [this](pid_t pid) { return admit(pid); }),
         signals_(io_.get_executor()) {}
 
@@ -159,6 +161,12 @@ class parts {
             .max_depth_key = "limits.maxJsonDepth"};
   }
   mcp::line_framer::options server_framing() const { return framing(true); }
+
+  static http::client::options http_options() {
+    http::client::options o;
+    o.proxies = http::proxy_rules::of_process();
+    return o;
+  }
 
   std::unique_ptr<audit_log> make_audit() {
     auto o = audit_options(config_, conf::environment::of_process());
@@ -302,6 +310,7 @@ class parts {
   supervised_tools tools_;
   http::client http_;
   model_set models_;
+  model_lists model_lists_;
   std::unique_ptr<journal> journal_;
   runner runs_;
   live_backend backend_;

@@ -3,8 +3,9 @@
 
 #include "conf/references.hpp"
 #include "daemon/app/system_references.hpp"
+#include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/call/chat_model.hpp"
+#include "providers/call/fallback_model.hpp"
 #include "providers/call/recording_model.hpp"
 #include "providers/call/rehearsal_model.hpp"
 #include "providers/call/replay_model.hpp"
@@ -73,6 +74,11 @@ const providers::text::tool_format* text_format_of(conf::tool_format format) {
   return providers::text::find_format(conf::to_string(format));
 }
 
+std::string at_home(const std::string& path) {
+  const char* home = std::getenv("HOME");
+  return conf::expand_home(path, home != nullptr ? home : "/");
+}
+
 // Where an API looks for the key.
 secret_headers headers_of(const conf::model_entry& e) {
   switch (*e.api) {
@@ -105,8 +111,7 @@ void apply_dialect(const conf::dialect_settings& d, providers::wire_options& o) 
 result<std::string> script_path(const conf::model_entry& e) {
   auto path = resolve_now(*e.script);
   if (!path) return path;
-  const char* home = std::getenv("HOME");
-  return conf::expand_home(*path, home != nullptr ? home : "/");
+  return at_home(*path);
 }
 
 // The shortest digits that read back as the same number, as JSON wants them whatever the locale.
@@ -135,6 +140,13 @@ const conf::model_entry* model_entry_of(const conf::configuration& all, std::str
   return all.find_model(name.substr(0, name.find('/')));
 }
 
+result<std::string> base_url_of(const conf::model_entry& e) {
+  if (e.base_url) return resolve_now(*e.base_url);
+  const auto usual = providers::usual_base_url(conf::to_string(*e.api));
+  if (usual.empty()) return fail(errc::config, "model \"" + e.name + "\" has no \"baseUrl\"");
+  return std::string(usual);
+}
+
 model_set::model_set(const conf::configuration& all, boost::asio::any_io_executor executor, http::client& client,
                      time_source& time, random_source& random, lane& resolve)
     : all_(all), executor_(std::move(executor)), client_(client), time_(time), random_(random), resolve_(resolve) {}
@@ -160,8 +172,19 @@ result<std::shared_ptr<providers::model>> model_set::find(std::string_view name)
   }
   const auto slash = all_.find_model(key) != nullptr ? std::string::npos : key.find('/');
   auto made = make(*e, slash == std::string::npos ? std::string_view{} : std::string_view(key).substr(slash + 1));
+  if (made) *made = with_fallback(*e, std::move(*made));
   // NAME/ID comes from callers, so what is kept is bounded.
   if (made && made_.size() < 1024) made_[key] = *made;
+  return made;
+}
+
+std::shared_ptr<providers::model> model_set::with_fallback(const conf::model_entry& e,
+                                                           std::shared_ptr<providers::model> made) {
+  if (!e.fallback_model) return made;
+  // A chain of them has an end: the configuration was checked for that.
+  auto second = find(*e.fallback_model);
+  if (second) return providers::make_fallback_model(std::move(made), std::move(*second), time_);
+  log::warn("model \"" + e.name + "\" has no fallback for now: " + second.error().message);
   return made;
 }
 
@@ -214,20 +237,15 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
   if (*e.api == conf::model_api::replay) return make_replay(e, id);
   const auto api = conf::to_string(*e.api);
 
-  providers::chat_model_options o;
-  o.name = id.empty() ? e.name : e.name + "/" + std::string(id);  // as a later request can name it again
-  o.api = api;
+  auto reached = connection_options(e);
+  if (!reached) return std::unexpected(reached.error());
+  auto& o = *reached;
+  if (!id.empty()) o.name += "/" + std::string(id);  // as a later request can name it again
   o.wire.model = id;
   if (id.empty()) {
     auto model = resolve_now(*e.model);
     if (!model) return std::unexpected(model.error());
     o.wire.model = std::move(*model);
-  }
-  o.wire.base_url = providers::usual_base_url(api);
-  if (e.base_url) {
-    auto base = resolve_now(*e.base_url);
-    if (!base) return std::unexpected(base.error());
-    o.wire.base_url = std::move(*base);
   }
   if (e.system) {
     auto prompt = resolve_now(*e.system);
@@ -246,12 +264,30 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
   o.wire.max_output_tokens = e.max_tokens.value_or(0);
   if (e.temperature) o.wire.temperature = number_text(*e.temperature);
   if (e.top_p) o.wire.top_p = number_text(*e.top_p);
+  o.retries.max_retries = static_cast<int>(e.max_retries);
+  auto made = providers::make_chat_model(std::move(o), client_, time_, random_);
+  if (!made) return std::unexpected(made.error());
+  return std::shared_ptr<providers::model>(providers::make_text_tools_model(
+      std::move(*made), {.format = text_format_of(e.format), .fall_back = e.format == conf::tool_format::automatic}));
+}
+
+result<providers::chat_model_options> model_set::connection_options(const conf::model_entry& e) {
+  providers::chat_model_options o;
+  o.name = e.name;
+  o.api = conf::to_string(*e.api);
+  auto base = base_url_of(e);
+  if (!base) return std::unexpected(base.error());
+  o.wire.base_url = std::move(*base);
+  if (e.ca_file) {
+    auto path = resolve_now(*e.ca_file);
+    if (!path) return std::unexpected(path.error());
+    o.trust.ca_file = at_home(*path);
+  }
   o.limits = {.connect = e.connect_timeout_ms,
               .first_byte = e.first_byte_timeout_ms,
               .idle = e.idle_timeout_ms,
               .total = e.total_timeout_ms,
               .max_body = 32u << 20};
-  o.retries.max_retries = static_cast<int>(e.max_retries);
 
   auto secrets = std::make_shared<const secret_headers>(headers_of(e));
   const bool blocking = needs_lane(*secrets);
@@ -263,10 +299,7 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
                         [headers = std::move(headers), then = std::move(then)]() mutable { then(std::move(headers)); });
     });
   };
-  auto made = providers::make_chat_model(std::move(o), client_, time_, random_);
-  if (!made) return std::unexpected(made.error());
-  return std::shared_ptr<providers::model>(providers::make_text_tools_model(
-      std::move(*made), {.format = text_format_of(e.format), .fall_back = e.format == conf::tool_format::automatic}));
+  return o;
 }
 
 }  // namespace mcpbx::daemon

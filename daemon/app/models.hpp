@@ -4,6 +4,7 @@
 #include "mcp/async/lane.hpp"
 #include "mcp/http/client.hpp"
 #include "mcp/support/time.hpp"
+#include "providers/call/chat_model.hpp"
 #include "providers/model/message.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -21,6 +22,10 @@ std::string_view meant_model(const conf::configuration& all, std::string_view na
 /// The entry of that model, or null.
 const conf::model_entry* model_entry_of(const conf::configuration& all, std::string_view name);
 
+/// The address of an entry's API: its own, or the usual one. errc::config when its references cannot be resolved, or
+/// when there is none.
+result<std::string> base_url_of(const conf::model_entry& e);
+
 class model_set {
  public:
   /// Everything given by reference must outlive the set; the configuration does not change under it.
@@ -31,7 +36,12 @@ class model_set {
   /// names the nearest, says how to get a model when none is configured, or why this one cannot be used.
   result<std::shared_ptr<providers::model>> find(std::string_view name);
 
+  /// How the endpoint of an entry is reached: address, trust, limits, credentials; the wire's other switches are not
+  /// set. They may be used as long as the set lives.
+  result<providers::chat_model_options> connection_options(const conf::model_entry& e);
+
  private:
+  std::shared_ptr<providers::model> with_fallback(const conf::model_entry& e, std::shared_ptr<providers::model> made);
   result<std::shared_ptr<providers::model>> make(const conf::model_entry& e, std::string_view id);
   result<std::shared_ptr<providers::model>> make_rehearsal(const conf::model_entry& e) const;
   result<std::shared_ptr<providers::model>> make_replay(const conf::model_entry& e, std::string_view id);

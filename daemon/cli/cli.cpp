@@ -23,13 +23,12 @@ struct later {
   std::string_view verb, what;
 };
 // Verbs of the contract whose part of the daemon is not built yet.
-constexpr std::array<later, 14> verbs_to_come{{
+constexpr std::array<later, 12> verbs_to_come{{
     {"chat", "conversations at the terminal"},
     {"resources", "resources of tool servers"},
     {"prompts", "prompts of tool servers"},
     {"reload", "reloading the configuration; `mcpbx stop` and the next command start anew"},
     {"logs", "reading logs; a daemon that this program started writes mcpbxd.log in its state folder"},
-    {"models", "listing models"},
     {"add", "changing the configuration"},
     {"remove", "changing the configuration"},
     {"import", "importing the configuration of other programs"},
@@ -38,9 +37,9 @@ constexpr std::array<later, 14> verbs_to_come{{
     {"auth", "authorization of remote servers"},
     {"answer", "answering a question of a run"},
 }};
-constexpr std::array<std::string_view, 13> verbs_here{"ask",    "tools", "call",     "servers", "sessions",
-                                                      "status", "wait",  "restart",  "stop",    "pins",
-                                                      "mcp",    "help",  "--version"};
+constexpr std::array<std::string_view, 14> verbs_here{"ask",      "tools",  "call", "models",   "servers",
+                                                      "sessions", "status", "wait", "restart",  "stop",
+                                                      "pins",     "mcp",    "help", "--version"};
 
 int not_yet(terminal& screen, std::string_view what) {
   screen.error(std::string(what) + " comes in a later version of mcpbx");
@@ -196,6 +195,12 @@ int run(int argc, char** argv) {
       ->check(silent(CLI::Range(1, 1000)));
   verb->add_option("-m,--model", kept.model, "resume: the model (that of the session)")->type_name("MODEL");
   verb->callback([&] { code = sessions(c, kept); });
+
+  models_options choice;
+  verb = add_verb("models", "list the configured models, and what their endpoints offer", help::models);
+  verb->add_option("NAME", choice.name, "only this entry")->type_name("");
+  verb->add_flag("--remote", choice.remote, "ask each endpoint which models it offers");
+  verb->callback([&] { code = models(c, choice); });
 
   add_verb("servers", "how the tool servers are", help::servers)->callback([&] { code = servers(c); });
   add_verb("status", "how the daemon is")->callback([&] { code = status(c); });

@@ -28,7 +28,7 @@ Exit status:
   5    no such tool, server or session
   130  interrupted
 
-Later versions: add, answer, auth, chat, completion, doctor, import, logs, models, prompts, reload, remove, resources.
+Later versions: add, answer, auth, chat, completion, doctor, import, logs, prompts, reload, remove, resources.
 
 Colours and the live status line appear on a terminal only; NO_COLOR turns colours off.)";
 
@@ -72,6 +72,15 @@ Examples:
   mcpbx call toolbox__current_time timeZone=Europe/Lisbon
   mcpbx call files__write --args '{"path":"a.txt","text":"hello"}'
   mcpbx call files__write --args - < arguments.json)";
+
+inline constexpr std::string_view models =
+    R"(The entries under "models" in the configuration: what speaks which API where, and why one cannot be used now. With --remote
+every endpoint is asked (30 s at most) for what `model` of an entry may name; the status is 4 when one gave no list.
+
+Examples:
+  mcpbx models
+  mcpbx models local --remote
+  mcpbx --json models --remote)";
 
 inline constexpr std::string_view servers =
     R"(States: disabled, starting, ready, lazy (starts at its first call), restarting, crash_loop (ended five times within

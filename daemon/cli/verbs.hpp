@@ -47,6 +47,12 @@ struct sessions_options {
 };
 int sessions(context& c, const sessions_options& o);
 
+struct models_options {
+  std::string name;     ///< one entry only
+  bool remote = false;  ///< ask the endpoints what they offer
+};
+int models(context& c, const models_options& o);
+
 int servers(context& c);
 int status(context& c);
 int wait(context& c, int timeout_s);

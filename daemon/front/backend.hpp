@@ -1,6 +1,7 @@
 // What the front door stands on: the tool servers, the runs, and the daemon itself. One seam, so that the door is
 // tested without a process or a model.
 #pragma once
+#include "daemon/front/model_directory.hpp"
 #include "daemon/guard/pin_register.hpp"
 #include "daemon/loop/runner.hpp"
 #include "daemon/store/journal.hpp"
@@ -41,6 +42,8 @@ class backend {
 
   /// The pinned definitions; null where none are kept.
   virtual pin_register* pins() { return nullptr; }
+  /// The configured models; null where there are none to be listed.
+  virtual model_directory* models() { return nullptr; }
 
   /// The daemon is to stop gracefully. Called in a turn of its own.
   virtual void stop() = 0;
@@ -50,8 +53,9 @@ class backend {
 class live_backend final : public backend {
  public:
   /// Those given by reference must outlive it.
-  live_backend(mcp::supervisor& servers, runner& runs, journal& store, pin_register& pins, std::function<void()> stop)
-      : servers_(servers), runs_(runs), store_(store), pins_(pins), stop_(std::move(stop)) {}
+  live_backend(mcp::supervisor& servers, runner& runs, journal& store, pin_register& pins, model_directory& models,
+               std::function<void()> stop)
+      : servers_(servers), runs_(runs), store_(store), pins_(pins), models_(models), stop_(std::move(stop)) {}
 
   mcp::catalog_ptr tools() const override { return servers_.snapshot(); }
   void when_settled(milliseconds at_most, std::function<void()> then) override {
@@ -78,6 +82,7 @@ class live_backend final : public backend {
   loop_counters run_counts() const override { return runs_.counts(); }
   journal& store() override { return store_; }
   pin_register* pins() override { return &pins_; }
+  model_directory* models() override { return &models_; }
   void stop() override { stop_(); }
 
  private:
@@ -85,6 +90,7 @@ class live_backend final : public backend {
   runner& runs_;
   journal& store_;
   pin_register& pins_;
+  model_directory& models_;
   std::function<void()> stop_;
 };
 

@@ -10,6 +10,8 @@ void add_daemon_methods(own_methods& table);
 void add_tool_methods(own_methods& table);
 /// pins/list, pins/accept.
 void add_pin_methods(own_methods& table);
+/// models.
+void add_model_methods(own_methods& table);
 /// chat, attach.
 void add_chat_methods(own_methods& table, const chat_defaults& defaults);
 

@@ -49,6 +49,7 @@ struct rpc_door::state : std::enable_shared_from_this<rpc_door::state> {
     add_daemon_methods(context.methods);
     add_tool_methods(context.methods);
     add_pin_methods(context.methods);
+    add_model_methods(context.methods);
     add_chat_methods(context.methods, context.settings.chat);
     add_session_methods(context.methods);
     context.on_gone = [this](connection& c) { gone(c); };

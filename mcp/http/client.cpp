@@ -2,14 +2,17 @@
 #include "mcp/http/client.hpp"
 
 #include "mcp/http/connection.hpp"
+#include "mcp/support/text.hpp"
 
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 
 #include <netdb.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace mcpbx::http {
@@ -19,17 +22,15 @@ using asio::ip::tcp;
 
 namespace {
 
-bool equal_without_case(std::string_view a, std::string_view b) {
-  const auto low = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return low(x) == low(y); });
-}
-
-// A header that could end its line would be another header.
+// A header that could end its line would be another header, and one that frames the message could hide another request.
 bool is_sendable(const header& h) {
   const auto breaks = [](char c) { return c == '\r' || c == '\n' || c == '\0'; };
-  return !h.name.empty() && h.name.find_first_of(": \t") == std::string::npos &&
-         std::none_of(h.name.begin(), h.name.end(), breaks) && std::none_of(h.value.begin(), h.value.end(), breaks);
+  static constexpr std::array<std::string_view, 9> ours{
+      "content-length", "transfer-encoding",  "connection", "proxy-connection", "keep-alive", "upgrade", "te",
+      "trailer",        "proxy-authorization"};
+  return !h.name.empty() && std::none_of(ours.begin(), ours.end(), [&](auto o) { return is_word(h.name, o); }) &&
+         h.name.find_first_of(": \t") == std::string::npos && std::none_of(h.name.begin(), h.name.end(), breaks) &&
+         std::none_of(h.value.begin(), h.value.end(), breaks);
 }
 
 // Runs on the lane.
@@ -81,17 +82,18 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     t->started = time_.now();
     t->request = std::move(r);
     ++counters_.exchanges;
-    auto url = parse_url(t->request.url);
+    auto way = make_route(t->request);
     const auto& headers = t->request.headers;
     const auto bad = std::find_if_not(headers.begin(), headers.end(), is_sendable);
-    if (!url) {
-      refuse(t, url.error());
+    if (!way) {
+      refuse(t, way.error());
     } else if (bad != headers.end()) {
       refuse(t, {errc::invalid_argument,
-                 "A header for " + url->authority +
-                     " cannot be sent: its name or value holds a line break or a character that headers do not have."});
+                 "The header \"" + printable(cut_utf8(bad->name, 64)) + "\" for " + way->to.label +
+                     " cannot be sent: its name or value holds a line break or a character that headers do not have, "
+                     "or it belongs to the connection itself."});
     } else {
-      t->url = *std::move(url);
+      t->route = *std::move(way);
       write_head(*t);
       run(t);
     }
@@ -104,36 +106,38 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
       for (auto& c : list) c->close();
   }
 
-  void resolve(const url_parts& url, std::function<void(result<endpoints>)> done) override {
+  void resolve(const std::string& host, std::uint16_t port, std::function<void(result<endpoints>)> done) override {
     boost::system::error_code ec;
-    const auto address = asio::ip::make_address(url.host, ec);
-    if (!ec) return done(endpoints{tcp::endpoint(address, url.port)});
-    if (url.host == "localhost")
-      return done(endpoints{tcp::endpoint(asio::ip::address_v4::loopback(), url.port),
-                            tcp::endpoint(asio::ip::address_v6::loopback(), url.port)});
-    resolve_.post([host = url.host, port = url.port, done = std::move(done), executor = executor_]() mutable {
+    const auto address = asio::ip::make_address(host, ec);
+    if (!ec) return done(endpoints{tcp::endpoint(address, port)});
+    if (host == "localhost")
+      return done(endpoints{tcp::endpoint(asio::ip::address_v4::loopback(), port),
+                            tcp::endpoint(asio::ip::address_v6::loopback(), port)});
+    resolve_.post([host, port, done = std::move(done), executor = executor_]() mutable {
       auto found = look_up(host, port);
       asio::post(executor, [done = std::move(done), found = std::move(found)]() mutable { done(std::move(found)); });
     });
   }
 
-  void with_tls(std::function<void(result<tls_context>)> done) override {
-    if (tls_) return done(tls_);
-    waiting_for_tls_.push_back(std::move(done));
-    if (waiting_for_tls_.size() > 1) return;
-    compute_.post([t = options_.trust, executor = executor_, weak = weak_from_this()] {
+  void with_tls(const trust& t, std::function<void(result<tls_context>)> done) override {
+    auto& known = contexts_[t];
+    if (known.made) return done(known.made);
+    known.waiting.push_back(std::move(done));
+    if (known.waiting.size() > 1) return;
+    compute_.post([t, executor = executor_, weak = weak_from_this()] {
       auto loaded = load_tls(t);
-      asio::post(executor, [weak, loaded = std::move(loaded)] {
+      asio::post(executor, [t, weak, loaded = std::move(loaded)] {
         const auto self = weak.lock();
         if (!self) return;
-        if (loaded) self->tls_ = *loaded;
-        for (auto& waiting : std::exchange(self->waiting_for_tls_, {})) waiting(loaded);
+        auto& asked = self->contexts_[t];
+        if (loaded) asked.made = *loaded;
+        for (auto& waiting : std::exchange(asked.waiting, {})) waiting(loaded);
       });
     });
   }
 
   bool take_back(const std::shared_ptr<connection>& c) override {
-    auto& list = idle_[c->origin()];
+    auto& list = idle_[c->key()];
     if (list.size() >= options_.max_idle_per_origin) return false;
     list.push_back(c);
     c->keep_until(time_.now() + options_.keep_idle);
@@ -141,7 +145,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   }
 
   void forget(const connection* c) override {
-    const auto list = idle_.find(c->origin());
+    const auto list = idle_.find(c->key());
     if (list == idle_.end()) return;
     std::erase_if(list->second, [c](const auto& known) { return known.get() == c; });
     if (list->second.empty()) idle_.erase(list);
@@ -150,7 +154,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   void run_fresh(std::shared_ptr<task> t) override {
     if (t->events == nullptr) return;
     ++counters_.connections;
-    auto c = std::make_shared<connection>(executor_, time_, weak_from_this(), t->url);
+    auto c = std::make_shared<connection>(executor_, time_, weak_from_this(), t->route);
     c->open(std::move(t));
   }
 
@@ -158,7 +162,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
 
  private:
   void run(const std::shared_ptr<task>& t) {
-    if (const auto list = idle_.find(t->url.origin); list != idle_.end() && !list->second.empty()) {
+    if (const auto list = idle_.find(t->route.key); list != idle_.end() && !list->second.empty()) {
       // The one used last is the least likely to be stale.
       const auto c = std::move(list->second.back());
       list->second.pop_back();
@@ -167,11 +171,23 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     }
     // A fresh connection may fail at once (no address, no descriptor), and events never come from inside start().
     ++counters_.connections;
-    auto c = std::make_shared<connection>(executor_, time_, weak_from_this(), t->url);
+    auto c = std::make_shared<connection>(executor_, time_, weak_from_this(), t->route);
     t->line = c;
     asio::post(executor_, [c, t] {
       if (t->events != nullptr) c->open(t);
     });
+  }
+
+  result<route> make_route(const request& r) const {
+    auto url = parse_url(r.url);
+    if (!url) return std::unexpected(url.error());
+    const auto via = options_.proxies.find(*url);
+    if (!via) return fail(errc::config, url->label + " cannot be asked: " + via.error().message);
+    route way{*std::move(url), std::nullopt, r.trust, {}};
+    if (*via != nullptr) way.via = **via;
+    way.key = way.to.origin;
+    if (way.to.tls && !r.trust.ca_file.empty()) way.key += " " + r.trust.ca_file;
+    return way;
   }
 
   void refuse(const std::shared_ptr<task>& t, error why) {
@@ -182,14 +198,32 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
 
   static void write_head(task& t) {
     const auto& r = t.request;
+    const auto& to = t.route.to;
+    const auto given = [&](std::string_view name) { return !find_header(r.headers, name).empty(); };
     t.head.reserve(512);
-    t.head.append(r.method).append(" ").append(t.url.target).append(" HTTP/1.1\r\nHost: ").append(t.url.authority);
-    t.head += "\r\nConnection: keep-alive\r\nAccept-Encoding: identity\r\n";
+    t.head.append(r.method).append(" ");
+    // To a proxy that is no tunnel the whole address is said (RFC 9112, 3.2.2).
+    const bool whole = t.route.via && !to.tls;
+    if (whole) t.head.append("http://").append(to.authority);
+    t.head.append(to.target).append(" HTTP/1.1\r\n");
+    if (!given("host")) t.head.append("Host: ").append(to.authority).append("\r\n");
+    if (!given("user-agent")) t.head.append("User-Agent: mcpbx/" MCPBX_VERSION "\r\n");
+    if (!given("accept-encoding"))
+      t.head.append("Accept-Encoding: ").append(r.accept_gzip ? "gzip" : "identity").append("\r\n");
+    t.head += "Connection: keep-alive\r\n";
+    if (whole && !t.route.via->authorization.empty())
+      t.head.append("Proxy-Authorization: ").append(t.route.via->authorization).append("\r\n");
     for (const auto& h : r.headers) t.head.append(h.name).append(": ").append(h.value).append("\r\n");
     if (!r.body.empty() || (r.method != "GET" && r.method != "HEAD" && r.method != "DELETE"))
       t.head += "Content-Length: " + std::to_string(r.body.size()) + "\r\n";
     t.head += "\r\n";
   }
+
+  /// The certificates of one trust setting: loaded once, or being loaded.
+  struct tls_entry {
+    tls_context made;
+    std::vector<std::function<void(result<tls_context>)>> waiting;
+  };
 
   asio::any_io_executor executor_;
   time_source& time_;
@@ -197,8 +231,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   lane& compute_;
   options options_;
   counters counters_;
-  tls_context tls_;
-  std::vector<std::function<void(result<tls_context>)>> waiting_for_tls_;
+  std::map<trust, tls_entry> contexts_;
   std::map<std::string, std::vector<std::shared_ptr<connection>>, std::less<>> idle_;
 };
 
@@ -217,9 +250,15 @@ const client::counters& client::counts() const noexcept {
   return impl_->counts();
 }
 
+bool is_word(std::string_view a, std::string_view b) {
+  const auto low = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return low(x) == low(y); });
+}
+
 std::string_view find_header(const std::vector<header>& headers, std::string_view name) {
   for (const auto& h : headers)
-    if (equal_without_case(h.name, name)) return h.value;
+    if (is_word(h.name, name)) return h.value;
   return {};
 }
 

@@ -1,7 +1,9 @@
-// The one HTTP client: HTTP/1.1 over TCP or TLS, connections kept and pooled per origin, four time limits, bodies as
-// they arrive. Everything happens on the speaking thread; name look-up and the loading of certificates on lanes.
+// The one HTTP client: HTTP/1.1 over TCP, TLS or a Unix socket, through a proxy where the environment names one;
+// connections kept and pooled per origin, four time limits, bodies as they arrive. Everything happens on the speaking
+// thread; name look-up and the loading of certificates on lanes.
 #pragma once
 #include "mcp/async/lane.hpp"
+#include "mcp/http/proxy.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/raw_json.hpp"
 #include "mcp/support/time.hpp"
@@ -9,6 +11,7 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include <chrono>
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,15 +32,25 @@ struct limits {
   milliseconds first_byte{300'000};  ///< from the last byte sent to the first byte of the answer
   milliseconds idle{120'000};        ///< between two bytes of the answer
   milliseconds total{600'000};
-  std::size_t max_body = 32u << 20;  ///< bytes of the answer's body
+  std::size_t max_body = 32u << 20;  ///< bytes of the answer's body, as sent and when unpacked
+};
+
+/// How TLS peers are trusted. Certificates and host names are always verified.
+struct trust {
+  std::string ca_file;  ///< PEM bundle; empty: the system's, or what SSL_CERT_FILE and SSL_CERT_DIR name
+  friend auto operator<=>(const trust&, const trust&) = default;
 };
 
 struct request {
   std::string method = "POST";
-  std::string url;              ///< http:// or https://, with path and query; a fragment is ignored
-  std::vector<header> headers;  ///< Host, Content-Length and Connection are added
+  std::string url;  ///< http://, https:// or unix: with path and query (parse_url); a fragment is ignored
+  /// Host and User-Agent are added unless they are here; what frames a message (Content-Length, Transfer-Encoding,
+  /// Connection, and the like) is the client's alone.
+  std::vector<header> headers;
   segments body;
   http::limits limits;
+  http::trust trust;
+  bool accept_gzip = false;  ///< ask for a packed answer; one that is packed unasked is unpacked as well
 };
 
 /// How far an exchange had come when it failed: it decides whether repeating it is safe (L13, guarantees row 31).
@@ -68,18 +81,12 @@ class exchange {
   virtual ~exchange() = default;
 };
 
-/// How TLS peers are trusted. Certificates and host names are always verified.
-struct trust {
-  std::string ca_file;  ///< PEM bundle; empty: the system's
-  friend bool operator<(const trust& a, const trust& b) { return a.ca_file < b.ca_file; }
-};
-
 class client {
  public:
   struct options {
     std::size_t max_idle_per_origin = 64;  ///< as many runs as one caller may have
     milliseconds keep_idle{60'000};
-    http::trust trust;
+    proxy_rules proxies;
   };
   struct counters {
     std::uint64_t connections = 0, reused = 0, exchanges = 0;
@@ -100,6 +107,8 @@ class client {
   std::shared_ptr<impl> impl_;
 };
 
+/// Whether two words of HTTP are the same, without case.
+bool is_word(std::string_view a, std::string_view b);
 /// A header's value by name without case, or "".
 std::string_view find_header(const std::vector<header>& headers, std::string_view name);
 

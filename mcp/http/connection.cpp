@@ -3,13 +3,12 @@
 #include "mcp/http/connection.hpp"
 
 #include "mcp/http/gathered.hpp"
+#include "mcp/support/text.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/write.hpp>
-
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <cstring>
@@ -18,7 +17,6 @@
 namespace mcpbx::http {
 
 namespace asio = boost::asio;
-using asio::ip::tcp;
 
 namespace {
 
@@ -28,101 +26,21 @@ constexpr std::size_t first_read = 4 * 1024;
 // A header or chunk line that does not fit into this is none.
 constexpr std::size_t longest_line = 128 * 1024;
 
-std::string seconds(milliseconds limit) {
-  const auto ms = limit.count();
-  auto text = std::to_string(ms / 1000);
-  if (ms % 1000 != 0) text += "." + std::to_string(ms % 1000 / 100);
-  return text + " s";
-}
-
-bool is_identity(std::string_view encoding) {
-  return encoding.empty() || encoding == "identity";
+// What a packed answer is too large by is told in bytes that are not packed.
+std::string above_limit(std::size_t limit) {
+  return "sent an answer above the limit of " + std::to_string(limit) + " bytes";
 }
 
 }  // namespace
 
 connection::connection(asio::any_io_executor executor, time_source& time, std::weak_ptr<connection_owner> owner,
-                       url_parts origin)
+                       http::route route)
     : executor_(std::move(executor)),
       time_(time),
       owner_(std::move(owner)),
-      origin_(std::move(origin)),
+      route_(std::move(route)),
       socket_(executor_),
       timer_(time.make_timer()) {}
-
-void connection::open(std::shared_ptr<task> t) {
-  task_ = std::move(t);
-  task_->line = weak_from_this();
-  stage_ = http::stage::resolve;
-  arm(deadline());
-  const auto owner = owner_.lock();
-  if (!owner) return fail(http::stage::resolve, errc::cancelled, "was not asked: the client is shutting down");
-  owner->resolve(origin_, [self = shared_from_this()](result<connection_owner::endpoints> found) {
-    if (self->closed_) return;
-    if (!found) return self->fail(http::stage::resolve, errc::unavailable, "is not known: " + found.error().message);
-    self->endpoints_ = *std::move(found);
-    self->stage_ = http::stage::connect;
-    self->connect_next();
-  });
-}
-
-void connection::connect_next() {
-  if (next_endpoint_ == endpoints_.size())
-    return fail(http::stage::connect, errc::unavailable, "could not be reached: " + last_connect_error_);
-  const auto left = endpoints_.size() - next_endpoint_;
-  const auto& to = endpoints_[next_endpoint_++];
-  const auto now = time_.now();
-  // One address that swallows packets must not use up the time of the others.
-  attempt_until_ =
-      left == 1 ? never : now + std::max<duration>((deadline() - now) / static_cast<int>(left), milliseconds(1));
-  arm(deadline());
-  boost::system::error_code ec;
-  socket_.close(ec);
-  const int fd = ::socket(to.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0)
-    ec.assign(errno, boost::system::system_category());
-  else
-    socket_.assign(to.protocol(), fd, ec);
-  if (ec) {
-    last_connect_error_ = ec.message();
-    return connect_next();
-  }
-  socket_.async_connect(to, [self = shared_from_this()](const boost::system::error_code& failed) {
-    if (self->closed_) return;
-    if (failed) {
-      self->last_connect_error_ =
-          failed == asio::error::operation_aborted ? "it did not answer in time" : failed.message();
-      return self->connect_next();
-    }
-    boost::system::error_code ignored;
-    self->socket_.set_option(tcp::no_delay(true), ignored);
-    self->attempt_until_ = never;
-    if (self->origin_.tls)
-      self->start_tls();
-    else
-      self->send();
-  });
-}
-
-void connection::start_tls() {
-  stage_ = http::stage::tls;
-  const auto owner = owner_.lock();
-  if (!owner) return fail(http::stage::tls, errc::cancelled, "was not asked: the client is shutting down");
-  owner->with_tls([self = shared_from_this()](result<tls_context> context) {
-    if (self->closed_) return;
-    if (!context)
-      return self->fail(http::stage::tls, context.error().code, "cannot be asked: " + context.error().message);
-    self->context_ = *context;
-    auto stream = make_tls_stream(self->socket_, self->context_, self->origin_.host);
-    if (!stream) return self->fail(http::stage::tls, stream.error().code, "cannot be asked: " + stream.error().message);
-    self->tls_ = *std::move(stream);
-    self->tls_->async_handshake(asio::ssl::stream_base::client, [self](const boost::system::error_code& ec) {
-      if (self->closed_) return;
-      if (ec) return self->fail(http::stage::tls, errc::unavailable, "was refused: " + tls_failure(*self->tls_, ec));
-      self->send();
-    });
-  });
-}
 
 void connection::reuse(std::shared_ptr<task> t) {
   task_ = std::move(t);
@@ -137,6 +55,7 @@ void connection::send() {
   stage_began_ = time_.now();
   any_byte_ = false;
   parser_.emplace(static_cast<parser_sink&>(*this), task_->request.limits.max_body);
+  packed_.reset();
   arm(deadline());
   sending_ = true;
   auto sent = [self = shared_from_this(), t = task_](const boost::system::error_code& ec, std::size_t) {
@@ -226,8 +145,7 @@ void connection::parse() {
                         task_->request.limits.max_body);  // an interim answer; the real one follows
         break;
       case verdict::too_large:
-        return fail(http::stage::body, errc::limit,
-                    "sent an answer above the limit of " + std::to_string(task_->request.limits.max_body) + " bytes");
+        return fail(http::stage::body, errc::limit, above_limit(task_->request.limits.max_body));
       case verdict::wrong:
         return fail(http::stage::body, errc::protocol, "sent an answer that is not HTTP: " + parser_->why());
       case verdict::stopped:
@@ -255,8 +173,12 @@ void connection::ended(const boost::system::error_code& ec) {
 }
 
 bool connection::on_parsed_head(int status, std::vector<header> headers) {
-  if (!is_identity(find_header(headers, "content-encoding"))) {
-    fail(http::stage::body, errc::protocol, "sent a compressed answer, which was not asked for");
+  const auto coding = find_header(headers, "content-encoding");
+  if (is_word(coding, "gzip") || is_word(coding, "x-gzip")) {
+    packed_ = std::make_unique<gunzip>(task_->request.limits.max_body);
+  } else if (!coding.empty() && !is_word(coding, "identity")) {
+    fail(http::stage::body, errc::protocol,
+         "sent an answer in a compression that was not asked for (\"" + printable(cut_utf8(coding, 40)) + "\")");
     return false;
   }
   task_->events->on_head(status, headers);
@@ -276,10 +198,21 @@ void connection::on_parsed_body(std::string_view bytes) {
 void connection::deliver() {
   if (body_begin_ == body_end_) return;
   const auto from = std::exchange(body_begin_, body_end_);
-  task_->events->on_body({buffer_.data() + from, body_end_ - from});
+  const std::string_view bytes(buffer_.data() + from, body_end_ - from);
+  if (!packed_) return task_->events->on_body(bytes);
+  const auto v = packed_->put(bytes, [this](std::string_view plain) {
+    task_->events->on_body(plain);
+    return !closed_;
+  });
+  if (v == gunzip::verdict::too_large)
+    fail(http::stage::body, errc::limit, above_limit(task_->request.limits.max_body) + " when unpacked");
+  else if (v == gunzip::verdict::wrong)
+    fail(http::stage::body, errc::protocol, "sent an answer that is not the gzip it claims to be");
 }
 
 void connection::complete() {
+  if (packed_ && !packed_->complete())
+    return fail(http::stage::body, errc::io, "ended its packed answer in the middle");
   const auto t = std::exchange(task_, nullptr);
   auto* const events = std::exchange(t->events, nullptr);
   const auto owner = owner_.lock();
@@ -294,8 +227,11 @@ void connection::fail(http::stage at, errc code, std::string what) {
   const auto t = std::exchange(task_, nullptr);
   close();
   if (!what.ends_with('.')) what += '.';
-  if (auto* const events = std::exchange(t->events, nullptr))
-    events->on_failure({at, {code, origin_.authority + " " + what}});
+  if (auto* const events = std::exchange(t->events, nullptr)) events->on_failure({at, {code, subject() + " " + what}});
+}
+
+std::string connection::subject() const {
+  return route_.to.label + (route_.via ? ", through the proxy " + route_.via->label + "," : "");
 }
 
 void connection::close() {
@@ -315,71 +251,6 @@ void connection::abandon(const task* t) {
 void connection::keep_until(time_point when) {
   keep_until_ = when;
   arm(when);
-}
-
-time_point connection::deadline() const {
-  if (!task_) return keep_until_;
-  const auto& l = task_->request.limits;
-  const auto total = task_->started + l.total;
-  switch (stage_) {
-    case http::stage::resolve:
-    case http::stage::connect:
-    case http::stage::tls:
-      return std::min({total, task_->started + l.connect, attempt_until_});
-    case http::stage::send:
-    case http::stage::first_byte:
-      return std::min(total, stage_began_ + l.first_byte);
-    case http::stage::body:
-      return std::min(total, stage_began_ + l.idle);
-  }
-  return total;
-}
-
-void connection::arm(time_point when) {
-  // Armed earlier than needed is good enough: on_timer() looks again. So most exchanges never touch the timer.
-  if (when == never || (armed_ != never && armed_ <= when)) return;
-  armed_ = when;
-  timer_->arm(when, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->on_timer();
-  });
-}
-
-void connection::on_timer() {
-  armed_ = never;
-  if (closed_) return;
-  if (time_.now() < deadline()) return arm(deadline());
-  if (!task_) return close();
-  on_time_limit();
-}
-
-void connection::on_time_limit() {
-  const auto& l = task_->request.limits;
-  const auto now = time_.now();
-  if (now >= task_->started + l.total)
-    return fail(stage_, errc::timed_out,
-                "was not done within " + seconds(l.total) + " (the limit on the whole answer)");
-  switch (stage_) {
-    case http::stage::resolve:
-    case http::stage::connect:
-    case http::stage::tls:
-      if (now < task_->started + l.connect) {
-        // This address only; the pending connect ends and the next one has its turn.
-        attempt_until_ = never;
-        arm(deadline());
-        boost::system::error_code ignored;
-        socket_.close(ignored);
-        return;
-      }
-      return fail(stage_, errc::timed_out,
-                  "could not be reached within " + seconds(l.connect) + " (the limit on connecting)");
-    case http::stage::send:
-    case http::stage::first_byte:
-      return fail(stage_, errc::timed_out,
-                  "did not begin to answer within " + seconds(l.first_byte) + " (the limit for the first byte)");
-    case http::stage::body:
-      return fail(stage_, errc::timed_out,
-                  "fell silent for " + seconds(l.idle) + " in the middle of its answer (the idle limit)");
-  }
 }
 
 }  // namespace mcpbx::http

@@ -1,13 +1,13 @@
-// One connection to one origin and the exchange that runs on it: look-up, TCP, TLS, request, answer, all four limits
-// with one timer. Afterwards it waits in the pool with a read pending, so that a peer's close is seen at once.
+// One connection to one origin and the exchange that runs on it: look-up, TCP or Unix socket, proxy, TLS
+// (connection_open.cpp), request and answer (connection.cpp), all four limits with one timer (connection_limits.cpp).
+// Afterwards it waits in the pool with a read pending, so that a peer's close is seen at once.
 #pragma once
 #include "mcp/http/client.hpp"
+#include "mcp/http/gzip.hpp"
 #include "mcp/http/response_parser.hpp"
 #include "mcp/http/tls.hpp"
 #include "mcp/http/url.hpp"
 #include "mcp/support/time.hpp"
-
-#include <boost/asio/ip/tcp.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -20,10 +20,18 @@ namespace mcpbx::http {
 
 class connection;
 
+/// How an address is reached.
+struct route {
+  url_parts to;
+  std::optional<proxy> via;
+  http::trust trust;
+  std::string key;  ///< what connections are pooled by: the origin, and what it is trusted by
+};
+
 /// An exchange while it runs; shared by the user's handle and its connection.
 struct task {
   http::request request;
-  url_parts url;
+  http::route route;
   response_events* events = nullptr;  ///< null once the user has left or everything was told
   std::string head;                   ///< request line and headers
   time_point started;
@@ -34,10 +42,10 @@ struct task {
 /// What a connection needs of the client that owns it. It may be gone.
 class connection_owner {
  public:
-  using endpoints = std::vector<boost::asio::ip::tcp::endpoint>;
+  using endpoints = std::vector<stream_socket::endpoint_type>;
   virtual ~connection_owner() = default;
-  virtual void resolve(const url_parts& url, std::function<void(result<endpoints>)> done) = 0;
-  virtual void with_tls(std::function<void(result<tls_context>)> done) = 0;
+  virtual void resolve(const std::string& host, std::uint16_t port, std::function<void(result<endpoints>)> done) = 0;
+  virtual void with_tls(const trust& t, std::function<void(result<tls_context>)> done) = 0;
   /// The exchange is over and the connection may be used again. False: it is not wanted.
   virtual bool take_back(const std::shared_ptr<connection>& c) = 0;
   virtual void forget(const connection* c) = 0;
@@ -48,7 +56,7 @@ class connection_owner {
 class connection final : public std::enable_shared_from_this<connection>, private parser_sink {
  public:
   connection(boost::asio::any_io_executor executor, time_source& time, std::weak_ptr<connection_owner> owner,
-             url_parts origin);
+             http::route route);
 
   /// Connects, then runs `t`. Once, at first.
   void open(std::shared_ptr<task> t);
@@ -59,12 +67,16 @@ class connection final : public std::enable_shared_from_this<connection>, privat
   /// The user of `t` has left.
   void abandon(const task* t);
   bool is_open() const noexcept { return !closed_; }
-  const std::string& origin() const noexcept { return origin_.origin; }
+  const std::string& key() const noexcept { return route_.key; }
   /// In the pool until then.
   void keep_until(time_point when);
 
  private:
   void connect_next();
+  void connected();
+  void open_tunnel();
+  void read_tunnel();
+  void on_tunnel_answer();
   void start_tls();
   void send();
   void start_read();
@@ -72,7 +84,7 @@ class connection final : public std::enable_shared_from_this<connection>, privat
   void parse();
   void ended(const boost::system::error_code& ec);
   void complete();
-  void broken(std::string what);
+  std::string subject() const;
   void fail(http::stage at, errc code, std::string what);
   time_point deadline() const;
   void arm(time_point when);
@@ -86,8 +98,8 @@ class connection final : public std::enable_shared_from_this<connection>, privat
   boost::asio::any_io_executor executor_;
   time_source& time_;
   std::weak_ptr<connection_owner> owner_;
-  url_parts origin_;
-  boost::asio::ip::tcp::socket socket_;
+  http::route route_;
+  stream_socket socket_;
   tls_context context_;
   std::unique_ptr<tls_stream> tls_;
   std::unique_ptr<timer> timer_;
@@ -95,6 +107,8 @@ class connection final : public std::enable_shared_from_this<connection>, privat
 
   std::shared_ptr<task> task_;
   std::optional<response_parser> parser_;
+  std::unique_ptr<gunzip> packed_;  // of an answer whose body is
+  std::string tunnel_;              // what is said to the proxy, then its answer
   http::stage stage_ = http::stage::resolve;
   time_point stage_began_, keep_until_ = never, attempt_until_ = never;
   connection_owner::endpoints endpoints_;

@@ -32,7 +32,7 @@ result<tls_context> load_tls(const trust& t) {
   }
 }
 
-result<std::unique_ptr<tls_stream>> make_tls_stream(boost::asio::ip::tcp::socket& socket, const tls_context& context,
+result<std::unique_ptr<tls_stream>> make_tls_stream(stream_socket& socket, const tls_context& context,
                                                     const std::string& host) {
   auto stream = std::make_unique<tls_stream>(socket, *context);
   SSL* const handle = stream->native_handle();

@@ -3,7 +3,7 @@
 #include "mcp/http/client.hpp"
 #include "mcp/support/error.hpp"
 
-#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 
@@ -13,13 +13,14 @@
 namespace mcpbx::http {
 
 using tls_context = std::shared_ptr<boost::asio::ssl::context>;
-using tls_stream = boost::asio::ssl::stream<boost::asio::ip::tcp::socket&>;
+using stream_socket = boost::asio::generic::stream_protocol::socket;  // TCP or Unix
+using tls_stream = boost::asio::ssl::stream<stream_socket&>;
 
 /// Reads the trusted certificates: tens of milliseconds for the system's bundle, so not for the speaking thread.
 result<tls_context> load_tls(const trust& t);
 
 /// A stream that will accept nothing but a certificate for `host` (a name, sent as SNI, or an address).
-result<std::unique_ptr<tls_stream>> make_tls_stream(boost::asio::ip::tcp::socket& socket, const tls_context& context,
+result<std::unique_ptr<tls_stream>> make_tls_stream(stream_socket& socket, const tls_context& context,
                                                     const std::string& host);
 
 /// Why a handshake failed, as a clause: "its certificate is not trusted: self-signed certificate".

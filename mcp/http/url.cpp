@@ -1,8 +1,12 @@
-// http://host[:port][/path][?query], with nothing in it that could break a request line.
+// http://host[:port][/path][?query] or unix:/socket[:/path[?query]], with nothing in it that could break a request
+// line.
 #include "mcp/http/url.hpp"
+
+#include <sys/un.h>
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace mcpbx::http {
 namespace {
@@ -16,7 +20,27 @@ bool starts_without_case(std::string_view s, std::string_view prefix) {
          std::equal(prefix.begin(), prefix.end(), s.begin(), [](char a, char b) { return a == lower(b); });
 }
 
+// The path of the socket in a unix: address, and what is behind it.
+std::pair<std::string_view, std::string_view> cut_unix(std::string_view url) {
+  url.remove_prefix(5);
+  if (url.starts_with("///")) url.remove_prefix(2);
+  const auto colon = std::min(url.find(":/"), url.size());
+  return {url.substr(0, colon), url.substr(std::min(colon + 1, url.size()))};
+}
+
+bool holds_blank_or_control(std::string_view s) {
+  return std::any_of(s.begin(), s.end(), [](char c) {
+    return static_cast<unsigned char>(c) <= 0x20 || static_cast<unsigned char>(c) == 0x7F;
+  });
+}
+
 }  // namespace
+
+std::string appendable(std::string_view base) {
+  std::string out(base);
+  if (starts_without_case(base, "unix:") && cut_unix(base).second.empty()) out += ":/";
+  return out;
+}
 
 result<url_parts> parse_url(std::string_view url) {
   const auto wrong = [&](std::string_view why) {
@@ -33,12 +57,23 @@ result<url_parts> parse_url(std::string_view url) {
     rest.remove_prefix(8);
   } else if (starts_without_case(rest, "http://")) {
     rest.remove_prefix(7);
+  } else if (starts_without_case(rest, "unix:")) {
+    const auto [path, target] = cut_unix(rest);
+    if (!path.starts_with('/') || path.starts_with("//"))
+      return wrong("the path of its socket must begin with one slash.");
+    if (path.size() >= sizeof(sockaddr_un::sun_path))
+      return wrong("the path of its socket has more than the 107 bytes that Linux allows.");
+    if (holds_blank_or_control(rest)) return wrong("it holds a blank or a control character.");
+    u.port = 0;
+    u.host = u.authority = "localhost";
+    u.socket = path;
+    u.target = target.empty() ? "/" : target;
+    u.origin = u.label = "unix:" + u.socket;
+    return u;
   } else {
-    return wrong("it must begin with http:// or https://.");
+    return wrong("it must begin with http://, https:// or unix:/.");
   }
-  for (const char c : rest)
-    if (static_cast<unsigned char>(c) <= 0x20 || static_cast<unsigned char>(c) == 0x7F)
-      return wrong("it holds a blank or a control character.");
+  if (holds_blank_or_control(rest)) return wrong("it holds a blank or a control character.");
   const auto end = std::min(rest.find_first_of("/?"), rest.size());
   auto authority = rest.substr(0, end);
   u.target = rest.substr(end);
@@ -70,6 +105,7 @@ result<url_parts> parse_url(std::string_view url) {
   u.authority = ipv6 ? "[" + u.host + "]" : u.host;
   u.origin = (u.tls ? "https://" : "http://") + u.authority + ":" + std::to_string(u.port);
   if (u.port != (u.tls ? 443 : 80)) u.authority += ":" + std::to_string(u.port);
+  u.label = u.authority;
   return u;
 }
 

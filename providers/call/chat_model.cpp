@@ -4,6 +4,7 @@
 #include "mcp/http/url.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/secret.hpp"
+#include "mcp/support/text.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -15,6 +16,9 @@ namespace {
 constexpr std::size_t max_error_body = 64 * 1024;
 // How long the rest of a body may take to come after its end mark, so that the connection can be used again.
 constexpr milliseconds drain_time{50};
+
+// How much of an endpoint's error is kept for the log.
+constexpr std::size_t max_logged_body = 8 * 1024;
 
 class chat_run;
 
@@ -91,21 +95,18 @@ class chat_run final : public http::response_events,
   void send(std::vector<http::header> credentials) {
     const auto& o = shared_->options;
     if (!credentials.empty() && credentials.front().value != shared_->registered) {
-      for (const auto& h : credentials) {
-        std::string_view value = h.value;
-        if (const auto blank = value.rfind(' '); blank != std::string_view::npos) value.remove_prefix(blank + 1);
-        redactor::add(secret(std::string(value)));
-      }
+      register_credentials(credentials);
       shared_->registered = credentials.front().value;
     }
     auto encoded = shared_->wire.encode(request_, o.wire);
     http::request r;
     r.url = std::move(encoded.url);
-    r.headers = std::move(credentials);
-    r.headers.reserve(r.headers.size() + encoded.headers.size() + o.headers.size());
-    for (auto& [name, value] : encoded.headers) r.headers.push_back({std::move(name), std::move(value)});
-    r.headers.insert(r.headers.end(), o.headers.begin(), o.headers.end());
+    r.headers.reserve(credentials.size() + encoded.headers.size() + o.headers.size());
+    for (auto& [name, value] : encoded.headers) put_header(r.headers, {std::move(name), std::move(value)});
+    for (const auto& h : o.headers) put_header(r.headers, h);
+    for (auto& h : credentials) put_header(r.headers, std::move(h));
     r.body = std::move(encoded.body);
+    r.trust = o.trust;
     r.limits = o.limits;
     r.limits.total = std::max(left(), milliseconds(1));
     request_bytes_ = r.body.size();
@@ -128,12 +129,10 @@ class chat_run final : public http::response_events,
           shared_->wire.make_decoder(http::find_header(headers, "content-type"), shared_->options.wire, &request_);
     else
       advice_ = read_advice(headers, shared_->time.wall_ms());
-    if (log::enabled(log::level::debug)) {
-      auto id = http::find_header(headers, "x-request-id");
-      if (id.empty()) id = http::find_header(headers, "request-id");
-      log::debug("model \"" + shared_->options.name + "\" answers with status " + std::to_string(status) +
-                 (id.empty() ? "" : ", request id " + std::string(id)));
-    }
+    request_id_.clear();
+    for (const auto* name : {"x-request-id", "request-id", "x-generation-id"})
+      if (request_id_.empty()) request_id_ = http::find_header(headers, name);
+    if (log::enabled(log::level::debug)) log::debug(status_line());
   }
 
   void on_body(std::string_view bytes) override {
@@ -207,6 +206,20 @@ class chat_run final : public http::response_events,
   void on_end(model_reply reply) override { reply_ = std::move(reply); }
   void on_error(model_error e) override { failed_ = std::move(e); }
 
+  std::string status_line() const {
+    return "model \"" + shared_->options.name + "\" answers with status " + std::to_string(status_) +
+           (request_id_.empty() ? "" : ", request id " + std::string(cut_utf8(request_id_, 100)));
+  }
+
+  // People are told a sentence; what the endpoint said word for word is for whoever has to find out why.
+  void log_error_body() const {
+    if (!log::enabled(log::level::info)) return;
+    // Redacted before it is cut: half a secret would not be recognised.
+    const auto clean = redactor::redact(error_body_);
+    const auto body = cut_utf8(clean, max_logged_body);
+    log::info(status_line() + ": " + std::string(body) + (body.size() < clean.size() ? "…" : ""));
+  }
+
   // A call that nobody can read, and nothing else: models make most of them right the second time.
   bool asks_again_for_call() {
     const bool unreadable = reply_ ? reply_->reason == end_reason::malformed_call && reply_->message->calls().empty()
@@ -229,12 +242,13 @@ class chat_run final : public http::response_events,
       return;
     }
     if (failed_) return tell(*std::exchange(failed_, std::nullopt));
+    log_error_body();
     auto e = shared_->wire.decode_error(status_, error_body_, shared_->options.wire);
     e.retry_after_ms = advice_.wait_ms;
     const bool may =
         (advice_.should_retry.value_or(is_repeatable(status_)) && e.retryable) || !e.failed_generation.empty();
     if (may && try_again(advice_)) return;
-    if (may && advice_.wait_ms > shared_->options.retries.longest_asked.count())
+    if (e.retryable && advice_.wait_ms > 0)
       e.message += " It asks to wait " + std::to_string((advice_.wait_ms + 999) / 1000) + " s.";
     tell(std::move(e));
   }
@@ -273,7 +287,7 @@ class chat_run final : public http::response_events,
   std::unique_ptr<timer> timer_;
   std::unique_ptr<http::exchange> exchange_;
   std::unique_ptr<stream_decoder> decoder_;
-  std::string error_body_;
+  std::string error_body_, request_id_;
   retry_advice advice_;
   std::optional<model_reply> reply_;
   std::optional<model_error> failed_;
@@ -320,6 +334,7 @@ result<std::unique_ptr<model>> make_chat_model(chat_model_options options, http:
   const auto* wire = find_codec(options.api);
   if (wire == nullptr)
     return fail(errc::config, "Model \"" + options.name + "\": the API \"" + options.api + "\" is not known.");
+  options.wire.base_url = http::appendable(options.wire.base_url);
   if (const auto url = http::parse_url(options.wire.base_url); !url)
     return fail(errc::config, "Model \"" + options.name + "\": " + url.error().message);
   auto shared = std::make_shared<shared_state>(shared_state{std::move(options), client, time, random, *wire, {}, {}});

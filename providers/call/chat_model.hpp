@@ -3,6 +3,7 @@
 #include "mcp/http/client.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/time.hpp"
+#include "providers/call/headers.hpp"
 #include "providers/call/retry.hpp"
 #include "providers/model/message.hpp"
 #include "providers/wire/codec.hpp"
@@ -13,10 +14,6 @@
 #include <vector>
 
 namespace mcpbx::providers {
-
-/// Gives the headers that hold credentials, such as `Authorization: Bearer …`, at once or later, on the speaking
-/// thread, exactly once per request. References are resolved elsewhere. An error ends the call (kind configuration).
-using credential_source = std::function<void(std::function<void(result<std::vector<http::header>>)>)>;
 
 /// What http::limits mean for a model: nothing is heard from a reasoning model for minutes, and `total` is for the
 /// whole call with its retries (guarantees row 30).
@@ -34,6 +31,7 @@ struct chat_model_options {
   std::string system;               ///< system prompt of runs that bring none, or ""
   wire_options wire;
   http::limits limits = model_limits();
+  http::trust trust;
   retry_policy retries;
   std::vector<http::header> headers;  ///< further headers without secrets
   credential_source credentials;      ///< may be empty

@@ -37,6 +37,9 @@ void openai(wire_options& o) {
   o.null_content = true;
   // Others refuse the member, or call no tool any more.
   o.answer_schema = true;
+  // Its reasoning models refuse stop sequences.
+  for (const auto* family : {"o1", "o3", "o4", "gpt-5"})
+    if (o.model.starts_with(family)) o.stop_sequences = false;
 }
 
 void mistral(wire_options& o) {

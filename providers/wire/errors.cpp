@@ -72,8 +72,9 @@ std::string said_text(const error_body& said, std::string_view body) {
   return text.starts_with('<') ? "an HTML page instead of JSON" : text;
 }
 
-// The host and port of an address, without anything that may hold a secret.
+// The host and port of an address, or its Unix socket, without anything that may hold a secret.
 std::string_view host_of(std::string_view url) {
+  if (url.starts_with("unix:")) return url.substr(0, url.find(":/", 5));
   const auto scheme = url.find("://");
   if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
   url = url.substr(0, url.find_first_of("/?#"));

@@ -103,6 +103,11 @@ raw_json encode_user(const message& m, std::string_view note) {
         parts.media(image->mime, image->data);
       else
         parts.text("[image at " + image->url + ": left out, this API takes no addresses]");
+    } else if (const auto* file = std::get_if<file_block>(&b)) {
+      if (file->url.empty())
+        parts.media(file->mime, file->data);
+      else
+        parts.text("[file at " + file->url + ": left out, this API takes no addresses]");
     }
   }
   if (!note.empty()) parts.text(note);

@@ -36,6 +36,10 @@ void append_user(std::string& out, const message& m, std::string_view note) {
   auto text = m.text();
   std::vector<std::string_view> images;
   for (const auto& b : m.blocks) {
+    if (const auto* file = std::get_if<file_block>(&b))
+      text = with_note(std::move(text), "[file " + file->name + (file->name.empty() ? "" : ", ") +
+                                            (file->url.empty() ? media_words(file->mime, file->data) : file->url) +
+                                            ": left out]");
     const auto* image = std::get_if<image_block>(&b);
     if (image == nullptr) continue;
     if (image->url.empty() && is_shown_image(image->mime))

@@ -283,9 +283,11 @@ TEST_CASE("G35: an error never repeats the value that is wrong") {
   CHECK(made.error_text().find("canary") == std::string::npos);
 }
 
-TEST_CASE("G44: addresses of other schemes than http and https are refused") {
+TEST_CASE("G44: addresses of other schemes than http, https and, for models, unix are refused") {
+  CHECK_FALSE(load_one(R"({"mcpServers": {"x": {"url": "unix:/x"}}})").ok());
+  CHECK(load_one(R"({"models": {"x": {"api": "openai-chat", "model": "m", "baseUrl": "unix:/x:/v1"}}})").ok());
   for (const char* url :
-       {"file:///etc/passwd", "javascript:x", "unix:/x", "//x", "HTTP", "http://", "ftp://x", "gopher://x"}) {
+       {"file:///etc/passwd", "javascript:x", "unix:x", "unix:/", "//x", "HTTP", "http://", "ftp://x", "gopher://x"}) {
     CAPTURE(url);
     CHECK_FALSE(load_one("{\"mcpServers\": {\"x\": {\"url\": \"" + std::string(url) + "\"}}}").ok());
     CHECK_FALSE(load_one("{\"models\": {\"x\": {\"api\": \"openai-chat\", \"model\": \"m\", \"baseUrl\": \"" +
@@ -351,6 +353,22 @@ TEST_CASE("load: what a replay records is another model that answers") {
         "f:1:89: names \"t\", which replays a recording itself, in \"models.t.record\": name the model that answers\n");
   CHECK(notices(load_one(R"({"models": {"g": {"api": "rehearsal", "record": "demo"}}})")) ==
         "f:1:49: has an effect with the API replay only, in \"models.g.record\": take it out\n");
+}
+
+TEST_CASE("load: a fallback is another model, and a chain of them has an end") {
+  const auto chain = [](const std::string& last) {
+    return load_one(
+        "{\"models\": {\"c\": {\"api\": \"rehearsal\"}, \"b\": {\"api\": \"rehearsal\", \"fallbackModel\": \"" + last +
+        "\"}, \"a\": {\"api\": \"rehearsal\", \"fallbackModel\": \"b/other\"}}}");
+  };
+  CHECK(chain("c").error_text() == "");
+  CHECK(chain("c").config.models[2].fallback_model == "b/other");
+  CHECK(chain("d").error_text().find("names the model \"d\", which is not configured") != std::string::npos);
+  CHECK(chain("b").error_text() ==
+        "f:1:83: leads back to \"b\" itself, in \"models.b.fallbackModel\": let one of the models have none\n");
+  const auto circle = chain("a/x").error_text();
+  CHECK(circle.find("leads back to \"a\"") != std::string::npos);
+  CHECK(circle.find("leads back to \"b\"") != std::string::npos);
 }
 
 TEST_CASE("load: names of servers and models are bounded and printable") {

@@ -64,6 +64,30 @@ TEST_CASE("models: what cannot be used is explained") {
   CHECK(holds(f.error("unset"), "MCPBX_TEST_A"));
 }
 
+TEST_CASE("F1: every API has its usual address, and those at a deployment's need one") {
+  fixture f(R"({"models": {"g": {"api": "gemini", "model": "x"}, "o": {"api": "ollama", "model": "x"},
+    "d": {"api": "dial", "model": "x", "baseUrl": "https://d.example"},
+    "a": {"api": "azure", "model": "x", "baseUrl": "https://a.example", "apiVersion": "${env:MCPBX_TEST_A}"}}})");
+  const mcpbx::test::changed_variable set("MCPBX_TEST_A", "2025-01-01");
+  for (const auto* name : {"g", "o", "d", "a"}) {
+    CHECK(f.error(name) == "found " + std::string(name) + " x");
+    CHECK((*f.models.find(name))->api() == conf::to_string(*f.all.find_model(name)->api));
+  }
+}
+
+TEST_CASE("models: an endpoint on a Unix socket, and a fallback behind a name") {
+  fixture f(
+      R"({"models": {"a": {"api": "openai-chat", "model": "m", "baseUrl": "unix:/run/x.sock", "fallbackModel": "b/c"},
+    "b": {"api": "openai-chat", "model": "m", "fallbackModel": "demo"},
+    "lonely": {"api": "openai-chat", "model": "m", "fallbackModel": "filed"}, "filed": {"api": "openai-chat", "model": "${file:/x}"}}})");
+  CHECK(f.error("a") == "found a m");
+  CHECK(f.error("a/x") == "found a/x x");
+  CHECK(f.error("lonely") == "found lonely m");
+  const auto o = f.models.connection_options(*f.all.find_model("a"));
+  REQUIRE(o);
+  CHECK(o->wire.base_url == "unix:/run/x.sock");
+}
+
 TEST_CASE("F1: models of every API are made, each at its provider's address") {
   fixture f(R"({"models": {
     "r": {"api": "openai-responses", "model": "x"}, "a": {"api": "anthropic", "model": "x", "apiVersion": "2023-06-01"}}})");

@@ -53,7 +53,6 @@ TEST_CASE("command line: without a verb the help is shown and the status is 2") 
 
 TEST_CASE("command line: what comes later says so in one sentence and exits 2") {
   const std::vector<std::vector<std::string>> table{{"chat"},
-                                                    {"models"},
                                                     {"logs", "-f"},
                                                     {"--socket", "/x", "reload"},
                                                     {"ask", "--file", "a.txt", "hi"},

@@ -57,6 +57,7 @@ class fake_backend final : public daemon::backend {
   daemon::loop_counters run_counts() const override { return counts; }
   daemon::journal& store() override { return *kept; }
   daemon::pin_register* pins() override { return register_of_pins; }
+  daemon::model_directory* models() override { return directory_of_models; }
   void stop() override { ++stops; }
 
   void settle() {
@@ -79,6 +80,7 @@ class fake_backend final : public daemon::backend {
   std::function<void(result<void>)> answered;
   int stops = 0;
   daemon::pin_register* register_of_pins = nullptr;
+  daemon::model_directory* directory_of_models = nullptr;
   daemon::loop_counters counts;
   std::unique_ptr<daemon::journal> kept = std::make_unique<daemon::memory_journal>();
 };

@@ -52,7 +52,7 @@ TEST_CASE("client: an exchange begun inside on_end gets the connection that has 
 
 TEST_CASE("client: parallel exchanges use connections of their own, at most the allowed number waits in the pool") {
   const scripted_model server({});
-  http_loop loop(nullptr, {.max_idle_per_origin = 2, .keep_idle = milliseconds(60'000), .trust = {}});
+  http_loop loop(nullptr, {.max_idle_per_origin = 2, .keep_idle = milliseconds(60'000), .proxies = {}});
   std::vector<recorder> got(5);
   std::vector<std::unique_ptr<http::exchange>> running;
   for (auto& g : got) running.push_back(loop.client->start(ask(server.url(), "text"), g));
@@ -151,12 +151,46 @@ TEST_CASE("client: nobody listening, an unknown name, an unusable address and a 
     REQUIRE(got.failure);
     CHECK(got.failure->stage == r.stage);
   }
-  recorder got;
-  auto request = ask("http://127.0.0.1:1", "x");
-  request.headers.push_back({"X-Bad", "a\r\nX-Injected: b"});
-  const auto exchange = loop.client->start(std::move(request), got);
-  REQUIRE(loop.until([&] { return got.over(); }));
-  CHECK(got.failure->why.code == errc::invalid_argument);
+  // A line break could begin another header, and what frames a message another request.
+  for (const auto& bad : std::vector<http::header>{{"X-Bad", "a\r\nX-Injected: b"},
+                                                   {"X Bad", "a"},
+                                                   {"Content-Length", "1"},
+                                                   {"transfer-encoding", "chunked"},
+                                                   {"Connection", "close"}}) {
+    CAPTURE(bad.name);
+    recorder got;
+    auto request = ask("http://127.0.0.1:1", "x");
+    request.headers.push_back(bad);
+    const auto exchange = loop.client->start(std::move(request), got);
+    REQUIRE(loop.until([&] { return got.over(); }));
+    CHECK(got.failure->why.code == errc::invalid_argument);
+  }
+}
+
+TEST_CASE("client: further headers are sent, Host and User-Agent among them in place of ours") {
+  const http_listener server(0, [](http_peer& peer, std::uint64_t) {
+    http_peer::request q;
+    while (peer.read(q)) {
+      std::string all;
+      for (const auto& [name, value] : q.headers)
+        if (name != "Content-Length" && name != "Connection" && name != "Accept-Encoding" && name != "Content-Type")
+          all += name + "=" + value + ";";
+      send_plain(peer, 200, "text/plain", all);
+    }
+  });
+  const auto url = "http://127.0.0.1:" + std::to_string(server.port());
+  http_loop loop;
+  const auto told = [&](std::vector<http::header> more) {
+    recorder got;
+    auto request = ask(url, "x");
+    request.headers.insert(request.headers.end(), more.begin(), more.end());
+    const auto exchange = loop.client->start(std::move(request), got);
+    REQUIRE(loop.until([&] { return got.over(); }));
+    return got.body;
+  };
+  CHECK(told({}) == "Host=" + url.substr(7) + ";User-Agent=mcpbx/" MCPBX_VERSION ";");
+  CHECK(told({{"X-Title", "a b"}, {"user-agent", "mine"}, {"host", "inner"}}) ==
+        "X-Title=a b;user-agent=mine;host=inner;");
 }
 
 TEST_CASE("G33: a redirect is not followed and no header goes elsewhere") {

@@ -152,6 +152,18 @@ TEST_CASE("openai-chat, structured output: strict is for schemas that fulfil its
   CHECK_FALSE(strict(R"({"type":"array","uniqueItems":true})"));
 }
 
+TEST_CASE("openai-chat, stop sequences: they are sent but to models that refuse them") {
+  model_request r;
+  r.messages = {user_message("q")};
+  r.stop = {"\nObservation:", "END"};
+  CHECK(body_as("openai-chat", r).find(R"("stop":["\nObservation:","END"])") != std::string::npos);
+  auto o = options();
+  o.base_url = "https://api.openai.com/v1";
+  o.model = "o3-mini";
+  apply_dialect("openai-chat", o);
+  CHECK(body_as("openai-chat", r, o).find("\"stop\"") == std::string::npos);
+}
+
 TEST_CASE("openai-chat, reasoning echo: as it came, not at all, or under the member that is configured") {
   const auto t =
       stream({delta(R"({"reasoning":"hm","custom_content":{"a":1}})"), delta(R"({"content":"ok"})"), finish("stop")});

@@ -129,7 +129,7 @@ TEST_CASE("F9: every kind of tool result becomes what chat completions can carry
   CHECK(text(R"({})") == "");
 }
 
-TEST_CASE("F9: images follow in one user message after all tool messages") {
+TEST_CASE("openai-chat, images in results: in one user message after all tool messages (F9)") {
   model_request r;
   const std::string_view image =
       R"({"content":[{"type":"text","text":"see"},{"type":"image","mimeType":"image/png","data":"QQ=="}]})";
@@ -144,7 +144,7 @@ TEST_CASE("F9: images follow in one user message after all tool messages") {
       std::string::npos);
 }
 
-TEST_CASE("encode: a further round begins with the very bytes of the one before") {
+TEST_CASE("openai-chat, caching: a further round begins with the very bytes of the one before") {
   auto tools = std::make_shared<tool_set>();
   tools->tools.push_back({"add", "d", {}});
   model_request r;

@@ -147,12 +147,13 @@ TEST_CASE("gemini, images in: images are inline, and what cannot be sent is said
   m->blocks.emplace_back(image_block{"image/png", "QQ==", ""});
   m->blocks.emplace_back(image_block{"image/gif", "QUJD", ""});
   m->blocks.emplace_back(image_block{"", "", "https://x/y.png"});
+  m->blocks.emplace_back(file_block{"application/pdf", "a.pdf", "QQ==", ""});
   model_request r;
   r.messages = {m};
   CHECK(
       body_as("gemini", r, google())
           .find(
-              R"("parts":[{"text":"See:"},{"inlineData":{"mimeType":"image/png","data":"QQ=="}},{"text":"[image/gif, 3 bytes: left out]"},{"text":"[image at https://x/y.png: left out, this API takes no addresses]"}])") !=
+              R"("parts":[{"text":"See:"},{"inlineData":{"mimeType":"image/png","data":"QQ=="}},{"text":"[image/gif, 3 bytes: left out]"},{"text":"[image at https://x/y.png: left out, this API takes no addresses]"},{"inlineData":{"mimeType":"application/pdf","data":"QQ=="}}])") !=
       std::string::npos);
 }
 
@@ -201,6 +202,18 @@ TEST_CASE("gemini, structured output: the schema goes to models that take it bes
   r.tools = tools_of({{"now", "", {}}});
   CHECK(body_as("gemini", r, google()).find(asked) != std::string::npos);
   CHECK(body_as("gemini", r, early).find(asked) == std::string::npos);
+}
+
+TEST_CASE("gemini, stop sequences: they join what the configuration sets") {
+  auto o = google();
+  o.top_p = "0.5";
+  model_request r;
+  r.messages = {user_message("q")};
+  r.stop = {"\nObservation:", "END"};
+  CHECK(body_as("gemini", r, o).find(R"("generationConfig":{"topP":0.5,"stopSequences":["\nObservation:","END"]})") !=
+        std::string::npos);
+  o.stop_sequences = false;
+  CHECK(body_as("gemini", r, o).find("stopSequences") == std::string::npos);
 }
 
 TEST_CASE("gemini, caching: a further round begins with the very bytes of the one before") {

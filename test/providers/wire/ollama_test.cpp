@@ -131,12 +131,13 @@ TEST_CASE("ollama, images in: images are base64 without a prefix, and what canno
   m->blocks.emplace_back(text_block{"See:"});
   m->blocks.emplace_back(image_block{"image/png", "QQ==", ""});
   m->blocks.emplace_back(image_block{"", "", "https://x/y.png"});
+  m->blocks.emplace_back(file_block{"application/pdf", "a.pdf", "QQ==", ""});
   model_request r;
   r.messages = {m};
   CHECK(
       body_as("ollama", r, local())
           .ends_with(
-              R"({"role":"user","content":"See:\n\n[image at https://x/y.png: left out, this API takes no addresses]","images":["QQ=="]}]})"));
+              R"({"role":"user","content":"See:\n\n[image at https://x/y.png: left out, this API takes no addresses]\n\n[file a.pdf, application/pdf, 1 bytes: left out]","images":["QQ=="]}]})"));
 }
 
 TEST_CASE("ollama, images in results: in one user message behind all tool messages") {
@@ -160,6 +161,13 @@ TEST_CASE("ollama, structured output: the schema is the format of an answer with
   CHECK(body_as("ollama", r, local()).find(R"("format":{"type": "array"},"messages")") != std::string::npos);
   r.tools = tools_of({{"now", "", {}}});
   CHECK(body_as("ollama", r, local()).find("format") == std::string::npos);
+}
+
+TEST_CASE("ollama, stop sequences: they are one of the options") {
+  model_request r;
+  r.messages = {user_message("q")};
+  r.stop = {"\nObservation:"};
+  CHECK(body_as("ollama", r, local()).find(R"("options":{"stop":["\nObservation:"]})") != std::string::npos);
 }
 
 TEST_CASE("ollama, caching: a further round begins with the very bytes of the one before") {

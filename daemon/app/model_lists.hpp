@@ -1,0 +1,44 @@
+// What `mcpbx/models` answers: the entries of the configuration, and what their endpoints offer.
+#pragma once
+#include "daemon/app/models.hpp"
+#include "daemon/front/model_directory.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+class model_lists final : public model_directory {
+ public:
+  /// How many lists with `remote` are made at the same time; more are refused.
+  static constexpr std::size_t max_open = 8;
+
+  /// Everything given by reference must outlive it.
+  model_lists(const conf::configuration& all, model_set& models, boost::asio::any_io_executor executor,
+              http::client& client, time_source& time);
+  ~model_lists() override;
+  model_lists(const model_lists&) = delete;
+  model_lists& operator=(const model_lists&) = delete;
+
+  void list(const std::string& name, bool remote, std::function<void(result<std::vector<model_row>>)> done) override;
+
+ private:
+  struct job;
+  model_row row_of(const conf::model_entry& e) const;
+  void ask(const std::shared_ptr<job>& j, std::size_t at, const conf::model_entry& e);
+  void answered(const std::shared_ptr<job>& j);
+
+  const conf::configuration& all_;
+  model_set& models_;
+  boost::asio::any_io_executor executor_;
+  http::client& client_;
+  time_source& time_;
+  std::vector<std::shared_ptr<job>> open_;
+};
+
+}  // namespace mcpbx::daemon

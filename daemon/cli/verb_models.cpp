@@ -1,0 +1,76 @@
+// `mcpbx models`.
+#include "daemon/cli/verbs.hpp"
+#include "mcp/support/text.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::cli {
+namespace {
+
+std::string params_of(const models_options& o) {
+  std::string params = "{";
+  if (!o.name.empty()) params += "\"model\":" + quoted(o.name) + ",";
+  return params + "\"remote\":" + (o.remote ? "true" : "false") + "}";
+}
+
+std::string notes_of(const raw_json& row) {
+  std::string notes = find_member(row, "default").is_true() ? "default" : "";
+  const auto add = [&](const std::string& text) { notes += (notes.empty() ? "" : "; ") + text; };
+  if (const auto other = member_text(row, "fallbackModel"); !other.empty()) add("fallback: " + other);
+  if (const auto problem = member_text(row, "problem"); !problem.empty()) add(problem);
+  return notes;
+}
+
+// What an endpoint offers, below the table. False: it should have said, and did not.
+bool show_offered(context& c, const raw_json& row) {
+  const auto name = member_text(row, "name"), problem = member_text(row, "offeredProblem");
+  if (!problem.empty()) {
+    c.screen->err_line(name + ": " + printable(problem));
+    return member_text(row, "endpoint").empty();
+  }
+  std::vector<std::vector<std::string>> lines;
+  for_each_element(find_member(row, "offered"), [&](const raw_json& one) {
+    lines.push_back({"  " + member_text(one, "id"), member_text(one, "name")});
+    return true;
+  });
+  c.screen->out("\n" + name + " offers" + (lines.empty() ? " nothing" : "") + ":\n" + table(lines));
+  if (find_member(row, "more").is_true()) c.screen->out("  … and others\n");
+  return true;
+}
+
+}  // namespace
+
+int models(context& c, const models_options& o) {
+  int status = 0;
+  auto made = connect_or_explain(c, true, status);
+  if (!made) return status;
+  const auto got = made->link.call("mcpbx/models", params_of(o));
+  if (!got) return explain(c, got.error());
+  if (got->error) return explain(c, *got);
+  bool all_told = true;
+  if (c.json) {
+    c.screen->out_line(got->result.text());
+    for_each_element(got->result, [&](const raw_json& row) {
+      if (!member_text(row, "offeredProblem").empty() && !member_text(row, "endpoint").empty()) all_told = false;
+      return true;
+    });
+    return all_told ? done : provider_failed;
+  }
+  std::vector<std::vector<std::string>> rows{{"NAME", "API", "MODEL", "ENDPOINT", "NOTES"}};
+  for_each_element(got->result, [&](const raw_json& row) {
+    rows.push_back({member_text(row, "name"), member_text(row, "api"), member_text(row, "model"),
+                    member_text(row, "endpoint"), notes_of(row)});
+    return true;
+  });
+  c.screen->out(table(rows));
+  if (o.remote)
+    for_each_element(got->result, [&](const raw_json& row) {
+      if (!show_offered(c, row)) all_told = false;
+      return true;
+    });
+  return all_told ? done : provider_failed;
+}
+
+}  // namespace mcpbx::cli

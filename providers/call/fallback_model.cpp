@@ -1,0 +1,139 @@
+// Two calls in a row, of which at most the second one is told about beyond its error.
+#include "providers/call/fallback_model.hpp"
+
+#include "mcp/support/log.hpp"
+#include "providers/schema/adapt.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace mcpbx::providers {
+namespace {
+
+using kind = model_error::kind;
+
+// Whether the next call would fail in the same way, whatever it asks.
+bool lasts(const model_error& e) {
+  switch (e.type) {
+    case kind::connection:
+    case kind::time_limit:
+    case kind::refused:
+    case kind::overloaded:
+    case kind::configuration:
+      return true;
+    case kind::bad_request:
+      return e.http_status == 401 || e.http_status == 402 || e.http_status == 403 || e.http_status == 404 ||
+             e.http_status == 429;
+    case kind::context_full:
+    case kind::cut:
+    case kind::garbage:
+      return false;
+  }
+  return false;
+}
+
+struct shared_state {
+  std::shared_ptr<model> first, second;
+  time_source& time;
+  fallback_options options;
+  time_point resting_until{};
+  // The tools of the last request in the form of the second model's API: the rounds of a run share theirs.
+  std::shared_ptr<const tool_set> adapted_from, adapted;
+
+  std::shared_ptr<const tool_set> tools_for_second(std::shared_ptr<const tool_set> tools) {
+    if (!tools || first->api() == second->api()) return tools;
+    if (tools == adapted_from) return adapted;
+    auto made = std::make_shared<tool_set>();
+    for (const auto& t : tools->tools) {
+      auto one = adapt_tool(t.name, t.description, t.schema, second->api());
+      if (one)
+        made->tools.push_back(std::move(*one));
+      else
+        log::warn("tool \"" + t.name + "\" is not offered to model \"" + second->name() + "\": " + one.error().message);
+    }
+    adapted_from = std::move(tools);
+    adapted = std::move(made);
+    return adapted;
+  }
+};
+
+class fallback_call final : public model_call, private model_events {
+ public:
+  fallback_call(std::shared_ptr<shared_state> shared, model_request request, model_events& events)
+      : shared_(std::move(shared)), request_(std::move(request)), events_(events) {
+    if (shared_->time.now() < shared_->resting_until)
+      start_second();
+    else
+      call_ = shared_->first->start(request_, *this);
+  }
+  fallback_call(const fallback_call&) = delete;
+  fallback_call& operator=(const fallback_call&) = delete;
+
+ private:
+  void start_second() {
+    on_second_ = true;
+    request_.tools = shared_->tools_for_second(std::move(request_.tools));
+    spent_ = std::move(call_);  // we may be inside an event of it
+    call_ = shared_->second->start(std::move(request_), *this);
+  }
+
+  void on_text(std::string_view delta) override {
+    shown_ = true;
+    events_.on_text(delta);
+  }
+  void on_reasoning(std::string_view delta) override {
+    shown_ = true;
+    events_.on_reasoning(delta);
+  }
+  void on_reply(model_reply reply) override { events_.on_reply(std::move(reply)); }
+  void on_error(model_error e) override {
+    if (on_second_) {
+      if (failed_) {
+        failed_->message +=
+            " The fallback model \"" + shared_->second->name() + "\" gave no answer either: " + e.message;
+        failed_->partial_text = std::move(e.partial_text);
+        e = *std::move(failed_);
+      }
+      return events_.on_error(std::move(e));
+    }
+    if (lasts(e)) shared_->resting_until = shared_->time.now() + shared_->options.rest;
+    if (shown_) return events_.on_error(std::move(e));
+    log::warn("model \"" + shared_->first->name() + "\" gave no answer, asking \"" + shared_->second->name() +
+              "\": " + e.message);
+    failed_ = std::move(e);
+    start_second();
+  }
+
+  std::shared_ptr<shared_state> shared_;
+  model_request request_;
+  model_events& events_;
+  std::unique_ptr<model_call> call_, spent_;
+  std::optional<model_error> failed_;
+  bool on_second_ = false, shown_ = false;
+};
+
+class fallback_model final : public model {
+ public:
+  explicit fallback_model(std::shared_ptr<shared_state> shared) : shared_(std::move(shared)) {}
+  const std::string& name() const override { return shared_->first->name(); }
+  const std::string& id() const override { return shared_->first->id(); }
+  const std::string& api() const override { return shared_->first->api(); }
+  std::string_view default_system() const override { return shared_->first->default_system(); }
+  std::unique_ptr<model_call> start(model_request request, model_events& events) override {
+    return std::make_unique<fallback_call>(shared_, std::move(request), events);
+  }
+
+ private:
+  std::shared_ptr<shared_state> shared_;
+};
+
+}  // namespace
+
+std::unique_ptr<model> make_fallback_model(std::shared_ptr<model> first, std::shared_ptr<model> second,
+                                           time_source& time, fallback_options o) {
+  auto shared = std::make_shared<shared_state>(shared_state{std::move(first), std::move(second), time, o, {}, {}, {}});
+  return std::make_unique<fallback_model>(std::move(shared));
+}
+
+}  // namespace mcpbx::providers

@@ -1,0 +1,116 @@
+// The configured models as rows, and what endpoints that the test plays offer.
+#include "daemon/app/model_lists.hpp"
+
+#include "test/daemon/app/loaded.hpp"
+#include "test/fixtures/model/http_peer.hpp"
+#include "test/mcp/http/harness.hpp"
+#include "test/support/captured_output.hpp"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using mcpbx::daemon::test::loaded;
+using mcpbx::test::http_listener;
+using mcpbx::test::http_peer;
+
+namespace {
+
+struct fixture {
+  explicit fixture(const std::string& text) : all(loaded(text)) {}
+  std::vector<model_row> rows(bool remote, const std::string& name = "") {
+    std::optional<result<std::vector<model_row>>> got;
+    lists.list(name, remote, [&](result<std::vector<model_row>> r) { got = std::move(r); });
+    REQUIRE(loop.until([&] { return got.has_value(); }));
+    REQUIRE(*got);
+    return **got;
+  }
+  conf::configuration all;
+  mcpbx::test::http_loop loop;
+  system_random random;
+  model_set models{all, loop.context.get_executor(), *loop.client, loop.real, random, loop.resolve};
+  model_lists lists{all, models, loop.context.get_executor(), *loop.client, loop.real};
+};
+
+bool holds(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("model_lists: each entry with its API, id and address, the default, the fallback, and what is wrong") {
+  fixture f(R"({"models": {
+    "gpt": {"api": "openai-chat", "model": "gpt-x", "fallbackModel": "local/small"},
+    "local": {"api": "openai-chat", "model": "m", "baseUrl": "http://127.0.0.1:1/v1?key=canary"},
+    "unset": {"api": "openai-chat", "model": "${env:MCPBX_TEST_A}"}}, "defaultModel": "gpt/other"})");
+  const mcpbx::test::changed_variable unset("MCPBX_TEST_A", nullptr);
+  const auto rows = f.rows(false);
+  REQUIRE(rows.size() == 4);  // with demo
+  CHECK(rows[0].name == "gpt");
+  CHECK(rows[0].api == "openai-chat");
+  CHECK(rows[0].model == "gpt-x");
+  CHECK(rows[0].endpoint == "https://api.openai.com/v1");
+  CHECK(rows[0].fallback == "local/small");
+  CHECK(rows[0].is_default);
+  CHECK(rows[0].problem.empty());
+  CHECK_FALSE(rows[1].is_default);
+  CHECK(rows[1].endpoint == "http://127.0.0.1:1/v1");
+  CHECK(holds(rows[2].problem, "MCPBX_TEST_A"));
+  CHECK(rows[3].name == "demo");
+  CHECK(rows[3].endpoint.empty());
+  CHECK(f.rows(false, "local").size() == 1);
+  f.lists.list("locla", true, [](result<std::vector<model_row>> r) {
+    REQUIRE_FALSE(r);
+    CHECK(r.error().code == errc::not_found);
+    CHECK(holds(r.error().message, "did you mean \"local\"?"));
+  });
+}
+
+TEST_CASE(
+    "model_lists: every endpoint is asked, side by side, with the headers of its entry, and each tells for itself") {
+  const http_listener server(0, [](http_peer& peer, std::uint64_t) {
+    http_peer::request q;
+    while (peer.read(q)) {
+      const std::string body =
+          R"({"data":[{"id":")" + q.header("authorization") + "|" + q.header("x-title") + R"("}]})";
+      peer.send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    }
+  });
+  const auto url = "http://127.0.0.1:" + std::to_string(server.port()) + "/v1";
+  fixture f(R"({"models": {
+    "a": {"api": "openai-chat", "model": "m", "baseUrl": ")" +
+            url + R"(", "apiKey": "key-of-a", "headers": {"X-Title": "t"}},
+    "b": {"api": "openai-chat", "model": "m", "baseUrl": ")" +
+            url + R"(", "apiKey": "not used", "headers": {"authorization": "Token b"}},
+    "keyless": {"api": "openai-chat", "model": "m", "baseUrl": ")" +
+            url + R"(", "apiKey": "${env:MCPBX_TEST_A}"},
+    "gone": {"api": "openai-chat", "model": "m", "baseUrl": "http://127.0.0.1:1/v1"}}})");
+  const mcpbx::test::changed_variable unset("MCPBX_TEST_A", nullptr);
+  const auto rows = f.rows(true);
+  REQUIRE(rows.size() == 5);
+  REQUIRE(rows[0].offered.size() == 1);
+  CHECK(rows[0].offered[0].id == "Bearer key-of-a|t");
+  REQUIRE(rows[1].offered.size() == 1);
+  CHECK(rows[1].offered[0].id == "Token b|");
+  CHECK(holds(rows[2].offered_problem, "MCPBX_TEST_A"));
+  CHECK(holds(rows[3].offered_problem, "127.0.0.1:1"));
+  CHECK(holds(rows[4].offered_problem, "no endpoint"));
+  redactor::clear();
+}
+
+TEST_CASE("model_lists: so many lists at a time, no more") {
+  const http_listener silent(0, [](http_peer& peer, std::uint64_t) { peer.wait_closed(); });
+  fixture f(R"({"models": {"a": {"api": "openai-chat", "model": "m", "baseUrl": "http://127.0.0.1:)" +
+            std::to_string(silent.port()) + R"("}}})");
+  for (std::size_t i = 0; i < model_lists::max_open; ++i)
+    f.lists.list("a", true, [](const result<std::vector<model_row>>&) { CHECK(false); });
+  bool refused = false;
+  f.lists.list("a", true,
+               [&](const result<std::vector<model_row>>& r) { refused = !r && r.error().code == errc::limit; });
+  CHECK(refused);
+}

@@ -1,0 +1,60 @@
+// The configured models through the CLI, and a fallback in a run.
+#include "test/e2e/harness.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace mcpbx::e2e;
+
+namespace {
+
+bool contains(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
+}  // namespace
+
+TEST_CASE("models: the configured ones with API, id and address, and what an endpoint offers") {
+  model_process model;
+  daemon_under_test d(config()
+                          .model("m", model.entry(R"("fallbackModel":"demo")"))
+                          .model("gone", R"({"api":"openai-chat","model":"x","baseUrl":"http://127.0.0.1:1/v1"})")
+                          .top("defaultModel", "\"m\""));
+  const auto table = run_cli(d, {"models"});
+  CHECK_MESSAGE(table.status == 0, table.err);
+  CHECK(contains(table.out, "NAME"));
+  CHECK(contains(table.out, model.url()));
+  CHECK(contains(table.out, "default; fallback: demo"));
+  CHECK(contains(table.out, "rehearsal"));
+
+  const auto offered = run_cli(d, {"models", "m", "--remote"});
+  CHECK_MESSAGE(offered.status == 0, offered.err);
+  CHECK(contains(offered.out, "m offers:\n  text\n"));
+  CHECK_FALSE(contains(offered.out, "gone"));
+
+  const auto all = run_cli(d, {"--json", "models", "--remote"});
+  CHECK(all.status == 4);  // one endpoint is not there
+  const auto rows = parse(all.out).as_array();
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].at("offered").at(0).at("id") == "text");
+  CHECK(contains(rows[1].at("offeredProblem").as_string(), "127.0.0.1:1"));
+  CHECK(rows[2].at("name") == "demo");
+
+  const auto unknown = run_cli(d, {"models", "gonne"});
+  CHECK(unknown.status == 5);
+  CHECK(contains(unknown.err, "did you mean \"gone\"?"));
+}
+
+TEST_CASE("L13: a run goes on with the fallback of a model that gives no answer") {
+  model_process model;
+  daemon_under_test d(
+      config()
+          .model("m",
+                 R"({"api":"openai-chat","model":"status-500","maxRetries":0,"fallbackModel":"other","baseUrl":")" +
+                     model.url() + "\"}")
+          .model("other", R"({"api":"openai-chat","model":"text from the other one","baseUrl":")" + model.url() + "\"}")
+          .top("defaultModel", "\"m\""));
+  const auto r = run_cli(d, {"ask", "question"});
+  CHECK_MESSAGE(r.status == 0, r.err);
+  CHECK(r.out == "from the other one\n");
+  CHECK(contains(d.log(), "model \"m\" gave no answer, asking \"other\""));
+}

@@ -1,0 +1,188 @@
+// A model behind a model, with two that are played by the test.
+#include "providers/call/fallback_model.hpp"
+
+#include "test/support/manual_time.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace mcpbx;
+using namespace mcpbx::providers;
+using kind = model_error::kind;
+
+// Keeps what it is asked; the test says what comes.
+struct played final : model {
+  struct call final : model_call {
+    played& owner;
+    explicit call(played& p) : owner(p) { ++owner.open; }
+    ~call() override { --owner.open; }
+    call(const call&) = delete;
+    call& operator=(const call&) = delete;
+  };
+  std::string name_, api_;
+  std::vector<model_request> asked;
+  model_events* events = nullptr;
+  int open = 0;
+
+  played(std::string n, std::string a) : name_(std::move(n)), api_(std::move(a)) {}
+  const std::string& name() const override { return name_; }
+  const std::string& id() const override { return name_; }
+  const std::string& api() const override { return api_; }
+  std::string_view default_system() const override { return name_; }
+  std::unique_ptr<model_call> start(model_request r, model_events& e) override {
+    asked.push_back(std::move(r));
+    events = &e;
+    return std::make_unique<call>(*this);
+  }
+  void fails(kind type, int status = 0) const {
+    model_error e;
+    e.type = type;
+    e.http_status = status;
+    e.message = name_ + " is down.";
+    events->on_error(std::move(e));
+  }
+  void replies() const {
+    auto m = std::make_shared<message>();
+    m->role = role::assistant;
+    m->blocks.emplace_back(text_block{name_});
+    model_reply r;
+    r.message = std::move(m);
+    events->on_reply(std::move(r));
+  }
+};
+
+struct told : model_events {
+  std::string text, reply, error;
+  int ends = 0;
+  void on_text(std::string_view d) override { text += d; }
+  void on_reasoning(std::string_view) override {}
+  void on_reply(model_reply r) override {
+    ++ends;
+    reply = r.message->text();
+  }
+  void on_error(model_error e) override {
+    ++ends;
+    error = e.message;
+  }
+};
+
+struct pair_of_models {
+  test::manual_time time;
+  std::shared_ptr<played> first, second;
+  std::unique_ptr<model> both;
+  told got;
+
+  explicit pair_of_models(const std::string& other_api = "openai-chat")
+      : first(std::make_shared<played>("first", "openai-chat")),
+        second(std::make_shared<played>("second", other_api)),
+        both(make_fallback_model(first, second, time)) {}
+  std::unique_ptr<model_call> ask() {
+    got = {};
+    model_request r;
+    r.messages = {user_message("hi")};
+    return both->start(std::move(r), got);
+  }
+};
+
+TEST_CASE("L13: a model that gives no answer is replaced by its fallback, with the same request") {
+  pair_of_models p;
+  CHECK(p.both->name() == "first");
+  CHECK(p.both->default_system() == "first");
+  auto call = p.ask();
+  CHECK(p.second->asked.empty());
+  p.first->fails(kind::cut);
+  REQUIRE(p.second->asked.size() == 1);
+  CHECK(p.second->asked[0].messages == p.first->asked[0].messages);
+  p.second->events->on_text("se");
+  p.second->replies();
+  CHECK(p.got.ends == 1);
+  CHECK(p.got.text == "se");
+  CHECK(p.got.reply == "second");
+  call.reset();
+  CHECK(p.first->open + p.second->open == 0);
+}
+
+TEST_CASE("L13: nothing is asked elsewhere once something was shown") {
+  pair_of_models p;
+  const auto call = p.ask();
+  p.first->events->on_text("fi");
+  p.first->fails(kind::cut);
+  CHECK(p.second->asked.empty());
+  CHECK(p.got.error == "first is down.");
+  const auto thinking = p.ask();
+  p.first->events->on_reasoning("hm");
+  p.first->fails(kind::cut);
+  CHECK(p.second->asked.empty());
+}
+
+TEST_CASE("L13: after an error that lasts the fallback is asked first for a minute, after another one it is not") {
+  for (const auto& [type, status, rests] : std::vector<std::tuple<kind, int, bool>>{{kind::connection, 0, true},
+                                                                                    {kind::overloaded, 429, true},
+                                                                                    {kind::bad_request, 401, true},
+                                                                                    {kind::bad_request, 402, true},
+                                                                                    {kind::bad_request, 400, false},
+                                                                                    {kind::context_full, 400, false},
+                                                                                    {kind::garbage, 200, false}}) {
+    CAPTURE(status);
+    pair_of_models p;
+    auto call = p.ask();
+    p.first->fails(type, status);
+    p.second->replies();
+    call = p.ask();
+    CHECK(p.first->asked.size() == (rests ? 1 : 2));
+    CHECK(p.second->asked.size() == (rests ? 2 : 1));
+    p.time.advance(std::chrono::seconds(60));
+    call = p.ask();
+    CHECK(p.first->asked.size() == (rests ? 2 : 3));
+  }
+}
+
+TEST_CASE("L13: when both fail, the error says what each of them said") {
+  pair_of_models p;
+  const auto call = p.ask();
+  p.first->fails(kind::overloaded, 529);
+  p.second->fails(kind::connection);
+  CHECK(p.got.ends == 1);
+  CHECK(p.got.error == "first is down. The fallback model \"second\" gave no answer either: second is down.");
+}
+
+TEST_CASE("fallback_model: leaving ends whichever call goes on") {
+  pair_of_models p;
+  auto call = p.ask();
+  CHECK(p.first->open == 1);
+  p.first->fails(kind::connection);
+  CHECK(p.second->open == 1);
+  call.reset();
+  CHECK(p.first->open + p.second->open == 0);
+  CHECK(p.got.ends == 0);
+}
+
+TEST_CASE("F8: a fallback of another API gets the tools in its form, the same object each round") {
+  pair_of_models p("another");
+  auto tools = std::make_shared<tool_set>();
+  tools->tools.push_back({"echo", "Echoes", raw_json::literal(R"({"properties":{}})")});
+  model_request r;
+  r.messages = {user_message("hi")};
+  r.tools = tools;
+  for (int i = 0; i < 2; ++i) {
+    const auto call = p.both->start(r, p.got);
+    if (i == 0) p.first->fails(kind::connection);
+  }
+  REQUIRE(p.second->asked.size() == 2);
+  CHECK(p.second->asked[0].tools != r.tools);
+  CHECK(p.second->asked[0].tools == p.second->asked[1].tools);
+  REQUIRE(p.second->asked[0].tools->tools.size() == 1);
+  CHECK(p.second->asked[0].tools->tools[0].name == "echo");
+  pair_of_models same;
+  const auto call = same.both->start(r, same.got);
+  same.first->fails(kind::connection);
+  CHECK(same.second->asked[0].tools == r.tools);
+}
+
+}  // namespace
