@@ -1,7 +1,6 @@
 // Arguments are read or refused, never guessed.
 #include "providers/wire/calls.hpp"
 
-#include "mcp/support/json_string.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
