@@ -221,4 +221,14 @@ TEST_CASE("encode: the schema of the answer goes to endpoints that take one, bes
       R"(}}],"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":{"type": "array"}}}})"));
 }
 
+TEST_CASE("openai-chat, stop sequences: they are sent, unless the model takes none") {
+  model_request r;
+  r.messages = {user_message("q")};
+  r.stop = {"\nObservation:"};
+  auto o = options();
+  CHECK(body_as("openai-chat", r, o).find(R"("stop":["\nObservation:"])") != std::string::npos);
+  o.stop_sequences = false;
+  CHECK(body_as("openai-chat", r, o).find("Observation") == std::string::npos);
+}
+
 }  // namespace

@@ -323,4 +323,14 @@ TEST_CASE("gemini, streaming: parts that are not known are kept for their origin
   CHECK(d.reply->message->raw.text().find(code) != std::string_view::npos);
 }
 
+TEST_CASE("gemini, stop sequences: they are sent, unless the model takes none") {
+  model_request r;
+  r.messages = {user_message("q")};
+  r.stop = {"\nObservation:"};
+  auto o = options();
+  CHECK(body_as("gemini", r, o).find(R"("stopSequences":["\nObservation:"])") != std::string::npos);
+  o.stop_sequences = false;
+  CHECK(body_as("gemini", r, o).find("Observation") == std::string::npos);
+}
+
 }  // namespace

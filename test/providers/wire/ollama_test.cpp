@@ -227,4 +227,14 @@ TEST_CASE("G29: ollama, errors: the length limit vetoes the last call, arguments
         end_reason::malformed_call);
 }
 
+TEST_CASE("ollama, stop sequences: they are sent, unless the model takes none") {
+  model_request r;
+  r.messages = {user_message("q")};
+  r.stop = {"\nObservation:"};
+  auto o = options();
+  CHECK(body_as("ollama", r, o).find(R"("stop":["\nObservation:"])") != std::string::npos);
+  o.stop_sequences = false;
+  CHECK(body_as("ollama", r, o).find("Observation") == std::string::npos);
+}
+
 }  // namespace
