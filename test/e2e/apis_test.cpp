@@ -57,11 +57,11 @@ TEST_CASE("L3 L12: thoughts go back as they came, with parallel calls, a failing
   daemon_under_test d(speaking(model));
   for (const std::string api : {"a", "r"}) {
     CAPTURE(api);
-    const auto r = run_cli(d, {"ask", "-s", "talk-" + api, "-m", api + "/thinker", "question"});
+    const auto r = run_cli(d, {"ask", "-m", api + "/thinker", "question"});
     CHECK_MESSAGE(r.status == 0, r.err);
     CHECK(contains(r.out, "All done."));
     CHECK(count_of(r.err, "-> s__echo") == 2);
-    const auto again = run_cli(d, {"ask", "-s", "talk-" + api, "-m", api + "/rounds-1 s__echo", "more"});
+    const auto again = run_cli(d, {"ask", "-c", "-m", api + "/rounds-1 s__echo", "more"});
     CHECK_MESSAGE(again.status == 0, again.err);
   }
   const auto log = model.log();
@@ -84,11 +84,15 @@ TEST_CASE("anthropic: a paused turn is gone on with, and the answer is what came
 TEST_CASE("L3: a conversation that changes its provider is valid for each, and nobody sees another's thoughts") {
   model_process model(script);
   daemon_under_test d(speaking(model).model("c", model.entry()));
+  bool first = true;
   for (const std::string api : {"a", "r", "c", "a", "r"}) {
     CAPTURE(api);
     const auto before = model.log().size();
-    const auto r = run_cli(d, {"ask", "-s", "talk", "-m",
-                               api + (api == "c" ? R"(/rounds-2 s__echo {"text":"x"})" : "/thinker"), "question"});
+    std::vector<std::string> words{"ask", "-m", api + (api == "c" ? R"(/rounds-2 s__echo {"text":"x"})" : "/thinker")};
+    if (!first) words.push_back("-c");
+    first = false;
+    words.push_back("question");
+    const auto r = run_cli(d, words);
     CHECK_MESSAGE(r.status == 0, r.err);
     if (api == "c") CHECK_FALSE(contains(model.log().substr(before), "Let me see."));
   }

@@ -437,8 +437,9 @@ TEST_CASE("G23: what is acknowledged is synced before it: a detached start, an a
     lines told;
     for (std::size_t i = 0; i < run.records.size(); ++i)
       told.push_back(std::string(name_of(run.records[i])) + (run.synced[i] ? " synced" : ""));
+    // A record that is written with a synced one is synced with it.
     CHECK(told == lines{detach ? "run_started synced" : "run_started", "round_started", "assistant", "question",
-                        "call_intent", "answer synced", "call_intent", "call_result", "parked synced",
-                        "caller_result synced", "round_started", "assistant", "run_ended synced"});
+                        "call_intent", "answer synced", "call_intent", "call_result synced", "parked synced",
+                        "caller_result synced", "round_started", "assistant synced", "run_ended synced"});
   }
 }
