@@ -123,6 +123,9 @@ TEST_CASE("G22: a server has descriptors 0 to 2 and nothing else, default signal
   f.launch(first, {"cat"});
   f.launch(s, {"cat"});
   f.until([&] { return first.pid > 0 && s.pid > 0; });
+  // What answers is loaded: until then the loader has its libraries open.
+  s.connection->send(as_segments(ping));
+  f.until([&] { return !s.seen.messages.empty(); });
   std::set<std::string> descriptors;
   for (const auto& e : std::filesystem::directory_iterator("/proc/" + std::to_string(s.pid) + "/fd"))
     descriptors.insert(e.path().filename());
