@@ -67,9 +67,17 @@ int tools(context& c, const tools_options& o) {
   auto got = made->link.call("mcpbx/tools", params + "}");
   if (!got) return explain(c, got.error());
   if (got->error) return explain(c, *got);
+  for_each_element(find_member(got->result, "leftOut"), [&](const raw_json& tool) {
+    c.screen->err_line("left out: " + member_text(tool, "name") + ": " + member_text(tool, "reason"));
+    return true;
+  });
   const raw_json list = find_member(got->result, "tools");
+  if (const auto prompt = find_member(got->result, "prompt"); prompt && !c.json) {
+    c.screen->out_line(prompt.as_string().value_or(""));
+    return done;
+  }
   if (c.json || !o.format.empty()) {
-    c.screen->out_line(list.text());
+    c.screen->out_line(list ? list.text() : got->result.text());
     return done;
   }
   std::vector<std::vector<std::string>> rows;

@@ -4,61 +4,85 @@
 #include "mcp/server/json_out.hpp"
 #include "mcp/support/secret.hpp"
 #include "mcp/support/text.hpp"
+#include "providers/schema/adapt.hpp"
+#include "providers/text/format.hpp"
+#include "providers/wire/tool_list.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 namespace mcpbx::daemon {
 namespace {
 
+/// `mcp` is what servers say; the others are what models are shown, by API, and as text.
+constexpr std::array<std::string_view, 7> formats{"mcp",    "openai", "openai-responses", "anthropic", "gemini",
+                                                  "ollama", "react"};
+
 struct tools_params {
   std::string pattern, name;
-  bool openai = false;
+  std::string_view format = formats[0];
 };
 
 tools_params read_tools(mcp::param_reader& in) {
   tools_params p;
   if (auto pattern = in.text("pattern", 1024)) p.pattern = std::move(*pattern);
   if (auto name = in.text("name", 1024)) p.name = std::move(*name);
-  static constexpr std::array<std::string_view, 7> formats{
-      "mcp", "openai", "openai-responses", "anthropic", "gemini", "ollama", "react"};
-  if (const auto w = in.word("format", formats)) {
-    p.openai = *w == 1;
-    if (*w > 1) in.wrong("format", quoted(formats[*w]) + " is not in this version of mcpbx; mcp and openai are");
-  }
+  if (const auto w = in.word("format", formats)) p.format = formats[*w];
   return p;
 }
 
-/// The tools as chat-completions servers take them: those that they refuse are left out, as in a run.
-void append_openai(mcp::json_out& out, const std::vector<mcp::entry_ptr>& entries) {
-  for (const auto& tool : schema_adapter()(entries, "openai-chat")) {
-    const auto& d = tool.definition;
-    out.begin_object().member("type", "function").key("function").begin_object();
-    out.member("name", d.name).member("description", d.description).member("parameters", d.schema);
-    out.end_object().end_object();
+/// As in a run: tools that the API would refuse are left out, each with its reason.
+void append_for_model(mcp::json_out& out, const std::vector<mcp::entry_ptr>& entries, std::string_view format) {
+  const auto* text = providers::text::find_format(format);
+  const std::string_view api = format == "openai" || text != nullptr ? "openai-chat" : format;
+  providers::tool_set set;
+  std::vector<bool> shown(entries.size());
+  for (auto& tool : schema_adapter()(entries, api)) {
+    shown[tool.entry] = true;
+    set.tools.push_back(std::move(tool.definition));
   }
+  if (text != nullptr)
+    out.member("prompt", text->prompt(set));
+  else
+    out.key("tools").value(raw_json::own(providers::tool_list(api, set)));
+  if (std::ranges::find(shown, false) == shown.end()) return;
+  out.key("leftOut").begin_array();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (shown[i]) continue;
+    const auto& e = *entries[i];
+    const auto why = providers::adapt_tool(e.name, e.description, find_member(e.definition, "inputSchema"), api);
+    out.begin_object().member("name", e.name);
+    out.member("reason", why ? std::string_view("it cannot be shown") : std::string_view(why.error().message));
+    out.end_object();
+  }
+  out.end_array();
 }
 
 raw_json tools_of(const mcp::catalog& tools, const tools_params& p) {
-  if (!p.openai && p.pattern.empty() && p.name.empty()) return tools.tools_list();
+  const bool as_sent = p.format == formats[0];
+  if (as_sent && p.pattern.empty() && p.name.empty()) return tools.tools_list();
   std::vector<mcp::entry_ptr> picked;
   for (const auto& tool : tools.entries())
     if ((p.pattern.empty() || glob_match(p.pattern, tool->name)) && (p.name.empty() || tool->name == p.name))
       picked.push_back(tool);
   mcp::json_out out;
-  out.begin_object().key("tools").begin_array();
-  if (p.openai)
-    append_openai(out, picked);
-  else
+  out.begin_object();
+  if (as_sent) {
+    out.key("tools").begin_array();
     for (const auto& tool : picked) out.value(tool->exposed);
-  out.end_array().end_object();
+    out.end_array();
+  } else {
+    append_for_model(out, picked, p.format);
+  }
+  out.end_object();
   return out.json();
 }
 
 void answer_tools(connection& c, const tools_params& p, const mcp::reply_once& reply) {
   const auto tools = c.tools();
   auto& cache = c.door().tools_cache;
-  const std::string key = std::string(p.openai ? "o" : "m") + "\n" + p.pattern + "\n" + p.name + "\n" + c.profile();
+  const std::string key = std::string(p.format) + "\n" + p.pattern + "\n" + p.name + "\n" + c.profile();
   if (cache.result.empty() || cache.revision != tools->revision() || cache.key != key)
     cache = {tools->revision(), key, tools_of(*tools, p)};
   reply.result(cache.result);

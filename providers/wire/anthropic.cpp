@@ -12,6 +12,7 @@
 #include "providers/wire/request_body.hpp"
 #include "providers/wire/results.hpp"
 #include "providers/wire/strict_schema.hpp"
+#include "providers/wire/tool_list.hpp"
 
 #include <utility>
 #include <vector>
@@ -153,23 +154,9 @@ raw_json encode_message(const message& m) {
 }
 
 raw_json encode_tools(const tool_set& set, bool strict) {
-  std::string out = R"(,"tools":)";
-  char before = '[';
-  for (const auto& tool : set.tools) {
-    out += std::exchange(before, ',');
-    out += R"({"name":)";
-    append_quoted(out, tool.name);
-    if (!tool.description.empty()) {
-      out += R"(,"description":)";
-      append_quoted(out, tool.description);
-    }
-    out += R"(,"input_schema":)";
-    out += tool.schema.empty() ? std::string_view(R"({"type":"object","properties":{}})") : tool.schema.text();
-    if (strict && is_strict_schema(tool.schema.text())) out += R"(,"strict":true)";
-    if (&tool == &set.tools.back()) out += mark;
-    out += '}';
-  }
-  return raw_json::own(out + "]");
+  auto list = tool_list(anthropic::api, set, strict);
+  list.insert(list.size() - 2, mark);  // into the last tool
+  return raw_json::own(R"(,"tools":)" + list);
 }
 
 // All system messages, wherever they stand: the API has one place for them.

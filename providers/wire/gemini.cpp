@@ -9,6 +9,7 @@
 #include "providers/wire/gemini_decoder.hpp"
 #include "providers/wire/request_body.hpp"
 #include "providers/wire/results.hpp"
+#include "providers/wire/tool_list.hpp"
 
 #include <algorithm>
 #include <array>
@@ -164,22 +165,6 @@ raw_json encode_results(const message& m, const id_lookup& ids, bool early, std:
   return parts.empty() ? raw_json() : raw_json::own(out + "]}");
 }
 
-raw_json encode_tools(const tool_set& set) {
-  std::string out = R"("tools":[{"functionDeclarations":[)";
-  for (std::size_t i = 0; i < set.tools.size(); ++i) {
-    const auto& tool = set.tools[i];
-    if (i != 0) out += ',';
-    out += R"({"name":)";
-    append_quoted(out, tool.name);
-    out += R"(,"description":)";
-    append_quoted(out, tool.description);
-    out += R"(,"parametersJsonSchema":)";
-    out += tool.schema.empty() ? std::string_view(R"({"type":"object","properties":{}})") : tool.schema.text();
-    out += '}';
-  }
-  return raw_json::own(out + "]}],");
-}
-
 std::string generation_config(const model_request& request, const wire_options& options) {
   body_members config;
   const auto limit = request.max_output_tokens > 0 ? request.max_output_tokens : options.max_output_tokens;
@@ -226,7 +211,9 @@ wire_request gemini::encode(const model_request& request, const wire_options& op
   }
   if (!first) out.body.append_literal("]},");
   if (request.tools && !request.tools->tools.empty())
-    out.body.append(encoded_once(*request.tools, "gemini", [&] { return encode_tools(*request.tools); }));
+    out.body.append(encoded_once(*request.tools, "gemini", [&] {
+      return raw_json::own(R"("tools":[{"functionDeclarations":)" + tool_list("gemini", *request.tools) + "}],");
+    }));
 
   out.body.append_literal(R"("contents":[)");
   first = true;

@@ -8,6 +8,7 @@
 #include "providers/wire/ollama_decoder.hpp"
 #include "providers/wire/request_body.hpp"
 #include "providers/wire/results.hpp"
+#include "providers/wire/tool_list.hpp"
 
 #include <utility>
 
@@ -125,22 +126,6 @@ raw_json encode_message(const message& m, const id_lookup& ids, std::string_view
   return raw_json::own(out);
 }
 
-raw_json encode_tools(const tool_set& set) {
-  std::string out = R"("tools":[)";
-  for (std::size_t i = 0; i < set.tools.size(); ++i) {
-    const auto& tool = set.tools[i];
-    if (i != 0) out += ',';
-    out += R"({"type":"function","function":{"name":)";
-    append_quoted(out, tool.name);
-    out += R"(,"description":)";
-    append_quoted(out, tool.description);
-    out += R"(,"parameters":)";
-    out += tool.schema.empty() ? std::string_view(R"({"type":"object","properties":{}})") : tool.schema.text();
-    out += "}}";
-  }
-  return raw_json::own(out + "],");
-}
-
 std::string head_of(const model_request& request, const wire_options& options) {
   body_members own;
   own.add_text("model", options.model);
@@ -169,7 +154,7 @@ wire_request ollama::encode(const model_request& request, const wire_options& op
   out.body.append_copy(head_of(request, options));
   if (request.tools && !request.tools->tools.empty()) {
     const auto& set = *request.tools;
-    out.body.append(encoded_once(set, api, [&] { return encode_tools(set); }));
+    out.body.append(encoded_once(set, api, [&] { return raw_json::own(R"("tools":)" + tool_list(api, set) + ","); }));
   }
   out.body.append_literal(R"("messages":[)");
   bool first = true;

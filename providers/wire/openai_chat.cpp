@@ -8,7 +8,7 @@
 #include "providers/wire/errors.hpp"
 #include "providers/wire/request_body.hpp"
 #include "providers/wire/results.hpp"
-#include "providers/wire/strict_schema.hpp"
+#include "providers/wire/tool_list.hpp"
 
 namespace mcpbx::providers {
 namespace {
@@ -162,26 +162,6 @@ std::string message_key(const wire_options& options) {
          (options.developer_role ? "/developer" : "") + (options.short_call_ids ? "/short" : "");
 }
 
-raw_json encode_tools(const tool_set& set, std::optional<bool> strict) {
-  std::string out = R"(,"tools":[)";
-  for (std::size_t i = 0; i < set.tools.size(); ++i) {
-    const auto& tool = set.tools[i];
-    if (i != 0) out += ',';
-    out += R"({"type":"function","function":{"name":)";
-    append_quoted(out, tool.name);
-    if (!tool.description.empty()) {
-      out += R"(,"description":)";
-      append_quoted(out, tool.description);
-    }
-    out += R"(,"parameters":)";
-    out += tool.schema.empty() ? std::string_view(R"({"type":"object","properties":{}})") : tool.schema.text();
-    if (strict && (!*strict || is_strict_schema(tool.schema.text())))
-      out += *strict ? R"(,"strict":true)" : R"(,"strict":false)";
-    out += "}}";
-  }
-  return raw_json::own(out + "]");
-}
-
 }  // namespace
 
 wire_request openai_chat::encode(const model_request& request, const wire_options& options) const {
@@ -222,7 +202,8 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
     const std::string_view key = !options.strict   ? "openai-chat"
                                  : *options.strict ? "openai-chat/strict"
                                                    : "openai-chat/lax";
-    out.body.append(encoded_once(set, key, [&] { return encode_tools(set, options.strict); }));
+    out.body.append(
+        encoded_once(set, key, [&] { return raw_json::own(R"(,"tools":)" + tool_list(name_, set, options.strict)); }));
   }
   if (options.answer_schema && request.answer_schema && !find_member(options.body, "response_format")) {
     out.body.append_literal(R"(,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":)");

@@ -9,6 +9,7 @@
 #include "providers/wire/responses_decoder.hpp"
 #include "providers/wire/results.hpp"
 #include "providers/wire/strict_schema.hpp"
+#include "providers/wire/tool_list.hpp"
 
 #include <utility>
 
@@ -154,25 +155,6 @@ raw_json encode_message(const message& m) {
   return out.finish();
 }
 
-raw_json encode_tools(const tool_set& set, bool strict) {
-  std::string out = R"(,"tools":)";
-  char before = '[';
-  for (const auto& tool : set.tools) {
-    out += std::exchange(before, ',');
-    out += R"({"type":"function","name":)";
-    append_quoted(out, tool.name);
-    if (!tool.description.empty()) {
-      out += R"(,"description":)";
-      append_quoted(out, tool.description);
-    }
-    out += R"(,"parameters":)";
-    out += tool.schema.empty() ? std::string_view(R"({"type":"object","properties":{}})") : tool.schema.text();
-    // Left out, this API would try to make the schema strict.
-    out += strict && is_strict_schema(tool.schema.text()) ? R"(,"strict":true})" : R"(,"strict":false})";
-  }
-  return raw_json::own(out + "]");
-}
-
 // All system messages, wherever they stand.
 std::string instructions(const model_request& request) {
   std::string all;
@@ -209,8 +191,8 @@ wire_request openai_responses::encode(const model_request& request, const wire_o
   if (tools) {
     const auto& set = *request.tools;
     const bool strict = options.strict == true;
-    out.body.append(
-        encoded_once(set, strict ? "openai-responses/strict" : api, [&] { return encode_tools(set, strict); }));
+    out.body.append(encoded_once(set, strict ? "openai-responses/strict" : api,
+                                 [&] { return raw_json::own(R"(,"tools":)" + tool_list(api, set, strict)); }));
   }
   out.body.append_literal(R"(,"input":[)");
   bool first = true;

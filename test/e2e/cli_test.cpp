@@ -17,7 +17,7 @@ const config two_servers = config().server("a").server("b", {"--only", "echo,add
 
 }  // namespace
 
-TEST_CASE("cli: tools lists a table, JSON and both formats, all or by pattern") {
+TEST_CASE("cli: tools lists a table, JSON and every format, all or by pattern") {
   daemon_under_test d(two_servers);
   d.wait_ready({"a", "b"});
   const auto table = run_cli(d, {"tools", "b__*"});
@@ -35,7 +35,17 @@ TEST_CASE("cli: tools lists a table, JSON and both formats, all or by pattern") 
   CHECK(text_at(openai, "0.type") == "function");
   CHECK(text_at(openai, "0.function.name") == "b__echo");
   CHECK(run_cli(d, {"tools", "nothing*"}).status == 0);
-  CHECK(run_cli(d, {"tools", "--format", "gemini"}).status == 2);
+  for (const auto& [format, schema] :
+       std::initializer_list<std::pair<std::string, std::string>>{{"openai-responses", "0.parameters"},
+                                                                  {"anthropic", "0.input_schema"},
+                                                                  {"gemini", "0.parametersJsonSchema"},
+                                                                  {"ollama", "0.function.parameters"}}) {
+    const auto shown = parse(run_cli(d, {"tools", "b__echo", "--format", format}).out);
+    CHECK_MESSAGE(at(shown, schema).is_object(), format);
+  }
+  const auto react = run_cli(d, {"tools", "b__echo", "--format", "react"});
+  CHECK(contains(react.out, "Action Input:"));
+  CHECK(contains(react.out, "b__echo"));
   CHECK(run_cli(d, {"tools", "--format", "word"}).status == 2);
 }
 

@@ -1,0 +1,17 @@
+// Tools as each API's requests hold them.
+#pragma once
+#include "providers/model/message.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mcpbx::providers {
+
+/// The tools of `set` as a JSON array in the form of `api`: the functions of chat completions (also for an API that is
+/// not known), of Responses and of Ollama, the tools of Messages, the declarations of Gemini. `strict` is the switch of
+/// the first two and of Messages: nothing is said of it unless the API would guess, and only a tool whose schema fits
+/// the rules of strict mode is marked as strict.
+std::string tool_list(std::string_view api, const tool_set& set, std::optional<bool> strict = std::nullopt);
+
+}  // namespace mcpbx::providers
