@@ -97,7 +97,6 @@ int run(int argc, char** argv) {
 
   ask_options question;
   std::string globs;
-  std::vector<std::string> files;
   const auto add_verb = [&](const char* name, const char* what, std::string_view more = {}) {
     auto* v = app.add_subcommand(name, what)->group("Verbs");
     v->footer(std::string(more));
@@ -128,14 +127,15 @@ int run(int argc, char** argv) {
       ->type_name("WORD")
       ->check(CLI::IsMember({"ask", "all", "none"}).description(""));
   verb->add_flag("--no-stream", question.no_stream, "show the answer when it is complete");
-  verb->add_option("--file", files, "add a file to the question")->type_name("FILE")->group(not_here);
+  verb->add_option("--file", question.files,
+                   "add a file: text, an image (PNG, JPEG, GIF, WebP) or a PDF;\nas often as needed")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   verb->callback([&] {
     if (!question.session.empty() && question.latest) {
       screen.error("write -s ID or -c, not both");
       code = usage;
-    } else if (!files.empty())
-      code = not_yet(screen, "`ask --file`");
-    else {
+    } else {
       for (std::size_t at = 0; !globs.empty() && at <= globs.size();) {
         const auto comma = std::min(globs.find(',', at), globs.size());
         if (comma > at) question.tools.push_back(globs.substr(at, comma - at));
@@ -148,15 +148,17 @@ int run(int argc, char** argv) {
   tools_options listing;
   verb = add_verb("tools", "list the tools of all servers", help::tools);
   verb->add_option("GLOB", listing.pattern, "only names that match, such as 'files__*'")->type_name("");
-  verb->add_option("--format", listing.format, "print definitions in the form mcp or openai")->type_name("FORMAT");
+  verb->add_option("--format", listing.format,
+                   "print definitions as sent (mcp), for an API (openai, openai-responses, anthropic, gemini, ollama) "
+                   "or as text (react)")
+      ->type_name("FORMAT");
   verb->add_option("-p,--profile", listing.profile, "only the tools of this profile")->type_name("NAME");
   verb->callback([&] {
-    constexpr std::array<std::string_view, 5> to_come{"openai-responses", "anthropic", "gemini", "ollama", "react"};
-    constexpr std::array<std::string_view, 2> here{"mcp", "openai"};
-    if (std::find(to_come.begin(), to_come.end(), listing.format) != to_come.end()) {
-      code = not_yet(screen, "`tools --format " + listing.format + "`");
-    } else if (!listing.format.empty() && std::find(here.begin(), here.end(), listing.format) == here.end()) {
-      screen.error("there is no format `" + listing.format + "`; write mcp or openai");
+    constexpr std::array<std::string_view, 7> known{"mcp",    "openai", "openai-responses", "anthropic", "gemini",
+                                                    "ollama", "react"};
+    if (!listing.format.empty() && std::find(known.begin(), known.end(), listing.format) == known.end()) {
+      screen.error("there is no format `" + listing.format +
+                   "`; write mcp, openai, openai-responses, anthropic, gemini, ollama or react");
       code = usage;
     } else {
       code = tools(c, listing);

@@ -41,6 +41,7 @@ Examples:
   mcpbx ask -p reader "What changed in the notes?"
   mcpbx ask -m gpt --tools 'files__*,toolbox__*' "Summarize notes.txt"
   mcpbx ask -c "And which of them is the oldest?"
+  mcpbx ask --file plan.pdf --file photo.jpg "Does the photo show what the plan says?"
   git diff | mcpbx ask --system "Review this change." -)";
 
 inline constexpr std::string_view sessions =

@@ -1,5 +1,6 @@
 // `mcpbx ask`: one run, streamed.
 #include "daemon/cli/approval.hpp"
+#include "daemon/cli/attachments.hpp"
 #include "daemon/cli/usage_line.hpp"
 #include "daemon/cli/verbs.hpp"
 #include "mcp/support/text.hpp"
@@ -14,9 +15,13 @@ bool asks_person(bool json) {
   return !json && can_ask();
 }
 
-std::string build_params(const ask_options& o, const std::string& question, bool json) {
+// `message`: the question with its files as one message, or "".
+std::string build_params(const ask_options& o, const std::string& question, const std::string& message, bool json) {
   std::string p = "{\"stream\":" + std::string(o.no_stream ? "false" : "true");
-  if (!question.empty()) p += ",\"input\":" + quoted(question);
+  if (!message.empty())
+    p += ",\"messages\":[" + message + "]";
+  else if (!question.empty())
+    p += ",\"input\":" + quoted(question);
   if (!o.session.empty()) p += ",\"session\":" + quoted(o.session);
   if (!o.model.empty()) p += ",\"model\":" + quoted(o.model);
   if (!o.profile.empty()) p += ",\"profile\":" + quoted(o.profile);
@@ -175,6 +180,15 @@ int ask(context& c, const ask_options& given) {
     c.screen->error("--approve ask needs a terminal to ask at; write --approve all or --approve none");
     return usage;
   }
+  std::string message;
+  if (!o.files.empty()) {
+    auto read = message_with_files(question, o.files);
+    if (!read) {
+      c.screen->error(read.error().message);
+      return usage;
+    }
+    message = std::move(*read);
+  }
   int status = 0;
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
@@ -183,7 +197,7 @@ int ask(context& c, const ask_options& given) {
   connection& link = made->link;
   if ((o.latest || !o.session.empty()) && !find_session(c, link, o, status)) return status;
   auto answered = link.call(
-      "mcpbx/chat", build_params(o, question, c.json),
+      "mcpbx/chat", build_params(o, question, message, c.json),
       [&](std::string_view method, const raw_json& params) {
         if (method != "mcpbx/event") return;
         view.event(params);

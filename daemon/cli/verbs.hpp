@@ -21,7 +21,7 @@ struct ask_options {
   std::string session;   ///< to go on with
   bool latest = false;   ///< go on with the session that was used last
   bool resumed = false;  ///< without a text: let the model answer what waits for an answer in the session
-  std::vector<std::string> tools;
+  std::vector<std::string> tools, files;
   int max_rounds = -1;
   bool no_stream = false;
 };

@@ -6,6 +6,8 @@
 
 #include <signal.h>
 
+#include <fstream>
+
 using namespace mcpbx::e2e;
 
 namespace {
@@ -61,6 +63,22 @@ TEST_CASE("L1: three rounds with a tool each, then the answer") {
   CHECK(count_of(r.err, "-> s__echo") == 3);
   CHECK(model.count("request") == 4);
   CHECK(count_of(read_file(d.file("log")), "call echo") == 3);
+}
+
+TEST_CASE("ask: --file sends an image and a text with the question, and a file that is neither is status 2") {
+  model_process model;
+  daemon_under_test d(asking(model));
+  const auto image = d.file("a.png"), text = d.file("a.md"), other = d.file("a.bin");
+  std::ofstream(image, std::ios::binary) << "\x89PNG\r\n\x1a\n";
+  std::ofstream(text) << "# Lamps";
+  std::ofstream(other, std::ios::binary) << '\0';
+  const auto r = run_cli(d, {"ask", "--file", image, "--file", text, "what is it?"});
+  CHECK_MESSAGE(r.status == 0, r.err);
+  CHECK(contains(model.log(), "data:image/png;base64,iVBORw0KGgo="));
+  CHECK(contains(model.log(), "# Lamps"));
+  const auto refused = run_cli(d, {"ask", "--file", other, "what is it?"});
+  CHECK(refused.status == 2);
+  CHECK(contains(refused.err, "the file a.bin is neither text"));
 }
 
 TEST_CASE("D3: --json gives one event per line, numbers rise, the result comes last") {

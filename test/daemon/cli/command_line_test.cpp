@@ -55,8 +55,6 @@ TEST_CASE("command line: what comes later says so in one sentence and exits 2") 
   const std::vector<std::vector<std::string>> table{{"chat"},
                                                     {"logs", "-f"},
                                                     {"--socket", "/x", "reload"},
-                                                    {"ask", "--file", "a.txt", "hi"},
-                                                    {"tools", "--format", "gemini"},
                                                     {"call", "x", "--input", "accept"}};
   for (const auto& words : table) {
     CAPTURE(words.front());

@@ -1,0 +1,82 @@
+#include "daemon/cli/attachments.hpp"
+
+#include "mcp/support/json_scanner.hpp"
+#include "mcp/support/raw_json.hpp"
+
+#include <boost/archive/iterators/base64_from_binary.hpp>
+#include <boost/archive/iterators/transform_width.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+
+namespace mcpbx::cli {
+namespace {
+
+std::string base64(std::string_view bytes) {
+  using namespace boost::archive::iterators;
+  using digits = base64_from_binary<transform_width<const char*, 6, 8>>;
+  // transform_width reads a whole last group: what is missing is given as zeros and shown as padding.
+  const std::size_t missing = (3 - bytes.size() % 3) % 3;
+  std::string padded(bytes);
+  padded.append(missing, '\0');
+  std::string out(digits(padded.data()), digits(padded.data() + padded.size()));
+  out.replace(out.size() - missing, missing, missing, '=');
+  return out;
+}
+
+std::string_view image_type(std::string_view bytes) {
+  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (bytes.starts_with("\xff\xd8\xff")) return "image/jpeg";
+  if (bytes.starts_with("GIF87a") || bytes.starts_with("GIF89a")) return "image/gif";
+  if (bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WEBP")) return "image/webp";
+  return "";
+}
+
+result<std::string> block_of(const std::string& name, std::string_view bytes) {
+  if (const auto type = image_type(bytes); !type.empty())
+    return R"({"type":"image","mimeType":)" + quoted(type) + R"(,"data":")" + base64(bytes) + "\"}";
+  if (bytes.starts_with("%PDF-"))
+    return R"({"type":"file","mimeType":"application/pdf","name":)" + quoted(name) + R"(,"data":")" + base64(bytes) +
+           "\"}";
+  if (bytes.find('\0') != std::string_view::npos || valid_utf8_prefix(bytes) != bytes.size())
+    return fail(errc::invalid_argument,
+                "the file " + name + " is neither text (UTF-8) nor a PNG, JPEG, GIF, WebP or PDF; convert it first");
+  return R"({"type":"text","text":)" + quoted("File " + name + ":\n\n" + std::string(bytes)) + "}";
+}
+
+result<std::string> read_file(const std::string& path, std::size_t room) {
+  std::error_code wrong;
+  if (std::filesystem::is_directory(path, wrong))
+    return fail(errc::invalid_argument, path + " is a folder; --file takes one file");
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return fail(errc::io, "the file " + path + " cannot be read; see whether it is there and yours to read");
+  std::string bytes(room + 1, '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (in.bad()) return fail(errc::io, "the file " + path + " could not be read to its end");
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  if (bytes.size() > room)
+    return fail(errc::invalid_argument, "with " + path + " the files hold more than " +
+                                            std::to_string(most_attached >> 20) + " MiB; give fewer or smaller ones");
+  return bytes;
+}
+
+}  // namespace
+
+result<std::string> message_with_files(const std::string& question, const std::vector<std::string>& paths) {
+  std::string out = R"({"role":"user","content":[{"type":"text","text":)" + quoted(question) + "}";
+  std::size_t room = most_attached;
+  for (const auto& path : paths) {
+    auto bytes = read_file(path, room);
+    if (!bytes) return bytes;
+    room -= bytes->size();
+    auto block = block_of(std::filesystem::path(path).filename().string(), *bytes);
+    if (!block) return block;
+    out += "," + *block;
+  }
+  return out + "]}";
+}
+
+}  // namespace mcpbx::cli
