@@ -68,7 +68,7 @@ int tools(context& c, const tools_options& o) {
   if (!got) return explain(c, got.error());
   if (got->error) return explain(c, *got);
   for_each_element(find_member(got->result, "leftOut"), [&](const raw_json& tool) {
-    c.screen->err_line("left out: " + member_text(tool, "name") + ": " + member_text(tool, "reason"));
+    c.screen->err_line(member_text(tool, "reason"));
     return true;
   });
   const raw_json list = find_member(got->result, "tools");

@@ -52,10 +52,8 @@ TEST_CASE("command line: without a verb the help is shown and the status is 2") 
 }
 
 TEST_CASE("command line: what comes later says so in one sentence and exits 2") {
-  const std::vector<std::vector<std::string>> table{{"chat"},
-                                                    {"logs", "-f"},
-                                                    {"--socket", "/x", "reload"},
-                                                    {"call", "x", "--input", "accept"}};
+  const std::vector<std::vector<std::string>> table{
+      {"chat"}, {"logs", "-f"}, {"--socket", "/x", "reload"}, {"call", "x", "--input", "accept"}};
   for (const auto& words : table) {
     CAPTURE(words.front());
     const auto r = run(words);
@@ -82,7 +80,9 @@ TEST_CASE("command line: wrong words are named with the nearest right one") {
   CHECK(run({"ask", "--status", "loud", "hi"}).status == 2);
   CHECK(run({"ask", "  "}).err ==
         "mcpbx: there is no question; write it behind `ask`, or `-` to read it from standard input\n");
-  CHECK(run({"tools", "--format", "yaml"}).err == "mcpbx: there is no format `yaml`; write mcp or openai\n");
+  CHECK(run({"tools", "--format", "yaml"}).err ==
+        "mcpbx: there is no format `yaml`; write mcp, openai, openai-responses, anthropic, gemini, ollama "
+        "or react\n");
   CHECK(run({"ask", "-c", "-s", "id", "hi"}).err == "mcpbx: write -s ID or -c, not both\n");
   CHECK(run({"sessions", "shwo", "x"}).err ==
         "mcpbx: `sessions` knows no `shwo` (did you mean \"show\"?); see `mcpbx sessions --help`\n");

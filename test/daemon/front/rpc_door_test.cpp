@@ -211,7 +211,7 @@ TEST_CASE("own methods check their params and say what is not there yet") {
   CHECK(code_of(f.ask(caller, request(6, "mcpbx/attach", R"({"run":"r"})"))) == -32002);
   CHECK(text_of(f.ask(caller, request(7, "mcpbx/servrs"))).find("mcpbx/servers") != std::string::npos);
   CHECK(code_of(f.ask(caller, request(8, "mcpbx/status", R"({"x":1})"))) == -32602);
-  CHECK(code_of(f.ask(caller, request(9, "mcpbx/tools", R"({"format":"gemini"})"))) == -32602);
+  CHECK(code_of(f.ask(caller, request(9, "mcpbx/tools", R"({"format":"yaml"})"))) == -32602);
   CHECK(code_of(f.ask(caller, request(10, "mcpbx/cancel"))) == -32602);
   CHECK(code_of(f.ask(caller, request(11, "mcpbx/cancel", R"({"run":"a","request":1})"))) == -32602);
   CHECK(code_of(f.ask(caller, request(12, "mcpbx/cancel", R"({"request":1.5})"))) == -32602);
@@ -250,6 +250,38 @@ TEST_CASE("tools filters by pattern and by name") {
   CHECK(names(R"({"name":"files__read"})") == "files__read ");
   CHECK(names(R"({"pattern":"x*"})").empty());
   CHECK(names(R"({"pattern":"git*"})") == "git__log ");
+}
+
+TEST_CASE("F8: tools in the form of an API leave out what it cannot take, and say why") {
+  door_fixture f;
+  auto server = std::make_shared<fake_client>("files");
+  auto odd = std::make_shared<mcp::catalog_entry>(*make_tool(server, "files__odd", "odd"));
+  odd->definition = raw_json::literal(R"({"name":"odd","inputSchema":{"type":"string"}})");
+  f.backend.catalog =
+      std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{make_tool(server, "files__read", "read"), odd}, 2);
+  auto& caller = f.enter();
+  const auto answer = [&](const std::string& format) {
+    caller.say(request(1, "mcpbx/tools", R"({"format":")" + format + "\"}"));
+    f.backend.settle();
+    return std::string(result_of(caller.sent.back()).text());
+  };
+  const std::string left_out =
+      R"(,"leftOut":[{"name":"files__odd","reason":"The tool \"files__odd\" is left out: its schema is of type \"string\" where arguments are an object."}]})";
+  const std::string schema = R"({"type":"object","properties":{}})";
+  CHECK(answer("anthropic") ==
+        R"({"tools":[{"name":"files__read","description":"does read","input_schema":)" + schema + "}]" + left_out);
+  CHECK(answer("gemini") == R"({"tools":[{"name":"files__read","description":"does read","parametersJsonSchema":)" +
+                                schema + "}]" + left_out);
+  CHECK(answer("openai-responses") ==
+        R"({"tools":[{"type":"function","name":"files__read","description":"does read","parameters":)" + schema +
+            R"(,"strict":false}])" + left_out);
+  for (const auto* format : {"openai", "ollama"})
+    CHECK(answer(format) ==
+          R"({"tools":[{"type":"function","function":{"name":"files__read","description":"does read","parameters":)" +
+              schema + "}}]" + left_out);
+  const auto text = answer("react");
+  CHECK(text.starts_with(R"({"prompt":"# Tools)"));
+  CHECK(text.ends_with(left_out));
 }
 
 TEST_CASE("L20: a chat streams its events with request and run and seq and ends with done and its result") {
