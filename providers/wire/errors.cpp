@@ -61,7 +61,8 @@ bool says_context_full(const error_body& e, int status) {
 
 bool is_permanent_limit(const error_body& e) {
   const auto all = lower(e.code) + " " + lower(e.type);
-  return contains_any(all, {"insufficient_quota", "enforced_spend_limit_reached", "billing"});
+  return contains_any(all, {"insufficient_quota", "enforced_spend_limit_reached", "billing"}) ||
+         contains_any(lower(e.message), {"credit balance is too low"});
 }
 
 std::string said_text(const error_body& said, std::string_view body) {
@@ -93,6 +94,15 @@ bool says_wrong_key(const error_body& e) {
   return contains_any(lower(e.message), {"api key not valid", "invalid api key", "api key expired"});
 }
 
+// One bad definition fails every request, so the person has to know that it is a tool's, not the question's fault.
+bool says_bad_tool(const error_body& e) {
+  const auto said = lower(e.message);
+  // "tools.3.custom…" names one; "… does not support tools." does not.
+  const auto at = said.find("tools.");
+  if (at != said.npos && at + 6 < said.size() && said[at + 6] >= '0' && said[at + 6] <= '9') return true;
+  return contains_any(said, {"input_schema", "function_declarations", "invalid schema for function", "tools["});
+}
+
 verdict judge(int status, const error_body& said) {
   if (says_context_full(said, status))
     return {kind::context_full, false,
@@ -103,6 +113,11 @@ verdict judge(int status, const error_body& said) {
     return {kind::refused, false, "The model wrote a tool call that its server cannot read: ask again."};
   if (status == 400 && says_wrong_key(said))
     return {kind::bad_request, false, "Check the key that is configured for this model."};
+  if ((status == 400 || status == 422) && says_bad_tool(said))
+    return {
+        kind::bad_request, false,
+        "It refuses the definition of a tool: see `mcpbx tools --format`, and leave that tool out with --tools or in a "
+        "profile."};
   switch (status) {
     case 401:
     case 403:
