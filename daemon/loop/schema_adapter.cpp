@@ -6,7 +6,6 @@
 #include "mcp/support/text.hpp"
 #include "providers/schema/adapt.hpp"
 #include "providers/schema/names.hpp"
-#include "providers/schema/reduce.hpp"
 
 #include <memory>
 #include <optional>
@@ -52,7 +51,6 @@ class adapter {
       log::warn("tool \"" + e.name + "\" is not offered to models: " + tool.error().message);
       return std::nullopt;
     }
-    tool->schema = providers::schema_for(api, tool->schema);
     return std::move(*tool);
   }
 

@@ -3,6 +3,7 @@
 
 #include "mcp/support/text.hpp"
 #include "providers/schema/fold.hpp"
+#include "providers/schema/reduce.hpp"
 #include "providers/schema/valid_words.hpp"
 
 #include <algorithm>
@@ -146,6 +147,7 @@ result<tool_definition> adapt_tool(std::string_view name, std::string_view descr
                             "\", and this model's API takes only names of 64 letters, digits, _ . and -.");
     tool.schema = object->json();
   }
+  tool.schema = schema_for(api, tool.schema);
   auto text = printable(description, true);
   const auto room = max_description - std::min(max_description, conditions.size());
   if (text.size() > room) text = std::string(cut_utf8(text, room - std::min<std::size_t>(room, 3))) + "…";

@@ -108,6 +108,23 @@ TEST_CASE("L13: a model that gives no answer is replaced by its fallback, with t
   CHECK(p.first->open + p.second->open == 0);
 }
 
+TEST_CASE("L13 F8: the fallback is shown the tools in the words that its own API knows") {
+  pair_of_models p("ollama");
+  auto set = std::make_shared<tool_set>();
+  set->tools.push_back(
+      {"t", "", raw_json::literal(R"({"type":"object","properties":{"a":{"type":"string","pattern":"^x"}}})")});
+  model_request r;
+  r.messages = {user_message("hi")};
+  r.tools = set;
+  const auto call = p.both->start(std::move(r), p.got);
+  p.first->fails(kind::cut);
+  REQUIRE(p.second->asked.size() == 1);
+  const auto& shown = p.second->asked[0].tools->tools.at(0).schema;
+  const auto a = find_member(find_member(shown, "properties"), "a");
+  CHECK_FALSE(find_member(a, "pattern"));
+  CHECK(find_member(a, "description").text().find("^x") != std::string_view::npos);
+}
+
 TEST_CASE("L13: nothing is asked elsewhere once something was shown") {
   pair_of_models p;
   const auto call = p.ask();
