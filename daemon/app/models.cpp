@@ -172,19 +172,20 @@ result<std::shared_ptr<providers::model>> model_set::find(std::string_view name)
   }
   const auto slash = all_.find_model(key) != nullptr ? std::string::npos : key.find('/');
   auto made = make(*e, slash == std::string::npos ? std::string_view{} : std::string_view(key).substr(slash + 1));
-  if (made) *made = with_fallback(*e, std::move(*made));
+  if (!made) return made;
+  if (e->fallback_model) {
+    // A chain of them has an end: the configuration was checked for that.
+    auto second = find(*e->fallback_model);
+    if (!second) {
+      // Not kept: the next request looks again whether the fallback can be used.
+      log::warn("model \"" + e->name + "\" answers without its fallback: " + second.error().message);
+      return made;
+    }
+    made =
+        std::shared_ptr<providers::model>(providers::make_fallback_model(std::move(*made), std::move(*second), time_));
+  }
   // NAME/ID comes from callers, so what is kept is bounded.
-  if (made && made_.size() < 1024) made_[key] = *made;
-  return made;
-}
-
-std::shared_ptr<providers::model> model_set::with_fallback(const conf::model_entry& e,
-                                                           std::shared_ptr<providers::model> made) {
-  if (!e.fallback_model) return made;
-  // A chain of them has an end: the configuration was checked for that.
-  auto second = find(*e.fallback_model);
-  if (second) return providers::make_fallback_model(std::move(made), std::move(*second), time_);
-  log::warn("model \"" + e.name + "\" has no fallback for now: " + second.error().message);
+  if (made_.size() < 1024) made_[key] = *made;
   return made;
 }
 

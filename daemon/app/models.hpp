@@ -41,7 +41,6 @@ class model_set {
   result<providers::chat_model_options> connection_options(const conf::model_entry& e);
 
  private:
-  std::shared_ptr<providers::model> with_fallback(const conf::model_entry& e, std::shared_ptr<providers::model> made);
   result<std::shared_ptr<providers::model>> make(const conf::model_entry& e, std::string_view id);
   result<std::shared_ptr<providers::model>> make_rehearsal(const conf::model_entry& e) const;
   result<std::shared_ptr<providers::model>> make_replay(const conf::model_entry& e, std::string_view id);

@@ -79,10 +79,17 @@ TEST_CASE("models: an endpoint on a Unix socket, and a fallback behind a name") 
   fixture f(
       R"({"models": {"a": {"api": "openai-chat", "model": "m", "baseUrl": "unix:/run/x.sock", "fallbackModel": "b/c"},
     "b": {"api": "openai-chat", "model": "m", "fallbackModel": "demo"},
-    "lonely": {"api": "openai-chat", "model": "m", "fallbackModel": "filed"}, "filed": {"api": "openai-chat", "model": "${file:/x}"}}})");
+    "lonely": {"api": "openai-chat", "model": "m", "fallbackModel": "filed"}, "filed": {"api": "openai-chat", "model": "${env:MCPBX_TEST_A}"}}})");
   CHECK(f.error("a") == "found a m");
   CHECK(f.error("a/x") == "found a/x x");
-  CHECK(f.error("lonely") == "found lonely m");
+  {
+    const mcpbx::test::changed_variable unset("MCPBX_TEST_A", nullptr);
+    CHECK(f.error("lonely") == "found lonely m");
+    CHECK(f.models.find("lonely")->get() != f.models.find("lonely")->get());  // looked for again each time
+  }
+  const mcpbx::test::changed_variable set("MCPBX_TEST_A", "x");
+  const auto both = f.models.find("lonely").value();
+  CHECK(f.models.find("lonely").value() == both);
   const auto o = f.models.connection_options(*f.all.find_model("a"));
   REQUIRE(o);
   CHECK(o->wire.base_url == "unix:/run/x.sock");
