@@ -76,18 +76,11 @@ result<void> postgres_file::commit() {
 
 result<void> postgres_file::append(std::span<run_batch* const> batches, bool synced) {
   if (!connection_) return not_open();
-  std::vector<run_place> before;
-  before.reserve(batches.size());
-  for (const auto* b : batches) before.push_back(*b->place);
+  auto before = places_of(batches);
   auto done = append_all(batches, synced);
   if (done) return done;
   roll_back();
-  // Backwards, since a run may be there more than once.
-  for (std::size_t i = batches.size(); i-- > 0;) {
-    auto& place = *batches[i]->place;
-    if (before[i].id == 0 && place.id != 0) before[i].tried_id = place.id, before[i].tried_ms = batches[i]->at_ms;
-    place = std::move(before[i]);
-  }
+  take_back(batches, std::move(before));
   return done;
 }
 

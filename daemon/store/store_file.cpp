@@ -18,6 +18,22 @@ result<std::vector<run_record>> store_file::records(std::int64_t id) {
   return all;
 }
 
+std::vector<run_place> store_file::places_of(std::span<run_batch* const> batches) {
+  std::vector<run_place> all;
+  all.reserve(batches.size());
+  for (const auto* b : batches) all.push_back(*b->place);
+  return all;
+}
+
+void store_file::take_back(std::span<run_batch* const> batches, std::vector<run_place> before) {
+  // Backwards, since a run may be there more than once.
+  for (std::size_t i = batches.size(); i-- > 0;) {
+    auto& place = *batches[i]->place;
+    if (before[i].id == 0 && place.id != 0) before[i].tried_id = place.id, before[i].tried_ms = batches[i]->at_ms;
+    place = std::move(before[i]);
+  }
+}
+
 std::unexpected<error> store_file::was_deleted(std::string_view session) const {
   return fail(errc::io, "the session " + std::string(session) + " was deleted from " + name() + " a moment ago");
 }

@@ -99,6 +99,10 @@ class store_file {
  protected:
   // Why a run cannot begin in its session.
   std::unexpected<error> was_deleted(std::string_view session) const;
+  /// Where the runs of an append stand, kept while it is tried.
+  static std::vector<run_place> places_of(std::span<run_batch* const> batches);
+  /// The append failed and was rolled back: the runs stand where they stood, and know what was tried for them.
+  static void take_back(std::span<run_batch* const> batches, std::vector<run_place> before);
   std::unexpected<error> went_on(std::string_view session) const;
 };
 
