@@ -2,12 +2,10 @@
 #include "daemon/cli/attachments.hpp"
 
 #include "mcp/support/raw_json.hpp"
+#include "test/mcp/transport/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -15,26 +13,6 @@ using namespace mcpbx;
 using namespace mcpbx::cli;
 
 namespace {
-
-struct folder {
-  folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "mcpbx-files-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    path = pattern;
-  }
-  ~folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  folder(const folder&) = delete;
-  folder& operator=(const folder&) = delete;
-
-  std::string file(const std::string& name, const std::string& bytes) const {
-    std::ofstream(path + "/" + name, std::ios::binary) << bytes;
-    return path + "/" + name;
-  }
-  std::string path;
-};
 
 std::string content(const std::vector<std::string>& paths) {
   auto made = message_with_files("what is it?", paths);
@@ -48,37 +26,37 @@ std::string content(const std::vector<std::string>& paths) {
 }  // namespace
 
 TEST_CASE("ask --file: images are told by their first bytes, whatever their name, and sent as base64") {
-  const folder f;
-  CHECK(content({f.file("a.txt", "\x89PNG\r\n\x1a\n")}) ==
+  const mcpbx::test::temporary_directory f;
+  CHECK(content({f.write("a.txt", "\x89PNG\r\n\x1a\n")}) ==
         R"({"type":"image","mimeType":"image/png","data":"iVBORw0KGgo="})");
-  CHECK(content({f.file("b", "\xff\xd8\xff")}) == R"({"type":"image","mimeType":"image/jpeg","data":"/9j/"})");
-  CHECK(content({f.file("c", "GIF89a")}) == R"({"type":"image","mimeType":"image/gif","data":"R0lGODlh"})");
-  CHECK(content({f.file("d", std::string("RIFF\x04\0\0\0WEBP", 12))}) ==
+  CHECK(content({f.write("b", "\xff\xd8\xff")}) == R"({"type":"image","mimeType":"image/jpeg","data":"/9j/"})");
+  CHECK(content({f.write("c", "GIF89a")}) == R"({"type":"image","mimeType":"image/gif","data":"R0lGODlh"})");
+  CHECK(content({f.write("d", std::string("RIFF\x04\0\0\0WEBP", 12))}) ==
         R"({"type":"image","mimeType":"image/webp","data":"UklGRgQAAABXRUJQ"})");
 }
 
 TEST_CASE("ask --file: a PDF is a file with its name, text is quoted under its name") {
-  const folder f;
-  CHECK(content({f.file("plan.pdf", "%PDF-1")}) ==
+  const mcpbx::test::temporary_directory f;
+  CHECK(content({f.write("plan.pdf", "%PDF-1")}) ==
         R"({"type":"file","mimeType":"application/pdf","name":"plan.pdf","data":"JVBERi0x"})");
-  CHECK(content({f.file("n.md", "ä\n"), f.file("empty", "")}) ==
+  CHECK(content({f.write("n.md", "ä\n"), f.write("empty", "")}) ==
         R"({"type":"text","text":"File n.md:\n\nä\n"},{"type":"text","text":"File empty:\n\n"})");
 }
 
 TEST_CASE("ask --file: what cannot be sent is an error that names the file and the mend") {
-  const folder f;
-  CHECK(content({f.file("x.bin", std::string("a\0b", 3))}) ==
+  const mcpbx::test::temporary_directory f;
+  CHECK(content({f.write("x.bin", std::string("a\0b", 3))}) ==
         "the file x.bin is neither text (UTF-8) nor a PNG, JPEG, GIF, WebP or PDF; convert it first");
-  CHECK(content({f.file("latin1", "\xe4")}).starts_with("the file latin1 is neither text"));
-  CHECK(content({f.path + "/none"}) ==
-        "the file " + f.path + "/none cannot be read; see whether it is there and yours to read");
-  CHECK(content({f.path}) == f.path + " is a folder; --file takes one file");
+  CHECK(content({f.write("latin1", "\xe4")}).starts_with("the file latin1 is neither text"));
+  CHECK(content({f / "none"}) ==
+        "the file " + f.path() + "/none cannot be read; see whether it is there and yours to read");
+  CHECK(content({f.path()}) == f.path() + " is a folder; --file takes one file");
 }
 
 TEST_CASE("ask --file: all files together hold 16 MiB at most") {
-  const folder f;
-  const auto half = f.file("half", std::string(most_attached / 2, 'x'));
+  const mcpbx::test::temporary_directory f;
+  const auto half = f.write("half", std::string(most_attached / 2, 'x'));
   CHECK(message_with_files("", {half, half}).has_value());
-  CHECK(content({half, half, f.file("one", "x")}) ==
-        "with " + f.path + "/one the files hold more than 16 MiB; give fewer or smaller ones");
+  CHECK(content({half, half, f.write("one", "x")}) ==
+        "with " + f.path() + "/one the files hold more than 16 MiB; give fewer or smaller ones");
 }
