@@ -112,8 +112,9 @@ void connection::on_read(const boost::system::error_code& ec, std::size_t n) {
   const bool filled = n == room_ && any_byte_;
   end_ += n;
   any_byte_ = true;
-  stage_ = http::stage::body;
+  const bool first = std::exchange(stage_, http::stage::body) != http::stage::body;
   stage_began_ = time_.now();
+  if (first) arm(deadline());  // the idle limit may be the shorter one; later bytes only move it on
   parse();
   if (closed_) return;
   if (end_ - begin_ >= longest_line)

@@ -25,9 +25,9 @@ struct turned {
   recorder got;
   std::unique_ptr<http::exchange> exchange;
 
-  void begin(const std::string& model) {
+  void begin(const std::string& model, seconds connect = seconds(5)) {
     auto r = ask(server.url(), model);
-    r.limits = {.connect = seconds(5),
+    r.limits = {.connect = connect,
                 .first_byte = seconds(300),
                 .idle = seconds(60),
                 .total = seconds(600),
@@ -72,6 +72,14 @@ TEST_CASE("G30: silence in the middle of an answer ends it after the idle limit"
     t.failed_with("fell silent for 60 s");
     CHECK(t.got.failure->stage == http::stage::body);
   }
+}
+
+TEST_CASE("G30: an idle limit below all others acts in its time") {
+  turned t;
+  t.begin("hang-after-head", seconds(100));
+  REQUIRE(t.loop.until([&] { return t.got.heads == 1; }));
+  t.time.advance(seconds(60));
+  t.failed_with("fell silent for 60 s");
 }
 
 TEST_CASE("G30: dripping comments reset the idle limit and never the total") {
