@@ -12,7 +12,7 @@
 namespace mcpbx::daemon {
 namespace {
 
-constexpr std::size_t longest_name = 1024;
+constexpr std::size_t longest_pinned_name = 1024;
 
 struct pins_params {
   std::string name, sha256;
@@ -108,7 +108,7 @@ void add_pin_methods(own_methods& table) {
       "mcpbx/pins/list",
       [](mcp::param_reader& in) {
         pins_params p;
-        p.name = in.text("name", longest_name).value_or("");
+        p.name = in.text("name", longest_pinned_name).value_or("");
         p.definitions = in.boolean("definitions").value_or(false);
         return p;
       },
@@ -117,7 +117,7 @@ void add_pin_methods(own_methods& table) {
       "mcpbx/pins/accept",
       [](mcp::param_reader& in) {
         pins_params p;
-        p.name = in.text("name", longest_name).value_or("");
+        p.name = in.text("name", longest_pinned_name).value_or("");
         if (p.name.empty()) in.wrong("name", "expected the name of a tool server or a tool, got nothing");
         p.sha256 = in.text("sha256", 64).value_or("");
         return p;

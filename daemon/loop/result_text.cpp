@@ -10,10 +10,6 @@ namespace {
 
 constexpr std::size_t longest_escape = 12;  // \ud83d\ude00
 
-bool blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
-}
-
 bool is_type(const raw_json& part, std::string_view quoted_type) {
   return find_member(part, "type").text() == quoted_type;
 }
@@ -66,7 +62,7 @@ bool says_nothing(const raw_json& content) {
     // A text that begins with a plain visible character need not be unescaped to know. An escape is taken for
     // something, except the escaped line breaks that tools print.
     const char first = text.text()[1];
-    nothing = first == '\\' || first == ' ' ? blank(text.as_string().value_or("")) : false;
+    nothing = first == '\\' || first == ' ' ? trimmed(text.as_string().value_or("")).empty() : false;
     return nothing;
   });
   return nothing;

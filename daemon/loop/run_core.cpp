@@ -18,10 +18,6 @@ namespace {
 using providers::end_reason;
 using record::result_cause;
 
-bool blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
-}
-
 std::string refusal_of(const providers::message& m) {
   for (const auto& b : m.blocks)
     if (const auto* refusal = std::get_if<providers::refusal_block>(&b)) return refusal->text;
@@ -113,7 +109,7 @@ void run_core::finish_without_calls(const record::assistant& r) {
     return end(stop_reason::refused,
                words::unable(why.empty() ? "the model refused to answer" : "the model refused to answer: " + why));
   }
-  const bool empty = blank(text_);
+  const bool empty = trimmed(text_).empty();
   if (!empty && started_.answer_schema) {
     auto checked = check_answer(text_, started_.answer_schema);
     if (!checked.problem.empty()) return correct_answer(checked.problem);

@@ -8,7 +8,7 @@
 namespace mcpbx::toolbox {
 namespace {
 
-std::string_view kind_name(const raw_json& value) {
+std::string_view json_kind_name(const raw_json& value) {
   switch (value.type()) {
     case raw_json::kind::object:
       return "an object";
@@ -60,7 +60,7 @@ result<std::string> arguments::text(std::string_view name, std::string_view fall
   const auto value = find_member(json_, name);
   if (auto text = value.as_string()) return *text;
   return fail(errc::invalid_argument,
-              quoted_name(name) + " must be a text, not " + std::string(kind_name(value)) + ".");
+              quoted_name(name) + " must be a text, not " + std::string(json_kind_name(value)) + ".");
 }
 
 result<std::string> arguments::required_text(std::string_view name) const {
@@ -80,7 +80,7 @@ result<std::int64_t> arguments::integer(std::string_view name, std::int64_t fall
               quoted_name(name) + " must be a whole number from " + std::to_string(least) + " to " +
                   std::to_string(most) + ", not " +
                   (value.type() == raw_json::kind::number ? std::string(cut_utf8(value.text(), 40))
-                                                          : std::string(kind_name(value))) +
+                                                          : std::string(json_kind_name(value))) +
                   ".");
 }
 
@@ -89,7 +89,7 @@ result<bool> arguments::flag(std::string_view name, bool fallback) const {
   const auto value = find_member(json_, name);
   if (value.type() == raw_json::kind::boolean) return value.is_true();
   return fail(errc::invalid_argument,
-              quoted_name(name) + " must be true or false, not " + std::string(kind_name(value)) + ".");
+              quoted_name(name) + " must be true or false, not " + std::string(json_kind_name(value)) + ".");
 }
 
 }  // namespace mcpbx::toolbox

@@ -57,7 +57,7 @@ std::string two(long value) {
   return (value < 10 ? "0" : "") + std::to_string(value);
 }
 
-std::string lower(std::string_view text) {
+std::string zone_key(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
@@ -78,12 +78,12 @@ std::vector<std::string> zone_names() {
   return names;
 }
 
-/// ` (did you mean "Europe/Berlin"?)`: models write the city alone, or in lower case.
+/// ` (did you mean "Europe/Berlin"?)`: models write the city alone, or in zone_key case.
 std::string zone_hint(std::string_view zone) {
   const auto names = zone_names();
-  const auto wanted = lower(zone);
+  const auto wanted = zone_key(zone);
   for (const auto& name : names) {
-    const auto known = lower(name);
+    const auto known = zone_key(name);
     if (known == wanted || known.ends_with("/" + wanted)) return " (did you mean \"" + name + "\"?)";
   }
   const std::vector<std::string_view> views(names.begin(), names.end());

@@ -178,7 +178,7 @@ result<answer> file_info(const context& c, const arguments& a) {
                     ",\"mode\":" + json_quoted(mode) + "}"};
 }
 
-constexpr tool tools[] = {
+constexpr tool file_tool_list[] = {
     {"list_files", "List files", "Lists what a folder holds: type, name and size, sorted by name.",
      R"({"path":{"type":"string","description":"The folder; left out: the folders that can be read"}})", "", "",
      list_files},
@@ -197,7 +197,7 @@ constexpr tool tools[] = {
 }  // namespace
 
 std::span<const tool> file_tools() {
-  return tools;
+  return file_tool_list;
 }
 
 }  // namespace mcpbx::toolbox

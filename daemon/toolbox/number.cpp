@@ -13,21 +13,21 @@ using integer = number::integer;
 __extension__ using natural = unsigned __int128;
 
 // The range is symmetric, so that negation never overflows.
-constexpr auto largest = static_cast<integer>(~natural{0} >> 1);
+constexpr auto largest_integer = static_cast<integer>(~natural{0} >> 1);
 
 constexpr natural magnitude(integer value) {
   return value < 0 ? natural{0} - static_cast<natural>(value) : static_cast<natural>(value);
 }
 
 bool add(integer a, integer b, integer& sum) {
-  if (b > 0 ? a > largest - b : a < -largest - b) return false;
+  if (b > 0 ? a > largest_integer - b : a < -largest_integer - b) return false;
   sum = a + b;
   return true;
 }
 
 // Not __builtin_mul_overflow: for 128 bits clang calls a function that only its own runtime has.
 bool multiply(integer a, integer b, integer& product) {
-  if (a != 0 && magnitude(b) > magnitude(largest) / magnitude(a)) return false;
+  if (a != 0 && magnitude(b) > magnitude(largest_integer) / magnitude(a)) return false;
   product = a * b;
   return true;
 }

@@ -168,7 +168,7 @@ result<answer> search_files(const context& c, const arguments& a) {
   return s.take();
 }
 
-constexpr tool tools[] = {
+constexpr tool search_tool_list[] = {
     {"search_files", "Search files",
      "Searches a folder and all below it for files by name, for text in files, or for text in files of some name. "
      "Links are "
@@ -185,7 +185,7 @@ constexpr tool tools[] = {
 }  // namespace
 
 std::span<const tool> search_tools() {
-  return tools;
+  return search_tool_list;
 }
 
 }  // namespace mcpbx::toolbox

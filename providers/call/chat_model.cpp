@@ -22,7 +22,7 @@ constexpr std::size_t max_logged_body = 8 * 1024;
 
 class chat_run;
 
-struct shared_state {
+struct endpoint_state {
   chat_model_options options;
   http::client& client;
   time_source& time;
@@ -54,7 +54,7 @@ class chat_run final : public http::response_events,
                        public decoder_sink,
                        public std::enable_shared_from_this<chat_run> {
  public:
-  chat_run(std::shared_ptr<shared_state> shared, model_request request, model_events& events)
+  chat_run(std::shared_ptr<endpoint_state> shared, model_request request, model_events& events)
       : shared_(std::move(shared)),
         request_(std::move(request)),
         events_(&events),
@@ -280,7 +280,7 @@ class chat_run final : public http::response_events,
     std::erase(shared_->draining, self);
   }
 
-  std::shared_ptr<shared_state> shared_;
+  std::shared_ptr<endpoint_state> shared_;
   model_request request_;
   model_events* events_;
   time_point started_;
@@ -309,7 +309,7 @@ class chat_call final : public model_call {
 
 class chat_model final : public model {
  public:
-  explicit chat_model(std::shared_ptr<shared_state> shared) : shared_(std::move(shared)) {}
+  explicit chat_model(std::shared_ptr<endpoint_state> shared) : shared_(std::move(shared)) {}
   ~chat_model() override { shared_->draining.clear(); }
   chat_model(const chat_model&) = delete;
   chat_model& operator=(const chat_model&) = delete;
@@ -324,7 +324,7 @@ class chat_model final : public model {
   }
 
  private:
-  std::shared_ptr<shared_state> shared_;
+  std::shared_ptr<endpoint_state> shared_;
 };
 
 }  // namespace
@@ -337,7 +337,8 @@ result<std::unique_ptr<model>> make_chat_model(chat_model_options options, http:
   options.wire.base_url = http::appendable(options.wire.base_url);
   if (const auto url = http::parse_url(options.wire.base_url); !url)
     return fail(errc::config, "Model \"" + options.name + "\": " + url.error().message);
-  auto shared = std::make_shared<shared_state>(shared_state{std::move(options), client, time, random, *wire, {}, {}});
+  auto shared =
+      std::make_shared<endpoint_state>(endpoint_state{std::move(options), client, time, random, *wire, {}, {}});
   return std::make_unique<chat_model>(std::move(shared));
 }
 

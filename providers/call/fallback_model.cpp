@@ -33,7 +33,7 @@ bool lasts(const model_error& e) {
   return false;
 }
 
-struct shared_state {
+struct model_pair {
   std::shared_ptr<model> first, second;
   time_source& time;
   fallback_options options;
@@ -60,7 +60,7 @@ struct shared_state {
 
 class fallback_call final : public model_call, private model_events {
  public:
-  fallback_call(std::shared_ptr<shared_state> shared, model_request request, model_events& events)
+  fallback_call(std::shared_ptr<model_pair> shared, model_request request, model_events& events)
       : shared_(std::move(shared)), request_(std::move(request)), events_(events) {
     if (shared_->time.now() < shared_->resting_until)
       start_second();
@@ -105,7 +105,7 @@ class fallback_call final : public model_call, private model_events {
     start_second();
   }
 
-  std::shared_ptr<shared_state> shared_;
+  std::shared_ptr<model_pair> shared_;
   model_request request_;
   model_events& events_;
   std::unique_ptr<model_call> call_, spent_;
@@ -115,7 +115,7 @@ class fallback_call final : public model_call, private model_events {
 
 class fallback_model final : public model {
  public:
-  explicit fallback_model(std::shared_ptr<shared_state> shared) : shared_(std::move(shared)) {}
+  explicit fallback_model(std::shared_ptr<model_pair> shared) : shared_(std::move(shared)) {}
   const std::string& name() const override { return shared_->first->name(); }
   const std::string& id() const override { return shared_->first->id(); }
   const std::string& api() const override { return shared_->first->api(); }
@@ -125,14 +125,14 @@ class fallback_model final : public model {
   }
 
  private:
-  std::shared_ptr<shared_state> shared_;
+  std::shared_ptr<model_pair> shared_;
 };
 
 }  // namespace
 
 std::unique_ptr<model> make_fallback_model(std::shared_ptr<model> first, std::shared_ptr<model> second,
                                            time_source& time, fallback_options o) {
-  auto shared = std::make_shared<shared_state>(shared_state{std::move(first), std::move(second), time, o, {}, {}, {}});
+  auto shared = std::make_shared<model_pair>(model_pair{std::move(first), std::move(second), time, o, {}, {}, {}});
   return std::make_unique<fallback_model>(std::move(shared));
 }
 

@@ -14,7 +14,7 @@
 namespace mcpbx::providers {
 namespace {
 
-struct shared_state {
+struct text_tools_state {
   std::shared_ptr<model> inner;
   const text::tool_format* format;
   bool fall_back;
@@ -42,7 +42,7 @@ std::int64_t tokens_of(const model_request& request) {
 
 class text_run final : public model_events, public std::enable_shared_from_this<text_run> {
  public:
-  text_run(std::shared_ptr<shared_state> shared, model_request request, model_events& events)
+  text_run(std::shared_ptr<text_tools_state> shared, model_request request, model_events& events)
       : shared_(std::move(shared)), request_(std::move(request)), events_(&events) {}
 
   void start() {
@@ -140,7 +140,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
     text_run& run;
   };
 
-  std::shared_ptr<shared_state> shared_;
+  std::shared_ptr<text_tools_state> shared_;
   model_request request_, sent_;
   model_events* events_;
   const text::tool_format* format_ = nullptr;
@@ -224,7 +224,7 @@ class text_call final : public model_call {
 
 class text_tools_model final : public model {
  public:
-  explicit text_tools_model(std::shared_ptr<shared_state> shared) : shared_(std::move(shared)) {}
+  explicit text_tools_model(std::shared_ptr<text_tools_state> shared) : shared_(std::move(shared)) {}
   const std::string& name() const override { return shared_->inner->name(); }
   const std::string& id() const override { return shared_->inner->id(); }
   const std::string& api() const override { return shared_->inner->api(); }
@@ -236,7 +236,7 @@ class text_tools_model final : public model {
   }
 
  private:
-  std::shared_ptr<shared_state> shared_;
+  std::shared_ptr<text_tools_state> shared_;
 };
 
 }  // namespace
@@ -259,6 +259,6 @@ bool says_no_tools(const model_error& e) {
 
 std::unique_ptr<model> make_text_tools_model(std::shared_ptr<model> inner, text_tools_options options) {
   return std::make_unique<text_tools_model>(
-      std::make_shared<shared_state>(shared_state{std::move(inner), options.format, options.fall_back, false}));
+      std::make_shared<text_tools_state>(text_tools_state{std::move(inner), options.format, options.fall_back, false}));
 }
 }  // namespace mcpbx::providers

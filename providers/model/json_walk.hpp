@@ -78,5 +78,9 @@ inline bool is_array(std::string_view value) {
 inline std::string text(std::string_view value) {
   return is_string(value) ? unescaped(value) : std::string();
 }
+/// The integer that a member of `object` is; 0 for what is missing or no integer.
+inline std::int64_t count(std::string_view object, std::string_view key) {
+  return raw_json::literal(find(object, key)).as_integer().value_or(0);
+}
 
 }  // namespace mcpbx::providers::walk

@@ -108,6 +108,11 @@ struct usage {
 
 enum class end_reason : std::uint8_t { stop, tool_calls, length, filter, refusal, pause, context_full, malformed_call };
 std::string_view to_string(end_reason r);
+/// Whether an answer that ended so may lack its rest: its last call is then not executed (F5).
+constexpr bool is_cut(end_reason r) {
+  return r == end_reason::length || r == end_reason::filter || r == end_reason::refusal ||
+         r == end_reason::malformed_call || r == end_reason::context_full;
+}
 
 /// A tool as a model sees it: name and schema already fit the API (providers/schema).
 struct tool_definition {

@@ -12,7 +12,7 @@ namespace mcpbx::providers::replay {
 namespace {
 
 constexpr std::size_t max_pieces = 4'096, max_keys = std::size_t{1} << 16;
-constexpr int deepest = 10'000;
+constexpr int deepest_line = 10'000;
 
 std::string joined(const std::vector<piece>& all, bool reasoning) {
   std::string text;
@@ -125,7 +125,7 @@ std::string to_line(const exchange& e) {
 }
 
 result<exchange> exchange_from(std::string_view line) {
-  const auto json = raw_json::parse(line, deepest);
+  const auto json = raw_json::parse(line, deepest_line);
   if (!json) return fail(errc::parse, "is no JSON: " + json.error().message);
   exchange e;
   std::string wrong;

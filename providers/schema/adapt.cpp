@@ -13,7 +13,7 @@
 namespace mcpbx::providers {
 namespace {
 
-constexpr int max_depth = 64;
+constexpr int max_adapted_depth = 64;
 
 // Whether `schema` says that it is of this type, alone or among others.
 bool has_type(const raw_json& type, std::string_view name) {
@@ -63,7 +63,7 @@ raw_json clean_list(const raw_json& list, int depth) {
 // A nested schema; the same bytes when there is nothing to mend. Deeper ones are passed as they are.
 raw_json clean(const raw_json& schema, int depth) {
   auto object = raw_object::open(schema);
-  if (!object || depth > max_depth) return schema;
+  if (!object || depth > max_adapted_depth) return schema;
   mend_words(*object);
   const auto replace = [&](std::string_view key, raw_json before, raw_json after) {
     if (after.text().data() != before.text().data()) object->set(key, std::move(after));

@@ -10,7 +10,7 @@
 namespace mcpbx::providers {
 namespace {
 
-constexpr int max_depth = 8;
+constexpr int max_fold_depth = 8;
 
 struct merged {
   std::vector<std::pair<std::string, std::vector<raw_json>>> properties;  // each with its different schemas
@@ -44,7 +44,7 @@ void add_property(merged& m, const std::string& name, const raw_json& schema) {
 
 // "#/$defs/a/b" inside `root`; other references are left alone.
 raw_json resolve(raw_json branch, const raw_json& root) {
-  for (int i = 0; i < max_depth; ++i) {
+  for (int i = 0; i < max_fold_depth; ++i) {
     const auto ref = find_member(branch, "$ref").as_string();
     if (!ref || !ref->starts_with("#/")) return branch;
     raw_json at = root;
@@ -99,7 +99,7 @@ void collect_choices(std::string_view key, const raw_json& branches, const raw_j
 
 void collect(const raw_json& schema, const raw_json& root, int depth, merged& out) {
   auto object = raw_object::open(schema);
-  if (!object || depth > max_depth) return;
+  if (!object || depth > max_fold_depth) return;
   if (auto properties = raw_object::open(object->find("properties")))
     properties->for_each([&](std::string_view name, raw_json s) { add_property(out, std::string(name), s); });
   for (auto& f : strings_of(object->find("required"))) add_unique(out.required, std::move(f));

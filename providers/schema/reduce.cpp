@@ -13,7 +13,7 @@
 namespace mcpbx::providers {
 namespace {
 
-constexpr int max_depth = 32;
+constexpr int max_reduced_depth = 32;
 constexpr std::size_t max_size = 256 * 1024;
 constexpr std::size_t max_work = 32u << 20;
 constexpr std::ptrdiff_t max_unrolled = 2;  // of a reference inside of itself
@@ -88,7 +88,7 @@ class reducer {
   reducer(std::string_view root, const api_words& words) : root_(root), words_(words) {}
 
   std::string write(std::string_view schema, int depth) {
-    if (!walk::is_object(schema) || depth > max_depth || size_ > max_size) return "{}";
+    if (!walk::is_object(schema) || depth > max_reduced_depth || size_ > max_size) return "{}";
     gathered g;
     gather(schema, 0, g);
     for (const auto& ref : g.refs) refs_.push_back(ref);
@@ -115,7 +115,7 @@ class reducer {
 
   void gather(std::string_view schema, int depth, gathered& g) {
     work_ += schema.size();
-    if (depth > max_depth || work_ > max_work) return;
+    if (depth > max_reduced_depth || work_ > max_work) return;
     std::string_view ref, all;
     walk::members(schema, [&](std::string_view key, std::string_view value) {
       if (key == "$ref") {

@@ -12,7 +12,6 @@ namespace mcpbx::providers::text {
 namespace {
 
 using outcome = markup_call::outcome;
-constexpr auto npos = std::string_view::npos;
 constexpr std::size_t max_tag = 512;        // bytes of an opening mark
 constexpr std::size_t max_lookahead = 256;  // blanks behind a closing mark that are waited for
 constexpr std::array<std::string_view, 2> call_ends{"</function>", "</invoke>"};

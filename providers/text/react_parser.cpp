@@ -10,7 +10,6 @@
 namespace mcpbx::providers::text {
 namespace {
 
-constexpr auto npos = std::string_view::npos;
 constexpr std::string_view open_think = "<think>", close_think = "</think>";
 
 struct reasoning_sink final : parse_sink {

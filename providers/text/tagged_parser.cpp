@@ -8,11 +8,7 @@
 #include <utility>
 
 namespace mcpbx::providers::text {
-namespace {
-
-constexpr auto npos = std::string_view::npos;
-
-}  // namespace
+namespace {}  // namespace
 
 std::unique_ptr<text_parser> make_tagged_parser(const offered_tools& tools, parser_options options) {
   return std::make_unique<tagged_parser>(tools, options);

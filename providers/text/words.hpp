@@ -7,6 +7,8 @@
 
 namespace mcpbx::providers::text {
 
+inline constexpr auto npos = std::string_view::npos;
+
 inline bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }

@@ -186,13 +186,13 @@ bool takes_mark(const raw_json& fragment, bool own) {
   return (type == "text" || type == "tool_use") && walk::find(last, "cache_control").empty();
 }
 
-struct piece {
+struct message_piece {
   const message* of = nullptr;
   raw_json fragment;
   bool own = false, marked = false, noted = false;
 };
 
-void append_piece(segments& body, const piece& p, std::string_view note) {
+void append_piece(segments& body, const message_piece& p, std::string_view note) {
   if (!p.marked && !p.noted) return body.append(p.fragment);
   auto text = p.fragment.text();
   text.remove_suffix(fragment_end.size());
@@ -244,7 +244,7 @@ wire_request anthropic::encode(const model_request& request, const wire_options&
   append_system(middle, request);
   out.body.append_copy(middle + R"(,"messages":[)");
 
-  std::vector<piece> pieces;
+  std::vector<message_piece> pieces;
   pieces.reserve(request.messages.size());
   for (const auto& m : request.messages) {
     if (m->role == role::system) continue;

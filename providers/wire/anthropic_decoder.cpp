@@ -16,16 +16,12 @@ namespace {
 // Far above any sensible answer; what comes beyond it is not kept.
 constexpr std::size_t max_blocks = 4096;
 
-end_reason reason_of(std::string_view word) {
+end_reason anthropic_reason(std::string_view word) {
   if (word == "max_tokens") return end_reason::length;
   if (word == "pause_turn") return end_reason::pause;
   if (word == "refusal") return end_reason::refusal;
   if (word == "model_context_window_exceeded") return end_reason::context_full;
   return end_reason::stop;
-}
-
-bool is_cut(end_reason r) {
-  return r == end_reason::length || r == end_reason::refusal || r == end_reason::context_full;
 }
 
 // The number of a member, or -1: a member that is not there changes nothing.
@@ -235,7 +231,7 @@ std::string anthropic_decoder::assembled(const content_block& block, const tool_
 }
 
 void anthropic_decoder::end(decoder_sink& sink) {
-  const auto reason = reason_of(stop_reason_);
+  const auto reason = anthropic_reason(stop_reason_);
   // What the model was writing when it was cut off is half a call, closed or not.
   if (is_cut(reason) && !blocks_.empty() && blocks_.back().is_call()) {
     log::warn("The " + who(options()) + " was cut off inside a tool call; that call is not run.");

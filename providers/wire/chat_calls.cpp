@@ -24,12 +24,12 @@ std::string id_of(std::string_view value) {
   return to_index(value, number) ? std::string(value) : std::string();
 }
 
-struct piece {
+struct call_piece {
   std::string_view index, id, function, name, arguments, extra;
 };
 
-piece read_piece(std::string_view element) {
-  piece p;
+call_piece read_piece(std::string_view element) {
+  call_piece p;
   std::string_view own_name, own_arguments;
   walk::members(element, [&](std::string_view key, std::string_view value) {
     if (key == "index")

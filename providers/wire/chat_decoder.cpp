@@ -15,7 +15,7 @@ bool is_truthy(std::string_view value) {
   return !value.empty() && value != "null" && value != "false" && value != "0" && value != "\"\"";
 }
 
-end_reason reason_of(std::string_view word) {
+end_reason chat_reason(std::string_view word) {
   if (word == "length" || word == "max_tokens" || word == "model_length" || word == "MAX_TOKENS")
     return end_reason::length;
   if (word == "content_filter" || word == "safety" || word == "SAFETY") return end_reason::filter;
@@ -23,16 +23,6 @@ end_reason reason_of(std::string_view word) {
   if (word == "malformed_function_call" || word == "MALFORMED_FUNCTION_CALL") return end_reason::malformed_call;
   if (word == "model_context_window_exceeded") return end_reason::context_full;
   return end_reason::stop;
-}
-
-bool is_cut(end_reason r) {
-  return r == end_reason::length || r == end_reason::filter || r == end_reason::refusal ||
-         r == end_reason::malformed_call || r == end_reason::context_full;
-}
-
-std::int64_t count(std::string_view object, std::string_view key) {
-  const auto value = walk::find(object, key);
-  return raw_json::literal(value).as_integer().value_or(0);
 }
 
 }  // namespace
@@ -110,7 +100,7 @@ void chat_decoder::take_choice(std::string_view choice, bool whole, decoder_sink
     return;
   }
   finished_ = true;
-  if (finish_reason_.empty() || is_cut(reason_of(word))) finish_reason_ = word;
+  if (finish_reason_.empty() || is_cut(chat_reason(word))) finish_reason_ = word;
 }
 
 void chat_decoder::take_delta(std::string_view delta, decoder_sink& sink) {
@@ -173,20 +163,20 @@ void chat_decoder::add_pieces(const thought_splitter::pieces& pieces, decoder_si
 }
 
 void chat_decoder::take_usage(std::string_view used) {
-  usage_.input = count(used, "prompt_tokens");
-  usage_.output = count(used, "completion_tokens");
+  usage_.input = walk::count(used, "prompt_tokens");
+  usage_.output = walk::count(used, "completion_tokens");
   // Some servers send the member and count nothing.
   usage_seen_ = usage_.input > 0 || usage_.output > 0;
   const auto input = walk::find(used, "prompt_tokens_details"), output = walk::find(used, "completion_tokens_details");
-  usage_.cached = std::max(count(input, "cached_tokens"), count(used, "prompt_cache_hit_tokens"));
-  usage_.cache_write = count(input, "cache_write_tokens");
-  usage_.reasoning = count(output, "reasoning_tokens");
+  usage_.cached = std::max(walk::count(input, "cached_tokens"), walk::count(used, "prompt_cache_hit_tokens"));
+  usage_.cache_write = walk::count(input, "cache_write_tokens");
+  usage_.reasoning = walk::count(output, "reasoning_tokens");
 }
 
 void chat_decoder::end(decoder_sink& sink) {
   if (finish_reason_ == "error") return fail(model_error::kind::refused, "ended its answer with an error.", sink);
   add_pieces(thoughts_.finish(), sink);
-  const auto reason = reason_of(finish_reason_);
+  const auto reason = chat_reason(finish_reason_);
   auto calls = calls_.finish(is_cut(reason), ids());
   if (calls.nameless > 0)
     log::warn("The " + who(options()) + " made " + std::to_string(calls.nameless) +

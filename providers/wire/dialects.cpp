@@ -14,7 +14,7 @@ namespace {
 // The newest version of Azure's dated API that is no preview; it streams usage and knows parallel_tool_calls.
 constexpr std::string_view usual_api_version = "2024-10-21";
 
-std::string_view host_of(std::string_view url) {
+std::string_view domain_of(std::string_view url) {
   const auto scheme = url.find("://");
   if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
   url = url.substr(0, url.find_first_of("/?#"));
@@ -89,7 +89,7 @@ void apply_dialect(std::string_view api, wire_options& options) {
     options.stream_options = false;
     return;
   }
-  const auto host = host_of(options.base_url);
+  const auto host = domain_of(options.base_url);
   // Others that speak these two APIs may not know the member.
   if (api == "openai-responses") options.answer_schema = host == "api.openai.com";
   if (api == "anthropic") options.answer_schema = host == "api.anthropic.com";

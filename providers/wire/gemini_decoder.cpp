@@ -12,7 +12,7 @@
 namespace mcpbx::providers {
 namespace {
 
-end_reason reason_of(std::string_view word) {
+end_reason gemini_reason(std::string_view word) {
   constexpr std::array<std::string_view, 10> filters{"SAFETY",
                                                      "RECITATION",
                                                      "LANGUAGE",
@@ -28,10 +28,6 @@ end_reason reason_of(std::string_view word) {
   if (word == "MALFORMED_FUNCTION_CALL" || word == "UNEXPECTED_TOOL_CALL" || word == "TOO_MANY_TOOL_CALLS")
     return end_reason::malformed_call;
   return end_reason::stop;
-}
-
-std::int64_t count(std::string_view object, std::string_view key) {
-  return raw_json::literal(walk::find(object, key)).as_integer().value_or(0);
 }
 
 }  // namespace
@@ -133,10 +129,10 @@ void gemini_decoder::take_part(std::string_view json, decoder_sink& sink) {
 }
 
 void gemini_decoder::take_usage(std::string_view used) {
-  const auto thoughts = count(used, "thoughtsTokenCount");
-  usage_.input = count(used, "promptTokenCount") + count(used, "toolUsePromptTokenCount");
-  usage_.output = count(used, "candidatesTokenCount") + thoughts;
-  usage_.cached = count(used, "cachedContentTokenCount");
+  const auto thoughts = walk::count(used, "thoughtsTokenCount");
+  usage_.input = walk::count(used, "promptTokenCount") + walk::count(used, "toolUsePromptTokenCount");
+  usage_.output = walk::count(used, "candidatesTokenCount") + thoughts;
+  usage_.cached = walk::count(used, "cachedContentTokenCount");
   usage_.reasoning = thoughts;
   usage_seen_ = usage_.input > 0 || usage_.output > 0;
 }
@@ -151,7 +147,7 @@ bool gemini_decoder::drop_last_call() {
 
 void gemini_decoder::end(decoder_sink& sink) {
   const bool blocked = finish_reason_.empty();
-  const auto reason = blocked ? end_reason::filter : reason_of(finish_reason_);
+  const auto reason = blocked ? end_reason::filter : gemini_reason(finish_reason_);
   // Calls come whole here, but the one before the cut may be half of what was meant.
   if ((reason == end_reason::length || reason == end_reason::filter) && drop_last_call())
     log::warn("The " + who(options()) + " was cut off behind a tool call; that call is not run.");

@@ -14,10 +14,6 @@ namespace {
 // Far above any sensible round; what comes beyond it is not kept.
 constexpr std::size_t max_calls = 1024;
 
-std::int64_t count(std::string_view object, std::string_view key) {
-  return raw_json::literal(walk::find(object, key)).as_integer().value_or(0);
-}
-
 }  // namespace
 
 void ollama_decoder::feed(std::string_view bytes, decoder_sink& sink) {
@@ -165,7 +161,7 @@ void ollama_decoder::end(std::string_view line, decoder_sink& sink) {
                  : nameless_ && text_.empty() ? end_reason::malformed_call
                                               : end_reason::stop;
   for (auto& call : calls_) m->blocks.emplace_back(std::move(call));
-  const auto input = count(line, "prompt_eval_count"), output = count(line, "eval_count");
+  const auto input = walk::count(line, "prompt_eval_count"), output = walk::count(line, "eval_count");
   reply.usage = estimated(bytes);
   if (input > 0 || output > 0) {
     reply.usage = {};

@@ -16,13 +16,13 @@
 namespace mcpbx::providers {
 namespace {
 
-void append_text_part(std::string& out, std::string_view text) {
+void append_input_text(std::string& out, std::string_view text) {
   out += R"({"type":"input_text","text":)";
   append_quoted(out, text);
   out += '}';
 }
 
-void append_image_part(std::string& out, std::string_view url) {
+void append_input_image(std::string& out, std::string_view url) {
   out += R"({"type":"input_image","detail":"auto","image_url":)";
   append_quoted(out, url);
   out += '}';
@@ -75,9 +75,9 @@ class item_list {
       for (const auto& part : converted.parts) {
         out_ += std::exchange(before, ',');
         if (part.is_text())
-          append_text_part(out_, part.text);
+          append_input_text(out_, part.text);
         else if (is_shown_image(part.mime))
-          append_image_part(out_, data_url(part.mime, part.data));
+          append_input_image(out_, data_url(part.mime, part.data));
         else
           append_file_part(out_, part.name, part.mime, part.data);
       }
@@ -102,14 +102,14 @@ std::string user_content(const message& m) {
   for (const auto& b : m.blocks) {
     if (const auto* text = std::get_if<text_block>(&b)) {
       parts += std::exchange(before, ',');
-      append_text_part(parts, text->text);
+      append_input_text(parts, text->text);
     } else if (const auto* image = std::get_if<image_block>(&b)) {
       media = true;
       parts += std::exchange(before, ',');
       if (image->url.empty() && !is_shown_image(image->mime))
-        append_text_part(parts, "[image, " + media_words(image->mime, image->data) + ": left out]");
+        append_input_text(parts, "[image, " + media_words(image->mime, image->data) + ": left out]");
       else
-        append_image_part(parts, image->url.empty() ? data_url(image->mime, image->data) : image->url);
+        append_input_image(parts, image->url.empty() ? data_url(image->mime, image->data) : image->url);
     } else if (const auto* file = std::get_if<file_block>(&b)) {
       media = true;
       parts += std::exchange(before, ',');
@@ -118,8 +118,8 @@ std::string user_content(const message& m) {
         append_quoted(parts, file->url);
         parts += '}';
       } else if (file->mime.starts_with("audio/") || file->mime.starts_with("video/")) {
-        append_text_part(parts, "[file " + file->name + (file->name.empty() ? "" : ", ") +
-                                    media_words(file->mime, file->data) + ": left out]");
+        append_input_text(parts, "[file " + file->name + (file->name.empty() ? "" : ", ") +
+                                     media_words(file->mime, file->data) + ": left out]");
       } else {
         append_file_part(parts, file->name, file->mime, file->data);
       }

@@ -17,10 +17,6 @@ namespace {
 // Far above any sensible answer; what comes beyond it is not kept.
 constexpr std::size_t max_items = 4096;
 
-std::int64_t count(std::string_view object, std::string_view key) {
-  return raw_json::literal(walk::find(object, key)).as_integer().value_or(0);
-}
-
 // The parts of a message item of this type, joined.
 std::string parts_of(std::string_view item, std::string_view type, std::string_view member) {
   std::string all;
@@ -171,11 +167,11 @@ void responses_decoder::add_thought(output_item& item, std::string_view text, de
 
 void responses_decoder::take_usage(std::string_view used) {
   if (!walk::is_object(used)) return;
-  usage_.input = count(used, "input_tokens");
-  usage_.output = count(used, "output_tokens");
-  usage_.cached = count(walk::find(used, "input_tokens_details"), "cached_tokens");
-  usage_.cache_write = count(walk::find(used, "input_tokens_details"), "cache_write_tokens");
-  usage_.reasoning = count(walk::find(used, "output_tokens_details"), "reasoning_tokens");
+  usage_.input = walk::count(used, "input_tokens");
+  usage_.output = walk::count(used, "output_tokens");
+  usage_.cached = walk::count(walk::find(used, "input_tokens_details"), "cached_tokens");
+  usage_.cache_write = walk::count(walk::find(used, "input_tokens_details"), "cache_write_tokens");
+  usage_.reasoning = walk::count(walk::find(used, "output_tokens_details"), "reasoning_tokens");
   usage_seen_ = usage_.input > 0 || usage_.output > 0;
 }
 
