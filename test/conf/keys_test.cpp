@@ -146,7 +146,7 @@ std::vector<std::string> bad_values(const key_spec& k) {
   return all;
 }
 
-loaded load_one(const std::string& text) {
+loaded load_keys(const std::string& text) {
   const std::array files{source_text{"f", text}};
   return load(files, {});
 }
@@ -165,7 +165,7 @@ TEST_CASE("keys: every key takes the values of its type and range") {
     for (const auto& v : good_values(*p.key)) {
       const auto text = p.before + "\n  " + v + p.after;
       CAPTURE(text);
-      auto made = load_one(text);
+      auto made = load_keys(text);
       std::erase_if(made.errors, between_keys);
       CHECK(made.error_text() == "");
     }
@@ -178,7 +178,7 @@ TEST_CASE("keys: every key refuses wrong types and values at the exact place wit
     for (const auto& v : bad_values(*p.key)) {
       const auto text = p.before + "\n  " + v + p.after;
       CAPTURE(text);
-      auto made = load_one(text);
+      auto made = load_keys(text);
       std::erase_if(made.errors, between_keys);
       REQUIRE(made.errors.size() == 1);
       const auto& e = made.errors[0];
@@ -199,7 +199,7 @@ TEST_CASE("keys: elements of lists and maps are refused at their own place") {
     const auto refuses = [&](const std::string& value, std::uint32_t column) {
       const auto text = p.before + "\n  " + value + p.after;
       CAPTURE(text);
-      auto made = load_one(text);
+      auto made = load_keys(text);
       std::erase_if(made.errors, between_keys);
       REQUIRE(made.errors.size() == 1);
       CHECK(made.errors[0].line == 2);
@@ -231,7 +231,7 @@ TEST_CASE("keys: a misspelt key names the key that was meant") {
     std::string text = p.before;
     const auto at = text.rfind(p.key->name);
     text.insert(at + p.key->name.size() - 1, "q");
-    const auto made = load_one(text + " {}" + p.after);
+    const auto made = load_keys(text + " {}" + p.after);
     CAPTURE(text);
     const auto found = std::ranges::find_if(made.errors, [&](const diagnostic& d) {
       return d.what == "unknown key" && d.mend == "did you mean \"" + std::string(p.key->name) + "\"?";
@@ -261,7 +261,7 @@ TEST_CASE("keys: the table is sound") {
 }
 
 TEST_CASE("keys: defaults are those of the contract") {
-  const auto made = load_one(
+  const auto made = load_keys(
       "{\"mcpServers\": {\"s\": {\"command\": \"c\"}}, \"models\": {\"m\": {\"api\": \"openai-chat\", \"model\": "
       "\"i\"}}}");
   REQUIRE(made.error_text() == "");

@@ -8,10 +8,6 @@ using namespace mcpbx::e2e;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 std::string entry_of(const model_process& model, std::string_view api) {
   return R"({"api":")" + std::string(api) + R"(","model":"text","maxRetries":0,"apiKey":"key-1234567","baseUrl":")" +
          model.url() + "\"}";

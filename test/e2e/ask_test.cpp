@@ -12,10 +12,6 @@ using namespace mcpbx::e2e;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 /// A daemon with one scripted tool server `s` and the scripted model as `m`, the default.
 config asking(const model_process& model, std::string_view more = {}) {
   return config()

@@ -8,11 +8,7 @@ using namespace mcpbx::e2e;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
-config asking(const model_process& model) {
+config one_server(const model_process& model) {
   return config().server("s", {"--log", "@DIR@/log"}).model("m", model.entry()).top("defaultModel", "\"m\"");
 }
 
@@ -22,7 +18,7 @@ std::string waiting_run(const daemon_under_test& d, std::string_view more) {
          json_string("m/rounds-1 s__wait_for_file {\"path\":\"" + d.file("go") + "\"}") + std::string(more) + "}";
 }
 
-bool in_tool(const daemon_under_test& d) {
+bool waits_in_tool(const daemon_under_test& d) {
   return contains(read_file(d.file("log")), "call wait_for_file");
 }
 
@@ -45,7 +41,7 @@ std::int64_t active_runs(caller& c) {
 
 TEST_CASE("L18: a detached run goes on when its caller has left, and can be attached to until and after its end") {
   model_process model;
-  daemon_under_test d(asking(model));
+  daemon_under_test d(one_server(model));
   d.wait_ready({"s"});
   {
     caller c = d.connect();
@@ -54,7 +50,7 @@ TEST_CASE("L18: a detached run goes on when its caller has left, and can be atta
     CHECK(text_at(started.value, "result.session").starts_with("ses_"));
     CHECK(c.notifications.empty());
   }
-  REQUIRE(eventually([&] { return in_tool(d); }));
+  REQUIRE(eventually([&] { return waits_in_tool(d); }));
   std::int64_t seen = 0;
   {
     caller c = d.connect();
@@ -92,7 +88,7 @@ TEST_CASE("L18: a detached run goes on when its caller has left, and can be atta
 
 TEST_CASE("L18: a run goes on while somebody who started it or attached to it is there") {
   model_process model;
-  daemon_under_test d(asking(model));
+  daemon_under_test d(one_server(model));
   d.wait_ready({"s"});
   caller watcher = d.connect();
   caller second = d.connect();
@@ -100,7 +96,7 @@ TEST_CASE("L18: a run goes on while somebody who started it or attached to it is
   {
     caller starter = d.connect();
     starter.start("mcpbx/chat", waiting_run(d, ""));
-    REQUIRE(eventually([&] { return in_tool(d); }));
+    REQUIRE(eventually([&] { return waits_in_tool(d); }));
     second.start("mcpbx/attach", R"({"run":"mine","stream":false})");
     by_name = watcher.start("mcpbx/chat", R"({"run":"mine"})");
     const auto other = watcher.request("mcpbx/chat", R"({"run":"mine","input":"something else"})");
@@ -125,11 +121,11 @@ TEST_CASE("L18: a run goes on while somebody who started it or attached to it is
 
 TEST_CASE("L18: a detached run is cancelled by its name, and its result says so") {
   model_process model;
-  daemon_under_test d(asking(model));
+  daemon_under_test d(one_server(model));
   d.wait_ready({"s"});
   caller c = d.connect();
   CHECK_FALSE(c.request("mcpbx/chat", waiting_run(d, ",\"detach\":true")).failed());
-  REQUIRE(eventually([&] { return in_tool(d); }));
+  REQUIRE(eventually([&] { return waits_in_tool(d); }));
   CHECK_FALSE(c.request("mcpbx/cancel", R"({"run":"mine"})").failed());
   const auto r = c.request("mcpbx/attach", R"({"run":"mine"})");
   CHECK(text_at(r.value, "result.stopReason") == "cancelled");
@@ -138,7 +134,7 @@ TEST_CASE("L18: a detached run is cancelled by its name, and its result says so"
 
 TEST_CASE("G17: a caller that does not read its run's events costs bounded memory and never stops the run") {
   model_process model;
-  daemon_under_test d(asking(model));
+  daemon_under_test d(one_server(model));
   d.wait_ready({"s"});
   caller slow = d.connect(), neighbour = d.connect();
   const growth g(d);

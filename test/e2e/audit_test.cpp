@@ -17,10 +17,6 @@ using namespace mcpbx::e2e;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 config audited() {
   return config().server("s", {"--only", "echo,fail,error"}).top("audit", R"("@DIR@/audit.jsonl")");
 }

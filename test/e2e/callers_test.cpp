@@ -5,13 +5,7 @@
 
 using namespace mcpbx::e2e;
 
-namespace {
-
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("G16: a cancelled call reaches the server, the caller gets no answer, and nothing else is touched") {
   daemon_under_test d(config().server("s", {"--log", "@DIR@/log"}));

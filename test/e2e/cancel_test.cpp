@@ -9,15 +9,11 @@ using namespace mcpbx::e2e;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
-config asking(const model_process& model) {
+config cancellable(const model_process& model) {
   return config().server("s", {"--log", "@DIR@/log"}).model("m", model.entry()).top("defaultModel", "\"m\"");
 }
 
-bool in_tool(const daemon_under_test& d) {
+bool in_cancel_ack(const daemon_under_test& d) {
   return contains(read_file(d.file("log")), "call cancel-ack");
 }
 bool tool_cancelled(const daemon_under_test& d) {
@@ -30,10 +26,10 @@ const std::string run_tool = R"({"input":"q","model":"m/rounds-1 s__cancel-ack",
 
 TEST_CASE("L18: Ctrl-C during a tool call: status 130, and the tool server hears of it") {
   model_process model;
-  daemon_under_test d(asking(model));
+  daemon_under_test d(cancellable(model));
   d.wait_ready({"s"});
   auto ask = start_cli(d, {"ask", "-m", "m/rounds-1 s__cancel-ack", "question"});
-  REQUIRE(eventually([&] { return in_tool(d); }));
+  REQUIRE(eventually([&] { return in_cancel_ack(d); }));
   ask->signal(SIGINT);
   CHECK(ask->wait().status == 130);
   CHECK(eventually([&] { return tool_cancelled(d); }));
@@ -42,7 +38,7 @@ TEST_CASE("L18: Ctrl-C during a tool call: status 130, and the tool server hears
 
 TEST_CASE("L18: Ctrl-C while the model hangs: status 130, and its connection is closed") {
   model_process model;
-  daemon_under_test d(asking(model));
+  daemon_under_test d(cancellable(model));
   for (const std::string hang : {"hang-before-head", "hang-mid-stream", "drip"}) {
     CAPTURE(hang);
     const auto before = model.count("closed"), requests = model.count("request");
@@ -57,12 +53,12 @@ TEST_CASE("L18: Ctrl-C while the model hangs: status 130, and its connection is 
 
 TEST_CASE("L18: a caller that leaves cancels its run, in the tool and at the model") {
   model_process model;
-  daemon_under_test d(asking(model));
+  daemon_under_test d(cancellable(model));
   d.wait_ready({"s"});
   {
     caller c = d.connect();
     c.start("mcpbx/chat", run_tool);
-    REQUIRE(eventually([&] { return in_tool(d); }));
+    REQUIRE(eventually([&] { return in_cancel_ack(d); }));
     c.start("mcpbx/chat", R"({"input":"q","model":"m/hang-mid-stream"})");
     REQUIRE(eventually([&] { return model.count("request") == 2; }));
   }
@@ -75,7 +71,7 @@ TEST_CASE("L18: a caller that leaves cancels its run, in the tool and at the mod
 
 TEST_CASE("L18: a run is cancelled by its name, by its request, and by notifications/cancelled") {
   model_process model;
-  daemon_under_test d(asking(model));
+  daemon_under_test d(cancellable(model));
   d.wait_ready({"s"});
   for (int way = 0; way < 3; ++way) {
     CAPTURE(way);
@@ -102,11 +98,11 @@ TEST_CASE("L18: a run is cancelled by its name, by its request, and by notificat
 
 TEST_CASE("L18 G20: a daemon that stops ends its runs, and their callers hear how") {
   model_process model;
-  daemon_under_test d(asking(model));
+  daemon_under_test d(cancellable(model));
   d.wait_ready({"s"});
   auto tool = start_cli(d, {"ask", "-m", "m/rounds-9 s__cancel-ack", "question"});
   auto hang = start_cli(d, {"ask", "-m", "m/hang-mid-stream", "question"});
-  REQUIRE(eventually([&] { return in_tool(d) && model.count("request") == 2; }));
+  REQUIRE(eventually([&] { return in_cancel_ack(d) && model.count("request") == 2; }));
   CHECK(d.stop().status == 0);
   for (auto* ask : {tool.get(), hang.get()}) {
     CHECK(ask->wait().status == 1);
@@ -120,7 +116,7 @@ TEST_CASE("L18 G20: a daemon that stops ends its runs, and their callers hear ho
 
 TEST_CASE("G20: at SIGTERM a run may end, one that does not is interrupted, and nothing new begins") {
   model_process model;
-  daemon_under_test d(asking(model));
+  daemon_under_test d(cancellable(model));
   d.wait_ready({"s"});
   caller c = d.session();
   const auto chat = [&](const std::string& file) {
@@ -150,7 +146,7 @@ TEST_CASE("G20: at SIGTERM a run may end, one that does not is interrupted, and 
 
 TEST_CASE("L18: the run's events come to its own caller only") {
   model_process model;
-  daemon_under_test d(asking(model));
+  daemon_under_test d(cancellable(model));
   caller a = d.connect(), b = d.connect();
   const auto first = a.start("mcpbx/chat", R"({"input":"q","model":"m/rounds-2 s__echo {\"text\":\"for a\"}"})");
   const auto second = b.start("mcpbx/chat", R"({"input":"q","model":"m/rounds-2 s__echo {\"text\":\"for b\"}"})");

@@ -9,10 +9,6 @@ using namespace mcpbx::e2e;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 const config two_servers = config().server("a").server("b", {"--only", "echo,add"});
 
 }  // namespace

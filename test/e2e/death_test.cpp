@@ -10,10 +10,6 @@ using namespace mcpbx::e2e;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 std::size_t starts(const daemon_under_test& d, const std::string& file) {
   return count_of(read_file(d.file(file)), "\n");
 }

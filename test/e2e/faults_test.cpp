@@ -10,10 +10,6 @@ using namespace mcpbx::e2e;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 enum class ends { result, error };
 struct fault {
   std::string tool, arguments;

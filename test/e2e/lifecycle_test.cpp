@@ -12,10 +12,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 /// A world with XDG places of its own and a configuration where the daemon looks for it.
 class home : public world {
  public:

@@ -5,13 +5,7 @@
 
 using namespace mcpbx::e2e;
 
-namespace {
-
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("models: the configured ones with API, id and address, and what an endpoint offers") {
   model_process model;

@@ -15,10 +15,6 @@ using namespace mcpbx::e2e;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 std::size_t count(const std::vector<std::string>& names, std::string_view name) {
   return static_cast<std::size_t>(std::ranges::count(names, name));
 }

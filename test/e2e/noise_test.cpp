@@ -7,13 +7,7 @@
 
 using namespace mcpbx::e2e;
 
-namespace {
-
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("G9: noise on stdout is skipped and counted, line ends and a byte order mark are taken as they come") {
   daemon_under_test d(config()

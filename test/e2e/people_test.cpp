@@ -10,10 +10,6 @@ using namespace mcpbx::e2e;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 config guarded(const model_process& model) {
   return config()
       .server("s", {"--log", "@DIR@/log"}, R"("approve":["ec*"])")

@@ -12,10 +12,6 @@ using namespace mcpbx::e2e;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 /// A server whose descriptions change after the first list.
 config rug_pull(std::string_view pin) {
   return config().server("s", {"--behave", "list-rug-pull", "--only", "echo,add"},

@@ -21,10 +21,6 @@ doctest::skip postgres_only() {
   return doctest::skip(database() == nullptr);
 }
 
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 config shared(const model_process& model) {
   return config()
       .server("slow", {"--log", "@DIR@/log"})

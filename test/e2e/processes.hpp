@@ -1,6 +1,9 @@
 // Child processes and what /proc tells about them, for tests of whole programs. Nothing sleeps for a fixed time: every
 // wait looks every few milliseconds and ends with a watchdog that no healthy run comes near.
 #pragma once
+#include "test/support/contains.hpp"
+#include "test/support/sanitized.hpp"
+
 #include <sys/types.h>
 
 #include <cstddef>
@@ -12,6 +15,9 @@
 #include <vector>
 
 namespace mcpbx::e2e {
+
+using test::contains;
+using test::sanitized;
 
 /// Looks every 5 ms until `holds` does; false after the watchdog of 20 s.
 bool eventually(const std::function<bool()>& holds);
@@ -80,16 +86,5 @@ void kill_all_with(const std::string& tag);
 std::size_t memory_kib(pid_t pid, std::string_view line);
 /// Starts a new peak (VmHWM) at the present size.
 void reset_peak(pid_t pid);
-
-/// Under AddressSanitizer sizes say nothing.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool sanitized = true;
-#else
-inline constexpr bool sanitized = false;
-#endif
-#else
-inline constexpr bool sanitized = false;
-#endif
 
 }  // namespace mcpbx::e2e

@@ -9,10 +9,6 @@ using namespace mcpbx::e2e;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 constexpr std::string_view playing = R"({"api":"replay","script":"@DIR@/talk.jsonl"})";
 constexpr std::string_view recording = R"({"api":"replay","script":"@DIR@/talk.jsonl","record":"m"})";
 

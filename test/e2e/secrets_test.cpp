@@ -8,10 +8,6 @@ using namespace mcpbx::e2e;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 /// No canary is in there.
 void check_clean(std::string_view where, const std::string& text) {
   const auto found = text.find("canary-");

@@ -14,10 +14,6 @@ using namespace mcpbx::e2e;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 /// A talk of which the model counts its own messages: calls and answers by turns, no two alike.
 std::string talk_of(int steps) {
   std::string list;

@@ -15,10 +15,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 mode_t mode_of(const std::string& path) {
   struct stat s{};
   REQUIRE(::lstat(path.c_str(), &s) == 0);

@@ -10,10 +10,6 @@ using namespace mcpbx::e2e;
 
 namespace {
 
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 // One reply with a call as text, then the answer.
 std::string script(std::string_view call, std::string_view answer) {
   return R"({"models":{"local":[{"text":)" + json::serialize(json::string(call)) + R"(},{"text":)" +

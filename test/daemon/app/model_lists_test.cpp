@@ -5,6 +5,7 @@
 #include "test/fixtures/model/http_peer.hpp"
 #include "test/mcp/http/harness.hpp"
 #include "test/support/captured_output.hpp"
+#include "test/support/contains.hpp"
 
 #include <doctest/doctest.h>
 
@@ -16,13 +17,14 @@
 using namespace mcpbx;
 using namespace mcpbx::daemon;
 using mcpbx::daemon::test::loaded;
+using mcpbx::test::contains;
 using mcpbx::test::http_listener;
 using mcpbx::test::http_peer;
 
 namespace {
 
-struct fixture {
-  explicit fixture(const std::string& text) : all(loaded(text)) {}
+struct lists_fixture {
+  explicit lists_fixture(const std::string& text) : all(loaded(text)) {}
   std::vector<model_row> rows(bool remote, const std::string& name = "") {
     std::optional<result<std::vector<model_row>>> got;
     lists.list(name, remote, [&](result<std::vector<model_row>> r) { got = std::move(r); });
@@ -37,14 +39,10 @@ struct fixture {
   model_lists lists{all, models, loop.context.get_executor(), *loop.client, loop.real};
 };
 
-bool holds(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("model_lists: each entry with its API, id and address, the default, the fallback, and what is wrong") {
-  fixture f(R"({"models": {
+  lists_fixture f(R"({"models": {
     "gpt": {"api": "openai-chat", "model": "gpt-x", "fallbackModel": "local/small"},
     "local": {"api": "openai-chat", "model": "m", "baseUrl": "http://127.0.0.1:1/v1?key=canary"},
     "unset": {"api": "openai-chat", "model": "${env:MCPBX_TEST_A}"}}, "defaultModel": "gpt/other"})");
@@ -60,14 +58,14 @@ TEST_CASE("model_lists: each entry with its API, id and address, the default, th
   CHECK(rows[0].problem.empty());
   CHECK_FALSE(rows[1].is_default);
   CHECK(rows[1].endpoint == "http://127.0.0.1:1/v1");
-  CHECK(holds(rows[2].problem, "MCPBX_TEST_A"));
+  CHECK(contains(rows[2].problem, "MCPBX_TEST_A"));
   CHECK(rows[3].name == "demo");
   CHECK(rows[3].endpoint.empty());
   CHECK(f.rows(false, "local").size() == 1);
   f.lists.list("locla", true, [](result<std::vector<model_row>> r) {
     REQUIRE_FALSE(r);
     CHECK(r.error().code == errc::not_found);
-    CHECK(holds(r.error().message, "did you mean \"local\"?"));
+    CHECK(contains(r.error().message, "did you mean \"local\"?"));
   });
 }
 
@@ -82,13 +80,13 @@ TEST_CASE(
     }
   });
   const auto url = "http://127.0.0.1:" + std::to_string(server.port()) + "/v1";
-  fixture f(R"({"models": {
+  lists_fixture f(R"({"models": {
     "a": {"api": "openai-chat", "model": "m", "baseUrl": ")" +
-            url + R"(", "apiKey": "key-of-a", "headers": {"X-Title": "t"}},
+                  url + R"(", "apiKey": "key-of-a", "headers": {"X-Title": "t"}},
     "b": {"api": "openai-chat", "model": "m", "baseUrl": ")" +
-            url + R"(", "apiKey": "not used", "headers": {"authorization": "Token b"}},
+                  url + R"(", "apiKey": "not used", "headers": {"authorization": "Token b"}},
     "keyless": {"api": "openai-chat", "model": "m", "baseUrl": ")" +
-            url + R"(", "apiKey": "${env:MCPBX_TEST_A}"},
+                  url + R"(", "apiKey": "${env:MCPBX_TEST_A}"},
     "gone": {"api": "openai-chat", "model": "m", "baseUrl": "http://127.0.0.1:1/v1"}}})");
   const mcpbx::test::changed_variable unset("MCPBX_TEST_A", nullptr);
   const auto rows = f.rows(true);
@@ -97,16 +95,16 @@ TEST_CASE(
   CHECK(rows[0].offered[0].id == "Bearer key-of-a|t");
   REQUIRE(rows[1].offered.size() == 1);
   CHECK(rows[1].offered[0].id == "Token b|");
-  CHECK(holds(rows[2].offered_problem, "MCPBX_TEST_A"));
-  CHECK(holds(rows[3].offered_problem, "127.0.0.1:1"));
-  CHECK(holds(rows[4].offered_problem, "no endpoint"));
+  CHECK(contains(rows[2].offered_problem, "MCPBX_TEST_A"));
+  CHECK(contains(rows[3].offered_problem, "127.0.0.1:1"));
+  CHECK(contains(rows[4].offered_problem, "no endpoint"));
   redactor::clear();
 }
 
 TEST_CASE("model_lists: so many lists at a time, no more") {
   const http_listener silent(0, [](http_peer& peer, std::uint64_t) { peer.wait_closed(); });
-  fixture f(R"({"models": {"a": {"api": "openai-chat", "model": "m", "baseUrl": "http://127.0.0.1:)" +
-            std::to_string(silent.port()) + R"("}}})");
+  lists_fixture f(R"({"models": {"a": {"api": "openai-chat", "model": "m", "baseUrl": "http://127.0.0.1:)" +
+                  std::to_string(silent.port()) + R"("}}})");
   for (std::size_t i = 0; i < model_lists::max_open; ++i)
     f.lists.list("a", true, [](const result<std::vector<model_row>>&) { CHECK(false); });
   bool refused = false;

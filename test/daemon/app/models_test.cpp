@@ -5,6 +5,7 @@
 #include "test/daemon/app/loaded.hpp"
 #include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/captured_output.hpp"
+#include "test/support/contains.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -15,11 +16,12 @@
 using namespace mcpbx;
 using namespace mcpbx::daemon;
 using mcpbx::daemon::test::loaded;
+using mcpbx::test::contains;
 
 namespace {
 
-struct fixture {
-  explicit fixture(const std::string& text) : all(loaded(text)) {}
+struct models_fixture {
+  explicit models_fixture(const std::string& text) : all(loaded(text)) {}
   std::string error(std::string_view name) {
     auto m = models.find(name);
     return m ? "found " + (*m)->name() + " " + (*m)->id() : m.error().message;
@@ -33,14 +35,10 @@ struct fixture {
   model_set models{all, io.get_executor(), http, time, random, resolve};
 };
 
-bool holds(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("models: a name or NAME/ID or nothing for the default") {
-  fixture f(R"({"models": {"gpt": {"api": "openai-chat", "model": "gpt-x"}}, "defaultModel": "gpt"})");
+  models_fixture f(R"({"models": {"gpt": {"api": "openai-chat", "model": "gpt-x"}}, "defaultModel": "gpt"})");
   CHECK(f.error("") == "found gpt gpt-x");
   CHECK(f.error("gpt") == "found gpt gpt-x");
   CHECK(f.error("gpt/other/id") == "found gpt/other/id other/id");  // named as a later request can ask for it again
@@ -51,21 +49,21 @@ TEST_CASE("models: a name or NAME/ID or nothing for the default") {
 }
 
 TEST_CASE("models: what cannot be used is explained") {
-  fixture f(R"({"models": {"gemma": {"api": "openai-chat", "model": "g", "baseUrl": "http://x:y/"},
+  models_fixture f(R"({"models": {"gemma": {"api": "openai-chat", "model": "g", "baseUrl": "http://x:y/"},
     "filed": {"api": "openai-chat", "model": "${file:/x}"}, "unset": {"api": "openai-chat", "model": "${env:MCPBX_TEST_A}"}}})");
   const mcpbx::test::changed_variable unset("MCPBX_TEST_A", nullptr);
-  CHECK(holds(f.error(""), "-m demo"));
-  CHECK(holds(f.error(""), "OPENAI_API_KEY"));
-  CHECK(holds(f.error("gema"), "did you mean \"gemma\"?"));
+  CHECK(contains(f.error(""), "-m demo"));
+  CHECK(contains(f.error(""), "OPENAI_API_KEY"));
+  CHECK(contains(f.error("gema"), "did you mean \"gemma\"?"));
   CHECK(f.models.find("gema").error().code == errc::config);
-  CHECK(holds(f.error("profile:x"), "there is no model \"profile:x\""));
-  CHECK(holds(f.error("gemma"), "Model \"gemma\": "));
-  CHECK(holds(f.error("filed"), "models.filed.model"));
-  CHECK(holds(f.error("unset"), "MCPBX_TEST_A"));
+  CHECK(contains(f.error("profile:x"), "there is no model \"profile:x\""));
+  CHECK(contains(f.error("gemma"), "Model \"gemma\": "));
+  CHECK(contains(f.error("filed"), "models.filed.model"));
+  CHECK(contains(f.error("unset"), "MCPBX_TEST_A"));
 }
 
 TEST_CASE("F1: every API has its usual address, and those at a deployment's need one") {
-  fixture f(R"({"models": {"g": {"api": "gemini", "model": "x"}, "o": {"api": "ollama", "model": "x"},
+  models_fixture f(R"({"models": {"g": {"api": "gemini", "model": "x"}, "o": {"api": "ollama", "model": "x"},
     "d": {"api": "dial", "model": "x", "baseUrl": "https://d.example"},
     "a": {"api": "azure", "model": "x", "baseUrl": "https://a.example", "apiVersion": "${env:MCPBX_TEST_A}"}}})");
   const mcpbx::test::changed_variable set("MCPBX_TEST_A", "2025-01-01");
@@ -76,7 +74,7 @@ TEST_CASE("F1: every API has its usual address, and those at a deployment's need
 }
 
 TEST_CASE("models: an endpoint on a Unix socket, and a fallback behind a name") {
-  fixture f(
+  models_fixture f(
       R"({"models": {"a": {"api": "openai-chat", "model": "m", "baseUrl": "unix:/run/x.sock", "fallbackModel": "b/c"},
     "b": {"api": "openai-chat", "model": "m", "fallbackModel": "demo"},
     "lonely": {"api": "openai-chat", "model": "m", "fallbackModel": "filed"}, "filed": {"api": "openai-chat", "model": "${env:MCPBX_TEST_A}"}}})");
@@ -96,7 +94,7 @@ TEST_CASE("models: an endpoint on a Unix socket, and a fallback behind a name") 
 }
 
 TEST_CASE("F1: models of every API are made, each at its provider's address") {
-  fixture f(R"({"models": {
+  models_fixture f(R"({"models": {
     "r": {"api": "openai-responses", "model": "x"}, "a": {"api": "anthropic", "model": "x", "apiVersion": "2023-06-01"}}})");
   CHECK(f.error("r") == "found r x");
   CHECK((*f.models.find("r"))->api() == "openai-responses");
@@ -105,7 +103,7 @@ TEST_CASE("F1: models of every API are made, each at its provider's address") {
 }
 
 TEST_CASE("models: the system prompt of an entry becomes the model's") {
-  fixture f(R"({"models": {"m": {"api": "openai-chat", "model": "x", "system": "Answer in ${env:MCPBX_TEST_A}."},
+  models_fixture f(R"({"models": {"m": {"api": "openai-chat", "model": "x", "system": "Answer in ${env:MCPBX_TEST_A}."},
                            "n": {"api": "openai-chat", "model": "x"}}})");
   const mcpbx::test::changed_variable set("MCPBX_TEST_A", "Dutch");
   CHECK((*f.models.find("m"))->default_system() == "Answer in Dutch.");
@@ -115,16 +113,17 @@ TEST_CASE("models: the system prompt of an entry becomes the model's") {
 TEST_CASE("models: a replay plays its recording, or records the model that it names") {
   const mcpbx::test::temporary_directory folder;
   const auto path = folder / "talk.jsonl";
-  fixture f(R"({"models": {"gpt": {"api": "openai-chat", "model": "gpt-x", "system": "Be brief."},
+  models_fixture f(R"({"models": {"gpt": {"api": "openai-chat", "model": "gpt-x", "system": "Be brief."},
     "rec": {"api": "replay", "script": ")" +
-            path + R"(", "record": "gpt/small"}, "talk": {"api": "replay", "script": ")" + path + R"("},
+                   path + R"(", "record": "gpt/small"}, "talk": {"api": "replay", "script": ")" + path + R"("},
     "own": {"api": "replay", "script": ")" +
-            path + R"(", "system": "Be long."}}})");
+                   path + R"(", "system": "Be long."}}})");
   CHECK(f.error("rec") == "found rec small");
   CHECK(f.error("rec/other") == "found rec other");
   CHECK((*f.models.find("rec"))->default_system() == "Be brief.");
   CHECK((*f.models.find("rec"))->api() == "openai-chat");
-  CHECK(holds(f.error("talk"), "model \"talk\": the recording " + path + " cannot be read: No such file or directory"));
+  CHECK(contains(f.error("talk"),
+                 "model \"talk\": the recording " + path + " cannot be read: No such file or directory"));
   CHECK(f.models.find("talk").error().code == errc::config);
   folder.write("talk.jsonl", R"({"type":"recording","v":1,"api":"openai-chat","system":"Be brief."})"
                              "\n");

@@ -22,8 +22,8 @@ using mcpbx::test::temporary_directory;
 
 namespace {
 
-struct fixture {
-  explicit fixture(const std::string& url, const conf::environment& env = {})
+struct store_fixture {
+  explicit store_fixture(const std::string& url, const conf::environment& env = {})
       : made(make_journal(loaded("{\"store\": {\"url\": \"" + url + "\"}}"), env, io.get_executor(), time)) {}
   std::string refusal() {
     std::string message;
@@ -52,11 +52,11 @@ struct fixture {
 }  // namespace
 
 TEST_CASE("store: none is the journal in memory, also where a variable says so") {
-  CHECK(fixture("none").is<memory_journal>());
+  CHECK(store_fixture("none").is<memory_journal>());
   ::setenv("MCPBX_TEST_STORE", "none", 1);
-  CHECK(fixture("${env:MCPBX_TEST_STORE}").is<memory_journal>());
+  CHECK(store_fixture("${env:MCPBX_TEST_STORE}").is<memory_journal>());
   ::setenv("MCPBX_TEST_STORE", "nonesuch-secret", 1);
-  const auto refused = fixture("${env:MCPBX_TEST_STORE}").refusal();
+  const auto refused = store_fixture("${env:MCPBX_TEST_STORE}").refusal();
   CHECK(refused == "store.url: its value is neither none nor a URL with sqlite: or postgresql://");
   ::unsetenv("MCPBX_TEST_STORE");
 }
@@ -67,7 +67,7 @@ TEST_CASE("store: a PostgreSQL URL may refer to variables, files and programs, a
   env.values = {{"HOME", home.path()}};
   const auto password = home.write("pg", "hush-hush\n");
   const auto at = [&](const std::string& user) {
-    fixture f("postgresql://" + user + "@/talk?host=" + home.path(), env);
+    store_fixture f("postgresql://" + user + "@/talk?host=" + home.path(), env);
     CHECK(f.is<lane_journal>());
     return f.refusal();
   };
@@ -98,14 +98,16 @@ TEST_CASE("store: without the key it is sqlite: where there is a place, unless t
 TEST_CASE("store: sqlite is a file in the state directory or where its path says") {
   conf::environment env;
   env.values = {{"HOME", "/nowhere/home"}, {"XDG_STATE_HOME", "/dev/null/state"}};
-  CHECK(fixture("sqlite:", env).is<lane_journal>());
-  CHECK(fixture("sqlite:", env).refusal().starts_with("the journal /dev/null/state/mcpbx/mcpbx.db cannot be opened"));
-  CHECK(fixture("sqlite:~/a.db", env).refusal().starts_with("the journal /nowhere/home/a.db cannot be opened"));
-  CHECK(fixture("sqlite:a.db", env).refusal().starts_with("the journal /nowhere/home/a.db cannot be opened"));
+  CHECK(store_fixture("sqlite:", env).is<lane_journal>());
+  CHECK(store_fixture("sqlite:", env)
+            .refusal()
+            .starts_with("the journal /dev/null/state/mcpbx/mcpbx.db cannot be opened"));
+  CHECK(store_fixture("sqlite:~/a.db", env).refusal().starts_with("the journal /nowhere/home/a.db cannot be opened"));
+  CHECK(store_fixture("sqlite:a.db", env).refusal().starts_with("the journal /nowhere/home/a.db cannot be opened"));
 }
 
 TEST_CASE("store: a place that cannot be told fails the runs with the reason") {
-  CHECK(fixture("sqlite:").refusal().find("set HOME") != std::string::npos);
-  CHECK(fixture("sqlite:${env:MCPBX_TEST_UNSET}").refusal().find("MCPBX_TEST_UNSET") != std::string::npos);
-  CHECK(fixture("sqlite:${file:/x}").refusal().find("store.url") != std::string::npos);
+  CHECK(store_fixture("sqlite:").refusal().find("set HOME") != std::string::npos);
+  CHECK(store_fixture("sqlite:${env:MCPBX_TEST_UNSET}").refusal().find("MCPBX_TEST_UNSET") != std::string::npos);
+  CHECK(store_fixture("sqlite:${file:/x}").refusal().find("store.url") != std::string::npos);
 }

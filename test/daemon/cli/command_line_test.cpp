@@ -1,6 +1,7 @@
 // The command line without a daemon: help, versions, wrong words, and what comes later.
 #include "daemon/cli/cli.hpp"
 #include "test/support/captured_output.hpp"
+#include "test/support/contains.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,6 +9,7 @@
 #include <vector>
 
 using namespace mcpbx;
+using mcpbx::test::contains;
 
 namespace {
 
@@ -25,10 +27,6 @@ outcome run(std::vector<std::string> words) {
   return {status, captured.out(), captured.err()};
 }
 
-bool holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("command line: the version and the help are on stdout and succeed") {
@@ -37,10 +35,10 @@ TEST_CASE("command line: the version and the help are on stdout and succeed") {
     const auto r = run(words);
     CHECK(r.status == 0);
     for (const char* verb : {"ask", "tools", "call", "servers", "status", "wait", "restart", "stop", "pins", "mcp"})
-      CHECK(holds(r.out, std::string("\n  ") + verb + " "));
+      CHECK(contains(r.out, std::string("\n  ") + verb + " "));
     CHECK(r.err == "");
   }
-  CHECK(holds(run({"ask", "--help"}).out, "--max-rounds"));
+  CHECK(contains(run({"ask", "--help"}).out, "--max-rounds"));
   CHECK(run({"help", "ask"}).out == run({"ask", "--help"}).out);
   CHECK(run({"help", "ask"}).status == 0);
   CHECK(run({"help", "aks"}).status == 2);
@@ -48,7 +46,7 @@ TEST_CASE("command line: the version and the help are on stdout and succeed") {
 
 TEST_CASE("command line: without a verb the help is shown and the status is 2") {
   CHECK(run({}).status == 2);
-  CHECK(holds(run({}).out, "ask"));
+  CHECK(contains(run({}).out, "ask"));
 }
 
 TEST_CASE("command line: what comes later says so in one sentence and exits 2") {
@@ -58,15 +56,15 @@ TEST_CASE("command line: what comes later says so in one sentence and exits 2") 
     CAPTURE(words.front());
     const auto r = run(words);
     CHECK(r.status == 2);
-    CHECK(holds(r.err, "comes in a later version of mcpbx"));
+    CHECK(contains(r.err, "comes in a later version of mcpbx"));
     CHECK(r.err.find('\n') == r.err.size() - 1);
     CHECK(r.out == "");
   }
 }
 
 TEST_CASE("command line: pins has words of its own") {
-  CHECK(holds(run({"pins", "--help"}).out, "accept"));
-  CHECK(holds(run({"pins", "accept", "--help"}).out, "--sha256"));
+  CHECK(contains(run({"pins", "--help"}).out, "accept"));
+  CHECK(contains(run({"pins", "accept", "--help"}).out, "--sha256"));
   CHECK(run({"pins", "show"}).status == 2);
   CHECK(run({"pins", "accept"}).status == 2);
   CHECK(run({"pins", "forget", "x"}).status == 2);
@@ -107,7 +105,7 @@ TEST_CASE("command line: without a daemon at a socket that was named the status 
     CAPTURE(verb);
     const auto r = run({"--socket", "/tmp/mcpbx-no-such-socket", verb});
     CHECK(r.status == 3);
-    CHECK(holds(r.err, "no daemon answers at /tmp/mcpbx-no-such-socket"));
+    CHECK(contains(r.err, "no daemon answers at /tmp/mcpbx-no-such-socket"));
     CHECK(r.out == "");
   }
   CHECK(run({"--socket", "/tmp/mcpbx-no-such-socket", "wait", "--timeout", "0"}).status == 3);

@@ -24,7 +24,7 @@ TEST_CASE("exit status: an error answer by its code") {
                                        {mcp::code::cancelled, 130},     {mcp::code::internal_error, 1}};
   for (const auto& [code, status] : table) {
     CAPTURE(code);
-    answer a;
+    cli::answer a;
     a.error = *raw_json::parse("{\"code\":" + std::to_string(code) + ",\"message\":\"no\"}");
     CHECK(status_of(a) == status);
     CHECK(a.error_message() == "no");

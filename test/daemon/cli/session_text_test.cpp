@@ -1,6 +1,8 @@
 // A session as Markdown and as JSON lines.
 #include "daemon/cli/session_text.hpp"
 
+#include "test/support/contains.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
@@ -8,6 +10,7 @@
 
 using namespace mcpbx;
 using namespace mcpbx::cli;
+using mcpbx::test::contains;
 
 namespace {
 
@@ -25,10 +28,6 @@ session_export sample() {
           R"({"role":"tool","content":[{"type":"tool_result","id":"c","name":"clock","isError":true,"result":{"content":[{"type":"text","text":"```\nnoon"}]}}]})"),
       raw_json::own(R"({"role":"user","content":[{"type":"text","text":"And now?"}]})")};
   return s;
-}
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
 }
 
 }  // namespace

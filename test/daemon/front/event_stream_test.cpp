@@ -20,7 +20,7 @@ namespace {
 using kind = run_event::kind;
 
 /// A caller with one outbox and as many streams as it likes.
-struct fixture final : outgoing_queue::owner, event_stream::owner {
+struct stream_fixture final : outgoing_queue::owner, event_stream::owner {
   void pause_reading(bool) override {}
   void ask_flush() override {}
   void on_stuck(const std::string&) override {}
@@ -56,7 +56,7 @@ std::string line_of(int request, int seq, const std::string& rest) {
 }  // namespace
 
 TEST_CASE("L20: events leave as lines with request, run and seq, deltas of a turn as one, the result behind done") {
-  fixture f;
+  stream_fixture f;
   const auto s = f.stream(7);
   f.say("Hel");
   f.say("lo \"x\"\n");
@@ -76,7 +76,7 @@ TEST_CASE("L20: events leave as lines with request, run and seq, deltas of a tur
 }
 
 TEST_CASE("L18: two streams of a run on one connection have its events under the same numbers") {
-  fixture f;
+  stream_fixture f;
   const auto one = f.stream(1);
   f.say("a");
   f.queue.flush();
@@ -92,7 +92,7 @@ TEST_CASE("L18: two streams of a run on one connection have its events under the
 
 TEST_CASE(
     "G17: a slow reader has dropped logs counted and what is gone told by a snapshot, and its response behind done") {
-  fixture f;
+  stream_fixture f;
   f.feed = std::make_shared<run_feed>("r\"1\"", run_feed::options{.bound = 5'000, .max_logs = 2});
   const auto s = f.stream(7);
   f.line.reads = false;
@@ -120,7 +120,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a stream that has left is told nothing, and one of a run that is over is answered at once") {
-  fixture f;
+  stream_fixture f;
   const auto s = f.stream(7);
   f.say("a");
   s->leave("cancelled by its caller");

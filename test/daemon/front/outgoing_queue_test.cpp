@@ -49,8 +49,8 @@ struct stub_source final : outgoing_queue::source {
   std::function<void()> at_end;
 };
 
-struct fixture final : outgoing_queue::owner {
-  explicit fixture(outgoing_queue::options o = {}) : options(o) {}
+struct queue_fixture final : outgoing_queue::owner {
+  explicit queue_fixture(outgoing_queue::options o = {}) : options(o) {}
   void pause_reading(bool p) override { paused = p; }
   void ask_flush() override { ++asked; }
   void on_stuck(const std::string& why) override { stuck = why; }
@@ -73,7 +73,7 @@ struct fixture final : outgoing_queue::owner {
 }  // namespace
 
 TEST_CASE("an answer leaves at once when nothing waits") {
-  fixture f;
+  queue_fixture f;
   f.queue.push(text("a"));
   CHECK(f.line.sent == std::vector<std::string>{"a"});
   CHECK(f.asked == 0);
@@ -81,7 +81,7 @@ TEST_CASE("an answer leaves at once when nothing waits") {
 }
 
 TEST_CASE("what a source has leaves at once, and what is growing at the end of the turn") {
-  fixture f;
+  queue_fixture f;
   f.give("a");
   CHECK(f.line.sent == std::vector<std::string>{"a"});
   CHECK(f.asked == 0);
@@ -100,7 +100,7 @@ TEST_CASE("what a source has leaves at once, and what is growing at the end of t
 TEST_CASE("G17: what a source holds counts as waiting, and is not asked for while the caller does not read") {
   outgoing_queue::options o;
   o.bound = 1'000'000;
-  fixture f(o);
+  queue_fixture f(o);
   f.line.reads = false;
   f.queue.push(text(std::string(300'000, 'x')));
   for (int i = 0; i < 10; ++i) {
@@ -123,7 +123,7 @@ TEST_CASE("G17: what a source holds counts as waiting, and is not asked for whil
 }
 
 TEST_CASE("a source that never runs dry keeps nobody waiting") {
-  fixture f;
+  queue_fixture f;
   f.line.reads = false;
   f.run->refill = true;
   f.give(std::string(100'000, 'a'));
@@ -143,7 +143,7 @@ TEST_CASE("a source that never runs dry keeps nobody waiting") {
 TEST_CASE("what the end of a source pushes leaves behind its last message") {
   for (const bool reads : {true, false}) {
     CAPTURE(reads);
-    fixture f;
+    queue_fixture f;
     f.line.reads = reads;
     f.run->at_end = [&] { f.queue.push(text("response")); };
     f.give("event", true);
@@ -157,14 +157,14 @@ TEST_CASE("what the end of a source pushes leaves behind its last message") {
 }
 
 TEST_CASE("a source may close the outbox from inside") {
-  fixture f;
+  queue_fixture f;
   f.run->at_end = [&] { f.queue.close(); };
   f.give("a");
   auto again = std::make_shared<stub_source>();
   again->messages = {"b"};
   f.queue.ready(again, false);
   CHECK(f.line.sent == std::vector<std::string>{"a"});
-  fixture g;
+  queue_fixture g;
   g.run->at_end = [&] { g.queue.close(); };
   g.give("a", true);
   g.queue.flush();
@@ -173,7 +173,7 @@ TEST_CASE("a source may close the outbox from inside") {
 }
 
 TEST_CASE("G17: progress keeps the last of each token") {
-  fixture f;
+  queue_fixture f;
   f.line.reads = false;
   f.queue.push(text(std::string(300'000, 'x')));
   for (int i = 0; i < 100; ++i) {
@@ -191,7 +191,7 @@ TEST_CASE("G17: progress keeps the last of each token") {
 }
 
 TEST_CASE("list_changed is a flag") {
-  fixture f;
+  queue_fixture f;
   for (int i = 0; i < 5; ++i) f.queue.push_list_changed();
   f.queue.flush();
   CHECK(f.line.sent == std::vector<std::string>{R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})"});
@@ -203,7 +203,7 @@ TEST_CASE("list_changed is a flag") {
 TEST_CASE("G17: over the bound the caller is not read and results still enter") {
   outgoing_queue::options o;
   o.bound = 1'000'000;
-  fixture f(o);
+  queue_fixture f(o);
   f.line.reads = false;
   for (int i = 0; i < 30; ++i) f.queue.push(text(std::string(100'000, static_cast<char>('a' + i % 26))));
   CHECK(f.paused);
@@ -225,7 +225,7 @@ TEST_CASE("G17: over the bound the caller is not read and results still enter") 
 TEST_CASE("G17: a caller that stays over the bound for 30 s is given up") {
   outgoing_queue::options o;
   o.bound = 1'000'000;
-  fixture f(o);
+  queue_fixture f(o);
   f.line.reads = false;
   for (int i = 0; i < 30; ++i) f.queue.push(text(std::string(100'000, 'x')));
   f.time.advance(milliseconds(30'000));
@@ -233,7 +233,7 @@ TEST_CASE("G17: a caller that stays over the bound for 30 s is given up") {
 }
 
 TEST_CASE("G17: a caller that reads nothing while answers pile up to the ceiling is given up at once") {
-  fixture f;
+  queue_fixture f;
   f.line.reads = false;
   const std::string mib(1u << 20, 'x');
   int pushed = 0;
@@ -243,7 +243,7 @@ TEST_CASE("G17: a caller that reads nothing while answers pile up to the ceiling
 }
 
 TEST_CASE("G17: a caller that reads slower than its answers come is not given up for it") {
-  fixture f;
+  queue_fixture f;
   f.line.reads = false;
   const std::string mib(1u << 20, 'x');
   for (int i = 0; i < 100; ++i) {
@@ -258,7 +258,7 @@ TEST_CASE("G17: a caller that reads slower than its answers come is not given up
 }
 
 TEST_CASE("G17: two answers of the largest size at once are no reason to give a caller up") {
-  fixture f;
+  queue_fixture f;
   f.line.reads = false;
   f.queue.push(text(std::string(32u << 20, 'x')));
   f.queue.push(text(std::string(32u << 20, 'y')));
@@ -267,7 +267,7 @@ TEST_CASE("G17: two answers of the largest size at once are no reason to give a 
 }
 
 TEST_CASE("one large message enters an empty outbox and may take long as long as it moves") {
-  fixture f;
+  queue_fixture f;
   f.line.reads = false;
   f.queue.push(text(std::string(16u << 20, 'x')));
   CHECK(f.line.sent.size() == 1);
@@ -284,7 +284,7 @@ TEST_CASE("one large message enters an empty outbox and may take long as long as
 TEST_CASE("all bytes are given back whatever way the outbox ends") {
   const std::size_t before = byte_account::total();
   {
-    fixture f;
+    queue_fixture f;
     f.line.reads = false;
     for (int i = 0; i < 3; ++i) f.queue.push(text(std::string(300'000, 'x')));
     CHECK(byte_account::total() > before);

@@ -31,15 +31,15 @@ class shared_journal final : public journal {
   std::vector<std::pair<std::string, answer<std::optional<std::string>>>> asked;
 };
 
-struct fixture {
-  fixture() : door(io.get_executor(), time, backend, {}, {}) {
+struct owned_runs_fixture {
+  owned_runs_fixture() : door(io.get_executor(), time, backend, {}, {}) {
     auto made = std::make_unique<shared_journal>();
     shared = made.get();
     backend.kept = std::move(made);
     door.accept(std::make_unique<fake_transport>(line), {1000, 100});
     turn();
   }
-  ~fixture() {
+  ~owned_runs_fixture() {
     door.close();
     turn();
   }
@@ -80,7 +80,7 @@ constexpr std::pair<const char*, const char*> requests[]{
 }  // namespace
 
 TEST_CASE("L17: what is asked about a run of another daemon is answered with its owner") {
-  fixture f;
+  owned_runs_fixture f;
   for (const auto& [method, params] : requests) {
     CAPTURE(method);
     const auto said = f.ask(method, params, std::optional<std::string>("mcpbxd 7 on web1"));
@@ -89,7 +89,7 @@ TEST_CASE("L17: what is asked about a run of another daemon is answered with its
 }
 
 TEST_CASE("L17: a run that nobody has, or a journal that cannot tell, is answered as before") {
-  fixture f;
+  owned_runs_fixture f;
   for (const auto& [method, params] : requests) {
     CAPTURE(method);
     CHECK(code_of(f.ask(method, params, std::nullopt)) == -32002);

@@ -2,6 +2,7 @@
 #include "daemon/front/rpc_door.hpp"
 #include "test/daemon/front/fake_backend.hpp"
 #include "test/daemon/front/fake_transport.hpp"
+#include "test/support/contains.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -46,15 +47,15 @@ class kept_talk final : public journal {
   session_query asked;
 };
 
-struct fixture {
-  fixture() : door(io.get_executor(), time, backend, {}, {}) {
+struct sessions_fixture {
+  sessions_fixture() : door(io.get_executor(), time, backend, {}, {}) {
     auto talk = std::make_unique<kept_talk>();
     store = talk.get();
     backend.kept = std::move(talk);
     door.accept(std::make_unique<fake_transport>(line), {1000, 100});
     io.poll();
   }
-  ~fixture() {
+  ~sessions_fixture() {
     door.close();
     io.restart();
     io.poll();
@@ -73,14 +74,10 @@ struct fixture {
   rpc_door door;
 };
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 }  // namespace
 
 TEST_CASE("L17: sessions/list tells each session and where the next page begins") {
-  fixture f;
+  sessions_fixture f;
   const auto all = f.ask("list", "{}");
   CHECK(contains(all,
                  R"({"sessions":[{"session":"ses_1","title":"Title","model":"m","principal":"uid:1","createdMs":10,)"
@@ -92,7 +89,7 @@ TEST_CASE("L17: sessions/list tells each session and where the next page begins"
 }
 
 TEST_CASE("L17: sessions/get gives messages by number, page by page, and how each run ended") {
-  fixture f;
+  sessions_fixture f;
   const auto page = f.ask("get", R"({"session":"ses_1","from":4,"limit":3})");
   CHECK(contains(page, R"("from":4,"total":10,"next":7,)"));
   for (const char* there : {"say 4", "say 5", "say 6"}) CHECK(contains(page, there));
@@ -106,13 +103,13 @@ TEST_CASE("L17: sessions/get gives messages by number, page by page, and how eac
 }
 
 TEST_CASE("L17: sessions/delete answers when it is gone, or why it is not") {
-  fixture f;
+  sessions_fixture f;
   CHECK(contains(f.ask("delete", R"({"session":"ses_2"})"), R"("result":{})"));
   CHECK(contains(f.ask("delete", R"({"session":"ses_1"})"), "in use"));
 }
 
 TEST_CASE("L17: a run that its session refuses is answered with the error") {
-  fixture f;
+  sessions_fixture f;
   f.line.say(R"({"jsonrpc":"2.0","id":7,"method":"mcpbx/chat","params":{"input":"q","session":"ses_9","run":"mine"}})");
   REQUIRE(f.backend.feeds.contains("mine"));
   CHECK(f.backend.started.back().session == "ses_9");

@@ -2,6 +2,7 @@
 #pragma once
 #include "daemon/loop/run_core.hpp"
 #include "daemon/loop/words.hpp"
+#include "test/support/contains.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,6 +13,8 @@
 #include <vector>
 
 namespace mcpbx::daemon::test {
+
+using mcpbx::test::contains;
 
 inline std::string print(const run_command& c) {
   struct printer {
@@ -50,10 +53,6 @@ inline std::vector<std::string> print(const std::vector<run_command>& all) {
 }
 
 using lines = std::vector<std::string>;
-
-inline bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 inline providers::tool_call_block call(std::string id, std::string name = "lookup", std::string arguments = "") {
   providers::tool_call_block c;

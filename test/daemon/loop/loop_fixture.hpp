@@ -32,6 +32,11 @@ struct effect {
   std::size_t records = 0;
 };
 
+/// A call of the tool `lookup` of the fixture's server.
+inline providers::tool_call_block lookup(std::string id, std::string arguments = "") {
+  return call(std::move(id), "srv__lookup", std::move(arguments));
+}
+
 /// One answer of the scripted model.
 struct step {
   std::vector<std::string> deltas;

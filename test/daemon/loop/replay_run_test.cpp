@@ -74,10 +74,6 @@ void check_same(const caller& one, const caller& two) {
   CHECK(one.of("usage") == two.of("usage"));
 }
 
-providers::tool_call_block lookup(std::string id) {
-  return call(std::move(id), "srv__lookup");
-}
-
 }  // namespace
 
 TEST_CASE("L1: a tool conversation of three rounds replays with the same events and result") {

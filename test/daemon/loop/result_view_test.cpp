@@ -1,12 +1,15 @@
 // What the model sees of results.
 #include "daemon/loop/result_view.hpp"
 
+#include "test/support/contains.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
 
 using namespace mcpbx;
 using namespace mcpbx::daemon;
+using mcpbx::test::contains;
 
 namespace {
 
@@ -14,10 +17,6 @@ std::string view(std::string_view result, std::int64_t most = 102'400, bool is_e
   const auto seen = model_view(raw_json::own(result), is_error, most, "nothing", "call-1").shown;
   CHECK(raw_json::parse(seen.text()).has_value());
   return std::string(seen.text());
-}
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
 }
 
 }  // namespace

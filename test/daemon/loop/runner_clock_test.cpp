@@ -14,10 +14,6 @@ namespace {
 
 constexpr milliseconds day{86'400'000};
 
-providers::tool_call_block lookup(std::string id) {
-  return call(std::move(id), "srv__lookup");
-}
-
 void pass(fixture& f, int ms) {
   f.time.advance(milliseconds(ms));
   f.settle();

@@ -48,10 +48,6 @@ class held_journal final : public journal {
   };
 };
 
-providers::tool_call_block lookup(std::string id) {
-  return call(std::move(id), "srv__lookup");
-}
-
 struct held_run {
   explicit held_run(std::deque<step> script) {
     f.unproven = "the journal of this test keeps nothing";

@@ -17,10 +17,6 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-providers::tool_call_block lookup(std::string id, std::string arguments = "") {
-  return call(std::move(id), "srv__lookup", std::move(arguments));
-}
-
 step ends_with(providers::end_reason reason, std::vector<providers::tool_call_block> calls = {}) {
   step s;
   s.reply = reply("half", std::move(calls), reason);

@@ -24,10 +24,6 @@ lines names(const std::vector<run_record>& records) {
   return all;
 }
 
-providers::tool_call_block lookup(std::string id) {
-  return call(std::move(id), "srv__lookup");
-}
-
 }  // namespace
 
 TEST_CASE("L1: a run calls the model and its tools until the model answers") {

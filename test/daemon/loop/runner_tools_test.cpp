@@ -15,10 +15,6 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-providers::tool_call_block lookup(std::string id) {
-  return call(std::move(id), "srv__lookup");
-}
-
 void offer(fixture& f, const std::vector<std::pair<std::string, mcp::call_manner>>& tools) {
   std::vector<mcp::entry_ptr> entries;
   for (const auto& [name, manner] : tools) {

@@ -14,10 +14,6 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-providers::tool_call_block lookup(std::string id) {
-  return call(std::move(id), "srv__lookup");
-}
-
 scripted_client::behaviour gives(std::string_view text) {
   return [text = std::string(text)](const mcp::server_call&) {
     return mcp::call_outcome{mcp::call_outcome::kind::result, text_result(text), {}};

@@ -14,7 +14,7 @@
 using namespace mcpbx;
 using namespace mcpbx::daemon;
 using namespace mcpbx::daemon::test;
-using fault = postgres_proxy::fault;
+using outage = postgres_proxy::fault;
 
 namespace {
 
@@ -159,7 +159,7 @@ TEST_CASE("G25: when a connection goes in use its append fails, what comes next 
   go(s.context, [&]() -> asio::awaitable<void> { first = co_await run->append({records[0], records[1]}, true); });
   s.turn();
   REQUIRE(first.has_value());
-  proxy.set(fault::begin_dropped);
+  proxy.set(outage::begin_dropped);
   go(s.context, [&]() -> asio::awaitable<void> { second = co_await run->append({records[2]}, false); });
   s.turn();
   REQUIRE_FALSE(second.has_value());
@@ -197,9 +197,9 @@ TEST_CASE("G23: a run whose unsynced records a server lost does not go on behind
 
 TEST_CASE("G23: a commit without an answer is not acknowledged, and the run is closed whatever became of it" *
           postgres_only()) {
-  for (const auto how : {fault::commit_dropped, fault::answer_dropped}) {
+  for (const auto how : {outage::commit_dropped, outage::answer_dropped}) {
     for (const std::size_t before : {std::size_t{0}, std::size_t{2}}) {
-      const bool kept = how == fault::answer_dropped;
+      const bool kept = how == outage::answer_dropped;
       CAPTURE(kept);
       CAPTURE(before);
       folder f;

@@ -3,6 +3,7 @@
 
 #include "daemon/store/record_words.hpp"
 #include "test/daemon/store/sample_records.hpp"
+#include "test/support/contains.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,6 +13,7 @@
 using namespace mcpbx;
 using namespace mcpbx::daemon;
 using namespace mcpbx::daemon::test;
+using mcpbx::test::contains;
 
 namespace {
 
@@ -57,10 +59,6 @@ void check_message(const providers::message& m) {
 std::string refusal_of(std::string_view text) {
   const auto read = record_from(text);
   return read ? "taken" : read.error().message;
-}
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
 }
 
 template <class E>

@@ -2,12 +2,14 @@
 #include "daemon/toolbox/calculator.hpp"
 
 #include "mcp/support/json_scanner.hpp"
+#include "test/support/contains.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
 using namespace mcpbx;
+using mcpbx::test::contains;
 using toolbox::calculate;
 
 namespace {
@@ -15,10 +17,6 @@ namespace {
 std::string value_of(std::string_view expression) {
   const auto value = calculate(expression);
   return value ? value->text() : "error: " + value.error().message;
-}
-
-bool says(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace
@@ -124,18 +122,18 @@ TEST_CASE("calculator: mistakes are named with their place") {
     const auto said = value_of(expression);
     CAPTURE(said);
     CHECK(said.starts_with("error: "));
-    CHECK(says(said, part));
+    CHECK(contains(said, part));
   }
 }
 
 TEST_CASE("calculator: depth and length are bounded") {
   CHECK(value_of(std::string(90, '(') + "1" + std::string(90, ')')) == "1");
-  CHECK(says(value_of(std::string(101, '(') + "1" + std::string(101, ')')), "nested deeper than 100"));
-  CHECK(says(value_of(std::string(1999, '-') + "1"), "nested deeper than 100"));
+  CHECK(contains(value_of(std::string(101, '(') + "1" + std::string(101, ')')), "nested deeper than 100"));
+  CHECK(contains(value_of(std::string(1999, '-') + "1"), "nested deeper than 100"));
   std::string tower = "2";
   for (int i = 0; i < 500; ++i) tower += "^1";
-  CHECK(says(value_of(tower), "nested deeper than 100"));
-  CHECK(says(value_of(std::string(2001, '1')), "longer than 2000 characters"));
+  CHECK(contains(value_of(tower), "nested deeper than 100"));
+  CHECK(contains(value_of(std::string(2001, '1')), "longer than 2000 characters"));
   std::string chain = "1";
   for (int i = 0; i < 900; ++i) chain += "+1";
   CHECK(value_of(chain) == "901");

@@ -1,5 +1,6 @@
 // The file tools through the server: what they show, what they refuse, where they stop.
 #include "test/daemon/toolbox/protocol_fixture.hpp"
+#include "test/support/contains.hpp"
 
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
@@ -11,16 +12,11 @@
 #include <string>
 
 using namespace mcpbx::toolbox;
+using mcpbx::test::contains;
 namespace fs = std::filesystem;
 namespace json = boost::json;
 
-namespace {
-
-bool says(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("list_files: shows type, name and size, sorted, links as links") {
   const temporary_folder t;
@@ -33,12 +29,12 @@ TEST_CASE("list_files: shows type, name and size, sorted, links as links") {
   c.open();
   const auto list = c.call("list_files", json::object());
   CHECK(list.text.starts_with(t.path() + "\nfolder  a\nfile  b.txt  5 bytes\nlink  c\npipe  d\nfile  e"));
-  CHECK_FALSE(says(list.text, "\x1B"));
+  CHECK_FALSE(contains(list.text, "\x1B"));
   CHECK(c.call("list_files", json::value{{"path", "a"}}).text == t.path("a") + "\nfile  inner.txt  1 bytes\n");
   CHECK(c.call("list_files", json::value{{"path", "c"}}).failed);
-  CHECK(says(c.call("list_files", json::value{{"path", "b.txt"}}).text, "no folder"));
+  CHECK(contains(c.call("list_files", json::value{{"path", "b.txt"}}).text, "no folder"));
   fs::create_directory(t.path("empty"));
-  CHECK(says(c.call("list_files", json::value{{"path", "empty"}}).text, "(empty)"));
+  CHECK(contains(c.call("list_files", json::value{{"path", "empty"}}).text, "(empty)"));
 }
 
 TEST_CASE("list_files: long lists are cut with a word about it") {
@@ -75,9 +71,9 @@ TEST_CASE("read_file: reads all, or some lines") {
   CHECK(read(4, 9).notes.empty());
   CHECK(read(5, 1).text == "\"a.txt\" has only 4 lines.");
   CHECK(read(5, 1).failed);
-  CHECK(says(read(0, 1).text, "\"offset\" must be a whole number from 1"));
-  CHECK(says(read(1, -1).text, "not -1."));
-  CHECK(says(c.call("read_file", json::value{{"path", "a.txt"}, {"offset", "2"}}).text, "not a text."));
+  CHECK(contains(read(0, 1).text, "\"offset\" must be a whole number from 1"));
+  CHECK(contains(read(1, -1).text, "not -1."));
+  CHECK(contains(c.call("read_file", json::value{{"path", "a.txt"}, {"offset", "2"}}).text, "not a text."));
 }
 
 TEST_CASE("read_file: a trailing line feed is no line of its own") {
@@ -114,7 +110,7 @@ TEST_CASE("read_file: stops at 256 KiB with whole lines and says where to go on"
   const auto cut = c.call("read_file", json::value{{"path", "one-line.txt"}});
   CHECK(cut.text.size() == 256 << 10);
   REQUIRE(cut.notes.size() == 1);
-  CHECK(says(cut.notes[0], "longer than 256 KiB"));
+  CHECK(contains(cut.notes[0], "longer than 256 KiB"));
 }
 
 TEST_CASE("read_file: refuses what it must in words") {
@@ -129,17 +125,17 @@ TEST_CASE("read_file: refuses what it must in words") {
   const auto refused = [&](std::string_view path) {
     const auto r = c.call("read_file", json::value{{"path", path}});
     CHECK(r.failed);
-    CHECK_FALSE(says(r.text, "secret"));
+    CHECK_FALSE(contains(r.text, "secret"));
     return r.text;
   };
-  CHECK(says(refused("bin"), "is a binary file"));
-  CHECK(says(refused("late.bin"), "is a binary file"));
-  CHECK(says(refused("link"), "links are not followed"));
-  CHECK(says(refused("../out.txt"), "holds \"..\""));
-  CHECK(says(refused(t.path("out.txt")), "lies outside"));
-  CHECK(says(refused("pipe"), "is a pipe"));
-  CHECK(says(refused(std::string_view("a\0b", 3)), "NUL"));
-  CHECK(says(refused("/dev/zero"), "lies outside"));
+  CHECK(contains(refused("bin"), "is a binary file"));
+  CHECK(contains(refused("late.bin"), "is a binary file"));
+  CHECK(contains(refused("link"), "links are not followed"));
+  CHECK(contains(refused("../out.txt"), "holds \"..\""));
+  CHECK(contains(refused(t.path("out.txt")), "lies outside"));
+  CHECK(contains(refused("pipe"), "is a pipe"));
+  CHECK(contains(refused(std::string_view("a\0b", 3)), "NUL"));
+  CHECK(contains(refused("/dev/zero"), "lies outside"));
 }
 
 TEST_CASE("file_info: tells what is there, never of links") {
@@ -174,7 +170,7 @@ TEST_CASE("search_files: finds names by part or pattern") {
   CHECK(find("nobody") == "Nothing was found.");
   CHECK(c.call("search_files", json::value{{"name", "main"}, {"caseSensitive", true}}).text ==
         t.path("docs/main.md") + "\n");
-  CHECK(says(c.call("search_files", json::value{{"name", "main.cpp"}, {"hidden", true}}).text, ".hidden/main.cpp"));
+  CHECK(contains(c.call("search_files", json::value{{"name", "main.cpp"}, {"hidden", true}}).text, ".hidden/main.cpp"));
   CHECK(c.call("search_files", json::value{{"name", "main"}, {"path", "src"}}).text == t.path("src/Main.cpp") + "\n");
   CHECK(c.call("search_files", json::value{{"name", "main"}, {"path", "/"}}).failed);
   CHECK(c.call("search_files", json::object()).failed);
@@ -198,7 +194,7 @@ TEST_CASE("search_files: finds text in files, never behind links or in pipes") {
         t.path("in/b.md") + ":1: needle\n");
   const auto limited = c.call("search_files", json::value{{"text", "needle"}, {"maxResults", 2}});
   REQUIRE(limited.notes.size() == 1);
-  CHECK(says(limited.notes[0], "more than 2 results"));
+  CHECK(contains(limited.notes[0], "more than 2 results"));
   CHECK(c.call("search_files", json::value{{"text", "two\nlines"}}).failed);
 }
 
@@ -211,7 +207,7 @@ TEST_CASE("search_files: long lines and many matches are cut") {
   client c({t.path()});
   c.open();
   const auto found = c.call("search_files", json::value{{"text", "needle"}}).text;
-  CHECK(says(found, "xneedley"));
+  CHECK(contains(found, "xneedley"));
   CHECK(found.size() < 5'000);
-  CHECK(says(found, "many.txt: more matches"));
+  CHECK(contains(found, "many.txt: more matches"));
 }

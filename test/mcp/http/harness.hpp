@@ -5,6 +5,7 @@
 #include "mcp/http/client.hpp"
 
 #include <boost/asio/io_context.hpp>
+#include <doctest/doctest.h>
 
 #include <chrono>
 #include <functional>
@@ -74,6 +75,18 @@ inline http::request ask(const std::string& base, const std::string& model, std:
   r.body.append_copy(R"({"model":)" + json_quoted(model) +
                      R"(,"stream":true,"messages":[{"role":"user","content":"hi"}])" + std::string(more) + "}");
   return r;
+}
+
+/// Asks for `url` and waits until the answer is over.
+inline recorder get(http_loop& loop, const std::string& url, const std::string& ca_file = "") {
+  http::request r;
+  r.method = "GET";
+  r.url = url;
+  r.trust.ca_file = ca_file;
+  recorder got;
+  const auto exchange = loop.client->start(std::move(r), got);
+  REQUIRE(loop.until([&] { return got.over(); }));
+  return got;
 }
 
 }  // namespace mcpbx::test

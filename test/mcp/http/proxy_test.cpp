@@ -90,17 +90,6 @@ http::client::options through(const variables& given) {
   return o;
 }
 
-recorder get(http_loop& loop, const std::string& url, const std::string& ca_file = "") {
-  http::request r;
-  r.method = "GET";
-  r.url = url;
-  r.trust.ca_file = ca_file;
-  recorder got;
-  const auto exchange = loop.client->start(std::move(r), got);
-  REQUIRE(loop.until([&] { return got.over(); }));
-  return got;
-}
-
 TEST_CASE("client: a plain request goes to the proxy with its whole address, and the name is not looked up here") {
   const http_listener server(0, [](http_peer& peer, std::uint64_t) {
     http_peer::request q;

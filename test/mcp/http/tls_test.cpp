@@ -11,17 +11,6 @@ namespace {
 using namespace mcpbx;
 using namespace mcpbx::test;
 
-recorder get(http_loop& loop, const std::string& url, const std::string& ca_file = "") {
-  recorder got;
-  http::request r;
-  r.method = "GET";
-  r.url = url;
-  r.trust.ca_file = ca_file;
-  const auto exchange = loop.client->start(std::move(r), got);
-  REQUIRE(loop.until([&] { return got.over(); }));
-  return got;
-}
-
 TEST_CASE("G33: a certificate that nobody trusts is refused") {
   const identity who("DNS:localhost,IP:127.0.0.1");
   const tls_server server(who);

@@ -1,5 +1,6 @@
 // When the keeper itself is killed: every process is told of and swept, a new keeper runs, and work goes on.
 #include "test/mcp/transport/processes.hpp"
+#include "test/mcp/transport/recorder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,8 +14,6 @@ using namespace mcpbx::mcp;
 using namespace mcpbx::test;
 
 namespace {
-
-const std::string ping = R"({"jsonrpc":"2.0","method":"ping"})";
 
 std::string escaping(const std::string& word) {
   return "(setsid sleep " + word + " </dev/null >/dev/null 2>&1 &) ; sleep " + word + " & echo '" + ping + "'; read x";

@@ -16,8 +16,6 @@ using namespace mcpbx::test;
 
 namespace {
 
-const std::string ping = R"({"jsonrpc":"2.0","method":"ping"})";
-
 struct pair_fixture {
   asio::io_context io{1};
   recorder seen_a, seen_b;

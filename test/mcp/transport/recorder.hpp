@@ -11,6 +11,8 @@
 
 namespace mcpbx::test {
 
+inline const std::string ping = R"({"jsonrpc":"2.0","method":"ping"})";
+
 class recorder : public mcp::transport_events {
  public:
   std::vector<std::string> messages;

@@ -45,8 +45,6 @@ struct connected {
   }
 };
 
-const std::string ping = R"({"jsonrpc":"2.0","method":"ping"})";
-
 }  // namespace
 
 TEST_CASE("messages of every power of two up to 16 MiB, and one byte around, pass through pipes and sockets") {

@@ -58,8 +58,6 @@ struct fixture {
   std::unique_ptr<transport> t = make_stream_transport(io.get_executor(), ends.ours, ends.ours, {});
 };
 
-const std::string ping = R"({"jsonrpc":"2.0","method":"ping"})";
-
 bool is_open(int fd) {
   return ::fcntl(fd, F_GETFD) >= 0;
 }

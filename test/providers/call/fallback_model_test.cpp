@@ -57,7 +57,7 @@ struct played final : model {
   }
 };
 
-struct told : model_events {
+struct told_words : model_events {
   std::string text, reply, error;
   int ends = 0;
   void on_text(std::string_view d) override { text += d; }
@@ -76,7 +76,7 @@ struct pair_of_models {
   test::manual_time time;
   std::shared_ptr<played> first, second;
   std::unique_ptr<model> both;
-  told got;
+  told_words got;
 
   explicit pair_of_models(const std::string& other_api = "openai-chat")
       : first(std::make_shared<played>("first", "openai-chat")),

@@ -44,7 +44,7 @@ struct endpoint {
   std::string url() const { return "http://127.0.0.1:" + std::to_string(listener.port()); }
 };
 
-struct bench {
+struct listing_bench {
   manual_time time;
   http_loop loop;
   std::optional<result<model_list>> got;
@@ -79,7 +79,7 @@ std::string ids(const result<model_list>& r) {
 }
 
 TEST_CASE("model_listing: every API is asked at its own address, below the configured base, with the key") {
-  bench b;
+  listing_bench b;
   const std::string openai = R"({"object":"list","data":[{"id":"a","object":"model"},{"id":"b"},{"id":"a"}]})";
   endpoint e(
       {{"/v1/models", openai},
@@ -103,7 +103,7 @@ TEST_CASE("model_listing: every API is asked at its own address, below the confi
 }
 
 TEST_CASE("model_listing: an API without a list, and an endpoint that has none, say so in a sentence") {
-  bench b;
+  listing_bench b;
   const auto azure = b.ask("azure", "https://x.openai.azure.com");
   CHECK(azure.error().message.find("the Azure portal lists them") != std::string::npos);
   CHECK(b.ask("rehearsal", "").error().message.find("no endpoint") != std::string::npos);
@@ -114,7 +114,7 @@ TEST_CASE("model_listing: an API without a list, and an endpoint that has none, 
 }
 
 TEST_CASE("model_listing: refusals, garbage and closed ports name the endpoint, and no key") {
-  bench b;
+  listing_bench b;
   endpoint refused({{"/v1/models", R"({"error":{"message":"Incorrect API key provided: canary-key-123456"}})"}}, 401);
   const auto said = b.ask("openai-chat", refused.url() + "/v1").error().message;
   CHECK(said.find("status 401") != std::string::npos);
@@ -132,7 +132,7 @@ TEST_CASE("model_listing: refusals, garbage and closed ports name the endpoint, 
 }
 
 TEST_CASE("model_listing: a key that is not there is told, and leaving ends it without a word") {
-  bench b;
+  listing_bench b;
   chat_model_options o;
   o.name = "main";
   o.wire.base_url = "http://127.0.0.1:1/v1";

@@ -13,7 +13,7 @@ namespace {
 using namespace mcpbx;
 using namespace mcpbx::providers;
 
-struct told : model_events {
+struct told_replies : model_events {
   std::vector<std::string> deltas;
   int replies = 0;
   std::string text;
@@ -31,7 +31,7 @@ TEST_CASE("rehearsal_model: text comes word by word after start, then the reply"
   const auto m = make_rehearsal_model("demo", nullptr, time);
   CHECK(m->name() == "demo");
   CHECK(m->api() == "rehearsal");
-  told t;
+  told_replies t;
   model_request r;
   r.messages = {user_message("hello there")};
   const auto call = m->start(r, t);
@@ -47,7 +47,7 @@ TEST_CASE("rehearsal_model: text comes word by word after start, then the reply"
 TEST_CASE("rehearsal_model: a call that was left says nothing") {
   test::manual_time time;
   const auto m = make_rehearsal_model("demo", nullptr, time);
-  told t;
+  told_replies t;
   auto call = m->start({}, t);
   call.reset();
   time.advance(milliseconds(10));

@@ -5,6 +5,7 @@
 #include "providers/call/recording_model.hpp"
 #include "test/mcp/transport/temporary_directory.hpp"
 #include "test/providers/replay/conversation.hpp"
+#include "test/support/contains.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct told : model_events {
+struct told_replay : model_events {
   std::vector<std::string> deltas;
   std::string text, error;
   std::vector<std::string> ids;
@@ -109,24 +110,20 @@ struct fixture {
     REQUIRE_MESSAGE(header.has_value(), (header ? "" : header.error().message));
     return make_replay_model({"talk", path, *header, {}}, blocking);
   }
-  told ask(model& m, const model_request& request) {
-    told t;
+  told_replay ask(model& m, const model_request& request) {
+    told_replay t;
     const auto call = m.start(request, t);
     CHECK(t.ends == 0);
     settle();
     CHECK(t.ends == 1);
     return t;
   }
-  told ask(model& m, std::string text) { return ask(m, asked({user_message(std::move(text))})); }
+  told_replay ask(model& m, std::string text) { return ask(m, asked({user_message(std::move(text))})); }
   std::string content() const {
     std::ifstream in(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
 };
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 }  // namespace
 
@@ -171,7 +168,7 @@ TEST_CASE("replay: answers to the same conversation take turns, also in runs at 
   const auto entry = writer.make(asked({user_message("one")}), reply_of(says("again")), {});
   std::ofstream(f.path, std::ios::app) << entry.line;
   const auto m = f.player();
-  told first, second, third;
+  told_replay first, second, third;
   const auto a = m->start(asked({user_message("one")}), first), b = m->start(asked({user_message("one")}), second),
              c = m->start(asked({user_message("one")}), third);
   CHECK(f.later.size() == 1);  // they wait for the same look at the file
@@ -194,7 +191,7 @@ TEST_CASE("replay: errors and calls that were left are not recorded, and a call 
   fixture f;
   const auto r = f.recorder();
   CHECK(f.ask(*r, "fail").error.empty());
-  told t;
+  told_replay t;
   auto call = r->start(asked({user_message("left")}), t);
   t.at_delta = [&] { call.reset(); };
   f.settle();
@@ -202,12 +199,12 @@ TEST_CASE("replay: errors and calls that were left are not recorded, and a call 
   CHECK(f.content() == replay::to_line(replay::header{"openai-chat", "", "0000000000000001"}));
   f.ask(*r, "one");
   const auto p = f.player();
-  told u;
+  told_replay u;
   call = p->start(asked({user_message("one")}), u);
   u.at_delta = [&] { call.reset(); };
   f.settle();
   CHECK((u.ends == 0 && u.deltas.size() == 2));
-  told v;
+  told_replay v;
   call = p->start(asked({user_message("one")}), v);
   call.reset();
   f.settle();
@@ -252,7 +249,7 @@ TEST_CASE("replay: a recording that is replaced or removed meanwhile gets whole 
   f.ask(*m, longer);
   CHECK(f.ask(*f.player(), longer).text == "you said two");
   // While the model answers.
-  told t;
+  told_replay t;
   const auto call = m->start(asked({user_message("one"), says("you said one"), user_message("three")}), t);
   f.later.front()();
   f.later.pop_front();

@@ -63,7 +63,7 @@ struct played_model final : model {
   int ended = 0;
 };
 
-struct told final : model_events {
+struct told_text final : model_events {
   std::string text, thoughts;
   std::optional<model_reply> reply;
   std::optional<model_error> error;
@@ -73,32 +73,32 @@ struct told final : model_events {
   void on_error(model_error e) override { error = std::move(e); }
 };
 
-struct bench {
+struct text_bench {
   std::shared_ptr<played_model> inner = std::make_shared<played_model>();
   std::unique_ptr<model> outer;
   std::vector<message_ptr> conversation{system_message("Be brief."), user_message("What is it?")};
   std::shared_ptr<tool_set> tools = std::make_shared<tool_set>();
   std::string log_text;
-  told got;
+  told_text got;
   std::unique_ptr<model_call> call;
 
-  explicit bench(std::string_view format, bool fall_back = false)
+  explicit text_bench(std::string_view format, bool fall_back = false)
       : outer(make_text_tools_model(inner, {.format = text::find_format(format), .fall_back = fall_back})) {
     tools->tools.push_back(
         {"echo", "Echoes.",
          raw_json::literal(R"({"type":"object","properties":{"text":{"type":"string"}},"required":["text"]})")});
     log::install(log::level::info, [this](log::level, std::string_view line) { (log_text += line) += '\n'; });
   }
-  ~bench() { log::install(log::level::off, {}); }
-  bench(const bench&) = delete;
-  bench& operator=(const bench&) = delete;
+  ~text_bench() { log::install(log::level::off, {}); }
+  text_bench(const text_bench&) = delete;
+  text_bench& operator=(const text_bench&) = delete;
 
   void ask(bool with_tools = true) {
     model_request r;
     r.messages = conversation;
     if (with_tools) r.tools = tools;
     call.reset();
-    got = told();
+    got = told_text();
     inner->ended = 0;
     call = outer->start(std::move(r), got);
   }
@@ -117,7 +117,7 @@ struct bench {
 };
 
 TEST_CASE("F3: tools go into the system prompt, calls and results travel as text, stop sequences are sent") {
-  bench b("react");
+  text_bench b("react");
   b.ask();
   const auto asked = b.inner->asked[0];
   CHECK(asked.tools == nullptr);
@@ -152,7 +152,7 @@ TEST_CASE("F3: tools go into the system prompt, calls and results travel as text
 }
 
 TEST_CASE("F7: where the provider does not stop, we do: the call is ended and nothing invented is kept") {
-  bench b("react");
+  text_bench b("react");
   b.ask();
   b.inner->reply(
       "Thought: x\nAction: echo\nAction Input: {\"text\": \"a\"}\nObservation: made up\nFinal Answer: made up", 5);
@@ -167,7 +167,7 @@ TEST_CASE("F7: where the provider does not stop, we do: the call is ended and no
 
 TEST_CASE("F5: a plain answer passes as it came, byte for byte, and goes back so") {
   for (const auto* format : {"native", "react", "hermes"}) {
-    bench b(format);
+    text_bench b(format);
     b.ask();
     b.inner->reply("It is 4.\n", 2);
     REQUIRE(b.got.reply);
@@ -178,7 +178,7 @@ TEST_CASE("F5: a plain answer passes as it came, byte for byte, and goes back so
 }
 
 TEST_CASE("F4: a server that takes no tools is asked again in text, once, and it is remembered") {
-  bench b("native", true);
+  text_bench b("native", true);
   b.ask();
   CHECK(b.inner->asked[0].tools != nullptr);
   b.inner->refuse(400, "The model \"gemma\" answered with status 400: gemma does not support tools.");
@@ -196,7 +196,7 @@ TEST_CASE("F4: a server that takes no tools is asked again in text, once, and it
 }
 
 TEST_CASE("F4: with toolFormat native a server that takes no tools is an error") {
-  bench b("native");
+  text_bench b("native");
   b.ask();
   b.inner->refuse(400, "gemma does not support tools.");
   CHECK(b.got.error);
@@ -224,7 +224,7 @@ TEST_CASE("F4: only errors about tools as such change the form") {
 
 TEST_CASE(
     "F4: a call that comes as text beside native tools is run, logged and changes the form; the deprecated one warns") {
-  bench b("native", true);
+  text_bench b("native", true);
   b.ask();
   b.inner->reply("Wait.\n<tool_call>{\"name\": \"echo\", \"arguments\": {\"text\": \"a\"}}</tool_call>", 1);
   REQUIRE(b.got.reply);
@@ -239,7 +239,7 @@ TEST_CASE(
 }
 
 TEST_CASE("F4: native calls win over the same call leaked into the text") {
-  bench b("native", true);
+  text_bench b("native", true);
   b.ask();
   tool_call_block native;
   native.id = "n";
@@ -257,7 +257,7 @@ TEST_CASE("F4: native calls win over the same call leaked into the text") {
 }
 
 TEST_CASE("F6: after two unreadable replies in a row the next one is the answer as text") {
-  bench b("hermes");
+  text_bench b("hermes");
   for (int i = 0; i < 2; ++i) {
     b.ask();
     b.inner->reply("<tool_call>{\"nme\": \"echo\"}</tool_call>");
@@ -265,7 +265,7 @@ TEST_CASE("F6: after two unreadable replies in a row the next one is the answer 
     CHECK(b.first().problem.find("could not be read") != std::string::npos);
     CHECK(b.first().arguments.empty());
     CHECK(b.got.text.empty());
-    b.go_on("told");
+    b.go_on("told_text");
   }
   b.ask();
   b.inner->reply("<tool_call>{\"nme\": \"echo\"}</tool_call>");
@@ -275,7 +275,7 @@ TEST_CASE("F6: after two unreadable replies in a row the next one is the answer 
 }
 
 TEST_CASE("G29: a call that was cut off is not run; at the output limit the reply says so") {
-  bench b("hermes");
+  text_bench b("hermes");
   b.ask();
   b.inner->reply("<tool_call>{\"name\": \"echo\", \"arguments\": {\"te", 7);
   REQUIRE(b.got.reply->message->calls().size() == 1);
@@ -287,7 +287,7 @@ TEST_CASE("G29: a call that was cut off is not run; at the output limit the repl
 }
 
 TEST_CASE("F5: what an error leaves of a reply has no marks") {
-  bench b("hermes");
+  text_bench b("hermes");
   b.ask();
   b.inner->events->on_text("Wait.\n<tool_call>{\"name\": ");
   model_error e;
@@ -299,7 +299,7 @@ TEST_CASE("F5: what an error leaves of a reply has no marks") {
 }
 
 TEST_CASE("L13: another provider's history reaches a text model in its own form") {
-  bench b("qwen3-coder");
+  text_bench b("qwen3-coder");
   auto foreign = std::make_shared<message>();
   foreign->role = role::assistant;
   tool_call_block native;
@@ -316,7 +316,7 @@ TEST_CASE("L13: another provider's history reaches a text model in its own form"
 }
 
 TEST_CASE("F5: without tools, text about marks passes untouched") {
-  bench b("native", true);
+  text_bench b("native", true);
   b.ask(false);
   b.inner->reply("<tool_call>{\"name\": \"echo\", \"arguments\": {}}</tool_call>");
   CHECK(b.got.text == "<tool_call>{\"name\": \"echo\", \"arguments\": {}}</tool_call>");

@@ -2,6 +2,7 @@
 #include "providers/replay/recording.hpp"
 
 #include "test/providers/replay/conversation.hpp"
+#include "test/support/contains.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,10 +14,6 @@ namespace {
 std::string refusal(std::string_view text) {
   const auto r = replay::recording::read(text);
   return r ? "taken" : r.error().message;
-}
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
 }
 
 const std::string first_line = replay::to_line(replay::header{"openai-chat", "", ""});

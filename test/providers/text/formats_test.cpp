@@ -1,6 +1,7 @@
 // The formats as handlers (F3), and what each parser promises beside the vectors: nothing is shown that is a mark, what
 // is made up is dropped, what cannot be read is said, costs are linear.
 #include "test/providers/text/parse.hpp"
+#include "test/support/contains.hpp"
 
 #include <doctest/doctest.h>
 
@@ -17,10 +18,6 @@ using namespace mcpbx;
 using namespace mcpbx::test;
 using providers::text::find_format;
 using providers::text::formats;
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 TEST_CASE("F3: each format tells the model the tools with their schemas, one call, then to stop") {
   CHECK(formats().size() == 6);

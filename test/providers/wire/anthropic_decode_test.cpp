@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace anthropic_decode_tests {
 
 using namespace mcpbx;
 using namespace mcpbx::test;
@@ -331,4 +331,4 @@ TEST_CASE("anthropic: a flood of blocks is bounded") {
   CHECK(run(all + stop("tool_use")).calls() == 4096);
 }
 
-}  // namespace
+}  // namespace anthropic_decode_tests

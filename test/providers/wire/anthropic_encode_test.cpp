@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace anthropic_encode_tests {
 
 using namespace mcpbx;
 using namespace mcpbx::providers;
@@ -284,4 +284,4 @@ TEST_CASE("anthropic, stop sequences: they are sent, unless the model takes none
   CHECK_FALSE(has(body(r, o), "stop_sequences"));
 }
 
-}  // namespace
+}  // namespace anthropic_encode_tests

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace assembly_tests {
 
 using namespace mcpbx;
 using namespace mcpbx::test;
@@ -192,4 +192,4 @@ TEST_CASE("assembly: a flood of calls is bounded") {
   CHECK(decode(stream({calls(list + "]"), finish("tool_calls")})).calls() == 1024);
 }
 
-}  // namespace
+}  // namespace assembly_tests

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace decoder_tests {
 
 using namespace mcpbx;
 using namespace mcpbx::test;
@@ -178,4 +178,4 @@ TEST_CASE("L8: a stream that counts nothing in its usage is estimated too") {
   CHECK(d.reply->usage.output > 0);
 }
 
-}  // namespace
+}  // namespace decoder_tests

@@ -2,7 +2,7 @@
 // completions do; that is held feature by feature.
 #include "test/providers/wire/apis.hpp"
 
-namespace {
+namespace deployments_tests {
 
 using namespace mcpbx;
 using namespace mcpbx::test;
@@ -140,4 +140,4 @@ TEST_CASE("dial, errors: a reply without its end and an error in the stream are 
   CHECK(e.message.find("Access denied. Check the key") != std::string::npos);
 }
 
-}  // namespace
+}  // namespace deployments_tests

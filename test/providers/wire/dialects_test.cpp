@@ -4,7 +4,7 @@
 
 #include "test/providers/wire/apis.hpp"
 
-namespace {
+namespace dialects_tests {
 
 using namespace mcpbx;
 using namespace mcpbx::test;
@@ -212,4 +212,4 @@ TEST_CASE("openai-chat, streaming: usage that Groq sends beside is counted") {
   CHECK_FALSE(d.reply->usage.estimated);
 }
 
-}  // namespace
+}  // namespace dialects_tests

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace encode_tests {
 
 using namespace mcpbx;
 using namespace mcpbx::providers;
@@ -231,4 +231,4 @@ TEST_CASE("openai-chat, stop sequences: they are sent, unless the model takes no
   CHECK(body_as("openai-chat", r, o).find("Observation") == std::string::npos);
 }
 
-}  // namespace
+}  // namespace encode_tests

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace errors_tests {
 
 using namespace mcpbx;
 using mcpbx::test::options;
@@ -98,4 +98,4 @@ TEST_CASE("errors: foreign text is cut and cleaned") {
   CHECK(e.message.find('\x1b') == std::string::npos);
 }
 
-}  // namespace
+}  // namespace errors_tests

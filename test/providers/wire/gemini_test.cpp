@@ -1,7 +1,7 @@
 // Gemini: golden requests, transcripts at every split, signatures and errors.
 #include "test/providers/wire/apis.hpp"
 
-namespace {
+namespace gemini_tests {
 
 using namespace mcpbx;
 using namespace mcpbx::test;
@@ -333,4 +333,4 @@ TEST_CASE("gemini, stop sequences: they are sent, unless the model takes none") 
   CHECK(body_as("gemini", r, o).find("Observation") == std::string::npos);
 }
 
-}  // namespace
+}  // namespace gemini_tests

@@ -1,7 +1,7 @@
 // Ollama's own chat API: golden requests, transcripts at every split and errors.
 #include "test/providers/wire/apis.hpp"
 
-namespace {
+namespace ollama_tests {
 
 using namespace mcpbx;
 using namespace mcpbx::test;
@@ -237,4 +237,4 @@ TEST_CASE("ollama, stop sequences: they are sent, unless the model takes none") 
   CHECK(body_as("ollama", r, o).find("Observation") == std::string::npos);
 }
 
-}  // namespace
+}  // namespace ollama_tests

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace responses_decode_tests {
 
 using namespace mcpbx;
 using namespace mcpbx::test;
@@ -309,4 +309,4 @@ TEST_CASE("openai-responses: a flood of items is bounded") {
   CHECK(run(all + completed()).calls() == 4096);
 }
 
-}  // namespace
+}  // namespace responses_decode_tests

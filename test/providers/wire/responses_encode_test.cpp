@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace {
+namespace responses_encode_tests {
 
 using namespace mcpbx;
 using namespace mcpbx::providers;
@@ -204,4 +204,4 @@ TEST_CASE("openai-responses, stop sequences: not sent, the API has none; they ar
   CHECK_FALSE(has(body(r), "stop"));
 }
 
-}  // namespace
+}  // namespace responses_encode_tests

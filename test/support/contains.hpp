@@ -1,0 +1,11 @@
+// Whether a text has a part, as tests ask it in one word.
+#pragma once
+#include <string_view>
+
+namespace mcpbx::test {
+
+inline bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+}  // namespace mcpbx::test
