@@ -38,6 +38,11 @@ target_include_directories(mcpbx_options INTERFACE "${PROJECT_SOURCE_DIR}")
 target_compile_options(mcpbx_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough
   $<$<BOOL:${MCPBX_WERROR}>:-Werror> -ffunction-sections -fdata-sections)
+if(CMAKE_UNITY_BUILD)
+  # Files compiled together see each other's unnamed namespaces: no shadow that a reader of one file meets. Builds file
+  # by file look for those.
+  target_compile_options(mcpbx_options INTERFACE -Wno-shadow)
+endif()
 target_compile_definitions(mcpbx_options INTERFACE MCPBX_VERSION="${PROJECT_VERSION}")
 target_link_options(mcpbx_options INTERFACE -Wl,--gc-sections)
 if(MCPBX_SANITIZE)
