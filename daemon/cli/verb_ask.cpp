@@ -1,6 +1,7 @@
 // `mcpbx ask`: one run, streamed.
 #include "daemon/cli/approval.hpp"
 #include "daemon/cli/attachments.hpp"
+#include "daemon/cli/run_end.hpp"
 #include "daemon/cli/usage_line.hpp"
 #include "daemon/cli/verbs.hpp"
 #include "mcp/support/text.hpp"
@@ -108,9 +109,7 @@ void answer_question(context& c, connection& link, const raw_json& event) {
 }
 
 int finish(context& c, const raw_json& result, bool text_shown) {
-  const std::string reason = member_text(result, "stopReason");
   const std::string text = member_text(result, "text");
-  const std::string why = member_text(result, "reason");
   c.screen->clear_status();
   if (!c.json) {
     if (text_shown) {
@@ -122,19 +121,12 @@ int finish(context& c, const raw_json& result, bool text_shown) {
   }
   if (const auto used = usage_line(result); !used.empty() && c.screen->err_is_terminal() && !c.json)
     c.screen->err_line(c.screen->dim(used));
-  if (reason == "final") return done;
-  if (reason == "max_rounds" && !text.empty()) {
-    c.screen->err_line("mcpbx: the limit on rounds was reached; the answer was made from what was known by then");
-    return done;
-  }
-  if (reason == "cancelled") {
-    if (!interrupted()) c.screen->error("the run was cancelled");
-    return interrupted() ? interrupted_exit : no_answer;
-  }
-  c.screen->error(why.empty() ? "the run ended without an answer (" + reason + ")" : why);
-  // Nobody but the user can mend a key that is not there; the provider has not even been asked.
-  if (member_text(result, "cause") == to_string(errc::config)) return usage;
-  return reason == "provider_error" ? provider_failed : no_answer;
+  const auto end = end_of(result, interrupted());
+  if (end.status == done && !end.why.empty())
+    c.screen->err_line("mcpbx: " + printable(end.why, true));
+  else if (!end.why.empty())
+    c.screen->error(end.why);
+  return end.status;
 }
 
 // Which session to go on with, and its model where none was named. False: `status` says how the verb ends.
