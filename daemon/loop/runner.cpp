@@ -226,6 +226,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
         if (fault.empty()) fault = "an exception without words";
       }
       runs_.erase(run->name());
+      run->refuse_late_answers();
       if (fault.empty()) {
         if (run->core().ended()) count_end(around_.counters, run->core());
         run->deliver();
