@@ -4,6 +4,7 @@
 #include "conf/files.hpp"
 #include "conf/places.hpp"
 #include "daemon/app/guard.hpp"
+#include "daemon/app/left_runs.hpp"
 #include "daemon/app/limits.hpp"
 #include "daemon/app/logging.hpp"
 #include "daemon/app/model_lists.hpp"
@@ -53,7 +54,6 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr milliseconds first_retry{5'000}, longest_retry{60'000};  // of taking up what was left
 constexpr milliseconds stop_grace{3'000};  // running work may end when the daemon is told to stop
 
 conf::loaded load_configuration(const command_line& o) {
@@ -117,6 +117,7 @@ class parts {
                    [this] {
                      if (idle_timer_) watch_idle();
                    }}),
+        left_(*journal_, time_, [this](unfinished_run run) { runs_.resume(std::move(run)); }),
         backend_(servers_, runs_, *journal_, pins_, model_lists_, [this] { stop("asked to by a caller"); }),
         door_(io_.get_executor(), time_, backend_, door_options(), [this](pid_t pid) { return admit(pid); }),
         signals_(io_.get_executor()) {}
@@ -134,7 +135,7 @@ class parts {
     for (const auto& n : config_.notices) log::warn(n.text());
     listener_->start([this](int fd, mcp::peer_credentials peer) { door_.accept(fd, peer); });
     servers_.start(server_list());
-    take_up_runs(first_retry);
+    left_.ask();
     if (idle_exit_.count() > 0) {
       idle_timer_ = time_.make_timer();
       door_.on_callers([this](std::size_t) { watch_idle(); });
@@ -219,20 +220,6 @@ class parts {
                 "a tool server started by this daemon may not call it; \"mayCall\": true in its entry allows that");
   }
 
-  // A journal that cannot be had yet (a database that starts after this daemon) is asked again, later each time.
-  void take_up_runs(milliseconds pause) {
-    journal_->take_unfinished([this, pause](result<std::vector<unfinished_run>> left) {
-      if (left) {
-        for (auto& run : *left) runs_.resume(std::move(run));
-        return;
-      }
-      if (pause == first_retry) log::error("runs that were left do not go on yet: " + left.error().message);
-      if (left.error().code != errc::io || stopping_) return;
-      if (!take_up_timer_) take_up_timer_ = time_.make_timer();
-      take_up_timer_->arm(time_.now() + pause, [this, pause] { take_up_runs(std::min(pause * 2, longest_retry)); });
-    });
-  }
-
   void watch_signals() {
     signals_.add(SIGTERM);
     signals_.add(SIGINT);
@@ -263,6 +250,7 @@ class parts {
     notify_service_manager("STOPPING=1");
     listener_->close();
     door_.refuse_calls();
+    left_.stop();
     const time_point until = time_.now() + stop_grace;
     asio::co_spawn(io_, runs_.shut_down(stop_grace), [this, until](const std::exception_ptr&) {
       const auto left = std::chrono::ceil<milliseconds>(until - time_.now());
@@ -275,7 +263,6 @@ class parts {
     keeper_.shut_down();
     signals_.cancel();
     if (idle_timer_) idle_timer_->cancel();
-    if (take_up_timer_) take_up_timer_->cancel();
     asio::post(io_, [this] { io_.stop(); });
   }
 
@@ -313,12 +300,12 @@ class parts {
   model_lists model_lists_;
   std::unique_ptr<journal> journal_;
   runner runs_;
+  left_runs left_;
   live_backend backend_;
   rpc_door door_;
   asio::signal_set signals_;
   std::unique_ptr<mcp::unix_listener> listener_;
   std::unique_ptr<timer> idle_timer_;
-  std::unique_ptr<timer> take_up_timer_;
   bool stopping_ = false;
 };
 
