@@ -212,6 +212,8 @@ void order_explorer::follow(script s, std::size_t played) {
     if (s.todo.empty()) break;
     s.carry_out_one();
   }
+  // Else nothing would ever happen again.
+  REQUIRE((s.model_open || s.handed_over || !s.asked.empty() || !s.running.empty()));
   const auto go = [&](auto&& change, std::size_t more = 0) {
     script next = s;
     change(next);
