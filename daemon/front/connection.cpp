@@ -215,8 +215,10 @@ void connection::attach(std::string_view run, run_feed::wish w, const mcp::reply
   if (const auto feed = door_.daemon.find_run(run)) return open_stream(**feed, w, reply);
   recall(std::string(run), 0, reply,
          [this, run = std::string(run), w, reply](const result<runner::recalled_run>& found) {
-           if (!found) return refuse(found.error(), run, reply);
-           if (has_room_for_stream(reply)) open_stream(*found->feed, w, reply);
+           // While the journal was asked it may have given back what the last daemon left.
+           const auto feed = found ? found->feed : door_.daemon.find_run(run).value_or(nullptr);
+           if (!feed) return refuse(found.error(), run, reply);
+           if (has_room_for_stream(reply)) open_stream(*feed, w, reply);
          });
 }
 

@@ -96,6 +96,7 @@ void live_run::pick_up(unfinished_run left) {
   core_.resume();
   for (const auto& c : core_.commands()) todo_.push_back(c);
   for (const auto* q : core_.questions()) asked_before_.insert(q->id);
+  tell_again();
   tell_recorded();
   if (core_.parked()) hand_over(parked_until_ms);
 }

@@ -181,6 +181,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   void tell(const record::run_ended& r);
   template <class Other>
   void tell(const Other&) {}
+  // What callers that come to a run after a restart have to know: the round so far, and what is asked of them.
+  void tell_again();
   void tell_recorded();
   void push(run_event e);
   void emit(run_event::kind type, segments body, std::string call = {});

@@ -454,6 +454,22 @@ TEST_CASE("L18 G23: a run that only the journal knows is told to whoever attache
   CHECK(f.backend.started.size() == 1);
 }
 
+TEST_CASE("L18 G24: who attaches while the journal still gives back what was left finds the run") {
+  door_fixture f;
+  f.backend.looks_long = true;
+  auto& caller = f.enter();
+  f.ask(caller, request(1, "mcpbx/attach", R"({"run":"night"})"));
+  CHECK(caller.sent.empty());
+  f.backend.feeds.emplace("night", std::make_shared<run_feed>("night", run_feed::options{.keep = true}));
+  f.backend.looking(fail(errc::not_found, "no run is named \"night\"; it may have ended"));
+  f.run();
+  CHECK(caller.sent.empty());
+  f.backend.feeds.at("night")->done(raw_json::literal(R"({"text":"done"})"));
+  f.run();
+  REQUIRE_FALSE(caller.sent.empty());
+  CHECK(caller.sent.back().find(R"("id":1,"result":{"text":"done"})") != std::string::npos);
+}
+
 TEST_CASE("mcpbx/attach counts among the runs of a connection") {
   auto o = door_fixture::make_options();
   o.max_runs_per_caller = 2;

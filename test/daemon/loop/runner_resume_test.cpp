@@ -241,7 +241,12 @@ TEST_CASE("L19 G24: a question is asked again with the time that is left, and an
     f.model->script = {says("done")};
     f.resume(records);
     caller watcher;
-    watcher.read(**f.runs->find("long"));
+    watcher.read(**f.runs->find("long"), {.after = 5});
+    CHECK(watcher.of("snapshot").size() == 1);
+    CHECK(watcher.of("round") == lines{R"({"type":"round","round":1,"model":"scripted"})"});
+    REQUIRE(watcher.of("question").size() == 1);
+    CHECK(contains(watcher.of("question")[0], "\"question\":\"" + question.id + "\""));
+    CHECK(contains(watcher.of("question")[0], R"("tool":"srv__guarded","arguments":{"of":"a"})"));
     if (early) {
       bool kept = false;
       f.runs->answer("long", question.id, raw_json::literal(R"({"approve":true})"),
@@ -262,6 +267,7 @@ TEST_CASE("L19 G24: a question is asked again with the time that is left, and an
       f.settle();
       CHECK(contains(watcher.of("tool_result").at(0), "nobody answered in time"));
     }
+    CHECK(watcher.of("question").size() == 1);
     CHECK(watcher.member("stopReason") == "final");
   }
 }
