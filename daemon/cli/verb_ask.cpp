@@ -12,6 +12,9 @@
 namespace mcpbx::cli {
 namespace {
 
+// How the daemon words the result of such a call.
+constexpr std::string_view may_not_ask = "Not executed: this tool needs a yes of the user, and this run may not ask";
+
 bool asks_person(bool json) {
   return !json && can_ask();
 }
@@ -77,6 +80,8 @@ class viewer {
   }
 
   bool shown() const noexcept { return shown_; }
+  /// Whether a call was not made because this run may ask nobody.
+  bool missed_a_yes() const noexcept { return missed_a_yes_; }
 
  private:
   void result_line(const raw_json& params) {
@@ -86,6 +91,7 @@ class viewer {
       if (first.empty()) first = "[" + member_text(block, "type") + "]";
       return false;
     });
+    missed_a_yes_ = missed_a_yes_ || first.starts_with(may_not_ask);
     std::string line = find_member(params, "isError").is_true() ? "<- error: " : "<- ";
     line += cut_utf8(first.substr(0, first.find('\n')), 200);
     line += " (" + std::string(find_member(params, "durationMs").text()) + " ms)";
@@ -94,7 +100,7 @@ class viewer {
 
   context& c_;
   bool show_text_;
-  bool shown_ = false;
+  bool shown_ = false, missed_a_yes_ = false;
 };
 
 // An interrupt is left to call(), which cancels the run.
@@ -201,7 +207,11 @@ int ask(context& c, const ask_options& given) {
   c.screen->clear_status();
   if (!answered) return explain(c, answered.error());
   if (answered->error) return interrupted() ? static_cast<int>(interrupted_exit) : explain(c, *answered);
-  return finish(c, answered->result, view.shown());
+  const int ended = finish(c, answered->result, view.shown());
+  if (view.missed_a_yes() && o.approve.empty())
+    c.screen->err_line(
+        "mcpbx: a call needed your yes, and there is no terminal to ask at; `--approve all` makes such calls unasked");
+  return ended;
 }
 
 }  // namespace mcpbx::cli

@@ -87,6 +87,9 @@ TEST_CASE("L19: where nobody can be asked, what needs a yes is refused with the 
   const auto no = run_cli(d, {"ask", "-m", R"(m/rounds-1 s__echo {"text":"hello"})", "q"});
   CHECK(no.status == 0);
   CHECK(contains(no.out, "needs a yes of the user, and this run may not ask"));
+  CHECK(contains(no.err, "mcpbx: a call needed your yes, and there is no terminal to ask at; `--approve all`"));
+  const auto told = run_cli(d, {"ask", "--approve", "none", "-m", R"(m/rounds-1 s__echo {"text":"hello"})", "q"});
+  CHECK_FALSE(contains(told.err, "--approve all"));  // that was decided
   CHECK_FALSE(contains(read_file(d.file("log")), "call echo"));
   const auto yes = run_cli(d, {"ask", "--approve", "all", "-m", R"(m/rounds-1 s__echo {"text":"hello"})", "q"});
   CHECK(yes.out == "Final: hello\n");
