@@ -4,6 +4,7 @@
 #include "conf/files.hpp"
 #include "conf/places.hpp"
 #include "daemon/app/guard.hpp"
+#include "daemon/app/left_runs.hpp"
 #include "daemon/app/limits.hpp"
 #include "daemon/app/logging.hpp"
 #include "daemon/app/model_lists.hpp"
@@ -37,6 +38,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -53,8 +55,8 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr milliseconds first_retry{5'000}, longest_retry{60'000};  // of taking up what was left
 constexpr milliseconds stop_grace{3'000};  // running work may end when the daemon is told to stop
+constexpr unsigned lanes_grace_s = 2;      // what lanes are at may end behind all else
 
 conf::loaded load_configuration(const command_line& o) {
   conf::file_options files;
@@ -88,6 +90,16 @@ void forbid_core_files() {
   ::setrlimit(RLIMIT_CORE, &limit);
 }
 
+// What a lane still waits for (a database, a disk, a name server) does not hold up the end (guarantees row 20): by now
+// all that was acknowledged is kept, and nobody waits for anything else. Gives what calls it off.
+std::shared_ptr<void> end_at_the_latest(unsigned seconds) {
+  struct sigaction end{};
+  end.sa_handler = [](int) { ::_exit(0); };
+  ::sigaction(SIGALRM, &end, nullptr);
+  ::alarm(seconds);
+  return {nullptr, [](void*) { ::alarm(0); }};
+}
+
 log::level level_of(const command_line& o, const conf::configuration& c) {
   return o.log_level.value_or(static_cast<log::level>(c.log.level));
 }
@@ -117,6 +129,7 @@ class parts {
                    [this] {
                      if (idle_timer_) watch_idle();
                    }}),
+        left_(*journal_, time_, [this](unfinished_run run) { runs_.resume(std::move(run)); }),
         backend_(servers_, runs_, *journal_, pins_, model_lists_, [this] { stop("asked to by a caller"); }),
         door_(io_.get_executor(), time_, backend_, door_options(), [this](pid_t pid) { return admit(pid); }),
         signals_(io_.get_executor()) {}
@@ -134,7 +147,7 @@ class parts {
     for (const auto& n : config_.notices) log::warn(n.text());
     listener_->start([this](int fd, mcp::peer_credentials peer) { door_.accept(fd, peer); });
     servers_.start(server_list());
-    take_up_runs(first_retry);
+    left_.ask();
     if (idle_exit_.count() > 0) {
       idle_timer_ = time_.make_timer();
       door_.on_callers([this](std::size_t) { watch_idle(); });
@@ -219,20 +232,6 @@ class parts {
                 "a tool server started by this daemon may not call it; \"mayCall\": true in its entry allows that");
   }
 
-  // A journal that cannot be had yet (a database that starts after this daemon) is asked again, later each time.
-  void take_up_runs(milliseconds pause) {
-    journal_->take_unfinished([this, pause](result<std::vector<unfinished_run>> left) {
-      if (left) {
-        for (auto& run : *left) runs_.resume(std::move(run));
-        return;
-      }
-      if (pause == first_retry) log::error("runs that were left do not go on yet: " + left.error().message);
-      if (left.error().code != errc::io || stopping_) return;
-      if (!take_up_timer_) take_up_timer_ = time_.make_timer();
-      take_up_timer_->arm(time_.now() + pause, [this, pause] { take_up_runs(std::min(pause * 2, longest_retry)); });
-    });
-  }
-
   void watch_signals() {
     signals_.add(SIGTERM);
     signals_.add(SIGINT);
@@ -263,6 +262,7 @@ class parts {
     notify_service_manager("STOPPING=1");
     listener_->close();
     door_.refuse_calls();
+    left_.stop();
     const time_point until = time_.now() + stop_grace;
     asio::co_spawn(io_, runs_.shut_down(stop_grace), [this, until](const std::exception_ptr&) {
       const auto left = std::chrono::ceil<milliseconds>(until - time_.now());
@@ -275,7 +275,6 @@ class parts {
     keeper_.shut_down();
     signals_.cancel();
     if (idle_timer_) idle_timer_->cancel();
-    if (take_up_timer_) take_up_timer_->cancel();
     asio::post(io_, [this] { io_.stop(); });
   }
 
@@ -313,12 +312,12 @@ class parts {
   model_lists model_lists_;
   std::unique_ptr<journal> journal_;
   runner runs_;
+  left_runs left_;
   live_backend backend_;
   rpc_door door_;
   asio::signal_set signals_;
   std::unique_ptr<mcp::unix_listener> listener_;
   std::unique_ptr<timer> idle_timer_;
-  std::unique_ptr<timer> take_up_timer_;
   bool stopping_ = false;
 };
 
@@ -355,6 +354,7 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
   const std::shared_ptr<void> folder(nullptr, [&o](void*) {
     if (!o.private_folder.empty()) mcp::remove_private_folder(o.private_folder);
   });
+  std::shared_ptr<void> end;  // behind all parts
   parts daemon(o, std::move(loaded.config), keeper, socket->string());
   if (auto opened = daemon.open(); !opened) {
     std::fprintf(stderr, "mcpbxd: %s\n", opened.error().message.c_str());
@@ -362,7 +362,9 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
   }
   std::fprintf(stderr, "ready %s\n", daemon.socket().c_str());
   notify_service_manager("READY=1");
-  return daemon.run();
+  const int status = daemon.run();
+  end = end_at_the_latest(lanes_grace_s);
+  return status;
 }
 
 }  // namespace mcpbx::daemon

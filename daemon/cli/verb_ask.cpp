@@ -1,6 +1,7 @@
 // `mcpbx ask`: one run, streamed.
 #include "daemon/cli/approval.hpp"
 #include "daemon/cli/attachments.hpp"
+#include "daemon/cli/run_end.hpp"
 #include "daemon/cli/usage_line.hpp"
 #include "daemon/cli/verbs.hpp"
 #include "mcp/support/text.hpp"
@@ -10,6 +11,9 @@
 
 namespace mcpbx::cli {
 namespace {
+
+// How the daemon words the result of such a call.
+constexpr std::string_view may_not_ask = "Not executed: this tool needs a yes of the user, and this run may not ask";
 
 bool asks_person(bool json) {
   return !json && can_ask();
@@ -76,6 +80,8 @@ class viewer {
   }
 
   bool shown() const noexcept { return shown_; }
+  /// Whether a call was not made because this run may ask nobody.
+  bool missed_a_yes() const noexcept { return missed_a_yes_; }
 
  private:
   void result_line(const raw_json& params) {
@@ -85,6 +91,7 @@ class viewer {
       if (first.empty()) first = "[" + member_text(block, "type") + "]";
       return false;
     });
+    missed_a_yes_ = missed_a_yes_ || first.starts_with(may_not_ask);
     std::string line = find_member(params, "isError").is_true() ? "<- error: " : "<- ";
     line += cut_utf8(first.substr(0, first.find('\n')), 200);
     line += " (" + std::string(find_member(params, "durationMs").text()) + " ms)";
@@ -93,7 +100,7 @@ class viewer {
 
   context& c_;
   bool show_text_;
-  bool shown_ = false;
+  bool shown_ = false, missed_a_yes_ = false;
 };
 
 // An interrupt is left to call(), which cancels the run.
@@ -108,9 +115,7 @@ void answer_question(context& c, connection& link, const raw_json& event) {
 }
 
 int finish(context& c, const raw_json& result, bool text_shown) {
-  const std::string reason = member_text(result, "stopReason");
   const std::string text = member_text(result, "text");
-  const std::string why = member_text(result, "reason");
   c.screen->clear_status();
   if (!c.json) {
     if (text_shown) {
@@ -122,19 +127,12 @@ int finish(context& c, const raw_json& result, bool text_shown) {
   }
   if (const auto used = usage_line(result); !used.empty() && c.screen->err_is_terminal() && !c.json)
     c.screen->err_line(c.screen->dim(used));
-  if (reason == "final") return done;
-  if (reason == "max_rounds" && !text.empty()) {
-    c.screen->err_line("mcpbx: the limit on rounds was reached; the answer was made from what was known by then");
-    return done;
-  }
-  if (reason == "cancelled") {
-    if (!interrupted()) c.screen->error("the run was cancelled");
-    return interrupted() ? interrupted_exit : no_answer;
-  }
-  c.screen->error(why.empty() ? "the run ended without an answer (" + reason + ")" : why);
-  // Nobody but the user can mend a key that is not there; the provider has not even been asked.
-  if (member_text(result, "cause") == to_string(errc::config)) return usage;
-  return reason == "provider_error" ? provider_failed : no_answer;
+  const auto end = end_of(result, interrupted());
+  if (end.status == done && !end.why.empty())
+    c.screen->err_line("mcpbx: " + printable(end.why, true));
+  else if (!end.why.empty())
+    c.screen->error(end.why);
+  return end.status;
 }
 
 // Which session to go on with, and its model where none was named. False: `status` says how the verb ends.
@@ -209,7 +207,11 @@ int ask(context& c, const ask_options& given) {
   c.screen->clear_status();
   if (!answered) return explain(c, answered.error());
   if (answered->error) return interrupted() ? static_cast<int>(interrupted_exit) : explain(c, *answered);
-  return finish(c, answered->result, view.shown());
+  const int ended = finish(c, answered->result, view.shown());
+  if (view.missed_a_yes() && o.approve.empty())
+    c.screen->err_line(
+        "mcpbx: a call needed your yes, and there is no terminal to ask at; `--approve all` makes such calls unasked");
+  return ended;
 }
 
 }  // namespace mcpbx::cli

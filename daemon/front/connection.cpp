@@ -182,8 +182,8 @@ void connection::recall(const std::string& run, std::uint64_t likeness, const mc
 }
 
 void connection::start_run(run_request r, const mcp::reply_once& reply) {
+  if (!has_room_for_run(r, reply)) return;
   if (r.detach) return start_detached(std::move(r), reply);
-  if (!has_room_for_stream(reply)) return;
   const bool deltas = r.stream;
   const auto name = r.run;
   const auto feed = door_.daemon.start_run(std::move(r), {});
@@ -193,6 +193,7 @@ void connection::start_run(run_request r, const mcp::reply_once& reply) {
 
 void connection::start_detached(run_request r, const mcp::reply_once& reply) {
   const auto name = r.run;
+  const bool known = exists(r);
   const auto feed = door_.daemon.start_run(std::move(r), [reply](const result<runner::recorded_run>& begun) {
     if (begun)
       answer_started(*begun, reply);
@@ -200,6 +201,7 @@ void connection::start_detached(run_request r, const mcp::reply_once& reply) {
       reply.error(mcp::to_rpc_error(begun.error()));
   });
   if (!feed) return refuse(feed.error(), name, reply);
+  if (!known) detached_.push_back(*feed);
   if (!reply.open()) return;
   // A caller that leaves before it has the answer may find the run by its name; one that cancels does not want it.
   reply.on_cancel([weak = weak_from_this(), run = (*feed)->run()] {
@@ -213,8 +215,10 @@ void connection::attach(std::string_view run, run_feed::wish w, const mcp::reply
   if (const auto feed = door_.daemon.find_run(run)) return open_stream(**feed, w, reply);
   recall(std::string(run), 0, reply,
          [this, run = std::string(run), w, reply](const result<runner::recalled_run>& found) {
-           if (!found) return refuse(found.error(), run, reply);
-           if (has_room_for_stream(reply)) open_stream(*found->feed, w, reply);
+           // While the journal was asked it may have given back what the last daemon left.
+           const auto feed = found ? found->feed : door_.daemon.find_run(run).value_or(nullptr);
+           if (!feed) return refuse(found.error(), run, reply);
+           if (has_room_for_stream(reply)) open_stream(*feed, w, reply);
          });
 }
 
@@ -231,6 +235,26 @@ bool connection::has_room_for_stream(const mcp::reply_once& reply) const {
   if (streams_.size() < door_.settings.max_runs_per_caller) return true;
   reply.error(mcp::to_rpc_error({errc::limit, "this connection has " + std::to_string(streams_.size()) +
                                                   " runs going already; wait for one of them"}));
+  return false;
+}
+
+bool connection::exists(const run_request& r) const {
+  return !r.run.empty() && door_.daemon.find_run(r.run).has_value();
+}
+
+// For a request that may start a run. One that exists is not counted again: who has started it can follow it.
+bool connection::has_room_for_run(const run_request& r, const mcp::reply_once& reply) {
+  if (exists(r)) return r.detach || has_room_for_stream(reply);
+  std::erase_if(detached_, [](const auto& one) {
+    const auto feed = one.lock();
+    return !feed || feed->over();
+  });
+  if (streams_.size() + detached_.size() < door_.settings.max_runs_per_caller) return true;
+  if (detached_.empty()) return has_room_for_stream(reply);
+  reply.error(
+      mcp::to_rpc_error({errc::limit, "this connection has " + std::to_string(streams_.size() + detached_.size()) +
+                                          " runs going already, " + std::to_string(detached_.size()) +
+                                          " of them detached; wait for one of them, or cancel it"}));
   return false;
 }
 

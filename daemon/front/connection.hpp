@@ -43,6 +43,7 @@ struct door_context {
     std::string version;  ///< of mcpbx
     std::string socket;   ///< its path, for mcpbx/status
     std::size_t max_callers = 1024;
+    /// Requests of a connection that wait for a run, and detached runs that it has started and that go on.
     std::size_t max_runs_per_caller = 64;
     mcp::caller_session::options session;
     outgoing_queue::options outbox;
@@ -153,6 +154,8 @@ class connection final : public std::enable_shared_from_this<connection>,
               std::function<void(const result<runner::recalled_run>&)> then);
   void start_run(run_request r, const mcp::reply_once& reply);
   bool has_room_for_stream(const mcp::reply_once& reply) const;
+  bool exists(const run_request& r) const;
+  bool has_room_for_run(const run_request& r, const mcp::reply_once& reply);
   void start_detached(run_request r, const mcp::reply_once& reply);
   void open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_once& reply);
   void watch_bytes();
@@ -166,6 +169,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   outgoing_queue outbox_;
   mcp::caller_session session_;
   std::unordered_map<std::uint64_t, std::shared_ptr<event_stream>> streams_;  // by the serial of the request
+  std::vector<std::weak_ptr<run_feed>> detached_;                             // of runs that were started here
   bool closed_ = false, any_message_ = false, was_large_ = false;
 };
 

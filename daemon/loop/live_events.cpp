@@ -65,6 +65,14 @@ void live_run::when_recorded(runner::recorded told) {
   if (recorded_) tell_recorded();
 }
 
+// Calls are told when they are made again or closed; the caller's own are in the result of a parked run.
+void live_run::tell_again() {
+  if (core_.rounds() == 0) return;
+  emit(run_event::kind::round, event_json::round(core_.rounds(), core_.started().model));
+  if (!core_.text().empty()) feed_->push({run_event::kind::text, {}, core_.text(), {}});
+  for (const auto* q : core_.questions()) tell(*q);
+}
+
 void live_run::tell_recorded() {
   if (!recorded_)
     recorded_ = refused_        ? result<void>(std::unexpected(*refused_))

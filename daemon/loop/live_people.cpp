@@ -11,6 +11,14 @@
 #include <utility>
 
 namespace mcpbx::daemon {
+namespace {
+
+std::unexpected<error> no_question(const std::string& id) {
+  return fail(errc::not_found,
+              "no question " + json_quoted(id) + " is open in this run; it was answered, or its time was up");
+}
+
+}  // namespace
 
 // Waiting for a person or for the caller's tools counts against question_timeout_ms only (L8).
 void live_run::watch_clock() {
@@ -74,12 +82,18 @@ record::question live_run::approval_question(const std::string& id, const mcp::c
   return q;
 }
 
-// After a restart the wall clock says how much of the time is left.
+// Only the wall clock goes on while there is no process.
+milliseconds live_run::left_until(std::int64_t expires_ms) const {
+  return milliseconds(
+      std::clamp<std::int64_t>(expires_ms - around_.time.wall_ms(), 0, request_.limits.question_timeout_ms));
+}
+
 void live_run::ask(const record::question& q) {
+  if (!core_.find_question(q.id)) return;  // it was answered before it could be asked again
   const auto left =
-      std::clamp<std::int64_t>(q.expires_ms - around_.time.wall_ms(), 0, request_.limits.question_timeout_ms);
+      asked_before_.contains(q.id) ? left_until(q.expires_ms) : milliseconds(request_.limits.question_timeout_ms);
   auto limit = around_.time.make_timer();
-  limit->arm(around_.time.now() + milliseconds(left), [weak = weak_from_this(), id = q.id] {
+  limit->arm(around_.time.now() + left, [weak = weak_from_this(), id = q.id] {
     if (auto self = weak.lock()) self->answer({id, {}, true, {}});
   });
   questions_.push_back({q.id, std::move(limit)});
@@ -88,11 +102,7 @@ void live_run::ask(const record::question& q) {
 live_run::reaction live_run::on_answer(answer_given& a) {
   reaction r;
   if (!core_.find_question(a.question)) {
-    if (a.done)
-      r.then = [done = std::move(a.done), id = a.question](const result<void>&) {
-        done(fail(errc::not_found,
-                  "no question " + json_quoted(id) + " is open in this run; it was answered, or its time was up"));
-      };
+    if (a.done) r.then = [done = std::move(a.done), id = a.question](const result<void>&) { done(no_question(id)); };
     return r;
   }
   std::erase_if(questions_, [&](const auto& q) { return q.id == a.question; });
@@ -103,10 +113,16 @@ live_run::reaction live_run::on_answer(answer_given& a) {
   return r;
 }
 
+void live_run::refuse_late_answers() {
+  for (auto& i : inbox_.take_rest())
+    if (auto* late = std::get_if<answer_given>(&i); late && late->done) late->done(no_question(late->question));
+}
+
 // The callers are told like at the end.
-void live_run::hand_over() {
+void live_run::hand_over(std::int64_t expires_ms) {
+  const auto left = expires_ms > 0 ? left_until(expires_ms) : milliseconds(request_.limits.question_timeout_ms);
   parked_limit_ = around_.time.make_timer();
-  parked_limit_->arm(around_.time.now() + milliseconds(request_.limits.question_timeout_ms), [weak = weak_from_this()] {
+  parked_limit_->arm(around_.time.now() + left, [weak = weak_from_this()] {
     if (auto self = weak.lock())
       self->stop(stop_reason::caller_tools, "the results of the caller's own tools did not come in " +
                                                 words::span_of(self->request_.limits.question_timeout_ms));

@@ -54,19 +54,18 @@ asio::awaitable<void> live_run::live() {
     tell_recorded();
     co_return;
   }
-  journal_ = left_ ? std::move(left_->journal) : around_.store.open_run(name());
+  if (!picked_up_) journal_ = around_.store.open_run(name());
   arm_limit();
   auto early = co_await wait_for_tools();
-  if (left_) {
-    go_on_from_records();
-    tell_recorded();
+  if (picked_up_) {
+    take_offer();
   } else {
     records first;
     first.emplace_back(opening());
     fold(std::move(first));
     if (request_.detach) co_await commit(true);
   }
-  if (early) co_await react(std::move(*early));
+  for (auto& i : early) co_await react(std::move(i));
   for (;;) {
     co_await carry_out_all();
     // What came meanwhile joins the commit.
@@ -79,23 +78,27 @@ asio::awaitable<void> live_run::live() {
   if (status_) status_->drop_all();
 }
 
-// The fold of the records says what is to be done now; time that no process lived does not count.
-void live_run::go_on_from_records() {
-  take_offer();
-  std::int64_t before_ms = 0;
-  for (const auto& r : left_->records) {
+// The fold of the records says what is to be done now; time that no process lived does not count. Whoever comes from
+// here on finds the run as it was left, also while its tools are still waited for.
+void live_run::pick_up(unfinished_run left) {
+  picked_up_ = true;
+  journal_ = std::move(left.journal);
+  std::int64_t before_ms = 0, parked_until_ms = 0;
+  for (const auto& r : left.records) {
     core_.apply(r);
     if (const auto* round = std::get_if<record::round_started>(&r)) before_ms = round->elapsed_ms;
+    if (const auto* parked = std::get_if<record::parked>(&r)) parked_until_ms = parked->expires_ms;
   }
-  const auto& started = std::get<record::run_started>(left_->records.front());
+  const auto& started = std::get<record::run_started>(left.records.front());
   call_ids_ = ids_of(started.inherited);
   call_ids_.merge(ids_of(started.messages));
   began_ -= milliseconds(before_ms);
-  arm_limit();
   core_.resume();
   for (const auto& c : core_.commands()) todo_.push_back(c);
-  if (core_.parked()) hand_over();
-  left_.reset();
+  for (const auto* q : core_.questions()) asked_before_.insert(q->id);
+  tell_again();
+  tell_recorded();
+  if (core_.parked()) hand_over(parked_until_ms);
 }
 
 // What the session held before, for a run that goes on with one.
@@ -123,14 +126,19 @@ asio::awaitable<void> live_run::react(item i) {
     what.then({});
 }
 
-// Whatever else comes while the servers start can only be a wish to stop.
-asio::awaitable<std::optional<live_run::item>> live_run::wait_for_tools() {
+// What else comes while the servers start waits too, except for a wish to stop.
+asio::awaitable<std::vector<live_run::item>> live_run::wait_for_tools() {
   around_.tools.when_settled(settle_time, [weak = weak_from_this()] {
     if (auto self = weak.lock()) self->inbox_.push(settled{});
   });
-  auto first = co_await inbox_.next();
-  if (std::holds_alternative<settled>(first)) co_return std::nullopt;
-  co_return std::move(first);
+  std::vector<item> early;
+  for (;;) {
+    auto next = co_await inbox_.next();
+    if (std::holds_alternative<settled>(next)) break;
+    early.push_back(std::move(next));
+    if (std::holds_alternative<stop_asked>(early.back())) break;
+  }
+  co_return early;
 }
 
 asio::awaitable<void> live_run::carry_out_all() {
@@ -147,7 +155,8 @@ asio::awaitable<void> live_run::carry_out_all() {
     } else if (auto* shut = std::get_if<command::close_call>(&next)) {
       batch = close(std::move(*shut));
     } else if (auto* mine = std::get_if<command::park>(&next)) {
-      batch.emplace_back(record::parked{std::move(mine->call_ids)});
+      batch.emplace_back(
+          record::parked{std::move(mine->call_ids), around_.time.wall_ms() + request_.limits.question_timeout_ms});
       fold(std::move(batch));
       co_await commit(true);
       continue;

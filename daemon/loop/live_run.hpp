@@ -53,7 +53,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   const std::string& session() const noexcept { return request_.session; }
   const run_core& core() const noexcept { return core_; }
   /// Before live(): it goes on from these records instead of beginning.
-  void pick_up(unfinished_run left) { left_ = std::move(left); }
+  void pick_up(unfinished_run left);
   /// The whole life of the run, from waiting for its tools to its last record.
   boost::asio::awaitable<void> live();
   /// Ends the run with this reason, as soon as what is open has been closed.
@@ -65,6 +65,8 @@ class live_run final : public providers::model_events, public std::enable_shared
     std::function<void(result<void>)> done;  ///< told when the answer is kept, or why not
   };
   void answer(answer_given a) { inbox_.push(std::move(a)); }
+  /// Behind live(): who has answered since the run's last step is told that it came too late.
+  void refuse_late_answers();
   /// Takes the results of all calls that were handed to the caller; the run goes on, and its feed is open again. An
   /// error when it does not wait for exactly these.
   result<void> take_results(std::vector<record::caller_result> results);
@@ -127,8 +129,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   };
 
   boost::asio::awaitable<result<void>> inherit();
-  boost::asio::awaitable<std::optional<item>> wait_for_tools();
-  void go_on_from_records();
+  boost::asio::awaitable<std::vector<item>> wait_for_tools();
   boost::asio::awaitable<void> carry_out_all();
   boost::asio::awaitable<void> carry_out(const run_command& next);
   boost::asio::awaitable<void> react(item i);
@@ -147,7 +148,10 @@ class live_run final : public providers::model_events, public std::enable_shared
   record::question approval_question(const std::string& id, const mcp::catalog_entry& tool, std::uint64_t arguments,
                                      std::string_view why);
   void ask(const record::question& q);
-  void hand_over();
+  // What is left of question_timeout_ms for something that has waited since before a restart.
+  milliseconds left_until(std::int64_t expires_ms) const;
+  // `expires_ms`: wall clock, of a run that was parked before a restart; 0: it is parked now.
+  void hand_over(std::int64_t expires_ms = 0);
   void call_model(const command::call_model& c);
   void run_call(const command::run_call& c);
   void cancel_open();
@@ -177,6 +181,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   void tell(const record::run_ended& r);
   template <class Other>
   void tell(const Other&) {}
+  // What callers that come to a run after a restart have to know: the round so far, and what is asked of them.
+  void tell_again();
   void tell_recorded();
   void push(run_event e);
   void emit(run_event::kind type, segments body, std::string call = {});
@@ -190,7 +196,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   bool goes_on_;
   std::shared_ptr<providers::model> model_;
   std::shared_ptr<run_feed> feed_;
-  std::optional<unfinished_run> left_;  // by an earlier process
+  bool picked_up_ = false;                        // it was begun by an earlier process
+  std::unordered_set<std::string> asked_before_;  // questions that were open then
   journal::history inherited_;
   std::unordered_set<std::string> call_ids_;  // of the conversation before the run's first reply
   std::optional<error> refused_;              // why the run did not begin

@@ -128,7 +128,9 @@ void run_core::intend_more() {
   for (auto& c : open_) {
     if (running_ >= std::max(limits_.tool_concurrency, 1)) break;
     const bool held = c.lane != 0 && std::ranges::find(taken, c.lane) != taken.end();
-    if (c.lane != 0 && !held && c.state != call_state::done && c.state != call_state::closing) taken.push_back(c.lane);
+    // What is handed to the caller is at no server that could be kept busy.
+    const bool busy = c.state != call_state::done && c.state != call_state::closing && c.state != call_state::handed;
+    if (c.lane != 0 && !held && busy) taken.push_back(c.lane);
     if (held || c.state != call_state::waiting) continue;
     c.state = call_state::asked;
     ++running_;

@@ -52,6 +52,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
         models_(std::move(models)),
         run_ended_(std::move(o.run_ended)),
         max_runs_(o.max_runs),
+        max_detached_(o.max_detached),
         ended_(o.max_ended, o.max_ended_bytes),
         scope_(executor, [](std::string_view name, std::exception_ptr) {
           log::error("a fault of mcpbx left the coroutine of " + std::string(name));
@@ -75,6 +76,10 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     if (stopping_) return fail(errc::unavailable, "the daemon is stopping and takes no new runs");
     if (runs_.size() >= max_runs_)
       return fail(errc::limit, std::to_string(max_runs_) + " runs are going on, which is the most; try again later");
+    if (r.detach && detached() >= max_detached_)
+      return fail(errc::limit,
+                  std::to_string(max_detached_) +
+                      " detached runs are going on, which is the most; wait for one of them, or cancel it");
     if (auto usable = check_session(r.session); !usable) return std::unexpected(std::move(usable.error()));
     auto model = models_(r.model);
     if (!model) return std::unexpected(std::move(model.error()));
@@ -226,6 +231,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
         if (fault.empty()) fault = "an exception without words";
       }
       runs_.erase(run->name());
+      run->refuse_late_answers();
       if (fault.empty()) {
         if (run->core().ended()) count_end(around_.counters, run->core());
         run->deliver();
@@ -237,6 +243,11 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       if (run->feed()->kept() && run->was_recorded()) ended_.add(run->feed(), run->likeness(), run->session());
       if (run_ended_) boost::asio::post(around_.executor, run_ended_);
     });
+  }
+
+  std::size_t detached() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(runs_, [](const auto& one) { return one.second->feed()->kept(); }));
   }
 
   // One run at a time goes on with a session.
@@ -288,7 +299,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   mutable run_surroundings around_;
   model_source models_;
   std::function<void()> run_ended_;
-  std::size_t max_runs_;
+  std::size_t max_runs_, max_detached_;
   bool stopping_ = false;
   std::uint64_t dropped_logs_ = 0;  // of runs that have ended
   ended_runs ended_;

@@ -65,6 +65,8 @@ class runner {
     /// Called in a turn of its own when a run has ended and active() does not count it any more.
     std::function<void()> run_ended = {};
     std::size_t max_ended = 256, max_ended_bytes = 16u << 20;  ///< detached runs that have ended, kept for attach
+    /// Detached ones among max_runs: nobody's leaving ends them, so they must leave places for callers that wait.
+    std::size_t max_detached = 512;
   };
   /// Everything given by reference must outlive the runner.
   runner(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
@@ -79,9 +81,9 @@ class runner {
   /// Starts a run, finds the one of that name when the same is asked for (or nothing else), or goes on with one that
   /// waits for `results`. The feed has its events; attach to it in this turn. A run that is not detached is cancelled
   /// when its last reader leaves. `told` is for the start of a detached run. Errors: unknown model, the name is taken
-  /// by a run that was asked for something else, too many runs, a session that is in use (errc::unavailable) or asked
-  /// for where none are kept (errc::config); no run waits for these results. A session that cannot be gone on with
-  /// refuses the run later: its feed ends with the error instead of `done`.
+  /// by a run that was asked for something else, too many (detached) runs, a session that is in use (errc::unavailable)
+  /// or asked for where none are kept (errc::config); no run waits for these results. A session that cannot be gone on
+  /// with refuses the run later: its feed ends with the error instead of `done`.
   result<std::shared_ptr<run_feed>> start(run_request r, recorded told = {});
   /// Goes on with a run that an earlier process left, from its records. Where that is not possible (its model is not
   /// configured any more) the run is closed in its journal, and the log says why.

@@ -24,6 +24,7 @@ namespace {
 namespace asio = boost::asio;
 
 using on_appended = std::function<void(result<void>)>;
+using unfinished_rows = std::vector<store_worker::unfinished>;
 
 struct waiting_append {
   store_worker::append what;
@@ -36,6 +37,7 @@ struct waiting_read {
   std::function<void(store_worker&, std::int64_t now_ms)> work;
   time_point until;
   std::function<void(const error* late)> done;  // empty once it was told
+  std::function<void()> unclaimed;              // in its place when the lane has done it all the same; or empty
 };
 
 // What the lane does in one go. `until` and `done` stay with the speaking thread.
@@ -89,9 +91,10 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
 
   void left_open(std::shared_ptr<run_place> place) { left_open_.push_back(std::move(place)); }
 
-  // `work(worker, now)` gives a result<T> on the lane, `then` takes it here.
+  // `work(worker, now)` gives a result<T> on the lane, `then` takes it here. `unclaimed` takes what came when `then`
+  // had been told already that it takes too long.
   template <class T, class Work>
-  void read(Work work, std::function<void(result<T>)> then) {
+  void read(Work work, std::function<void(result<T>)> then, std::function<void(result<T>)> unclaimed = {}) {
     auto slot = std::make_shared<result<T>>(fail(errc::internal, "the journal did not read"));
     auto done = [slot, then = std::move(then)](const error* late) {
       then(late ? result<T>(std::unexpected(*late)) : std::move(*slot));
@@ -107,8 +110,23 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
         *slot = fail(errc::internal, std::string("the journal: ") + e.what());
       }
     };
-    reads_.push_back({on_lane, time_.now() + max_wait_, std::move(done)});
+    std::function<void()> kept;
+    if (unclaimed) kept = [slot, unclaimed = std::move(unclaimed)] { unclaimed(std::move(*slot)); };
+    reads_.push_back({on_lane, time_.now() + max_wait_, std::move(done), std::move(kept)});
     pump();
+  }
+
+  // Runs that are to go on are handed out once, so those that nobody waited for any more stay for who asks next.
+  void take_unfinished(std::function<void(result<unfinished_rows>)> then) {
+    auto with_unclaimed = [this, then = std::move(then)](result<unfinished_rows> rows) {
+      if (rows) std::ranges::move(std::exchange(unclaimed_, {}), std::back_inserter(*rows));
+      then(std::move(rows));
+    };
+    auto keep = [this](result<unfinished_rows> rows) {
+      if (rows) std::ranges::move(*rows, std::back_inserter(unclaimed_));
+    };
+    read<unfinished_rows>([](auto& w, auto now) { return w.take_unfinished(now); }, std::move(with_unclaimed),
+                          std::move(keep));
   }
 
   void stop() {
@@ -172,7 +190,10 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
     // Still busy: what these runs append next becomes one group.
     for (auto& a : j.appends)
       if (a.done) a.done(std::move(a.what.outcome));
-    if (j.read.done) j.read.done(nullptr);
+    if (j.read.done)
+      j.read.done(nullptr);
+    else if (j.read.unclaimed)
+      j.read.unclaimed();
     current_.reset();
     pump();
   }
@@ -240,6 +261,7 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
   std::shared_ptr<job> current_;
   std::deque<waiting_read> reads_;
   std::vector<std::shared_ptr<run_place>> left_open_;
+  unfinished_rows unclaimed_;
   std::unique_ptr<timer> watch_;
   bool watching_ = false, stopped_ = false;
   lane lane_{"store", 1};
@@ -316,18 +338,16 @@ void lane_journal::erase_session(std::string session, answer<void> then) {
 }
 
 void lane_journal::take_unfinished(answer<std::vector<unfinished_run>> then) {
-  using rows = std::vector<store_worker::unfinished>;
-  impl_->read<rows>([](auto& w, auto now) { return w.take_unfinished(now); },
-                    [owner = impl_, then = std::move(then)](result<rows> found) {
-                      if (!found) return then(std::unexpected(std::move(found.error())));
-                      std::vector<unfinished_run> runs;
-                      for (auto& [row, records] : *found) {
-                        const auto next = static_cast<std::int64_t>(records.size());
-                        runs.push_back({row.run, row.session, std::move(records),
-                                        std::make_unique<one_run>(owner, run_place{row.run, row.id, next, -1})});
-                      }
-                      then(std::move(runs));
-                    });
+  impl_->take_unfinished([owner = impl_, then = std::move(then)](result<unfinished_rows> found) {
+    if (!found) return then(std::unexpected(std::move(found.error())));
+    std::vector<unfinished_run> runs;
+    for (auto& [row, records] : *found) {
+      const auto next = static_cast<std::int64_t>(records.size());
+      runs.push_back({row.run, row.session, std::move(records),
+                      std::make_unique<one_run>(owner, run_place{row.run, row.id, next, -1})});
+    }
+    then(std::move(runs));
+  });
 }
 
 void lane_journal::find_ended(std::string run, answer<std::vector<run_record>> then) {

@@ -232,7 +232,8 @@ postgres_connection::outcome<const char*> postgres_connection::prepared(const ch
                                                                         const postgres_values& values) {
   auto& name = statements_[sql];
   if (!name.empty()) return name.c_str();
-  const auto fresh = "s" + std::to_string(statements_.size());
+  // Never twice: one that could not be made is tried again under another name.
+  const auto fresh = "s" + std::to_string(++made_);
   const auto& types = values.types_;
   if (!pq_.send_prepare(handle_.get(), fresh.c_str(), sql, static_cast<int>(types.size()), types.data()))
     return std::unexpected(broken());

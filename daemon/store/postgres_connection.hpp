@@ -123,6 +123,7 @@ class postgres_connection {
   milliseconds limit_;
   bool silent_ = false;  // gave no answer in time
   std::unordered_map<const char*, std::string> statements_;
+  std::uint64_t made_ = 0;  // names for them
 };
 
 }  // namespace mcpbx::daemon

@@ -186,6 +186,7 @@ struct call_result {
 /// Nothing is left to do but calls of the caller's own tools, which are handed back; and one of their results.
 struct parked {
   std::vector<std::string> call_ids;
+  std::int64_t expires_ms = 0;  ///< wall clock, ms since 1970; 0: not known
 };
 struct caller_result {
   std::string call_id;

@@ -141,7 +141,10 @@ struct record_writer {
     providers::append_usage(out, r.usage);
     w.number("ms", r.ms);
   }
-  void operator()(const record::parked& r) const { w.texts("calls", r.call_ids); }
+  void operator()(const record::parked& r) const {
+    w.texts("calls", r.call_ids);
+    w.number("expiresMs", r.expires_ms);
+  }
   void operator()(const record::caller_result& r) const {
     w.text("call", r.call_id);
     w.json("result", r.result);

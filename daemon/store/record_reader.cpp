@@ -140,6 +140,7 @@ void read(object_reader& o, record::status_line& r) {
 }
 void read(object_reader& o, record::parked& r) {
   r.call_ids = o.texts("calls");
+  o.number("expiresMs", r.expires_ms);
 }
 void read(object_reader& o, record::caller_result& r) {
   r.call_id = o.needed("call");

@@ -18,10 +18,6 @@ namespace {
 constexpr std::int64_t tidy_every_ms = 3'600'000, tidy_every_bytes = 4 << 20;
 constexpr std::size_t removed_at_once = 64;
 
-std::unexpected<error> no_session(const std::string& id) {
-  return fail(errc::not_found, "there is no session \"" + id + "\"; `mcpbx sessions` lists them");
-}
-
 std::unexpected<error> in_use(const session_row& row) {
   return fail(errc::unavailable, "the session " + row.id + " is in use by the run " + row.running +
                                      (row.owner.empty() ? "" : ", owned by " + row.owner) +
@@ -32,6 +28,11 @@ std::unexpected<error> in_use(const session_row& row) {
 
 store_worker::store_worker(std::unique_ptr<store_file> file, record_rules rules, retention keep)
     : file_(std::move(file)), rules_(std::move(rules)), keep_(keep) {}
+
+std::unexpected<error> store_worker::no_session(const std::string& id) const {
+  return fail(errc::not_found,
+              "there is no session \"" + id + "\" in " + file_->name() + "; `mcpbx sessions` lists those that it has");
+}
 
 template <class T>
 result<T> store_worker::checked(result<T> outcome) {
@@ -109,7 +110,7 @@ result<void> store_worker::close_abandoned(std::int64_t now_ms) {
   auto rows = checked(file_->abandoned_runs(now_ms));
   if (!rows) return std::unexpected(std::move(rows.error()));
   for (const auto& row : *rows) {
-    if (auto done = checked(close_run(row.id, row.run, now_ms)); !done) return done;
+    if (auto done = checked(close_run(row.id, row.run, now_ms, true)); !done) return done;
     log::warn("closed the run " + row.run + ", whose daemon is gone");
   }
   return {};
@@ -342,7 +343,7 @@ void store_worker::tidy(std::int64_t now_ms) {
   std::vector<std::string> ids;
   if (rows)
     for (const auto& row : *rows) ids.push_back(row.id);
-  auto done = rows ? (ids.empty() ? result<void>() : file_->erase(ids)) : std::unexpected(rows.error());
+  auto done = checked(rows ? (ids.empty() ? result<void>() : file_->erase(ids)) : std::unexpected(rows.error()));
   if (!done) log::warn("sessions that are kept too long could not be removed yet: " + done.error().message);
   if (done && !ids.empty())
     log::info("removed " + std::to_string(ids.size()) + " sessions, as store.maxAgeDays and store.maxBytes say");

@@ -64,6 +64,7 @@ class store_worker {
   result<std::optional<std::string>> find_owner(const std::string& run, std::int64_t now_ms);
 
  private:
+  std::unexpected<error> no_session(const std::string& id) const;
   result<void> get_ready(std::int64_t now_ms);
   result<bool> ready_to_read(std::int64_t now_ms);
   result<void> recover(std::int64_t now_ms);

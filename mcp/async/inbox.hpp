@@ -41,6 +41,9 @@ class inbox {
     co_return item;
   }
 
+  /// What is there and will not be read any more.
+  std::deque<T> take_rest() { return std::exchange(items_, {}); }
+
   bool empty() const noexcept { return items_.empty(); }
 
  private:

@@ -136,7 +136,7 @@ TEST_CASE("M4: ask -p runs under a profile: its model, its tools, its limits; an
     const auto before = count_of(read_file(d.file("log")), "call echo");
     const auto r = run_cli(d, words);
     CHECK_MESSAGE(r.status == 0, r.err);
-    CHECK(contains(r.err, "the limit on rounds was reached"));
+    CHECK(contains(r.err, "mcpbx: the limit of 2 rounds was reached; the answer was made from"));
     CHECK(count_of(read_file(d.file("log")), "call echo") == before + 2);
   }
   CHECK(contains(model.log(), "Echo."));
@@ -291,13 +291,29 @@ TEST_CASE("L4 L5: used up rounds end with one call without tools, a note and sta
   const auto r = run_cli(d, {"ask", "--max-rounds", "2", "-m", R"(m/rounds-9 s__echo {"text":"so far"})", "question"});
   CHECK_MESSAGE(r.status == 0, r.err);
   CHECK(contains(r.out, "so far"));
-  CHECK(contains(r.err, "limit on rounds"));
+  CHECK(contains(r.err, "mcpbx: the limit of 2 rounds was reached; the answer was made from"));
   CHECK(model.count("request") == 3);
   caller c = d.connect();
   const auto stop = c.request("mcpbx/chat", R"({"input":"q","model":"m/tool-loop s__echo {\"text\":\"x\"}",)"
                                             R"("limits":{"maxRounds":2,"onLimit":"stop"}})");
   CHECK(text_at(stop.value, "result.stopReason") == "max_rounds");
   CHECK_FALSE(text_at(stop.value, "result.reason").empty());
+}
+
+TEST_CASE(
+    "L5 L8 L11: an answer that was made at another limit is status 0 with a note, no answer at a limit status 1") {
+  model_process model;
+  daemon_under_test d(asking(model).top("profiles", R"({"strict":{"loop":{"onLimit":"stop"}}})"));
+  d.wait_ready({"s"});
+  const auto answered = run_cli(d, {"ask", "-m", R"(m/rounds-9 s__echo {"text":"so far"})", "question"});
+  CHECK_MESSAGE(answered.status == 0, answered.err);
+  CHECK_FALSE(answered.out.empty());
+  CHECK(contains(answered.err,
+                 "mcpbx: the model made the same call of \"s__echo\" more than 3 times in a row; the answer"));
+  const auto stopped =
+      run_cli(d, {"ask", "-p", "strict", "--max-rounds", "2", "-m", R"(m/rounds-9 s__echo {"text":"so far"})", "q"});
+  CHECK(stopped.status == 1);
+  CHECK(contains(stopped.err, "Unable to complete task: the limit of 2 rounds was reached"));
 }
 
 TEST_CASE("L8: the time of a run is bounded, also while a tool hangs") {

@@ -3,8 +3,15 @@
 
 #include <doctest/doctest.h>
 
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 using namespace mcpbx::e2e;
 
@@ -76,12 +83,87 @@ TEST_CASE("L19: where nobody can be asked, what needs a yes is refused with the 
   const auto no = run_cli(d, {"ask", "-m", R"(m/rounds-1 s__echo {"text":"hello"})", "q"});
   CHECK(no.status == 0);
   CHECK(contains(no.out, "needs a yes of the user, and this run may not ask"));
+  CHECK(contains(no.err, "mcpbx: a call needed your yes, and there is no terminal to ask at; `--approve all`"));
+  const auto told = run_cli(d, {"ask", "--approve", "none", "-m", R"(m/rounds-1 s__echo {"text":"hello"})", "q"});
+  CHECK_FALSE(contains(told.err, "--approve all"));  // that was decided
   CHECK_FALSE(contains(read_file(d.file("log")), "call echo"));
   const auto yes = run_cli(d, {"ask", "--approve", "all", "-m", R"(m/rounds-1 s__echo {"text":"hello"})", "q"});
   CHECK(yes.out == "Final: hello\n");
   const auto ask = run_cli(d, {"ask", "--approve", "ask", "q"});
   CHECK(ask.status == 2);
   CHECK(contains(ask.err, "--approve ask needs a terminal"));
+}
+
+namespace {
+
+/// A daemon that answers one caller as the test says: for what a real one says only after ten minutes.
+class one_caller {
+ public:
+  explicit one_caller(const std::string& socket) : listener_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    REQUIRE(socket.size() < sizeof address.sun_path);
+    std::memcpy(address.sun_path, socket.data(), socket.size());
+    REQUIRE(::bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    REQUIRE(::listen(listener_, 1) == 0);
+  }
+  ~one_caller() {
+    ::close(fd_);
+    ::close(listener_);
+  }
+  one_caller(const one_caller&) = delete;
+  one_caller& operator=(const one_caller&) = delete;
+
+  /// Waits for the next request, which must be of this method, and answers it; gives the request.
+  json::value answer(std::string_view method, std::string_view result) {
+    if (fd_ < 0) {
+      wait_for(listener_);
+      fd_ = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+      REQUIRE(fd_ >= 0);
+    }
+    for (char c = 0; !in_.ends_with('\n'); in_ += c) {
+      wait_for(fd_);
+      REQUIRE(::read(fd_, &c, 1) == 1);
+    }
+    auto request = parse(std::exchange(in_, {}));
+    REQUIRE(text_at(request, "method") == method);
+    const auto line =
+        R"({"jsonrpc":"2.0","id":)" + text_at(request, "id") + ",\"result\":" + std::string(result) + "}\n";
+    REQUIRE(::write(fd_, line.data(), line.size()) == static_cast<ssize_t>(line.size()));
+    return request;
+  }
+
+ private:
+  static void wait_for(int fd) {
+    pollfd one{fd, POLLIN, 0};
+    REQUIRE(::poll(&one, 1, 30'000) == 1);
+  }
+  int listener_, fd_ = -1;
+  std::string in_;
+};
+
+}  // namespace
+
+TEST_CASE("L11 L19: a run that ends with needs_approval is status 1, and its sentence says how to be asked again") {
+  const std::string why =
+      "Unable to complete task: the call of \"s__echo\" needs a yes, and nobody was there to give it; go on with the "
+      "session ses_1 to be asked again.";
+  for (const bool json_too : {false, true}) {
+    world w;
+    one_caller daemon(w.socket());
+    const auto cli = start_cli(w, json_too ? config::words{"--json", "ask", "q"} : config::words{"ask", "q"});
+    cli->close_stdin();
+    daemon.answer("mcpbx/hello", R"({"version":"0.0.1"})");
+    const auto asked =
+        daemon.answer("mcpbx/chat", R"({"run":"r","session":"ses_1","text":"Let me see.","stopReason":)"
+                                    R"("needs_approval","reason":)" +
+                                        json_string(why) + R"(,"rounds":1,"toolCalls":[],"usage":{},"messages":[]})");
+    CHECK(text_at(asked, "params.approve") == "none");  // there is no terminal here
+    const auto end = cli->wait();
+    CHECK(end.status == 1);
+    CHECK(contains(cli->err, "mcpbx: " + why));
+    CHECK(cli->out == (json_too ? "" : "Let me see.\n"));
+  }
 }
 
 TEST_CASE("L19: a direct tools/call is the caller's own decision") {

@@ -3,11 +3,15 @@
 
 #include <doctest/doctest.h>
 
+#include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <set>
+#include <string>
 
 using namespace mcpbx::e2e;
 
@@ -77,6 +81,30 @@ TEST_CASE("G20: mcpbx/stop stops like SIGTERM, and the caller gets its answer") 
   CHECK_FALSE(c.request("mcpbx/stop").failed());
   CHECK(d.process().wait().status == 0);
   CHECK_FALSE(socket_exists(d));
+}
+
+TEST_CASE("G20: a database that does not answer does not hold up the stop") {
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  REQUIRE(::bind(listener, reinterpret_cast<const sockaddr*>(&address), size) == 0);
+  REQUIRE(::listen(listener, 64) == 0);
+  REQUIRE(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+  // Each of these hosts is waited for, which takes longer than this test waits for anything.
+  const auto host = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  std::string hosts = host;
+  for (int i = 0; i < 15; ++i) hosts += "," + host;
+  {
+    daemon_under_test d(config().server("s").top("store", R"({"url":"postgresql://me@)" + hosts + "/talk\"}"));
+    pollfd one{listener, POLLIN, 0};
+    CHECK(::poll(&one, 1, 30'000) == 1);  // the journal is asked for runs that were left
+    CHECK(d.stop(SIGTERM).status == 0);
+    CHECK_FALSE(socket_exists(d));
+    CHECK(eventually([&] { return d.tagged().empty(); }));
+  }
+  ::close(listener);
 }
 
 TEST_CASE("G20: a second signal ends at once, and still no process stays") {

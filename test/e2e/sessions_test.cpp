@@ -206,6 +206,41 @@ TEST_CASE(
   check_requests(model.log());
 }
 
+TEST_CASE(
+    "L19 G24: a question that is open at SIGKILL is asked again under its id, and its yes lets the call be made") {
+  model_process model;
+  daemon_under_test d(config()
+                          .server("s", {"--log", "@DIR@/log"}, R"("approve":["echo"])")
+                          .model("m", model.entry())
+                          .top("defaultModel", "\"m\""));
+  const auto question_of = [](caller& c) {
+    for (;;) {
+      auto n = c.wait_notification("mcpbx/event");
+      if (text_at(n, "params.type") == "question") return text_at(n, "params.question");
+    }
+  };
+  std::string before;
+  {
+    caller c = d.connect();
+    CHECK_FALSE(c.request("mcpbx/chat", R"({"input":"q","run":"night","detach":true,)"
+                                        R"("model":"m/rounds-1 s__echo {\"text\":\"hello\"}"})")
+                    .failed());
+    (void)c.start("mcpbx/attach", R"({"run":"night"})");
+    before = question_of(c);
+    CHECK(d.stop(SIGKILL).signal == SIGKILL);
+  }
+  d.start();
+  caller c = d.connect();
+  const auto attached = c.start("mcpbx/attach", R"({"run":"night","after":3})");
+  CHECK(question_of(c) == before);
+  CHECK_FALSE(contains(read_file(d.file("log")), "call echo"));
+  const auto kept =
+      c.request("mcpbx/answer", R"({"run":"night","approve":true,"question":)" + json_string(before) + "}");
+  CHECK_MESSAGE(!kept.failed(), kept.line);
+  CHECK(text_at(c.wait(attached).value, "result.text") == "Final: hello");
+  CHECK(count_of(read_file(d.file("log")), "call echo") == 1);
+}
+
 TEST_CASE("G24: a detached run goes on by itself after SIGKILL, and its call is not made twice") {
   model_process model;
   daemon_under_test d(talking(model).server("slow", {"--log", "@DIR@/log"}));

@@ -454,6 +454,22 @@ TEST_CASE("L18 G23: a run that only the journal knows is told to whoever attache
   CHECK(f.backend.started.size() == 1);
 }
 
+TEST_CASE("L18 G24: who attaches while the journal still gives back what was left finds the run") {
+  door_fixture f;
+  f.backend.looks_long = true;
+  auto& caller = f.enter();
+  f.ask(caller, request(1, "mcpbx/attach", R"({"run":"night"})"));
+  CHECK(caller.sent.empty());
+  f.backend.feeds.emplace("night", std::make_shared<run_feed>("night", run_feed::options{.keep = true}));
+  f.backend.looking(fail(errc::not_found, "no run is named \"night\"; it may have ended"));
+  f.run();
+  CHECK(caller.sent.empty());
+  f.backend.feeds.at("night")->done(raw_json::literal(R"({"text":"done"})"));
+  f.run();
+  REQUIRE_FALSE(caller.sent.empty());
+  CHECK(caller.sent.back().find(R"("id":1,"result":{"text":"done"})") != std::string::npos);
+}
+
 TEST_CASE("mcpbx/attach counts among the runs of a connection") {
   auto o = door_fixture::make_options();
   o.max_runs_per_caller = 2;
@@ -462,6 +478,42 @@ TEST_CASE("mcpbx/attach counts among the runs of a connection") {
   f.ask(caller, request(1, "mcpbx/chat", R"({"input":"go"})"));
   f.ask(caller, request(2, "mcpbx/attach", R"({"run":"run-1"})"));
   CHECK(code_of(f.ask(caller, request(3, "mcpbx/attach", R"({"run":"run-1"})"))) == -32001);
+}
+
+TEST_CASE("G18: detached runs count among those of the connection that started them, until they have ended") {
+  auto o = door_fixture::make_options();
+  o.max_runs_per_caller = 2;
+  door_fixture f(o);
+  auto& caller = f.enter();
+  const auto start = [&](int id, const std::string& more) {
+    return f.ask(caller, request(id, "mcpbx/chat", R"({"input":"go")" + more + "}"));
+  };
+  start(1, R"(,"run":"night","detach":true)");
+  start(2, "");
+  const std::string full =
+      "this connection has 2 runs going already, 1 of them detached; wait for one of them, or cancel it";
+  for (const std::string more : {"", R"(,"detach":true)", R"(,"run":"day","detach":true)"}) {
+    CAPTURE(more);
+    const auto refused = start(3, more);
+    CHECK(code_of(refused) == -32001);
+    CHECK(text_of(refused) == full);
+  }
+  CHECK(f.backend.started.size() == 2);
+  // Others have places of their own.
+  f.ask(f.enter(), request(1, "mcpbx/chat", R"({"input":"go","detach":true})"));
+  CHECK(f.backend.started.size() == 3);
+  // To follow its own run a connection needs no further place, nor to ask for it again.
+  f.backend.feeds.at("run-2")->done(raw_json::literal("{}"));
+  f.run();
+  f.ask(caller, request(4, "mcpbx/attach", R"({"run":"night"})"));
+  f.ask(caller, request(5, "mcpbx/chat", R"({"run":"night","input":"go","detach":true})"));
+  CHECK(text_of(start(6, "")) == full);
+  f.backend.feeds.at("night")->done(raw_json::literal("{}"));
+  f.run();
+  start(7, R"(,"detach":true)");
+  start(8, R"(,"detach":true)");
+  CHECK(f.backend.started.size() == 5);
+  CHECK(text_of(start(9, "")).find("2 of them detached") != std::string::npos);
 }
 
 TEST_CASE("G16: a caller that leaves has its calls and its runs cancelled") {

@@ -162,7 +162,7 @@ struct script {
     } else if (const auto* ask = std::get_if<command::ask>(&next)) {
       asked.push_back(ask->question.id);
     } else if (const auto* park = std::get_if<command::park>(&next)) {
-      take(record::parked{park->call_ids});
+      take(record::parked{park->call_ids, 0});
     } else if (std::holds_alternative<command::hand_over>(next)) {
       handed_over = true;
     } else if (std::holds_alternative<command::cancel_open>(next)) {

@@ -89,7 +89,10 @@ TEST_CASE("L19 L21: every order of rounds with questions and the caller's own to
       order_explorer e;
       e.limits = with(10, concurrency, errors);
       e.people = true;
-      everywhere(e, 1000);
+      e = everywhere(e, 1000);
+      for (auto reason :
+           {stop_reason::final, stop_reason::needs_approval, stop_reason::cancelled, stop_reason::store_error})
+        CHECK(e.reasons[reason] > 0);
     }
 }
 

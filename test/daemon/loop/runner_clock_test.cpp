@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,24 @@ using namespace mcpbx::daemon::test;
 namespace {
 
 constexpr milliseconds day{86'400'000};
+
+/// Sets the clock while it writes a question.
+class jumping_journal final : public journal {
+ public:
+  std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(*this); }
+  std::function<void()> jump;
+
+ private:
+  struct one final : run_journal {
+    explicit one(jumping_journal& o) : owner(o) {}
+    asio::awaitable<result<void>> append(std::vector<run_record> records, bool) override {
+      for (const auto& r : records)
+        if (std::holds_alternative<record::question>(r)) owner.jump();
+      co_return result<void>{};
+    }
+    jumping_journal& owner;
+  };
+};
 
 void pass(fixture& f, int ms) {
   f.time.advance(milliseconds(ms));
@@ -67,6 +87,25 @@ TEST_CASE("G27: the clock is set in the back-off of a call: the next attempt com
   }
   CHECK(waits[1] == waits[0]);
   CHECK(waits[2] == waits[0]);
+}
+
+TEST_CASE("G27: the clock is set between a question and its being shown: a person has the time that was given") {
+  for (const auto jump : {day, -day}) {
+    jumping_journal disk;
+    fixture f(false, &disk);
+    f.unproven = "the journal keeps nothing";
+    disk.jump = [&] { f.time.jump_wall(jump); };
+    f.offer({"guarded"});
+    f.model->script = {calls({call("a", "srv__guarded")}), says("done")};
+    run_limits l;
+    l.question_timeout_ms = 60'000;
+    f.run(fixture::ask(l));
+    REQUIRE(f.caller_.of("question").size() == 1);
+    pass(f, 59'999);
+    CHECK(f.caller_.of("tool_result").empty());
+    pass(f, 1);
+    CHECK(contains(f.caller_.of("tool_result").at(0), "nobody answered in time"));
+  }
 }
 
 TEST_CASE("G27: the clock is set while a question is open: a person has the time that was given") {

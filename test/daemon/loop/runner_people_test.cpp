@@ -2,8 +2,14 @@
 #include "daemon/loop/runner.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
 
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <doctest/doctest.h>
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -298,6 +304,52 @@ TEST_CASE("L18 L19: a cancel while a question is open ends the run, and a late a
   CHECK(f.caller_.member("stopReason") == "cancelled");
   CHECK(f.answer(run, id, R"({"approve":true})").find("no run is named") != std::string::npos);
   CHECK(f.server->params.empty());
+}
+
+namespace {
+
+/// Writes the end of a run when it is told to.
+class waiting_journal final : public journal {
+ public:
+  std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(*this); }
+  std::function<void()> go_on;
+
+ private:
+  struct one final : run_journal {
+    explicit one(waiting_journal& o) : owner(o) {}
+    asio::awaitable<result<void>> append(std::vector<run_record> records, bool) override {
+      if (!std::holds_alternative<record::run_ended>(records.back())) co_return result<void>{};
+      asio::steady_timer gate(co_await asio::this_coro::executor, asio::steady_timer::time_point::max());
+      owner.go_on = [&gate] { gate.cancel(); };
+      boost::system::error_code ignored;
+      co_await gate.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+      co_return result<void>{};
+    }
+    waiting_journal& owner;
+  };
+};
+
+}  // namespace
+
+TEST_CASE("L18 L19: an answer that comes while the end of its run is being written is told that it is too late") {
+  waiting_journal disk;
+  fixture f(false, &disk);
+  f.unproven = "the journal keeps nothing";
+  f.offer({"guarded"});
+  f.model->script = {calls({guarded("a")})};
+  const auto run = f.run();
+  CHECK(f.runs->cancel(run, "enough"));
+  f.settle();
+  REQUIRE(disk.go_on);
+  std::string outcome = "nothing";
+  f.runs->answer(run, "q_late", raw_json::literal(R"({"approve":true})"),
+                 [&](const result<void>& kept) { outcome = kept ? "" : kept.error().message; });
+  f.settle();
+  CHECK(outcome == "nothing");
+  disk.go_on();
+  f.settle();
+  CHECK(outcome == "no question \"q_late\" is open in this run; it was answered, or its time was up");
+  CHECK(f.caller_.member("stopReason") == "cancelled");
 }
 
 TEST_CASE("L21: calls of the caller's own tools are handed back and the run goes on with their results") {

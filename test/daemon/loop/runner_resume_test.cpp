@@ -30,6 +30,36 @@ std::vector<run_record> left_in_a_call() {
   return f.written();
 }
 
+/// The records of a run that waits for its caller's tool.
+std::vector<run_record> left_parked(std::int64_t question_timeout_ms = 60'000) {
+  fixture f;
+  f.model->script = {calls({call("a", "mine")})};
+  auto r = fixture::ask();
+  r.run = "long";
+  r.limits.question_timeout_ms = question_timeout_ms;
+  r.client_tools = {raw_json::own(R"({"name":"mine","inputSchema":{"type":"object"}})")};
+  f.run(std::move(r));
+  return f.written();
+}
+
+/// The records of a detached run that waits for a yes.
+std::vector<run_record> left_asking() {
+  fixture f;
+  f.offer({"guarded"});
+  f.model->script = {calls({call("a", "srv__guarded")})};
+  auto r = detached("long");
+  r.limits.question_timeout_ms = 60'000;
+  f.run(std::move(r));
+  return f.written();
+}
+
+run_request results_of_its_caller() {
+  run_request results;
+  results.run = "long";
+  results.results = {{"a", text_result("mine")}};
+  return results;
+}
+
 // What goes on is not held against a fold of what this process wrote: its beginning is not in there.
 struct next_process : fixture {
   next_process() { unproven = "its records begin in another process"; }
@@ -156,27 +186,90 @@ TEST_CASE("L8 G24: time that the run had used counts after a restart, time witho
 }
 
 TEST_CASE("L21 G24: a run that waits for its caller's tools waits in the next process too") {
-  std::vector<run_record> records;
-  {
-    fixture f;
-    f.model->script = {calls({call("a", "mine")})};
-    auto r = fixture::ask();
-    r.run = "long";
-    r.client_tools = {raw_json::own(R"({"name":"mine","inputSchema":{"type":"object"}})")};
-    f.run(std::move(r));
-    records = f.written();
-  }
+  const auto records = left_parked();
   CHECK(goes_on(records));
   CHECK(goes_on(records, false));
   next_process f;
   f.model->script = {says("done")};
   f.resume(records);
   CHECK(f.runs->active() == 1);
-  run_request results;
-  results.run = "long";
-  results.results = {{"a", text_result("mine")}};
-  f.run(std::move(results));
+  f.run(results_of_its_caller());
   CHECK(f.caller_.member("text") == "done");
+}
+
+TEST_CASE("L21 G24: results that come while the servers still start are taken, and the run waits for its tools") {
+  next_process f;
+  f.tools.settled = false;
+  f.model->script = {says("done")};
+  f.resume(left_parked());
+  caller early;
+  early.read(**f.runs->find("long"));
+  CHECK(early.member("stopReason") == "caller_tools");
+  f.run(results_of_its_caller());
+  CHECK(f.caller_.done.empty());
+  CHECK(f.model->requests.empty());
+  f.tools.waiting();
+  f.settle();
+  CHECK(f.caller_.member("stopReason") == "final");
+  CHECK(f.caller_.member("text") == "done");
+}
+
+TEST_CASE(
+    "L8 L21 G24: a run that waits for its caller's tools has no more time in the next process than it was given") {
+  for (const bool in_time : {true, false}) {
+    next_process f;
+    f.time.advance(milliseconds(50'000));  // nobody was there meanwhile
+    f.model->script = {says("done")};
+    f.resume(left_parked());
+    f.time.advance(milliseconds(in_time ? 9'999 : 10'000));
+    f.settle();
+    REQUIRE(f.runs->active() == (in_time ? 1 : 0));
+    if (in_time) f.run(results_of_its_caller());
+    CHECK(std::get<record::run_ended>(f.added().back()).reason ==
+          (in_time ? stop_reason::final : stop_reason::caller_tools));
+  }
+}
+
+TEST_CASE("L19 G24: a question is asked again with the time that is left, and answered while the servers still start") {
+  const auto records = left_asking();
+  const auto& question = std::get<record::question>(records.back());
+  for (const bool early : {true, false}) {
+    next_process f;
+    f.time.advance(milliseconds(50'000));
+    f.offer({"guarded"});
+    f.tools.settled = !early;
+    f.model->script = {says("done")};
+    f.resume(records);
+    caller watcher;
+    watcher.read(**f.runs->find("long"), {.after = 5});
+    CHECK(watcher.of("snapshot").size() == 1);
+    CHECK(watcher.of("round") == lines{R"({"type":"round","round":1,"model":"scripted"})"});
+    REQUIRE(watcher.of("question").size() == 1);
+    CHECK(contains(watcher.of("question")[0], "\"question\":\"" + question.id + "\""));
+    CHECK(contains(watcher.of("question")[0], R"("tool":"srv__guarded","arguments":{"of":"a"})"));
+    if (early) {
+      bool kept = false;
+      f.runs->answer("long", question.id, raw_json::literal(R"({"approve":true})"),
+                     [&](const result<void>& outcome) { kept = outcome.has_value(); });
+      f.settle();
+      CHECK(f.server->params.empty());
+      f.tools.waiting();
+      f.settle();
+      CHECK(kept);
+      CHECK(f.server->params.size() == 1);
+      f.time.advance(milliseconds(10'000));
+      f.settle();
+    } else {
+      f.time.advance(milliseconds(9'999));
+      f.settle();
+      CHECK(f.runs->active() == 1);
+      f.time.advance(milliseconds(1));
+      f.settle();
+      CHECK(contains(watcher.of("tool_result").at(0), "nobody answered in time"));
+    }
+    CHECK(watcher.of("question").size() == 1);
+    CHECK(watcher.member("stopReason") == "final");
+  }
 }
 
 TEST_CASE("G24: a run whose model is gone is not gone on with, and its journal closes it") {

@@ -899,3 +899,22 @@ TEST_CASE("G20: when mcpbx stops runs may end for a while and their calls are cl
     CHECK(f.model->requests.size() == (answers ? 2 : 1));
   }
 }
+
+TEST_CASE("G18: half of the places are left for runs whose callers wait") {
+  fixture f;
+  f.model->endless = [](std::size_t) { return silent(); };
+  const auto start = [&](bool detach) {
+    auto r = fixture::ask();
+    r.detach = detach;
+    const auto begun = f.runs->start(std::move(r));
+    return begun ? std::string() : begun.error().message;
+  };
+  for (int i = 0; i < 512; ++i) REQUIRE(start(true) == "");
+  CHECK(start(true) == "512 detached runs are going on, which is the most; wait for one of them, or cancel it");
+  f.start(fixture::ask());
+  CHECK(f.runs->active() == 513);
+  f.settle();
+  CHECK(f.runs->cancel("run_0000000000000001", "enough"));
+  f.settle();
+  CHECK(start(true) == "");
+}

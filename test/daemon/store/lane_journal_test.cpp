@@ -214,6 +214,45 @@ TEST_CASE("G25: what the lane does not do in time fails, and what hangs in the m
   CHECK(texts_of(all[2].second) == texts_of(run_of(3)));
 }
 
+TEST_CASE("G24: runs that are to go on, and come when nobody waits for them any more, are there for who asks next") {
+  for (const bool asked_meanwhile : {false, true}) {
+    folder f;
+    leave(f.file(), 2, 3);
+    std::promise<void> release;
+    auto released = release.get_future().share();
+    asio::io_context context(1);
+    mcpbx::test::manual_time time;
+    auto o = rules();
+    o.rules.goes_on = [released](const auto&) {
+      released.wait();
+      return true;
+    };
+    lane_journal journal(context.get_executor(), time, file_at(f.file()), std::move(o));
+    std::vector<result<std::vector<unfinished_run>>> got;
+    const auto take = [&] { journal.take_unfinished([&](auto runs) { got.push_back(std::move(runs)); }); };
+    take();
+    context.poll();
+    time.advance(milliseconds(10'000));
+    REQUIRE(got.size() == 1);
+    CHECK(contains(got[0].error().message, "did not answer for 10000 ms"));
+    if (asked_meanwhile) take();
+    release.set_value();
+    context.run();
+    context.restart();
+    take();
+    take();
+    context.run();
+    std::size_t runs = 0;
+    for (std::size_t i = 1; i < got.size(); ++i) {
+      REQUIRE(got[i].has_value());
+      runs += got[i]->size();
+      for (const auto& one : *got[i]) CHECK((one.run == "2" && one.records.size() == 3));
+    }
+    CHECK(got.size() == (asked_meanwhile ? 4 : 3));
+    CHECK(runs == 1);
+  }
+}
+
 namespace {
 
 /// A store that keeps nothing, and does so when it is told to.
@@ -222,7 +261,8 @@ class slow_file final : public store_file {
   struct state {
     std::mutex guard;
     std::condition_variable changed;
-    int allowed = 0;                  // appends that may go on
+    int allowed = 0;  // appends that may go on
+    int closed = 0;
     std::vector<std::size_t> groups;  // bytes of each append
     std::vector<std::string> order;   // runs, as their first record came
   };
@@ -230,7 +270,7 @@ class slow_file final : public store_file {
   std::string name() const override { return "the slow store"; }
   bool exists() override { return true; }
   result<void> open() override { return {}; }
-  void close() override {}
+  void close() override { ++state_->closed; }
   result<void> append(std::span<run_batch* const> batches, bool) override {
     std::unique_lock lock(state_->guard);
     std::size_t bytes = 0;
@@ -255,8 +295,12 @@ class slow_file final : public store_file {
   result<void> read_session(std::string_view, const record_sink&) override { return {}; }
   result<std::vector<session_row>> sessions(const session_query&) override { return {}; }
   result<std::optional<session_row>> session(std::string_view) override { return {}; }
-  result<void> erase(std::span<const std::string>) override { return {}; }
-  result<std::vector<session_row>> unused_sessions(std::int64_t, std::size_t) override { return {}; }
+  result<void> erase(std::span<const std::string>) override { return fail(errc::io, "the slow store is broken"); }
+  result<std::vector<session_row>> unused_sessions(std::int64_t, std::size_t) override {
+    std::vector<session_row> rows(1);
+    rows.front().id = "ses_1";
+    return rows;
+  }
   result<std::int64_t> kept_bytes() override { return 0; }
 
  private:
@@ -264,6 +308,22 @@ class slow_file final : public store_file {
 };
 
 }  // namespace
+
+TEST_CASE("G25: a store that fails while sessions are removed is opened anew, and what was written before stays kept") {
+  const auto disk = std::make_shared<slow_file::state>();
+  disk->allowed = 1;
+  asio::io_context context(1);
+  mcpbx::test::manual_time time;
+  auto o = rules();
+  o.keep.max_age_ms = 1;
+  lane_journal journal(context.get_executor(), time, std::make_unique<slow_file>(disk), std::move(o));
+  auto run = journal.open_run("1");
+  result<void> kept = fail(errc::internal, "nothing");
+  go(context, [&]() -> asio::awaitable<void> { kept = co_await write_run(*run, {run_of(1).front()}); });
+  context.run();
+  CHECK(kept.has_value());
+  CHECK(disk->closed == 1);
+}
 
 TEST_CASE("store lane: what waits and is written is 16 MiB at most, the runs wait, and 10 s later they get an error") {
   const auto disk = std::make_shared<slow_file::state>();

@@ -108,3 +108,21 @@ TEST_CASE("G25: a server that gives no answer is waited for no longer than the l
   CHECK_FALSE((*c)->alive());
   CHECK_FALSE((*c)->execute("SELECT 1").has_value());
 }
+
+TEST_CASE("postgres: a statement that could not be prepared is tried again, also when others came in between" *
+          postgres_only()) {
+  const auto c = connected();
+  const char* const later = "SELECT 1 FROM not_there_yet";
+  const auto run = [&](const char* sql) {
+    result<void> refused;
+    const auto done = c->run(sql, {}, {}, refused);
+    return done ? std::string() : done.error().state;
+  };
+  CHECK(run(later) == "42P01");
+  CHECK(run("SELECT 1") == "");
+  CHECK(run("SELECT 2") == "");
+  CHECK(run(later) == "42P01");
+  REQUIRE(c->execute("CREATE TEMPORARY TABLE not_there_yet(x int)").has_value());
+  CHECK(run(later) == "");
+  CHECK(run(later) == "");
+}

@@ -140,7 +140,8 @@ TEST_CASE("record format: calls questions and ends keep every member") {
   const auto c = again_as<record::call_result>(7);
   CHECK((c.call_id == "call-4" && c.is_error && c.cause == record::result_cause::refused && c.ms == 32));
   CHECK(c.result.text() == "{\"isError\":true}");
-  CHECK(again_as<record::parked>(8).call_ids == std::vector<std::string>{"call-5", "call-6"});
+  const auto p = again_as<record::parked>(8);
+  CHECK((p.call_ids == std::vector<std::string>{"call-5", "call-6"} && p.expires_ms == 39));
   const auto own = again_as<record::caller_result>(9);
   CHECK((own.call_id == "call-5" && own.result.text() == "{\"content\":[]}"));
   const auto stop = again_as<record::cancel>(10);

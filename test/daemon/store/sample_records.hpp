@@ -80,7 +80,7 @@ inline std::vector<run_record> sample_records() {
   all.emplace_back(record::call_intent{"call-4", "srv__four", "srv", 2, 0xfedcba9876543210u, 0x1u, true, true});
   all.emplace_back(
       record::call_result{"call-4", raw_json::own("{\"isError\":true}"), true, record::result_cause::refused, 32});
-  all.emplace_back(record::parked{{"call-5", "call-6"}});
+  all.emplace_back(record::parked{{"call-5", "call-6"}, 39});
   all.emplace_back(record::caller_result{"call-5", raw_json::own("{\"content\":[]}")});
   all.emplace_back(record::cancel{stop_reason::timeout, "time was up"});
   all.emplace_back(record::run_ended{stop_reason::repeated_calls, "the sentence"});

@@ -60,6 +60,9 @@ TEST_CASE("L17: a session that is not there, or in use, is an error that says so
   run.reset();  // its run ended in memory; the next look closes it
   CHECK(told(s.load("ses_1").value()) == std::vector<std::string>{"user question 1"});
   CHECK(s.load("ses_9").error().code == errc::not_found);
+  const auto place = on_postgres() ? "the journal postgresql://" : "the journal " + f.file() + "; `mcpbx sessions`";
+  for (const auto& unknown : {s.load("ses_9").error(), s.read("ses_9").error(), s.erase("ses_9").error()})
+    CHECK(unknown.message.starts_with("there is no session \"ses_9\" in " + place));
 }
 
 TEST_CASE("L17: a session that was deleted while its next run began takes no more records") {

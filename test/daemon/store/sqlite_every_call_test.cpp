@@ -1,5 +1,5 @@
 // A disk that fails at every call in turn: what was acknowledged is there, and the journal goes on by itself.
-#include "test/daemon/store/faulty_vfs.hpp"
+#include "test/daemon/store/disk_faults.hpp"
 #include "test/daemon/store/store_fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-using fault = faulty_vfs::fault;
+using fault = disk_faults::fault;
 
 /// Writes the run while the disk fails; how many of its records were acknowledged.
 std::size_t write_under_faults(store& s, const std::string& run, const std::vector<run_record>& records,
@@ -53,7 +53,8 @@ bool survives(fault what, int nth, bool lasting, bool left) {
   CAPTURE(lasting);
   CAPTURE(left);
   folder f;
-  faulty_vfs disk;
+  disk_faults disk;
+  disk.waits = false;
   const auto before = run_of(2), during = run_of(5), after = run_of(3);
   constexpr std::size_t kept_before = 4;
   if (left) {
@@ -105,7 +106,7 @@ TEST_CASE("G25: an I/O error of any write loses nothing that was acknowledged, a
 }
 TEST_CASE("G25: a write that ends half way loses nothing that was acknowledged, and the journal goes on" *
           sqlite_only()) {
-  at_every_call(fault::short_write);
+  at_every_call(fault::half_write);
 }
 TEST_CASE("G25: an I/O error of any sync loses nothing that was acknowledged, and the journal goes on" *
           sqlite_only()) {

@@ -4,8 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cerrno>
-
 using namespace mcpbx;
 using namespace mcpbx::daemon;
 using namespace mcpbx::daemon::test;
@@ -28,24 +26,20 @@ TEST_CASE("G23: a synced append waits for the disk, another one does not" * sqli
 
 TEST_CASE("G25: writes that fail, for want of room or of a disk, and syncs that fail leave nothing acknowledged" *
           sqlite_only()) {
-  struct fault {
-    int write_error, sync_error;
-  };
-  for (const auto [write_error, sync_error] : {fault{EIO, 0}, fault{ENOSPC, 0}, fault{0, EIO}}) {
-    CAPTURE(write_error);
-    CAPTURE(sync_error);
+  using fault = disk_faults::fault;
+  for (const auto what : {fault::write_error, fault::full, fault::sync_error}) {
+    CAPTURE(static_cast<int>(what));
     folder f;
     {
       disk_faults disk;
       store s(f.file());
       REQUIRE(s.write("1", run_of(1)).has_value());
-      disk.write_error = write_error;
-      disk.sync_error = sync_error;
+      disk.arm(what);
       const auto failed = s.write("2", run_of(2));
       REQUIRE_FALSE(failed.has_value());
       CHECK(failed.error().code == errc::io);
       CHECK(contains(failed.error().message, f.file()));
-      disk.write_error = disk.sync_error = 0;
+      disk.disarm();
       CHECK(s.write("3", run_of(3)).has_value());  // by itself, without a restart
     }
     bool whole = false, later = false;
@@ -80,7 +74,7 @@ TEST_CASE("G25: a detached start whose sync failed was refused, and is not gone 
     disk_faults disk;
     store s(f.file());
     REQUIRE(s.write("1", run_of(1)).has_value());
-    disk.sync_error = EIO;
+    disk.arm(disk_faults::fault::sync_error);
     auto started = opening();
     started.run = "night";
     started.detached = true;
@@ -91,7 +85,7 @@ TEST_CASE("G25: a detached start whose sync failed was refused, and is not gone 
     s.context.run();
     CHECK_FALSE(outcome.has_value());
     run.reset();
-    disk.sync_error = 0;
+    disk.disarm();
     CHECK(s.write("3", run_of(3)).has_value());
   }
   for (const auto& [row, records] : contents(f.file())) {

@@ -1,0 +1,33 @@
+// The daemon marks each end without an answer with the same beginning of its sentence (requirements L11).
+#include "daemon/cli/run_end.hpp"
+
+#include "daemon/cli/connection.hpp"
+#include "mcp/support/error.hpp"
+
+#include <string_view>
+
+namespace mcpbx::cli {
+namespace {
+
+constexpr std::string_view no_answer_start = "Unable to complete task: ";
+
+exit_status status_without_answer(const raw_json& result, std::string_view reason) {
+  // Nobody but the user can mend a key that is not there; the provider has not even been asked.
+  if (find_member(result, "cause").as_string() == to_string(errc::config)) return usage;
+  return reason == "provider_error" ? provider_failed : no_answer;
+}
+
+}  // namespace
+
+run_end end_of(const raw_json& result, bool interrupted) {
+  const std::string reason = find_member(result, "stopReason").as_string().value_or("");
+  std::string why = find_member(result, "reason").as_string().value_or("");
+  if (reason == "cancelled")
+    return interrupted ? run_end{interrupted_exit, ""} : run_end{no_answer, "the run was cancelled"};
+  const bool answered = why.empty() ? reason == "final" : !why.starts_with(no_answer_start);
+  if (answered) return {done, std::move(why)};
+  if (why.empty()) why = "the run ended without an answer (" + reason + ")";
+  return {status_without_answer(result, reason), std::move(why)};
+}
+
+}  // namespace mcpbx::cli

@@ -1,0 +1,140 @@
+// Runs that an earlier daemon left, behind a journal that cannot be had at first.
+#include "daemon/app/left_runs.hpp"
+
+#include "daemon/loop/recovery.hpp"
+#include "daemon/store/lane_journal.hpp"
+#include "daemon/store/record_format.hpp"
+#include "daemon/store/sqlite_file.hpp"
+#include "providers/model/message.hpp"
+#include "test/mcp/transport/temporary_directory.hpp"
+#include "test/support/manual_time.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using mcpbx::test::manual_time;
+using mcpbx::test::temporary_directory;
+
+namespace {
+
+/// Answers with an error until the test says otherwise.
+class absent_journal final : public journal {
+ public:
+  std::unique_ptr<run_journal> open_run(const std::string& run) override { return none.open_run(run); }
+  void take_unfinished(answer<std::vector<unfinished_run>> then) override {
+    ++asked;
+    if (fault) return then(std::unexpected(*fault));
+    std::vector<unfinished_run> runs;
+    if (!std::exchange(taken, true)) {
+      runs.emplace_back();
+      runs.back().run = "night";
+    }
+    then(std::move(runs));
+  }
+  std::optional<error> fault;
+  int asked = 0;
+  bool taken = false;
+  memory_journal none;
+};
+
+/// A detached run that a daemon has begun in this file, and left.
+void leave_run(const std::string& path) {
+  record::run_started started;
+  started.run = "night";
+  started.session = "ses_1";
+  started.messages = {providers::user_message("go")};
+  started.detached = true;
+  run_batch batch;
+  batch.place = std::make_shared<run_place>(run_place{"night"});
+  batch.records.emplace_back(started);
+  batch.texts = {to_text(batch.records.front())};
+  batch.at_ms = 1;
+  sqlite_file file({.path = path});
+  REQUIRE(file.open().has_value());
+  run_batch* const one = &batch;
+  REQUIRE(file.append({&one, 1}, true).has_value());
+}
+
+}  // namespace
+
+TEST_CASE("G24 G25: the journal is asked for runs that were left until it is there, less often each time, and once") {
+  for (const auto code : {errc::io, errc::config, errc::limit}) {
+    absent_journal journal;
+    manual_time time;
+    std::vector<std::string> taken;
+    left_runs left(journal, time, [&](unfinished_run run) { taken.push_back(run.run); });
+    journal.fault = error{code, "the database is not there"};
+    left.ask();
+    std::vector<int> waits;
+    for (int i = 0; i < 6; ++i) {
+      const int before = journal.asked;
+      int seconds = 0;
+      while (journal.asked == before && seconds < 100) {
+        time.advance(milliseconds(1'000));
+        ++seconds;
+      }
+      waits.push_back(seconds);
+    }
+    CHECK(waits == std::vector<int>{5, 10, 20, 40, 60, 60});
+    CHECK(taken.empty());
+    journal.fault.reset();
+    time.advance(milliseconds(60'000));
+    CHECK(taken == std::vector<std::string>{"night"});
+    CHECK(time.armed() == 0);
+    const int asked = journal.asked;
+    time.advance(milliseconds(600'000));
+    CHECK(journal.asked == asked);
+  }
+}
+
+TEST_CASE("G20: a daemon that stops asks for runs that were left no more") {
+  absent_journal journal;
+  manual_time time;
+  left_runs left(journal, time, [](const unfinished_run&) {});
+  journal.fault = error{errc::io, "the database is not there"};
+  left.ask();
+  left.stop();
+  CHECK(time.armed() == 0);
+  left.ask();
+  CHECK(time.armed() == 0);
+}
+
+TEST_CASE("G24 G25: a detached run goes on when the folder of its journal is there again") {
+  temporary_directory f;
+  const std::string folder = f / "journals", away = f / "away";
+  std::filesystem::create_directory(folder);
+  leave_run(folder + "/mcpbx.db");
+  std::filesystem::rename(folder, away);
+  f.write("journals", "a file in its place");
+  boost::asio::io_context io(1);
+  manual_time time;
+  lane_journal::options o;
+  o.rules.recovery = recovery_of;
+  o.rules.fold = folded;
+  o.rules.goes_on = [](const auto& records) { return goes_on(records); };
+  lane_journal journal(io.get_executor(), time,
+                       std::make_unique<sqlite_file>(sqlite_file::options{.path = folder + "/mcpbx.db"}), std::move(o));
+  std::vector<unfinished_run> taken;
+  left_runs left(journal, time, [&](unfinished_run run) { taken.push_back(std::move(run)); });
+  left.ask();
+  io.run();
+  CHECK(taken.empty());
+  std::filesystem::remove(folder);
+  std::filesystem::rename(away, folder);
+  time.advance(milliseconds(5'000));
+  io.restart();
+  io.run();
+  REQUIRE(taken.size() == 1);
+  CHECK(taken[0].run == "night");
+  CHECK(taken[0].session == "ses_1");
+  CHECK(taken[0].records.size() == 1);
+}
