@@ -129,8 +129,7 @@ void add_file(block_list& out, const file_block& file) {
   else if (file.mime == "application/pdf")
     out.media("document", file.mime, file.data);
   else
-    out.text("[file " + file.name + (file.name.empty() ? "" : ", ") + media_words(file.mime, file.data) +
-             ": left out]");
+    out.text(left_out(file));
 }
 
 // What another API's messages and ours become; reasoning stays with whom it came from.

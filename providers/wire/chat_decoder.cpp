@@ -30,11 +30,6 @@ bool is_cut(end_reason r) {
          r == end_reason::malformed_call || r == end_reason::context_full;
 }
 
-std::int64_t count(std::string_view object, std::string_view key) {
-  const auto value = walk::find(object, key);
-  return raw_json::literal(value).as_integer().value_or(0);
-}
-
 }  // namespace
 
 void chat_decoder::take_event(std::string_view, std::string_view json, decoder_sink& sink) {

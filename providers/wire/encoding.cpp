@@ -1,6 +1,8 @@
 // Small parts of requests.
 #include "providers/wire/encoding.hpp"
 
+#include "providers/wire/results.hpp"
+
 namespace mcpbx::providers {
 
 std::string join_url(std::string_view base, std::string_view path) {
@@ -43,6 +45,18 @@ bool is_own(const message& m, std::string_view api, const wire_options& options)
 std::string with_note(std::string text, std::string_view note) {
   if (!text.empty() && !note.empty()) text += "\n\n";
   return text.append(note);
+}
+
+std::string said_text(const message& m) {
+  auto text = m.text();
+  for (const auto& b : m.blocks)
+    if (const auto* r = std::get_if<refusal_block>(&b)) text += r->text;
+  return text;
+}
+
+std::string left_out(const file_block& file) {
+  return "[file " + file.name + (file.name.empty() ? "" : ", ") +
+         (file.url.empty() ? media_words(file.mime, file.data) : file.url) + ": left out]";
 }
 
 std::string string_list(const std::vector<std::string>& texts) {

@@ -133,7 +133,7 @@ raw_json encode_results(const message& m, const id_lookup& ids, bool early, std:
       .images = within, .documents = within, .others = media_place::beside, .error_prefix = false, .structured = false};
   std::string out = R"({"role":"user","parts":[)";
   parts_writer parts(out);
-  std::vector<result_part> beside;
+  media_beside beside;
   for (const auto& b : m.blocks) {
     const auto* r = std::get_if<tool_result_block>(&b);
     if (r == nullptr) continue;
@@ -157,10 +157,10 @@ raw_json encode_results(const message& m, const id_lookup& ids, bool early, std:
       out += ']';
     }
     out += "}}";
-    for (auto& p : converted.beside) beside.push_back(std::move(p));
+    beside.take(converted, r->name);
   }
-  if (!beside.empty()) parts.text("Media of the tool results above:");
-  for (const auto& p : beside) parts.media(p.mime, p.data);
+  if (!beside.empty()) parts.text(beside.words("Media"));
+  for (const auto& p : beside.parts()) parts.media(p.mime, p.data);
   if (!note.empty()) parts.text(note);
   return parts.empty() ? raw_json() : raw_json::own(out + "]}");
 }

@@ -30,10 +30,6 @@ end_reason reason_of(std::string_view word) {
   return end_reason::stop;
 }
 
-std::int64_t count(std::string_view object, std::string_view key) {
-  return raw_json::literal(walk::find(object, key)).as_integer().value_or(0);
-}
-
 }  // namespace
 
 void gemini_decoder::take_event(std::string_view, std::string_view json, decoder_sink& sink) {

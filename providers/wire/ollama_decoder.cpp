@@ -14,10 +14,6 @@ namespace {
 // Far above any sensible round; what comes beyond it is not kept.
 constexpr std::size_t max_calls = 1024;
 
-std::int64_t count(std::string_view object, std::string_view key) {
-  return raw_json::literal(walk::find(object, key)).as_integer().value_or(0);
-}
-
 }  // namespace
 
 void ollama_decoder::feed(std::string_view bytes, decoder_sink& sink) {

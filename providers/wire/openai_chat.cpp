@@ -82,9 +82,7 @@ void append_user(std::string& out, const message& m, std::string_view note) {
 
 // Somebody else's assistant message: what every server understands of it.
 void append_assistant(std::string& out, const message& m, const wire_options& options) {
-  auto text = m.text();
-  for (const auto& b : m.blocks)
-    if (const auto* r = std::get_if<refusal_block>(&b)) text += r->text;
+  const auto text = said_text(m);
   const auto calls = m.calls();
   out += R"({"role":"assistant","content":)";
   if (text.empty() && options.null_content && !calls.empty())
@@ -105,8 +103,7 @@ void append_assistant(std::string& out, const message& m, const wire_options& op
 // Every tool message of the turn first, then one user message with all their images. A note stands in the last tool
 // message: some servers take no user message behind a tool's.
 void append_results(std::string& out, const message& m, const wire_options& options, std::string_view note) {
-  std::vector<result_part> images;
-  std::string about;
+  media_beside images;
   bool first = true;
   for (const auto& b : m.blocks) {
     const auto* r = std::get_if<tool_result_block>(&b);
@@ -120,17 +117,13 @@ void append_results(std::string& out, const message& m, const wire_options& opti
     out += R"(,"content":)";
     append_quoted(out, text);
     out += '}';
-    if (!converted.beside.empty()) {
-      if (!about.empty()) about += ", ";
-      about += std::to_string(converted.beside.size()) + " from " + r->name;
-    }
-    for (auto& image : converted.beside) images.push_back(std::move(image));
+    images.take(converted, r->name);
   }
   if (images.empty()) return;
   out += R"(,{"role":"user","content":[{"type":"text","text":)";
-  append_quoted(out, "Images of the tool results above: " + about);
+  append_quoted(out, images.words("Images"));
   out += '}';
-  for (const auto& image : images) {
+  for (const auto& image : images.parts()) {
     out += ',';
     append_image(out, data_url(image.mime, image.data));
   }

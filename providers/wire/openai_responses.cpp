@@ -118,8 +118,7 @@ std::string user_content(const message& m) {
         append_quoted(parts, file->url);
         parts += '}';
       } else if (file->mime.starts_with("audio/") || file->mime.starts_with("video/")) {
-        append_text_part(parts, "[file " + file->name + (file->name.empty() ? "" : ", ") +
-                                    media_words(file->mime, file->data) + ": left out]");
+        append_text_part(parts, left_out(*file));
       } else {
         append_file_part(parts, file->name, file->mime, file->data);
       }

@@ -17,10 +17,6 @@ namespace {
 // Far above any sensible answer; what comes beyond it is not kept.
 constexpr std::size_t max_items = 4096;
 
-std::int64_t count(std::string_view object, std::string_view key) {
-  return raw_json::literal(walk::find(object, key)).as_integer().value_or(0);
-}
-
 // The parts of a message item of this type, joined.
 std::string parts_of(std::string_view item, std::string_view type, std::string_view member) {
   std::string all;

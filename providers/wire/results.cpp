@@ -4,6 +4,7 @@
 #include "providers/model/json_walk.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace mcpbx::providers {
@@ -118,6 +119,17 @@ converted_result convert_result(const tool_result_block& block, const result_rul
   const auto object = block.result.text();
   walk::elements(walk::find(object, "content"), [&](std::string_view item) { c.take(item); });
   return c.finish(object, block.is_error);
+}
+
+void media_beside::take(converted_result& converted, std::string_view tool) {
+  if (converted.beside.empty()) return;
+  from_ += (from_.empty() ? "" : ", ") + std::to_string(converted.beside.size()) + " from ";
+  from_ += tool;
+  std::ranges::move(converted.beside, std::back_inserter(parts_));
+}
+
+std::string media_beside::words(std::string_view what) const {
+  return std::string(what) + " of the tool results above: " + from_;
 }
 
 }  // namespace mcpbx::providers

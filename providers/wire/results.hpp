@@ -38,6 +38,21 @@ struct converted_result {
 };
 converted_result convert_result(const tool_result_block& block, const result_rules& rules);
 
+/// The media of all results of a turn that stand behind them, and from which tools they are.
+class media_beside {
+ public:
+  /// Takes over `converted.beside`, of a result of `tool`.
+  void take(converted_result& converted, std::string_view tool);
+  bool empty() const { return parts_.empty(); }
+  const std::vector<result_part>& parts() const { return parts_; }
+  /// "Images of the tool results above: 2 from camera, 1 from chart", where `what` is "Images".
+  std::string words(std::string_view what) const;
+
+ private:
+  std::vector<result_part> parts_;
+  std::string from_;
+};
+
 /// Whether `mime` is an image that models look at: PNG, JPEG, GIF, WebP.
 bool is_shown_image(std::string_view mime);
 /// `mime` and the size of what `base64` holds: "audio/wav, 12 bytes".

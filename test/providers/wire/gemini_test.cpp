@@ -171,7 +171,7 @@ TEST_CASE("gemini, images in results: inside of the result, or behind all result
           .find(
               R"("parts":[{"functionResponse":{"name":"shot","response":{"output":"see"},"parts":[{"inlineData":{"mimeType":"image/png","data":"QQ=="}}]}},)"
               R"({"functionResponse":{"name":"now","response":{"output":"[audio 1, audio/wav: shown below]"}}},)"
-              R"({"text":"Media of the tool results above:"},{"inlineData":{"mimeType":"audio/wav","data":"QUI="}}])") !=
+              R"({"text":"Media of the tool results above: 1 from now"},{"inlineData":{"mimeType":"audio/wav","data":"QUI="}}])") !=
       std::string::npos);
   auto early = google();
   early.model = "models/gemini-2.5-flash";
