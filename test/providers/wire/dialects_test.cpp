@@ -157,11 +157,17 @@ TEST_CASE("openai-chat, stop sequences: they are sent but to models that refuse 
   r.messages = {user_message("q")};
   r.stop = {"\nObservation:", "END"};
   CHECK(body_as("openai-chat", r).find(R"("stop":["\nObservation:","END"])") != std::string::npos);
-  auto o = options();
-  o.base_url = "https://api.openai.com/v1";
-  o.model = "o3-mini";
-  apply_dialect("openai-chat", o);
-  CHECK(body_as("openai-chat", r, o).find("\"stop\"") == std::string::npos);
+  for (const auto* model : {"o1", "o3-mini", "o4-mini", "gpt-5-nano", "openai/o3", "openai/gpt-5"}) {
+    auto o = options();
+    o.base_url = "https://openrouter.ai/api/v1";
+    o.model = model;
+    apply_dialect("openai-chat", o);
+    CHECK(body_as("openai-chat", r, o).find("\"stop\"") == std::string::npos);
+  }
+  auto other = options();
+  other.model = "olmo-2";
+  apply_dialect("openai-chat", other);
+  CHECK(other.stop_sequences);
 }
 
 TEST_CASE("openai-chat, reasoning echo: as it came, not at all, or under the member that is configured") {
