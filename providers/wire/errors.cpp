@@ -7,7 +7,8 @@
 #include "providers/model/json_walk.hpp"
 
 #include <algorithm>
-#include <array>
+#include <charconv>
+#include <cmath>
 
 namespace mcpbx::providers {
 namespace {
@@ -28,6 +29,15 @@ std::string scalar(std::string_view value) {
                                                                                              : std::string(value);
 }
 
+// "34.07s" (google.protobuf.Duration as JSON) as milliseconds, rounded up; -1 when it is none.
+std::int64_t duration_ms(std::string_view text) {
+  double seconds = 0;
+  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (ec != std::errc() || std::string_view(end, text.data() + text.size()) != "s" || !(seconds >= 0) || seconds > 1e9)
+    return -1;
+  return static_cast<std::int64_t>(std::ceil(seconds * 1000));
+}
+
 void read_members(std::string_view object, error_body& e) {
   walk::members(object, [&](std::string_view key, std::string_view value) {
     if (key == "message")
@@ -40,6 +50,11 @@ void read_members(std::string_view object, error_body& e) {
       e.failed_generation = walk::text(value);
     else if (key == "details" && walk::is_object(value) && !walk::find(value, "error_code").empty())
       e.code = scalar(walk::find(value, "error_code"));
+    else if (key == "details")
+      walk::elements(value, [&](std::string_view detail) {
+        if (const auto wait = duration_ms(walk::text(walk::find(detail, "retryDelay"))); wait >= 0)
+          e.retry_after_ms = wait;
+      });
     else if (key == "detail" && e.message.empty())
       e.message = walk::is_string(value) ? unescaped(value) : std::string(value);
   });
@@ -198,6 +213,7 @@ model_error status_error(int status, std::string_view body, const wire_options& 
               std::string(v.mend);
   return e;
 }
+  e.retry_after_ms = said.retry_after_ms;
 
 model_error stream_error(const error_body& said, std::string_view raw, const wire_options& options) {
   int status = 0;
@@ -225,3 +241,4 @@ model_error stream_error(const error_body& said, std::string_view raw, const wir
 }
 
 }  // namespace mcpbx::providers
+  e.retry_after_ms = said.retry_after_ms;

@@ -3,6 +3,7 @@
 #pragma once
 #include "providers/wire/codec.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,7 +12,8 @@ namespace mcpbx::providers {
 /// What an error body says, whatever its shape. All empty: it is none.
 struct error_body {
   std::string message, type, code;
-  std::string failed_generation;  ///< what the model wrote, when that was no call that the server could read (Groq)
+  std::string failed_generation;     ///< what the model wrote, when that was no call that the server could read (Groq)
+  std::int64_t retry_after_ms = -1;  ///< `retryDelay` of google.rpc.RetryInfo; -1: nothing
   bool found() const { return !message.empty() || !type.empty() || !code.empty(); }
 };
 

@@ -317,6 +317,20 @@ TEST_CASE("G31: retry-after is obeyed up to a minute, beyond that the error come
   CHECK(huge.got.error->message.find("It asks to wait 3600 s") != std::string::npos);
   CHECK(huge.requests() == 1);
 }
+  // Gemini says it in the body.
+  bench body("status-429-retry-info");
+  body.start();
+  REQUIRE(body.loop.until([&] { return body.time.armed() == 1; }));
+  body.time.advance(milliseconds(30'499));
+  CHECK(body.requests() == 1);
+  CHECK(body.time.armed() == 1);
+  bench huge_body("status-429-retry-info-huge");
+  huge_body.start();
+  REQUIRE(huge_body.finish());
+  CHECK(huge_body.got.error->retry_after_ms == 3'600'000);
+  CHECK(huge_body.got.error->message.find("It asks to wait 3600 s") != std::string::npos);
+  CHECK(huge_body.requests() == 1);
+
 
 TEST_CASE("G27: the clock is set while the model is waited for: Retry-After and back-off are as long as they were") {
   for (const auto jump : {milliseconds(86'400'000), milliseconds(-86'400'000)}) {
