@@ -197,7 +197,7 @@ TEST_CASE("openai-chat, streaming: the developer role, and members of the body t
       R"({"model":"m","stream":true,"stream_options":{"include_usage":true,"include_obfuscation":false},"reasoning_effort":"low","messages":[{"role":"developer","content":"s"},{"role":"user","content":"q"}]})");
 }
 
-TEST_CASE("openai-chat, errors: what Groq's models wrote in place of a call is kept, and may be asked for again") {
+TEST_CASE("openai-chat, errors: what Groq's models wrote in place of a call is kept") {
   const std::string body =
       R"({"error":{"message":"Failed to call a function.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<function=x{\"a\":1}</function>"}})";
   const auto e = find_codec("openai-chat")->decode_error(400, body, options());
