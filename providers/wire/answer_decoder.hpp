@@ -38,8 +38,8 @@ class answer_decoder : public stream_decoder {
   /// The text that was told so far, for an error. What is still held back may be told now.
   virtual std::string partial_text(decoder_sink& sink) = 0;
   void succeed(model_reply reply, decoder_sink& sink);
-  /// "The model … at … " and `message`.
-  void fail(model_error::kind type, std::string_view message, decoder_sink& sink);
+  /// "The model … at … " and `message`. `raw` is what was sent, for the log.
+  void fail(model_error::kind type, std::string_view message, decoder_sink& sink, std::string_view raw = {});
   /// An error that the answer reports; `raw` is said when `said` has no words.
   void fail(const error_body& said, std::string_view raw, decoder_sink& sink);
   /// An answer that is none of this API.

@@ -166,6 +166,13 @@ std::string excerpt(std::string_view text) {
   return std::string(cut) + (cut.size() < clean.size() ? "…" : "");
 }
 
+std::string loggable(std::string_view text) {
+  constexpr std::size_t most = 8 * 1024;
+  const auto clean = redactor::redact(text);
+  const auto cut = cut_utf8(clean, most);
+  return std::string(cut) + (cut.size() < clean.size() ? "…" : "");
+}
+
 std::string who(const wire_options& options) {
   return "model \"" + options.model + "\" at " + std::string(host_of(options.base_url));
 }
@@ -206,14 +213,15 @@ model_error status_error(int status, std::string_view body, const wire_options& 
   e.type = v.type;
   e.http_status = status;
   e.retryable = v.retryable;
+  e.retry_after_ms = said.retry_after_ms;
   e.failed_generation = said.failed_generation;
+  e.said = loggable(body);
   const auto text = said_text(said, trimmed);
   e.message = "The " + who(options) + " answered with status " + std::to_string(status) +
               (text.empty() ? "" : ": " + text) + (text.empty() || text.back() != '.' ? "." : "") + " " +
               std::string(v.mend);
   return e;
 }
-  e.retry_after_ms = said.retry_after_ms;
 
 model_error stream_error(const error_body& said, std::string_view raw, const wire_options& options) {
   int status = 0;
@@ -221,19 +229,21 @@ model_error stream_error(const error_body& said, std::string_view raw, const wir
     status = std::stoi(said.code);
   const auto type = lower(said.type) + " " + lower(said.code);
   if (status < 400)
-    status = contains_any(type, {"rate_limit", "resource_exhausted"}) ? 429
-             : contains_any(type, {"overloaded"})                     ? 529
-             : contains_any(type, {"authentication"})                 ? 401
-             : contains_any(type, {"permission"})                     ? 403
-             : contains_any(type, {"not_found"})                      ? 404
-             : contains_any(type, {"invalid_"})                       ? 400
-                                                                      : 500;
+    status = contains_any(type, {"rate_limit", "resource_exhausted"})           ? 429
+             : contains_any(type, {"overloaded"})                               ? 529
+             : contains_any(type, {"authentication"})                           ? 401
+             : contains_any(type, {"permission"})                               ? 403
+             : contains_any(type, {"not_found"})                                ? 404
+             : contains_any(type, {"invalid_", "image", "_policy", "mismatch"}) ? 400
+                                                                                : 500;
   const auto v = judge(status, said);
   model_error e;
   e.type = v.type;
   e.http_status = 200;
   e.retryable = v.retryable;
+  e.retry_after_ms = said.retry_after_ms;
   e.failed_generation = said.failed_generation;
+  e.said = loggable(raw);
   const auto text = said_text(said, raw);
   e.message = "The " + who(options) + " reported an error in its answer: " + text +
               (text.empty() || text.back() != '.' ? "." : "") + " " + std::string(v.mend);
@@ -241,4 +251,3 @@ model_error stream_error(const error_body& said, std::string_view raw, const wir
 }
 
 }  // namespace mcpbx::providers
-  e.retry_after_ms = said.retry_after_ms;

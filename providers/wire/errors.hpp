@@ -31,6 +31,9 @@ model_error stream_error(const error_body& said, std::string_view raw, const wir
 std::string who(const wire_options& options);
 
 /// At most 300 bytes of foreign text for an error: printable, secrets redacted.
+/// What an endpoint sent, for the log: at most 8 KiB, secrets redacted.
+std::string loggable(std::string_view text);
+
 std::string excerpt(std::string_view text);
 
 }  // namespace mcpbx::providers

@@ -415,7 +415,7 @@ TEST_CASE("G35: the key is in no error and no log line, though the endpoint echo
 TEST_CASE("G35: what an endpoint said is in the log word for word, but for secrets") {
   std::string lines;
   log::install(log::level::info, [&](log::level, std::string_view line) { lines += std::string(line) + "\n"; });
-  for (const auto* fault : {"status-401-echo-key", "status-500-vllm"}) {
+  for (const auto* fault : {"status-401-echo-key", "status-500-vllm", "error-event", "error-event-echo-key"}) {
     bench b(fault, "", [](chat_model_options& o) { o.retries.max_retries = 0; });
     b.start();
     REQUIRE(b.finish());
@@ -424,6 +424,10 @@ TEST_CASE("G35: what an endpoint said is in the log word for word, but for secre
   CHECK(lines.find(R"("code":"invalid_api_key"})") != std::string::npos);
   CHECK(lines.find("Incorrect API key provided: Bearer ***") != std::string::npos);
   CHECK(lines.find(R"(status 500: {"object":"error","message":"scripted failure")") != std::string::npos);
+  // An error inside of an answer that began well.
+  CHECK(lines.find(R"(status 200: {"error":{"message":"scripted failure","type":"server_error","code":500}})") !=
+        std::string::npos);
+  CHECK(lines.find(R"(status 200: {"error":{"message":"Incorrect API key provided: Bearer ***")") != std::string::npos);
   CHECK(lines.find("canary") == std::string::npos);
 }
 
