@@ -76,7 +76,7 @@ bool says_context_full(const error_body& e, int status) {
 
 bool is_permanent_limit(const error_body& e) {
   const auto all = lower(e.code) + " " + lower(e.type);
-  return contains_any(all, {"insufficient_quota", "enforced_spend_limit_reached", "billing"}) ||
+  return contains_any(all, {"insufficient_quota", "spend_limit_reached", "billing"}) ||
          contains_any(lower(e.message), {"credit balance is too low"});
 }
 

@@ -18,7 +18,8 @@ struct error_body {
 };
 
 /// Reads `json`, checked JSON: {"error":{…}} (with `status` and `details` as Gemini and Anthropic have them),
-/// {"error":"…"}, {"object":"error",…}, {"type":"error","code":…}, {"detail":…}, a list of one of these.
+/// {"error":"…"}, {"object":"error",…}, {"type":"error","code":…}, {"detail":…}, a list of one of these. Gemini's
+/// `details` tell how long to wait.
 error_body read_error_body(std::string_view json);
 
 /// An error answer with this status and body (as far as it was read).
@@ -30,10 +31,10 @@ model_error stream_error(const error_body& said, std::string_view raw, const wir
 /// `model "gpt-x" at api.example.com`, as every sentence begins.
 std::string who(const wire_options& options);
 
-/// At most 300 bytes of foreign text for an error: printable, secrets redacted.
 /// What an endpoint sent, for the log: at most 8 KiB, secrets redacted.
 std::string loggable(std::string_view text);
 
+/// At most 300 bytes of foreign text for an error: printable, secrets redacted.
 std::string excerpt(std::string_view text);
 
 }  // namespace mcpbx::providers
