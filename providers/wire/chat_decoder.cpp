@@ -74,7 +74,8 @@ void chat_decoder::take_object(std::string_view object, bool whole, decoder_sink
   if (done()) return;
   if (is_truthy(error) || error_object) return fail(read_error_body(object), object, sink);
   if (!whole) return;
-  if (choices_seen_) return end(sink);
+  // A chunk that is all there is says itself whether it is the last one; not every server says so of a whole message.
+  if (choices_seen_) return deltas_ && !finished_ && finish_reason_.empty() ? fail_cut(sink) : end(sink);
   const auto said = read_error_body(object);
   if (said.found()) return fail(said, object, sink);
   fail_foreign(object, sink);
@@ -94,7 +95,10 @@ void chat_decoder::take_choice(std::string_view choice, bool whole, decoder_sink
   });
   if (!index.empty() && index != "0" && index != "null") return;
   // Some servers end a stream with the whole message; it counts only if no deltas came.
-  if (walk::is_object(message) && (whole || (!walk::is_object(delta) && !choices_seen_))) delta = message;
+  if (walk::is_object(message) && (whole || (!walk::is_object(delta) && !choices_seen_)))
+    delta = message;
+  else if (walk::is_object(delta))
+    deltas_ = true;
   choices_seen_ = true;
   if (walk::is_object(delta)) take_delta(delta, sink);
   if (!walk::is_string(reason)) return;
