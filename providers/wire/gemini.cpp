@@ -129,8 +129,12 @@ std::string response_of(const tool_result_block& r, const converted_result& conv
 // One functionResponse per call, in the order of the calls; media that do not fit inside of them follow.
 raw_json encode_results(const message& m, const id_lookup& ids, bool early, std::string_view note) {
   const auto within = early ? media_place::beside : media_place::inside;
-  const result_rules rules{
-      .images = within, .documents = within, .others = media_place::beside, .error_prefix = false, .structured = false};
+  const result_rules rules{.images = within,
+                           .documents = within,
+                           .others = media_place::beside,
+                           .takes = takes_media,
+                           .error_prefix = false,
+                           .structured = false};
   std::string out = R"({"role":"user","parts":[)";
   parts_writer parts(out);
   media_beside beside;

@@ -52,6 +52,7 @@ class converter {
   }
 
   media_place place_of(std::string_view mime) const {
+    if (rules_.takes != nullptr && !rules_.takes(mime)) return media_place::none;
     if (is_shown_image(mime)) return rules_.images;
     return mime == "application/pdf" ? rules_.documents : rules_.others;
   }

@@ -17,11 +17,12 @@ enum class media_place : std::uint8_t {
   inside   ///< in the result itself
 };
 struct result_rules {
-  media_place images = media_place::none;     ///< PNG, JPEG, GIF and WebP
-  media_place documents = media_place::none;  ///< PDF
-  media_place others = media_place::none;     ///< any other image, audio and blob
-  bool error_prefix = true;                   ///< the API has no flag for errors: the text begins with "Error: "
-  bool structured = true;                     ///< structured content becomes text when there is no text
+  media_place images = media_place::none;          ///< PNG, JPEG, GIF and WebP
+  media_place documents = media_place::none;       ///< PDF
+  media_place others = media_place::none;          ///< any other image, audio and blob
+  bool (*takes)(std::string_view mime) = nullptr;  ///< of these, the types that it takes at all; null: all
+  bool error_prefix = true;                        ///< the API has no flag for errors: the text begins with "Error: "
+  bool structured = true;                          ///< structured content becomes text when there is no text
 };
 
 /// One piece of a result: text, or base64 data of a type.
