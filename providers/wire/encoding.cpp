@@ -59,6 +59,10 @@ std::string left_out(const file_block& file) {
          (file.url.empty() ? media_words(file.mime, file.data) : file.url) + ": left out]";
 }
 
+std::string left_out(const image_block& image) {
+  return "[image, " + media_words(image.mime, image.data) + ": left out]";
+}
+
 std::string string_list(const std::vector<std::string>& texts) {
   std::string out;
   for (const auto& text : texts) {
@@ -70,7 +74,7 @@ std::string string_list(const std::vector<std::string>& texts) {
 
 std::string data_url(std::string_view mime, std::string_view base64) {
   std::string url = "data:";
-  url += mime;
+  url += media_type(mime);
   url += ";base64,";
   return url.append(base64);
 }

@@ -32,7 +32,7 @@ bool takes_media(std::string_view mime) {
   constexpr std::array<std::string_view, 14> known{
       "image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf", "audio/wav",
       "audio/mp3", "audio/mpeg", "audio/aiff", "audio/aac",  "audio/ogg",  "audio/flac",      "video/mp4"};
-  return std::ranges::find(known, mime) != known.end();
+  return std::ranges::find(known, media_type(mime)) != known.end();
 }
 
 // Parts of one content, with commas between them.
@@ -51,7 +51,7 @@ class parts_writer {
   void media(std::string_view mime, std::string_view data) {
     if (!takes_media(mime)) return text("[" + media_words(mime, data) + ": left out]");
     next() += R"({"inlineData":{"mimeType":)";
-    append_quoted(out_, mime);
+    append_quoted(out_, media_type(mime));
     out_ += R"(,"data":)";
     append_quoted(out_, data);
     out_ += "}}";

@@ -43,7 +43,7 @@ void append_user(std::string& out, const message& m, std::string_view note) {
     if (image->url.empty() && is_shown_image(image->mime))
       images.emplace_back(image->data);
     else if (image->url.empty())
-      text = with_note(std::move(text), "[image, " + media_words(image->mime, image->data) + ": left out]");
+      text = with_note(std::move(text), left_out(*image));
     else
       text = with_note(std::move(text), "[image at " + image->url + ": left out, this API takes no addresses]");
   }

@@ -33,9 +33,10 @@ void append_text_part(std::string& out, std::string_view text) {
   out += '}';
 }
 
-// Audio that models listen to, a file with its bytes, or the words that one cannot be sent.
+// Audio that models listen to, a document with its bytes, or the words that one cannot be sent.
 void append_file(std::string& out, const file_block& file) {
-  const std::string_view format = file.mime == "audio/wav" ? "wav" : file.mime == "audio/mpeg" ? "mp3" : "";
+  const auto type = media_type(file.mime);
+  const std::string_view format = type == "audio/wav" ? "wav" : type == "audio/mpeg" ? "mp3" : "";
   if (file.data.empty())
     return append_text_part(out, "[file " + file.name + (file.name.empty() ? "" : ", ") + file.url + "]");
   if (!format.empty()) {
@@ -46,8 +47,9 @@ void append_file(std::string& out, const file_block& file) {
     out += "\"}}";
     return;
   }
+  if (type != "application/pdf") return append_text_part(out, left_out(file));
   out += R"({"type":"file","file":{"filename":)";
-  append_quoted(out, file.name.empty() ? "file" : file.name);
+  append_quoted(out, file.name.empty() ? "file.pdf" : file.name);
   out += R"(,"file_data":)";
   append_quoted(out, data_url(file.mime, file.data));
   out += "}}";
@@ -67,7 +69,10 @@ void append_user(std::string& out, const message& m, std::string_view note) {
       append_text_part(out, text->text);
     } else if (const auto* image = std::get_if<image_block>(&b)) {
       next();
-      append_image(out, image->url.empty() ? data_url(image->mime, image->data) : image->url);
+      if (image->url.empty() && !is_shown_image(image->mime))
+        append_text_part(out, left_out(*image));
+      else
+        append_image(out, image->url.empty() ? data_url(image->mime, image->data) : image->url);
     } else if (const auto* file = std::get_if<file_block>(&b)) {
       next();
       append_file(out, *file);

@@ -107,7 +107,7 @@ std::string user_content(const message& m) {
       media = true;
       parts += std::exchange(before, ',');
       if (image->url.empty() && !is_shown_image(image->mime))
-        append_text_part(parts, "[image, " + media_words(image->mime, image->data) + ": left out]");
+        append_text_part(parts, left_out(*image));
       else
         append_image_part(parts, image->url.empty() ? data_url(image->mime, image->data) : image->url);
     } else if (const auto* file = std::get_if<file_block>(&b)) {

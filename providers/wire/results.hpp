@@ -54,6 +54,9 @@ class media_beside {
   std::string from_;
 };
 
+/// The registered name of a media type that tools and callers call otherwise ("image/jpg"), without parameters; APIs
+/// refuse the whole request for one that they do not know.
+std::string_view media_type(std::string_view mime);
 /// Whether `mime` is an image that models look at: PNG, JPEG, GIF, WebP.
 bool is_shown_image(std::string_view mime);
 /// `mime` and the size of what `base64` holds: "audio/wav, 12 bytes".

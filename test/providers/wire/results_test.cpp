@@ -122,4 +122,26 @@ TEST_CASE("F9: every kind of tool result has its shape in every API") {
   }
 }
 
+TEST_CASE("F9: media types that are called otherwise go out under their registered names, from tools and callers") {
+  auto asked = std::make_shared<message>();
+  asked->blocks = {image_block{"image/jpg", "QQ==", ""}, file_block{"application/x-pdf", "a.pdf", "QQ==", ""}};
+  model_request request;
+  request.messages = {
+      asked, assistant_of("", {call_of("a", "t", "{}")}),
+      results_of({result_of(
+          "a", "t",
+          R"({"content":[{"type":"image","mimeType":"image/jpg","data":"Qg=="},{"type":"image","mimeType":"image/png; x=1","data":"Qw=="}]})")})};
+  for (const std::string_view api : {"openai-chat", "openai-responses", "anthropic", "gemini", "ollama"}) {
+    CAPTURE(api);
+    auto o = options();
+    o.model = "gemini-3";
+    const auto body = body_as(api, request, o);
+    CHECK_MESSAGE(body.find("image/jpg") == std::string::npos, body);
+    if (api != "ollama") CHECK(body.find("x-pdf") == std::string::npos);
+    CHECK(body.find("x=1") == std::string::npos);
+    for (const auto* data : {"QQ==", "Qg==", "Qw=="}) CHECK(body.find(data) != std::string::npos);
+    if (api != "ollama") CHECK(body.find("image/jpeg") != std::string::npos);
+  }
+}
+
 }  // namespace
