@@ -160,8 +160,8 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   const text::tool_format* format_ = nullptr;
   std::unique_ptr<text::text_parser> parser_;
   std::unique_ptr<model_call> call_, old_call_;
-  std::string written_, visible_, thoughts_,
-      reasoned_;  // by the model, for people, reasoning in the text and beside it
+  std::string written_, visible_;    // by the model, for people
+  std::string thoughts_, reasoned_;  // reasoning in the text, and beside it
   bool shown_ = false;
   parsed_words words_{*this};
 };
@@ -227,9 +227,10 @@ bool text_run::recover(const std::string& written) {
   } words;
   parser->feed(written, words);
   auto parsed = parser->finish(words);
-  const bool found = !parsed.calls.empty() && !parsed.incomplete;
-  if (!found) {
-    if (unreadable_replies(request_) >= 2) return false;
+  const bool found =
+      !parsed.incomplete && std::ranges::any_of(parsed.calls, [](const auto& c) { return c.problem.empty(); });
+  if (!found && unreadable_replies(request_) >= 2) return false;
+  if (parsed.incomplete || parsed.calls.empty()) {
     parsed.calls = {
         text::unreadable_call(written, parsed.incomplete ? "it ends before it is complete" : "there is no call in it")};
   }
