@@ -221,7 +221,7 @@ bool responses_decoder::complete(output_item& item) {
   if (item.type == "message") {
     if (item.text.empty() && item.refusal.empty()) return false;
     // An output item needs its id and status, which it never got; a message that is only said needs neither.
-    item.json = R"({"type":"message","role":"assistant","content":)" + quoted(item.text + item.refusal) + "}";
+    item.json = R"({"type":"message","role":"assistant","content":)" + json_quoted(item.text + item.refusal) + "}";
     return true;
   }
   return item.type == "function_call" && walk::is_object(item.json);
