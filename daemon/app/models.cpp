@@ -62,12 +62,6 @@ bool needs_lane(const secret_headers& s) {
   return false;
 }
 
-// o1 and its successors refuse stop sequences; what they would end is cut off on our side.
-bool takes_stop_sequences(std::string_view model) {
-  if (const auto slash = model.rfind('/'); slash != std::string_view::npos) model.remove_prefix(slash + 1);
-  return model.size() < 2 || model[0] != 'o' || model[1] < '1' || model[1] > '9';
-}
-
 // Null: tools go where the API has a place for them.
 const providers::text::tool_format* text_format_of(conf::tool_format format) {
   if (format == conf::tool_format::tagged_json) format = conf::tool_format::hermes;
@@ -261,7 +255,6 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
   providers::apply_dialect(api, o.wire);
   apply_dialect(e.dialect, o.wire);
   if (e.body) o.wire.body = raw_json::own(e.body->text);
-  o.wire.stop_sequences = takes_stop_sequences(o.wire.model);
   o.wire.max_output_tokens = e.max_tokens.value_or(0);
   if (e.temperature) o.wire.temperature = number_text(*e.temperature);
   if (e.top_p) o.wire.top_p = number_text(*e.top_p);

@@ -156,9 +156,10 @@ raw_json approval(const mcp::catalog_entry& tool, const raw_json& arguments, std
   return raw_json::own(std::move(json));
 }
 
-segments usage(const providers::usage& so_far) {
+segments usage(const providers::usage& so_far, std::string_view model) {
   std::string json = R"({"type":"usage",)";
   append_usage(json, so_far);
+  if (!model.empty()) member(json, "model", model);
   return whole(json);
 }
 

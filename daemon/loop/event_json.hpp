@@ -25,7 +25,8 @@ segments tool_result(std::string_view call, bool is_error, const raw_json& resul
 segments question(const record::question& q);
 /// That a question is open no more: for everybody who was asked.
 segments answer(const record::answer& a);
-segments usage(const providers::usage& so_far);
+/// `model` is the id of the model that answered, or "".
+segments usage(const providers::usage& so_far, std::string_view model);
 /// Tokens as the object that results and sessions have.
 raw_json usage_members(const providers::usage& u);
 segments error(std::string_view message, bool retryable);

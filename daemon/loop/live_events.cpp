@@ -115,7 +115,7 @@ void live_run::tell(const record::assistant& r) {
                            calls.empty() ? std::string("no calls") : "calls " + log_names(calls)));
   told_calls_.clear();
   if (!calls.empty()) emit_status(words::selecting);
-  emit(run_event::kind::usage, event_json::usage(core_.usage()));
+  emit(run_event::kind::usage, event_json::usage(core_.usage(), r.message->origin.model));
 }
 
 void live_run::tell(const record::model_failed& r) {

@@ -157,7 +157,9 @@ result<providers::block> read_block(const raw_json& json) {
 void append_message(std::string& json, const providers::message& m) {
   json += R"({"role":")";
   json += word(m.role);
-  json += R"(","content":[)";
+  json += '"';
+  if (m.role == role::assistant && !m.origin.model.empty()) member(json, "model", m.origin.model);
+  json += R"(,"content":[)";
   bool first = true;
   for (const auto& b : m.blocks) {
     const auto before = json.size();

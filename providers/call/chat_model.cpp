@@ -17,9 +17,6 @@ constexpr std::size_t max_error_body = 64 * 1024;
 // How long the rest of a body may take to come after its end mark, so that the connection can be used again.
 constexpr milliseconds drain_time{50};
 
-// How much of an endpoint's error is kept for the log.
-constexpr std::size_t max_logged_body = 8 * 1024;
-
 class chat_run;
 
 struct endpoint_state {
@@ -212,18 +209,21 @@ class chat_run final : public http::response_events,
   }
 
   // People are told a sentence; what the endpoint said word for word is for whoever has to find out why.
-  void log_error_body() const {
-    if (!log::enabled(log::level::info)) return;
-    // Redacted before it is cut: half a secret would not be recognised.
-    const auto clean = redactor::redact(error_body_);
-    const auto body = cut_utf8(clean, max_logged_body);
-    log::info(status_line() + ": " + std::string(body) + (body.size() < clean.size() ? "…" : ""));
+  void log_said(model_error& e) const {
+    const auto said = std::exchange(e.said, {});
+    if (log::enabled(log::level::info)) log::info(status_line() + ": " + said);
+  }
+
+  // What the model wrote in place of a call is read by whoever offered the tools (text_tools_model.hpp); where none
+  // were offered nobody does.
+  bool is_lost_call(const model_error& e) const {
+    return !e.failed_generation.empty() && (!request_.tools || request_.tools->tools.empty());
   }
 
   // A call that nobody can read, and nothing else: models make most of them right the second time.
   bool asks_again_for_call() {
     const bool unreadable = reply_ ? reply_->reason == end_reason::malformed_call && reply_->message->calls().empty()
-                                   : failed_ && !failed_->failed_generation.empty();
+                                   : failed_ && is_lost_call(*failed_);
     if (!unreadable || !try_again({})) return false;
     reply_.reset();
     failed_.reset();
@@ -234,6 +234,7 @@ class chat_run final : public http::response_events,
   void settle() {
     if (!draining_) exchange_.reset();
     if (events_ == nullptr) return;
+    if (failed_ && !failed_->said.empty()) log_said(*failed_);
     if (!draining_ && asks_again_for_call()) return;
     if (reply_) {
       auto reply = *std::exchange(reply_, std::nullopt);
@@ -242,11 +243,12 @@ class chat_run final : public http::response_events,
       return;
     }
     if (failed_) return tell(*std::exchange(failed_, std::nullopt));
-    log_error_body();
     auto e = shared_->wire.decode_error(status_, error_body_, shared_->options.wire);
+    log_said(e);
+    // A header counts before what the body says.
+    if (advice_.wait_ms < 0) advice_.wait_ms = e.retry_after_ms;
     e.retry_after_ms = advice_.wait_ms;
-    const bool may =
-        (advice_.should_retry.value_or(is_repeatable(status_)) && e.retryable) || !e.failed_generation.empty();
+    const bool may = (advice_.should_retry.value_or(is_repeatable(status_)) && e.retryable) || is_lost_call(e);
     if (may && try_again(advice_)) return;
     if (e.retryable && advice_.wait_ms > 0)
       e.message += " It asks to wait " + std::to_string((advice_.wait_ms + 999) / 1000) + " s.";

@@ -82,6 +82,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   void on_reasoning(std::string_view delta) override {
     if (events_ == nullptr) return;
     shown_ = true;
+    reasoned_ += delta;
     events_->on_reasoning(delta);
   }
   void on_reply(model_reply reply) override {
@@ -98,30 +99,43 @@ class text_run final : public model_events, public std::enable_shared_from_this<
       written_.clear();
       visible_.clear();
       thoughts_.clear();
+      reasoned_.clear();
       old_call_ = std::move(call_);  // it is telling us this
       return start();
     }
+    if (parser_ && !e.failed_generation.empty() && recover(e.failed_generation)) return;
     if (parser_) e.partial_text = visible_;
     std::exchange(events_, nullptr)->on_error(std::move(e));
   }
 
   void stop() {
-    model_reply reply;
-    auto m = std::make_shared<message>();
-    m->role = role::assistant;
+    auto m = own_message();
     m->blocks.emplace_back(text_block{written_});
-    m->origin = {shared_->inner->api(), {}, shared_->inner->id()};
-    reply.message = std::move(m);
-    reply.raw_reason = "stop sequence";
-    reply.usage.estimated = true;
-    reply.usage.input = tokens_of(sent_);
-    reply.usage.output = static_cast<std::int64_t>(written_.size() / 4 + 1);
     old_call_.reset();
     const auto leaving = std::move(call_);
-    on_reply(std::move(reply));
+    on_reply(own_reply(std::move(m), "stop sequence", written_.size()));
+  }
+
+  // A reply that the provider did not end itself, and counted no tokens of.
+  std::shared_ptr<message> own_message() const {
+    auto m = std::make_shared<message>();
+    m->role = role::assistant;
+    m->origin = {shared_->inner->api(), {}, shared_->inner->id()};
+    return m;
+  }
+  model_reply own_reply(message_ptr m, std::string raw_reason, std::size_t bytes) const {
+    model_reply reply;
+    reply.message = std::move(m);
+    reply.raw_reason = std::move(raw_reason);
+    reply.usage.estimated = true;
+    reply.usage.input = tokens_of(sent_);
+    reply.usage.output = static_cast<std::int64_t>(bytes / 4 + 1);
+    return reply;
   }
 
   void read(model_reply& reply);
+  bool recover(const std::string& written);
+  void add_calls(message& m, std::vector<tool_call_block> calls) const;
   void tell_forms(unsigned forms, bool any_call);
 
   // What the parser tells.
@@ -146,7 +160,8 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   const text::tool_format* format_ = nullptr;
   std::unique_ptr<text::text_parser> parser_;
   std::unique_ptr<model_call> call_, old_call_;
-  std::string written_, visible_, thoughts_;  // by the model, for people, reasoning in the text
+  std::string written_, visible_;    // by the model, for people
+  std::string thoughts_, reasoned_;  // reasoning in the text, and beside it
   bool shown_ = false;
   parsed_words words_{*this};
 };
@@ -178,12 +193,7 @@ void text_run::read(model_reply& reply) {
   if (!thoughts_.empty()) m->blocks.emplace_back(reasoning_block{thoughts_, {}});
   if (!visible_.empty()) m->blocks.emplace_back(text_block{visible_});
   if (found) {
-    call_ids ids(&request_);
-    const auto made = ids.settle(std::vector<std::string>(parsed.calls.size()));
-    for (std::size_t i = 0; i < parsed.calls.size(); ++i) {
-      parsed.calls[i].id = made[i];
-      m->blocks.emplace_back(std::move(parsed.calls[i]));
-    }
+    add_calls(*m, std::move(parsed.calls));
     if (!cut) reply.reason = end_reason::tool_calls;
   }
   if (native_calls) {
@@ -193,6 +203,48 @@ void text_run::read(model_reply& reply) {
     m->blocks.emplace_back(own_words(*format_, std::string_view(written_).substr(0, parser_->counted())));
   }
   reply.message = std::move(m);
+}
+
+void text_run::add_calls(message& m, std::vector<tool_call_block> calls) const {
+  call_ids ids(&request_);
+  const auto made = ids.settle(std::vector<std::string>(calls.size()));
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    calls[i].id = made[i];
+    m.blocks.emplace_back(std::move(calls[i]));
+  }
+}
+
+// A server gave up on a call that the model wrote in another form than it expects (Groq's `failed_generation`): it is
+// read here, or the model is told that it could not be read. False when the model was told twice already.
+bool text_run::recover(const std::string& written) {
+  text::parser_options options;
+  options.untagged = text::parser_options::bare::anywhere;
+  const auto parser = text::make_tagged_parser(text::offered_tools(request_.tools), options);
+  // Its text is not shown: some of it was already, and marks that nobody knows are why the server gave up.
+  struct : text::parse_sink {
+    void on_text(std::string_view) override {}
+    void on_reasoning(std::string_view) override {}
+  } words;
+  parser->feed(written, words);
+  auto parsed = parser->finish(words);
+  const bool found =
+      !parsed.incomplete && std::ranges::any_of(parsed.calls, [](const auto& c) { return c.problem.empty(); });
+  if (!found && unreadable_replies(request_) >= 2) return false;
+  if (parsed.incomplete || parsed.calls.empty()) {
+    parsed.calls = {
+        text::unreadable_call(written, parsed.incomplete ? "it ends before it is complete" : "there is no call in it")};
+  }
+  log::warn("model \"" + shared_->inner->name() + "\" wrote a tool call that its server could not read; " +
+            (found ? "it was read from what the model wrote" : "the model is told"));
+  auto m = own_message();
+  const auto thoughts = reasoned_ + thoughts_;
+  if (!thoughts.empty()) m->blocks.emplace_back(reasoning_block{thoughts, {}});
+  if (!visible_.empty()) m->blocks.emplace_back(text_block{visible_});
+  add_calls(*m, std::move(parsed.calls));
+  auto reply = own_reply(std::move(m), "failed_generation", written.size());
+  reply.reason = end_reason::tool_calls;
+  if (events_ != nullptr) std::exchange(events_, nullptr)->on_reply(std::move(reply));
+  return true;
 }
 
 void text_run::tell_forms(unsigned forms, bool any_call) {

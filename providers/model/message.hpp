@@ -162,6 +162,7 @@ struct model_error {
   std::string message;               ///< for people: provider, model, what happened, the mend
   std::string partial_text;          ///< text that had been streamed before it broke
   std::string failed_generation;     ///< what the model wrote where its server could read no tool call in it; or ""
+  std::string said;                  ///< what the endpoint sent, for the log: cut, without known secrets; or ""
   bool retryable = false;
 };
 

@@ -2,6 +2,7 @@
 #include "providers/wire/answer_decoder.hpp"
 
 #include "mcp/support/text.hpp"
+#include "providers/model/json_walk.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -26,6 +27,10 @@ usage answer_decoder::estimated(std::size_t answer_bytes) {
   return u;
 }
 
+std::int64_t answer_decoder::count(std::string_view object, std::string_view key) {
+  return raw_json::literal(walk::find(object, key)).as_integer().value_or(0);
+}
+
 std::string_view answer_decoder::word_of(std::string_view value, std::string& held) {
   if (value.size() < 2 || value.front() != '"') return {};
   if (value.find('\\') == std::string_view::npos) return value.substr(1, value.size() - 2);
@@ -38,12 +43,13 @@ void answer_decoder::succeed(model_reply reply, decoder_sink& sink) {
   sink.on_end(std::move(reply));
 }
 
-void answer_decoder::fail(model_error::kind type, std::string_view message, decoder_sink& sink) {
+void answer_decoder::fail(model_error::kind type, std::string_view message, decoder_sink& sink, std::string_view raw) {
   model_error e;
   e.type = type;
   e.http_status = 200;
   e.retryable = type == model_error::kind::cut || type == model_error::kind::garbage;
   e.message = "The " + who(options_) + " " + std::string(message);
+  e.said = loggable(raw);
   fail(std::move(e), sink);
 }
 
@@ -56,7 +62,7 @@ void answer_decoder::fail_foreign(std::string_view bytes, decoder_sink& sink) {
   fail(model_error::kind::garbage,
        "sent an answer that is none of the API " + api_ + " (content type \"" + excerpt(content_type_) + "\")" +
            (shown.empty() ? "." : ": " + shown),
-       sink);
+       sink, bytes);
 }
 
 void answer_decoder::fail_cut(decoder_sink& sink) {
@@ -135,7 +141,7 @@ void event_decoder::take(const sse_parser::event& event, decoder_sink& sink) {
   scanner_.reset();
   if (!scanner_.feed(data) || !scanner_.finish()) {
     if (event.name == "error") return fail({std::string(data), {}, {}, {}}, data, sink);
-    return fail(model_error::kind::garbage, "sent an event that is not JSON: " + excerpt(data), sink);
+    return fail(model_error::kind::garbage, "sent an event that is not JSON: " + excerpt(data), sink, data);
   }
   if (event.name == "error") return fail(read_error_body(data), data, sink);
   take_event(event.name, data, sink);

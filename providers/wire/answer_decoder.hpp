@@ -31,13 +31,15 @@ class answer_decoder : public stream_decoder {
   /// About four bytes to a token, for an API that counted nothing; the shell knows the request's size and adds that.
   static usage estimated(std::size_t answer_bytes);
 
+  /// The whole number of a member; 0 when there is none.
+  static std::int64_t count(std::string_view object, std::string_view key);
   /// A string value as a view, for words that are compared: into `value` where it has no escapes, else into `held`.
   static std::string_view word_of(std::string_view value, std::string& held);
   /// The text that was told so far, for an error. What is still held back may be told now.
   virtual std::string partial_text(decoder_sink& sink) = 0;
   void succeed(model_reply reply, decoder_sink& sink);
-  /// "The model … at … " and `message`.
-  void fail(model_error::kind type, std::string_view message, decoder_sink& sink);
+  /// "The model … at … " and `message`. `raw` is what was sent, for the log.
+  void fail(model_error::kind type, std::string_view message, decoder_sink& sink, std::string_view raw = {});
   /// An error that the answer reports; `raw` is said when `said` has no words.
   void fail(const error_body& said, std::string_view raw, decoder_sink& sink);
   /// An answer that is none of this API.

@@ -104,7 +104,7 @@ class block_list {
     out += R"({"type":")";
     out += kind;
     out += R"(","source":{"type":"base64","media_type":)";
-    append_quoted(out, mime);
+    append_quoted(out, media_type(mime));
     out += R"(,"data":)";
     append_quoted(out, data);
     out += "}}";
@@ -120,17 +120,16 @@ void add_image(block_list& out, const image_block& image) {
   else if (is_shown_image(image.mime))
     out.media("image", image.mime, image.data);
   else
-    out.text("[image, " + media_words(image.mime, image.data) + ": left out]");
+    out.text(left_out(image));
 }
 
 void add_file(block_list& out, const file_block& file) {
   if (!file.url.empty())
     out.link("document", file.url);
-  else if (file.mime == "application/pdf")
+  else if (media_type(file.mime) == "application/pdf")
     out.media("document", file.mime, file.data);
   else
-    out.text("[file " + file.name + (file.name.empty() ? "" : ", ") + media_words(file.mime, file.data) +
-             ": left out]");
+    out.text(left_out(file));
 }
 
 // What another API's messages and ours become; reasoning stays with whom it came from.

@@ -18,11 +18,18 @@ bool is_truthy(std::string_view value) {
 end_reason chat_reason(std::string_view word) {
   if (word == "length" || word == "max_tokens" || word == "model_length" || word == "MAX_TOKENS")
     return end_reason::length;
-  if (word == "content_filter" || word == "safety" || word == "SAFETY") return end_reason::filter;
+  if (word == "content_filter" || word == "safety" || word == "SAFETY" || word == "sensitive")
+    return end_reason::filter;
   if (word == "refusal") return end_reason::refusal;
   if (word == "malformed_function_call" || word == "MALFORMED_FUNCTION_CALL") return end_reason::malformed_call;
   if (word == "model_context_window_exceeded") return end_reason::context_full;
   return end_reason::stop;
+}
+
+// Reasons that are none of the model's: OpenRouter; vLLM whose engine gave the request up; DeepSeek and GLM. What came
+// before is not the answer, though an end mark may follow.
+bool is_failure(std::string_view word) {
+  return word == "error" || word == "abort" || word == "insufficient_system_resource" || word == "network_error";
 }
 
 }  // namespace
@@ -37,7 +44,7 @@ void chat_decoder::take_body(std::string_view json, decoder_sink& sink) {
 
 void chat_decoder::take_stream_end(bool mark, decoder_sink& sink) {
   if (mark && !choices_seen_) return fail(model_error::kind::garbage, "sent an answer that holds nothing.", sink);
-  if (mark || finished_) return end(sink);
+  if (mark || finished_ || is_failure(finish_reason_)) return end(sink);
   fail_cut(sink);
 }
 
@@ -69,7 +76,8 @@ void chat_decoder::take_object(std::string_view object, bool whole, decoder_sink
   if (done()) return;
   if (is_truthy(error) || error_object) return fail(read_error_body(object), object, sink);
   if (!whole) return;
-  if (choices_seen_) return end(sink);
+  // A chunk that is all there is says itself whether it is the last one; not every server says so of a whole message.
+  if (choices_seen_) return deltas_ && !finished_ && finish_reason_.empty() ? fail_cut(sink) : end(sink);
   const auto said = read_error_body(object);
   if (said.found()) return fail(said, object, sink);
   fail_foreign(object, sink);
@@ -89,13 +97,16 @@ void chat_decoder::take_choice(std::string_view choice, bool whole, decoder_sink
   });
   if (!index.empty() && index != "0" && index != "null") return;
   // Some servers end a stream with the whole message; it counts only if no deltas came.
-  if (walk::is_object(message) && (whole || (!walk::is_object(delta) && !choices_seen_))) delta = message;
+  if (walk::is_object(message) && (whole || (!walk::is_object(delta) && !choices_seen_)))
+    delta = message;
+  else if (walk::is_object(delta))
+    deltas_ = true;
   choices_seen_ = true;
   if (walk::is_object(delta)) take_delta(delta, sink);
   if (!walk::is_string(reason)) return;
   const auto word = unescaped(reason);
-  if (word.empty()) return;
-  if (word == "error") {
+  if (word.empty() || word == "null") return;
+  if (is_failure(word)) {
     finish_reason_ = word;
     return;
   }
@@ -174,7 +185,8 @@ void chat_decoder::take_usage(std::string_view used) {
 }
 
 void chat_decoder::end(decoder_sink& sink) {
-  if (finish_reason_ == "error") return fail(model_error::kind::refused, "ended its answer with an error.", sink);
+  if (is_failure(finish_reason_))
+    return fail(model_error::kind::refused, "ended its answer with an error (" + finish_reason_ + ").", sink);
   add_pieces(thoughts_.finish(), sink);
   const auto reason = chat_reason(finish_reason_);
   auto calls = calls_.finish(is_cut(reason), ids());

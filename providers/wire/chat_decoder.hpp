@@ -45,7 +45,7 @@ class chat_decoder final : public event_decoder {
   vendor_fields vendor_;
   call_assembler calls_;
   usage usage_;
-  bool usage_seen_ = false, finished_ = false, choices_seen_ = false, refused_ = false;
+  bool usage_seen_ = false, finished_ = false, choices_seen_ = false, deltas_ = false, refused_ = false;
 };
 
 }  // namespace mcpbx::providers

@@ -37,9 +37,6 @@ void openai(wire_options& o) {
   o.null_content = true;
   // Others refuse the member, or call no tool any more.
   o.answer_schema = true;
-  // Its reasoning models refuse stop sequences.
-  for (const auto* family : {"o1", "o3", "o4", "gpt-5"})
-    if (o.model.starts_with(family)) o.stop_sequences = false;
 }
 
 void mistral(wire_options& o) {
@@ -52,6 +49,13 @@ void mistral(wire_options& o) {
 // Both refuse the reasoning that they send when it is sent back.
 void no_reasoning_back(wire_options& o) {
   o.echo_reasoning = "none";
+}
+
+// OpenAI's reasoning models refuse stop sequences, whoever stands before them ("openai/o3-mini").
+bool refuses_stop(std::string_view model) {
+  model.remove_prefix(model.rfind('/') + 1);
+  return std::ranges::any_of(std::array<std::string_view, 4>{"o1", "o3", "o4", "gpt-5"},
+                             [&](std::string_view family) { return model.starts_with(family); });
 }
 
 struct preset {
@@ -83,6 +87,7 @@ std::string_view usual_base_url(std::string_view api) {
 }
 
 void apply_dialect(std::string_view api, wire_options& options) {
+  options.stop_sequences = !refuses_stop(options.model);
   if (api == "azure") return openai(options);
   if (api == "dial") {
     // It tells usage unasked, and hands members that it does not know to whatever is behind it.

@@ -1,6 +1,8 @@
 // Small parts of requests.
 #include "providers/wire/encoding.hpp"
 
+#include "providers/wire/results.hpp"
+
 namespace mcpbx::providers {
 
 std::string join_url(std::string_view base, std::string_view path) {
@@ -45,6 +47,22 @@ std::string with_note(std::string text, std::string_view note) {
   return text.append(note);
 }
 
+std::string said_text(const message& m) {
+  auto text = m.text();
+  for (const auto& b : m.blocks)
+    if (const auto* r = std::get_if<refusal_block>(&b)) text += r->text;
+  return text;
+}
+
+std::string left_out(const file_block& file) {
+  return "[file " + file.name + (file.name.empty() ? "" : ", ") +
+         (file.url.empty() ? media_words(file.mime, file.data) : file.url) + ": left out]";
+}
+
+std::string left_out(const image_block& image) {
+  return "[image, " + media_words(image.mime, image.data) + ": left out]";
+}
+
 std::string string_list(const std::vector<std::string>& texts) {
   std::string out;
   for (const auto& text : texts) {
@@ -56,7 +74,7 @@ std::string string_list(const std::vector<std::string>& texts) {
 
 std::string data_url(std::string_view mime, std::string_view base64) {
   std::string url = "data:";
-  url += mime;
+  url += media_type(mime);
   url += ";base64,";
   return url.append(base64);
 }

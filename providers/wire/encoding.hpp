@@ -48,10 +48,18 @@ raw_json encoded_once(const Value& m, std::string_view key, Make&& make) {
 /// `text` and, in a paragraph of its own, `note`.
 std::string with_note(std::string text, std::string_view note);
 
+/// What an assistant said: its text and, behind it, its refusals.
+std::string said_text(const message& m);
+
+/// The words for a caller's file that an API cannot carry: `[file notes.odt, 12 bytes: left out]`.
+std::string left_out(const file_block& file);
+/// The same for an image whose type it does not take.
+std::string left_out(const image_block& image);
+
 /// A JSON list of strings.
 std::string string_list(const std::vector<std::string>& texts);
 
-/// `data:MIME;base64,…`.
+/// `data:MIME;base64,…`, by the registered name of the type.
 std::string data_url(std::string_view mime, std::string_view base64);
 
 }  // namespace mcpbx::providers

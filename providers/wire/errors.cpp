@@ -7,7 +7,8 @@
 #include "providers/model/json_walk.hpp"
 
 #include <algorithm>
-#include <array>
+#include <charconv>
+#include <cmath>
 
 namespace mcpbx::providers {
 namespace {
@@ -28,6 +29,15 @@ std::string scalar(std::string_view value) {
                                                                                              : std::string(value);
 }
 
+// "34.07s" (google.protobuf.Duration as JSON) as milliseconds, rounded up; -1 when it is none.
+std::int64_t duration_ms(std::string_view text) {
+  double seconds = 0;
+  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (ec != std::errc() || std::string_view(end, text.data() + text.size()) != "s" || !(seconds >= 0) || seconds > 1e9)
+    return -1;
+  return static_cast<std::int64_t>(std::ceil(seconds * 1000));
+}
+
 void read_members(std::string_view object, error_body& e) {
   walk::members(object, [&](std::string_view key, std::string_view value) {
     if (key == "message")
@@ -40,6 +50,11 @@ void read_members(std::string_view object, error_body& e) {
       e.failed_generation = walk::text(value);
     else if (key == "details" && walk::is_object(value) && !walk::find(value, "error_code").empty())
       e.code = scalar(walk::find(value, "error_code"));
+    else if (key == "details")
+      walk::elements(value, [&](std::string_view detail) {
+        if (const auto wait = duration_ms(walk::text(walk::find(detail, "retryDelay"))); wait >= 0)
+          e.retry_after_ms = wait;
+      });
     else if (key == "detail" && e.message.empty())
       e.message = walk::is_string(value) ? unescaped(value) : std::string(value);
   });
@@ -61,7 +76,7 @@ bool says_context_full(const error_body& e, int status) {
 
 bool is_permanent_limit(const error_body& e) {
   const auto all = lower(e.code) + " " + lower(e.type);
-  return contains_any(all, {"insufficient_quota", "enforced_spend_limit_reached", "billing"}) ||
+  return contains_any(all, {"insufficient_quota", "spend_limit_reached", "billing"}) ||
          contains_any(lower(e.message), {"credit balance is too low"});
 }
 
@@ -151,6 +166,13 @@ std::string excerpt(std::string_view text) {
   return std::string(cut) + (cut.size() < clean.size() ? "…" : "");
 }
 
+std::string loggable(std::string_view text) {
+  constexpr std::size_t most = 8 * 1024;
+  const auto clean = redactor::redact(text);
+  const auto cut = cut_utf8(clean, most);
+  return std::string(cut) + (cut.size() < clean.size() ? "…" : "");
+}
+
 std::string who(const wire_options& options) {
   return "model \"" + options.model + "\" at " + std::string(host_of(options.base_url));
 }
@@ -191,7 +213,9 @@ model_error status_error(int status, std::string_view body, const wire_options& 
   e.type = v.type;
   e.http_status = status;
   e.retryable = v.retryable;
+  e.retry_after_ms = said.retry_after_ms;
   e.failed_generation = said.failed_generation;
+  e.said = loggable(body);
   const auto text = said_text(said, trimmed);
   e.message = "The " + who(options) + " answered with status " + std::to_string(status) +
               (text.empty() ? "" : ": " + text) + (text.empty() || text.back() != '.' ? "." : "") + " " +
@@ -205,19 +229,21 @@ model_error stream_error(const error_body& said, std::string_view raw, const wir
     status = std::stoi(said.code);
   const auto type = lower(said.type) + " " + lower(said.code);
   if (status < 400)
-    status = contains_any(type, {"rate_limit", "resource_exhausted"}) ? 429
-             : contains_any(type, {"overloaded"})                     ? 529
-             : contains_any(type, {"authentication"})                 ? 401
-             : contains_any(type, {"permission"})                     ? 403
-             : contains_any(type, {"not_found"})                      ? 404
-             : contains_any(type, {"invalid_"})                       ? 400
-                                                                      : 500;
+    status = contains_any(type, {"rate_limit", "resource_exhausted"})           ? 429
+             : contains_any(type, {"overloaded"})                               ? 529
+             : contains_any(type, {"authentication"})                           ? 401
+             : contains_any(type, {"permission"})                               ? 403
+             : contains_any(type, {"not_found"})                                ? 404
+             : contains_any(type, {"invalid_", "image", "_policy", "mismatch"}) ? 400
+                                                                                : 500;
   const auto v = judge(status, said);
   model_error e;
   e.type = v.type;
   e.http_status = 200;
   e.retryable = v.retryable;
+  e.retry_after_ms = said.retry_after_ms;
   e.failed_generation = said.failed_generation;
+  e.said = loggable(raw);
   const auto text = said_text(said, raw);
   e.message = "The " + who(options) + " reported an error in its answer: " + text +
               (text.empty() || text.back() != '.' ? "." : "") + " " + std::string(v.mend);

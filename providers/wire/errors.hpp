@@ -3,6 +3,7 @@
 #pragma once
 #include "providers/wire/codec.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,12 +12,14 @@ namespace mcpbx::providers {
 /// What an error body says, whatever its shape. All empty: it is none.
 struct error_body {
   std::string message, type, code;
-  std::string failed_generation;  ///< what the model wrote, when that was no call that the server could read (Groq)
+  std::string failed_generation;     ///< what the model wrote, when that was no call that the server could read (Groq)
+  std::int64_t retry_after_ms = -1;  ///< `retryDelay` of google.rpc.RetryInfo; -1: nothing
   bool found() const { return !message.empty() || !type.empty() || !code.empty(); }
 };
 
 /// Reads `json`, checked JSON: {"error":{…}} (with `status` and `details` as Gemini and Anthropic have them),
-/// {"error":"…"}, {"object":"error",…}, {"type":"error","code":…}, {"detail":…}, a list of one of these.
+/// {"error":"…"}, {"object":"error",…}, {"type":"error","code":…}, {"detail":…}, a list of one of these. Gemini's
+/// `details` tell how long to wait.
 error_body read_error_body(std::string_view json);
 
 /// An error answer with this status and body (as far as it was read).
@@ -27,6 +30,9 @@ model_error stream_error(const error_body& said, std::string_view raw, const wir
 
 /// `model "gpt-x" at api.example.com`, as every sentence begins.
 std::string who(const wire_options& options);
+
+/// What an endpoint sent, for the log: at most 8 KiB, secrets redacted.
+std::string loggable(std::string_view text);
 
 /// At most 300 bytes of foreign text for an error: printable, secrets redacted.
 std::string excerpt(std::string_view text);

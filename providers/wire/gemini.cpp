@@ -32,7 +32,7 @@ bool takes_media(std::string_view mime) {
   constexpr std::array<std::string_view, 14> known{
       "image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf", "audio/wav",
       "audio/mp3", "audio/mpeg", "audio/aiff", "audio/aac",  "audio/ogg",  "audio/flac",      "video/mp4"};
-  return std::ranges::find(known, mime) != known.end();
+  return std::ranges::find(known, media_type(mime)) != known.end();
 }
 
 // Parts of one content, with commas between them.
@@ -51,7 +51,7 @@ class parts_writer {
   void media(std::string_view mime, std::string_view data) {
     if (!takes_media(mime)) return text("[" + media_words(mime, data) + ": left out]");
     next() += R"({"inlineData":{"mimeType":)";
-    append_quoted(out_, mime);
+    append_quoted(out_, media_type(mime));
     out_ += R"(,"data":)";
     append_quoted(out_, data);
     out_ += "}}";
@@ -129,11 +129,15 @@ std::string response_of(const tool_result_block& r, const converted_result& conv
 // One functionResponse per call, in the order of the calls; media that do not fit inside of them follow.
 raw_json encode_results(const message& m, const id_lookup& ids, bool early, std::string_view note) {
   const auto within = early ? media_place::beside : media_place::inside;
-  const result_rules rules{
-      .images = within, .documents = within, .others = media_place::beside, .error_prefix = false, .structured = false};
+  const result_rules rules{.images = within,
+                           .documents = within,
+                           .others = media_place::beside,
+                           .takes = takes_media,
+                           .error_prefix = false,
+                           .structured = false};
   std::string out = R"({"role":"user","parts":[)";
   parts_writer parts(out);
-  std::vector<result_part> beside;
+  media_beside beside;
   for (const auto& b : m.blocks) {
     const auto* r = std::get_if<tool_result_block>(&b);
     if (r == nullptr) continue;
@@ -157,10 +161,10 @@ raw_json encode_results(const message& m, const id_lookup& ids, bool early, std:
       out += ']';
     }
     out += "}}";
-    for (auto& p : converted.beside) beside.push_back(std::move(p));
+    beside.take(converted, r->name);
   }
-  if (!beside.empty()) parts.text("Media of the tool results above:");
-  for (const auto& p : beside) parts.media(p.mime, p.data);
+  if (!beside.empty()) parts.text(beside.words("Media"));
+  for (const auto& p : beside.parts()) parts.media(p.mime, p.data);
   if (!note.empty()) parts.text(note);
   return parts.empty() ? raw_json() : raw_json::own(out + "]}");
 }

@@ -13,7 +13,7 @@ namespace mcpbx::providers {
 namespace {
 
 end_reason gemini_reason(std::string_view word) {
-  constexpr std::array<std::string_view, 10> filters{"SAFETY",
+  constexpr std::array<std::string_view, 12> filters{"SAFETY",
                                                      "RECITATION",
                                                      "LANGUAGE",
                                                      "BLOCKLIST",
@@ -22,8 +22,11 @@ end_reason gemini_reason(std::string_view word) {
                                                      "IMAGE_SAFETY",
                                                      "IMAGE_PROHIBITED_CONTENT",
                                                      "IMAGE_RECITATION",
-                                                     "MODEL_ARMOR"};
-  if (word == "MAX_TOKENS") return end_reason::length;
+                                                     "IMAGE_OTHER",
+                                                     "MODEL_ARMOR",
+                                                     "OTHER"};
+  // The second one could be gone on with by its token, as if nothing had been; a reply is one request here.
+  if (word == "MAX_TOKENS" || word == "CONTINUATION") return end_reason::length;
   if (std::ranges::find(filters, word) != filters.end()) return end_reason::filter;
   if (word == "MALFORMED_FUNCTION_CALL" || word == "UNEXPECTED_TOOL_CALL" || word == "TOO_MANY_TOOL_CALLS")
     return end_reason::malformed_call;
@@ -71,6 +74,7 @@ void gemini_decoder::take_response(std::string_view response, decoder_sink& sink
   if (walk::is_object(used)) take_usage(used);
   if (const auto reason = walk::text(walk::find(feedback, "blockReason")); !reason.empty()) block_reason_ = reason;
   walk::elements(candidates, [&](std::string_view candidate) {
+    if (done()) return;
     const auto index = walk::find(candidate, "index");
     if (!index.empty() && index != "0") return;
     candidate_seen_ = true;
@@ -81,11 +85,12 @@ void gemini_decoder::take_response(std::string_view response, decoder_sink& sink
     finish_reason_ = word;
     finish_message_ = walk::text(walk::find(candidate, "finishMessage"));
   });
-  if (walk::is_object(error) || walk::is_string(error)) answer_decoder::fail(read_error_body(response), response, sink);
+  if (!done() && (walk::is_object(error) || walk::is_string(error)))
+    answer_decoder::fail(read_error_body(response), response, sink);
 }
 
 void gemini_decoder::take_part(std::string_view json, decoder_sink& sink) {
-  if (!walk::is_object(json)) return;
+  if (done() || !walk::is_object(json)) return;
   part p;
   std::string_view text;
   bool thought = false;
@@ -100,9 +105,18 @@ void gemini_decoder::take_part(std::string_view json, decoder_sink& sink) {
       if (key == "functionCall") p.type = part::kind::call;
     }
   });
-  if (p.type == part::kind::call && walk::text(walk::find(walk::find(json, "functionCall"), "name")).empty()) {
-    nameless_ = true;
-    return;
+  if (p.type == part::kind::call) {
+    const auto call = walk::find(json, "functionCall");
+    // Vertex sends pieces of arguments where that is asked for, which nothing here does; without them the call is none.
+    if (!walk::find(call, "partialArgs").empty() || walk::find(call, "willContinue") == "true")
+      return answer_decoder::fail(model_error::kind::configuration,
+                                  "sends the arguments of tool calls in pieces: take \"streamFunctionCallArguments\" "
+                                  "out of the \"body\" of the model's configuration.",
+                                  sink, json);
+    if (walk::text(walk::find(call, "name")).empty()) {
+      nameless_ = true;
+      return;
+    }
   }
   bytes_ += json.size();
   if (p.type != part::kind::call && walk::is_string(text)) {

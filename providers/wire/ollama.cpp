@@ -37,16 +37,13 @@ void append_user(std::string& out, const message& m, std::string_view note) {
   auto text = m.text();
   std::vector<std::string_view> images;
   for (const auto& b : m.blocks) {
-    if (const auto* file = std::get_if<file_block>(&b))
-      text = with_note(std::move(text), "[file " + file->name + (file->name.empty() ? "" : ", ") +
-                                            (file->url.empty() ? media_words(file->mime, file->data) : file->url) +
-                                            ": left out]");
+    if (const auto* file = std::get_if<file_block>(&b)) text = with_note(std::move(text), left_out(*file));
     const auto* image = std::get_if<image_block>(&b);
     if (image == nullptr) continue;
     if (image->url.empty() && is_shown_image(image->mime))
       images.emplace_back(image->data);
     else if (image->url.empty())
-      text = with_note(std::move(text), "[image, " + media_words(image->mime, image->data) + ": left out]");
+      text = with_note(std::move(text), left_out(*image));
     else
       text = with_note(std::move(text), "[image at " + image->url + ": left out, this API takes no addresses]");
   }
@@ -56,10 +53,7 @@ void append_user(std::string& out, const message& m, std::string_view note) {
 }
 
 void append_assistant(std::string& out, const message& m) {
-  auto text = m.text();
-  for (const auto& b : m.blocks)
-    if (const auto* r = std::get_if<refusal_block>(&b)) text += r->text;
-  begin_message(out, "assistant", text);
+  begin_message(out, "assistant", said_text(m));
   const auto calls = m.calls();
   if (!calls.empty()) {
     out += R"(,"tool_calls":[)";
@@ -74,8 +68,7 @@ void append_assistant(std::string& out, const message& m) {
 
 // Every tool message of the turn first, then one user message with all their images.
 void append_results(std::string& out, const message& m, const id_lookup& ids, std::string_view note) {
-  std::vector<result_part> images;
-  std::string about;
+  media_beside images;
   bool first = true;
   for (const auto& b : m.blocks) {
     const auto* r = std::get_if<tool_result_block>(&b);
@@ -92,16 +85,13 @@ void append_results(std::string& out, const message& m, const id_lookup& ids, st
       append_quoted(out, id);
     }
     out += '}';
-    if (!converted.beside.empty())
-      about += (about.empty() ? "" : ", ") + std::to_string(converted.beside.size()) + " from " + r->name;
-    for (auto& image : converted.beside) images.push_back(std::move(image));
+    images.take(converted, r->name);
   }
   if (images.empty()) return;
   out += ',';
-  begin_message(out, "user", "Images of the tool results above: " + about);
+  begin_message(out, "user", images.words("Images"));
   std::vector<std::string_view> data;
-  data.reserve(images.size());
-  for (const auto& image : images) data.emplace_back(image.data);
+  for (const auto& image : images.parts()) data.emplace_back(image.data);
   append_images(out, data);
   out += '}';
 }

@@ -41,7 +41,7 @@ void ollama_decoder::take_bytes(std::string_view bytes, bool line_ends, decoder_
   if (scanner_.fault_kind() == json_scanner::fault::none && !scanner_.complete()) return;
   const auto line = std::exchange(line_, {});
   if (scanner_.fault_kind() != json_scanner::fault::none)
-    return seen_ ? fail(model_error::kind::garbage, "sent a line that is not JSON: " + excerpt(line), sink)
+    return seen_ ? fail(model_error::kind::garbage, "sent a line that is not JSON: " + excerpt(line), sink, line)
                  : fail_foreign(line, sink);
   take_line(trimmed(line), sink);
 }

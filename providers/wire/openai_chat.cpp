@@ -33,9 +33,10 @@ void append_text_part(std::string& out, std::string_view text) {
   out += '}';
 }
 
-// Audio that models listen to, a file with its bytes, or the words that one cannot be sent.
+// Audio that models listen to, a document with its bytes, or the words that one cannot be sent.
 void append_file(std::string& out, const file_block& file) {
-  const std::string_view format = file.mime == "audio/wav" ? "wav" : file.mime == "audio/mpeg" ? "mp3" : "";
+  const auto type = media_type(file.mime);
+  const std::string_view format = type == "audio/wav" ? "wav" : type == "audio/mpeg" ? "mp3" : "";
   if (file.data.empty())
     return append_text_part(out, "[file " + file.name + (file.name.empty() ? "" : ", ") + file.url + "]");
   if (!format.empty()) {
@@ -46,8 +47,9 @@ void append_file(std::string& out, const file_block& file) {
     out += "\"}}";
     return;
   }
+  if (type != "application/pdf") return append_text_part(out, left_out(file));
   out += R"({"type":"file","file":{"filename":)";
-  append_quoted(out, file.name.empty() ? "file" : file.name);
+  append_quoted(out, file.name.empty() ? "file.pdf" : file.name);
   out += R"(,"file_data":)";
   append_quoted(out, data_url(file.mime, file.data));
   out += "}}";
@@ -67,7 +69,10 @@ void append_user(std::string& out, const message& m, std::string_view note) {
       append_text_part(out, text->text);
     } else if (const auto* image = std::get_if<image_block>(&b)) {
       next();
-      append_image(out, image->url.empty() ? data_url(image->mime, image->data) : image->url);
+      if (image->url.empty() && !is_shown_image(image->mime))
+        append_text_part(out, left_out(*image));
+      else
+        append_image(out, image->url.empty() ? data_url(image->mime, image->data) : image->url);
     } else if (const auto* file = std::get_if<file_block>(&b)) {
       next();
       append_file(out, *file);
@@ -82,9 +87,7 @@ void append_user(std::string& out, const message& m, std::string_view note) {
 
 // Somebody else's assistant message: what every server understands of it.
 void append_assistant(std::string& out, const message& m, const wire_options& options) {
-  auto text = m.text();
-  for (const auto& b : m.blocks)
-    if (const auto* r = std::get_if<refusal_block>(&b)) text += r->text;
+  const auto text = said_text(m);
   const auto calls = m.calls();
   out += R"({"role":"assistant","content":)";
   if (text.empty() && options.null_content && !calls.empty())
@@ -105,8 +108,7 @@ void append_assistant(std::string& out, const message& m, const wire_options& op
 // Every tool message of the turn first, then one user message with all their images. A note stands in the last tool
 // message: some servers take no user message behind a tool's.
 void append_results(std::string& out, const message& m, const wire_options& options, std::string_view note) {
-  std::vector<result_part> images;
-  std::string about;
+  media_beside images;
   bool first = true;
   for (const auto& b : m.blocks) {
     const auto* r = std::get_if<tool_result_block>(&b);
@@ -120,17 +122,13 @@ void append_results(std::string& out, const message& m, const wire_options& opti
     out += R"(,"content":)";
     append_quoted(out, text);
     out += '}';
-    if (!converted.beside.empty()) {
-      if (!about.empty()) about += ", ";
-      about += std::to_string(converted.beside.size()) + " from " + r->name;
-    }
-    for (auto& image : converted.beside) images.push_back(std::move(image));
+    images.take(converted, r->name);
   }
   if (images.empty()) return;
   out += R"(,{"role":"user","content":[{"type":"text","text":)";
-  append_quoted(out, "Images of the tool results above: " + about);
+  append_quoted(out, images.words("Images"));
   out += '}';
-  for (const auto& image : images) {
+  for (const auto& image : images.parts()) {
     out += ',';
     append_image(out, data_url(image.mime, image.data));
   }

@@ -107,7 +107,7 @@ std::string user_content(const message& m) {
       media = true;
       parts += std::exchange(before, ',');
       if (image->url.empty() && !is_shown_image(image->mime))
-        append_input_text(parts, "[image, " + media_words(image->mime, image->data) + ": left out]");
+        append_input_text(parts, left_out(*image));
       else
         append_input_image(parts, image->url.empty() ? data_url(image->mime, image->data) : image->url);
     } else if (const auto* file = std::get_if<file_block>(&b)) {
@@ -118,8 +118,7 @@ std::string user_content(const message& m) {
         append_quoted(parts, file->url);
         parts += '}';
       } else if (file->mime.starts_with("audio/") || file->mime.starts_with("video/")) {
-        append_input_text(parts, "[file " + file->name + (file->name.empty() ? "" : ", ") +
-                                     media_words(file->mime, file->data) + ": left out]");
+        append_input_text(parts, left_out(*file));
       } else {
         append_file_part(parts, file->name, file->mime, file->data);
       }

@@ -220,12 +220,8 @@ bool responses_decoder::complete(output_item& item) {
   if (item.done) return true;
   if (item.type == "message") {
     if (item.text.empty() && item.refusal.empty()) return false;
-    item.json = R"({"type":"message","role":"assistant","content":[)";
-    if (!item.text.empty())
-      item.json += R"({"type":"output_text","annotations":[],"text":)" + json_quoted(item.text) + "}";
-    if (!item.text.empty() && !item.refusal.empty()) item.json += ',';
-    if (!item.refusal.empty()) item.json += R"({"type":"refusal","refusal":)" + json_quoted(item.refusal) + "}";
-    item.json += "]}";
+    // An output item needs its id and status, which it never got; a message that is only said needs neither.
+    item.json = R"({"type":"message","role":"assistant","content":)" + json_quoted(item.text + item.refusal) + "}";
     return true;
   }
   return item.type == "function_call" && walk::is_object(item.json);

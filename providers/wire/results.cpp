@@ -1,9 +1,12 @@
 // One MCP content block after the other.
 #include "providers/wire/results.hpp"
 
+#include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <utility>
 
 namespace mcpbx::providers {
@@ -51,11 +54,13 @@ class converter {
   }
 
   media_place place_of(std::string_view mime) const {
+    if (rules_.takes != nullptr && !rules_.takes(mime)) return media_place::none;
     if (is_shown_image(mime)) return rules_.images;
     return mime == "application/pdf" ? rules_.documents : rules_.others;
   }
 
   void add_media(const std::string& kind, std::string name, std::string mime, std::string data) {
+    mime = std::string(media_type(mime));
     const auto place = mime.empty() || data.empty() ? media_place::none : place_of(mime);
     if (place == media_place::none) return add_line("[" + kind + ", " + media_words(mime, data) + ": left out]");
     result_part part{{}, std::move(mime), std::move(data), std::move(name)};
@@ -68,11 +73,11 @@ class converter {
     const auto uri = walk::text(walk::find(resource, "uri"));
     const auto text = walk::find(resource, "text");
     if (walk::is_string(text)) return add_line("[resource " + uri + "]\n" + unescaped(text));
-    auto mime = walk::text(walk::find(resource, "mimeType"));
+    const auto mime = std::string(media_type(walk::text(walk::find(resource, "mimeType"))));
     auto blob = walk::text(walk::find(resource, "blob"));
     if (!mime.empty() && !blob.empty() && place_of(mime) != media_place::none) {
       add_line("[resource " + uri + ", " + mime + "]");
-      return add_media("resource", uri.substr(uri.rfind('/') + 1), std::move(mime), std::move(blob));
+      return add_media("resource", uri.substr(uri.rfind('/') + 1), mime, std::move(blob));
     }
     add_line("[resource " + uri + (mime.empty() ? "" : ", ") + media_words(mime, blob) + ", not text: left out]");
   }
@@ -91,7 +96,22 @@ class converter {
 
 }  // namespace
 
+std::string_view media_type(std::string_view mime) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> names{
+      {{"image/jpg", "image/jpeg"},
+       {"image/pjpeg", "image/jpeg"},
+       {"image/x-png", "image/png"},
+       {"audio/x-wav", "audio/wav"},
+       {"audio/wave", "audio/wav"},
+       {"audio/mp3", "audio/mpeg"},
+       {"application/x-pdf", "application/pdf"}}};
+  mime = trimmed(mime.substr(0, mime.find(';')));
+  const auto known = std::ranges::find(names, mime, [](const auto& n) { return n.first; });
+  return known == names.end() ? mime : known->second;
+}
+
 bool is_shown_image(std::string_view mime) {
+  mime = media_type(mime);
   return mime == "image/png" || mime == "image/jpeg" || mime == "image/gif" || mime == "image/webp";
 }
 
@@ -118,6 +138,17 @@ converted_result convert_result(const tool_result_block& block, const result_rul
   const auto object = block.result.text();
   walk::elements(walk::find(object, "content"), [&](std::string_view item) { c.take(item); });
   return c.finish(object, block.is_error);
+}
+
+void media_beside::take(converted_result& converted, std::string_view tool) {
+  if (converted.beside.empty()) return;
+  from_ += (from_.empty() ? "" : ", ") + std::to_string(converted.beside.size()) + " from ";
+  from_ += tool;
+  std::ranges::move(converted.beside, std::back_inserter(parts_));
+}
+
+std::string media_beside::words(std::string_view what) const {
+  return std::string(what) + " of the tool results above: " + from_;
 }
 
 }  // namespace mcpbx::providers

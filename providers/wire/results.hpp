@@ -17,11 +17,12 @@ enum class media_place : std::uint8_t {
   inside   ///< in the result itself
 };
 struct result_rules {
-  media_place images = media_place::none;     ///< PNG, JPEG, GIF and WebP
-  media_place documents = media_place::none;  ///< PDF
-  media_place others = media_place::none;     ///< any other image, audio and blob
-  bool error_prefix = true;                   ///< the API has no flag for errors: the text begins with "Error: "
-  bool structured = true;                     ///< structured content becomes text when there is no text
+  media_place images = media_place::none;          ///< PNG, JPEG, GIF and WebP
+  media_place documents = media_place::none;       ///< PDF
+  media_place others = media_place::none;          ///< any other image, audio and blob
+  bool (*takes)(std::string_view mime) = nullptr;  ///< of these, the types that it takes at all; null: all
+  bool error_prefix = true;                        ///< the API has no flag for errors: the text begins with "Error: "
+  bool structured = true;                          ///< structured content becomes text when there is no text
 };
 
 /// One piece of a result: text, or base64 data of a type.
@@ -38,6 +39,24 @@ struct converted_result {
 };
 converted_result convert_result(const tool_result_block& block, const result_rules& rules);
 
+/// The media of all results of a turn that stand behind them, and from which tools they are.
+class media_beside {
+ public:
+  /// Takes over `converted.beside`, of a result of `tool`.
+  void take(converted_result& converted, std::string_view tool);
+  bool empty() const { return parts_.empty(); }
+  const std::vector<result_part>& parts() const { return parts_; }
+  /// "Images of the tool results above: 2 from camera, 1 from chart", where `what` is "Images".
+  std::string words(std::string_view what) const;
+
+ private:
+  std::vector<result_part> parts_;
+  std::string from_;
+};
+
+/// The registered name of a media type that tools and callers call otherwise ("image/jpg"), without parameters; APIs
+/// refuse the whole request for one that they do not know.
+std::string_view media_type(std::string_view mime);
 /// Whether `mime` is an image that models look at: PNG, JPEG, GIF, WebP.
 bool is_shown_image(std::string_view mime);
 /// `mime` and the size of what `base64` holds: "audio/wav, 12 bytes".

@@ -4,6 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
+#include <sstream>
+
 using namespace mcpbx::e2e;
 
 namespace {
@@ -27,6 +30,32 @@ const std::string script =
     R"({"reasoning":"Once more.","calls":[{"name":"s__fail","arguments":{}}]},)"
     R"({"text":"All done."}],)"
     R"("pauser":[{"text":"Searching. ","finish":"pause_turn"},{"text":"Found it."}]}})";
+
+// The bodies of all requests, byte for byte: the last member of a line of the log.
+std::vector<std::string> bodies_of(const model_process& model) {
+  constexpr std::string_view key = R"(,"body":)";
+  std::vector<std::string> all;
+  std::istringstream lines(model.log());
+  for (std::string line; std::getline(lines, line);) {
+    const auto at = line.find(key);
+    if (at == std::string::npos) continue;
+    REQUIRE(line.ends_with('}'));
+    all.push_back(line.substr(at + key.size(), line.size() - at - key.size() - 1));
+  }
+  return all;
+}
+
+// What of a body the next one has to begin with, and what stands behind the conversation. Marks of Anthropic's cache
+// move with the newest messages and are no part of what it keeps.
+std::pair<std::string, std::string> cached_part(std::string body) {
+  constexpr std::string_view mark = R"(,"cache_control":{"type":"ephemeral"})";
+  for (auto at = body.find(mark); at != std::string::npos; at = body.find(mark, at)) body.erase(at, mark.size());
+  const auto tools = body.find(R"(],"tools":[)");
+  const auto behind = body.rfind(R"("messages":[)", tools) == std::string::npos ? std::string::npos : tools;
+  if (behind != std::string::npos) return {body.substr(0, behind), body.substr(behind)};
+  REQUIRE(body.ends_with("]}"));
+  return {body.substr(0, body.size() - 2), {}};
+}
 
 }  // namespace
 
@@ -134,5 +163,66 @@ TEST_CASE("F1: gemini, ollama, azure and dial call tools and answer through the 
     CHECK(model.count("request") == 3);
     CHECK(contains(model.log(), r.target));
     CHECK(contains(model.log(), "\"" + std::string(r.header) + "\""));
+  }
+}
+
+TEST_CASE("F1: what a model reads keeps its bytes over rounds, sessions and the daemon's end, for its prompt cache") {
+  const std::string talk =
+      R"({"models":{"talk":[)"
+      R"({"reasoning":"Two.","text":"I look.","calls":[{"name":"s__echo","arguments":{"text":"one"}},{"name":"s__add","arguments":{"a":1, "b":2.50}}]},)"
+      R"({"reasoning":"So.","text":"answer 1"},)"
+      R"({"calls":[{"name":"s__fail","arguments":{}}]},{"text":"answer 3"},)"
+      R"({"reasoning":"Once more.","calls":[{"name":"s__echo","arguments":{"text":"\u00e9\ud83d\ude00"}}]},{"text":"answer 5"}]}})";
+  struct row {
+    std::string api, path;
+  };
+  for (const auto& [api, path] : std::vector<row>{{"openai-chat", "/v1"},
+                                                  {"openai-responses", "/v1"},
+                                                  {"anthropic", "/v1"},
+                                                  {"gemini", "/v1beta"},
+                                                  {"ollama", ""},
+                                                  {"azure", ""},
+                                                  {"dial", "/core"}}) {
+    CAPTURE(api);
+    model_process model(talk);
+    const auto base = model.url().substr(0, model.url().rfind("/v1"));
+    daemon_under_test d(config()
+                            .server("t")
+                            .server("s")
+                            .model("m", R"({"api":")" + api +
+                                            R"(","model":"talk","apiKey":"k","maxRetries":0,"baseUrl":")" + base +
+                                            path + "\"}")
+                            .top("defaultModel", "\"m\""));
+    std::ofstream(d.file("dot.png"), std::ios::binary) << "\x89PNG\r\n\x1a\n";
+    d.wait_ready({"s", "t"});
+    const auto ask = [&](std::vector<std::string> words, std::string_view answer) {
+      words.insert(words.begin(), "ask");
+      const auto r = run_cli(d, words);
+      CHECK_MESSAGE(r.status == 0, r.err);
+      CHECK(contains(r.out, answer));
+    };
+    ask({"--file", d.file("dot.png"), "question 0"}, "answer 1");
+    ask({"-c", "question 1"}, "answer 3");
+    CHECK(d.stop().status == 0);
+    d.start();
+    d.wait_ready({"t", "s"});
+    ask({"-c", "question 2"}, "answer 5");
+    ask({"--file", d.file("dot.png"), "question 0"}, "answer 1");
+
+    const auto sent = bodies_of(model);
+    REQUIRE(sent.size() == 8);
+    CHECK(sent[6] == sent[0]);
+    CHECK(sent[7] == sent[1]);
+    const auto first = cached_part(sent[0]);
+    CHECK(first.second.empty() == (api != "openai-chat" && api != "azure" && api != "dial"));
+    for (std::size_t i = 1; i < 6; ++i) {
+      CAPTURE(i);
+      const auto before = cached_part(sent[i - 1]), now = cached_part(sent[i]);
+      CHECK(now.first.size() > before.first.size());
+      CHECK_MESSAGE(now.first.starts_with(before.first), before.first << "\n" << now.first);
+      CHECK(now.second == first.second);
+    }
+    CHECK(contains(sent[5], "answer 3"));
+    CHECK(contains(sent[5], "iVBORw0KGgo"));
   }
 }

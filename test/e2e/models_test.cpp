@@ -51,4 +51,16 @@ TEST_CASE("L13: a run goes on with the fallback of a model that gives no answer"
   CHECK_MESSAGE(r.status == 0, r.err);
   CHECK(r.out == "from the other one\n");
   CHECK(contains(d.log(), "model \"m\" gave no answer, asking \"other\""));
+  // Who answered is told beside who was asked.
+  caller c = d.connect();
+  const auto told = c.request("mcpbx/chat", R"({"input":"question"})");
+  CHECK_MESSAGE(contains(told.line, R"("role":"assistant","model":"text from the other one")"), told.line);
+  bool asked = false, answered = false;
+  for (const auto& n : c.notifications) {
+    asked = asked || (text_at(n, "params.type") == "round" && text_at(n, "params.model") == "m");
+    answered =
+        answered || (text_at(n, "params.type") == "usage" && text_at(n, "params.model") == "text from the other one");
+  }
+  CHECK(asked);
+  CHECK(answered);
 }

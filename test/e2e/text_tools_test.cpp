@@ -76,3 +76,20 @@ TEST_CASE("F4: a call that comes as text from a model with native tools is run, 
   CHECK(contains(d.log(), "from now on it is told of tools in text (hermes)"));
   CHECK(contains(d.log(), "deprecated"));
 }
+
+TEST_CASE("F6: a call that its server gave back unread is run, and one that nobody can read is told the model") {
+  model_process model(
+      R"({"models":{"local":[{"fault":"failed-generation","text":"<function=s__echo{\"text\": \"from groq\"}</function>"},)"
+      R"({"fault":"failed-generation","text":"I would call s__echo."},{"text":"It said so."}]}})");
+  daemon_under_test d(asking(model, "native"));
+  const auto r = run_cli(d, {"--json", "ask", "-m", "m/local", "question"});
+  CHECK_MESSAGE(r.status == 0, r.err);
+  CHECK(contains(r.out, "It said so."));
+  CHECK(count_of(read_file(d.file("log")), "call echo") == 1);
+  const auto log = model.log();
+  CHECK(contains(log, R"("function":{"name":"s__echo","arguments":"{\"text\": \"from groq\"}"})"));
+  CHECK(contains(log, R"("role":"tool")"));
+  CHECK(contains(log, "could not be read (there is no call in it)"));
+  CHECK(model.count("request") == 3);
+  CHECK(contains(d.log(), "it was read from what the model wrote"));
+}

@@ -54,6 +54,17 @@ TEST_CASE("L16: what only a provider understands stays out of the neutral shape"
   CHECK(out == R"({"role":"assistant","content":[{"type":"text","text":"x"}]})");
 }
 
+TEST_CASE("L13 L16: an assistant message tells which model made it, and is read back without") {
+  providers::message m;
+  m.role = providers::role::assistant;
+  m.origin = {"openai-chat", "https://x", "gpt-\"x\""};
+  m.blocks = {providers::text_block{"a"}};
+  std::string out;
+  append_message(out, m);
+  CHECK(out == R"({"role":"assistant","model":"gpt-\"x\"","content":[{"type":"text","text":"a"}]})");
+  CHECK(again(out) == R"({"role":"assistant","content":[{"type":"text","text":"a"}]})");
+}
+
 TEST_CASE("L16: a message of another shape is refused with what is wrong") {
   CHECK(wrong("1") == "a message must be an object with role and content");
   CHECK(wrong(R"({"role":"boss","content":"x"})") == "\"role\" of a message must be system, user, assistant or tool");

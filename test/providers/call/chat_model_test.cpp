@@ -276,17 +276,24 @@ TEST_CASE("gemini, errors: a reply that is only a call nobody can read is asked 
   CHECK(shown.got.reply->reason == end_reason::malformed_call);
 }
 
-TEST_CASE("openai-chat, errors: what Groq cannot read as a call is asked for again") {
+TEST_CASE(
+    "openai-chat, errors: what Groq cannot read as a call is told, and asked for again where there are no tools") {
   bench b("status-400-groq");
   b.start();
+  REQUIRE(b.finish());
+  REQUIRE(b.got.error);
+  CHECK(b.got.error->failed_generation == "<function=echo{}</function>");
+  CHECK(b.requests() == 1);
+  auto last_round = bench::question();
+  last_round.tools.reset();
+  b.start(last_round);
   for (int i = 0; i < 2; ++i) {
     REQUIRE(b.loop.until([&] { return b.time.armed() == 1; }));
     b.time.advance(milliseconds(8000));
   }
   REQUIRE(b.finish());
   REQUIRE(b.got.error);
-  CHECK(b.got.error->failed_generation == "<function=echo{}</function>");
-  CHECK(b.requests() == 3);
+  CHECK(b.requests() == 4);
 }
 
 TEST_CASE("G31: what a key, a wrong name or an empty account causes is never asked again") {
@@ -309,6 +316,20 @@ TEST_CASE("G31: retry-after is obeyed up to a minute, beyond that the error come
   b.time.advance(milliseconds(1));
   REQUIRE(b.finish());
   CHECK(b.got.reply);
+
+  // Gemini says it in the body.
+  bench body("status-429-retry-info");
+  body.start();
+  REQUIRE(body.loop.until([&] { return body.time.armed() == 1; }));
+  body.time.advance(milliseconds(30'499));
+  CHECK(body.requests() == 1);
+  CHECK(body.time.armed() == 1);
+  bench huge_body("status-429-retry-info-huge");
+  huge_body.start();
+  REQUIRE(huge_body.finish());
+  CHECK(huge_body.got.error->retry_after_ms == 3'600'000);
+  CHECK(huge_body.got.error->message.find("It asks to wait 3600 s") != std::string::npos);
+  CHECK(huge_body.requests() == 1);
 
   bench huge("retry-after-3600");
   huge.start();
@@ -394,7 +415,7 @@ TEST_CASE("G35: the key is in no error and no log line, though the endpoint echo
 TEST_CASE("G35: what an endpoint said is in the log word for word, but for secrets") {
   std::string lines;
   log::install(log::level::info, [&](log::level, std::string_view line) { lines += std::string(line) + "\n"; });
-  for (const auto* fault : {"status-401-echo-key", "status-500-vllm"}) {
+  for (const auto* fault : {"status-401-echo-key", "status-500-vllm", "error-event", "error-event-echo-key"}) {
     bench b(fault, "", [](chat_model_options& o) { o.retries.max_retries = 0; });
     b.start();
     REQUIRE(b.finish());
@@ -403,6 +424,10 @@ TEST_CASE("G35: what an endpoint said is in the log word for word, but for secre
   CHECK(lines.find(R"("code":"invalid_api_key"})") != std::string::npos);
   CHECK(lines.find("Incorrect API key provided: Bearer ***") != std::string::npos);
   CHECK(lines.find(R"(status 500: {"object":"error","message":"scripted failure")") != std::string::npos);
+  // An error inside of an answer that began well.
+  CHECK(lines.find(R"(status 200: {"error":{"message":"scripted failure","type":"server_error","code":500}})") !=
+        std::string::npos);
+  CHECK(lines.find(R"(status 200: {"error":{"message":"Incorrect API key provided: Bearer ***")") != std::string::npos);
   CHECK(lines.find("canary") == std::string::npos);
 }
 

@@ -57,6 +57,14 @@ struct played_model final : model {
     e.message = std::move(words);
     events->on_error(std::move(e));
   }
+  void fail_generation(std::string written) {
+    model_error e;
+    e.type = model_error::kind::refused;
+    e.http_status = 400;
+    e.message = "Failed to call a function.";
+    e.failed_generation = std::move(written);
+    events->on_error(std::move(e));
+  }
   std::vector<std::string> names{"main", "local", "openai-chat"};
   std::vector<model_request> asked;
   model_events* events = nullptr;
@@ -272,6 +280,52 @@ TEST_CASE("F6: after two unreadable replies in a row the next one is the answer 
   CHECK(b.got.reply->message->calls().empty());
   CHECK(b.got.text == R"({"nme": "echo"})");
   CHECK(b.got.reply->reason == end_reason::stop);
+}
+
+TEST_CASE("F6: a call that its server could not read is read from what the model wrote") {
+  bench b("native", true);
+  b.ask();
+  b.inner->events->on_reasoning("Echo it.");
+  b.inner->events->on_text("Wait. ");
+  b.inner->fail_generation("<function=echo{\"text\": \"a\"}</function>");
+  REQUIRE(b.got.reply);
+  CHECK_FALSE(b.got.error);
+  REQUIRE(b.got.reply->message->calls().size() == 1);
+  CHECK(b.first().name == "echo");
+  CHECK(b.first().arguments.text() == R"({"text": "a"})");
+  CHECK_FALSE(b.first().id.empty());
+  CHECK(b.got.reply->reason == end_reason::tool_calls);
+  CHECK(b.got.reply->usage.estimated);
+  CHECK(b.got.reply->message->text() == "Wait.");
+  CHECK(b.got.text == "Wait.");
+  CHECK(std::get<reasoning_block>(b.got.reply->message->blocks[0]).text == "Echo it.");
+  // It was one call; the model is offered tools as before.
+  b.go_on("a");
+  b.ask();
+  CHECK(b.inner->asked[1].tools != nullptr);
+  b.inner->fail_generation(R"(Let me see.
+{"tool_calls": [{"name": "echo", "parameters": {"text": "b"}}]})");
+  REQUIRE(b.got.reply);
+  CHECK(b.first().arguments.text() == R"({"text": "b"})");
+  CHECK(b.got.text.empty());
+}
+
+TEST_CASE("F6: a model whose call neither its server nor we can read is told so twice, then it is an error") {
+  bench b("native", true);
+  for (const auto* written : {"<function=echo{\"te", "I would call echo now."}) {
+    b.ask();
+    b.inner->fail_generation(written);
+    REQUIRE(b.got.reply);
+    REQUIRE(b.got.reply->message->calls().size() == 1);
+    CHECK(b.first().problem.find("could not be read") != std::string::npos);
+    CHECK(b.first().arguments.empty());
+    CHECK(b.got.text.empty());
+    b.go_on("told");
+  }
+  b.ask();
+  b.inner->fail_generation("<function=echo{\"te");
+  REQUIRE(b.got.error);
+  CHECK_FALSE(b.got.error->failed_generation.empty());
 }
 
 TEST_CASE("G29: a call that was cut off is not run; at the output limit the reply says so") {

@@ -1,8 +1,14 @@
 // Schemas as the models' APIs accept them.
 #include "providers/schema/adapt.hpp"
 
+#include "providers/schema/json_schema.hpp"
+#include "providers/schema/names.hpp"
+
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace {
@@ -122,6 +128,75 @@ TEST_CASE("F8: keywords with values that the standard does not allow are mended 
         R"({"anyOf":[{},{"items":{}}],"not":{}})");
   CHECK(adapted(R"({"type":"object","properties":{"a":{}},"required":["a","a",1]})") ==
         R"({"type":"object","properties":{"a":{}},"required":["a"]})");
+}
+
+// What OpenAI's and Anthropic's APIs refuse a tool for, in `schema` and below it; "" when there is nothing of it.
+std::string refused(const raw_json& schema, const std::string& at = "") {
+  const auto object = raw_object::open(schema);
+  if (!object) return schema.is_true() || schema.text() == "false" ? "" : at + " is no schema";
+  if (object->find("type").as_string().value_or("") == "array" && !object->find("items") &&
+      !object->find("prefixItems"))
+    return at + " has no items";
+  std::string found;
+  const auto look = [&](raw_json s, const std::string& where) {
+    if (found.empty()) found = refused(s, where);
+    return true;
+  };
+  object->for_each([&](std::string_view key, raw_json value) {
+    const auto where = at + "/" + std::string(key);
+    if (key == "properties" || key == "$defs" || key == "definitions" || key == "patternProperties")
+      raw_object::open(value)->for_each(
+          [&](std::string_view name, raw_json s) { look(s, where + "/" + std::string(name)); });
+    else if (key == "items" || key == "additionalProperties" || key == "not" || key == "propertyNames")
+      look(value, where);
+    else if (key == "anyOf" || key == "oneOf" || key == "allOf" || key == "prefixItems")
+      for_each_element(value, [&](raw_json s) { return look(s, where); });
+  });
+  return found;
+}
+
+// Anthropic's rule for the names of arguments; inside of them it takes any.
+bool takes_argument_names(const raw_json& schema) {
+  bool all = true;
+  raw_object::open(find_member(schema, "properties"))->for_each([&](std::string_view name, raw_json) {
+    all = all && name.size() <= 64 && !name.empty() && std::ranges::all_of(name, [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+                   c == '-';
+          });
+  });
+  return all;
+}
+
+TEST_CASE("F8: the tools of real servers become what OpenAI's and Anthropic's APIs take, and none is lost") {
+  std::size_t tools = 0;
+  for (const auto& file : std::filesystem::directory_iterator(std::string(MCPBX_SOURCE_DIR) + "/test/data/tools")) {
+    if (file.path().extension() != ".jsonl") continue;
+    std::ifstream in(file.path());
+    for (std::string line; std::getline(in, line);) {
+      const auto definition = raw_json::parse(line).value();
+      const auto name = member_text(definition, "name");
+      CAPTURE(file.path().string());
+      CAPTURE(name);
+      for (const std::string_view api : {"openai-chat", "openai-responses", "anthropic", "azure", "dial"}) {
+        CAPTURE(api);
+        const auto tool =
+            adapt_tool("t", member_text(definition, "description"), find_member(definition, "inputSchema"), api);
+        REQUIRE(tool.has_value());
+        const auto& schema = tool->schema;
+        CHECK(member_text(schema, "type") == "object");
+        CHECK(find_member(schema, "properties").is_object());
+        for (const auto* word : {"anyOf", "oneOf", "allOf", "not", "enum", "$schema", "$id", "$comment"})
+          CHECK_FALSE(find_member(schema, word));
+        CHECK(refused(schema) == "");
+        if (api == "anthropic") CHECK(takes_argument_names(schema));
+        CHECK(json_schema::compile(schema).has_value());
+        CHECK(is_model_name(model_name(name)));
+        CHECK(tool->description.size() <= max_description);
+      }
+      ++tools;
+    }
+  }
+  CHECK(tools > 250);
 }
 
 TEST_CASE("F8: anthropic: optional arguments with names that it refuses go, a required one leaves the tool out") {

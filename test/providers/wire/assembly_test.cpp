@@ -146,7 +146,7 @@ TEST_CASE("assembly: calls decide whatever the finish reason says") {
 }
 
 TEST_CASE("G29: the call that the model was writing when it was cut off is left out, those before it stay") {
-  for (const auto* reason : {"length", "content_filter", "max_tokens"}) {
+  for (const auto* reason : {"length", "content_filter", "max_tokens", "safety", "sensitive"}) {
     const auto d =
         decode(stream({calls(R"([{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}])"),
                        calls(R"([{"index":1,"id":"b","function":{"name":"y","arguments":"{}"}}])"), finish(reason)}));

@@ -157,11 +157,17 @@ TEST_CASE("openai-chat, stop sequences: they are sent but to models that refuse 
   r.messages = {user_message("q")};
   r.stop = {"\nObservation:", "END"};
   CHECK(body_as("openai-chat", r).find(R"("stop":["\nObservation:","END"])") != std::string::npos);
-  auto o = options();
-  o.base_url = "https://api.openai.com/v1";
-  o.model = "o3-mini";
-  apply_dialect("openai-chat", o);
-  CHECK(body_as("openai-chat", r, o).find("\"stop\"") == std::string::npos);
+  for (const auto* model : {"o1", "o3-mini", "o4-mini", "gpt-5-nano", "openai/o3", "openai/gpt-5"}) {
+    auto o = options();
+    o.base_url = "https://openrouter.ai/api/v1";
+    o.model = model;
+    apply_dialect("openai-chat", o);
+    CHECK(body_as("openai-chat", r, o).find("\"stop\"") == std::string::npos);
+  }
+  auto other = options();
+  other.model = "olmo-2";
+  apply_dialect("openai-chat", other);
+  CHECK(other.stop_sequences);
 }
 
 TEST_CASE("openai-chat, reasoning echo: as it came, not at all, or under the member that is configured") {
@@ -191,7 +197,7 @@ TEST_CASE("openai-chat, streaming: the developer role, and members of the body t
       R"({"model":"m","stream":true,"stream_options":{"include_usage":true,"include_obfuscation":false},"reasoning_effort":"low","messages":[{"role":"developer","content":"s"},{"role":"user","content":"q"}]})");
 }
 
-TEST_CASE("openai-chat, errors: what Groq's models wrote in place of a call is kept, and may be asked for again") {
+TEST_CASE("openai-chat, errors: what Groq's models wrote in place of a call is kept") {
   const std::string body =
       R"({"error":{"message":"Failed to call a function.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<function=x{\"a\":1}</function>"}})";
   const auto e = find_codec("openai-chat")->decode_error(400, body, options());

@@ -197,6 +197,8 @@ TEST_CASE("openai-chat, images in: images, sound and files of a caller are parts
   m->blocks.emplace_back(file_block{"application/pdf", "a.pdf", "QQ==", ""});
   m->blocks.emplace_back(file_block{"audio/wav", "", "QQ==", ""});
   m->blocks.emplace_back(file_block{"", "b.pdf", "", "https://x/b.pdf"});
+  m->blocks.emplace_back(image_block{"image/tiff", "QQ==", ""});
+  m->blocks.emplace_back(file_block{"application/zip", "a.zip", "QQ==", ""});
   model_request r;
   r.messages = {m};
   CHECK(body(r).find(R"({"role":"user","content":[{"type":"text","text":"see"},)"
@@ -204,7 +206,10 @@ TEST_CASE("openai-chat, images in: images, sound and files of a caller are parts
                      R"({"type":"image_url","image_url":{"url":"https://x/y.png"}},)"
                      R"({"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,QQ=="}},)"
                      R"({"type":"input_audio","input_audio":{"data":"QQ==","format":"wav"}},)"
-                     R"({"type":"text","text":"[file b.pdf, https://x/b.pdf]"}]})") != std::string::npos);
+                     R"({"type":"text","text":"[file b.pdf, https://x/b.pdf]"},)"
+                     R"({"type":"text","text":"[image, image/tiff, 1 bytes: left out]"},)"
+                     R"({"type":"text","text":"[file a.zip, application/zip, 1 bytes: left out]"}]})") !=
+        std::string::npos);
 }
 
 TEST_CASE("encode: the schema of the answer goes to endpoints that take one, beside the tools") {

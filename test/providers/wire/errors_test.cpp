@@ -44,6 +44,15 @@ TEST_CASE("errors: status and body of every provider become kind, sentence and m
           {429,
            R"({"type":"error","error":{"type":"rate_limit_error","message":"limit","details":{"error_code":"enforced_spend_limit_reached"}}})",
            kind::bad_request, false, "billing"},
+          {429,
+           R"({"type":"error","error":{"type":"rate_limit_error","message":"limit","details":{"error_code":"contract_spend_limit_reached"}}})",
+           kind::bad_request, false, "billing"},
+          {429,
+           R"({"type":"error","error":{"type":"rate_limit_error","message":"limit","details":{"error_code":"linked_organization_spend_limit_reached"}}})",
+           kind::bad_request, false, "billing"},
+          {429,
+           R"({"type":"error","error":{"type":"rate_limit_error","message":"limit","details":{"error_code":"ramp_limit_exceeded"}}})",
+           kind::overloaded, true, "limit"},
           {400,
            R"({"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API."}})",
            kind::bad_request, false, "billing"},
@@ -63,6 +72,7 @@ TEST_CASE("errors: status and body of every provider become kind, sentence and m
           {503, "", kind::overloaded, true, "overloaded"},
           {529, R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})", kind::overloaded,
            true, "Overloaded"},
+          {400, R"({"error":{"message":"too large","code":"image_too_large"}})", kind::bad_request, false, "too large"},
           {302, "", kind::refused, false, "Redirects are not followed"},
       }) {
     CAPTURE(r.body);
@@ -86,9 +96,28 @@ TEST_CASE("G35: a key that an endpoint echoes appears in no error") {
   CHECK(codec.decode_error(500, "plain sk-test-canary-12345", o).message.find("canary") == std::string::npos);
   const auto in_stream = mcpbx::test::decode("data: " + body + "\n\n", 100, o);
   CHECK(in_stream.error->message.find("canary") == std::string::npos);
+  CHECK(in_stream.error->said == R"({"error":{"message":"Incorrect API key: ***","code":"***"}})");
+  CHECK(codec.decode_error(401, body, o).said == in_stream.error->said);
   CHECK(mcpbx::test::decode("data: junk sk-test-canary-12345\n\n", 100, o).error->message.find("canary") ==
         std::string::npos);
   redactor::clear();
+}
+
+TEST_CASE("errors: a code in a stream tells whose fault it is") {
+  const auto type = [](std::string code) {
+    const auto d = mcpbx::test::decode_as(
+        "openai-responses",
+        "event: response.failed\ndata: "
+        "{\"type\":\"response.failed\",\"response\":{\"status\":\"failed\",\"error\":{\"code\":\"" +
+            code + "\",\"message\":\"m\"}}}\n\n");
+    REQUIRE(d.error);
+    return d.error->type;
+  };
+  for (const auto* ours : {"invalid_prompt", "image_too_large", "unsupported_image_media_type", "empty_image_file",
+                           "failed_to_download_image", "bio_policy", "data_residency_mismatch"})
+    CHECK(type(ours) == kind::bad_request);
+  CHECK(type("rate_limit_exceeded") == kind::overloaded);
+  CHECK(type("server_error") == kind::refused);
 }
 
 TEST_CASE("errors: foreign text is cut and cleaned") {

@@ -171,7 +171,7 @@ TEST_CASE("gemini, images in results: inside of the result, or behind all result
           .find(
               R"("parts":[{"functionResponse":{"name":"shot","response":{"output":"see"},"parts":[{"inlineData":{"mimeType":"image/png","data":"QQ=="}}]}},)"
               R"({"functionResponse":{"name":"now","response":{"output":"[audio 1, audio/wav: shown below]"}}},)"
-              R"({"text":"Media of the tool results above:"},{"inlineData":{"mimeType":"audio/wav","data":"QUI="}}])") !=
+              R"({"text":"Media of the tool results above: 1 from now"},{"inlineData":{"mimeType":"audio/wav","data":"QUI="}}])") !=
       std::string::npos);
   auto early = google();
   early.model = "models/gemini-2.5-flash";
@@ -279,8 +279,12 @@ TEST_CASE(
 
 TEST_CASE("G29: gemini, errors: length and filters veto the last call, and a call that nobody can read is none") {
   const std::string two = R"({"functionCall":{"name":"x","args":{}}},{"functionCall":{"name":"y","args":{}}})";
-  for (const auto& [word, reason] : std::vector<std::pair<std::string, end_reason>>{
-           {"MAX_TOKENS", end_reason::length}, {"SAFETY", end_reason::filter}, {"RECITATION", end_reason::filter}}) {
+  for (const auto& [word, reason] :
+       std::vector<std::pair<std::string, end_reason>>{{"MAX_TOKENS", end_reason::length},
+                                                       {"SAFETY", end_reason::filter},
+                                                       {"RECITATION", end_reason::filter},
+                                                       {"OTHER", end_reason::filter},
+                                                       {"CONTINUATION", end_reason::length}}) {
     const auto d = read(events({parts(two, R"(,"finishReason":")" + word + "\"")}));
     REQUIRE(d.calls() == 1);
     CHECK(d.call(0).name == "x");
@@ -300,6 +304,32 @@ TEST_CASE("G29: gemini, errors: length and filters veto the last call, and a cal
   REQUIRE(text.calls() == 2);
   CHECK(text.call(0).arguments.text() == R"({"a":1})");
   CHECK_FALSE(text.call(1).problem.empty());
+}
+
+TEST_CASE("G29: gemini, errors: a call whose arguments come in pieces is never run without them") {
+  const auto t = events(
+      {parts(
+           R"({"text":"I write."},{"functionCall":{"name":"rm","partialArgs":[{"jsonPath":"$.path","stringValue":"/tm"}],"willContinue":true}})"),
+       parts(R"({"functionCall":{"partialArgs":[{"jsonPath":"$.path","stringValue":"p/x"}],"willContinue":false}})",
+             stop)});
+  check_splits("gemini", t, google());
+  const auto d = read(t);
+  REQUIRE(d.error);
+  CHECK(d.error->type == kind::configuration);
+  CHECK(d.error->partial_text == "I write.");
+  CHECK(d.error->message.find("streamFunctionCallArguments") != std::string::npos);
+}
+
+TEST_CASE("gemini, errors: how long it asks to wait is read from the details, in a stream too") {
+  const std::string body =
+      R"({"error":{"code":429,"message":"Quota","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.Help","links":[]},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.074824224s"}]}})";
+  CHECK(find_codec("gemini")->decode_error(429, body, google()).retry_after_ms == 34'075);
+  CHECK(find_codec("gemini")->decode_error(429, "[" + body + "]", google()).retry_after_ms == 34'075);
+  CHECK(read(events({body})).error->retry_after_ms == 34'075);
+  for (const auto* odd : {"34", "s", "-1s", "1e30s", "nans", "34 s"})
+    CHECK(find_codec("gemini")
+              ->decode_error(429, R"({"error":{"details":[{"retryDelay":")" + std::string(odd) + R"("}]}})", google())
+              .retry_after_ms == -1);
 }
 
 TEST_CASE("gemini, errors: a blocked prompt is a filtered reply") {

@@ -242,6 +242,14 @@ TEST_CASE("openai-responses: a refusal is one, and vetoes a call") {
   CHECK(both.reply->reason == end_reason::refusal);
 }
 
+TEST_CASE("openai-responses: a message that was cut off goes back as words, not as an item that it never became") {
+  const auto d = run(begin() + event("output_text.delta", R"(,"output_index":0,"delta":"Hel")") +
+                     event("output_text.delta", R"(,"output_index":0,"delta":"lo")") + incomplete("max_output_tokens"));
+  REQUIRE(d.reply);
+  CHECK(d.reply->reason == end_reason::length);
+  CHECK(raw(d) == R"([{"type":"message","role":"assistant","content":"Hello"}])");
+}
+
 TEST_CASE("openai-responses: items of the provider's own tools are kept for it, unknown events are skipped") {
   const auto d = run(transcripts()[6]);
   REQUIRE(d.reply);
