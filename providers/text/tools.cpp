@@ -107,7 +107,7 @@ void fit_types(tool_call_block& call, const tool_definition* tool) {
     opened->set(key, raw_json::own(json));
     changed = true;
   }
-  if (changed) call.arguments = opened->json();
+  if (changed) call.arguments = on_one_line(opened->json());
 }
 
 // The one required property, when it is a string; else "".
@@ -218,7 +218,7 @@ void set_untyped(tool_call_block& call, const tool_definition* tool, const std::
   }
   json += '}';
   call.arguments_text = json;
-  call.arguments = raw_json::own(json);
+  call.arguments = on_one_line(raw_json::own(json));
 }
 
 bool has_property(const tool_definition* tool, std::string_view name) {
