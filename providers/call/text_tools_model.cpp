@@ -54,7 +54,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
       using bare = text::parser_options::bare;
       text::parser_options options;
       options.untagged = format_ != nullptr ? bare::anywhere : bare::alone;
-      options.show_unreadable = unreadable_replies(request_) >= 2;
+      options.show_unreadable = last_attempt_ = unreadable_replies(request_) >= 2;
       const text::offered_tools tools(request_.tools);
       parser_ = format_ != nullptr ? format_->make_parser(tools, options) : text::make_tagged_parser(tools, options);
     }
@@ -148,6 +148,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   std::unique_ptr<model_call> call_, old_call_;
   std::string written_, visible_, thoughts_;  // by the model, for people, reasoning in the text
   bool shown_ = false;
+  bool last_attempt_ = false;  // what cannot be read now is the answer
   parsed_words words_{*this};
 };
 
@@ -160,7 +161,7 @@ void text_run::read(model_reply& reply) {
     log::warn("model \"" + shared_->inner->name() + "\" made tool calls both as it should and as text; the latter " +
               "are not run");
     parsed.calls.clear();
-  } else if (parsed.incomplete && !cut && !native_calls) {
+  } else if (parsed.incomplete && !cut && !native_calls && !last_attempt_) {
     parsed.calls.push_back(text::unreadable_call({}, "it ends before it is complete"));
   }
   const bool found = !parsed.calls.empty();

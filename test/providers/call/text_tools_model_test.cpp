@@ -274,6 +274,29 @@ TEST_CASE("F6: after two unreadable replies in a row the next one is the answer 
   CHECK(b.got.reply->reason == end_reason::stop);
 }
 
+TEST_CASE("F6: a third reply that ends within a call is the answer as well, not one more unreadable call") {
+  for (const auto* format : {"hermes", "react"}) {
+    CAPTURE(std::string(format));
+    bench b(format);
+    const auto* half = std::string_view(format) == "react"
+                           ? "Action: echo\nAction Input: {\"text\": \"so it is"
+                           : "So.\n<tool_call>{\"name\": \"echo\", \"arguments\": {\"te";
+    for (int i = 0; i < 2; ++i) {
+      b.ask();
+      b.inner->reply(half, 5);
+      REQUIRE(b.got.reply->message->calls().size() == 1);
+      CHECK(b.first().problem.find("before it is complete") != std::string::npos);
+      b.go_on("told");
+    }
+    b.ask();
+    b.inner->reply(half, 5);
+    CHECK(b.got.reply->message->calls().empty());
+    CHECK(b.got.reply->reason == end_reason::stop);
+    CHECK_FALSE(b.got.text.empty());
+    for (const auto* mark : {"<tool_call>", "Action"}) CHECK(b.got.text.find(mark) == std::string::npos);
+  }
+}
+
 TEST_CASE("G29: a call that was cut off is not run; at the output limit the reply says so") {
   bench b("hermes");
   b.ask();
