@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 
 namespace mcpbx::providers::text {
 namespace {
@@ -15,9 +16,15 @@ using outcome = markup_call::outcome;
 constexpr auto npos = std::string_view::npos;
 constexpr std::size_t max_tag = 512;        // bytes of an opening mark
 constexpr std::size_t max_lookahead = 256;  // blanks behind a closing mark that are waited for
-constexpr std::array<std::string_view, 2> call_ends{"</function>", "</invoke>"};
+// One family of models writes its marks with a namespace.
+constexpr std::array<std::string_view, 3> parameter_marks{"<parameter=", "<parameter ", "<antml:parameter "};
+constexpr std::array<std::string_view, 2> value_ends{"</parameter>", "</antml:parameter>"};
+constexpr std::array<std::string_view, 3> call_ends{"</function>", "</invoke>", "</antml:invoke>"};
+// What is around calls ends, and what may come behind it.
+constexpr std::array<std::string_view, 3> list_ends{"</tool_call>", "</function_calls>", "</antml:function_calls>"};
+constexpr std::array<std::string_view, 4> call_marks{"<tool_call>", "<function=", "<invoke ", "<antml:invoke "};
 
-match begins_any(std::string_view s, std::initializer_list<std::string_view> marks) {
+match begins_any(std::string_view s, std::span<const std::string_view> marks) {
   auto found = match::no;
   for (const auto mark : marks) {
     const auto one = begins(s, mark);
@@ -25,6 +32,16 @@ match begins_any(std::string_view s, std::initializer_list<std::string_view> mar
     if (one == match::maybe) found = one;
   }
   return found;
+}
+
+// The mark that `s` begins with, or null; `maybe` is set when it may still begin with another one.
+const std::string_view* first_of(std::string_view s, std::span<const std::string_view> marks, bool& maybe) {
+  for (const auto& mark : marks) {
+    const auto one = begins(s, mark);
+    if (one == match::yes) return &mark;
+    maybe = maybe || one == match::maybe;
+  }
+  return nullptr;
 }
 
 // The end of the tag that begins at `at`: the position behind its '>', npos when it has not come.
@@ -170,7 +187,7 @@ markup_call::outcome markup_call::first(std::string_view in, bool last) {
     part_ = part::json;
     return outcome::again;
   }
-  auto found = begins_any(rest, {"<parameter=", "<parameter "});
+  auto found = begins_any(rest, parameter_marks);
   if (found == match::yes) {
     at_ = at;
     part_ = part::between;
@@ -208,7 +225,7 @@ markup_call::outcome markup_call::between(std::string_view in, bool last) {
   const auto at = at_ = skip_blanks(in, at_);
   if (at == in.size()) return outcome::more;
   const auto rest = in.substr(at);
-  auto found = begins_any(rest, {"<parameter=", "<parameter "});
+  auto found = begins_any(rest, parameter_marks);
   if (found == match::yes) {
     const auto opened = parameter(in, at, key_, begin_);
     if (opened == outcome::more) return outcome::more;
@@ -229,7 +246,7 @@ markup_call::outcome markup_call::between(std::string_view in, bool last) {
     if (one == match::maybe) found = one;
   }
   // The call's own end may be lost before that of what is around it.
-  const auto around = begins_any(rest, {"</tool_call>", "</function_calls>"});
+  const auto around = begins_any(rest, list_ends);
   if (around == match::yes) {
     at_ = at;
     return outcome::complete;
@@ -253,7 +270,7 @@ void markup_call::close(std::string_view in, std::size_t end, std::size_t next) 
 }
 
 markup_call::outcome markup_call::value(std::string_view in, bool last) {
-  constexpr std::string_view open_cdata = "<![CDATA[", close_value = "</parameter>";
+  constexpr std::string_view open_cdata = "<![CDATA[";
   for (;;) {
     if (cdata_) {
       const auto end = in.find("]]>", scan_);
@@ -267,26 +284,24 @@ markup_call::outcome markup_call::value(std::string_view in, bool last) {
     scan_ = std::min(in.find('<', scan_), in.size());
     if (scan_ == in.size()) return outcome::more;
     const auto rest = in.substr(scan_);
-    bool maybe = false;
-    const auto is = [&](match m) {
-      maybe = maybe || m == match::maybe;
-      return m == match::yes;
-    };
-    if (xml_ && is(begins(rest, open_cdata))) {
+    const auto cdata = xml_ ? begins(rest, open_cdata) : match::no;
+    bool maybe = cdata == match::maybe;
+    if (cdata == match::yes) {
       cdata_ = true;
       scan_ += open_cdata.size();
       continue;
     }
-    if (is(begins(rest, close_value))) {
-      const auto next = skip_blanks(rest, close_value.size());
+    if (const auto* mark = first_of(rest, value_ends, maybe)) {
+      const auto next = skip_blanks(rest, mark->size());
       const bool blanks_only = next == rest.size();
-      if (blanks_only && !last && next < close_value.size() + max_lookahead) return outcome::more;
-      if (blanks_only || is(begins_any(rest.substr(next), {"<parameter=", "<parameter ", "</function>", "</invoke>",
-                                                           "</tool_call>", "</function_calls>"}))) {
-        close(in, scan_, scan_ + close_value.size());
+      if (blanks_only && !last && next < mark->size() + max_lookahead) return outcome::more;
+      const auto behind = rest.substr(next);
+      if (blanks_only || first_of(behind, parameter_marks, maybe) != nullptr ||
+          first_of(behind, call_ends, maybe) != nullptr || first_of(behind, list_ends, maybe) != nullptr) {
+        close(in, scan_, scan_ + mark->size());
         return outcome::again;
       }
-    } else if (is(begins_any(rest, {"<parameter=", "<parameter "}))) {
+    } else if (first_of(rest, parameter_marks, maybe) != nullptr) {
       // The end of this value was lost, if that is a parameter that is still missing.
       std::string key;
       std::size_t begin = 0;
@@ -297,18 +312,16 @@ markup_call::outcome markup_call::value(std::string_view in, bool last) {
         close(in, scan_, scan_);
         return outcome::again;
       }
-    } else {
-      for (const auto mark : call_ends)
-        if (is(begins(rest, mark))) {
-          const auto next = skip_blanks(rest, mark.size());
-          const bool blanks_only = next == rest.size();
-          if (blanks_only && !last && next < mark.size() + max_lookahead) return outcome::more;
-          if (blanks_only || is(begins_any(rest.substr(next), {"</tool_call>", "</function_calls>", "<tool_call>",
-                                                               "<function=", "<invoke "}))) {
-            close(in, scan_, scan_);
-            return outcome::again;
-          }
-        }
+    } else if (const auto* call_end = first_of(rest, call_ends, maybe)) {
+      const auto next = skip_blanks(rest, call_end->size());
+      const bool blanks_only = next == rest.size();
+      if (blanks_only && !last && next < call_end->size() + max_lookahead) return outcome::more;
+      const auto behind = rest.substr(next);
+      if (blanks_only || first_of(behind, call_marks, maybe) != nullptr ||
+          first_of(behind, list_ends, maybe) != nullptr) {
+        close(in, scan_, scan_);
+        return outcome::again;
+      }
     }
     if (maybe && !last) return outcome::more;
     ++scan_;

@@ -249,13 +249,13 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
     }
   }
   bool maybe = false;
-  for (const auto mark : closing_marks) {
-    const auto found = begins(rest, mark);
+  for (const auto& mark : closing_marks) {
+    const auto found = begins(rest, mark.text);
     maybe = maybe || found == match::maybe;
     if (found != match::yes) continue;
-    in_tag_ = in_tag_ && mark != "</tool_call>" && mark != "</function_calls>" && mark != "</tool_calls>";
+    in_tag_ = in_tag_ && !mark.outer;
     extra_ = false;
-    at_ = at + mark.size();
+    at_ = at + mark.text.size();
     return true;
   }
   if (maybe && !last) return false;
@@ -285,13 +285,22 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
 
 bool tagged_parser::in_spoiled(bool last) {
   const auto rest = from(at_);
-  const auto end = rest.find("</tool_call>");
+  auto end = std::string_view::npos;
+  std::size_t size = 0, longest = 0;
+  for (const auto& mark : closing_marks) {
+    if (!mark.outer) continue;
+    longest = std::max(longest, mark.text.size());
+    if (const auto here = rest.find(mark.text); here < end) {
+      end = here;
+      size = mark.text.size();
+    }
+  }
   if (end == std::string_view::npos) {
-    const auto keep = last ? 0 : std::min<std::size_t>(rest.size(), 11);
+    const auto keep = last ? 0 : std::min(rest.size(), longest - 1);
     at_ = held_.size() - keep;
     return false;
   }
-  at_ += end + 12;
+  at_ += end + size;
   in_tag_ = false;
   state_ = state::text;
   return true;

@@ -62,6 +62,7 @@ class tagged_parser final : public text_parser {
   void visible(std::string_view text, parse_sink& sink);
   void control(std::string_view token);
   void call_found();
+  void forget_drafts();
   void cut(std::string_view body, parse_sink& sink);
   bool at_line_start() const;
   std::string_view from(std::size_t at) const { return std::string_view(held_).substr(at); }
@@ -80,15 +81,18 @@ class tagged_parser final : public text_parser {
   markup_call markup_;
   std::string name_;  // of the call whose arguments are read
   unsigned form_ = 0;
-  bool in_tag_ = false, extra_ = false, fenced_ = false, in_code_ = false, named_ = false, gap_ = false,
-       first_word_ = true;
+  std::string_view end_think_;  // of the reasoning that is being read
+  bool in_tag_ = false, extra_ = false, fenced_ = false, named_ = false, gap_ = false, first_word_ = true;
+  bool in_code_ = false;          // in a code block that has begun with something else than a call
+  bool quoted_ = false;           // in code within a sentence, which began with what might be a call
   std::size_t object_first_ = 0;  // the first call of the object that was read last
 
   // Visible text that waits for more of it: blanks, control tokens, a code fence, JSON that may be a call alone.
   std::string pending_, pending_blanks_;
   std::size_t pending_fence_ = std::string::npos;
+  bool fence_opens_ = false;  // it begins a code block
   std::vector<tool_call_block> alone_;
-  bool shown_ = false;
+  bool shown_ = false, said_ = false;  // anything; anything but backticks
   char last_shown_ = 0;
   std::size_t found_ = 0;
   parsed_reply reply_;

@@ -161,6 +161,27 @@ TEST_CASE("F5: text that is no call comes out byte for byte") {
     }
 }
 
+TEST_CASE("F6: arguments that were written over several lines leave on one, in every form") {
+  const std::string_view rows[][2] = {
+      {"hermes",
+       "<tool_call>\n{\n  \"name\": \"batch\",\n  \"arguments\": {\n    \"items\": [\n1\n]\n  }\n}\n</tool_call>"},
+      {"hermes", "<tool_call>{\"name\": \"batch\", \"arguments\": {\"items\": \"[\\n1\\n]\"}}</tool_call>"},
+      {"qwen3-coder", "<function=batch>\n<parameter=items>\n[\n  1\n]\n</parameter>\n</function>"},
+      {"llama3", "[batch(items=[\n1\n])]"},
+      {"mistral", "[TOOL_CALLS]batch[ARGS]{\n\"items\": [\n1]}"},
+      {"react", "Action: batch\nAction Input: {\n  \"items\": [\n    1\n  ]\n}"},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row[1]);
+    const auto got = parse_text(row[0], row[1]);
+    REQUIRE(got.reply.calls.size() == 1);
+    const auto text = got.reply.calls[0].arguments.text();
+    CHECK(contains(text, "items"));
+    CHECK(contains(text, "1"));
+    CHECK(text.find_first_of("\r\n") == std::string_view::npos);
+  }
+}
+
 // A small generator, so that a failing case can be made again from its number.
 struct random_calls {
   std::uint64_t state;
