@@ -44,11 +44,15 @@ const std::string_view* first_of(std::string_view s, std::span<const std::string
   return nullptr;
 }
 
-// The end of the tag that begins at `at`: the position behind its '>', npos when it has not come.
+constexpr std::size_t no_tag = 0;
+
+// The end of the tag that begins at `at`: the position behind its '>', npos when it has not come, no_tag when it is
+// none: it has another tag in it.
 std::size_t tag_end(std::string_view in, std::size_t at) {
   char quote = 0;
-  for (auto i = at; i < std::min(in.size(), at + max_tag); ++i) {
+  for (auto i = at + 1; i < std::min(in.size(), at + max_tag); ++i) {
     const char c = in[i];
+    if (c == '<') return no_tag;
     if (quote != 0) {
       if (c == quote) quote = 0;
     } else if (c == '"' || c == '\'') {
@@ -58,6 +62,13 @@ std::size_t tag_end(std::string_view in, std::size_t at) {
     }
   }
   return npos;
+}
+
+// Whether the last line of a value holds what may be left of a closing mark.
+bool ends_in_damage(std::string_view value) {
+  value = trimmed(value);
+  const auto line = value.rfind('\n');
+  return value.substr(line == npos ? 0 : line).find("parameter") != npos;
 }
 
 // name="…" of a tag.
@@ -168,6 +179,7 @@ markup_call::outcome markup_call::head(std::string_view in) {
   } else {
     const auto end = tag_end(in, 0);
     if (end == npos) return in.size() >= max_tag ? outcome::none : outcome::more;
+    if (end == no_tag) return outcome::none;
     xml_ = true;
     name_ = name_attribute(in.substr(0, end));
     at_ = end;
@@ -207,14 +219,15 @@ markup_call::outcome markup_call::first(std::string_view in, bool last) {
 markup_call::outcome markup_call::parameter(std::string_view in, std::size_t at, std::string& key, std::size_t& begin) {
   const auto rest = in.substr(at);
   if (rest.starts_with("<parameter=")) {
-    const auto end = rest.find_first_of(">\n", 11);
+    const auto end = rest.find_first_of("><\n", 11);
     if (end == npos) return rest.size() > max_tag ? outcome::none : outcome::more;
-    if (rest[end] == '\n') return outcome::none;
+    if (rest[end] != '>') return outcome::none;
     key = cleaned_name(rest.substr(11, end - 11));
     begin = at + end + 1;
   } else {
     const auto end = tag_end(rest, 0);
     if (end == npos) return rest.size() >= max_tag ? outcome::none : outcome::more;
+    if (end == no_tag) return outcome::none;
     key = name_attribute(rest.substr(0, end));
     begin = at + end;
   }
@@ -263,6 +276,9 @@ bool markup_call::given(std::string_view key) const {
 }
 
 void markup_call::close(std::string_view in, std::size_t end, std::size_t next) {
+  // Without its own mark the value may end in what is left of it.
+  if (end == next && broken_.empty() && ends_in_damage(in.substr(begin_, end - begin_)))
+    broken_ = "the closing mark of a parameter is damaged";
   arguments_.push_back({key_, decoded(in.substr(begin_, end - begin_))});
   key_.clear();
   at_ = next;
@@ -296,11 +312,17 @@ markup_call::outcome markup_call::value(std::string_view in, bool last) {
       const bool blanks_only = next == rest.size();
       if (blanks_only && !last && next < mark->size() + max_lookahead) return outcome::more;
       const auto behind = rest.substr(next);
-      if (blanks_only || first_of(behind, parameter_marks, maybe) != nullptr ||
-          first_of(behind, call_ends, maybe) != nullptr || first_of(behind, list_ends, maybe) != nullptr) {
+      bool open = false;
+      if (blanks_only || first_of(behind, parameter_marks, open) != nullptr ||
+          first_of(behind, call_ends, open) != nullptr || first_of(behind, list_ends, open) != nullptr) {
         close(in, scan_, scan_ + mark->size());
         return outcome::again;
       }
+      // At the end of a line it was meant to close; what follows it is damaged, and was to be no part of the value.
+      const auto line_end = rest.substr(mark->size(), next - mark->size());
+      maybe = maybe || open;
+      if ((!open || last) && broken_.empty() && line_end.find('\n') != npos)
+        broken_ = "something stands behind the end of a parameter";
     } else if (first_of(rest, parameter_marks, maybe) != nullptr) {
       // The end of this value was lost, if that is a parameter that is still missing.
       std::string key;

@@ -105,7 +105,20 @@ std::size_t react_parser::take_input(std::string_view text) {
         if (std::exchange(escaped_, false)) continue;
         escaped_ = text[i] == '\\';
         if (text[i] != '"') continue;
-        inside_ = inside::done;
+        inside_ = inside::quoted;
+        return i + 1;
+      }
+      return text.size();
+    case inside::quoted:
+      // Something else on its line: it was the beginning of words, or of an object without its bracket.
+      for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\n') {
+          inside_ = inside::done;
+          return i;
+        }
+        input_ += text[i];
+        if (is_blank(text[i])) continue;
+        inside_ = inside::words;
         return i + 1;
       }
       return text.size();
@@ -188,6 +201,12 @@ tool_call_block react_parser::read_call() const {
     if (tools_.find(word) != nullptr) name = word;
   }
   call.name = tools_.resolve(name);
+  const auto lines = bare(action_);
+  if (trimmed(input_).empty() && trimmed(lines).find('\n') != npos && !takes_nothing(tools_.find(name))) {
+    call.arguments_text = lines;
+    call.problem = unreadable_call(lines, "what follows the Action is no Action Input").problem;
+    return call;
+  }
   set_arguments_text(call, tools_.find(name), bare(input_));
   return call;
 }

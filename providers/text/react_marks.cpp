@@ -55,6 +55,8 @@ react_match match_one(std::string_view line, std::size_t at, const named_mark& m
     ++at;
   if (at > limit) return no;
   if (at == line.size()) return undecided;
+  // "Action Input {…}"
+  if (m.mark == react_mark::input && line[at] == '{') return {match::yes, m.mark, at};
   constexpr std::string_view wide = "\xEF\xBC\x9A";
   if (line[at] == ':') {
     ++at;
@@ -64,7 +66,7 @@ react_match match_one(std::string_view line, std::size_t at, const named_mark& m
     if (colon == match::no) return no;
     at += wide.size();
   }
-  while (at < line.size() && line[at] == '*') ++at;
+  while (at < line.size() && (line[at] == '*' || line[at] == ':')) ++at;
   if (at == line.size() && !last) return maybe;
   return {match::yes, m.mark, at};
 }
