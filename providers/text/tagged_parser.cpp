@@ -91,6 +91,8 @@ bool tagged_parser::step(bool last, parse_sink& sink) {
       return in_think(last, sink);
     case state::opened:
       return in_opened(last, sink);
+    case state::unread:
+      return in_unread(last, sink);
     case state::python:
       return in_python(last);
     case state::mistral:
@@ -166,20 +168,25 @@ bool tagged_parser::at_name(bool last) {
 bool tagged_parser::at_angle(bool last, parse_sink& sink) {
   const auto rest = from(at_);
   bool maybe = false;
-  if (any_calls() || !alone_.empty())
-    for (const auto& mark : closing_marks) {
-      const auto found = begins(rest, mark.text);
-      maybe = maybe || found == match::maybe;
-      if (found != match::yes) continue;
-      if (!alone_.empty()) {
-        pending_.clear();
-        pending_blanks_.clear();
-        take(std::exchange(alone_, {}), sink);
-      }
-      at_ += mark.text.size();
-      state_ = state::after;
-      return true;
+  for (const auto& mark : closing_marks) {
+    const bool closes = any_calls() || !alone_.empty();
+    if (!closes && !mark.outer) continue;
+    const auto found = begins(rest, mark.text);
+    maybe = maybe || found == match::maybe;
+    if (found != match::yes) continue;
+    if (!alone_.empty()) {
+      pending_.clear();
+      pending_blanks_.clear();
+      take(std::exchange(alone_, {}), sink);
     }
+    at_ += mark.text.size();
+    // Of a call that was none; in the middle of text it is spoken about.
+    if (closes)
+      state_ = state::after;
+    else
+      control(mark.text);
+    return true;
+  }
   const bool example = in_code_ || quoted_;
   for (const auto& mark : angle_marks) {
     if (example && is_opening(mark.kind)) continue;
@@ -189,10 +196,12 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
     switch (mark.kind) {
       case mark_kind::tag:
         form_ = form_tool_call;
+        begins_line_ = at_line_start();
         open(state::opened, mark.text.size());
         return true;
       case mark_kind::list:
         form_ = form_invoke;
+        begins_line_ = at_line_start();
         open(state::opened, mark.text.size());
         return true;
       case mark_kind::markup:

@@ -284,7 +284,7 @@ providers::tool_call_block plain_call(random_calls& random) {
 TEST_CASE(
     "G29: random calls with one byte of their form lost or doubled are run exactly or not at all, in every format") {
   random_calls random{7};
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < 20; ++round) {
     const auto call = plain_call(random);
     const auto expected = call.name + std::string(call.arguments.text());
     for (const auto* format : formats()) {
