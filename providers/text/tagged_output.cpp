@@ -2,6 +2,7 @@
 #include "providers/text/tagged_parser.hpp"
 #include "providers/text/words.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace mcpbx::providers::text {
@@ -57,11 +58,11 @@ void tagged_parser::call_found() {
   }
 }
 
-// It was reasoning so far, whose opening mark stood in the prompt: a call in it was a draft.
-void tagged_parser::forget_drafts() {
-  reply_.calls.clear();
-  reply_.forms = 0;
-  found_ = object_first_ = 0;
+// It was reasoning so far, perhaps with its opening mark in the prompt: the calls in it, from this one on, were drafts.
+void tagged_parser::forget_drafts(std::size_t from) {
+  reply_.calls.resize(std::min(from, reply_.calls.size()));
+  if (reply_.calls.empty()) reply_.forms = 0;
+  found_ = object_first_ = reply_.calls.size();
   alone_.clear();
   in_code_ = quoted_ = false;
 }

@@ -215,7 +215,11 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
         open(state::python, mark.text.size());
         return true;
       case mark_kind::think:
-        if (!at_line_start()) break;
+        if (!at_line_start()) {
+          // Spoken about, unless it is closed: then what stands between was reasoning all the same.
+          thinks_from_ = std::min(thinks_from_, reply_.calls.size());
+          break;
+        }
         at_ += mark.text.size();
         end_think_ = "</think>";
         state_ = state::think;
@@ -224,9 +228,11 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
         // Its beginning may have been lost; in the middle of a sentence it is spoken about.
         const auto next = rest.substr(mark.text.size());
         if (next.empty() && !last) return false;
+        const bool mentioned = thinks_from_ != npos;
+        if (mentioned) forget_drafts(std::exchange(thinks_from_, npos));
         if (!next.empty() && !is_blank(next.front()) && !at_line_start()) break;
         at_ += mark.text.size();
-        forget_drafts();
+        if (!mentioned) forget_drafts(0);
         return true;
       }
       case mark_kind::role: {

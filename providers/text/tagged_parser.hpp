@@ -65,7 +65,7 @@ class tagged_parser final : public text_parser {
   void visible(std::string_view text, parse_sink& sink);
   void control(std::string_view token);
   void call_found();
-  void forget_drafts();
+  void forget_drafts(std::size_t from);
   void cut(std::string_view body, parse_sink& sink);
   bool at_line_start() const;
   std::string_view from(std::size_t at) const { return std::string_view(held_).substr(at); }
@@ -84,7 +84,8 @@ class tagged_parser final : public text_parser {
   markup_call markup_;
   std::string name_;  // of the call whose arguments are read
   unsigned form_ = 0;
-  std::string_view end_think_;  // of the reasoning that is being read
+  std::size_t thinks_from_ = std::string::npos;  // calls since <think> stood in the middle of a line
+  std::string_view end_think_;                   // of the reasoning that is being read
   bool in_tag_ = false, extra_ = false, fenced_ = false, named_ = false, gap_ = false, first_word_ = true;
   bool begins_line_ = false;      // the opening mark
   bool unclosed_ = false;         // one was not closed near enough: none is waited for any more
