@@ -217,7 +217,7 @@ struct random_calls {
     providers::tool_call_block made;
     if (next(2) == 0) {
       made.name = "write_file";
-      made.arguments = raw_json::own("{\"path\":" + quoted(text()) + ",\"content\":" + quoted(text()) + "}");
+      made.arguments = raw_json::own("{\"path\":" + json_quoted(text()) + ",\"content\":" + json_quoted(text()) + "}");
     } else {
       made.name = "add";
       made.arguments =
@@ -266,16 +266,18 @@ providers::tool_call_block plain_call(random_calls& random) {
   switch (random.next(3)) {
     case 0:
       made.name = "write_file";
-      made.arguments = raw_json::own("{\"path\":" + quoted(words()) + ",\"content\":" + quoted(words()) + "}");
+      made.arguments =
+          raw_json::own("{\"path\":" + json_quoted(words()) + ",\"content\":" + json_quoted(words()) + "}");
       break;
     case 1:
       made.name = "search";
       made.arguments =
-          raw_json::own("{\"query\":" + quoted(words()) + ",\"limit\":" + std::to_string(random.next(90)) + "}");
+          raw_json::own("{\"query\":" + json_quoted(words()) + ",\"limit\":" + std::to_string(random.next(90)) + "}");
       break;
     default:
       made.name = "batch";
-      made.arguments = raw_json::own("{\"items\":[" + quoted(words()) + ",{\"k\":" + quoted(words()) + "},true]}");
+      made.arguments =
+          raw_json::own("{\"items\":[" + json_quoted(words()) + ",{\"k\":" + json_quoted(words()) + "},true]}");
       break;
   }
   return made;
