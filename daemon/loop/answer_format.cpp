@@ -1,6 +1,7 @@
 // See answer_format.hpp.
 #include "daemon/loop/answer_format.hpp"
 
+#include "providers/model/arguments.hpp"
 #include "providers/schema/json_schema.hpp"
 
 #include <utility>
@@ -26,6 +27,7 @@ std::string_view unfenced(std::string_view s) {
 
 checked_answer check_answer(std::string_view text, const raw_json& schema) {
   auto value = raw_json::parse(unfenced(text));
+  if (value) value = providers::on_one_line(*std::move(value));
   if (!value) return {{}, "- the answer is not one JSON value: " + value.error().message};
   const auto compiled = providers::json_schema::compile(schema);
   if (!compiled) return {std::move(*value), ""};  // checked when the request came

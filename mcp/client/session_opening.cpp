@@ -6,6 +6,7 @@
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mcpbx::mcp {
 namespace {
@@ -49,8 +50,18 @@ void session_core::on_discover(call_outcome outcome) {
     fallback_at_ = never;
     decide(read_probe(outcome, options_.protocol));
   } else if (phase_ == phase::initializing) {
-    // Too late: a server that answers initialize as well has chosen the handshake. If it does not, this counts.
-    late_probe_ = std::move(outcome);
+    // Too late, but before the answer to initialize: a server that was slow to start, not one of the other era. A
+    // verdict of a modern one counts at once; another one only if initialize fails as well.
+    const auto verdict = read_probe(outcome, options_.protocol);
+    const bool modern = verdict.type == probe_verdict::kind::modern || verdict.type == probe_verdict::kind::ask_again;
+    if (!modern) {
+      late_probe_ = std::move(outcome);
+      return;
+    }
+    phase_ = phase::probing;
+    // Not cancelled, which the handshake does not allow: whatever comes for it is late.
+    pending_.close(std::exchange(initialize_, 0), call_outcome::failed(errc::cancelled, "the server is a modern one"));
+    decide(verdict);
   }
 }
 

@@ -78,7 +78,15 @@ std::string printable(std::string_view text, bool keep_lines) {
   out.reserve(text.size());
   const char* p = text.data();
   const char* const end = p + text.size();
+  const auto plain = [keep_lines](char c) {
+    return (c >= ' ' && c < 0x7F) || (keep_lines && (c == '\n' || c == '\t'));
+  };
   while (p != end) {
+    // Nearly all of nearly every text.
+    const char* const run = std::find_if_not(p, end, plain);
+    out.append(p, run);
+    p = run;
+    if (p == end) break;
     const utf8::step s = utf8::next(p, end);
     if (s.what == utf8::status::valid) {
       const char32_t c = utf8::decode(p, s.size);

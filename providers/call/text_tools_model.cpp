@@ -54,7 +54,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
       using bare = text::parser_options::bare;
       text::parser_options options;
       options.untagged = format_ != nullptr ? bare::anywhere : bare::alone;
-      options.show_unreadable = unreadable_replies(request_) >= 2;
+      options.show_unreadable = last_attempt_ = unreadable_replies(request_) >= 2;
       const text::offered_tools tools(request_.tools);
       parser_ = format_ != nullptr ? format_->make_parser(tools, options) : text::make_tagged_parser(tools, options);
     }
@@ -163,6 +163,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   std::string written_, visible_;    // by the model, for people
   std::string thoughts_, reasoned_;  // reasoning in the text, and beside it
   bool shown_ = false;
+  bool last_attempt_ = false;  // what cannot be read now is the answer
   parsed_words words_{*this};
 };
 
@@ -175,7 +176,7 @@ void text_run::read(model_reply& reply) {
     log::warn("model \"" + shared_->inner->name() + "\" made tool calls both as it should and as text; the latter " +
               "are not run");
     parsed.calls.clear();
-  } else if (parsed.incomplete && !cut && !native_calls) {
+  } else if (parsed.incomplete && !cut && !native_calls && !last_attempt_) {
     parsed.calls.push_back(text::unreadable_call({}, "it ends before it is complete"));
   }
   const bool found = !parsed.calls.empty();

@@ -5,7 +5,9 @@
 #include "mcp/support/text.hpp"
 #include "providers/model/json_repair.hpp"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace mcpbx::providers {
@@ -61,7 +63,16 @@ void read_arguments(tool_call_block& call) {
         "arguments.";
     return;
   }
-  call.arguments = *std::move(value);
+  call.arguments = on_one_line(*std::move(value));
+}
+
+raw_json on_one_line(raw_json json) {
+  if (json.text().find_first_of("\r\n") == std::string_view::npos) return json;
+  std::string text(json.text());
+  // In a string they are no JSON.
+  std::ranges::replace(text, '\n', ' ');
+  std::ranges::replace(text, '\r', ' ');
+  return raw_json::own(text);
 }
 
 }  // namespace mcpbx::providers

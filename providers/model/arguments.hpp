@@ -11,4 +11,8 @@ inline constexpr int max_argument_depth = 64;
 /// `repaired`. Anything else sets `problem`, in words the model can act on, and leaves `arguments` absent.
 void read_arguments(tool_call_block& call);
 
+/// `json` without line breaks between its tokens, unchanged where it has none: what a model wrote as JSON leaves in
+/// messages that are lines. What read_arguments() sets is so already.
+raw_json on_one_line(raw_json json);
+
 }  // namespace mcpbx::providers

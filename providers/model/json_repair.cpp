@@ -44,6 +44,25 @@ constexpr std::array<quote_kind, 7> quotes{{
     {"\xE2\x80\x99", {"\xE2\x80\x99", "\xE2\x80\x98"}},
 }};
 
+// The escapes of one string.
+struct escapes {
+  bool unknown = false;  // to JSON: the backslash means itself
+  bool known = false;    // of a control character or a code point
+  bool rare = false;     // of a control character that nobody writes
+};
+
+// Where one backslash means itself, another one may as well: C:\Users\name holds \n. In a program with line breaks the
+// known escapes are certain enough; in a path they are not.
+bool two_meanings(std::string_view raw, const escapes& seen) {
+  if (!seen.unknown) return false;
+  if (seen.rare || raw.starts_with("\\\\")) return true;
+  if (!seen.known) return false;
+  for (std::size_t at = 1; at + 1 < raw.size(); ++at)
+    if (raw[at] == ':' && raw[at + 1] == '\\' && is_letter(raw[at - 1]) && (at == 1 || !is_word(raw[at - 2])))
+      return true;
+  return raw.find_first_of(" \t\n") == std::string_view::npos;
+}
+
 class reader {
  public:
   explicit reader(std::string_view in) : in_(in) { out_.reserve(in.size() + 16); }
@@ -63,7 +82,7 @@ class reader {
   bool key();
   bool string(const quote_kind& kind);
   bool string_content(const quote_kind& kind);
-  bool escape(const quote_kind& kind);
+  bool escape(const quote_kind& kind, escapes& seen);
   bool string_end();
   bool number();
   bool literal();
@@ -272,19 +291,20 @@ bool reader::string(const quote_kind& kind) {
 bool reader::string_content(const quote_kind& kind) {
   if (kind.open != "\"") note("quotes of another kind");
   at_ += kind.open.size();
+  const auto begin = at_;
+  escapes seen;
   for (;;) {
     if (ended()) return refuse("a string is not closed");
     const auto c = static_cast<unsigned char>(peek());
-    if (starts(kind.close[0])) {
-      at_ += kind.close[0].size();
-      return string_end();
-    }
-    if (starts(kind.close[1])) {
-      at_ += kind.close[1].size();
+    const auto* const close = starts(kind.close[0]) ? &kind.close[0] : starts(kind.close[1]) ? &kind.close[1] : nullptr;
+    if (close != nullptr) {
+      if (two_meanings(in_.substr(begin, at_ - begin), seen))
+        return refuse("a backslash in a string is not escaped, and others may mean themselves as well");
+      at_ += close->size();
       return string_end();
     }
     if (c == '\\') {
-      if (!escape(kind)) return false;
+      if (!escape(kind, seen)) return false;
     } else if (c == '"') {
       out_ += "\\\"";
       ++at_;
@@ -307,12 +327,14 @@ bool reader::string_content(const quote_kind& kind) {
   }
 }
 
-bool reader::escape(const quote_kind& kind) {
+bool reader::escape(const quote_kind& kind, escapes& seen) {
   const char next = peek(1);
   if (at_ + 1 >= in_.size()) return refuse("a string is not closed");
   if (std::string_view("\"\\/bfnrt").find(next) != std::string_view::npos ||
       (next == 'u' && is_hex(peek(2)) && is_hex(peek(3)) && is_hex(peek(4)) && is_hex(peek(5)))) {
     const std::size_t n = next == 'u' ? 6 : 2;
+    seen.rare = seen.rare || next == 'b' || next == 'f';
+    seen.known = seen.known || std::string_view("bfnrtu").find(next) != std::string_view::npos;
     out_ += in_.substr(at_, n);
     at_ += n;
   } else if (next == '\'' || (next == '`' && kind.open == "`")) {
@@ -322,6 +344,7 @@ bool reader::escape(const quote_kind& kind) {
     at_ += 2;
   } else {
     note("unknown escape");
+    seen.unknown = true;
     out_ += "\\\\";
     ++at_;
   }

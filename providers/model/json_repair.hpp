@@ -23,8 +23,8 @@ inline constexpr int max_repaired_depth = 64;          ///< nested containers
 /// too many at an end or missing between members, comments, the literals of Python and JavaScript, control characters
 /// and unknown escapes in strings (their backslash is kept), joined strings, a whole object that was escaped once more.
 /// Digits stay as they are written. Refused (errc::parse, with the reason and the byte) is everything else, above all
-/// strings, brackets and numbers without their end, quotes inside of strings, NaN, leading zeros; errc::limit for depth
-/// and size.
+/// strings, brackets and numbers without their end, quotes inside of strings, NaN, leading zeros, paths in which some
+/// backslashes mean themselves and others might be escapes; errc::limit for depth and size.
 result<repaired_json> repair_json(std::string_view text);
 
 }  // namespace mcpbx::providers

@@ -36,7 +36,7 @@ struct tool_call_block {
   std::string id;              ///< ours: unique in the conversation, what events and results carry
   std::string provider_id;     ///< the provider's; empty when it sent none
   std::string name;            ///< the name the model was shown
-  raw_json arguments;          ///< an object; absent when `problem` says why there is none
+  raw_json arguments;          ///< an object on one line; absent when `problem` says why there is none
   std::string arguments_text;  ///< what the model wrote
   std::string problem;         ///< why arguments could not be read, in words the model can act on; empty: all is well
   bool repaired = false;       ///< `arguments_text` was no JSON and `arguments` is what it meant (json_repair.hpp)

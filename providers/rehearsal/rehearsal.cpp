@@ -2,6 +2,7 @@
 #include "providers/rehearsal/rehearsal.hpp"
 
 #include "mcp/support/text.hpp"
+#include "providers/model/arguments.hpp"
 #include "providers/model/json_walk.hpp"
 #include "providers/rehearsal/fill.hpp"
 #include "providers/rehearsal/words.hpp"
@@ -162,7 +163,7 @@ model_reply reply_with(std::string text, std::vector<std::pair<std::string, raw_
     call.id = "reh" + std::string(digits.size() < 6 ? 6 - digits.size() : 0, '0') + digits;
     call.name = std::move(name);
     call.arguments_text = arguments.text();
-    call.arguments = std::move(arguments);
+    call.arguments = on_one_line(std::move(arguments));
     reply.usage.output += static_cast<std::int64_t>(call.arguments_text.size() / 4 + 1);
     m->blocks.emplace_back(std::move(call));
   }

@@ -2,6 +2,7 @@
 #include "providers/schema/adapt.hpp"
 
 #include "mcp/support/text.hpp"
+#include "providers/model/json_walk.hpp"
 #include "providers/schema/fold.hpp"
 #include "providers/schema/reduce.hpp"
 #include "providers/schema/valid_words.hpp"
@@ -60,8 +61,27 @@ raw_json clean_list(const raw_json& list, int depth) {
   return changed ? raw_json::own(out + "]") : list;
 }
 
+// One simple value and words about it: most arguments are no more, and nothing of it has to be mended. Looking is
+// cheaper than opening it.
+bool is_plain(std::string_view schema) {
+  bool plain = true;
+  walk::members(schema, [&](std::string_view key, std::string_view value) {
+    if (key == "type")
+      plain =
+          plain && (value == "\"string\"" || value == "\"number\"" || value == "\"integer\"" || value == "\"boolean\"");
+    else if (key == "description" || key == "title")
+      plain = plain && walk::is_string(value);
+    else if (key == "enum")
+      plain = plain && walk::is_array(value) && value != "[]";
+    else
+      plain = plain && key == "default";
+  });
+  return plain;
+}
+
 // A nested schema; the same bytes when there is nothing to mend. Deeper ones are passed as they are.
 raw_json clean(const raw_json& schema, int depth) {
+  if (schema.is_object() && is_plain(schema.text())) return schema;
   auto object = raw_object::open(schema);
   if (!object || depth > max_adapted_depth) return schema;
   mend_words(*object);

@@ -143,16 +143,18 @@ likeness likeness_of(std::string_view json, const offered_tools& tools) {
   if (text.empty()) return {};
   likeness found{true, true};
   int many = 0;
-  const auto look = [&](std::string_view one) {
+  const auto look = [&](this const auto& self, std::string_view one, int depth) -> void {
     const auto form = form_of(one);
+    if (!form.list.empty() && form.name.empty() && depth < 4)
+      return walk::elements(form.list, [&](std::string_view inner) { self(inner, depth + 1); });
     ++many;
     found.named = found.named && walk::is_string(form.name) && tools.find(walk::text(form.name)) != nullptr;
     found.with_arguments = found.with_arguments && !form.arguments.empty();
   };
   if (walk::is_object(text))
-    look(text);
+    look(text, 0);
   else
-    walk::elements(text, look);
+    walk::elements(text, [&](std::string_view one) { look(one, 0); });
   return many > 0 ? found : likeness{};
 }
 

@@ -132,6 +132,10 @@ class qwen3_coder final : public tagged {
 
 class llama3 final : public tagged {
   std::string_view name() const override { return "llama3"; }
+  std::unique_ptr<text_parser> make_parser(const offered_tools& tools, parser_options options) const override {
+    options.bare_names = true;
+    return make_tagged_parser(tools, options);
+  }
   std::string prompt(const tool_set& tools) const override {
     return list_of(tools) +
            "\n# How to use a tool\n\nTo call a tool, answer with nothing but one JSON object in exactly this "

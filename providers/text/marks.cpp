@@ -7,8 +7,9 @@ namespace mcpbx::providers::text {
 namespace {
 
 constexpr std::size_t max_name = 128;
-constexpr std::array<std::string_view, 9> first_keys{"name", "tool_name", "tool",      "function_name", "function",
-                                                     "type", "id",        "arguments", "parameters"};
+constexpr std::array<std::string_view, 13> first_keys{
+    "name",       "tool_name", "tool", "function_name", "action",    "function", "function_call", "tool_call",
+    "tool_calls", "type",      "id",   "arguments",     "parameters"};
 
 untagged_guess guess_object(std::string_view text, const offered_tools& tools) {
   constexpr untagged_guess maybe{match::maybe};
@@ -34,7 +35,8 @@ untagged_guess guess_object(std::string_view text, const offered_tools& tools) {
   if (at == text.size()) return maybe;
   const char c = text[at];
   if (key == "id" || key == "arguments" || key == "parameters") return {match::yes};
-  if (key == "function" && c == '{') return {match::yes};
+  if ((key == "function" || key == "function_call" || key == "tool_call") && c == '{') return {match::yes};
+  if (key == "tool_calls") return {c == '[' ? match::yes : match::no};
   if (c != '"' && c != '\'') return {};
   end = text.find(c, ++at);
   if (end == std::string_view::npos) return text.size() - at > max_name ? untagged_guess{} : maybe;

@@ -25,16 +25,21 @@ struct mark {
 };
 
 /// Marks that begin with an angle bracket. None is the beginning of another.
-inline constexpr std::array<mark, 29> angle_marks{{
+inline constexpr std::array<mark, 35> angle_marks{{
     {"<tool_call>", mark_kind::tag},
     {"<tool_calls>", mark_kind::tag},
     {"<toolcall>", mark_kind::tag},
     {"<function_call>", mark_kind::tag},
+    {"<tool_use>", mark_kind::tag},
+    {"<tool-use>", mark_kind::tag},
     {"<function_calls>", mark_kind::list},
+    {"<antml:function_calls>", mark_kind::list},
     {"<function=", mark_kind::markup},
     {"<function name=", mark_kind::markup},
     {"<invoke ", mark_kind::markup},
+    {"<antml:invoke ", mark_kind::markup},
     {"<|python_tag|>", mark_kind::python},
+    {"<|tool_call_start|>", mark_kind::python},
     {"<think>", mark_kind::think},
     {"</think>", mark_kind::end_think},
     {"<|start_header_id|>", mark_kind::role},
@@ -54,15 +59,33 @@ inline constexpr std::array<mark, 29> angle_marks{{
     {"<end_of_turn>", mark_kind::control},
     {"<tool_response>", mark_kind::result},
     {"<function_results>", mark_kind::result},
+    {"<antml:function_results>", mark_kind::result},
     {"<tool_result>", mark_kind::result},
 }};
 inline constexpr std::string_view end_header = "<|end_header_id|>", fence_mark = "```",
                                   tool_calls_mark = "[TOOL_CALLS]", tool_results_mark = "[TOOL_RESULTS]",
-                                  arguments_mark = "[ARGS]", call_id_mark = "[CALL_ID]";
+                                  arguments_mark = "[ARGS]", call_id_mark = "[CALL_ID]", think_mark = "[THINK]",
+                                  end_think_mark = "[/THINK]";
 /// What may close a call; behind one it says nothing.
-inline constexpr std::array<std::string_view, 10> closing_marks{
-    "</tool_call>", "</tool_calls>", "</toolcall>", "</function_call>", "</function_calls>",
-    "</function>",  "</invoke>",     "<function>",  "[/TOOL_CALLS]",    "[/ARGS]"};
+struct closing_mark {
+  std::string_view text;
+  bool outer;  ///< it closes what is around calls
+};
+inline constexpr std::array<closing_mark, 15> closing_marks{{{"</tool_call>", true},
+                                                             {"</tool_calls>", true},
+                                                             {"</toolcall>", true},
+                                                             {"</function_call>", true},
+                                                             {"</function_calls>", true},
+                                                             {"</antml:function_calls>", true},
+                                                             {"</tool_use>", true},
+                                                             {"</tool-use>", true},
+                                                             {"<|tool_call_end|>", true},
+                                                             {"[/TOOL_CALLS]", true},
+                                                             {"</function>", false},
+                                                             {"</invoke>", false},
+                                                             {"</antml:invoke>", false},
+                                                             {"<function>", false},
+                                                             {"[/ARGS]", false}}};
 
 /// Whether text that begins with `{` or `[` may be a call, as far as it has come.
 struct untagged_guess {

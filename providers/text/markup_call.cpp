@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 
 namespace mcpbx::providers::text {
 namespace {
@@ -14,9 +15,15 @@ namespace {
 using outcome = markup_call::outcome;
 constexpr std::size_t max_tag = 512;        // bytes of an opening mark
 constexpr std::size_t max_lookahead = 256;  // blanks behind a closing mark that are waited for
-constexpr std::array<std::string_view, 2> call_ends{"</function>", "</invoke>"};
+// One family of models writes its marks with a namespace.
+constexpr std::array<std::string_view, 3> parameter_marks{"<parameter=", "<parameter ", "<antml:parameter "};
+constexpr std::array<std::string_view, 2> value_ends{"</parameter>", "</antml:parameter>"};
+constexpr std::array<std::string_view, 3> call_ends{"</function>", "</invoke>", "</antml:invoke>"};
+// What is around calls ends, and what may come behind it.
+constexpr std::array<std::string_view, 3> list_ends{"</tool_call>", "</function_calls>", "</antml:function_calls>"};
+constexpr std::array<std::string_view, 4> call_marks{"<tool_call>", "<function=", "<invoke ", "<antml:invoke "};
 
-match begins_any(std::string_view s, std::initializer_list<std::string_view> marks) {
+match begins_any(std::string_view s, std::span<const std::string_view> marks) {
   auto found = match::no;
   for (const auto mark : marks) {
     const auto one = begins(s, mark);
@@ -26,11 +33,25 @@ match begins_any(std::string_view s, std::initializer_list<std::string_view> mar
   return found;
 }
 
-// The end of the tag that begins at `at`: the position behind its '>', npos when it has not come.
+// The mark that `s` begins with, or null; `maybe` is set when it may still begin with another one.
+const std::string_view* first_of(std::string_view s, std::span<const std::string_view> marks, bool& maybe) {
+  for (const auto& mark : marks) {
+    const auto one = begins(s, mark);
+    if (one == match::yes) return &mark;
+    maybe = maybe || one == match::maybe;
+  }
+  return nullptr;
+}
+
+constexpr std::size_t no_tag = 0;
+
+// The end of the tag that begins at `at`: the position behind its '>', npos when it has not come, no_tag when it is
+// none: it has another tag in it.
 std::size_t tag_end(std::string_view in, std::size_t at) {
   char quote = 0;
-  for (auto i = at; i < std::min(in.size(), at + max_tag); ++i) {
+  for (auto i = at + 1; i < std::min(in.size(), at + max_tag); ++i) {
     const char c = in[i];
+    if (c == '<') return no_tag;
     if (quote != 0) {
       if (c == quote) quote = 0;
     } else if (c == '"' || c == '\'') {
@@ -40,6 +61,13 @@ std::size_t tag_end(std::string_view in, std::size_t at) {
     }
   }
   return npos;
+}
+
+// Whether the last line of a value holds what may be left of a closing mark.
+bool ends_in_damage(std::string_view value) {
+  value = trimmed(value);
+  const auto line = value.rfind('\n');
+  return value.substr(line == npos ? 0 : line).find("parameter") != npos;
 }
 
 // name="…" of a tag.
@@ -150,6 +178,7 @@ markup_call::outcome markup_call::head(std::string_view in) {
   } else {
     const auto end = tag_end(in, 0);
     if (end == npos) return in.size() >= max_tag ? outcome::none : outcome::more;
+    if (end == no_tag) return outcome::none;
     xml_ = true;
     name_ = name_attribute(in.substr(0, end));
     at_ = end;
@@ -169,7 +198,7 @@ markup_call::outcome markup_call::first(std::string_view in, bool last) {
     part_ = part::json;
     return outcome::again;
   }
-  auto found = begins_any(rest, {"<parameter=", "<parameter "});
+  auto found = begins_any(rest, parameter_marks);
   if (found == match::yes) {
     at_ = at;
     part_ = part::between;
@@ -189,14 +218,15 @@ markup_call::outcome markup_call::first(std::string_view in, bool last) {
 markup_call::outcome markup_call::parameter(std::string_view in, std::size_t at, std::string& key, std::size_t& begin) {
   const auto rest = in.substr(at);
   if (rest.starts_with("<parameter=")) {
-    const auto end = rest.find_first_of(">\n", 11);
+    const auto end = rest.find_first_of("><\n", 11);
     if (end == npos) return rest.size() > max_tag ? outcome::none : outcome::more;
-    if (rest[end] == '\n') return outcome::none;
+    if (rest[end] != '>') return outcome::none;
     key = cleaned_name(rest.substr(11, end - 11));
     begin = at + end + 1;
   } else {
     const auto end = tag_end(rest, 0);
     if (end == npos) return rest.size() >= max_tag ? outcome::none : outcome::more;
+    if (end == no_tag) return outcome::none;
     key = name_attribute(rest.substr(0, end));
     begin = at + end;
   }
@@ -207,7 +237,7 @@ markup_call::outcome markup_call::between(std::string_view in, bool last) {
   const auto at = at_ = skip_blanks(in, at_);
   if (at == in.size()) return outcome::more;
   const auto rest = in.substr(at);
-  auto found = begins_any(rest, {"<parameter=", "<parameter "});
+  auto found = begins_any(rest, parameter_marks);
   if (found == match::yes) {
     const auto opened = parameter(in, at, key_, begin_);
     if (opened == outcome::more) return outcome::more;
@@ -228,7 +258,7 @@ markup_call::outcome markup_call::between(std::string_view in, bool last) {
     if (one == match::maybe) found = one;
   }
   // The call's own end may be lost before that of what is around it.
-  const auto around = begins_any(rest, {"</tool_call>", "</function_calls>"});
+  const auto around = begins_any(rest, list_ends);
   if (around == match::yes) {
     at_ = at;
     return outcome::complete;
@@ -245,6 +275,9 @@ bool markup_call::given(std::string_view key) const {
 }
 
 void markup_call::close(std::string_view in, std::size_t end, std::size_t next) {
+  // Without its own mark the value may end in what is left of it.
+  if (end == next && broken_.empty() && ends_in_damage(in.substr(begin_, end - begin_)))
+    broken_ = "the closing mark of a parameter is damaged";
   arguments_.push_back({key_, decoded(in.substr(begin_, end - begin_))});
   key_.clear();
   at_ = next;
@@ -252,7 +285,7 @@ void markup_call::close(std::string_view in, std::size_t end, std::size_t next) 
 }
 
 markup_call::outcome markup_call::value(std::string_view in, bool last) {
-  constexpr std::string_view open_cdata = "<![CDATA[", close_value = "</parameter>";
+  constexpr std::string_view open_cdata = "<![CDATA[";
   for (;;) {
     if (cdata_) {
       const auto end = in.find("]]>", scan_);
@@ -266,26 +299,30 @@ markup_call::outcome markup_call::value(std::string_view in, bool last) {
     scan_ = std::min(in.find('<', scan_), in.size());
     if (scan_ == in.size()) return outcome::more;
     const auto rest = in.substr(scan_);
-    bool maybe = false;
-    const auto is = [&](match m) {
-      maybe = maybe || m == match::maybe;
-      return m == match::yes;
-    };
-    if (xml_ && is(begins(rest, open_cdata))) {
+    const auto cdata = xml_ ? begins(rest, open_cdata) : match::no;
+    bool maybe = cdata == match::maybe;
+    if (cdata == match::yes) {
       cdata_ = true;
       scan_ += open_cdata.size();
       continue;
     }
-    if (is(begins(rest, close_value))) {
-      const auto next = skip_blanks(rest, close_value.size());
+    if (const auto* mark = first_of(rest, value_ends, maybe)) {
+      const auto next = skip_blanks(rest, mark->size());
       const bool blanks_only = next == rest.size();
-      if (blanks_only && !last && next < close_value.size() + max_lookahead) return outcome::more;
-      if (blanks_only || is(begins_any(rest.substr(next), {"<parameter=", "<parameter ", "</function>", "</invoke>",
-                                                           "</tool_call>", "</function_calls>"}))) {
-        close(in, scan_, scan_ + close_value.size());
+      if (blanks_only && !last && next < mark->size() + max_lookahead) return outcome::more;
+      const auto behind = rest.substr(next);
+      bool open = false;
+      if (blanks_only || first_of(behind, parameter_marks, open) != nullptr ||
+          first_of(behind, call_ends, open) != nullptr || first_of(behind, list_ends, open) != nullptr) {
+        close(in, scan_, scan_ + mark->size());
         return outcome::again;
       }
-    } else if (is(begins_any(rest, {"<parameter=", "<parameter "}))) {
+      // At the end of a line it was meant to close; what follows it is damaged, and was to be no part of the value.
+      const auto line_end = rest.substr(mark->size(), next - mark->size());
+      maybe = maybe || open;
+      if ((!open || last) && broken_.empty() && line_end.find('\n') != npos)
+        broken_ = "something stands behind the end of a parameter";
+    } else if (first_of(rest, parameter_marks, maybe) != nullptr) {
       // The end of this value was lost, if that is a parameter that is still missing.
       std::string key;
       std::size_t begin = 0;
@@ -296,18 +333,16 @@ markup_call::outcome markup_call::value(std::string_view in, bool last) {
         close(in, scan_, scan_);
         return outcome::again;
       }
-    } else {
-      for (const auto mark : call_ends)
-        if (is(begins(rest, mark))) {
-          const auto next = skip_blanks(rest, mark.size());
-          const bool blanks_only = next == rest.size();
-          if (blanks_only && !last && next < mark.size() + max_lookahead) return outcome::more;
-          if (blanks_only || is(begins_any(rest.substr(next), {"</tool_call>", "</function_calls>", "<tool_call>",
-                                                               "<function=", "<invoke "}))) {
-            close(in, scan_, scan_);
-            return outcome::again;
-          }
-        }
+    } else if (const auto* call_end = first_of(rest, call_ends, maybe)) {
+      const auto next = skip_blanks(rest, call_end->size());
+      const bool blanks_only = next == rest.size();
+      if (blanks_only && !last && next < call_end->size() + max_lookahead) return outcome::more;
+      const auto behind = rest.substr(next);
+      if (blanks_only || first_of(behind, call_marks, maybe) != nullptr ||
+          first_of(behind, list_ends, maybe) != nullptr) {
+        close(in, scan_, scan_);
+        return outcome::again;
+      }
     }
     if (maybe && !last) return outcome::more;
     ++scan_;

@@ -12,6 +12,8 @@
 namespace mcpbx::providers::text {
 namespace {
 
+constexpr std::size_t max_tuple = 4096;  // bytes; one tuple may stand in another
+
 // One call: its name and what stands between its parentheses.
 struct python_call {
   std::string_view name, inside, whole;
@@ -76,7 +78,27 @@ std::size_t argument_end(std::string_view inside, std::size_t at) {
   return inside.size();
 }
 
+std::string json_of(std::string_view literal);
+
+// A tuple is a list; brackets around one value without a comma mean nothing in Python, and are no literal here.
+std::string json_of_tuple(std::string_view inside) {
+  std::string json = "[";
+  inside = trimmed(inside);
+  if (!inside.empty() && argument_end(inside, 0) == inside.size()) return {};
+  for (std::size_t at = 0; at < inside.size();) {
+    const auto end = argument_end(inside, at);
+    const auto one = json_of(trimmed(inside.substr(at, end - at)));
+    if (one.empty()) return {};
+    if (json.size() > 1) json += ',';
+    json += one;
+    at = skip_blanks(inside, std::min(end + 1, inside.size()));
+  }
+  return json + "]";
+}
+
 std::string json_of(std::string_view literal) {
+  if (literal.size() <= max_tuple && literal.starts_with('(') && literal.ends_with(')'))
+    return json_of_tuple(literal.substr(1, literal.size() - 2));
   if (const auto value = raw_json::parse(literal, max_argument_depth)) return std::string(value->text());
   const auto whole = repair_json("{\"v\":" + std::string(literal) + "}");
   if (!whole || !raw_json::parse(whole->text, max_argument_depth + 1)) return {};

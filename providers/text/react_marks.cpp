@@ -1,6 +1,7 @@
 // A line is looked at byte by byte; as long as it ends in the middle of a mark the answer is "maybe".
 #include "providers/text/react_marks.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace mcpbx::providers::text {
@@ -54,6 +55,8 @@ react_match match_one(std::string_view line, std::size_t at, const named_mark& m
     ++at;
   if (at > limit) return no;
   if (at == line.size()) return undecided;
+  // "Action Input {…}"
+  if (m.mark == react_mark::input && line[at] == '{') return {match::yes, m.mark, at};
   constexpr std::string_view wide = "\xEF\xBC\x9A";
   if (line[at] == ':') {
     ++at;
@@ -63,12 +66,28 @@ react_match match_one(std::string_view line, std::size_t at, const named_mark& m
     if (colon == match::no) return no;
     at += wide.size();
   }
-  while (at < line.size() && line[at] == '*') ++at;
+  while (at < line.size() && (line[at] == '*' || line[at] == ':')) ++at;
   if (at == line.size() && !last) return maybe;
   return {match::yes, m.mark, at};
 }
 
+// The word "Observation" cut in its middle, alone on its line: some servers stop within the stop sequence.
+react_match match_cut_observation(std::string_view line, std::size_t at, bool last) {
+  constexpr std::string_view whole = "observation";
+  constexpr std::size_t least = 6;
+  const auto begin = at;
+  while (at < line.size() && at - begin < whole.size() && lower(line[at]) == whole[at - begin]) ++at;
+  if (at - begin < least || at - begin == whole.size()) return {};
+  const bool alone = at == line.size() ? last : line[at] == '\n' || line[at] == '\r';
+  return alone ? react_match{match::yes, react_mark::observation, at} : react_match{};
+}
+
 }  // namespace
+
+react_match match_answer_mark(std::string_view line) {
+  const auto at = std::min(line.find_first_not_of(" \t*#_"), line.size());
+  return match_one(line, at, {"answer", react_mark::answer}, true, false);
+}
 
 react_match match_react_mark(std::string_view line, bool last, bool observation_alone) {
   std::size_t at = 0;
@@ -77,6 +96,8 @@ react_match match_react_mark(std::string_view line, bool last, bool observation_
     ++at;
   if (at > max_blanks) return {};
   if (at == line.size()) return {last ? match::no : match::maybe};
+  if (observation_alone)
+    if (const auto cut = match_cut_observation(line, at, last); cut.is == match::yes) return cut;
   bool maybe = false;
   for (const auto& m : marks) {
     const auto found = match_one(line, at, m, last, observation_alone);

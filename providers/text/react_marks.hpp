@@ -17,5 +17,7 @@ struct react_match {
 /// Whether `line`, as far as it has come, begins with a mark. `last`: no more of it will come. `observation_alone`: the
 /// word is enough, without a colon behind it.
 react_match match_react_mark(std::string_view line, bool last, bool observation_alone);
+/// Whether the complete `line` begins with "Answer:", the mark of other frameworks, which our prompt does not teach.
+react_match match_answer_mark(std::string_view line);
 
 }  // namespace mcpbx::providers::text

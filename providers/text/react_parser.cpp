@@ -1,4 +1,5 @@
-// Line by line; inside of an action's JSON lines do not count. One action is taken, the rest is dropped (F7).
+// Line by line; inside of an action's JSON lines do not count. One action is taken, the rest is dropped (F7). The
+// action itself is read in react_action.cpp.
 #include "providers/text/react_parser.hpp"
 
 #include "providers/text/marks.hpp"
@@ -19,47 +20,19 @@ struct reasoning_sink final : parse_sink {
   parse_sink& to;
 };
 
-bool ends_with_input_mark(std::string_view s) {
-  constexpr std::string_view mark = "actioninput";
-  if (s.empty() || s.back() != ':') return false;
-  std::size_t left = mark.size();
-  for (auto i = s.size() - 1; i > 0 && left > 0; --i) {
-    const char c = s[i - 1];
-    if (c == ' ' || c == '*' || c == '_' || c == '-') continue;
-    if (lower(c) != mark[left - 1]) return false;
-    --left;
+struct no_sink final : parse_sink {
+  void on_text(std::string_view) override {}
+  void on_reasoning(std::string_view) override {}
+};
+
+// What stands behind the first line that begins with "Answer:"; npos when there is none.
+std::size_t answer_in(std::string_view thought) {
+  for (std::size_t at = 0; at < thought.size();) {
+    const auto end = std::min(thought.find('\n', at), thought.size());
+    if (const auto mark = match_answer_mark(thought.substr(at, end - at)); mark.is == match::yes) return at + mark.size;
+    at = end + 1;
   }
-  return left == 0;
-}
-
-std::string_view first_line(std::string_view s) {
-  s = trimmed(s);
-  return trimmed(s.substr(0, s.find('\n')));
-}
-
-// Without a code fence, and without the control tokens that a server let through.
-std::string_view bare(std::string_view s) {
-  s = trimmed(s);
-  for (bool again = true; again;) {
-    again = false;
-    for (const auto& mark : angle_marks)
-      if (mark.kind == mark_kind::control && s.ends_with(mark.text)) {
-        s.remove_suffix(mark.text.size());
-        s = trimmed(s);
-        again = true;
-      }
-  }
-  if (!s.starts_with(fence_mark)) return s;
-  const auto line = s.find('\n');
-  if (line == npos) return s;
-  s = s.substr(line + 1);
-  if (const auto end = s.rfind(fence_mark); end != npos) s = s.substr(0, end);
-  return trimmed(s);
-}
-
-bool is_fence_head(std::string_view s) {
-  if (!s.starts_with(fence_mark)) return false;
-  return std::ranges::all_of(s.substr(fence_mark.size()), is_name_char);
+  return npos;
 }
 
 parser_options without_bare(parser_options o) {
@@ -237,156 +210,6 @@ std::size_t react_parser::take_text(std::string_view text, parse_sink& sink) {
   return text.size();
 }
 
-std::size_t react_parser::take_action(std::string_view text) {
-  if (inside_ == inside::brackets) {
-    const auto taken = brackets_.feed(text);
-    action_ += text.substr(0, taken);
-    if (brackets_.closed()) inside_ = inside::words;
-    return taken;
-  }
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const auto so_far = trimmed(action_);
-    const bool joined = !action_.empty() && is_name_char(action_.back());
-    // NAME(…), NAME[…], NAME {…} or NAME ({…})
-    const bool apart = !joined && (c == '(' || c == '{') && tools_.find(so_far) != nullptr;
-    const bool opens =
-        apart || (c == '{' ? joined || so_far.empty() || is_fence_head(so_far) : (c == '(' || c == '[') && joined);
-    if (inside_ == inside::start && opens) {
-      inside_ = inside::brackets;
-      brackets_.reset();
-      open_ = action_.size();
-      return i;
-    }
-    action_ += c;
-    if (c == ':' && ends_with_input_mark(action_)) {
-      // Its only a is the first letter.
-      auto end = action_.size();
-      while (end > 0 && lower(action_[end - 1]) != 'a') --end;
-      action_.resize(end > 0 ? end - 1 : 0);
-      state_ = state::input;
-      inside_ = inside::start;
-      return i + 1;
-    }
-  }
-  return text.size();
-}
-
-std::size_t react_parser::take_input(std::string_view text) {
-  switch (inside_) {
-    case inside::brackets: {
-      const auto taken = brackets_.feed(text);
-      input_ += text.substr(0, taken);
-      if (brackets_.closed()) inside_ = inside::done;
-      return taken;
-    }
-    case inside::string:
-      for (std::size_t i = 0; i < text.size(); ++i) {
-        input_ += text[i];
-        if (std::exchange(escaped_, false)) continue;
-        escaped_ = text[i] == '\\';
-        if (text[i] != '"') continue;
-        inside_ = inside::done;
-        return i + 1;
-      }
-      return text.size();
-    case inside::start:
-      for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (is_blank(c) && input_.empty()) continue;
-        const bool fence_head = is_fence_head(trimmed(input_));
-        if (c == '{' && (input_.empty() || fence_head)) {
-          input_.clear();
-          inside_ = inside::brackets;
-          brackets_.reset();
-          return i;
-        }
-        if (c == '"' && input_.empty()) {
-          inside_ = inside::string;
-          input_ += c;
-          return i + 1;
-        }
-        input_ += c;
-        // Words, unless it is still the line of a code fence.
-        if (c != '`' && !is_fence_head(trimmed(input_))) inside_ = inside::words;
-        if (inside_ == inside::words) {
-          input_ += text.substr(i + 1);
-          return text.size();
-        }
-      }
-      return text.size();
-    default:
-      input_ += text;
-      return text.size();
-  }
-}
-
-bool react_parser::no_action() const {
-  const auto name = cleaned_name(first_line(action_));
-  if (tools_.find(name) != nullptr) return false;
-  for (const std::string_view word : {"", "none", "n/a", "na", "-", "null", "nothing", "no action", "no tool", "none."})
-    if (same_letters(name, word)) return true;
-  return false;
-}
-
-tool_call_block react_parser::read_call() const {
-  tool_call_block call;
-  if (open_ > 0 || action_.starts_with('{')) {
-    const auto open = std::min(open_, action_.size());
-    const auto before = trimmed(std::string_view(action_).substr(0, open));
-    const auto body = trimmed(std::string_view(action_).substr(open));
-    if (body.starts_with('{') && (before.empty() || before.starts_with(fence_mark))) {
-      std::vector<tool_call_block> calls;
-      const auto end = body.rfind('}');
-      read_json_calls(body.substr(0, end == npos ? end : end + 1), tools_, calls);
-      return calls.front();
-    }
-    if (trimmed(input_).empty() && body.size() >= 2) {
-      const char closing = body.front() == '(' ? ')' : body.front() == '[' ? ']' : '}';
-      const auto end = body.rfind(closing);
-      auto words = body.substr(0, end == npos ? end : end + 1);
-      std::vector<tool_call_block> calls;
-      if (closing == ')' && read_python_calls(std::string(before) + std::string(words), tools_, calls))
-        return calls.front();
-      if (closing != '}' && words.size() >= 2) words = words.substr(1, words.size() - 2);
-      // Words in brackets that stand apart are a remark.
-      const auto first = trimmed(words);
-      if (is_blank(action_[open - 1]) && !first.starts_with('{') && !first.starts_with('"')) words = {};
-      call.name = tools_.resolve(before);
-      set_arguments_text(call, tools_.find(before), bare(words));
-      return call;
-    }
-    call.name = tools_.resolve(before);
-    set_arguments_text(call, tools_.find(before), bare(input_));
-    return call;
-  }
-  auto name = cleaned_name(first_line(bare(action_)));
-  if (tools_.find(name) == nullptr) {
-    // "get_weather (to see whether it rains)"
-    const auto word = name.substr(0, name.find_first_of(" \t([{:,"));
-    if (tools_.find(word) != nullptr) name = word;
-  }
-  call.name = tools_.resolve(name);
-  set_arguments_text(call, tools_.find(name), bare(input_));
-  return call;
-}
-
-void react_parser::end_call(parse_sink& sink) {
-  // Some models name the answer as if it were a tool.
-  if (same_letters(cleaned_name(first_line(action_)), "final answer")) {
-    answer_.feed(bare(input_), sink);
-    answer_.finish(sink);
-    reply_.forms |= form_react;
-    return;
-  }
-  auto call = read_call();
-  reply_.forms |= form_react;
-  if (!call.problem.empty() && options_.show_unreadable)
-    answer_.feed(input_.empty() ? action_ : input_, sink);
-  else
-    reply_.calls.push_back(std::move(call));
-}
-
 parsed_reply react_parser::finish(parse_sink& sink) {
   while (step(true, sink)) {
   }
@@ -396,10 +219,10 @@ parsed_reply react_parser::finish(parse_sink& sink) {
     return reply;
   }
   if ((state_ == state::action || state_ == state::input) && !no_action()) {
-    if (cut())
-      reply_.incomplete = true;
-    else
+    if (!cut())
       end_call(sink);
+    else if (reply_.incomplete = true; options_.show_unreadable)
+      answer_.feed(input_.empty() ? action_ : input_, sink);
     reply_.forms |= form_react;
     state_ = state::over;
     if (options_.show_unreadable) answer_.finish(sink);
@@ -417,6 +240,14 @@ parsed_reply react_parser::finish(parse_sink& sink) {
   }
   // Marks without an action and without an answer. Perhaps it called in another form.
   if (!thoughts.calls.empty() || thoughts.incomplete) return thoughts;
+  if (const auto answer = answer_in(thought_); answer != npos) {
+    answer_.feed(trimmed(std::string_view(thought_).substr(answer)), sink);
+    answer_.finish(sink);
+    return std::move(reply_);
+  }
+  no_sink nobody;  // all of it was told as reasoning
+  whole_.feed(thought_, nobody);
+  if (auto bare_call = whole_.finish(nobody); !bare_call.calls.empty() || bare_call.incomplete) return bare_call;
   if (options_.show_unreadable) {
     answer_.feed(thought_, sink);
     answer_.finish(sink);

@@ -21,7 +21,7 @@ class react_parser final : public text_parser {
  private:
   enum class state : unsigned char { before, thinking, thought, action, input, answer, over };
   /// What of an action or of its input is being read.
-  enum class inside : unsigned char { start, words, brackets, string, done };
+  enum class inside : unsigned char { start, words, brackets, string, quoted, done };  // quoted: behind a string
 
   bool step(bool last, parse_sink& sink);
   bool at_line_start(bool last, parse_sink& sink);

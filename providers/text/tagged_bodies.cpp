@@ -9,7 +9,19 @@
 namespace mcpbx::providers::text {
 namespace {
 
-constexpr std::size_t max_held = 512;  // bytes behind a mark that may still turn out to be text
+constexpr std::size_t max_held = 512;      // bytes behind a mark that may still turn out to be text
+constexpr std::size_t max_unread = 16384;  // bytes up to the closing mark of a call that cannot be read
+
+constexpr std::size_t longest_closing_mark =
+    std::ranges::max(closing_marks, {}, [](const closing_mark& m) { return m.text.size(); }).text.size();
+
+// Where the first mark from `from` on begins that closes what is around calls, and its size; 0 when there is none.
+std::pair<std::size_t, std::size_t> closing_in(std::string_view text, std::size_t from) {
+  for (auto at = text.find_first_of("<[", from); at != std::string_view::npos; at = text.find_first_of("<[", at + 1))
+    for (const auto& mark : closing_marks)
+      if (mark.outer && text.substr(at).starts_with(mark.text)) return {at, mark.text.size()};
+  return {0, 0};
+}
 
 }  // namespace
 
@@ -56,7 +68,44 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
       return true;
     }
   }
-  release(at, sink);
+  // A call as Python writes it.
+  std::size_t end = 0;
+  while (end < rest.size() && is_name_char(rest[end])) ++end;
+  if (end > 0 && end == rest.size() && end <= 128 && !last) return false;
+  if (end > 0 && end < rest.size() && rest[end] == '(' && tools_.find(rest.substr(0, end)) != nullptr) {
+    in_tag_ = true;
+    begin_json(at, at + end, use::python);
+    return true;
+  }
+  no_call(at, sink);
+  return true;
+}
+
+// What begins at `at` is no call: text, unless the mark before it stands where only calls do.
+void tagged_parser::no_call(std::size_t at, parse_sink& sink) {
+  if (!begins_line_ || unclosed_ || options_.untagged != parser_options::bare::anywhere) return release(at, sink);
+  begin_ = scan_ = at;
+  state_ = state::unread;
+}
+
+bool tagged_parser::in_unread(bool last, parse_sink& sink) {
+  const auto [end, size] =
+      closing_in(std::string_view(held_).substr(0, std::min(held_.size(), begin_ + max_unread)), scan_);
+  if (size != 0) {
+    const std::string text(trimmed(std::string_view(held_).substr(begin_, end - begin_)));
+    call_found();
+    at_ = end + size;
+    extra_ = false;
+    state_ = state::after;
+    std::vector<tool_call_block> one;
+    one.push_back(unreadable_call(text, "it is no call in any form that is known"));
+    take(std::move(one), sink);
+    return true;
+  }
+  scan_ = std::max(scan_, held_.size() - std::min(held_.size(), longest_closing_mark - 1));
+  unclosed_ = held_.size() - begin_ >= max_unread;
+  if (!last && !unclosed_) return false;
+  release(begin_, sink);
   return true;
 }
 
@@ -120,8 +169,10 @@ bool tagged_parser::in_markup(bool last, parse_sink& sink) {
   const auto whole = from(begin_);
   switch (markup_.advance(whole, last)) {
     case markup_call::outcome::none:
-      // The next mark may begin right behind this one.
-      release(begin_ + 1, sink);
+      if (mark_ != begin_)
+        no_call(begin_, sink);
+      else
+        release(begin_ + 1, sink);  // the next mark may begin right behind this one
       return true;
     case markup_call::outcome::complete: {
       call_found();
@@ -249,13 +300,13 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
     }
   }
   bool maybe = false;
-  for (const auto mark : closing_marks) {
-    const auto found = begins(rest, mark);
+  for (const auto& mark : closing_marks) {
+    const auto found = begins(rest, mark.text);
     maybe = maybe || found == match::maybe;
     if (found != match::yes) continue;
-    in_tag_ = in_tag_ && mark != "</tool_call>" && mark != "</function_calls>" && mark != "</tool_calls>";
+    in_tag_ = in_tag_ && !mark.outer;
     extra_ = false;
-    at_ = at + mark.size();
+    at_ = at + mark.text.size();
     return true;
   }
   if (maybe && !last) return false;
@@ -285,13 +336,13 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
 
 bool tagged_parser::in_spoiled(bool last) {
   const auto rest = from(at_);
-  const auto end = rest.find("</tool_call>");
-  if (end == std::string_view::npos) {
-    const auto keep = last ? 0 : std::min<std::size_t>(rest.size(), 11);
+  const auto [end, size] = closing_in(rest, 0);
+  if (size == 0) {
+    const auto keep = last ? 0 : std::min(rest.size(), longest_closing_mark - 1);
     at_ = held_.size() - keep;
     return false;
   }
-  at_ += end + 12;
+  at_ += end + size;
   in_tag_ = false;
   state_ = state::text;
   return true;

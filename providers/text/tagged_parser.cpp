@@ -1,4 +1,5 @@
-// Text and what may begin in it. What happens behind an opening mark is in tagged_bodies.cpp.
+// Text and what may begin in it. What happens behind an opening mark is in tagged_bodies.cpp, what comes out in
+// tagged_output.cpp.
 #include "providers/text/tagged_parser.hpp"
 
 #include "providers/text/marks.hpp"
@@ -8,7 +9,14 @@
 #include <utility>
 
 namespace mcpbx::providers::text {
-namespace {}  // namespace
+namespace {
+
+bool is_opening(mark_kind k) {
+  return k == mark_kind::tag || k == mark_kind::list || k == mark_kind::markup || k == mark_kind::python ||
+         k == mark_kind::think;
+}
+
+}  // namespace
 
 std::unique_ptr<text_parser> make_tagged_parser(const offered_tools& tools, parser_options options) {
   return std::make_unique<tagged_parser>(tools, options);
@@ -81,6 +89,8 @@ bool tagged_parser::step(bool last, parse_sink& sink) {
       return in_think(last, sink);
     case state::opened:
       return in_opened(last, sink);
+    case state::unread:
+      return in_unread(last, sink);
     case state::python:
       return in_python(last);
     case state::mistral:
@@ -97,83 +107,6 @@ bool tagged_parser::step(bool last, parse_sink& sink) {
       return false;
   }
   return false;
-}
-
-void tagged_parser::visible(std::string_view text, parse_sink& sink) {
-  auto end = text.size();
-  while (end > 0 && is_blank(text[end - 1])) --end;
-  const auto blanks = text.substr(end);
-  text = text.substr(0, end);
-  if (!text.empty()) {
-    alone_.clear();
-    // Behind a call, marks of the end of a turn are nothing that was said.
-    auto before = std::exchange(pending_, {});
-    if (any_calls() && pending_fence_ == npos) before = pending_blanks_;
-    pending_blanks_.clear();
-    if (pending_fence_ != npos) in_code_ = true;
-    pending_fence_ = npos;
-    if (!shown_ && any_calls()) before.erase(0, skip_blanks(before, 0));
-    shown_ = true;
-    last_shown_ = text.back();
-    if (before.empty())
-      sink.on_text(text);
-    else
-      sink.on_text(before.append(text));
-  }
-  pending_ += blanks;
-  pending_blanks_ += blanks;
-}
-
-void tagged_parser::control(std::string_view token) {
-  // At the beginning it is no part of the answer; later it is one only if more text follows.
-  if (shown_ || !alone_.empty()) pending_ += token;
-}
-
-bool tagged_parser::at_line_start() const {
-  return (!shown_ && pending_fence_ == npos && alone_.empty()) || pending_.find('\n') != npos ||
-         (last_shown_ == '\n' && pending_.empty());
-}
-
-void tagged_parser::call_found() {
-  if (pending_fence_ != npos) {
-    pending_.erase(pending_fence_);
-    pending_fence_ = npos;
-    fenced_ = true;
-  }
-}
-
-void tagged_parser::take(std::vector<tool_call_block> calls, parse_sink& sink) {
-  object_first_ = reply_.calls.size();
-  for (auto& call : calls) {
-    ++found_;
-    if (!call.problem.empty() && options_.show_unreadable)
-      visible(call.arguments_text, sink);
-    else
-      reply_.calls.push_back(std::move(call));
-  }
-  reply_.forms |= form_;
-}
-
-// The reply ended inside a call.
-void tagged_parser::cut(std::string_view body, parse_sink& sink) {
-  call_found();
-  reply_.forms |= form_;
-  reply_.incomplete = true;
-  if (options_.show_unreadable) visible(body, sink);
-}
-
-void tagged_parser::open(state s, std::size_t mark_size) {
-  mark_ = at_;
-  at_ += mark_size;
-  state_ = s;
-  in_tag_ = false;
-}
-
-// It was no call: what stands from the mark to `end` is text.
-void tagged_parser::release(std::size_t end, parse_sink& sink) {
-  state_ = state::text;
-  at_ = end;
-  visible(std::string_view(held_).substr(mark_, end - mark_), sink);
 }
 
 bool tagged_parser::in_text(bool last, parse_sink& sink) {
@@ -233,35 +166,44 @@ bool tagged_parser::at_name(bool last) {
 bool tagged_parser::at_angle(bool last, parse_sink& sink) {
   const auto rest = from(at_);
   bool maybe = false;
-  if (any_calls() || !alone_.empty())
-    for (const auto mark : closing_marks) {
-      const auto found = begins(rest, mark);
-      maybe = maybe || found == match::maybe;
-      if (found != match::yes) continue;
-      if (!alone_.empty()) {
-        pending_.clear();
-        pending_blanks_.clear();
-        take(std::exchange(alone_, {}), sink);
-      }
-      at_ += mark.size();
-      state_ = state::after;
-      return true;
+  for (const auto& mark : closing_marks) {
+    const bool closes = any_calls() || !alone_.empty();
+    if (!closes && !mark.outer) continue;
+    const auto found = begins(rest, mark.text);
+    maybe = maybe || found == match::maybe;
+    if (found != match::yes) continue;
+    if (!alone_.empty()) {
+      pending_.clear();
+      pending_blanks_.clear();
+      take(std::exchange(alone_, {}), sink);
     }
+    at_ += mark.text.size();
+    // Of a call that was none; in the middle of text it is spoken about.
+    if (closes)
+      state_ = state::after;
+    else
+      control(mark.text);
+    return true;
+  }
+  const bool example = in_code_ || quoted_;
   for (const auto& mark : angle_marks) {
+    if (example && is_opening(mark.kind)) continue;
     const auto found = begins(rest, mark.text);
     maybe = maybe || found == match::maybe;
     if (found != match::yes) continue;
     switch (mark.kind) {
       case mark_kind::tag:
         form_ = form_tool_call;
+        begins_line_ = at_line_start();
         open(state::opened, mark.text.size());
         return true;
       case mark_kind::list:
         form_ = form_invoke;
+        begins_line_ = at_line_start();
         open(state::opened, mark.text.size());
         return true;
       case mark_kind::markup:
-        form_ = mark.text == "<invoke " ? form_invoke : form_function;
+        form_ = mark.text.ends_with("invoke ") ? form_invoke : form_function;
         open(state::markup, 0);
         begin_ = at_;
         markup_ = markup_call(&tools_);
@@ -271,16 +213,24 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
         open(state::python, mark.text.size());
         return true;
       case mark_kind::think:
-        if (!at_line_start()) break;
+        if (!at_line_start()) {
+          // Spoken about, unless it is closed: then what stands between was reasoning all the same.
+          thinks_from_ = std::min(thinks_from_, reply_.calls.size());
+          break;
+        }
         at_ += mark.text.size();
+        end_think_ = "</think>";
         state_ = state::think;
         return true;
       case mark_kind::end_think: {
         // Its beginning may have been lost; in the middle of a sentence it is spoken about.
         const auto next = rest.substr(mark.text.size());
         if (next.empty() && !last) return false;
+        const bool mentioned = thinks_from_ != npos;
+        if (mentioned) forget_drafts(std::exchange(thinks_from_, npos));
         if (!next.empty() && !is_blank(next.front()) && !at_line_start()) break;
         at_ += mark.text.size();
+        if (!mentioned) forget_drafts(0);
         return true;
       }
       case mark_kind::role: {
@@ -316,6 +266,7 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
 
 bool tagged_parser::at_square(bool last, parse_sink& sink) {
   const auto rest = from(at_);
+  if (in_code_ || quoted_) return at_untagged(last, sink);
   const auto calls = begins(rest, tool_calls_mark), results = begins(rest, tool_results_mark);
   if (calls == match::yes) {
     form_ = form_mistral;
@@ -327,7 +278,14 @@ bool tagged_parser::at_square(bool last, parse_sink& sink) {
     state_ = state::dropped;
     return false;
   }
-  if ((calls == match::maybe || results == match::maybe) && !last) return false;
+  const auto think = at_line_start() ? begins(rest, think_mark) : match::no;
+  if (think == match::yes) {
+    at_ += think_mark.size();
+    end_think_ = end_think_mark;
+    state_ = state::think;
+    return true;
+  }
+  if ((calls == match::maybe || results == match::maybe || think == match::maybe) && !last) return false;
   return at_untagged(last, sink);
 }
 
@@ -336,7 +294,11 @@ bool tagged_parser::at_fence(bool last, parse_sink& sink) {
   const auto found = begins(rest, fence_mark);
   if (found == match::maybe && !last) return false;
   if (found != match::yes) {
+    // What is quoted in a sentence is spoken about; a call that is all there is may stand in quotes.
+    const bool quotes =
+        !in_code_ && !quoted_ && said_ && rest.size() > 1 && (rest[1] == '<' || rest[1] == '{' || rest[1] == '[');
     visible(rest.substr(0, 1), sink);
+    quoted_ = quotes;
     ++at_;
     return true;
   }
@@ -354,6 +316,8 @@ bool tagged_parser::at_fence(bool last, parse_sink& sink) {
     visible(rest.substr(0, end), sink);
     in_code_ = false;
   } else {
+    // Not where a sentence speaks about fences.
+    fence_opens_ = at_line_start() || (end < rest.size() && (rest[end] == '\n' || rest[end] == '\r'));
     pending_fence_ = pending_.size();
     pending_ += rest.substr(0, end);
   }
@@ -366,8 +330,8 @@ bool tagged_parser::at_untagged(bool last, parse_sink& sink) {
   using bare = parser_options::bare;
   const auto rest = from(at_);
   const bool alone = !shown_ && !any_calls() && alone_.empty() && pending_fence_ == npos;
-  const bool looked_for =
-      options_.untagged == bare::anywhere ? !in_code_ && alone_.empty() : options_.untagged == bare::alone && alone;
+  const bool looked_for = options_.untagged == bare::anywhere ? !in_code_ && !quoted_ && alone_.empty()
+                                                              : options_.untagged == bare::alone && alone;
   const auto guess = !looked_for || tools_.none() ? untagged_guess{} : guess_untagged(rest, tools_, at_line_start());
   if (guess.is == match::maybe && !last) return false;
   if (guess.is != match::yes) {
@@ -385,7 +349,7 @@ bool tagged_parser::at_untagged(bool last, parse_sink& sink) {
 }
 
 bool tagged_parser::in_think(bool last, parse_sink& sink) {
-  constexpr std::string_view close = "</think>";
+  const auto close = end_think_;
   const auto rest = from(at_);
   const auto end = rest.find(close);
   if (end == npos) {

@@ -26,6 +26,7 @@ class tagged_parser final : public text_parser {
     text,     // for people, until a mark begins
     think,    // reasoning, until </think>
     opened,   // behind an opening mark whose call has not begun
+    unread,   // behind one that begins a line, where no call can be read: until its closing mark
     python,   // behind <|python_tag|>
     mistral,  // behind [TOOL_CALLS]
     markup,   // in a call that is markup
@@ -46,6 +47,8 @@ class tagged_parser final : public text_parser {
   bool at_untagged(bool last, parse_sink& sink);
   bool in_think(bool last, parse_sink& sink);
   bool in_opened(bool last, parse_sink& sink);
+  bool in_unread(bool last, parse_sink& sink);
+  void no_call(std::size_t at, parse_sink& sink);
   bool in_python(bool last);
   bool in_mistral(parse_sink& sink);
   bool in_markup(bool last, parse_sink& sink);
@@ -62,6 +65,7 @@ class tagged_parser final : public text_parser {
   void visible(std::string_view text, parse_sink& sink);
   void control(std::string_view token);
   void call_found();
+  void forget_drafts(std::size_t from);
   void cut(std::string_view body, parse_sink& sink);
   bool at_line_start() const;
   std::string_view from(std::size_t at) const { return std::string_view(held_).substr(at); }
@@ -80,15 +84,21 @@ class tagged_parser final : public text_parser {
   markup_call markup_;
   std::string name_;  // of the call whose arguments are read
   unsigned form_ = 0;
-  bool in_tag_ = false, extra_ = false, fenced_ = false, in_code_ = false, named_ = false, gap_ = false,
-       first_word_ = true;
+  std::size_t thinks_from_ = std::string::npos;  // calls since <think> stood in the middle of a line
+  std::string_view end_think_;                   // of the reasoning that is being read
+  bool in_tag_ = false, extra_ = false, fenced_ = false, named_ = false, gap_ = false, first_word_ = true;
+  bool begins_line_ = false;      // the opening mark
+  bool unclosed_ = false;         // one was not closed near enough: none is waited for any more
+  bool in_code_ = false;          // in a code block that has begun with something else than a call
+  bool quoted_ = false;           // in code within a sentence, which began with what might be a call
   std::size_t object_first_ = 0;  // the first call of the object that was read last
 
   // Visible text that waits for more of it: blanks, control tokens, a code fence, JSON that may be a call alone.
   std::string pending_, pending_blanks_;
   std::size_t pending_fence_ = std::string::npos;
+  bool fence_opens_ = false;  // it begins a code block
   std::vector<tool_call_block> alone_;
-  bool shown_ = false;
+  bool shown_ = false, said_ = false;  // anything; anything but backticks
   char last_shown_ = 0;
   std::size_t found_ = 0;
   parsed_reply reply_;

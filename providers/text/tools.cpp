@@ -107,7 +107,7 @@ void fit_types(tool_call_block& call, const tool_definition* tool) {
     opened->set(key, raw_json::own(json));
     changed = true;
   }
-  if (changed) call.arguments = opened->json();
+  if (changed) call.arguments = on_one_line(opened->json());
 }
 
 // The one required property, when it is a string; else "".
@@ -118,13 +118,6 @@ std::string only_text(const tool_definition* tool) {
                  [&](std::string_view name) { needed.push_back(walk::text(name)); });
   const bool one = needed.size() == 1 && (property_types(tool, needed[0]) & string_type) != 0;
   return one ? needed[0] : std::string();
-}
-
-bool takes_nothing(const tool_definition* tool) {
-  if (tool == nullptr) return false;
-  bool any = false;
-  walk::members(walk::find(tool->schema.text(), "properties"), [&](std::string_view, std::string_view) { any = true; });
-  return !any;
 }
 
 void wrap(tool_call_block& call, const tool_definition* tool, std::string_view words) {
@@ -198,7 +191,9 @@ void set_arguments_text(tool_call_block& call, const tool_definition* tool, std:
     if (words.size() > 2 && (words.front() == '`' || words.front() == '\'') && words.back() == words.front() &&
         words.find(words.front(), 1) == words.size() - 1)
       words = words.substr(1, words.size() - 2);
-    wrap(call, tool, words);
+    // An object that lost its first bracket is no text.
+    const bool rest_of_object = words.starts_with('"') || (words.ends_with('}') && words.find('{') == words.npos);
+    wrap(call, rest_of_object ? nullptr : tool, words);
   }
 }
 
@@ -218,7 +213,14 @@ void set_untyped(tool_call_block& call, const tool_definition* tool, const std::
   }
   json += '}';
   call.arguments_text = json;
-  call.arguments = raw_json::own(json);
+  call.arguments = on_one_line(raw_json::own(json));
+}
+
+bool takes_nothing(const tool_definition* tool) {
+  if (tool == nullptr) return false;
+  bool any = false;
+  walk::members(walk::find(tool->schema.text(), "properties"), [&](std::string_view, std::string_view) { any = true; });
+  return !any;
 }
 
 bool has_property(const tool_definition* tool, std::string_view name) {

@@ -41,6 +41,8 @@ struct untyped_argument {
 };
 void set_untyped(tool_call_block& call, const tool_definition* tool, const std::vector<untyped_argument>& arguments);
 
+/// Whether the tool has no arguments; false for null.
+bool takes_nothing(const tool_definition* tool);
 /// Whether the tool's schema names this property.
 bool has_property(const tool_definition* tool, std::string_view name);
 

@@ -23,15 +23,17 @@ struct suite {
   std::string_view name;
   void (*run)(const bench_options&, report&);
 };
-constexpr std::array<suite, 6> suites{{{"calls", suite_calls},
+constexpr std::array<suite, 7> suites{{{"calls", suite_calls},
                                        {"big", suite_big},
                                        {"list", suite_list},
                                        {"start", suite_start},
                                        {"loop", suite_loop},
+                                       {"encode", suite_encode},
                                        {"cli", suite_cli}}};
 
 constexpr const char* usage =
-    "usage: mcpbx_bench [--quick] [--repeat N] [SUITE...]      SUITE: calls, big, list, start, loop, cli; without, "
+    "usage: mcpbx_bench [--quick] [--repeat N] [SUITE...]      SUITE: calls, big, list, start, loop, encode, cli; "
+    "without, "
     "all\n"
     "The programs that are measured lie beside this one.\n";
 

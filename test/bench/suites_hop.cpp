@@ -48,10 +48,21 @@ void declare_rows(report& out) {
   out.show({"10 rounds, journal on, per round", "µs", 1, "direct", true, "at most +150"});
   out.show({"10 rounds, journal on, 100 at once", "runs/s", 0, "direct", false, "at least 500"});
   out.show({"10 rounds, journal on, CPU per run", "ms", 3, "", false, ""});
-  out.show({"streamed answer", "tokens/s", 0, "direct", false, "at least 300,000"});
-  out.show({"first token, p50", "ms", 3, "direct", true, "at most +0.3"});
+  out.show({"streamed answer", "tokens/s", 0, "direct", false, "at least 400,000"});
+  out.show({"streamed answer, CPU per token", "µs", 2, "", false, "at most 2"});
+  out.show({"100 streamed answers", "tokens/s", 0, "direct", false, "at least 400,000"});
+  out.show({"100 streamed answers, CPU per token", "µs", 2, "", false, "at most 2"});
+  out.show({"resident, peak under 100 streams", "MiB", 1, "", false, "at most 32"});
+  out.show({"first token, p50", "ms", 3, "direct", true, "at most +0.2"});
   out.show({"resident, peak under runs", "MiB", 1, "", false, "at most 32"});
   out.show({"resident, journal on, peak", "MiB", 1, "", false, ""});
+  for (const char* api : {"openai-chat", "openai-responses", "anthropic", "gemini", "ollama"})
+    out.show({std::string("1,000 tools for ") + api, "ms", 2, "", false, "at most 20"});
+  out.show({"1,000 tools, next round", "µs", 1, "", false, "none converted"});
+  out.show({"1,000 tools, one changed", "ms", 2, "", false, "one converted"});
+  out.show({"10,000 messages, first request", "ms", 2, "", false, ""});
+  out.show({"10,000 messages, next round", "ms", 2, "", false, "one encoded"});
+  out.show({"10,000 messages as text, next round", "ms", 2, "", false, "one encoded"});
   out.show({"mcpbx --version, CPU", "ms", 1, "", false, "at most 5"});
   out.show({"mcpbx tools, CPU", "ms", 1, "", false, "at most 5"});
 }

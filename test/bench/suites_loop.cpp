@@ -49,7 +49,7 @@ class loop_pair {
 
   // CPU milliseconds of mcpbxd per run.
   template <class Note>
-  double measure(const loop_case& what, report& out, Note&& note) {
+  double measure(const loop_case& what, report& out, Note&& note, const std::string& peak_row = {}) {
     loop_case warm = what;
     warm.runs = what.concurrency;
     run_bare(warm, port_, bin_);
@@ -59,7 +59,7 @@ class loop_pair {
     daemon_.own().reset_peak();
     const auto figures = run_chats(what, daemon_.socket());
     const auto after = daemon_.own().weigh();
-    out.add(peak_row_, "mcpbx", after.peak_mib);
+    out.add(peak_row.empty() ? peak_row_ : peak_row, "mcpbx", after.peak_mib);
     note("mcpbx", figures);
     return static_cast<double>(after.cpu_ns - before) / 1e6 / what.runs;
   }
@@ -91,9 +91,15 @@ void suite_loop(const bench_options& o, report& out) {
   {
     loop_pair both(o, model, "none", "resident, peak under runs");
     measure_rounds(o, out, both, "10 tool rounds");
-    both.measure(
-        {.tokens = 2'000, .stream = true, .runs = o.quick ? 5 : 30}, out,
-        [&](const char* name, const auto& f) { out.add("streamed answer", name, f.tokens / f.wall_us * 1e6); });
+    const auto stream = [&](const std::string& row, const loop_case& what, const std::string& peak_row) {
+      const double cpu = both.measure(
+          what, out, [&](const char* name, const auto& f) { out.add(row, name, f.tokens / f.wall_us * 1e6); },
+          peak_row);
+      out.add(row + ", CPU per token", "mcpbx", cpu * 1e3 / what.tokens);
+    };
+    stream("streamed answer", {.tokens = 2'000, .stream = true, .runs = o.quick ? 5 : 30}, {});
+    stream("100 streamed answers", {.tokens = 2'000, .stream = true, .concurrency = 100, .runs = o.quick ? 100 : 400},
+           "resident, peak under 100 streams");
     both.measure({.tokens = 20, .gap_us = 2'000, .stream = true, .runs = o.quick ? 5 : 20}, out,
                  [&](const char* name, const auto& f) {
                    out.add("first token, p50", name, quantile(f.first_token_us, 0.5) / 1e3);

@@ -64,6 +64,18 @@ TEST_CASE("F2: a model that writes ReAct has its first action run, and what it m
   CHECK_FALSE(contains(log, "made up"));
 }
 
+TEST_CASE("F2: a call whose arguments stand on several lines reaches the tool as one message") {
+  model_process model(
+      script("<tool_call>\n{\n  \"name\": \"s__echo\",\n  \"arguments\": {\n    \"text\": \"spread out\"\n  }\n}\n"
+             "</tool_call>",
+             "It says: spread out"));
+  daemon_under_test d(asking(model, "hermes"));
+  const auto r = run_cli(d, {"--json", "ask", "-m", "m/local", "question"});
+  CHECK_MESSAGE(r.status == 0, r.err);
+  CHECK(count_of(read_file(d.file("log")), "call echo") == 1);
+  CHECK(contains(model.log(), R"(<tool_response>\nspread out\n</tool_response>)"));
+}
+
 TEST_CASE("F4: a call that comes as text from a model with native tools is run, logged, and changes its form") {
   model_process model(
       script("<tool_call>{\"name\": \"s__echo\", \"arguments\": {\"text\": \"again\"}}</tool_call>", "It said again."));

@@ -478,6 +478,15 @@ TEST_CASE("structured answers: one that fits ends the run, and its value is kept
   CHECK(s.core.data().text() == R"({"n": 7})");
 }
 
+TEST_CASE("structured answers: one that stands on several lines is kept on one, as the caller gets it in a line") {
+  auto start = opening();
+  start.answer_schema = raw_json::literal(R"({"type":"object"})");
+  script s({run_record(start)});
+  s.model(reply("{\n  \"n\": [\r\n    7\n  ],\n  \"t\": \"a\\nb\"\n}"));
+  CHECK(s.core.reason() == stop_reason::final);
+  CHECK(s.core.data().text() == R"({   "n": [      7   ],   "t": "a\nb" })");
+}
+
 TEST_CASE("structured answers: the model is told once what is wrong, without tools, and may put it right") {
   auto start = opening();
   start.answer_schema =

@@ -55,24 +55,72 @@ TEST_CASE("a silent server is taken for a legacy one after 5 s or a third of its
   CHECK(quick.count("initialize") == 1);
 }
 
-TEST_CASE("a modern server that answers the probe too late is still spoken to") {
+TEST_CASE("a modern server that answers the probe too late, before initialize, is spoken to as one at once") {
+  // Many servers that start at the same time take longer than the silence; they answer both questions in their order.
   session_rig s;
   s.begin();
   s.advance(milliseconds(5000));
-  s.answer("server/discover", R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})");
-  CHECK(s.core.era() == era::unknown);
-  s.refuse("initialize", -32601);
+  CHECK(s.count("initialize") == 1);
+  s.answer("server/discover", R"({"supportedVersions":["2026-07-28","2025-11-25"],"capabilities":{"tools":{}}})");
   CHECK(s.core.era() == era::modern);
+  CHECK(s.core.revision() == "2026-07-28");
+  CHECK(s.sent.back().find("tools/list") != std::string::npos);
+  // What it says to initialize does not matter any more, and that request must not be cancelled either.
+  SUBCASE("and accepts initialize afterwards") {
+    s.answer("initialize", R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}}})");
+  }
+  SUBCASE("and refuses initialize afterwards") {
+    s.refuse("initialize", -32601);
+  }
+  CHECK(s.count("notifications/initialized") == 0);
+  CHECK(s.count("notifications/cancelled") == 0);
+  CHECK(s.count("tools/list") == 1);
   s.answer("tools/list", R"({"tools":[]})");
   CHECK(s.ready == 1);
-  SUBCASE("but a server that then accepts initialize has chosen the handshake") {
-    session_rig both;
-    both.begin();
-    both.advance(milliseconds(5000));
-    both.answer("server/discover", R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})");
-    both.answer("initialize", R"({"protocolVersion":"2025-11-25","capabilities":{}})");
-    CHECK(both.core.era() == era::legacy);
-    CHECK(both.ready == 1);
+  CHECK(s.core.era() == era::modern);
+}
+
+TEST_CASE("a modern server that refuses the probe's revision too late is asked again all the same") {
+  session_rig s;
+  s.begin();
+  s.advance(milliseconds(5000));
+  s.refuse("server/discover", -32022, R"({"supported":["2026-07-28"],"requested":"2026-07-28"})");
+  CHECK(s.count("server/discover") == 2);
+  s.answer("initialize", R"({"protocolVersion":"2025-11-25","capabilities":{}})");
+  CHECK(s.core.era() == era::unknown);
+  s.answer("server/discover", R"({"supportedVersions":["2026-07-28"],"capabilities":{}})");
+  CHECK(s.core.era() == era::modern);
+  CHECK(s.ready == 1);
+}
+
+TEST_CASE("a late answer to the probe that is no modern one leaves the handshake alone") {
+  SUBCASE("an error of any kind") {
+    session_rig s;
+    s.begin();
+    s.advance(milliseconds(5000));
+    s.refuse("server/discover", -32601);
+    CHECK(s.count("initialize") == 1);
+    s.answer("initialize", R"({"protocolVersion":"2025-11-25","capabilities":{}})");
+    CHECK(s.core.era() == era::legacy);
+    CHECK(s.ready == 1);
+  }
+  SUBCASE("revisions that nobody shares count once initialize has failed as well") {
+    session_rig s;
+    s.begin();
+    s.advance(milliseconds(5000));
+    s.answer("server/discover", R"({"supportedVersions":["2031-01-01"],"capabilities":{}})");
+    CHECK(s.refused.empty());
+    s.refuse("initialize", -32601);
+    CHECK(s.refused.find("supports the MCP revisions 2031-01-01") != std::string::npos);
+  }
+  SUBCASE("it comes behind the answer to initialize") {
+    session_rig s;
+    s.begin();
+    s.advance(milliseconds(5000));
+    s.answer("initialize", R"({"protocolVersion":"2025-11-25","capabilities":{}})");
+    s.answer("server/discover", R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})");
+    CHECK(s.core.era() == era::legacy);
+    CHECK(s.count("tools/list") == 0);
   }
 }
 

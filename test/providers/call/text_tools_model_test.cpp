@@ -283,7 +283,7 @@ TEST_CASE("F6: after two unreadable replies in a row the next one is the answer 
 }
 
 TEST_CASE("F6: a call that its server could not read is read from what the model wrote") {
-  bench b("native", true);
+  text_bench b("native", true);
   b.ask();
   b.inner->events->on_reasoning("Echo it.");
   b.inner->events->on_text("Wait. ");
@@ -311,7 +311,7 @@ TEST_CASE("F6: a call that its server could not read is read from what the model
 }
 
 TEST_CASE("F6: a model whose call neither its server nor we can read is told so twice, then it is an error") {
-  bench b("native", true);
+  text_bench b("native", true);
   for (const auto* written : {"<function=echo{\"te", "I would call echo now."}) {
     b.ask();
     b.inner->fail_generation(written);
@@ -326,6 +326,29 @@ TEST_CASE("F6: a model whose call neither its server nor we can read is told so 
   b.inner->fail_generation("<function=echo{\"te");
   REQUIRE(b.got.error);
   CHECK_FALSE(b.got.error->failed_generation.empty());
+}
+
+TEST_CASE("F6: a third reply that ends within a call is the answer as well, not one more unreadable call") {
+  for (const auto* format : {"hermes", "react"}) {
+    CAPTURE(std::string(format));
+    text_bench b(format);
+    const auto* half = std::string_view(format) == "react"
+                           ? "Action: echo\nAction Input: {\"text\": \"so it is"
+                           : "So.\n<tool_call>{\"name\": \"echo\", \"arguments\": {\"te";
+    for (int i = 0; i < 2; ++i) {
+      b.ask();
+      b.inner->reply(half, 5);
+      REQUIRE(b.got.reply->message->calls().size() == 1);
+      CHECK(b.first().problem.find("before it is complete") != std::string::npos);
+      b.go_on("told");
+    }
+    b.ask();
+    b.inner->reply(half, 5);
+    CHECK(b.got.reply->message->calls().empty());
+    CHECK(b.got.reply->reason == end_reason::stop);
+    CHECK_FALSE(b.got.text.empty());
+    for (const auto* mark : {"<tool_call>", "Action"}) CHECK(b.got.text.find(mark) == std::string::npos);
+  }
 }
 
 TEST_CASE("G29: a call that was cut off is not run; at the output limit the reply says so") {

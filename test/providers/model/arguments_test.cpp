@@ -32,6 +32,14 @@ TEST_CASE("F6: what is no JSON is repaired, also inside of a string, and says so
   CHECK(read(R"("{'a': True,}")").repaired);
 }
 
+TEST_CASE("F6: arguments that were written over several lines leave on one, with their strings as they are") {
+  CHECK(read("{\n  \"a\": [1,\r\n 2],\n  \"b\": \"x\\ny\"\n}").arguments.text() ==
+        "{   \"a\": [1,   2],   \"b\": \"x\\ny\" }");
+  CHECK(read("\"{\\n\\\"a\\\": 1}\"").arguments.text() == "{ \"a\": 1}");
+  for (const auto* text : {"{'a':\n1,\n}", "{\n'a': [\n]}"})
+    CHECK(read(text).arguments.text().find('\n') == std::string_view::npos);
+}
+
 TEST_CASE("G29: arguments that cannot be read are a problem for the model, never {}") {
   for (const auto* text : {R"({"a": "x)", "[1]", "hello", "12", "\"text\"", R"("{'a': ")", R"({"a":1}{"b":2})"}) {
     CAPTURE(text);

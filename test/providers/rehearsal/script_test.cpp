@@ -39,6 +39,18 @@ TEST_CASE("rehearsal script: steps are played in order and take up question and 
   CHECK(rehearsal::plan_reply(r, script.get()).message->text().find("has ended") != std::string::npos);
 }
 
+TEST_CASE("rehearsal script: arguments that a file spreads over lines leave on one") {
+  const auto script =
+      rehearsal::read_script("[{\"calls\": [{\"name\": \"find\", \"arguments\": {\n  \"q\":\r\n  \"a\\nb\"\n}}]}]");
+  REQUIRE(script.has_value());
+  model_request r;
+  r.messages = {user_message("go")};
+  auto tools = std::make_shared<tool_set>();
+  tools->tools.push_back({"find", "", {}});
+  r.tools = tools;
+  CHECK(rehearsal::plan_reply(r, script->get()).message->calls()[0]->arguments.text() == "{   \"q\":    \"a\\nb\" }");
+}
+
 TEST_CASE("rehearsal script: what is wrong is told with its step") {
   CHECK(rehearsal::read_script("nope").error().code == errc::config);
   CHECK(rehearsal::read_script("{}").error().message.find("steps") != std::string::npos);

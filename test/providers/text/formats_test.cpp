@@ -1,5 +1,6 @@
 // The formats as handlers (F3), and what each parser promises beside the vectors: nothing is shown that is a mark, what
 // is made up is dropped, what cannot be read is said, costs are linear.
+#include "providers/schema/json_schema.hpp"
 #include "test/providers/text/parse.hpp"
 #include "test/support/contains.hpp"
 
@@ -158,6 +159,41 @@ TEST_CASE("F5: text that is no call comes out byte for byte") {
     }
 }
 
+TEST_CASE("F6: arguments that were written over several lines leave on one, in every form") {
+  const std::string_view rows[][2] = {
+      {"hermes",
+       "<tool_call>\n{\n  \"name\": \"batch\",\n  \"arguments\": {\n    \"items\": [\n1\n]\n  }\n}\n</tool_call>"},
+      {"hermes", "<tool_call>{\"name\": \"batch\", \"arguments\": {\"items\": \"[\\n1\\n]\"}}</tool_call>"},
+      {"qwen3-coder", "<function=batch>\n<parameter=items>\n[\n  1\n]\n</parameter>\n</function>"},
+      {"llama3", "[batch(items=[\n1\n])]"},
+      {"mistral", "[TOOL_CALLS]batch[ARGS]{\n\"items\": [\n1]}"},
+      {"react", "Action: batch\nAction Input: {\n  \"items\": [\n    1\n  ]\n}"},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row[1]);
+    const auto got = parse_text(row[0], row[1]);
+    REQUIRE(got.reply.calls.size() == 1);
+    const auto text = got.reply.calls[0].arguments.text();
+    CHECK(contains(text, "items"));
+    CHECK(contains(text, "1"));
+    CHECK(text.find_first_of("\r\n") == std::string_view::npos);
+  }
+}
+
+// For values that are words: equal without blanks is equal.
+std::string without_blanks(std::string_view text) {
+  std::string out;
+  for (const char c : text)
+    if (!providers::text::is_blank(c)) out += c;
+  return out;
+}
+
+// As the loop checks each call before it is run.
+bool fits(const providers::tool_call_block& call) {
+  const auto* tool = providers::text::offered_tools(vector_tools()).find(call.name);
+  return tool != nullptr && providers::json_schema::compile(tool->schema)->check(call.arguments).violations.empty();
+}
+
 // A small generator, so that a failing case can be made again from its number.
 struct random_calls {
   std::uint64_t state;
@@ -211,6 +247,66 @@ TEST_CASE("G29: random calls, cut anywhere, are run exactly or not at all, in ev
             if (!bare) CHECK(c.name + std::string(c.arguments.text()) == expected);
           }
         if (cut == 0 && !markup) CHECK(got.calls() == expected);
+        CHECK(parse_text(format->name(), raw, 1 + random.next(9)).str() == got.str());
+      }
+    }
+  }
+}
+
+// The same calls with values that hold nothing but words, so that each other byte of them belongs to the form.
+providers::tool_call_block plain_call(random_calls& random) {
+  const auto words = [&] {
+    static constexpr std::string_view some[] = {"a", "tide", "north harbour", "x y z", "seven", "quay"};
+    return std::string(some[random.next(std::size(some))]);
+  };
+  providers::tool_call_block made;
+  switch (random.next(3)) {
+    case 0:
+      made.name = "write_file";
+      made.arguments =
+          raw_json::own("{\"path\":" + json_quoted(words()) + ",\"content\":" + json_quoted(words()) + "}");
+      break;
+    case 1:
+      made.name = "search";
+      made.arguments =
+          raw_json::own("{\"query\":" + json_quoted(words()) + ",\"limit\":" + std::to_string(random.next(90)) + "}");
+      break;
+    default:
+      made.name = "batch";
+      made.arguments =
+          raw_json::own("{\"items\":[" + json_quoted(words()) + ",{\"k\":" + json_quoted(words()) + "},true]}");
+      break;
+  }
+  return made;
+}
+
+TEST_CASE(
+    "G29: random calls with one byte of their form lost or doubled are run exactly or not at all, in every format") {
+  random_calls random{7};
+  for (int round = 0; round < 20; ++round) {
+    const auto call = plain_call(random);
+    const auto expected = call.name + std::string(call.arguments.text());
+    for (const auto* format : formats()) {
+      const auto whole = format->call(call);
+      CHECK(parse_text(format->name(), whole).calls() == expected);
+      // What is doubled at the border of a value is part of it where values have no quotes.
+      const bool bare_values = format->name() == "qwen3-coder" || format->name() == "xml";
+      for (std::size_t at = 0; at < 2 * whole.size(); ++at) {
+        const auto place = at / 2;
+        const bool doubled = at % 2 == 1;
+        if (providers::text::is_name_char(whole[place]) || whole[place] == ' ' || (doubled && bare_values)) continue;
+        auto raw = whole;
+        if (doubled)
+          raw.insert(place, 1, whole[place]);
+        else
+          raw.erase(place, 1);
+        const auto got = parse_text(format->name(), raw);
+        CAPTURE(std::string(format->name()));
+        CAPTURE(raw);
+        // Blanks between the tokens are no change.
+        for (const auto& c : got.reply.calls)
+          if (c.problem.empty() && fits(c))
+            CHECK(c.name + without_blanks(c.arguments.text()) == without_blanks(expected));
         CHECK(parse_text(format->name(), raw, 1 + random.next(9)).str() == got.str());
       }
     }

@@ -66,6 +66,18 @@ TEST_CASE("F10: the given malformed replies are executed, repaired or refused as
   check_all("given.jsonl", 67);
 }
 
+TEST_CASE("F10: malformed replies as public issues show them are executed, repaired or refused, at every split") {
+  check_all("issues.jsonl", 60);
+  for (const auto& vector : vectors("issues.jsonl")) {
+    CAPTURE(std::string(vector.at("id").as_string()));
+    const std::string source(vector.at("src").as_string());
+    const auto number = source.find('#');
+    CHECK(source.find('/') < number);
+    REQUIRE(number != std::string::npos);
+    CHECK(source.find_first_not_of("0123456789", number + 1) == std::string::npos);
+  }
+}
+
 TEST_CASE("F10: our own malformed replies are executed, repaired or refused as expected, at every split") {
   check_all("own.jsonl", 60);
 }

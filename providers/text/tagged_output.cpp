@@ -1,0 +1,103 @@
+// What becomes of what was read: text for people, calls, or nothing.
+#include "providers/text/tagged_parser.hpp"
+#include "providers/text/words.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::providers::text {
+namespace {
+
+
+}  // namespace
+
+void tagged_parser::visible(std::string_view text, parse_sink& sink) {
+  auto end = text.size();
+  while (end > 0 && is_blank(text[end - 1])) --end;
+  const auto blanks = text.substr(end);
+  text = text.substr(0, end);
+  if (!text.empty()) {
+    alone_.clear();
+    // Behind a call, marks of the end of a turn are nothing that was said.
+    auto before = std::exchange(pending_, {});
+    if (any_calls() && pending_fence_ == npos) before = pending_blanks_;
+    pending_blanks_.clear();
+    if (pending_fence_ != npos) in_code_ = fence_opens_;
+    pending_fence_ = npos;
+    if (!shown_ && any_calls()) before.erase(0, skip_blanks(before, 0));
+    shown_ = true;
+    said_ = said_ || text.find_first_not_of('`') != npos;
+    last_shown_ = text.back();
+    if (quoted_ && text.find('\n') != npos) quoted_ = false;
+    if (before.empty())
+      sink.on_text(text);
+    else
+      sink.on_text(before.append(text));
+  }
+  if (quoted_ && blanks.find('\n') != npos) quoted_ = false;
+  pending_ += blanks;
+  pending_blanks_ += blanks;
+}
+
+void tagged_parser::control(std::string_view token) {
+  // At the beginning it is no part of the answer; later it is one only if more text follows.
+  if (shown_ || !alone_.empty()) pending_ += token;
+}
+
+bool tagged_parser::at_line_start() const {
+  return (!shown_ && pending_fence_ == npos && alone_.empty()) || pending_.find('\n') != npos ||
+         (last_shown_ == '\n' && pending_.empty());
+}
+
+void tagged_parser::call_found() {
+  if (pending_fence_ != npos) {
+    pending_.erase(pending_fence_);
+    pending_fence_ = npos;
+    fenced_ = true;
+  }
+}
+
+// It was reasoning so far, perhaps with its opening mark in the prompt: the calls in it, from this one on, were drafts.
+void tagged_parser::forget_drafts(std::size_t from) {
+  reply_.calls.resize(std::min(from, reply_.calls.size()));
+  if (reply_.calls.empty()) reply_.forms = 0;
+  found_ = object_first_ = reply_.calls.size();
+  alone_.clear();
+  in_code_ = quoted_ = false;
+}
+
+void tagged_parser::take(std::vector<tool_call_block> calls, parse_sink& sink) {
+  object_first_ = reply_.calls.size();
+  for (auto& call : calls) {
+    ++found_;
+    if (!call.problem.empty() && options_.show_unreadable)
+      visible(call.arguments_text, sink);
+    else
+      reply_.calls.push_back(std::move(call));
+  }
+  reply_.forms |= form_;
+}
+
+// The reply ended inside a call.
+void tagged_parser::cut(std::string_view body, parse_sink& sink) {
+  call_found();
+  reply_.forms |= form_;
+  reply_.incomplete = true;
+  if (options_.show_unreadable) visible(body, sink);
+}
+
+void tagged_parser::open(state s, std::size_t mark_size) {
+  mark_ = at_;
+  at_ += mark_size;
+  state_ = s;
+  in_tag_ = false;
+}
+
+// It was no call: what stands from the mark to `end` is text.
+void tagged_parser::release(std::size_t end, parse_sink& sink) {
+  state_ = state::text;
+  at_ = end;
+  visible(std::string_view(held_).substr(mark_, end - mark_), sink);
+}
+
+}  // namespace mcpbx::providers::text
