@@ -219,7 +219,9 @@ void chat_decoder::end(decoder_sink& sink) {
 }
 
 raw_json chat_decoder::assembled(const call_assembler::finished& calls) const {
-  std::string out = R"({"role":"assistant","content":)";
+  std::string out;
+  out.reserve(240 + content_.size() + calls_.bytes());
+  out += R"({"role":"assistant","content":)";
   if (content_.empty() && options().null_content)
     out += "null";
   else
