@@ -74,7 +74,7 @@ bool json_scanner::fail(fault f) {
 void json_scanner::push(bool object) {
   const auto level = static_cast<unsigned>(depth_++);
   const std::uint64_t bit = std::uint64_t{1} << (level & 63);
-  if (level >> 6 == stack_.size()) stack_.push_back(0);
+  if (level >> 6 == stack_.size()) stack_.resize(stack_.size() + 1);
   std::uint64_t& word = stack_[level >> 6];
   word = object ? word | bit : word & ~bit;
 }

@@ -30,8 +30,7 @@ bool is_cut(end_reason r) {
          r == end_reason::malformed_call || r == end_reason::context_full;
 }
 
-std::int64_t count(std::string_view object, std::string_view key) {
-  const auto value = walk::find(object, key);
+std::int64_t count(std::string_view value) {
   return raw_json::literal(value).as_integer().value_or(0);
 }
 
@@ -173,14 +172,25 @@ void chat_decoder::add_pieces(const thought_splitter::pieces& pieces, decoder_si
 }
 
 void chat_decoder::take_usage(std::string_view used) {
-  usage_.input = count(used, "prompt_tokens");
-  usage_.output = count(used, "completion_tokens");
+  usage_ = {};
+  std::int64_t hit = 0;
+  walk::members(used, [&](std::string_view key, std::string_view value) {
+    if (key == "prompt_tokens") {
+      usage_.input = count(value);
+    } else if (key == "completion_tokens") {
+      usage_.output = count(value);
+    } else if (key == "prompt_tokens_details") {
+      usage_.cached = count(walk::find(value, "cached_tokens"));
+      usage_.cache_write = count(walk::find(value, "cache_write_tokens"));
+    } else if (key == "completion_tokens_details") {
+      usage_.reasoning = count(walk::find(value, "reasoning_tokens"));
+    } else if (key == "prompt_cache_hit_tokens") {
+      hit = count(value);
+    }
+  });
+  usage_.cached = std::max(usage_.cached, hit);
   // Some servers send the member and count nothing.
   usage_seen_ = usage_.input > 0 || usage_.output > 0;
-  const auto input = walk::find(used, "prompt_tokens_details"), output = walk::find(used, "completion_tokens_details");
-  usage_.cached = std::max(count(input, "cached_tokens"), count(used, "prompt_cache_hit_tokens"));
-  usage_.cache_write = count(input, "cache_write_tokens");
-  usage_.reasoning = count(output, "reasoning_tokens");
 }
 
 void chat_decoder::end(decoder_sink& sink) {
