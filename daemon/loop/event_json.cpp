@@ -29,6 +29,16 @@ void member(std::string& json, std::string_view key, bool yes) {
   json += yes ? "\":true" : "\":false";
 }
 
+// An event, with room for what most of them hold.
+std::string begun(std::string_view type) {
+  std::string json;
+  json.reserve(240);
+  json += R"({"type":")";
+  json += type;
+  json += '"';
+  return json;
+}
+
 segments whole(std::string& json) {
   json += '}';
   segments s;
@@ -49,21 +59,21 @@ void append_usage(std::string& json, const providers::usage& u) {
 }  // namespace
 
 segments status(std::string_view text, std::string_view tool) {
-  std::string json = R"({"type":"status")";
+  std::string json = begun("status");
   member(json, "text", text);
   if (!tool.empty()) member(json, "tool", tool);
   return whole(json);
 }
 
 segments round(int number, std::string_view model) {
-  std::string json = R"({"type":"round")";
+  std::string json = begun("round");
   member(json, "round", static_cast<std::int64_t>(number));
   member(json, "model", model);
   return whole(json);
 }
 
 segments tool_call(std::string_view call, std::string_view name, std::string_view server, const raw_json& arguments) {
-  std::string json = R"({"type":"tool_call")";
+  std::string json = begun("tool_call");
   member(json, "call", call);
   member(json, "name", name);
   member(json, "server", server);
@@ -76,7 +86,7 @@ segments tool_call(std::string_view call, std::string_view name, std::string_vie
 }
 
 segments tool_progress(std::string_view call, const raw_json& params) {
-  std::string json = R"({"type":"tool_progress")";
+  std::string json = begun("tool_progress");
   member(json, "call", call);
   const auto pass = [&](std::string_view key, raw_json::kind kind) {
     const auto value = find_member(params, key);
@@ -94,7 +104,7 @@ segments tool_progress(std::string_view call, const raw_json& params) {
 
 segments tool_log(std::string_view call, const raw_json& params) {
   constexpr std::size_t most_data = 16U << 10;
-  std::string json = R"({"type":"tool_log")";
+  std::string json = begun("tool_log");
   member(json, "call", call);
   member(json, "level", find_member(params, "level").as_string().value_or("info"));
   const auto data = find_member(params, "data");
@@ -109,7 +119,7 @@ segments tool_log(std::string_view call, const raw_json& params) {
 }
 
 segments tool_result(std::string_view call, bool is_error, const raw_json& result, std::int64_t duration_ms) {
-  std::string json = R"({"type":"tool_result")";
+  std::string json = begun("tool_result");
   member(json, "call", call);
   member(json, "isError", is_error);
   member(json, "durationMs", duration_ms);
@@ -123,7 +133,7 @@ segments tool_result(std::string_view call, bool is_error, const raw_json& resul
 }
 
 segments answer(const record::answer& a) {
-  std::string json = R"({"type":"answer")";
+  std::string json = begun("answer");
   member(json, "question", a.id);
   member(json, "approve", find_member(a.body, "approve").is_true());
   if (a.expired) member(json, "expired", true);
@@ -132,7 +142,7 @@ segments answer(const record::answer& a) {
 
 // The body is an object of ours: its members go on after the question's.
 segments question(const record::question& q) {
-  std::string json = R"({"type":"question")";
+  std::string json = begun("question");
   member(json, "question", q.id);
   member(json, "kind", q.kind);
   member(json, "call", q.call_id);
@@ -157,7 +167,8 @@ raw_json approval(const mcp::catalog_entry& tool, const raw_json& arguments, std
 }
 
 segments usage(const providers::usage& so_far, std::string_view model) {
-  std::string json = R"({"type":"usage",)";
+  std::string json = begun("usage");
+  json += ',';
   append_usage(json, so_far);
   if (!model.empty()) member(json, "model", model);
   return whole(json);
@@ -170,7 +181,7 @@ raw_json usage_members(const providers::usage& u) {
 }
 
 segments error(std::string_view message, bool retryable) {
-  std::string json = R"({"type":"error")";
+  std::string json = begun("error");
   member(json, "message", message);
   member(json, "retryable", retryable);
   return whole(json);
@@ -178,7 +189,7 @@ segments error(std::string_view message, bool retryable) {
 
 segments snapshot(const segments& round, const std::string* text, const std::vector<segments>& calls,
                   const std::vector<segments>& questions) {
-  std::string json = R"({"type":"snapshot")";
+  std::string json = begun("snapshot");
   if (!round.empty()) {
     const raw_json body = round.join();
     member(json, "round", find_member(body, "round").as_integer().value_or(0));

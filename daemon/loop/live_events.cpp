@@ -32,8 +32,9 @@ bool debugging() {
 
 }  // namespace
 
+// Behind what is held back, if anything is.
 void live_run::push(run_event e) {
-  if (holding_)
+  if (holding_ || !held_.empty())
     held_.push_back(std::move(e));
   else
     feed_->push(std::move(e));

@@ -33,16 +33,29 @@ void live_run::apply(const run_record& r) {
 // is led to its end in memory: nothing is claimed to be kept that is not.
 asio::awaitable<bool> live_run::commit(bool synced) {
   if (unwritten_.empty()) co_return true;
+  const bool kept = co_await keep(synced);
+  tell_held();
+  co_return kept;
+}
+
+asio::awaitable<bool> live_run::keep(bool synced) {
+  if (unwritten_.empty()) co_return true;
   const auto written = co_await append(synced);
   if (written) co_return true;
   apply(record::cancel{stop_reason::store_error, store_fault_});
   co_return false;
 }
 
+void live_run::tell_held() {
+  for (auto& e : std::exchange(held_, {})) feed_->push(std::move(e));
+  if (!recorded_) tell_recorded();
+}
+
 asio::awaitable<void> live_run::write_end(record::run_ended end) {
   if (!store_broken_) {
     unwritten_.emplace_back(end);
     if (!co_await append(true)) end = {stop_reason::store_error, words::unable(store_fault_)};
+    tell_held();
   }
   apply(end);
 }
@@ -57,8 +70,6 @@ asio::awaitable<bool> live_run::append(bool synced) {
       if (e.type == run_event::kind::tool_call) told_calls_.erase(e.call);
     held_.clear();
   }
-  for (auto& e : std::exchange(held_, {})) feed_->push(std::move(e));
-  if (!recorded_) tell_recorded();
   co_return written.has_value();
 }
 

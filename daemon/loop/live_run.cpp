@@ -171,14 +171,20 @@ asio::awaitable<void> live_run::carry_out_all() {
   }
 }
 
-// What leaves this process: not before the records that it follows from are written.
+// What leaves this process: not before the records that it follows from are written. The caller is told of them when
+// the model or the server has begun to work.
 asio::awaitable<void> live_run::carry_out(const run_command& next) {
+  const auto* model = std::get_if<command::call_model>(&next);
+  const auto* run = std::get_if<command::run_call>(&next);
+  if (model || run) {
+    const bool kept = co_await keep();
+    if (kept && model) call_model(*model);
+    if (kept && run) run_call(*run);
+    tell_held();
+    co_return;
+  }
   if (!co_await commit()) co_return;
-  if (auto* model = std::get_if<command::call_model>(&next))
-    call_model(*model);
-  else if (auto* run = std::get_if<command::run_call>(&next))
-    run_call(*run);
-  else if (auto* question = std::get_if<command::ask>(&next))
+  if (auto* question = std::get_if<command::ask>(&next))
     ask(question->question);
   else if (std::holds_alternative<command::hand_over>(next))
     hand_over();

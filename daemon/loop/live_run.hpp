@@ -157,8 +157,12 @@ class live_run final : public providers::model_events, public std::enable_shared
   void cancel_open();
   void fold(records batch);
   void apply(const run_record& r);
-  // Writes what was folded. False: it could not be written; the run goes to its end, and earlier commands are void.
+  // Writes what was folded and tells it. False: it could not be written; the run goes to its end, and earlier commands
+  // are void.
   boost::asio::awaitable<bool> commit(bool synced = false);
+  // As commit, but what was folded is to be told by tell_held(), in this same turn.
+  boost::asio::awaitable<bool> keep(bool synced = false);
+  void tell_held();
   boost::asio::awaitable<bool> append(bool synced);
   boost::asio::awaitable<void> write_end(record::run_ended end);
   void take_offer();

@@ -21,4 +21,15 @@ std::string to_text(const run_record& r);
 /// message, or no message, call id or run name where the fold needs one; errc::config: a newer version of the format.
 result<run_record> record_from(std::string_view text);
 
+/// Reads many records, as record_from reads one. The runs of a session mostly have the same limits, half of their first
+/// record: while these stand there in the same bytes they are read once.
+class record_reader {
+ public:
+  result<run_record> read(std::string_view text);
+
+ private:
+  std::string limits_text_;
+  run_limits limits_;
+};
+
 }  // namespace mcpbx::daemon

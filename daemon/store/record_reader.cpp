@@ -4,6 +4,7 @@
 #include "providers/model/message_format.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -11,11 +12,9 @@ namespace {
 
 constexpr int deepest = 10'000;
 
-run_limits read_limits(object_reader& o) {
+run_limits read_limits(raw_json json, const object_reader& o) {
   run_limits l;
-  const auto json = o.json("limits");
-  if (!json) return l;
-  object_reader r(json, o.place_of("limits"), o.wrong());
+  const object_reader r(std::move(json), o, "limits");
   r.number("maxRounds", l.max_rounds);
   r.number("maxCallsPerRound", l.max_calls_per_round);
   r.number("maxCalls", l.max_calls);
@@ -44,14 +43,14 @@ run_limits read_limits(object_reader& o) {
   return l;
 }
 
-void read(object_reader& o, record::run_started& r) {
+// All but the limits.
+void read(const object_reader& o, record::run_started& r) {
   r.run = o.needed("run");
   r.session = o.text("session");
   r.principal = o.text("principal");
   r.model = o.text("model");
-  o.each("messages", [&](const raw_json& element) {
-    r.messages.push_back(providers::read_message(element, o.place_of("messages"), o.wrong()));
-  });
+  o.each("messages",
+         [&](raw_json element) { r.messages.push_back(providers::read_message(std::move(element), o, "messages")); });
   std::int64_t inherited = 0;
   o.number("inherited", inherited);
   if (inherited < 0) o.bad("inherited", "a number of messages");
@@ -64,25 +63,24 @@ void read(object_reader& o, record::run_started& r) {
   if (renamed.size() % 2 != 0) o.bad("rename", "an array of pairs");
   for (std::size_t i = 0; i + 1 < renamed.size(); i += 2) r.tools.rename.emplace(renamed[i], renamed[i + 1]);
   r.approve = o.texts("approve");
-  o.each("clientTools", [&](const raw_json& element) { r.client_tools.push_back(element); });
+  o.each("clientTools", [&](raw_json element) { r.client_tools.push_back(std::move(element)); });
   r.answer_schema = o.json("answerSchema");
   o.set("detached", r.detached);
   r.nonce = o.text("nonce");
   o.hash("likeness", r.likeness);
-  r.limits = read_limits(o);
 }
-void read(object_reader& o, record::round_started& r) {
+void read(const object_reader& o, record::round_started& r) {
   o.number("depth", r.depth);
   r.model = o.text("model");
   o.set("withTools", r.with_tools);
   o.number("elapsedMs", r.elapsed_ms);
   o.number("shortened", r.shortened);
 }
-void read(object_reader& o, record::assistant& r) {
-  r.message = providers::read_message(o.json("message"), o.place_of("message"), o.wrong());
+void read(const object_reader& o, record::assistant& r) {
+  r.message = providers::read_message(o.json("message"), o, "message");
   o.word("reason", r.reason);
   r.raw_reason = o.text("rawReason");
-  if (const auto json = o.json("usage")) r.usage = providers::read_usage(json, o.place_of("usage"), o.wrong());
+  if (auto json = o.json("usage")) r.usage = providers::read_usage(std::move(json), o, "usage");
   o.number("ms", r.ms);
   o.each("lanes", [&](const raw_json& element) {
     const auto lane = element.as_integer();
@@ -91,7 +89,7 @@ void read(object_reader& o, record::assistant& r) {
     r.lanes.push_back(static_cast<int>(*lane));
   });
 }
-void read(object_reader& o, record::model_failed& r) {
+void read(const object_reader& o, record::model_failed& r) {
   o.word("kind", r.error.type);
   o.number("httpStatus", r.error.http_status);
   o.number("retryAfterMs", r.error.retry_after_ms);
@@ -100,7 +98,7 @@ void read(object_reader& o, record::model_failed& r) {
   o.set("retryable", r.error.retryable);
   o.number("ms", r.ms);
 }
-void read(object_reader& o, record::question& r) {
+void read(const object_reader& o, record::question& r) {
   r.id = o.needed("id");
   r.kind = o.text("kind");
   r.call_id = o.text("call");
@@ -109,13 +107,13 @@ void read(object_reader& o, record::question& r) {
   o.hash("argumentsHash", r.arguments_hash);
   o.number("expiresMs", r.expires_ms);
 }
-void read(object_reader& o, record::answer& r) {
+void read(const object_reader& o, record::answer& r) {
   r.id = o.needed("id");
   r.body = o.json("body");
   o.set("expired", r.expired);
   o.set("unattended", r.unattended);
 }
-void read(object_reader& o, record::call_intent& r) {
+void read(const object_reader& o, record::call_intent& r) {
   r.call_id = o.needed("call");
   r.name = o.text("name");
   r.server = o.text("server");
@@ -125,56 +123,66 @@ void read(object_reader& o, record::call_intent& r) {
   o.set("repeatable", r.repeatable);
   o.set("toCaller", r.to_caller);
 }
-void read(object_reader& o, record::call_result& r) {
+void read(const object_reader& o, record::call_result& r) {
   r.call_id = o.needed("call");
   r.result = o.json("result");
   o.set("isError", r.is_error);
   o.word("cause", r.cause);
   o.number("ms", r.ms);
 }
-void read(object_reader& o, record::status_line& r) {
+void read(const object_reader& o, record::status_line& r) {
   r.call_id = o.needed("call");
   r.text = o.text("text");
-  if (const auto json = o.json("usage")) r.usage = providers::read_usage(json, o.place_of("usage"), o.wrong());
+  if (auto json = o.json("usage")) r.usage = providers::read_usage(std::move(json), o, "usage");
   o.number("ms", r.ms);
 }
-void read(object_reader& o, record::parked& r) {
+void read(const object_reader& o, record::parked& r) {
   r.call_ids = o.texts("calls");
   o.number("expiresMs", r.expires_ms);
 }
-void read(object_reader& o, record::caller_result& r) {
+void read(const object_reader& o, record::caller_result& r) {
   r.call_id = o.needed("call");
   r.result = o.json("result");
 }
-void read(object_reader& o, record::cancel& r) {
+void read(const object_reader& o, record::cancel& r) {
   o.word("why", r.why);
   r.text = o.text("text");
 }
-void read(object_reader& o, record::run_ended& r) {
+void read(const object_reader& o, record::run_ended& r) {
   o.word("reason", r.reason);
   r.text = o.text("text");
 }
 
-// Tries each alternative of the variant by its name.
-template <std::size_t I = 0>
-std::optional<run_record> read_as(std::string_view type, object_reader& o) {
-  if constexpr (I == std::variant_size_v<run_record>) {
-    return std::nullopt;
-  } else {
-    run_record r{std::in_place_index<I>};
-    if (name_of(r) != type) return read_as<I + 1>(type, o);
-    read(o, std::get<I>(r));
-    return r;
-  }
+// One for each alternative of the variant, found by its name.
+struct reader {
+  std::string_view name;
+  run_record (*read)(const object_reader&);
+};
+template <std::size_t... I>
+std::array<reader, sizeof...(I)> all_readers(std::index_sequence<I...>) {
+  return {reader{name_of(run_record(std::in_place_index<I>)), [](const object_reader& o) {
+                   run_record r(std::in_place_index<I>);
+                   read(o, std::get<I>(r));
+                   return r;
+                 }}...};
+}
+const reader* find_reader(std::string_view name) {
+  static const auto all = all_readers(std::make_index_sequence<std::variant_size_v<run_record>>());
+  const auto found = std::ranges::find(all, name, &reader::name);
+  return found == all.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
 result<run_record> record_from(std::string_view text) {
+  return record_reader().read(text);
+}
+
+result<run_record> record_reader::read(std::string_view text) {
   auto json = raw_json::parse(text, deepest);
   if (!json) return fail(errc::parse, "a record is no JSON: " + json.error().message);
   std::string wrong;
-  object_reader o(*json, "a record", wrong);
+  const object_reader o(*std::move(json), "a record", wrong);
   int version = 0;
   o.number("v", version);
   if (wrong.empty() && version > record_format_version)
@@ -183,10 +191,20 @@ result<run_record> record_from(std::string_view text) {
   if (version < 1) o.complain("has no version");
   const auto type = o.text("type");
   if (!wrong.empty()) return fail(errc::parse, std::move(wrong));
-  auto r = read_as(type, o);
-  if (!r) return fail(errc::parse, "a record has the unknown type \"" + type + "\"");
+  const auto* known = find_reader(type);
+  if (known == nullptr) return fail(errc::parse, "a record has the unknown type \"" + type + "\"");
+  result<run_record> r = known->read(o);
+  if (auto* started = std::get_if<record::run_started>(&*r))
+    if (auto limits = o.json("limits")) {
+      if (limits.text() != limits_text_) {
+        limits_text_ = limits.text();
+        limits_ = read_limits(std::move(limits), o);
+        if (!wrong.empty()) limits_text_.clear();
+      }
+      started->limits = limits_;
+    }
   if (!wrong.empty()) return fail(errc::parse, std::move(wrong) + " (" + type + ")");
-  return std::move(*r);
+  return r;
 }
 
 }  // namespace mcpbx::daemon

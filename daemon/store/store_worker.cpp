@@ -194,6 +194,7 @@ result<std::vector<kept_run>> store_worker::runs_of(const std::string& session) 
     places.emplace(row.id, runs.size());
     runs.push_back({std::move(row), {}, "it has no records"});
   }
+  record_reader reader;
   std::vector<run_record> records;
   kept_run* reading = nullptr;
   const auto fold = [&] {
@@ -215,7 +216,7 @@ result<std::vector<kept_run>> store_worker::runs_of(const std::string& session) 
       its.damage = "record " + std::to_string(records.size()) + " is missing";
       return {};
     }
-    auto one = record_from(r.text);
+    auto one = reader.read(r.text);
     if (one)
       records.push_back(std::move(*one));
     else

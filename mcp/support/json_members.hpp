@@ -2,6 +2,7 @@
 // made of. A reader keeps the first member that it cannot take as the reason; reading goes on with defaults, and the
 // whole is refused in the end.
 #pragma once
+#include "mcp/support/object_index.hpp"
 #include "mcp/support/raw_json.hpp"
 
 #include <array>
@@ -124,64 +125,68 @@ class object_writer {
   bool first_ = true;
 };
 
-/// Reads one object; `place` names it in complaints ("a record"), `wrong` gets the first of them.
+/// Reads one object, a member at a time, without copies: a journal is read with it record by record.
 class object_reader {
  public:
-  object_reader(const raw_json& json, std::string place, std::string& wrong) : place_(std::move(place)), wrong_(wrong) {
-    if (auto opened = raw_object::open(json))
-      object_ = std::move(*opened);
-    else
-      complain("is no object");
+  /// The outermost object. `place` names it in complaints ("a record") and must outlive the reader; `wrong` gets the
+  /// first complaint.
+  object_reader(raw_json json, std::string_view place, std::string& wrong)
+      : json_(std::move(json)), place_(place), wrong_(wrong) {
+    open();
   }
-  void complain(const std::string& what) {
-    if (wrong_.empty()) wrong_ = place_ + " " + what;
+  /// An object in the member `name` of another one, which outlives this reader.
+  object_reader(raw_json json, const object_reader& within, std::string_view name)
+      : json_(std::move(json)), within_(&within), place_(name), wrong_(within.wrong_) {
+    open();
   }
-  std::string place_of(std::string_view name) const { return place_ + "." + std::string(name); }
-  std::string& wrong() { return wrong_; }
+  object_reader(const object_reader&) = delete;
+  object_reader& operator=(const object_reader&) = delete;
 
-  raw_json json(std::string_view name) const { return object_ ? object_->find(name) : raw_json(); }
-  std::string text(std::string_view name) {
-    const auto value = json(name);
-    if (!value) return {};
-    auto read = value.as_string();
-    if (!read) bad(name, "a string");
-    return read ? std::move(*read) : std::string();
+  void complain(std::string_view what) const {
+    if (wrong_.empty()) wrong_ = place() + " " + std::string(what);
   }
-  std::string needed(std::string_view name) {
-    if (!json(name)) bad(name, "there");
-    return text(name);
+
+  raw_json json(std::string_view name) const {
+    const auto value = members_.find(name);
+    return value.empty() ? raw_json() : json_.slice(value);
+  }
+  std::string text(std::string_view name) const { return text_of(name, members_.find(name)); }
+  std::string needed(std::string_view name) const {
+    const auto value = members_.find(name);
+    if (value.empty()) bad(name, "there");
+    return text_of(name, value);
   }
   template <class I>
-  void number(std::string_view name, I& to) {
-    const auto value = json(name);
-    if (!value) return;
-    const auto read = value.as_integer();
+  void number(std::string_view name, I& to) const {
+    const auto value = members_.find(name);
+    if (value.empty()) return;
+    const auto read = raw_json::literal(value).as_integer();
     if (!read || *read < std::numeric_limits<I>::min() || *read > std::numeric_limits<I>::max())
       return bad(name, "a whole number in range");
     to = static_cast<I>(*read);
   }
-  void set(std::string_view name, bool& to) {
-    const auto value = json(name);
-    if (!value) return;
-    if (value.type() != raw_json::kind::boolean) return bad(name, "true or false");
-    to = value.is_true();
+  void set(std::string_view name, bool& to) const {
+    const auto value = members_.find(name);
+    if (value.empty()) return;
+    if (value != "true" && value != "false") return bad(name, "true or false");
+    to = value == "true";
   }
-  void hash(std::string_view name, std::uint64_t& to) {
-    if (!json(name)) return;
+  void hash(std::string_view name, std::uint64_t& to) const {
+    if (members_.find(name).empty()) return;
     const auto digits = text(name);
     const auto* end = digits.data() + digits.size();
     const auto read = std::from_chars(digits.data(), end, to, 16);
     if (digits.empty() || read.ec != std::errc() || read.ptr != end) bad(name, "a hash of hexadecimal digits");
   }
   template <class E>
-  void word(std::string_view name, E& to) {
-    if (!json(name)) return;
+  void word(std::string_view name, E& to) const {
+    if (members_.find(name).empty()) return;
     const auto read = words_of<E>::value(text(name));
     if (!read) return bad(name, "a word that this version knows");
     to = *read;
   }
   template <class F>
-  void each(std::string_view name, F&& f) {
+  void each(std::string_view name, F&& f) const {
     const auto value = json(name);
     if (!value) return;
     if (!value.is_array()) return bad(name, "an array");
@@ -190,7 +195,7 @@ class object_reader {
       return wrong_.empty();
     });
   }
-  std::vector<std::string> texts(std::string_view name) {
+  std::vector<std::string> texts(std::string_view name) const {
     std::vector<std::string> all;
     each(name, [&](const raw_json& element) {
       auto one = element.as_string();
@@ -199,13 +204,26 @@ class object_reader {
     });
     return all;
   }
-  void bad(std::string_view name, std::string_view must_be) {
-    if (wrong_.empty()) wrong_ = place_of(name) + " is not " + std::string(must_be);
+  void bad(std::string_view name, std::string_view must_be) const {
+    if (wrong_.empty()) wrong_ = place() + "." + std::string(name) + " is not " + std::string(must_be);
   }
 
  private:
-  std::optional<raw_object> object_;
-  std::string place_;
+  void open() {
+    if (!members_.open(json_.text())) complain("is no object");
+  }
+  std::string place() const { return (within_ ? within_->place() + "." : std::string()) + std::string(place_); }
+  std::string text_of(std::string_view name, std::string_view value) const {
+    if (value.empty()) return {};
+    if (value.front() == '"') return unescaped(value);
+    bad(name, "a string");
+    return {};
+  }
+
+  raw_json json_;
+  object_index members_;
+  const object_reader* within_ = nullptr;
+  std::string_view place_;
   std::string& wrong_;
 };
 

@@ -47,7 +47,7 @@ int member_called(std::string_view key) {
 
 json_scanner::json_scanner(options o) : options_(o) {
   options_.max_depth = std::clamp(o.max_depth, 1, 10'000);
-  stack_.resize((static_cast<std::size_t>(options_.max_depth) + 63) / 64);
+  stack_.resize(1);
 }
 
 void json_scanner::reset() {
@@ -74,6 +74,7 @@ bool json_scanner::fail(fault f) {
 void json_scanner::push(bool object) {
   const auto level = static_cast<unsigned>(depth_++);
   const std::uint64_t bit = std::uint64_t{1} << (level & 63);
+  if (level >> 6 == stack_.size()) stack_.resize(stack_.size() + 1);
   std::uint64_t& word = stack_[level >> 6];
   word = object ? word | bit : word & ~bit;
 }

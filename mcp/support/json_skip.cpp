@@ -83,11 +83,14 @@ const char* container(const char* p, const char* end) noexcept {
     const std::uint64_t inside = parity_so_far(quotes) ^ (in_string ? ~std::uint64_t{0} : 0);
     in_string = (inside >> 63) != 0;
     const std::uint64_t open = bits.open & ~inside, close = bits.close & ~inside;
-    const auto closing = static_cast<std::size_t>(std::popcount(close));
-    if (closing < depth) {
-      depth += static_cast<std::size_t>(std::popcount(open));
-      depth -= closing;
-      continue;
+    // Most containers end in their first block: its brackets are not counted before it is known that they need be.
+    if (depth > 1 || close == 0) {
+      const auto closing = static_cast<std::size_t>(std::popcount(close));
+      if (closing < depth || close == 0) {
+        depth += static_cast<std::size_t>(std::popcount(open));
+        depth -= closing;
+        continue;
+      }
     }
     for (std::uint64_t both = open | close; both != 0; both &= both - 1) {
       const int at = std::countr_zero(both);

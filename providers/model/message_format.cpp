@@ -1,6 +1,7 @@
 // Which members a message has. A member that has its type's usual empty value is left out.
 #include "providers/model/message_format.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <unordered_set>
 #include <utility>
@@ -59,7 +60,7 @@ struct block_writer {
   }
 };
 
-block read_block(object_reader& o) {
+block read_block(const object_reader& o) {
   const auto type = o.text("type");
   if (type == "text") return text_block{o.text("text")};
   if (type == "image") return image_block{o.text("mime"), o.text("data"), o.text("url")};
@@ -90,6 +91,13 @@ block read_block(object_reader& o) {
   return text_block{};
 }
 
+bool has_two_calls_of_one_id(const message& m) {
+  const auto calls = m.calls();
+  if (calls.size() < 2) return false;
+  std::unordered_set<std::string_view> ids;
+  return !std::ranges::all_of(calls, [&](const auto* call) { return ids.insert(call->id).second; });
+}
+
 }  // namespace
 
 void append_message(std::string& out, const message& m) {
@@ -117,19 +125,17 @@ void append_message(std::string& out, const message& m) {
   w.end();
 }
 
-message_ptr read_message(const raw_json& json, const std::string& place, std::string& wrong) {
-  object_reader o(json, place, wrong);
+message_ptr read_message(raw_json json, const object_reader& within, std::string_view name) {
+  const object_reader o(std::move(json), within, name);
   auto m = std::make_shared<message>();
   o.word("role", m->role);
-  std::unordered_set<std::string> ids;
-  o.each("blocks", [&](const raw_json& element) {
-    object_reader one(element, o.place_of("blocks"), wrong);
+  o.each("blocks", [&](raw_json element) {
+    const object_reader one(std::move(element), o, "blocks");
     m->blocks.push_back(read_block(one));
-    const auto* call = std::get_if<tool_call_block>(&m->blocks.back());
-    if (call && !ids.insert(call->id).second) o.complain("has two calls of one id");
   });
-  if (const auto from = o.json("origin")) {
-    object_reader origin(from, o.place_of("origin"), wrong);
+  if (has_two_calls_of_one_id(*m)) o.complain("has two calls of one id");
+  if (auto from = o.json("origin")) {
+    const object_reader origin(std::move(from), o, "origin");
     m->origin = {origin.text("api"), origin.text("endpoint"), origin.text("model")};
   }
   m->raw = o.json("raw");
@@ -147,9 +153,9 @@ void append_usage(std::string& out, const usage& u) {
   w.end();
 }
 
-usage read_usage(const raw_json& json, const std::string& place, std::string& wrong) {
+usage read_usage(raw_json json, const object_reader& within, std::string_view name) {
   usage u;
-  object_reader o(json, place, wrong);
+  const object_reader o(std::move(json), within, name);
   o.number("input", u.input);
   o.number("output", u.output);
   o.number("cached", u.cached);

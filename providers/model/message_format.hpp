@@ -4,6 +4,7 @@
 #include "providers/model/message.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace mcpbx {
 
@@ -17,12 +18,14 @@ namespace providers {
 /// JSON inside of the message (arguments, results, the provider's own message) stands there byte for byte; texts must
 /// be UTF-8 (what is not is written as U+FFFD).
 void append_message(std::string& out, const message& m);
-/// Reads what append_message wrote. Members that are not known are ignored, absent ones have their default. `place` and
-/// `wrong` as with object_reader; wrong are members of another kind, unknown words, two calls of one id.
-message_ptr read_message(const raw_json& json, const std::string& place, std::string& wrong);
+/// Reads what append_message wrote, from `json`, which stands in the member `name` of what `within` reads. Members that
+/// are not known are ignored, absent ones have their default. Complaints go where those of `within` go; wrong are
+/// members of another kind, unknown words, two calls of one id.
+message_ptr read_message(raw_json json, const object_reader& within, std::string_view name);
 
 void append_usage(std::string& out, const usage& u);
-usage read_usage(const raw_json& json, const std::string& place, std::string& wrong);
+/// As read_message.
+usage read_usage(raw_json json, const object_reader& within, std::string_view name);
 
 }  // namespace providers
 }  // namespace mcpbx

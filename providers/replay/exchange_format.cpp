@@ -43,7 +43,7 @@ result<header> header_from(std::string_view text) {
   if (!json || member_text(*json, "type") != "recording") return fail(errc::parse, no_recording);
   header h;
   std::string wrong;
-  object_reader o(*json, "the header", wrong);
+  const object_reader o(*json, "the header", wrong);
   int version = 0;
   o.number("v", version);
   h.api = o.text("api");
@@ -129,7 +129,7 @@ result<exchange> exchange_from(std::string_view line) {
   if (!json) return fail(errc::parse, "is no JSON: " + json.error().message);
   exchange e;
   std::string wrong;
-  object_reader o(*json, "it", wrong);
+  const object_reader o(*json, "it", wrong);
   if (o.text("type") != "exchange") o.complain("is no exchange");
   o.hash("after", e.after);
   o.each("messages", [&](raw_json m) {
@@ -137,20 +137,20 @@ result<exchange> exchange_from(std::string_view line) {
     e.messages.push_back(std::move(m));
   });
   if (const auto tools = o.json("tools")) {
-    object_reader t(tools, o.place_of("tools"), wrong);
+    const object_reader t(tools, o, "tools");
     if (const auto members = raw_object::open(tools))
       members->for_each(
           [&](std::string_view name, const raw_json&) { t.hash(name, e.tools.emplace_back(name, 0).second); });
   }
-  o.each("stream", [&](const raw_json& one) {
-    object_reader p(one, o.place_of("stream"), wrong);
+  o.each("stream", [&](raw_json one) {
+    const object_reader p(std::move(one), o, "stream");
     const bool reasoning = p.json("reasoning").is_string();
     e.stream.push_back({reasoning, p.needed(reasoning ? "reasoning" : "text")});
   });
-  e.reply.message = read_message(o.json("reply"), o.place_of("reply"), wrong);
+  e.reply.message = read_message(o.json("reply"), o, "reply");
   o.word("reason", e.reply.reason);
   e.reply.raw_reason = o.text("rawReason");
-  if (const auto usage = o.json("usage")) e.reply.usage = read_usage(usage, o.place_of("usage"), wrong);
+  if (auto usage = o.json("usage")) e.reply.usage = read_usage(std::move(usage), o, "usage");
   if (wrong.empty() && e.reply.message->role != role::assistant) o.bad("reply", "a message of the role assistant");
   if (!wrong.empty()) return fail(errc::parse, "cannot be read: " + wrong);
   return e;

@@ -13,6 +13,12 @@ std::string sent_arguments(const tool_call_block& call) {
   return R"({"unreadable_arguments":)" + json_quoted(call.arguments_text) + "}";
 }
 
+namespace {
+
+constexpr std::size_t few = 8;
+
+}  // namespace
+
 bool is_fitting_id(std::string_view id) {
   return !id.empty() && id.size() <= 64 && std::all_of(id.begin(), id.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
@@ -24,10 +30,22 @@ std::string fitting_id(std::string_view id) {
 }
 
 bool call_ids::take(const std::string& id) {
-  if (!std::exchange(read_, true) && request_ != nullptr)
+  const auto each_before = [this](auto&& f) {
+    if (request_ == nullptr) return false;
     for (const auto& m : request_->messages)
       for (const auto& b : m->blocks)
-        if (const auto* c = std::get_if<tool_call_block>(&b)) used_.insert(c->id);
+        if (const auto* c = std::get_if<tool_call_block>(&b); c && f(c->id)) return true;
+    return false;
+  };
+  // A reply makes few calls, and the conversation before it may hold thousands: a few ids are looked for in it.
+  if (used_.size() + counter_ < few) {
+    if (each_before([&](const std::string& before) { return before == id; })) return false;
+  } else if (!std::exchange(read_, true)) {
+    each_before([this](const std::string& before) {
+      used_.insert(before);
+      return false;
+    });
+  }
   return used_.insert(id).second;
 }
 

@@ -70,12 +70,15 @@ call_assembler::slot& call_assembler::new_slot() {
 
 void call_assembler::take(std::string_view tool_calls) {
   if (walk::is_object(tool_calls)) return take_call(tool_calls, false);
+  std::size_t count = 0;
+  walk::elements(tool_calls, [&](std::string_view) { ++count; });
   int bare = 0;  // entries without index and without id
-  walk::elements(tool_calls, [&](std::string_view element) {
-    const auto p = read_piece(element);
-    std::int64_t index = 0;
-    if (!to_index(p.index, index) && id_of(p.id).empty()) ++bare;
-  });
+  if (count > 1)
+    walk::elements(tool_calls, [&](std::string_view element) {
+      const auto p = read_piece(element);
+      std::int64_t index = 0;
+      if (!to_index(p.index, index) && id_of(p.id).empty()) ++bare;
+    });
   walk::elements(tool_calls, [&](std::string_view element) { take_call(element, bare > 1); });
 }
 

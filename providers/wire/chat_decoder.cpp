@@ -32,6 +32,10 @@ bool is_failure(std::string_view word) {
   return word == "error" || word == "abort" || word == "insufficient_system_resource" || word == "network_error";
 }
 
+std::int64_t integer_of(std::string_view value) {
+  return raw_json::literal(value).as_integer().value_or(0);
+}
+
 }  // namespace
 
 void chat_decoder::take_event(std::string_view, std::string_view json, decoder_sink& sink) {
@@ -174,14 +178,25 @@ void chat_decoder::add_pieces(const thought_splitter::pieces& pieces, decoder_si
 }
 
 void chat_decoder::take_usage(std::string_view used) {
-  usage_.input = walk::count(used, "prompt_tokens");
-  usage_.output = walk::count(used, "completion_tokens");
+  usage_ = {};
+  std::int64_t hit = 0;
+  walk::members(used, [&](std::string_view key, std::string_view value) {
+    if (key == "prompt_tokens") {
+      usage_.input = integer_of(value);
+    } else if (key == "completion_tokens") {
+      usage_.output = integer_of(value);
+    } else if (key == "prompt_tokens_details") {
+      usage_.cached = walk::count(value, "cached_tokens");
+      usage_.cache_write = walk::count(value, "cache_write_tokens");
+    } else if (key == "completion_tokens_details") {
+      usage_.reasoning = walk::count(value, "reasoning_tokens");
+    } else if (key == "prompt_cache_hit_tokens") {
+      hit = integer_of(value);
+    }
+  });
+  usage_.cached = std::max(usage_.cached, hit);
   // Some servers send the member and count nothing.
   usage_seen_ = usage_.input > 0 || usage_.output > 0;
-  const auto input = walk::find(used, "prompt_tokens_details"), output = walk::find(used, "completion_tokens_details");
-  usage_.cached = std::max(walk::count(input, "cached_tokens"), walk::count(used, "prompt_cache_hit_tokens"));
-  usage_.cache_write = walk::count(input, "cache_write_tokens");
-  usage_.reasoning = walk::count(output, "reasoning_tokens");
 }
 
 void chat_decoder::end(decoder_sink& sink) {
@@ -221,7 +236,9 @@ void chat_decoder::end(decoder_sink& sink) {
 }
 
 raw_json chat_decoder::assembled(const call_assembler::finished& calls) const {
-  std::string out = R"({"role":"assistant","content":)";
+  std::string out;
+  out.reserve(240 + content_.size() + calls_.bytes());
+  out += R"({"role":"assistant","content":)";
   if (content_.empty() && options().null_content)
     out += "null";
   else

@@ -137,6 +137,7 @@ void append_results(std::string& out, const message& m, const wire_options& opti
 
 raw_json encode_message(const message& m, const wire_options& options, std::string_view note) {
   std::string out;
+  out.reserve(240);
   switch (m.role) {
     case role::system:
       append_text_message(out, options.developer_role ? "developer" : "system", m.text());

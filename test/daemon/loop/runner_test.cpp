@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -110,6 +111,19 @@ TEST_CASE("L3: events have exactly the members of the contract and their order")
           R"({"type":"tool_result","call":"a","isError":false,"durationMs":0,"content":[{"type":"text","text":"42","x":1.0}]})",
           R"({"type":"round","round":2,"model":"scripted"})", "text done",
           R"({"type":"usage","inputTokens":20,"outputTokens":10,"cachedTokens":4})"});
+}
+
+TEST_CASE("L3: a server has its call before the caller is told of it") {
+  fixture f;
+  std::optional<std::size_t> told;
+  f.server->tools["lookup"] = [&](const mcp::server_call&) {
+    told = f.caller_.of("tool_call").size();
+    return mcp::call_outcome{mcp::call_outcome::kind::result, raw_json::literal(R"({"content":[]})"), {}};
+  };
+  f.model->script = {calls({lookup("a")}), says("done")};
+  f.run();
+  CHECK(told == 0U);
+  CHECK(f.caller_.of("tool_call").size() == 1);
 }
 
 TEST_CASE("L5: the last call is made without tools") {

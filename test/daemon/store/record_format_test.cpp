@@ -182,6 +182,23 @@ TEST_CASE("record format: what this version cannot read is refused with the reas
   CHECK(contains(refusal_of(R"({"v":1,"type":"run_started","run":"r","messages":{}})"), "not an array"));
 }
 
+TEST_CASE("record format: a reader of many records gives each run the limits of its own record") {
+  const auto text = [](const std::string& limits) {
+    return R"({"v":1,"type":"run_started","run":"r")" + (limits.empty() ? "" : ",\"limits\":" + limits) + "}";
+  };
+  record_reader reader;
+  const auto rounds = [&](const std::string& limits) {
+    const auto r = reader.read(text(limits));
+    return r ? std::get<record::run_started>(*r).limits.max_rounds : -1;
+  };
+  CHECK(rounds(R"({"maxRounds":3})") == 3);
+  CHECK(rounds(R"({"maxRounds":3})") == 3);
+  CHECK(rounds("") == run_limits().max_rounds);
+  CHECK(rounds(R"({"maxRounds":4})") == 4);
+  for (int again = 0; again < 2; ++again) CHECK(rounds(R"({"maxRounds":4,"onLimit":"dance"})") == -1);
+  CHECK(rounds(R"({"maxRounds":4})") == 4);
+}
+
 TEST_CASE("record format: each value of an enum has its own word") {
   check_words<stop_reason>(17);
   check_words<record::result_cause>(9);
