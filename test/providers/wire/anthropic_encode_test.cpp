@@ -25,14 +25,9 @@ std::string body(const model_request& r, const wire_options& o = at_anthropic())
 bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
-constexpr std::string_view mark = R"(,"cache_control":{"type":"ephemeral"})";
-std::string unmarked(std::string text) {
-  for (std::size_t at; (at = text.find(mark)) != std::string::npos;) text.erase(at, mark.size());
-  return text;
-}
 std::size_t marks(std::string_view text) {
   std::size_t n = 0;
-  for (std::size_t at = 0; (at = text.find(mark, at)) != std::string_view::npos; at += mark.size()) ++n;
+  for (std::size_t at = 0; (at = text.find(cache_mark, at)) != std::string_view::npos; at += cache_mark.size()) ++n;
   return n;
 }
 std::shared_ptr<tool_set> two_tools() {

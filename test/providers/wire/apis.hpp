@@ -26,6 +26,13 @@ inline std::string body_as(std::string_view api, const providers::model_request&
   return text;
 }
 
+/// A request's body without the marks of Anthropic's prompt cache, which move with the newest messages.
+inline constexpr std::string_view cache_mark = R"(,"cache_control":{"type":"ephemeral"})";
+inline std::string unmarked(std::string body) {
+  for (std::size_t at; (at = body.find(cache_mark)) != std::string::npos;) body.erase(at, cache_mark.size());
+  return body;
+}
+
 inline providers::tool_call_block call_of(std::string id, std::string name, std::string_view arguments,
                                           std::string provider_id = "") {
   return {
