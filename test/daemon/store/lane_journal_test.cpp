@@ -6,17 +6,12 @@
 
 #include <doctest/doctest.h>
 
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <utility>
 
 using namespace mcpbx;
 using namespace mcpbx::daemon;
@@ -217,37 +212,6 @@ TEST_CASE("G25: what the lane does not do in time fails, and what hangs in the m
   CHECK((all[1].first.run == "1" && all[1].first.reason == "interrupted"));
   CHECK(fault_of(all[1].second) == "");
   CHECK(texts_of(all[2].second) == texts_of(run_of(3)));
-}
-
-TEST_CASE("G25: a journal for which no thread can be started fails what is asked of it, until one can" *
-          sqlite_only()) {
-  folder f;
-  ::chmod(f.path.c_str(), 0777);
-  pipe_pair said;
-  const auto pid = in_child([&] {
-    if (::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) ::_exit(1);  // root may have any number
-    store s(f.file());
-    rlimit limit{};
-    ::getrlimit(RLIMIT_NPROC, &limit);
-    const auto most = std::exchange(limit.rlim_cur, 0);
-    ::setrlimit(RLIMIT_NPROC, &limit);
-    auto refused = s.write("1", run_of(1));
-    said.say(refused ? "written" : refused.error().message);
-    std::string listed = "nothing";
-    s.journal.list_sessions({}, [&](auto rows) { listed = rows ? "listed" : rows.error().message; });
-    s.context.restart();
-    s.context.run();
-    said.say(listed);
-    limit.rlim_cur = most;
-    ::setrlimit(RLIMIT_NPROC, &limit);
-    refused = s.write("2", run_of(2));
-    said.say(refused ? "written" : refused.error().message);
-  });
-  for (int i = 0; i < 2; ++i)
-    CHECK(said.line().starts_with("the journal " + f.file() + " cannot be used, because no thread could be started ("));
-  CHECK(said.line() == "written");
-  CHECK(end_of(pid) == 0);
-  ::chmod(f.path.c_str(), 0700);
 }
 
 TEST_CASE("G24: runs that are to go on, and come when nobody waits for them any more, are there for who asks next") {
