@@ -58,7 +58,7 @@ std::string default_json(milliseconds v) {
   return std::to_string(v.count());
 }
 std::string default_json(const std::string& v) {
-  return v.empty() ? std::string() : quoted(v);
+  return v.empty() ? std::string() : json_quoted(v);
 }
 std::string default_json(const std::variant<bool, std::string>& v) {
   return v.index() == 0 ? default_json(std::get<bool>(v)) : default_json(std::get<std::string>(v));

@@ -37,14 +37,14 @@ std::string_view image_type(std::string_view bytes) {
 
 result<std::string> block_of(const std::string& name, std::string_view bytes) {
   if (const auto type = image_type(bytes); !type.empty())
-    return R"({"type":"image","mimeType":)" + mcpbx::quoted(type) + R"(,"data":")" + base64(bytes) + "\"}";
+    return R"({"type":"image","mimeType":)" + mcpbx::json_quoted(type) + R"(,"data":")" + base64(bytes) + "\"}";
   if (bytes.starts_with("%PDF-"))
-    return R"({"type":"file","mimeType":"application/pdf","name":)" + mcpbx::quoted(name) + R"(,"data":")" +
+    return R"({"type":"file","mimeType":"application/pdf","name":)" + mcpbx::json_quoted(name) + R"(,"data":")" +
            base64(bytes) + "\"}";
   if (bytes.find('\0') != std::string_view::npos || valid_utf8_prefix(bytes) != bytes.size())
     return fail(errc::invalid_argument,
                 "the file " + name + " is neither text (UTF-8) nor a PNG, JPEG, GIF, WebP or PDF; convert it first");
-  return R"({"type":"text","text":)" + mcpbx::quoted("File " + name + ":\n\n" + std::string(bytes)) + "}";
+  return R"({"type":"text","text":)" + mcpbx::json_quoted("File " + name + ":\n\n" + std::string(bytes)) + "}";
 }
 
 result<std::string> read_file(const std::string& path, std::size_t room) {
@@ -66,7 +66,7 @@ result<std::string> read_file(const std::string& path, std::size_t room) {
 }  // namespace
 
 result<std::string> message_with_files(const std::string& question, const std::vector<std::string>& paths) {
-  std::string out = R"({"role":"user","content":[{"type":"text","text":)" + mcpbx::quoted(question) + "}";
+  std::string out = R"({"role":"user","content":[{"type":"text","text":)" + mcpbx::json_quoted(question) + "}";
   std::size_t room = most_attached;
   for (const auto& path : paths) {
     auto bytes = read_file(path, room);

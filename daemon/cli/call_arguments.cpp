@@ -50,14 +50,14 @@ result<std::string> typed_value(const raw_json& schema, const std::string& key, 
   const auto parsed = raw_json::parse(value);
   if (types.empty()) {
     const bool literal = parsed && !parsed->is_string() && !parsed->is_object() && !parsed->is_array();
-    return literal ? one_line(*parsed) : quoted(value);
+    return literal ? one_line(*parsed) : json_quoted(value);
   }
   const auto asked = [&](std::string_view t) { return std::find(types.begin(), types.end(), t) != types.end(); };
   // A string is taken as it was typed: "42" and "true" are texts like any other where only a text is asked for.
   if (parsed && !parsed->is_string() &&
       std::any_of(types.begin(), types.end(), [&](const auto& t) { return fits(*parsed, t); }))
     return one_line(*parsed);
-  if (asked("string")) return quoted(value);
+  if (asked("string")) return json_quoted(value);
   std::string wanted;
   for (const auto& t : types) wanted += (wanted.empty() ? "" : " or ") + t;
   return fail(errc::invalid_argument, "the argument " + key + " must be of type " + wanted + ", but `" +
@@ -78,7 +78,7 @@ result<std::string> arguments_of_words(const std::vector<std::string>& words, co
     auto value = typed_value(schema, key, word.substr(equals + 1));
     if (!value) return value;
     if (!keys.empty()) out += ",";
-    out += quoted(key) + ":" + *value;
+    out += json_quoted(key) + ":" + *value;
     keys.push_back(key);
   }
   return out + "}";

@@ -100,12 +100,13 @@ result<void> connection::send_line(std::string text) {
 }
 
 result<void> connection::notify(std::string_view method, std::string_view params) {
-  return send_line("{\"jsonrpc\":\"2.0\",\"method\":" + quoted(method) + ",\"params\":" + std::string(params) + "}");
+  return send_line("{\"jsonrpc\":\"2.0\",\"method\":" + json_quoted(method) + ",\"params\":" + std::string(params) +
+                   "}");
 }
 
 result<std::int64_t> connection::send_request(std::string_view method, std::string_view params) {
   const std::int64_t id = next_++;
-  if (auto sent = send_line("{\"jsonrpc\":\"2.0\",\"id\":" + std::to_string(id) + ",\"method\":" + quoted(method) +
+  if (auto sent = send_line("{\"jsonrpc\":\"2.0\",\"id\":" + std::to_string(id) + ",\"method\":" + json_quoted(method) +
                             ",\"params\":" + std::string(params) + "}");
       !sent)
     return std::unexpected(sent.error());
@@ -172,7 +173,7 @@ result<void> initialize(connection& c, std::string_view version) {
   auto a =
       c.call("initialize",
              "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"mcpbx\",\"version\":" +
-                 quoted(version) + "}}");
+                 json_quoted(version) + "}}");
   if (!a) return std::unexpected(a.error());
   if (a->error) return fail(errc::peer, a->error_message());
   return c.notify("notifications/initialized", "{}");

@@ -81,7 +81,7 @@ std::string members_of(const raw_json& object, std::initializer_list<std::string
   if (auto open = raw_object::open(object))
     open->for_each([&](std::string_view key, const raw_json& value) {
       if (std::ranges::find(without, key) != without.end()) return;
-      out += (out.empty() ? "" : ",") + quoted(key) + ":" + std::string(value.text());
+      out += (out.empty() ? "" : ",") + json_quoted(key) + ":" + std::string(value.text());
     });
   return out;
 }
@@ -147,7 +147,8 @@ std::string json_lines_of(const session_export& s) {
   walk(
       s, [&](const raw_json& run) { out += R"({"type":"run",)" + members_of(run, {}) + "}\n"; },
       [&](const raw_json& run, const raw_json& message) {
-        out += R"({"type":"message","run":)" + quoted(member_text(run, "run")) + "," + members_of(message, {}) + "}\n";
+        out += R"({"type":"message","run":)" + json_quoted(member_text(run, "run")) + "," + members_of(message, {}) +
+               "}\n";
       });
   return out;
 }

@@ -25,17 +25,17 @@ std::string build_params(const ask_options& o, const std::string& question, cons
   if (!message.empty())
     p += ",\"messages\":[" + message + "]";
   else if (!question.empty())
-    p += ",\"input\":" + quoted(question);
-  if (!o.session.empty()) p += ",\"session\":" + quoted(o.session);
-  if (!o.model.empty()) p += ",\"model\":" + quoted(o.model);
-  if (!o.profile.empty()) p += ",\"profile\":" + quoted(o.profile);
-  if (!o.system.empty()) p += ",\"system\":" + quoted(o.system);
-  if (!o.status.empty()) p += ",\"status\":" + quoted(o.status);
+    p += ",\"input\":" + json_quoted(question);
+  if (!o.session.empty()) p += ",\"session\":" + json_quoted(o.session);
+  if (!o.model.empty()) p += ",\"model\":" + json_quoted(o.model);
+  if (!o.profile.empty()) p += ",\"profile\":" + json_quoted(o.profile);
+  if (!o.system.empty()) p += ",\"system\":" + json_quoted(o.system);
+  if (!o.status.empty()) p += ",\"status\":" + json_quoted(o.status);
   // Where nobody can be asked, what needs a yes does not get one.
-  p += ",\"approve\":" + quoted(!o.approve.empty() ? o.approve : asks_person(json) ? "ask" : "none");
+  p += ",\"approve\":" + json_quoted(!o.approve.empty() ? o.approve : asks_person(json) ? "ask" : "none");
   if (!o.tools.empty()) {
     p += ",\"tools\":[";
-    for (std::size_t i = 0; i < o.tools.size(); ++i) p += (i > 0 ? "," : "") + quoted(o.tools[i]);
+    for (std::size_t i = 0; i < o.tools.size(); ++i) p += (i > 0 ? "," : "") + json_quoted(o.tools[i]);
     p += "]";
   }
   if (o.max_rounds >= 0) p += ",\"limits\":{\"maxRounds\":" + std::to_string(o.max_rounds) + "}";
@@ -107,8 +107,8 @@ class viewer {
 void answer_question(context& c, connection& link, const raw_json& event) {
   const auto said = ask_person(*c.screen, event);
   if (!said) return;
-  std::string params = "{\"run\":" + quoted(member_text(event, "run")) +
-                       ",\"question\":" + quoted(member_text(event, "question")) + ",\"approve\":";
+  std::string params = "{\"run\":" + json_quoted(member_text(event, "run")) +
+                       ",\"question\":" + json_quoted(member_text(event, "question")) + ",\"approve\":";
   params += said->approve ? "true" : "false";
   if (said->always) params += ",\"always\":true";
   (void)link.request("mcpbx/answer", params + "}");
@@ -138,7 +138,7 @@ int finish(context& c, const raw_json& result, bool text_shown) {
 // Which session to go on with, and its model where none was named. False: `status` says how the verb ends.
 bool find_session(context& c, connection& link, ask_options& o, int& status) {
   auto got = o.latest ? link.call("mcpbx/sessions/list", R"({"limit":1})")
-                      : link.call("mcpbx/sessions/get", "{\"session\":" + quoted(o.session) + ",\"limit\":0}");
+                      : link.call("mcpbx/sessions/get", "{\"session\":" + json_quoted(o.session) + ",\"limit\":0}");
   if (!got) status = explain(c, got.error());
   if (got && got->error) status = explain(c, *got);
   if (!got || got->error) return false;

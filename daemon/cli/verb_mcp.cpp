@@ -54,7 +54,7 @@ int shim(context& c, const std::string& profile) {
   std::error_code ignored;
   const std::string folder = std::filesystem::current_path(ignored).string();
   if (!write_all(daemon, own_request(answer_filter::hello_id, "mcpbx/hello",
-                                     "{\"name\":\"mcpbx mcp\",\"cwd\":" + mcpbx::quoted(folder) + "}")))
+                                     "{\"name\":\"mcpbx mcp\",\"cwd\":" + mcpbx::json_quoted(folder) + "}")))
     return no_daemon;
 
   answer_filter filter;

@@ -11,7 +11,7 @@ namespace {
 
 std::string params_of(const models_options& o) {
   std::string params = "{";
-  if (!o.name.empty()) params += "\"model\":" + quoted(o.name) + ",";
+  if (!o.name.empty()) params += "\"model\":" + json_quoted(o.name) + ",";
   return params + "\"remote\":" + (o.remote ? "true" : "false") + "}";
 }
 

@@ -107,7 +107,7 @@ int pins(context& c) {
 
 int show_pins(context& c, const std::string& name) {
   int status = 0;
-  const auto report = ask(c, "mcpbx/pins/list", "{\"definitions\":true,\"name\":" + quoted(name) + "}", status);
+  const auto report = ask(c, "mcpbx/pins/list", "{\"definitions\":true,\"name\":" + json_quoted(name) + "}", status);
   if (!report) return status;
   const raw_json list = find_member(*report, "pins");
   if (c.json) {
@@ -129,8 +129,8 @@ int show_pins(context& c, const std::string& name) {
 
 int accept_pins(context& c, const std::string& name, const std::string& sha256) {
   int status = 0;
-  std::string params = "{\"name\":" + quoted(name);
-  if (!sha256.empty()) params += ",\"sha256\":" + quoted(sha256);
+  std::string params = "{\"name\":" + json_quoted(name);
+  if (!sha256.empty()) params += ",\"sha256\":" + json_quoted(sha256);
   const auto done_now = ask(c, "mcpbx/pins/accept", params + "}", status);
   if (!done_now) return status;
   if (c.json) {

@@ -171,7 +171,7 @@ int restart(context& c, const std::string& server) {
   int code = 0;
   auto made = connect_or_explain(c, true, code);
   if (!made) return code;
-  auto got = request(made->link, "mcpbx/restart", "{\"server\":" + quoted(server) + "}", c, code);
+  auto got = request(made->link, "mcpbx/restart", "{\"server\":" + json_quoted(server) + "}", c, code);
   if (!got) return code;
   if (c.json) c.screen->out_line(got->text());
   return done;

@@ -51,7 +51,7 @@ int show(context& c, connection& link, const sessions_options& o) {
   int status = 0;
   for (std::string from = "0"; !from.empty();) {
     const auto page =
-        request(c, link, "mcpbx/sessions/get", "{\"session\":" + quoted(o.id) + ",\"from\":" + from + "}", status);
+        request(c, link, "mcpbx/sessions/get", "{\"session\":" + json_quoted(o.id) + ",\"from\":" + from + "}", status);
     if (!page) return status;
     if (!all.head) {
       all.head = page;
@@ -76,7 +76,7 @@ int show(context& c, connection& link, const sessions_options& o) {
 
 int remove(context& c, connection& link, const std::string& id) {
   int status = 0;
-  const auto got = request(c, link, "mcpbx/sessions/delete", "{\"session\":" + quoted(id) + "}", status);
+  const auto got = request(c, link, "mcpbx/sessions/delete", "{\"session\":" + json_quoted(id) + "}", status);
   if (!got) return status;
   if (c.json) c.screen->out_line(got.text());
   return done;

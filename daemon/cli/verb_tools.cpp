@@ -62,8 +62,8 @@ int tools(context& c, const tools_options& o) {
   auto made = connect_or_explain(c, true, status, o.profile);
   if (!made) return status;
   std::string params = "{";
-  if (!o.pattern.empty()) params += "\"pattern\":" + quoted(o.pattern);
-  if (!o.format.empty()) params += std::string(params.size() > 1 ? "," : "") + "\"format\":" + quoted(o.format);
+  if (!o.pattern.empty()) params += "\"pattern\":" + json_quoted(o.pattern);
+  if (!o.format.empty()) params += std::string(params.size() > 1 ? "," : "") + "\"format\":" + json_quoted(o.format);
   auto got = made->link.call("mcpbx/tools", params + "}");
   if (!got) return explain(c, got.error());
   if (got->error) return explain(c, *got);
@@ -100,7 +100,7 @@ int call(context& c, const call_options& o) {
   if (!made) return status;
   connection& link = made->link;
   if (auto ready = initialize(link, MCPBX_VERSION); !ready) return explain(c, ready.error());
-  auto listed = link.call("mcpbx/tools", "{\"name\":" + quoted(o.name) + "}");
+  auto listed = link.call("mcpbx/tools", "{\"name\":" + json_quoted(o.name) + "}");
   if (!listed) return explain(c, listed.error());
   if (listed->error) return explain(c, *listed);
   raw_json definition;
@@ -113,7 +113,7 @@ int call(context& c, const call_options& o) {
 
   catch_interrupts();
   const bool watch = c.screen->err_is_terminal() && !c.json;
-  std::string params = "{\"name\":" + quoted(o.name) + ",\"arguments\":" + *arguments;
+  std::string params = "{\"name\":" + json_quoted(o.name) + ",\"arguments\":" + *arguments;
   if (watch) params += ",\"_meta\":{\"progressToken\":\"call\"}";
   // Without a handler for Ctrl-C: MCP answers no cancelled call, so there is nothing to wait for; the connection that
   // closes cancels it.

@@ -31,7 +31,7 @@ result<connected> connect_or_explain(context& c, bool may_start, int& status, co
   }
   if (c.place.standalone && profile.empty()) return made;
   const auto hello = made->link.call(
-      "mcpbx/hello", R"({"name":"mcpbx")" + (profile.empty() ? "" : ",\"profile\":" + quoted(profile)) + "}");
+      "mcpbx/hello", R"({"name":"mcpbx")" + (profile.empty() ? "" : ",\"profile\":" + json_quoted(profile)) + "}");
   if (!profile.empty() && (!hello || hello->error)) {
     status = hello ? explain(c, *hello) : explain(c, hello.error());
     return fail(errc::invalid_argument, "the profile cannot be used");

@@ -158,7 +158,7 @@ void read_client_tools(param_reader& in, run_request& r) {
     if (const auto good = check_caller_tool(definition); !good)
       in.wrong(place, good.error().message);
     else if (std::ranges::find(names, name) != names.end())
-      in.wrong(place, "the name " + quoted(name) + " is there twice");
+      in.wrong(place, "the name " + json_quoted(name) + " is there twice");
     names.push_back(std::move(name));
     r.client_tools.push_back(definition);
     return !in.failed();

@@ -28,8 +28,8 @@ bool is_http_request(std::string_view line) {
 }
 
 void answer_started(const runner::recorded_run& begun, const mcp::reply_once& reply) {
-  std::string json = "{\"run\":" + quoted(begun.run);
-  if (!begun.session.empty()) json += ",\"session\":" + quoted(begun.session);
+  std::string json = "{\"run\":" + json_quoted(begun.run);
+  if (!begun.session.empty()) json += ",\"session\":" + json_quoted(begun.session);
   reply.result(raw_json::own(json + "}"));
 }
 
@@ -227,7 +227,7 @@ void connection::refuse(const error& why, const std::string& run, const mcp::rep
   door_.daemon.store().find_owner(run, [reply, why, run](const result<std::optional<std::string>>& owner) {
     if (!owner || !*owner) return reply.error(mcp::to_rpc_error(why));
     reply.error(mcp::to_rpc_error(
-        {errc::unavailable, "the run " + quoted(run) + " is owned by " + **owner + "; ask that daemon"}));
+        {errc::unavailable, "the run " + json_quoted(run) + " is owned by " + **owner + "; ask that daemon"}));
   });
 }
 
@@ -273,7 +273,7 @@ void connection::open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_
 
 void connection::answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply) {
   if (std::ranges::none_of(streams_, [&](const auto& one) { return one.second->run() == run; }))
-    return refuse({errc::not_found, "no run named " + quoted(run) +
+    return refuse({errc::not_found, "no run named " + json_quoted(run) +
                                         " was started by this connection or attached to it, so it cannot answer its "
                                         "questions"},
                   run, reply);

@@ -104,7 +104,7 @@ cancel_params read_cancel(mcp::param_reader& in) {
 void cancel(connection& c, const cancel_params& p, const mcp::reply_once& reply) {
   const bool done = p.run ? c.door().daemon.cancel_run(*p.run, "cancelled by a caller") : c.cancel_request(*p.request);
   if (done) return reply.result(raw_json::literal("{}"));
-  const std::string what = p.run ? "no run is named " + quoted(*p.run)
+  const std::string what = p.run ? "no run is named " + json_quoted(*p.run)
                                  : "no request with the id " + std::string(p.request->token()) + " is open here";
   c.refuse({errc::not_found, what + "; it may have ended"}, p.run.value_or(""), reply);
 }

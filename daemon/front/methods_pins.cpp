@@ -40,7 +40,7 @@ std::string nothing_named(backend& daemon, const std::string& name) {
   std::vector<mcp::server_status> servers = daemon.servers();
   std::vector<std::string_view> known;
   for (const auto& s : servers) known.push_back(s.name);
-  return "there are no pins of " + quoted(cut_utf8(name, 128)) + did_you_mean(name, known) +
+  return "there are no pins of " + json_quoted(cut_utf8(name, 128)) + did_you_mean(name, known) +
          "; `mcpbx pins` lists them";
 }
 

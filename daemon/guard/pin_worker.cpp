@@ -56,7 +56,8 @@ bool decide(pin_listing& s, pin_book& book, const std::string& now) {
 // A server that is not configured any more.
 result<std::size_t> forget(pin_book& book, const pin_choice& which) {
   const auto known = book.find(which.server);
-  if (known == book.end()) return fail(errc::not_found, "there are no pins of a tool server " + quoted(which.server));
+  if (known == book.end())
+    return fail(errc::not_found, "there are no pins of a tool server " + json_quoted(which.server));
   std::size_t count = known->second.size();
   if (which.tool.empty())
     book.erase(known);
@@ -80,9 +81,9 @@ result<std::size_t> accept(const pin_job& job, pin_book& book, const pin_accept_
   if (!tool.empty()) {
     const auto rows = compare(pins_in(book, server), *found->tools, found->server.origin);
     const auto row = std::ranges::find(rows, tool, &compared_tool::tool);
-    if (row == rows.end()) return fail(errc::not_found, who + " has no tool " + quoted(tool));
+    if (row == rows.end()) return fail(errc::not_found, who + " has no tool " + json_quoted(tool));
     if (!a.sha256.empty() && row->sha256 != a.sha256)
-      return fail(errc::invalid_argument, "the definition of " + quoted(tool) + " is another one by now (" +
+      return fail(errc::invalid_argument, "the definition of " + json_quoted(tool) + " is another one by now (" +
                                               (row->sha256.empty() ? "it is gone" : "its hash is " + row->sha256) +
                                               "); look at it again");
   } else if (!a.sha256.empty()) {

@@ -41,7 +41,7 @@ result<server_pins> read_server(const raw_json& value, const std::string& where)
   std::optional<error> problem;
   object->for_each([&](std::string_view tool, const raw_json& one) {
     if (problem) return;
-    const std::string place = where + ", tool " + quoted(tool);
+    const std::string place = where + ", tool " + json_quoted(tool);
     auto p = read_pin(one, place);
     if (!p)
       problem = std::move(p.error());
@@ -92,7 +92,7 @@ result<pin_book> read_pins(std::string_view text) {
   std::optional<error> problem;
   object->for_each([&](std::string_view server, const raw_json& one) {
     if (problem) return;
-    const std::string place = "server " + quoted(server);
+    const std::string place = "server " + json_quoted(server);
     auto pins = read_server(one, place);
     if (!pins)
       problem = std::move(pins.error());

@@ -20,9 +20,10 @@ result<void> check_caller_tool(const raw_json& definition) {
   auto tool = mcp::read_tool(definition);
   if (!tool) return std::unexpected(tool.error());
   if (tool->name.size() > longest_name || tool->name.find_first_not_of(name_characters) != std::string::npos)
-    return fail(errc::invalid_argument, "the name " + quoted(tool->name) + " is not made of 1 to 64 of [A-Za-z0-9_-]");
+    return fail(errc::invalid_argument,
+                "the name " + json_quoted(tool->name) + " is not made of 1 to 64 of [A-Za-z0-9_-]");
   if (tool->name.starts_with(mcp::reserved_prefix))
-    return fail(errc::invalid_argument, "the name " + quoted(tool->name) + " begins with \"" +
+    return fail(errc::invalid_argument, "the name " + json_quoted(tool->name) + " begins with \"" +
                                             std::string(mcp::reserved_prefix) +
                                             "\", which mcpbx keeps for its own tools");
   return {};

@@ -44,7 +44,7 @@ std::map<std::string_view, const std::string*> settled_names(const mcp::catalog&
     return kept.contains(*one.second) || one.second->starts_with(mcp::reserved_prefix);
   };
   for (auto at = std::ranges::find_if(names, taken); at != names.end(); at = std::ranges::find_if(names, taken)) {
-    log::warn("the profile's name " + quoted(*at->second) + " for the tool " + std::string(at->first) +
+    log::warn("the profile's name " + json_quoted(*at->second) + " for the tool " + std::string(at->first) +
               " is taken; the tool keeps its name");
     kept.insert(at->first);
     names.erase(at);

@@ -15,7 +15,7 @@ namespace {
 
 std::unexpected<error> no_question(const std::string& id) {
   return fail(errc::not_found,
-              "no question " + quoted(id) + " is open in this run; it was answered, or its time was up");
+              "no question " + json_quoted(id) + " is open in this run; it was answered, or its time was up");
 }
 
 }  // namespace
@@ -133,14 +133,15 @@ void live_run::hand_over(std::int64_t expires_ms) {
 result<void> live_run::take_results(std::vector<record::caller_result> results) {
   const auto waiting = core_.handed();
   if (!core_.parked() || waiting.empty() || results_taken_)
-    return fail(errc::invalid_argument, "run " + quoted(name()) + " does not wait for results of its caller's tools");
+    return fail(errc::invalid_argument,
+                "run " + json_quoted(name()) + " does not wait for results of its caller's tools");
   for (const auto& id : waiting)
     if (std::ranges::count(results, id, &record::caller_result::call_id) != 1)
-      return fail(errc::invalid_argument, "run " + quoted(name()) + " waits for one result of the call " + quoted(id) +
-                                              "; send those of all its " + std::to_string(waiting.size()) +
-                                              " calls together");
+      return fail(errc::invalid_argument, "run " + json_quoted(name()) + " waits for one result of the call " +
+                                              json_quoted(id) + "; send those of all its " +
+                                              std::to_string(waiting.size()) + " calls together");
   if (results.size() != waiting.size())
-    return fail(errc::invalid_argument, "run " + quoted(name()) + " waits for " + std::to_string(waiting.size()) +
+    return fail(errc::invalid_argument, "run " + json_quoted(name()) + " waits for " + std::to_string(waiting.size()) +
                                             " results, and " + std::to_string(results.size()) + " were sent");
   results_taken_ = true;
   feed_->reopen();

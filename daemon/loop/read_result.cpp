@@ -16,11 +16,11 @@ constexpr std::size_t room_for_notice = 200, smallest_page = 64;
 constexpr std::size_t told_ids = 10;
 
 raw_json unknown(const kept_results& kept, std::string_view call_id) {
-  auto text = fmt::format("There is no longer result kept for the call {}.", quoted(call_id));
+  auto text = fmt::format("There is no longer result kept for the call {}.", json_quoted(call_id));
   const auto ids = kept.ids();
   std::string listed;
   for (std::size_t i = ids.size() - std::min(ids.size(), told_ids); i < ids.size(); ++i)
-    listed += (listed.empty() ? "" : ", ") + quoted(ids[i]);
+    listed += (listed.empty() ? "" : ", ") + json_quoted(ids[i]);
   return words::error_result(text + (listed.empty() ? "" : " Those of these calls can be read: " + listed + "."));
 }
 
@@ -41,7 +41,7 @@ const mcp::entry_ptr& entry() {
         "Reads more of a tool result that was cut because it is large. The notice in such a result says which call and "
         "offset to give.";
     e->definition = raw_json::own(
-        R"({"name":"mcpbx__read_result","description":)" + quoted(e->description) +
+        R"({"name":"mcpbx__read_result","description":)" + json_quoted(e->description) +
         R"(,"inputSchema":{"type":"object","properties":{)"
         R"("call":{"type":"string","description":"The id of the call whose result is read."},)"
         R"("offset":{"type":"integer","minimum":0,"description":"Where to start, in bytes of its text; 0 is the beginning."},)"
@@ -58,7 +58,7 @@ const mcp::entry_ptr& entry() {
 }
 
 std::string hint(std::string_view call_id, std::size_t offset) {
-  return fmt::format("Call {} with {{\"call\":{},\"offset\":{}}} to read on.", name, quoted(call_id), offset);
+  return fmt::format("Call {} with {{\"call\":{},\"offset\":{}}} to read on.", name, json_quoted(call_id), offset);
 }
 
 raw_json page(const kept_results& kept, const raw_json& arguments, std::int64_t max_bytes) {
@@ -71,8 +71,8 @@ raw_json page(const kept_results& kept, const raw_json& arguments, std::int64_t 
   const auto from = text.boundary(std::min(whole_number(arguments, "offset", 0), text.size()));
   if (from >= text.size())
     return words::error_result(
-        fmt::format("The result of the call {} has {} bytes of text; there is nothing at this offset.", quoted(call_id),
-                    text.size()));
+        fmt::format("The result of the call {} has {} bytes of text; there is nothing at this offset.",
+                    json_quoted(call_id), text.size()));
   const auto length = std::min(whole_number(arguments, "length", most), most);
   // At least one character, however short a page was asked for.
   auto to = text.boundary(from + std::min(length, text.size() - from));

@@ -108,7 +108,7 @@ void result_text::append(std::string& json, std::size_t from, std::size_t to) co
     if (s.escaped) {
       json += part;
     } else {
-      const auto quoted_part = quoted(part);
+      const auto quoted_part = json_quoted(part);
       json.append(quoted_part, 1, quoted_part.size() - 2);
     }
   }

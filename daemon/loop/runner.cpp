@@ -167,7 +167,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     if (found != runs_.end())
       return found->second->answer({std::move(question), std::move(body), false, std::move(done)});
     boost::asio::post(around_.executor, [done = std::move(done), run = std::string(name)] {
-      done(fail(errc::not_found, "no run is named " + quoted(run) + "; it may have ended"));
+      done(fail(errc::not_found, "no run is named " + json_quoted(run) + "; it may have ended"));
     });
   }
 
@@ -265,13 +265,13 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   }
 
   static std::unexpected<error> unknown(std::string_view name, std::string_view mend) {
-    return fail(errc::not_found, "no run is named " + quoted(name) + "; it may have ended" + std::string(mend));
+    return fail(errc::not_found, "no run is named " + json_quoted(name) + "; it may have ended" + std::string(mend));
   }
 
   // The name of a run that exists: for whoever asks for the same.
   static result<std::shared_ptr<run_feed>> join(const run_request& r, const std::shared_ptr<run_feed>& feed,
                                                 std::uint64_t likeness) {
-    const std::string what = "a run named " + quoted(r.run) + " exists already";
+    const std::string what = "a run named " + json_quoted(r.run) + " exists already";
     if (!r.name_only && (r.likeness == 0 || r.likeness != likeness))
       return fail(errc::invalid_argument,
                   what +
@@ -287,7 +287,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   result<std::shared_ptr<run_feed>> go_on(run_request& r) {
     const auto found = runs_.find(r.run);
     if (found == runs_.end())
-      return fail(errc::not_found, "no run is named " + quoted(r.run) + "; it may have ended, or waited too long");
+      return fail(errc::not_found, "no run is named " + json_quoted(r.run) + "; it may have ended, or waited too long");
     if (r.detach)
       return fail(
           errc::invalid_argument,

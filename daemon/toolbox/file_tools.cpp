@@ -173,9 +173,9 @@ result<answer> file_info(const context& c, const arguments& a) {
   const auto kind = std::string(kind_name(info.st_mode));
   return answer{{shown + ": " + kind + ", " + std::to_string(info.st_size) + " bytes, changed " + modified->iso +
                  ", mode " + mode},
-                "{\"path\":" + quoted(shown) + ",\"type\":" + quoted(kind) +
-                    ",\"size\":" + std::to_string(info.st_size) + ",\"modified\":" + quoted(modified->iso) +
-                    ",\"mode\":" + quoted(mode) + "}"};
+                "{\"path\":" + json_quoted(shown) + ",\"type\":" + json_quoted(kind) +
+                    ",\"size\":" + std::to_string(info.st_size) + ",\"modified\":" + json_quoted(modified->iso) +
+                    ",\"mode\":" + json_quoted(mode) + "}"};
 }
 
 constexpr tool tools[] = {

@@ -33,7 +33,8 @@ std::string success(const mcp::rpc_id& id, std::string_view result) {
 std::string call_result(const answer& a, bool is_error) {
   std::string out = R"({"content":[)";
   for (const auto& text : a.texts)
-    out.append(&text == &a.texts.front() ? "" : ",").append(R"({"type":"text","text":)").append(quoted(text)) += '}';
+    out.append(&text == &a.texts.front() ? "" : ",").append(R"({"type":"text","text":)").append(json_quoted(text)) +=
+        '}';
   out += ']';
   if (!a.structured.empty()) out += ",\"structuredContent\":" + a.structured;
   return out + (is_error ? ",\"isError\":true}" : "}");
@@ -140,9 +141,9 @@ std::string server::initialize(const message& m) {
   instructions += files_.empty() ? "." : ", and reading files in " + files_.names() + ".";
   return success(
       m.id,
-      "{\"protocolVersion\":" + quoted(revision_) +
+      "{\"protocolVersion\":" + json_quoted(revision_) +
           R"(,"capabilities":{"tools":{}},"serverInfo":{"name":"mcpbx-toolbox","title":"mcpbx toolbox","version":)" +
-          quoted(options_.version) + "},\"instructions\":" + quoted(instructions) + "}");
+          json_quoted(options_.version) + "},\"instructions\":" + json_quoted(instructions) + "}");
 }
 
 std::string server::list_tools(const message& m) const {

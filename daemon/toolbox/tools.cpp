@@ -13,8 +13,9 @@ std::string words(const local_time& t) {
 }
 
 std::string members(const local_time& t) {
-  return "\"time\":" + quoted(t.iso) + ",\"weekday\":" + quoted(t.weekday) + ",\"timeZone\":" + quoted(t.zone) +
-         ",\"utcOffset\":" + quoted(t.offset) + ",\"unixSeconds\":" + std::to_string(t.unix_seconds);
+  return "\"time\":" + json_quoted(t.iso) + ",\"weekday\":" + json_quoted(t.weekday) +
+         ",\"timeZone\":" + json_quoted(t.zone) + ",\"utcOffset\":" + json_quoted(t.offset) +
+         ",\"unixSeconds\":" + std::to_string(t.unix_seconds);
 }
 
 result<answer> current_time(const context& c, const arguments& a) {
@@ -84,7 +85,8 @@ constexpr tool calculators[] = {
 std::string names_of(std::string_view properties) {
   std::string out;
   if (const auto object = raw_object::open(raw_json::literal(properties)))
-    object->for_each([&out](std::string_view key, const raw_json&) { out += (out.empty() ? "[" : ",") + quoted(key); });
+    object->for_each(
+        [&out](std::string_view key, const raw_json&) { out += (out.empty() ? "[" : ",") + json_quoted(key); });
   return out.empty() ? "[]" : out + "]";
 }
 
@@ -102,15 +104,15 @@ std::string definition(const tool& t, const folders& files) {
   // A model that does not know where it may look guesses.
   if (t.properties.find("\"path\"") != std::string_view::npos)
     description += " Folders that can be read: " + files.names() + ".";
-  std::string out = "{\"name\":" + quoted(t.name) + ",\"title\":" + quoted(t.title) +
-                    ",\"description\":" + quoted(description) +
+  std::string out = "{\"name\":" + json_quoted(t.name) + ",\"title\":" + json_quoted(t.title) +
+                    ",\"description\":" + json_quoted(description) +
                     ",\"inputSchema\":{\"type\":\"object\",\"properties\":" + std::string(t.properties);
   if (!t.required.empty()) out.append(",\"required\":").append(t.required);
   out += ",\"additionalProperties\":false}";
   if (!t.output_properties.empty())
     out += ",\"outputSchema\":{\"type\":\"object\",\"properties\":" + std::string(t.output_properties) +
            ",\"required\":" + names_of(t.output_properties) + "}";
-  return out + ",\"annotations\":{\"title\":" + quoted(t.title) +
+  return out + ",\"annotations\":{\"title\":" + json_quoted(t.title) +
          R"(,"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}})";
 }
 

@@ -62,7 +62,7 @@ raw_json definition_named(const raw_json& definition, const std::string& name, c
 }
 
 std::string withheld_text(std::string_view name, const withheld_tool& tool) {
-  return "the tool " + quoted(cut_utf8(name, 128)) + " of tool server " + quoted(tool.server) +
+  return "the tool " + json_quoted(cut_utf8(name, 128)) + " of tool server " + json_quoted(tool.server) +
          " is not offered: " + *tool.why;
 }
 

@@ -66,7 +66,7 @@ bool session_core::cancel(call_number number, std::string_view reason) {
   if (!pending_.contains(number)) return false;
   events_.session_send(make_notification(
       "notifications/cancelled",
-      raw_json::own("{\"requestId\":" + std::to_string(number) + ",\"reason\":" + quoted(reason) + "}")));
+      raw_json::own("{\"requestId\":" + std::to_string(number) + ",\"reason\":" + json_quoted(reason) + "}")));
   return pending_.close(number, call_outcome::failed(errc::cancelled, "was cancelled: " + std::string(reason)));
 }
 

@@ -73,7 +73,7 @@ void session_core::initialize(std::string_view revision) {
   phase_ = phase::initializing;
   fallback_at_ = never;
   const auto params =
-      raw_json::own("{\"protocolVersion\":" + quoted(revision) +
+      raw_json::own("{\"protocolVersion\":" + json_quoted(revision) +
                     ",\"capabilities\":{},\"clientInfo\":" + std::string(options_.own_info.text()) + "}");
   initialize_ = request("initialize", params, no_limits, [this](const call_outcome& o) { on_initialize(o); });
 }

@@ -278,7 +278,7 @@ void tool_server::launch_with(result<process_spec> spec) {
   if (spec->name.empty()) spec->name = options_.name;
   session_core::options o;
   o.server = options_.name;
-  o.own_info = raw_json::own("{\"name\":\"mcpbx\",\"version\":" + quoted(context_.options.version) + "}");
+  o.own_info = raw_json::own("{\"name\":\"mcpbx\",\"version\":" + json_quoted(context_.options.version) + "}");
   o.protocol = options_.protocol;
   o.start_timeout = options_.start_timeout;
   o.skip_probe = legacy_known_;

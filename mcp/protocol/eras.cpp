@@ -25,11 +25,11 @@ void append_member(std::string& out, std::string_view key, std::string_view valu
 std::string fresh_meta(const request_meta& meta) {
   std::string out = "{\"_meta\":{";
   if (!meta.revision.empty()) {
-    append_member(out, meta_key::protocol_version, quoted(meta.revision));
+    append_member(out, meta_key::protocol_version, json_quoted(meta.revision));
     const raw_json& info = meta.client_info ? meta.client_info : meta.own_info;
     if (info) append_member(out, meta_key::client_info, info.text());
     append_member(out, meta_key::client_capabilities, meta.capabilities ? meta.capabilities.text() : "{}");
-    if (!meta.log_level.empty()) append_member(out, meta_key::log_level, quoted(meta.log_level));
+    if (!meta.log_level.empty()) append_member(out, meta_key::log_level, json_quoted(meta.log_level));
   }
   if (meta.progress_token) append_member(out, meta_key::progress_token, std::to_string(*meta.progress_token));
   out += '}';

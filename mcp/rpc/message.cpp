@@ -157,11 +157,11 @@ std::string_view params_key(pieces params) {
 segments request(std::int64_t id, std::string_view method, pieces params) {
   std::array<char, 24> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), id).ptr;
-  return enclosed({id_head, {digits.data(), end}, R"(,"method":)", quoted(method), params_key(params)}, params);
+  return enclosed({id_head, {digits.data(), end}, R"(,"method":)", json_quoted(method), params_key(params)}, params);
 }
 
 segments notification(std::string_view method, pieces params) {
-  return enclosed({notification_head, quoted(method), params_key(params)}, params);
+  return enclosed({notification_head, json_quoted(method), params_key(params)}, params);
 }
 
 segments response(const rpc_id& id, std::string_view key, pieces body) {

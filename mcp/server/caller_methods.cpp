@@ -33,7 +33,7 @@ result<raw_json> progress_token_of(const raw_json& meta) {
 
 /// The names that resemble it also stand in data.similar, for callers that have words of their own.
 rpc_error unknown_tool(const catalog& tools, std::string_view name) {
-  rpc_error e = invalid("unknown tool " + quoted(cut_utf8(name, 128)));
+  rpc_error e = invalid("unknown tool " + json_quoted(cut_utf8(name, 128)));
   const auto near = tools.similar(name, similar_names);
   json_out data;
   data.begin_object().key("similar").begin_array();
@@ -46,7 +46,7 @@ rpc_error unknown_tool(const catalog& tools, std::string_view name) {
     return e;
   }
   e.message += near.size() == 1 ? "; a similar one is " : "; similar ones are ";
-  for (std::size_t i = 0; i < near.size(); ++i) e.message.append(i == 0 ? "" : ", ").append(quoted(near[i]));
+  for (std::size_t i = 0; i < near.size(); ++i) e.message.append(i == 0 ? "" : ", ").append(json_quoted(near[i]));
   return e;
 }
 
@@ -154,10 +154,10 @@ void caller_session::call_tool(const raw_json& params, const tool_call_reply& re
   const auto server = tool->owner.lock();
   if (!server)
     return reply.refused(to_rpc_error(
-        {errc::unavailable, "the tool server " + quoted(tool->server) + " is no longer there"}, tool->server));
+        {errc::unavailable, "the tool server " + json_quoted(tool->server) + " is no longer there"}, tool->server));
 
   server_call call;
-  call.params = tool->tool == *name ? params : with_replaced(params, name_token.text(), quoted(tool->tool));
+  call.params = tool->tool == *name ? params : with_replaced(params, name_token.text(), json_quoted(tool->tool));
   call.has_meta = !meta.empty();
   call.name = std::move(*name);
   call.limits = tool->manner.limits;

@@ -69,10 +69,10 @@ void caller_session::dispatch(const message& m, reply_once reply) {
   if (host_.handle(m.method(), m.params, reply)) return;
   auto known = host_.methods();
   for (std::string_view name : mcp_methods().names()) known.push_back(name);
-  reply.error(
-      rpc_error{code::method_not_found,
-                "unknown method " + quoted(cut_utf8(m.method(), 80)) + std::string(did_you_mean(m.method(), known)),
-                {}});
+  reply.error(rpc_error{
+      code::method_not_found,
+      "unknown method " + json_quoted(cut_utf8(m.method(), 80)) + std::string(did_you_mean(m.method(), known)),
+      {}});
 }
 
 void caller_session::take_notification(const message& m) {

@@ -190,7 +190,7 @@ result<void> param_reader::finish() {
     if (failed()) break;
     if (m.asked || m.key == "_meta") continue;
     const std::vector<std::string_view> known(asked_.begin(), asked_.end());
-    wrong("", "unknown member " + quoted(cut_utf8(m.key, 80)) + std::string(did_you_mean(m.key, known)));
+    wrong("", "unknown member " + json_quoted(cut_utf8(m.key, 80)) + std::string(did_you_mean(m.key, known)));
   }
   if (failed()) return std::unexpected(**error_);
   return {};

@@ -108,7 +108,7 @@ void append_quoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
-std::string quoted(std::string_view text) {
+std::string json_quoted(std::string_view text) {
   std::string out;
   const char* const end = text.data() + text.size();
   if (byte_search::string_special(text.data(), end) == end) {  // a method, a tool's name: nothing to escape

@@ -27,7 +27,7 @@ raw_json raw_json::own(std::string_view checked_text) {
 }
 
 raw_json raw_json::string(std::string_view text) {
-  return own(quoted(text));
+  return own(json_quoted(text));
 }
 
 raw_json raw_json::integer(std::int64_t value) {

@@ -96,7 +96,7 @@ result<raw_object> raw_object::open(raw_json json, std::span<const std::string_v
   for (const std::string_view key : unique) {
     int seen = 0;
     for (const member& m : o.members_) seen += m.key == key ? 1 : 0;
-    if (seen > 1) return fail(errc::invalid_argument, "duplicate member " + quoted(key));
+    if (seen > 1) return fail(errc::invalid_argument, "duplicate member " + json_quoted(key));
   }
   o.original_ = std::move(json);
   return o;
@@ -206,7 +206,7 @@ result<void> read_members(const raw_json& object, std::span<const std::string_vi
   while (walk.next()) {
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (!walk.key_is(keys[i])) continue;
-      if (!values[i].empty()) return fail(errc::invalid_argument, "duplicate member " + quoted(keys[i]));
+      if (!values[i].empty()) return fail(errc::invalid_argument, "duplicate member " + json_quoted(keys[i]));
       values[i] = raw_json::literal(walk.value);
     }
   }

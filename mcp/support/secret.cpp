@@ -34,7 +34,7 @@ void redactor::add(const secret& value) {
   const std::lock_guard lock(guard);
   insert(value.reveal());
   // The same value as it looks inside JSON, where a quote or a backslash is escaped.
-  const std::string json = quoted(value.reveal());
+  const std::string json = json_quoted(value.reveal());
   if (value.reveal().size() >= shortest) insert(json.substr(1, json.size() - 2));
 }
 

@@ -124,7 +124,7 @@ model_request in_text(const model_request& request, const text::tool_format& for
 }
 
 opaque_block own_words(const text::tool_format& format, std::string_view text) {
-  return {raw_json::own(R"({"textFormat":)" + quoted(format.name()) + R"(,"text":)" + quoted(text) + "}")};
+  return {raw_json::own(R"({"textFormat":)" + json_quoted(format.name()) + R"(,"text":)" + json_quoted(text) + "}")};
 }
 
 int unreadable_replies(const model_request& request) {

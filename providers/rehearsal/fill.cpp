@@ -36,7 +36,7 @@ bool mentions(const std::vector<std::string>& words, std::initializer_list<std::
 
 maybe text(const std::optional<std::string>& found, double certainty) {
   if (!found || found->empty()) return std::nullopt;
-  return value{quoted(*found), certainty};
+  return value{json_quoted(*found), certainty};
 }
 
 // The words of the clause that carry meaning, as a search would take them.

@@ -78,7 +78,7 @@ std::string substitute(std::string_view text, std::string_view question, const s
     out += text.substr(0, at);
     const auto value = value_of(text.substr(at + 2, end - at - 2), question, results);
     if (in_json) {
-      const auto token = quoted(value);
+      const auto token = json_quoted(value);
       out += std::string_view(token).substr(1, token.size() - 2);
     } else {
       out += value;

@@ -249,7 +249,7 @@ std::uint64_t next_key(std::uint64_t key, std::string_view message) {
 
 std::uint64_t definition_hash(const tool_definition& tool) {
   const auto schema = tool.schema ? rewriter(true, false).rewrite(tool.schema) : raw_json();
-  std::string all = quoted(tool.name);
+  std::string all = json_quoted(tool.name);
   append_quoted(all, tool.description);
   return stable_hash(all += schema.text());
 }

@@ -202,7 +202,7 @@ class reducer {
     if (!description.empty() || !told.empty()) {
       auto text = walk::text(description);
       if (!told.empty()) text += (text.empty() ? "(" : " (") + told + ")";
-      member(out, "description", quoted(text));
+      member(out, "description", json_quoted(text));
     }
     if (g.object || !g.properties.empty()) write_properties(out, g, depth);
     return out + "}";

@@ -56,7 +56,7 @@ raw_json filtered(const raw_json& list, Take&& take) {
   });
   if (kept.size() == all) return {};
   std::string out = "[";
-  for (const auto& k : kept) out += (out.size() > 1 ? "," : "") + quoted(k);
+  for (const auto& k : kept) out += (out.size() > 1 ? "," : "") + json_quoted(k);
   return raw_json::own(out + "]");
 }
 

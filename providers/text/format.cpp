@@ -140,7 +140,7 @@ class llama3 final : public tagged {
   }
   std::string call(const tool_call_block& call) const override { return json_call(call, "parameters"); }
   std::string result(std::string_view tool, std::string_view text) const override {
-    return "Result of " + std::string(tool) + ": {\"output\": " + quoted(text) + "}";
+    return "Result of " + std::string(tool) + ": {\"output\": " + json_quoted(text) + "}";
   }
 };
 
@@ -160,7 +160,7 @@ class mistral final : public tagged {
     return "[TOOL_CALLS][" + json_call(call, "arguments") + "]";
   }
   std::string result(std::string_view, std::string_view text) const override {
-    return "[TOOL_RESULTS]{\"content\": " + quoted(without("[/TOOL_RESULTS]", text)) + "}[/TOOL_RESULTS]";
+    return "[TOOL_RESULTS]{\"content\": " + json_quoted(without("[/TOOL_RESULTS]", text)) + "}[/TOOL_RESULTS]";
   }
 };
 

@@ -121,7 +121,7 @@ void read_arguments_of(const python_call& written, const offered_tools& tools, s
       return;
     }
     if (json.size() > 1) json += ',';
-    json += quoted(one.substr(0, name_end)) + ":" + value;
+    json += json_quoted(one.substr(0, name_end)) + ":" + value;
   }
   set_arguments(call, tool, json + "}");
   call.arguments_text = written.inside;

@@ -129,7 +129,7 @@ bool takes_nothing(const tool_definition* tool) {
 
 void wrap(tool_call_block& call, const tool_definition* tool, std::string_view words) {
   if (const auto name = only_text(tool); !name.empty()) {
-    call.arguments = raw_json::own("{" + quoted(name) + ":" + quoted(words) + "}");
+    call.arguments = raw_json::own("{" + json_quoted(name) + ":" + json_quoted(words) + "}");
   } else if (takes_nothing(tool)) {
     call.arguments = raw_json::literal("{}");
   } else {
@@ -214,7 +214,7 @@ void set_untyped(tool_call_block& call, const tool_definition* tool, const std::
     auto value = typed(a->text, wanted);
     const auto word = trimmed(a->text);
     if (value.empty() && (wanted & null_type) != 0 && (word == "null" || word == "None")) value = "null";
-    json += value.empty() ? quoted(a->text) : value;
+    json += value.empty() ? json_quoted(a->text) : value;
   }
   json += '}';
   call.arguments_text = json;

@@ -198,7 +198,7 @@ void append_piece(segments& body, const piece& p, std::string_view note) {
   text.remove_suffix(fragment_end.size());
   body.append(p.fragment.slice(text));
   if (p.marked) body.append_literal(mark);
-  if (p.noted) body.append_copy(R"(},{"type":"text","text":)" + quoted(note));
+  if (p.noted) body.append_copy(R"(},{"type":"text","text":)" + json_quoted(note));
   body.append_literal(fragment_end);
 }
 

@@ -199,7 +199,7 @@ std::string anthropic_decoder::assembled(const content_block& block, const tool_
   std::string cited(block.citations);
   bool text_put = false, input_put = false, signature_put = false, citations_put = false;
   const auto put_text = [&] {
-    if (!std::exchange(text_put, true)) put(block.type, quoted(block.text));
+    if (!std::exchange(text_put, true)) put(block.type, json_quoted(block.text));
   };
   const auto put_input = [&](std::string_view given) {
     if (std::exchange(input_put, true)) return;
@@ -213,7 +213,7 @@ std::string anthropic_decoder::assembled(const content_block& block, const tool_
     } else if (key == "input" && (call != nullptr || block.has_input)) {
       put_input(value);
     } else if (key == "id" && call != nullptr) {
-      put(key, quoted(call->id));
+      put(key, json_quoted(call->id));
     } else if (key == "signature" && block.has_signature) {
       put(key, block.signature);
       signature_put = true;

@@ -10,7 +10,7 @@ namespace mcpbx::providers {
 
 std::string sent_arguments(const tool_call_block& call) {
   if (call.arguments) return std::string(call.arguments.text());
-  return R"({"unreadable_arguments":)" + quoted(call.arguments_text) + "}";
+  return R"({"unreadable_arguments":)" + json_quoted(call.arguments_text) + "}";
 }
 
 bool is_fitting_id(std::string_view id) {

@@ -207,7 +207,7 @@ wire_request gemini::encode(const model_request& request, const wire_options& op
     if (m->role != role::system) continue;
     out.body.append_literal(std::exchange(first, false) ? R"("systemInstruction":{"parts":[)" : ",");
     out.body.append(
-        encoded_once(*m, "gemini/system", [&] { return raw_json::own(R"({"text":)" + quoted(m->text()) + "}"); }));
+        encoded_once(*m, "gemini/system", [&] { return raw_json::own(R"({"text":)" + json_quoted(m->text()) + "}"); }));
   }
   if (!first) out.body.append_literal("]},");
   if (request.tools && !request.tools->tools.empty())

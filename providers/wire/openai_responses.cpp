@@ -125,7 +125,7 @@ std::string user_content(const message& m) {
       }
     }
   }
-  return media ? parts + "]" : quoted(m.text());
+  return media ? parts + "]" : json_quoted(m.text());
 }
 
 // What another API's messages and ours become; reasoning stays with whom it came from.
@@ -137,7 +137,7 @@ raw_json encode_message(const message& m) {
   }
   std::string text;  // of blocks that stand side by side
   const auto flush = [&] {
-    if (!text.empty()) out.said("assistant", quoted(std::exchange(text, {})));
+    if (!text.empty()) out.said("assistant", json_quoted(std::exchange(text, {})));
   };
   for (const auto& b : m.blocks) {
     if (const auto* t = std::get_if<text_block>(&b)) {
@@ -212,7 +212,7 @@ wire_request openai_responses::encode(const model_request& request, const wire_o
     const auto speaker = request.messages.back()->role;
     if (speaker == role::user || speaker == role::tool_results) {
       item_list note;
-      note.said("user", quoted(request.note));
+      note.said("user", json_quoted(request.note));
       add(note.finish());
     }
   }

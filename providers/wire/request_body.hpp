@@ -18,7 +18,7 @@ class body_members {
  public:
   /// `json` is one well-formed value.
   void add(std::string_view key, std::string json) { members_.emplace_back(key, std::move(json)); }
-  void add_text(std::string_view key, std::string_view text) { add(key, quoted(text)); }
+  void add_text(std::string_view key, std::string_view text) { add(key, json_quoted(text)); }
   /// `"key":value` for each member, with commas between them, without braces. `extra` (an object, or absent) wins: of
   /// two objects the members are merged, null takes ours out, reserved members are left alone.
   std::string write(const raw_json& extra) const;

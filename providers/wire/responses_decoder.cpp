@@ -225,9 +225,10 @@ bool responses_decoder::complete(output_item& item) {
   if (item.type == "message") {
     if (item.text.empty() && item.refusal.empty()) return false;
     item.json = R"({"type":"message","role":"assistant","content":[)";
-    if (!item.text.empty()) item.json += R"({"type":"output_text","annotations":[],"text":)" + quoted(item.text) + "}";
+    if (!item.text.empty())
+      item.json += R"({"type":"output_text","annotations":[],"text":)" + json_quoted(item.text) + "}";
     if (!item.text.empty() && !item.refusal.empty()) item.json += ',';
-    if (!item.refusal.empty()) item.json += R"({"type":"refusal","refusal":)" + quoted(item.refusal) + "}";
+    if (!item.refusal.empty()) item.json += R"({"type":"refusal","refusal":)" + json_quoted(item.refusal) + "}";
     item.json += "]}";
     return true;
   }

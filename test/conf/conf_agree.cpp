@@ -21,7 +21,7 @@ void judge(const std::string& name, const std::string& text) {
   for (const auto& e : made.errors) {
     if (!first) out += ", ";
     first = false;
-    out += mcpbx::quoted(e.text());
+    out += mcpbx::json_quoted(e.text());
   }
   std::puts((out + "]}").c_str());
 }

@@ -88,7 +88,7 @@ class scripted_process : public std::enable_shared_from_this<scripted_process> {
   }
   void refuse(const mcp::message& request, int code, std::string_view text, std::string_view data = {}) {
     say("{\"jsonrpc\":\"2.0\",\"id\":" + std::string(request.id.token()) +
-        ",\"error\":{\"code\":" + std::to_string(code) + ",\"message\":" + quoted(text) +
+        ",\"error\":{\"code\":" + std::to_string(code) + ",\"message\":" + json_quoted(text) +
         (data.empty() ? "" : ",\"data\":" + std::string(data)) + "}}");
   }
   /// How many messages with this method it was sent.
@@ -290,7 +290,7 @@ class scripted_launcher final : public mcp::process_launcher {
 
 /// A definition as servers list it.
 inline std::string tool_definition(std::string_view name, std::string_view more = "") {
-  return "{\"name\":" + quoted(name) + ",\"description\":" + quoted("Does " + std::string(name)) +
+  return "{\"name\":" + json_quoted(name) + ",\"description\":" + json_quoted("Does " + std::string(name)) +
          ",\"inputSchema\":{\"type\":\"object\"}" + std::string(more) + "}";
 }
 inline std::string tools_page(const std::vector<std::string>& definitions, std::string_view more = "") {
@@ -299,7 +299,7 @@ inline std::string tools_page(const std::vector<std::string>& definitions, std::
   return out + "]" + std::string(more) + "}";
 }
 inline std::string text_result(std::string_view text) {
-  return "{\"content\":[{\"type\":\"text\",\"text\":" + quoted(text) + "}]}";
+  return "{\"content\":[{\"type\":\"text\",\"text\":" + json_quoted(text) + "}]}";
 }
 
 /// A well-behaved legacy server that lists `tools` and answers each call with its own name and the tool's. `first` sees
@@ -312,7 +312,7 @@ inline script legacy_script(std::vector<std::string> tools = {"echo"},
     if (first && first(p, m)) return;
     if (m.type != mcp::message::kind::request) return;
     if (m.method() == "initialize") {
-      p.answer(m, "{\"protocolVersion\":" + quoted(revision) +
+      p.answer(m, "{\"protocolVersion\":" + json_quoted(revision) +
                       ",\"capabilities\":{\"tools\":{\"listChanged\":true}},\"serverInfo\":{\"name\":\"s\",\"version\":"
                       "\"1\"}}");
     } else if (m.method() == "tools/list") {
@@ -351,7 +351,7 @@ inline script modern_script(std::vector<std::string> tools = {"echo"},
       for (const auto& t : tools) definitions.push_back(tool_definition(t));
       p.answer(m, tools_page(definitions, R"(,"resultType":"complete","ttlMs":0,"cacheScope":"private")"));
     } else if (m.method() == "tools/call") {
-      p.answer(m, R"({"resultType":"complete","content":[{"type":"text","text":)" + quoted(p.spec.name) + "}]}");
+      p.answer(m, R"({"resultType":"complete","content":[{"type":"text","text":)" + json_quoted(p.spec.name) + "}]}");
     } else {
       p.refuse(m, -32601, "Method not found");
     }

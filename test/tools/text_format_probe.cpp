@@ -36,9 +36,9 @@ std::string probe(const raw_json& line) {
   for (const auto& call : reply.calls) {
     if (!call.problem.empty()) continue;
     if (!std::exchange(first, false)) out += ',';
-    out += R"({"name":)" + quoted(call.name) + R"(,"arguments":)" + std::string(call.arguments.text()) + "}";
+    out += R"({"name":)" + json_quoted(call.name) + R"(,"arguments":)" + std::string(call.arguments.text()) + "}";
   }
-  return out + R"(],"visible_text":)" + quoted(sink.text) + R"(,"incomplete":)" +
+  return out + R"(],"visible_text":)" + json_quoted(sink.text) + R"(,"incomplete":)" +
          (reply.incomplete ? "true}" : "false}");
 }
 
@@ -48,7 +48,7 @@ int main() {
   for (std::string line; std::getline(std::cin, line);) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     const auto json = raw_json::parse(line);
-    std::cout << (json ? probe(*json) : R"({"error":)" + quoted(json.error().message) + "}") << '\n' << std::flush;
+    std::cout << (json ? probe(*json) : R"({"error":)" + json_quoted(json.error().message) + "}") << '\n' << std::flush;
   }
   return 0;
 }

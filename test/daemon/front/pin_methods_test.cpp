@@ -73,7 +73,7 @@ struct pins_door {
   }
   std::string list_of(const std::string& name) {
     pins.asked.clear();
-    ask("mcpbx/pins/list", R"({"name":)" + mcpbx::quoted(name) + "}");
+    ask("mcpbx/pins/list", R"({"name":)" + mcpbx::json_quoted(name) + "}");
     return pins.asked.empty() ? "" : pins.asked.back();
   }
 

@@ -14,8 +14,9 @@ namespace mcpbx::test {
 
 /// A definition of this name; `description` makes it another one.
 inline mcp::tool_view tool_of(const std::string& name, const std::string& description = "does it") {
-  auto read = mcp::read_tool(raw_json::own("{\"name\":" + quoted(name) + ",\"description\":" + quoted(description) +
-                                           R"(,"inputSchema":{"type":"object"}})"));
+  auto read =
+      mcp::read_tool(raw_json::own("{\"name\":" + json_quoted(name) + ",\"description\":" + json_quoted(description) +
+                                   R"(,"inputSchema":{"type":"object"}})"));
   REQUIRE(read);
   return std::move(*read);
 }

@@ -88,7 +88,7 @@ inline record::run_started opening(run_limits limits = {}) {
 }
 
 inline raw_json text_result(std::string_view text) {
-  return raw_json::own(R"({"content":[{"type":"text","text":)" + quoted(text) + "}]}");
+  return raw_json::own(R"({"content":[{"type":"text","text":)" + json_quoted(text) + "}]}");
 }
 inline record::call_result answered(std::string id, std::string_view text = "fine") {
   return {std::move(id), text_result(text), false, record::result_cause::server, 3};

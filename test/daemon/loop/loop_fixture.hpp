@@ -406,7 +406,7 @@ struct fixture {
     e->name = "srv__" + name;
     e->server = "srv";
     e->tool = name;
-    e->definition = raw_json::own("{\"name\":" + quoted(name) + "}");
+    e->definition = raw_json::own("{\"name\":" + json_quoted(name) + "}");
     e->exposed = e->definition;
     e->annotations.title = std::move(title);
     e->owner = server;

@@ -16,7 +16,7 @@ using namespace mcpbx::daemon::test;
 namespace {
 
 raw_json arguments(std::string_view call, std::size_t offset, std::size_t length = 0) {
-  std::string json = "{\"call\":" + quoted(call) + ",\"offset\":" + std::to_string(offset);
+  std::string json = "{\"call\":" + json_quoted(call) + ",\"offset\":" + std::to_string(offset);
   if (length != 0) json += ",\"length\":" + std::to_string(length);
   return raw_json::own(json + "}");
 }

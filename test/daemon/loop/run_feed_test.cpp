@@ -33,7 +33,7 @@ run_event event(kind k, std::string_view body, std::string id = "") {
 }
 
 run_event status(std::string_view text) {
-  return event(kind::status, "{\"type\":\"status\",\"text\":" + quoted(text) + "}");
+  return event(kind::status, "{\"type\":\"status\",\"text\":" + json_quoted(text) + "}");
 }
 
 run_event round(int n) {

@@ -44,7 +44,7 @@ struct asking : fixture {
 };
 
 raw_json own_tool(const std::string& name) {
-  return raw_json::own("{\"name\":" + quoted(name) +
+  return raw_json::own("{\"name\":" + json_quoted(name) +
                        R"(,"inputSchema":{"type":"object","properties":{"of":{"type":"string"}}}})");
 }
 

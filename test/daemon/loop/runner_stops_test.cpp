@@ -148,7 +148,8 @@ TEST_CASE("L11: each stop reason has its sentence, its status, one done, and lea
       CHECK(f.caller_.of("tool_call").size() == f.caller_.of("tool_result").size());
       CHECK(f.caller_.member("reason") == whole);
       if (!whole.empty())
-        CHECK(f.caller_.of("status").back() == R"({"type":"status","text":)" + quoted("Stopped: " + c.sentence) + "}");
+        CHECK(f.caller_.of("status").back() ==
+              R"({"type":"status","text":)" + json_quoted("Stopped: " + c.sentence) + "}");
     }
     if (unkept) continue;
     const auto core = fold(f.written(), f.written().size());

@@ -178,8 +178,9 @@ TEST_CASE("L8 L12 L13: how a tool is called comes from its server's entry and, w
   configured.calls.max_retries = 4;
   const auto manner = [&](std::string_view name, std::string_view hints = "{}") {
     catalog_builder b({configured});
-    const auto definition = raw_json::own(
-        "{\"name\":" + quoted(name) + R"(,"inputSchema":{"type":"object"},"annotations":)" + std::string(hints) + "}");
+    const auto definition =
+        raw_json::own("{\"name\":" + json_quoted(name) + R"(,"inputSchema":{"type":"object"},"annotations":)" +
+                      std::string(hints) + "}");
     b.set_tools(0, std::make_shared<std::vector<tool_view>>(1, *read_tool(definition)));
     return b.build()->entries()[0]->manner;
   };

@@ -71,8 +71,8 @@ inline http::request ask(const std::string& base, const std::string& model, std:
   http::request r;
   r.url = base + "/chat/completions";
   r.headers = {{"Content-Type", "application/json"}};
-  r.body.append_copy(R"({"model":)" + quoted(model) + R"(,"stream":true,"messages":[{"role":"user","content":"hi"}])" +
-                     std::string(more) + "}");
+  r.body.append_copy(R"({"model":)" + json_quoted(model) +
+                     R"(,"stream":true,"messages":[{"role":"user","content":"hi"}])" + std::string(more) + "}");
   return r;
 }
 

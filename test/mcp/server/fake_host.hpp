@@ -51,8 +51,8 @@ inline mcp::entry_ptr make_tool(const std::shared_ptr<mcp::client>& owner, const
   e->name = exposed;
   e->server = owner->name();
   e->tool = own;
-  e->definition = raw_json::own(R"({"name":)" + quoted(own) + R"(,"inputSchema":{"type":"object"}})");
-  e->exposed = raw_json::own(R"({"name":)" + quoted(exposed) + R"(,"inputSchema":{"type":"object"}})");
+  e->definition = raw_json::own(R"({"name":)" + json_quoted(own) + R"(,"inputSchema":{"type":"object"}})");
+  e->exposed = raw_json::own(R"({"name":)" + json_quoted(exposed) + R"(,"inputSchema":{"type":"object"}})");
   e->legacy = e->exposed;
   e->description = "does " + own;
   e->owner = owner;

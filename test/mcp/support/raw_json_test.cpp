@@ -86,12 +86,12 @@ TEST_CASE("quoting gives a JSON string that reads back the same") {
   std::string all;
   for (int c = 0; c < 0x80; ++c) all += static_cast<char>(c);
   all += "é€😀";
-  const std::string token = mcpbx::quoted(all);
+  const std::string token = mcpbx::json_quoted(all);
   CHECK(raw_json::parse(token));
   CHECK(mcpbx::unescaped(token) == all);
-  CHECK(mcpbx::quoted("a\x01\n\"") == "\"a\\u0001\\n\\\"\"");
-  CHECK(mcpbx::quoted("\xFF"
-                      "a\xE2\x82") ==
+  CHECK(mcpbx::json_quoted("a\x01\n\"") == "\"a\\u0001\\n\\\"\"");
+  CHECK(mcpbx::json_quoted("\xFF"
+                           "a\xE2\x82") ==
         "\"\xEF\xBF\xBD"
         "a\xEF\xBF\xBD\"");
   CHECK(raw_json::string("x").text() == "\"x\"");

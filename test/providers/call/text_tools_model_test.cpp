@@ -109,7 +109,7 @@ struct bench {
     results->role = role::tool_results;
     for (const auto* c : got.reply->message->calls())
       results->blocks.emplace_back(tool_result_block{
-          c->id, c->name, raw_json::own(R"({"content":[{"type":"text","text":)" + quoted(result) + "}]}"),
+          c->id, c->name, raw_json::own(R"({"content":[{"type":"text","text":)" + json_quoted(result) + "}]}"),
           !c->problem.empty()});
     conversation.push_back(results);
   }

@@ -66,7 +66,7 @@ void answer_calls(model_request& r, const model_reply& reply, std::string_view t
   m->role = role::tool_results;
   for (const auto* c : reply.message->calls())
     m->blocks.emplace_back(tool_result_block{
-        c->id, c->name, raw_json::own(R"({"content":[{"type":"text","text":)" + quoted(text) + "}]}"), is_error});
+        c->id, c->name, raw_json::own(R"({"content":[{"type":"text","text":)" + json_quoted(text) + "}]}"), is_error});
   r.messages.push_back(std::move(m));
 }
 

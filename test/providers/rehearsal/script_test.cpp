@@ -24,7 +24,7 @@ TEST_CASE("rehearsal script: steps are played in order and take up question and 
     m->role = role::tool_results;
     m->blocks.emplace_back(
         tool_result_block{reply.message->calls()[0]->id, "",
-                          raw_json::own(R"({"content":[{"type":"text","text":)" + quoted(text) + "}]}"), false});
+                          raw_json::own(R"({"content":[{"type":"text","text":)" + json_quoted(text) + "}]}"), false});
     r.messages.push_back(m);
   };
   const auto one = rehearsal::plan_reply(r, script.get());

@@ -96,9 +96,9 @@ TEST_CASE("replay: JSON without secrets stays what it was, but for blanks") {
 TEST_CASE("replay: JSON in strings in JSON, however deep, is walked to a bounded depth") {
   const secrets known{"canary-1"};
   std::string text = R"({"k":"canary\u002d1"})";
-  for (int i = 0; i < 8; ++i) text = std::string(200, '[') + quoted(text) + std::string(200, ']');
+  for (int i = 0; i < 8; ++i) text = std::string(200, '[') + json_quoted(text) + std::string(200, ']');
   CHECK(raw_json::parse(clean(text)).has_value());
-  CHECK(clean(std::string(100, '[') + quoted(R"({"k":"canary\u002d1"})") + std::string(100, ']')).find("canary") ==
+  CHECK(clean(std::string(100, '[') + json_quoted(R"({"k":"canary\u002d1"})") + std::string(100, ']')).find("canary") ==
         std::string::npos);
 }
 

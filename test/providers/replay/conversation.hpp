@@ -37,7 +37,7 @@ inline message_ptr results(std::vector<tool_result_block> all) {
 }
 inline tool_result_block result_of(std::string id, std::string_view text, std::string_view more = {}) {
   return {std::move(id), "s__echo",
-          raw_json::own(R"({"content":[{"type":"text","text":)" + quoted(text) + "}]" + std::string(more) + "}"),
+          raw_json::own(R"({"content":[{"type":"text","text":)" + json_quoted(text) + "}]" + std::string(more) + "}"),
           false};
 }
 inline model_request asked(std::vector<message_ptr> messages, const std::vector<std::string>& tools = {}) {

@@ -15,7 +15,7 @@ namespace {
 
 std::string judge(const std::string& line) {
   const auto parsed = mcpbx::raw_json::parse(line);
-  if (!parsed) return mcpbx::quoted("no JSON: " + parsed.error().message);
+  if (!parsed) return mcpbx::json_quoted("no JSON: " + parsed.error().message);
   std::string out;
   std::string problem;
   std::optional<mcpbx::providers::json_schema> compiled;
@@ -31,10 +31,10 @@ std::string judge(const std::string& line) {
       return problem.empty();
     }
     out += out.empty() ? "[" : ",";
-    out += mcpbx::quoted(describe(compiled->check(element).violations, "value"));
+    out += mcpbx::json_quoted(describe(compiled->check(element).violations, "value"));
     return true;
   });
-  return problem.empty() ? (out.empty() ? "[" : out) + "]" : mcpbx::quoted(problem);
+  return problem.empty() ? (out.empty() ? "[" : out) + "]" : mcpbx::json_quoted(problem);
 }
 
 }  // namespace

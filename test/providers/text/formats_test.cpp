@@ -181,7 +181,7 @@ struct random_calls {
     providers::tool_call_block made;
     if (next(2) == 0) {
       made.name = "write_file";
-      made.arguments = raw_json::own("{\"path\":" + quoted(text()) + ",\"content\":" + quoted(text()) + "}");
+      made.arguments = raw_json::own("{\"path\":" + json_quoted(text()) + ",\"content\":" + json_quoted(text()) + "}");
     } else {
       made.name = "add";
       made.arguments =

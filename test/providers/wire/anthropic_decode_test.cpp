@@ -37,12 +37,13 @@ std::string stop(std::string_view reason, std::string_view extra = "") {
 }
 std::string text_block(int index, std::string_view text) {
   return open(index, R"({"type":"text","text":""})") +
-         more(index, R"({"type":"text_delta","text":)" + quoted(text) + "}") + close(index);
+         more(index, R"({"type":"text_delta","text":)" + json_quoted(text) + "}") + close(index);
 }
 std::string tool(int index, std::string_view id, std::string_view name, const std::vector<std::string>& parts) {
   auto all = open(index, R"({"type":"tool_use","id":")" + std::string(id) + R"(","name":")" + std::string(name) +
                              R"(","input":{}})");
-  for (const auto& p : parts) all += more(index, R"({"type":"input_json_delta","partial_json":)" + quoted(p) + "}");
+  for (const auto& p : parts)
+    all += more(index, R"({"type":"input_json_delta","partial_json":)" + json_quoted(p) + "}");
   return all + close(index);
 }
 decoded run(std::string_view bytes, const providers::model_request* request = nullptr) {

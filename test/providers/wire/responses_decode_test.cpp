@@ -43,7 +43,7 @@ std::string incomplete(std::string_view why) {
 std::string message_item(int index, std::string_view text) {
   return R"({"id":"item_)" + std::to_string(index) +
          R"(","type":"message","status":"completed","phase":"final_answer","role":"assistant","content":[{"type":"output_text","annotations":[],"text":)" +
-         quoted(text) + "}]}";
+         json_quoted(text) + "}]}";
 }
 std::string text(int index, const std::vector<std::string>& parts) {
   auto all = added(index, R"({"id":"item_)" + std::to_string(index) +
@@ -52,25 +52,25 @@ std::string text(int index, const std::vector<std::string>& parts) {
   std::string whole;
   for (const auto& p : parts) {
     whole += p;
-    all += event("output_text.delta", at(index, R"(,"content_index":0,"delta":)" + quoted(p)));
+    all += event("output_text.delta", at(index, R"(,"content_index":0,"delta":)" + json_quoted(p)));
   }
-  all += event("output_text.done", at(index, R"(,"content_index":0,"text":)" + quoted(whole)));
+  all += event("output_text.done", at(index, R"(,"content_index":0,"text":)" + json_quoted(whole)));
   return all + item_done(index, message_item(index, whole));
 }
 std::string call_item(int index, std::string_view id, std::string_view name, std::string_view arguments,
                       std::string_view status = "completed") {
   return R"({"id":"item_)" + std::to_string(index) + R"(","type":"function_call","status":")" + std::string(status) +
          R"(","call_id":")" + std::string(id) + R"(","name":")" + std::string(name) + R"(","arguments":)" +
-         quoted(arguments) + "}";
+         json_quoted(arguments) + "}";
 }
 std::string call(int index, std::string_view id, std::string_view name, const std::vector<std::string>& parts) {
   auto all = added(index, call_item(index, id, name, "", "in_progress"));
   std::string whole;
   for (const auto& p : parts) {
     whole += p;
-    all += event("function_call_arguments.delta", at(index, R"(,"delta":)" + quoted(p)));
+    all += event("function_call_arguments.delta", at(index, R"(,"delta":)" + json_quoted(p)));
   }
-  all += event("function_call_arguments.done", at(index, R"(,"arguments":)" + quoted(whole)));
+  all += event("function_call_arguments.done", at(index, R"(,"arguments":)" + json_quoted(whole)));
   return all + item_done(index, call_item(index, id, name, whole));
 }
 const std::string reasoning_item =
