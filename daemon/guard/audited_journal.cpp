@@ -5,6 +5,8 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -67,10 +69,32 @@ class call_watch {
     return ended;
   }
 
+  /// The records are in the journal: the calls that they begin leave now.
+  void let_go(const std::vector<std::string>& calls) {
+    for (const auto& id : calls)
+      if (auto found = open_.find(id); found != open_.end()) found->second.sent = true;
+  }
+  /// The calls that have left and not ended, which nobody will tell any more.
+  std::vector<audit_record> rest() {
+    std::vector<audit_record> all;
+    record::call_result none;
+    none.cause = cause::interrupted;
+    std::vector<std::string> ids;
+    for (const auto& [id, one] : open_)
+      if (one.sent) ids.push_back(id);
+    std::ranges::sort(ids);
+    for (auto& id : ids) {
+      none.call_id = std::move(id);
+      all.push_back(end(none));
+    }
+    return all;
+  }
+
  private:
   struct open_call {
     mcp::finished_call call;
     bool arguments_known = false;  // false in a run that goes on after a restart
+    bool sent = false;             // by this process
   };
 
   audit_record end(const record::call_result& r) {
@@ -102,11 +126,22 @@ class audited_run final : public run_journal {
       : inner_(std::move(inner)), watch_(run), log_(log), time_(time) {
     watch_.take(known);
   }
+  // A run whose journal fails ends in memory: what becomes of its open calls is not journalled any more.
+  ~audited_run() override {
+    for (auto& one : watch_.rest()) {
+      one.wall_ms = time_.wall_ms();
+      log_.append(std::move(one), [] {});
+    }
+  }
 
   asio::awaitable<result<void>> append(std::vector<run_record> records, bool synced) override {
     auto ended = watch_.take(records);
+    std::vector<std::string> begun;
+    for (const auto& r : records)
+      if (const auto* intent = std::get_if<record::call_intent>(&r)) begun.push_back(intent->call_id);
     // Also when the journal fails: the calls were made.
     auto outcome = co_await inner_->append(std::move(records), synced);
+    if (outcome) watch_.let_go(begun);
     if (!ended.empty()) co_await audit(std::move(ended));
     co_return outcome;
   }

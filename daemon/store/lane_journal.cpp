@@ -176,11 +176,29 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
     }
     current_ = next;
     // The guard keeps the context running until the lane has answered.
-    lane_.post([self = shared_from_this(), worker = worker_, next, guard = asio::make_work_guard(executor_)]() mutable {
+    auto work = [self = shared_from_this(), worker = worker_, next,
+                 guard = asio::make_work_guard(executor_)]() mutable {
       next->work(*worker);
       // Let go here: records end on the speaking thread.
       asio::post(guard.get_executor(), [self, next = std::move(next)] { self->finished(*next); });
-    });
+    };
+    try {
+      lane_.post(std::move(work));
+    } catch (const std::exception& e) {  // no thread can be started for it
+      asio::post(executor_,
+                 [self = shared_from_this(), next, what = std::string(e.what())] { self->failed(*next, what); });
+    }
+  }
+
+  // The lane was not given the job.
+  void failed(job& j, const std::string& what) {
+    const error why{errc::io, name_ + " cannot be used, because no thread could be started (" + what +
+                                  "); see the limits of the daemon's process"};
+    left_open_.insert(left_open_.begin(), j.left_open.begin(), j.left_open.end());
+    for (auto& a : j.appends) a.what.outcome = std::unexpected(why);
+    j.read.unclaimed = nullptr;
+    if (auto done = std::exchange(j.read.done, nullptr)) done(&why);
+    finished(j);
   }
 
   void finished(job& j) {

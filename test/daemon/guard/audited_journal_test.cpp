@@ -33,6 +33,21 @@ class broken_journal final : public journal {
   };
 };
 
+/// Fails from its third append on.
+class breaking_journal final : public journal {
+ public:
+  std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(); }
+
+ private:
+  struct one final : run_journal {
+    asio::awaitable<result<void>> append(std::vector<run_record>, bool) override {
+      if (++appends < 3) co_return result<void>();
+      co_return fail(errc::io, "full");
+    }
+    int appends = 0;
+  };
+};
+
 struct audited_run_rig {
   temporary_directory dir;
   asio::io_context io{1};
@@ -158,4 +173,19 @@ TEST_CASE("G48: calls are in the audit although the journal fails, and its error
   REQUIRE_FALSE(done);
   CHECK(done.error().message == "full");
   CHECK(rig.lines() == words{"r  s__a s called result 2"});
+}
+
+TEST_CASE(
+    "G48: calls that are at their server when the journal fails are in the audit, those that did not leave are not") {
+  audited_run_rig rig;
+  audited_journal journal(std::make_unique<breaking_journal>(), rig.log, rig.time);
+  auto run = journal.open_run("r");
+  REQUIRE(rig.append(*run, {begun(), asked({"a", "b", "c", "d"})}));
+  REQUIRE(rig.append(*run, {intended("a"), intended("b"), intended("c")}));
+  CHECK_FALSE(rig.append(*run, {ended("b", cause::server, false), intended("d")}));
+  run.reset();  // its run has ended in memory
+  rig.io.restart();
+  rig.io.run();
+  CHECK(rig.lines() ==
+        words{"r uid:7 s__b s called result 2", "r uid:7 s__a s called failed 0", "r uid:7 s__c s called failed 0"});
 }
