@@ -1,4 +1,5 @@
 // `mcpbx servers`, `status`, `wait`, `restart`, `stop`.
+#include "daemon/cli/status_text.hpp"
 #include "daemon/cli/verbs.hpp"
 #include "mcp/support/text.hpp"
 #include "mcp/transport/unix_socket.hpp"
@@ -120,14 +121,7 @@ int status(context& c) {
     c.screen->out_line(got->text());
     return done;
   }
-  std::vector<std::vector<std::string>> rows;
-  auto object = raw_object::open(*got);
-  if (object) {
-    object->for_each([&](std::string_view key, const raw_json& value) {
-      rows.push_back({std::string(key), value.as_string().value_or(std::string(value.text()))});
-    });
-  }
-  c.screen->out(table(rows));
+  c.screen->out(table(status_rows(*got)));
   return done;
 }
 

@@ -1,0 +1,14 @@
+// What a daemon says of itself, for people.
+#pragma once
+#include "mcp/support/raw_json.hpp"
+
+#include <string>
+#include <vector>
+
+namespace mcpbx::cli {
+
+/// A row of name and words for each member of an object: members of an object as `name value, name value`, elements of
+/// a list one after the other, what is empty as "none".
+std::vector<std::vector<std::string>> status_rows(const raw_json& status);
+
+}  // namespace mcpbx::cli
