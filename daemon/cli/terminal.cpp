@@ -3,22 +3,16 @@
 
 #include "mcp/support/text.hpp"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 
 namespace mcpbx::cli {
 namespace {
-
-void write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(fd, text.data(), text.size());
-    if (n <= 0) return;  // a reader that has gone (`| head`) is no error worth a word
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
-}
 
 bool set_and_filled(const char* name) {
   const char* value = std::getenv(name);
@@ -37,6 +31,22 @@ std::size_t columns(std::string_view text) {
 }
 
 }  // namespace
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
+      if (errno == EAGAIN) {
+        pollfd ready{fd, POLLOUT, 0};
+        ::poll(&ready, 1, -1);
+      }
+      continue;
+    }
+    if (n <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
 
 terminal::terminal() : out_tty_(::isatty(1) == 1), err_tty_(::isatty(2) == 1) {
   const char* term = std::getenv("TERM");

@@ -28,22 +28,6 @@ std::string own_request(std::string_view id, std::string_view method, const std:
 // end us if it does not want to wait.
 constexpr std::chrono::seconds drain_limit{5};
 
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
-      if (errno == EAGAIN) {
-        pollfd ready{fd, POLLOUT, 0};
-        ::poll(&ready, 1, -1);
-      }
-      continue;
-    }
-    if (n <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return true;
-}
-
 }  // namespace
 
 int shim(context& c, const std::string& profile) {

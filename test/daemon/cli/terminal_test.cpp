@@ -5,7 +5,12 @@
 
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace mcpbx;
@@ -23,6 +28,23 @@ TEST_CASE("table: width counts characters and cells are cleaned") {
   CHECK(table({{"žluť", "x"}, {"abcdef", "y"}}) == "žluť    x\nabcdef  y\n");
   CHECK(table({{"a\x1b[31mb\nc", "x"}}).find('\x1b') == std::string::npos);
   CHECK(table({{"two\nlines", "x"}}).find('\n') == table({{"two\nlines", "x"}}).size() - 1);
+}
+
+TEST_CASE("write_all: what a pipe has no room for waits for its reader, also where it does not block") {
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  ::fcntl(ends[1], F_SETFL, O_NONBLOCK);
+  const std::string text(1 << 20, 'x');
+  std::size_t got = 0;
+  std::thread reader([&] {
+    std::array<char, 4096> bytes{};
+    for (ssize_t n; (n = ::read(ends[0], bytes.data(), bytes.size())) > 0;) got += static_cast<std::size_t>(n);
+  });
+  CHECK(write_all(ends[1], text));
+  ::close(ends[1]);
+  reader.join();
+  CHECK(got == text.size());
+  ::close(ends[0]);
 }
 
 namespace {
