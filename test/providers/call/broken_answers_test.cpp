@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace {
+namespace broken_answers {
 
 using namespace mcpbx;
 using namespace mcpbx::test;
@@ -341,4 +341,4 @@ TEST_CASE("G28: the list of broken answers is long enough and names each once") 
   CHECK(all >= 50);
 }
 
-}  // namespace
+}  // namespace broken_answers
