@@ -9,7 +9,6 @@
 namespace mcpbx::providers::text {
 namespace {
 
-
 bool ends_with_input_mark(std::string_view s) {
   constexpr std::string_view mark = "actioninput";
   if (s.empty() || s.back() != ':') return false;

@@ -6,10 +6,7 @@
 #include <utility>
 
 namespace mcpbx::providers::text {
-namespace {
-
-
-}  // namespace
+namespace {}  // namespace
 
 void tagged_parser::visible(std::string_view text, parse_sink& sink) {
   auto end = text.size();
