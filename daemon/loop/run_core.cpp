@@ -5,6 +5,7 @@
 #include "daemon/loop/answer_format.hpp"
 #include "daemon/loop/history_cut.hpp"
 #include "daemon/loop/words.hpp"
+#include "mcp/support/text.hpp"
 
 #include <spdlog/fmt/fmt.h>
 

@@ -32,17 +32,14 @@ if(MCPBX_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${MCPBX_CCACHE}")
 endif()
 
+# Files compiled together see each other's unnamed namespaces: a shadow there is none that a reader of one file meets.
 add_library(mcpbx_options INTERFACE)
 target_compile_features(mcpbx_options INTERFACE cxx_std_23)
 target_include_directories(mcpbx_options INTERFACE "${PROJECT_SOURCE_DIR}")
 target_compile_options(mcpbx_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough
+  -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough
+  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>
   $<$<BOOL:${MCPBX_WERROR}>:-Werror> -ffunction-sections -fdata-sections)
-if(CMAKE_UNITY_BUILD)
-  # Files compiled together see each other's unnamed namespaces: no shadow that a reader of one file meets. Builds file
-  # by file look for those.
-  target_compile_options(mcpbx_options INTERFACE -Wno-shadow)
-endif()
 target_compile_definitions(mcpbx_options INTERFACE MCPBX_VERSION="${PROJECT_VERSION}")
 target_link_options(mcpbx_options INTERFACE -Wl,--gc-sections)
 if(MCPBX_SANITIZE)
@@ -55,7 +52,8 @@ if(MCPBX_SANITIZE)
   endif()
 endif()
 if(MCPBX_FUZZ)
-  target_compile_options(mcpbx_options INTERFACE -fsanitize=fuzzer-no-link)
+  # Test code is not what a fuzz target explores.
+  target_compile_options(mcpbx_options INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TEST_CODE>>>:-fsanitize=fuzzer-no-link>)
 endif()
 if(MCPBX_STATIC)
   target_link_options(mcpbx_options INTERFACE -static-libstdc++ -static-libgcc)
