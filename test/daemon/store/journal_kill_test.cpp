@@ -1,5 +1,6 @@
 // SIGKILL at random points: what was acknowledged is there, in order, and nothing else; also when recovery is killed.
 #include "test/daemon/store/store_fixture.hpp"
+#include "test/support/sanitized.hpp"
 
 #include <doctest/doctest.h>
 
@@ -90,7 +91,7 @@ void kill_many_times(unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_int_distribution<int> after(1, 100), which(1, 4);
   constexpr int kills = 5;
-  const int files = std::max(1, (more != nullptr ? std::atoi(more) : 200) / 4 / kills);
+  const int files = std::max(1, (more != nullptr ? std::atoi(more) : mcpbx::test::sanitized ? 40 : 200) / 4 / kills);
   for (int i = 0; i < files; ++i) {
     folder f;
     acknowledged told;
