@@ -1,6 +1,8 @@
 // A non-blocking socket, a buffer, lines.
 #include "test/e2e/caller.hpp"
 
+#include "test/e2e/processes.hpp"
+
 #include <doctest/doctest.h>
 
 #include <fcntl.h>
@@ -20,7 +22,6 @@ namespace mcpbx::e2e {
 namespace {
 
 using steady = std::chrono::steady_clock;
-constexpr std::chrono::seconds watchdog{30};
 constexpr std::string_view list_changed = R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})";
 
 json::parse_options deep() {
@@ -155,7 +156,7 @@ std::optional<std::string> caller::any_line() {
   const auto deadline = steady::now() + watchdog;
   while (lines_.empty()) {
     if (!take_line(100)) return {};
-    if (steady::now() >= deadline) FAIL("no line from the daemon within 30 s");
+    if (steady::now() >= deadline) FAIL("no line from the daemon before the watchdog");
   }
   std::string line = std::move(lines_.front());
   lines_.pop_front();

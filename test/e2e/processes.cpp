@@ -79,7 +79,7 @@ bool eventually(const std::function<bool()>& holds, int seconds) {
 }
 
 bool eventually(const std::function<bool()>& holds) {
-  return eventually(holds, 20);
+  return eventually(holds, static_cast<int>(watchdog.count()));
 }
 
 child::child(const options& o) {
@@ -150,7 +150,7 @@ bool child::pump(int wait_ms) {
 
 void child::write(std::string_view bytes) {
   to_write_ += bytes;
-  const auto deadline = steady::now() + std::chrono::seconds(30);
+  const auto deadline = steady::now() + watchdog;
   while (!to_write_.empty()) {
     REQUIRE(steady::now() < deadline);
     pump(100);
@@ -162,7 +162,7 @@ void child::close_stdin() {
 }
 
 std::string child::read_line() {
-  const auto deadline = steady::now() + std::chrono::seconds(30);
+  const auto deadline = steady::now() + watchdog;
   for (;;) {
     if (const auto end = out.find('\n'); end != std::string::npos) {
       std::string line = out.substr(0, end);

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -19,7 +20,10 @@ namespace mcpbx::e2e {
 using test::contains;
 using test::sanitized;
 
-/// Looks every 5 ms until `holds` does; false after the watchdog of 20 s.
+/// Ends what hangs, under sanitizers on a machine with other work as well.
+inline constexpr std::chrono::seconds watchdog{120};
+
+/// Looks every 5 ms until `holds` does; false after the watchdog.
 bool eventually(const std::function<bool()>& holds);
 /// The same with another watchdog, in seconds.
 bool eventually(const std::function<bool()>& holds, int seconds);
