@@ -7,6 +7,7 @@
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/write.hpp>
 
@@ -123,7 +124,9 @@ void connection::on_read(const boost::system::error_code& ec, std::size_t n) {
     begin_ = end_ = 0;
     buffer_.resize(buffer_.size() * 2);
   }
-  start_read();
+  if (!first) return start_read();
+  // What the first bytes say is passed on before a whole buffer of others is read and looked through.
+  asio::post(socket_.get_executor(), [self = shared_from_this()] { self->start_read(); });
 }
 
 void connection::parse() {
