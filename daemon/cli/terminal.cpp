@@ -1,6 +1,7 @@
 // Escape sequences live in this file only.
 #include "daemon/cli/terminal.hpp"
 
+#include "daemon/cli/connection.hpp"
 #include "mcp/support/text.hpp"
 
 #include <poll.h>
@@ -35,15 +36,16 @@ std::size_t columns(std::string_view text) {
 bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
-      if (errno == EAGAIN) {
-        pollfd ready{fd, POLLOUT, 0};
-        ::poll(&ready, 1, -1);
-      }
+    if (n > 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(n));
       continue;
     }
-    if (n <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(n));
+    if (n < 0 && errno == EAGAIN) {
+      pollfd ready{fd, POLLOUT, 0};
+      if (::poll(&ready, 1, -1) >= 0) continue;
+    }
+    // Whoever interrupts while nothing moves does not want the rest.
+    if (n == 0 || errno != EINTR || interrupted()) return false;
   }
   return true;
 }

@@ -17,8 +17,9 @@ enum exit_status : int {
   interrupted_exit = 130
 };
 
-/// Writes all of `bytes`, waiting where `fd` takes no more, also where it does not block and over signals. False: its
-/// reader is gone (`| head`), which is no error worth a word.
+/// Writes all of `bytes`, waiting as long as `fd` takes no more, also where it does not block. False: its reader is
+/// gone
+/// (`| head`), which is no error worth a word, or the user interrupted the wait (catch_interrupts()).
 bool write_all(int fd, std::string_view bytes);
 
 /// Writes to stdout and stderr. `colour` is decided per stream: a terminal, NO_COLOR unset, TERM not "dumb".

@@ -1,11 +1,15 @@
 // What is shown, and that no peer's text can steer a terminal (F8, guarantees row 40).
 #include "daemon/cli/terminal.hpp"
 
+#include "daemon/cli/connection.hpp"
 #include "test/support/captured_output.hpp"
 
 #include <doctest/doctest.h>
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -45,6 +49,35 @@ TEST_CASE("write_all: what a pipe has no room for waits for its reader, also whe
   reader.join();
   CHECK(got == text.size());
   ::close(ends[0]);
+}
+
+TEST_CASE("write_all: who interrupts while the reader takes nothing does not wait for it") {
+  for (const int flags : {0, O_NONBLOCK}) {
+    CAPTURE(flags);
+    int full[2], told[2];
+    REQUIRE(::pipe2(full, O_CLOEXEC) == 0);
+    REQUIRE(::pipe2(told, O_CLOEXEC) == 0);
+    ::fcntl(full[1], F_SETFL, flags);
+    // A process of its own: an interrupt is remembered for good.
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      catch_interrupts();
+      (void)!::write(told[1], "x", 1);
+      ::_exit(write_all(full[1], std::string(1 << 20, 'x')) ? 1 : 7);
+    }
+    char byte = 0;
+    REQUIRE(::read(told[0], &byte, 1) == 1);
+    // Again and again: the first may come before it waits.
+    int status = 0;
+    while (::waitpid(child, &status, WNOHANG) == 0) {
+      ::kill(child, SIGINT);
+      ::poll(nullptr, 0, 1);
+    }
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 7);
+    for (const int fd : {full[0], full[1], told[0], told[1]}) ::close(fd);
+  }
 }
 
 namespace {
