@@ -56,6 +56,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
 
   void when_settled(milliseconds at_most, std::function<void()> then) {
     for (const auto& s : servers_) s->wake_to_list();
+    if (settled()) return soon_->post(std::move(then));  // nearly always: no limit is needed
     auto w = std::make_shared<waiter>();
     w->then = std::move(then);
     w->limit = time_.make_timer();
@@ -191,10 +192,14 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     if (const auto then = std::exchange(w->then, {})) then();
   }
 
+  bool settled() const {
+    return std::ranges::none_of(servers_, [](const auto& s) { return s->settling(); }) &&
+           std::ranges::none_of(judged_, &judgement::waits);
+  }
+
   void look() {
     look_posted_ = false;
-    if (std::ranges::none_of(servers_, [](const auto& s) { return s->settling(); }) &&
-        std::ranges::none_of(judged_, &judgement::waits))
+    if (settled())
       for (const auto& w : std::vector(waiters_)) settle(w);
     if (stopping_ && std::ranges::all_of(servers_, [](const auto& s) { return s->ended(); }))
       for (const auto& done : std::exchange(on_stopped_, {}))
