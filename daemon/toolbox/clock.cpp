@@ -78,7 +78,7 @@ std::vector<std::string> zone_names() {
   return names;
 }
 
-/// ` (did you mean "Europe/Berlin"?)`: models write the city alone, or in zone_key case.
+/// ` (did you mean "Europe/Berlin"?)`: models write the city alone, or in lower case.
 std::string zone_hint(std::string_view zone) {
   const auto names = zone_names();
   const auto wanted = zone_key(zone);

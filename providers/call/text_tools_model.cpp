@@ -222,10 +222,7 @@ bool text_run::recover(const std::string& written) {
   options.untagged = text::parser_options::bare::anywhere;
   const auto parser = text::make_tagged_parser(text::offered_tools(request_.tools), options);
   // Its text is not shown: some of it was already, and marks that nobody knows are why the server gave up.
-  struct : text::parse_sink {
-    void on_text(std::string_view) override {}
-    void on_reasoning(std::string_view) override {}
-  } words;
+  text::unheard_words words;
   parser->feed(written, words);
   auto parsed = parser->finish(words);
   const bool found =

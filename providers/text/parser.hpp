@@ -32,6 +32,12 @@ class parse_sink {
   virtual void on_reasoning(std::string_view delta) = 0;
 };
 
+/// For whoever wants the calls only.
+struct unheard_words final : parse_sink {
+  void on_text(std::string_view) override {}
+  void on_reasoning(std::string_view) override {}
+};
+
 /// What a reply holds beside its text.
 struct parsed_reply {
   /// In order, without ids. Those with `problem` could not be read and must not be run.

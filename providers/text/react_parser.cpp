@@ -20,11 +20,6 @@ struct reasoning_sink final : parse_sink {
   parse_sink& to;
 };
 
-struct no_sink final : parse_sink {
-  void on_text(std::string_view) override {}
-  void on_reasoning(std::string_view) override {}
-};
-
 // What stands behind the first line that begins with "Answer:"; npos when there is none.
 std::size_t answer_in(std::string_view thought) {
   for (std::size_t at = 0; at < thought.size();) {
@@ -245,7 +240,7 @@ parsed_reply react_parser::finish(parse_sink& sink) {
     answer_.finish(sink);
     return std::move(reply_);
   }
-  no_sink nobody;  // all of it was told as reasoning
+  unheard_words nobody;  // all of it was told as reasoning
   whole_.feed(thought_, nobody);
   if (auto bare_call = whole_.finish(nobody); !bare_call.calls.empty() || bare_call.incomplete) return bare_call;
   if (options_.show_unreadable) {

@@ -6,8 +6,6 @@
 #include <utility>
 
 namespace mcpbx::providers::text {
-namespace {}  // namespace
-
 void tagged_parser::visible(std::string_view text, parse_sink& sink) {
   auto end = text.size();
   while (end > 0 && is_blank(text[end - 1])) --end;

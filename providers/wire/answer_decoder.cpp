@@ -2,7 +2,6 @@
 #include "providers/wire/answer_decoder.hpp"
 
 #include "mcp/support/text.hpp"
-#include "providers/model/json_walk.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -25,10 +24,6 @@ usage answer_decoder::estimated(std::size_t answer_bytes) {
   u.output = static_cast<std::int64_t>(answer_bytes / 4 + 1);
   u.estimated = true;
   return u;
-}
-
-std::int64_t answer_decoder::count(std::string_view object, std::string_view key) {
-  return raw_json::literal(walk::find(object, key)).as_integer().value_or(0);
 }
 
 std::string_view answer_decoder::word_of(std::string_view value, std::string& held) {

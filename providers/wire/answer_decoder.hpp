@@ -31,8 +31,6 @@ class answer_decoder : public stream_decoder {
   /// About four bytes to a token, for an API that counted nothing; the shell knows the request's size and adds that.
   static usage estimated(std::size_t answer_bytes);
 
-  /// The whole number of a member; 0 when there is none.
-  static std::int64_t count(std::string_view object, std::string_view key);
   /// A string value as a view, for words that are compared: into `value` where it has no escapes, else into `held`.
   static std::string_view word_of(std::string_view value, std::string& held);
   /// The text that was told so far, for an error. What is still held back may be told now.

@@ -5,8 +5,6 @@
 
 using namespace mcpbx::e2e;
 
-namespace {}  // namespace
-
 TEST_CASE("G16: a cancelled call reaches the server, the caller gets no answer, and nothing else is touched") {
   daemon_under_test d(config().server("s", {"--log", "@DIR@/log"}));
   caller c = d.session();

@@ -5,8 +5,6 @@
 
 using namespace mcpbx::e2e;
 
-namespace {}  // namespace
-
 TEST_CASE("models: the configured ones with API, id and address, and what an endpoint offers") {
   model_process model;
   daemon_under_test d(config()

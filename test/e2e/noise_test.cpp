@@ -7,8 +7,6 @@
 
 using namespace mcpbx::e2e;
 
-namespace {}  // namespace
-
 TEST_CASE("G9: noise on stdout is skipped and counted, line ends and a byte order mark are taken as they come") {
   daemon_under_test d(config()
                           .server("banner", {"--behave", "banner-on-stdout"})

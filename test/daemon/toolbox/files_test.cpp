@@ -16,8 +16,6 @@ using mcpbx::test::contains;
 namespace fs = std::filesystem;
 namespace json = boost::json;
 
-namespace {}  // namespace
-
 TEST_CASE("list_files: shows type, name and size, sorted, links as links") {
   const temporary_folder t;
   t.write("b.txt", "12345");
