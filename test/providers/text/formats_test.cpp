@@ -313,6 +313,21 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("F10: many blanks behind a mark are judged alike at every split") {
+  for (const std::size_t many : {255U, 256U, 257U, 300U, 600U}) {
+    const std::string blanks(many, ' ');
+    for (const auto& raw :
+         {"<invoke name=\"search\"><parameter name=\"query\">x</parameter>" + blanks + "y</parameter></invoke>",
+          "<function=search><parameter=query>x</parameter>" + blanks + "</function>",
+          "<function=search><parameter=query>x</function>" + blanks + "y</parameter></function>"})
+      for (const std::size_t step : {1U, 7U, 100U}) {
+        CAPTURE(many);
+        CAPTURE(raw);
+        CHECK(parse_text("hermes", raw, step).str() == parse_text("hermes", raw).str());
+      }
+  }
+}
+
 TEST_CASE("F10: text as long as an answer may be is parsed in linear time, byte by byte") {
   // With anything quadratic these would take minutes.
   const std::string_view units[] = {"<",
