@@ -369,6 +369,37 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("G29: random calls in GLM's form with one of its marks lost or doubled are run exactly or not at all") {
+  // Each is one token to the model; that is how public issues show them lost and doubled.
+  static constexpr std::string_view marks[] = {"<tool_call>", "</tool_call>", "<arg_key>",
+                                               "</arg_key>",  "<arg_value>",  "</arg_value>"};
+  random_calls random{3};
+  int run = 0;
+  for (int round = 0; round < 40; ++round) {
+    const auto call = plain_call(random);
+    const auto expected = call.name + std::string(call.arguments.text());
+    for (const auto& [format, whole] : writings_of(call)) {
+      if (format != "glm") continue;
+      for (const auto mark : marks)
+        for (auto at = whole.find(mark); at != std::string::npos; at = whole.find(mark, at + 1))
+          for (const bool doubled : {false, true}) {
+            auto raw = whole;
+            if (doubled)
+              raw.insert(at, mark);
+            else
+              raw.erase(at, mark.size());
+            const auto got = parse_text("glm", raw);
+            CAPTURE(raw);
+            const auto calls = got.calls();
+            if (!calls.empty()) CHECK(calls == expected);
+            run += calls.empty() ? 0 : 1;
+            CHECK(parse_text("glm", raw, 1 + random.next(9)).str() == got.str());
+          }
+    }
+  }
+  CHECK(run > 0);
+}
+
 TEST_CASE("F10: many blanks behind a mark are judged alike at every split") {
   for (const std::size_t many : {255U, 256U, 257U, 300U, 600U}) {
     const std::string blanks(many, ' ');
