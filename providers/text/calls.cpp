@@ -8,6 +8,7 @@
 #include "providers/model/json_walk.hpp"
 #include "providers/text/words.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace mcpbx::providers::text {
@@ -16,14 +17,19 @@ namespace {
 constexpr std::array<std::string_view, 5> name_keys{"name", "tool_name", "tool", "function_name", "action"};
 constexpr std::array<std::string_view, 6> argument_keys{"arguments", "parameters", "args",
                                                         "input",     "params",     "action_input"};
-// Members that say nothing about the call.
+// Members that say nothing about the call, unless the tool has an argument of that name.
 constexpr std::array<std::string_view, 4> other_keys{"type", "id", "index", "thought"};
 
 // What stands for a call in one object.
 struct call_form {
   std::string_view name, arguments, list;
-  bool more = false;  // members that are none of a call's
+  std::vector<std::string> others;  // of other_keys
+  bool more = false;                // members that are none of a call's, or that say another thing than these
 };
+
+bool is_empty(std::string_view json) {
+  return json.empty() || json == "null" || json == "{}" || json == "\"\"";
+}
 
 call_form form_of(std::string_view object, int depth = 0) {
   call_form form;
@@ -31,18 +37,25 @@ call_form form_of(std::string_view object, int depth = 0) {
   std::size_t name_rank = name_keys.size(), argument_rank = argument_keys.size();
   walk::members(object, [&](std::string_view key, std::string_view value) {
     for (std::size_t i = 0; i < name_keys.size(); ++i)
-      if (key == name_keys[i] && i <= name_rank) {
-        name_rank = i;
-        form.name = value;
+      if (key == name_keys[i]) {
+        form.more = form.more || (!form.name.empty() && form.name != value);
+        if (i <= name_rank) {
+          name_rank = i;
+          form.name = value;
+        }
         return;
       }
     for (std::size_t i = 0; i < argument_keys.size(); ++i)
-      if (key == argument_keys[i] && i <= argument_rank) {
-        argument_rank = i;
-        form.arguments = value;
+      if (key == argument_keys[i]) {
+        form.more = form.more || (!form.arguments.empty() && form.arguments != value);
+        if (i <= argument_rank) {
+          argument_rank = i;
+          form.arguments = value;
+        }
         return;
       }
     if (key == "function" && walk::is_string(value)) {
+      form.more = form.more || (!form.name.empty() && form.name != value);
       if (form.name.empty()) form.name = value;
       return;
     }
@@ -55,12 +68,21 @@ call_form form_of(std::string_view object, int depth = 0) {
       return;
     }
     for (const auto other : other_keys)
-      if (key == other) return;
+      if (key == other) {
+        const bool kind =
+            key == "type" && (value == "\"function\"" || value == "\"tool_call\"" || value == "\"tool_use\"");
+        if (!kind) form.others.emplace_back(key);
+        return;
+      }
     form.more = true;
   });
   if (!inner.empty() && form.name.empty() && depth < 4) {
     auto nested = form_of(inner, depth + 1);
-    if (nested.arguments.empty()) nested.arguments = form.arguments;
+    if (nested.arguments.empty())
+      nested.arguments = form.arguments;
+    else
+      nested.more = nested.more || !is_empty(form.arguments);
+    nested.more = nested.more || form.more;
     return nested;
   }
   return form;
@@ -99,15 +121,20 @@ void read_object(std::string_view object, const offered_tools& tools, bool repai
     out.push_back(unreadable_call(object, "it has no \"name\""));
     return;
   }
-  if (form.arguments.empty() && form.more) {
-    out.push_back(unreadable_call(object, "it has no \"arguments\""));
+  const auto* tool = tools.find(written);
+  const bool lost = form.more || std::ranges::any_of(form.others, [&](const auto& key) {
+                      return has_property(tool, key) && walk::find(form.arguments, key).empty();
+                    });
+  if (lost) {
+    out.push_back(unreadable_call(
+        object, form.arguments.empty() ? "it has no \"arguments\"" : "some of it stands outside of its \"arguments\""));
     out.back().name = tools.resolve(written);
     return;
   }
   tool_call_block call;
   call.name = tools.resolve(written);
   call.repaired = repaired;
-  set_arguments(call, tools.find(written), form.arguments);
+  set_arguments(call, tool, form.arguments);
   out.push_back(std::move(call));
 }
 

@@ -8,6 +8,8 @@
 #include <array>
 #include <charconv>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace mcpbx::providers::text {
 namespace {
@@ -69,17 +71,30 @@ bool ends_in_damage(std::string_view value) {
   return value.substr(line == npos ? 0 : line).find("parameter") != npos;
 }
 
+// The attributes of a tag, NAME="…", in order; the name of the tag itself is none.
+std::vector<std::pair<std::string_view, std::string_view>> attributes_of(std::string_view tag) {
+  std::vector<std::pair<std::string_view, std::string_view>> all;
+  for (std::size_t at = 0; (at = tag.find('=', at)) != npos; ++at) {
+    auto end = at;
+    while (end > 0 && is_blank(tag[end - 1])) --end;
+    auto begin = end;
+    while (begin > 0 && is_name_char(tag[begin - 1])) --begin;
+    const auto open = skip_blanks(tag, at + 1);
+    if (begin == end || !is_blank(tag[begin - 1]) || open >= tag.size()) continue;
+    const bool quoted = tag[open] == '"' || tag[open] == '\'';
+    const auto close = quoted ? tag.find(tag[open], open + 1) : open;
+    if (close == npos) break;
+    all.emplace_back(tag.substr(begin, end - begin),
+                     quoted ? tag.substr(open + 1, close - open - 1) : std::string_view());
+    at = close;
+  }
+  return all;
+}
+
 // name="…" of a tag.
 std::string name_attribute(std::string_view tag) {
-  for (std::size_t at = 0; (at = tag.find("name", at)) != npos; at += 4) {
-    if (at > 0 && !is_blank(tag[at - 1])) continue;
-    auto i = skip_blanks(tag, at + 4);
-    if (i >= tag.size() || tag[i] != '=') continue;
-    i = skip_blanks(tag, i + 1);
-    if (i >= tag.size() || (tag[i] != '"' && tag[i] != '\'')) continue;
-    const auto end = tag.find(tag[i], i + 1);
-    if (end != npos) return std::string(tag.substr(i + 1, end - i - 1));
-  }
+  for (const auto& [name, value] : attributes_of(tag))
+    if (name == "name") return std::string(value);
   return {};
 }
 
@@ -181,6 +196,11 @@ markup_call::outcome markup_call::head(std::string_view in) {
     xml_ = true;
     name_ = name_attribute(in.substr(0, end));
     at_ = end;
+    for (const auto& [key, value] : attributes_of(in.substr(0, end))) {
+      const bool harmless = key == "id" || key == "type";
+      if (key != "name" && (!harmless || has_property(tools_->find(name_), key)))
+        broken_ = "an argument stands in its opening mark";
+    }
     if (!name_.empty() && in.substr(0, end).ends_with("/>")) return outcome::complete;
   }
   if (name_.empty() || name_.size() > 128) return outcome::none;
@@ -226,8 +246,12 @@ markup_call::outcome markup_call::parameter(std::string_view in, std::size_t at,
     const auto end = tag_end(rest, 0);
     if (end == npos) return rest.size() >= max_tag ? outcome::none : outcome::more;
     if (end == no_tag) return outcome::none;
-    key = name_attribute(rest.substr(0, end));
+    const auto tag = rest.substr(0, end);
+    key = name_attribute(tag);
     begin = at + end;
+    // Its value is not behind it.
+    const bool within = std::ranges::any_of(attributes_of(tag), [](const auto& a) { return a.first == "value"; });
+    if (within || tag.ends_with("/>")) return outcome::none;
   }
   return key.empty() ? outcome::none : outcome::complete;
 }
@@ -245,7 +269,7 @@ markup_call::outcome markup_call::between(std::string_view in, bool last) {
       part_ = part::value;
       return outcome::again;
     }
-    broken_ = "a parameter has no name";
+    broken_ = "a parameter has no name, or its value stands in its mark";
     at_ = at + 1;
   }
   for (const auto mark : call_ends) {

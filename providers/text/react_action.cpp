@@ -162,6 +162,21 @@ bool react_parser::no_action() const {
 }
 
 tool_call_block react_parser::read_call() const {
+  std::string_view beside;
+  auto call = read_action(beside);
+  beside = trimmed(beside);
+  // Where no arguments came, words beside the name may be them.
+  if (call.problem.empty() && call.arguments.text() == "{}" && beside.find_first_not_of(":.,;!*`'\"()[]{} ") != npos &&
+      !takes_nothing(tools_.find(call.name))) {
+    auto refused = unreadable_call(action_, "what follows the name of its Action is no Action Input");
+    refused.name = std::move(call.name);
+    return refused;
+  }
+  return call;
+}
+
+// `beside`: what stands on the Action's lines beside its name, and is not in the arguments.
+tool_call_block react_parser::read_action(std::string_view& beside) const {
   tool_call_block call;
   if (open_ > 0 || action_.starts_with('{')) {
     const auto open = std::min(open_, action_.size());
@@ -183,12 +198,14 @@ tool_call_block react_parser::read_call() const {
       if (closing != '}' && words.size() >= 2) words = words.substr(1, words.size() - 2);
       // Words in brackets that stand apart are a remark.
       const auto first = trimmed(words);
-      if (is_blank(action_[open - 1]) && !first.starts_with('{') && !first.starts_with('"')) words = {};
+      if (is_blank(action_[open - 1]) && !first.starts_with('{') && !first.starts_with('"'))
+        beside = std::exchange(words, {});
       call.name = tools_.resolve(before);
       set_arguments_text(call, tools_.find(before), bare(words));
       return call;
     }
     call.name = tools_.resolve(before);
+    beside = body;
     set_arguments_text(call, tools_.find(before), bare(input_));
     return call;
   }
@@ -200,11 +217,7 @@ tool_call_block react_parser::read_call() const {
   }
   call.name = tools_.resolve(name);
   const auto lines = bare(action_);
-  if (trimmed(input_).empty() && trimmed(lines).find('\n') != npos && !takes_nothing(tools_.find(name))) {
-    call.arguments_text = lines;
-    call.problem = unreadable_call(lines, "what follows the Action is no Action Input").problem;
-    return call;
-  }
+  if (const auto at = lines.find(name); at != npos) beside = lines.substr(at + name.size());
   set_arguments_text(call, tools_.find(name), bare(input_));
   return call;
 }

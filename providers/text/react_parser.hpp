@@ -34,6 +34,7 @@ class react_parser final : public text_parser {
   void over(std::size_t before);
   void end_call(parse_sink& sink);
   tool_call_block read_call() const;
+  tool_call_block read_action(std::string_view& beside) const;
   bool looks_for_marks() const;
   bool no_action() const;
   bool cut() const { return inside_ == inside::brackets || inside_ == inside::string; }

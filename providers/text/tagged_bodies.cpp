@@ -29,6 +29,7 @@ void tagged_parser::begin_json(std::size_t at, std::size_t brackets_at, use as) 
   begin_ = at;
   scan_ = brackets_at;
   use_ = as;
+  again_ = false;
   brackets_.reset();
   state_ = state::json;
 }
@@ -269,6 +270,7 @@ void tagged_parser::end_json(parse_sink& sink) {
     return;
   }
   call_found();
+  if (again_ && calls.front().name == nameless_call) withdraw(object_first_);
   take(std::move(calls), sink);
 }
 
@@ -291,6 +293,7 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
   const bool brackets = form_ != form_function && form_ != form_invoke && form_ != form_glm;
   if (in_tag_ && (c == '{' || c == '[') && brackets) {
     begin_json(at, at, use::calls);
+    again_ = true;
     return true;
   }
   if ((c == '}' || c == ']') && extra_) {

@@ -65,15 +65,31 @@ void tagged_parser::forget_drafts(std::size_t from) {
 }
 
 void tagged_parser::take(std::vector<tool_call_block> calls, parse_sink& sink) {
-  object_first_ = reply_.calls.size();
+  const auto first = reply_.calls.size();
   for (auto& call : calls) {
     ++found_;
+    // What has no name may be the arguments of the call before it, which seemed to have none.
+    if (call.name == nameless_call && !call.problem.empty() && !reply_.calls.empty() &&
+        reply_.calls.back().arguments.text() == "{}" && !takes_nothing(tools_.find(reply_.calls.back().name)))
+      withdraw(reply_.calls.size() - 1);
     if (!call.problem.empty() && options_.show_unreadable)
       visible(call.arguments_text, sink);
     else
       reply_.calls.push_back(std::move(call));
   }
+  object_first_ = std::min(first, reply_.calls.size());
   reply_.forms |= form_;
+}
+
+// What follows the calls from this one on says that they are not whole.
+void tagged_parser::withdraw(std::size_t from) {
+  if (options_.show_unreadable) return reply_.calls.resize(std::min(from, reply_.calls.size()));
+  for (auto i = from; i < reply_.calls.size(); ++i) {
+    auto& call = reply_.calls[i];
+    if (!call.problem.empty()) continue;
+    call.problem = unreadable_call({}, "what follows it may be some of its arguments").problem;
+    call.arguments = {};
+  }
 }
 
 // The reply ended inside a call.

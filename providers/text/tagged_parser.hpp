@@ -65,6 +65,7 @@ class tagged_parser final : public text_parser {
   void begin_json(std::size_t at, std::size_t brackets_at, use as);
   void end_json(parse_sink& sink);
   void take(std::vector<tool_call_block> calls, parse_sink& sink);
+  void withdraw(std::size_t from);
   void spoil(parse_sink& sink, std::string_view why);
   void release(std::size_t end, parse_sink& sink);
   void visible(std::string_view text, parse_sink& sink);
@@ -98,6 +99,7 @@ class tagged_parser final : public text_parser {
   bool in_code_ = false;          // in a code block that has begun with something else than a call
   bool quoted_ = false;           // in code within a sentence, which began with what might be a call
   std::size_t object_first_ = 0;  // the first call of the object that was read last
+  bool again_ = false;            // the object that is read follows another one of its tag
 
   // Visible text that waits for more of it: blanks, control tokens, a code fence, JSON that may be a call alone.
   std::string pending_, pending_blanks_;
