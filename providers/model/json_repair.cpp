@@ -89,6 +89,7 @@ class reader {
   bool blanks();
   bool comma_follows(bool& comma);
   bool separator(bool first, bool comma);
+  bool comma_within() const;
   const quote_kind* quote() const {
     for (const auto& q : quotes)
       if (starts(q.open)) return &q;
@@ -199,9 +200,26 @@ bool reader::comma_follows(bool& comma) {
 bool reader::separator(bool first, bool comma) {
   if (first) return true;
   if (!comma && !apart_) return refuse("a comma is missing");
+  if (!comma && comma_within())
+    return refuse("a comma is missing, and one stands inside of the quotes beside its place");
   if (!comma) note("missing comma");
   out_ += ',';
   return true;
+}
+
+// Whether the string that was read last ends in a comma, or the one that begins here begins with one: it may be the
+// comma that is missing.
+bool reader::comma_within() const {
+  if (out_.ends_with('"')) {
+    auto end = out_.size() - 1;
+    while (end > 0 && out_[end - 1] == ' ') --end;
+    if (end > 0 && out_[end - 1] == ',') return true;
+  }
+  const auto* kind = quote();
+  if (kind == nullptr) return false;
+  auto at = at_ + kind->open.size();
+  while (at < in_.size() && in_[at] == ' ') ++at;
+  return at < in_.size() && in_[at] == ',';
 }
 
 bool reader::object(int depth) {

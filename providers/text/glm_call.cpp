@@ -44,7 +44,8 @@ match begins_next(std::string_view s) {
 
 // What is left of an opening mark that lost a byte.
 bool begins_in_damage(std::string_view value) {
-  return value.substr(0, value_mark.size()).find("value>") != npos;
+  const auto begin = value.substr(0, value_mark.size() + 1);
+  return begin.find("value>") != npos || begin.find("arg_value") != npos;
 }
 
 }  // namespace

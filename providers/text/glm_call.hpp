@@ -24,6 +24,7 @@ class glm_call {
   std::size_t end() const { return at_; }
   /// The complete call; with `problem` where it is not certain what was meant.
   tool_call_block call(std::string_view in) const;
+  static bool holds_json() { return false; }
 
  private:
   enum class part : unsigned char { head, between, key, opening, value };

@@ -2,23 +2,19 @@
 // parameter or the end of the call.
 #include "providers/text/markup_call.hpp"
 
+#include "providers/text/markup_marks.hpp"
 #include "providers/text/words.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <span>
-#include <utility>
-#include <vector>
 
 namespace mcpbx::providers::text {
 namespace {
 
 using outcome = markup_call::outcome;
 constexpr std::size_t max_tag = 512;  // bytes of an opening mark
-// One family of models writes its marks with a namespace.
-constexpr std::array<std::string_view, 3> parameter_marks{"<parameter=", "<parameter ", "<antml:parameter "};
-constexpr std::array<std::string_view, 2> value_ends{"</parameter>", "</antml:parameter>"};
 constexpr std::array<std::string_view, 3> call_ends{"</function>", "</invoke>", "</antml:invoke>"};
 // What is around calls ends, and what may come behind it.
 constexpr std::array<std::string_view, 3> list_ends{"</tool_call>", "</function_calls>", "</antml:function_calls>"};
@@ -62,33 +58,6 @@ std::size_t tag_end(std::string_view in, std::size_t at) {
     }
   }
   return npos;
-}
-
-// Whether the last line of a value holds what may be left of a closing mark.
-bool ends_in_damage(std::string_view value) {
-  value = trimmed(value);
-  const auto line = value.rfind('\n');
-  return value.substr(line == npos ? 0 : line).find("parameter") != npos;
-}
-
-// The attributes of a tag, NAME="…", in order; the name of the tag itself is none.
-std::vector<std::pair<std::string_view, std::string_view>> attributes_of(std::string_view tag) {
-  std::vector<std::pair<std::string_view, std::string_view>> all;
-  for (std::size_t at = 0; (at = tag.find('=', at)) != npos; ++at) {
-    auto end = at;
-    while (end > 0 && is_blank(tag[end - 1])) --end;
-    auto begin = end;
-    while (begin > 0 && is_name_char(tag[begin - 1])) --begin;
-    const auto open = skip_blanks(tag, at + 1);
-    if (begin == end || !is_blank(tag[begin - 1]) || open >= tag.size()) continue;
-    const bool quoted = tag[open] == '"' || tag[open] == '\'';
-    const auto close = quoted ? tag.find(tag[open], open + 1) : open;
-    if (close == npos) break;
-    all.emplace_back(tag.substr(begin, end - begin),
-                     quoted ? tag.substr(open + 1, close - open - 1) : std::string_view());
-    at = close;
-  }
-  return all;
 }
 
 // name="…" of a tag.
@@ -196,6 +165,7 @@ markup_call::outcome markup_call::head(std::string_view in) {
     xml_ = true;
     name_ = name_attribute(in.substr(0, end));
     at_ = end;
+    if (!has_attributes_only(in.substr(0, end))) broken_ = "its opening mark is damaged";
     for (const auto& [key, value] : attributes_of(in.substr(0, end))) {
       const bool harmless = key == "id" || key == "type";
       if (key != "name" && (!harmless || has_property(tools_->find(name_), key)))
@@ -251,7 +221,7 @@ markup_call::outcome markup_call::parameter(std::string_view in, std::size_t at,
     begin = at + end;
     // Its value is not behind it.
     const bool within = std::ranges::any_of(attributes_of(tag), [](const auto& a) { return a.first == "value"; });
-    if (within || tag.ends_with("/>")) return outcome::none;
+    if (within || tag.ends_with("/>") || !has_attributes_only(tag)) return outcome::none;
   }
   return key.empty() ? outcome::none : outcome::complete;
 }
@@ -264,6 +234,9 @@ markup_call::outcome markup_call::between(std::string_view in, bool last) {
   if (found == match::yes) {
     const auto opened = parameter(in, at, key_, begin_);
     if (opened == outcome::more) return outcome::more;
+    if (opened == outcome::complete && broken_.empty() && !std::ranges::all_of(key_, is_name_char) &&
+        !has_property(tools_->find(name_), key_))
+      broken_ = "the name of a parameter is damaged";
     if (opened == outcome::complete) {
       scan_ = begin_;
       part_ = part::value;
@@ -301,6 +274,8 @@ void markup_call::close(std::string_view in, std::size_t end, std::size_t next) 
   // Without its own mark the value may end in what is left of it.
   if (end == next && broken_.empty() && ends_in_damage(in.substr(begin_, end - begin_)))
     broken_ = "the closing mark of a parameter is damaged";
+  if (broken_.empty() && !border_is_certain(in.substr(begin_, end - begin_), xml_))
+    broken_ = "a mark stands in a parameter, so that its end is not certain";
   arguments_.push_back({key_, decoded(in.substr(begin_, end - begin_))});
   key_.clear();
   at_ = next;

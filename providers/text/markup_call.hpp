@@ -24,6 +24,7 @@ class markup_call {
   /// The complete call; `in` as above.
   tool_call_block call(std::string_view in) const;
   bool is_invoke() const { return xml_; }
+  bool holds_json() const { return part_ == part::json; }
 
  private:
   enum class part : unsigned char { head, first, json, value, between };

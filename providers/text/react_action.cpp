@@ -94,7 +94,10 @@ std::size_t react_parser::take_input(std::string_view text) {
     case inside::brackets: {
       const auto taken = brackets_.feed(text);
       input_ += text.substr(0, taken);
-      if (brackets_.closed()) inside_ = inside::done;
+      if (!brackets_.closed()) return taken;
+      inside_ = inside::behind;
+      behind_.clear();
+      input_end_ = fed_ - (held_.size() - at_ - taken);
       return taken;
     }
     case inside::string:
@@ -107,6 +110,12 @@ std::size_t react_parser::take_input(std::string_view text) {
         return i + 1;
       }
       return text.size();
+    case inside::behind: {
+      const auto line = text.find('\n');
+      if (line != npos) inside_ = inside::done;
+      behind_ += text.substr(0, line);
+      return std::min(line, text.size());
+    }
     case inside::quoted:
       // Something else on its line: it was the beginning of words, or of an object without its bracket.
       for (std::size_t i = 0; i < text.size(); ++i) {
@@ -165,6 +174,15 @@ tool_call_block react_parser::read_call() const {
   std::string_view beside;
   auto call = read_action(beside);
   beside = trimmed(beside);
+  // The object may have ended too early, and what is behind it is the rest of it.
+  auto rest = trimmed(behind_);
+  if (rest.starts_with('}')) rest.remove_prefix(1);
+  rest = rest.substr(0, rest.find('{'));
+  if (call.problem.empty() && (rest.find("\":") != npos || rest.find('}') != npos)) {
+    auto refused = unreadable_call(input_ + behind_, "something follows the end of its Action Input");
+    refused.name = std::move(call.name);
+    return refused;
+  }
   // Where no arguments came, words beside the name may be them.
   if (call.problem.empty() && call.arguments.text() == "{}" && beside.find_first_not_of(":.,;!*`'\"()[]{} ") != npos &&
       !takes_nothing(tools_.find(call.name))) {

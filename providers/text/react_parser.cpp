@@ -189,6 +189,7 @@ std::size_t react_parser::take_text(std::string_view text, parse_sink& sink) {
       if (inside_ == inside::done) {
         end_call(sink);
         over(at_ + taken);
+        if (input_end_ != 0) counted_ = input_end_;
       }
       return taken;
     }
@@ -214,6 +215,7 @@ parsed_reply react_parser::finish(parse_sink& sink) {
     return reply;
   }
   if ((state_ == state::action || state_ == state::input) && !no_action()) {
+    if (inside_ == inside::behind) counted_ = input_end_;
     if (!cut())
       end_call(sink);
     else if (reply_.incomplete = true; options_.show_unreadable)

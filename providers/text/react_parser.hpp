@@ -21,7 +21,8 @@ class react_parser final : public text_parser {
  private:
   enum class state : unsigned char { before, thinking, thought, action, input, answer, over };
   /// What of an action or of its input is being read.
-  enum class inside : unsigned char { start, words, brackets, string, quoted, done };  // quoted: behind a string
+  /// quoted: behind a string; behind: behind an input in brackets, on its line.
+  enum class inside : unsigned char { start, words, brackets, string, quoted, behind, done };
 
   bool step(bool last, parse_sink& sink);
   bool at_line_start(bool last, parse_sink& sink);
@@ -50,6 +51,8 @@ class react_parser final : public text_parser {
   bracket_scanner brackets_;
   std::string before_;                    // text before any mark
   std::string thought_, action_, input_;  // as written
+  std::string behind_;                    // on the line of the input, behind its brackets
+  std::size_t input_end_ = 0;             // of what was fed, while that is read
   std::size_t open_ = 0;                  // where the brackets of action_ begin
   tagged_parser answer_, thoughts_, whole_;
   parsed_reply reply_;

@@ -203,7 +203,8 @@ bool tagged_parser::read_call(Call& call, bool last, parse_sink& sink) {
       call_found();
       at_ = begin_ + call.end();
       in_tag_ = mark_ != begin_;
-      extra_ = false;
+      extra_ = after_json_ = call.holds_json();
+      scan_ = at_;
       state_ = state::after;
       std::vector<tool_call_block> one;
       one.push_back(call.call(whole));
@@ -227,7 +228,7 @@ bool tagged_parser::in_json(parse_sink& sink) {
 void tagged_parser::end_json(parse_sink& sink) {
   const std::string text(std::string_view(held_).substr(begin_, scan_ - begin_));
   std::vector<tool_call_block> calls;
-  extra_ = true;
+  extra_ = after_json_ = true;
   switch (use_) {
     case use::calls:
       if (!text.starts_with('[') || !read_python_calls(text, tools_, calls)) read_json_calls(text, tools_, calls);
@@ -331,7 +332,7 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
     maybe = maybe || found == match::maybe;
     if (found != match::yes) continue;
     in_tag_ = in_tag_ && !mark.outer;
-    extra_ = false;
+    extra_ = after_json_ = false;
     at_ = at + mark.text.size();
     return true;
   }
@@ -350,6 +351,18 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
     if (found == match::yes) {
       mark_ = at_ = at;
       state_ = state::mistral;
+      return true;
+    }
+  }
+  if (std::exchange(after_json_, false)) {
+    // The object may have ended too early, and this is the rest of it.
+    const auto words = rest.substr(0, std::min(rest.substr(0, max_held).find_first_of("\n<{["), max_held));
+    if (words.size() == rest.size() && words.size() < max_held && !last) {
+      after_json_ = true;
+      return false;
+    }
+    if (words.find("\":") != npos || words.find('}') != npos) {
+      spoil(sink, "something follows the end of its object");
       return true;
     }
   }

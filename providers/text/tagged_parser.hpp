@@ -99,6 +99,7 @@ class tagged_parser final : public text_parser {
   bool in_code_ = false;          // in a code block that has begun with something else than a call
   bool quoted_ = false;           // in code within a sentence, which began with what might be a call
   std::size_t object_first_ = 0;  // the first call of the object that was read last
+  bool after_json_ = false;       // behind JSON that no mark has closed yet
   bool again_ = false;            // the object that is read follows another one of its tag
 
   // Visible text that waits for more of it: blanks, control tokens, a code fence, JSON that may be a call alone.

@@ -85,6 +85,12 @@ TEST_CASE("G29: what would need an invented end, value or quote is refused with 
       {R"({"t": "he said "no" to it"})", "not escaped"},
       {R"({'t': 'it's'})", "not escaped"},
       {R"({"t": "a" b: 1})", "comma is missing"},
+      {R"({"t": "a," "b": 1})", "inside of the quotes"},
+      {R"({"t": "a", "u": "b, "
+ "v": 1})",
+       "inside of the quotes"},
+      {R"({'t': 'a' ',b': 1})", "inside of the quotes"},
+      {R"({"t": ["a," "b"]})", "inside of the quotes"},
       {R"({"t": """x"""})", "not escaped"},
       {R"({"n": NaN})", "neither quoted"},
       {R"({"n": Infinity})", "neither quoted"},

@@ -1,0 +1,110 @@
+// A value may hold marks of its own; two values whose border lost some bytes look almost the same.
+#include "providers/text/markup_marks.hpp"
+
+#include "providers/text/words.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace mcpbx::providers::text {
+namespace {
+
+constexpr std::string_view parameter_word = "parameter", open_cdata = "<![CDATA[";
+
+std::string_view line_of(std::string_view text) {
+  return text.substr(0, text.find('\n'));
+}
+
+// What is left of a closing mark, and behind it of an opening one.
+bool holds_damaged_border(std::string_view value) {
+  bool closed = false;
+  for (auto at = value.find(parameter_word); at != npos; at = value.find(parameter_word, at + 1)) {
+    const auto rest = value.substr(at + parameter_word.size());
+    if (closed && (rest.starts_with('=') || rest.starts_with(" name") || line_of(rest).find('>') != npos)) return true;
+    closed = closed || rest.starts_with('>') || (at > 0 && value[at - 1] == '/');
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string_view, std::string_view>> attributes_of(std::string_view tag) {
+  std::vector<std::pair<std::string_view, std::string_view>> all;
+  for (std::size_t at = 0; (at = tag.find('=', at)) != npos; ++at) {
+    auto end = at;
+    while (end > 0 && is_blank(tag[end - 1])) --end;
+    auto begin = end;
+    while (begin > 0 && is_name_char(tag[begin - 1])) --begin;
+    const auto open = skip_blanks(tag, at + 1);
+    if (begin == end || begin == 0 || !is_blank(tag[begin - 1]) || open >= tag.size()) continue;
+    const bool quoted = tag[open] == '"' || tag[open] == '\'';
+    const auto close = quoted ? tag.find(tag[open], open + 1) : open;
+    if (close == npos) break;
+    all.emplace_back(tag.substr(begin, end - begin),
+                     quoted ? tag.substr(open + 1, close - open - 1) : std::string_view());
+    at = close;
+  }
+  return all;
+}
+
+bool has_attributes_only(std::string_view tag) {
+  auto at = std::min(tag.find_first_of(" \t\r\n"), tag.size());
+  for (;;) {
+    at = skip_blanks(tag, at);
+    const auto rest = tag.substr(at);
+    if (rest == ">" || rest == "/>") return true;
+    std::size_t end = 0;
+    while (end < rest.size() && (is_name_char(rest[end]) || rest[end] == ':')) ++end;
+    const auto equals = skip_blanks(rest, end);
+    if (end == 0 || equals >= rest.size() || rest[equals] != '=') return false;
+    const auto open = skip_blanks(rest, equals + 1);
+    if (open >= rest.size() || (rest[open] != '"' && rest[open] != '\'')) return false;
+    const auto close = rest.find(rest[open], open + 1);
+    if (close == npos) return false;
+    at += close + 1;
+  }
+}
+
+bool ends_in_damage(std::string_view value) {
+  value = trimmed(value);
+  const auto line = value.rfind('\n');
+  if (value.substr(line == npos ? 0 : line).find(parameter_word) != npos) return true;
+  const auto slash = value.rfind("</");
+  if (slash == npos) return false;
+  const auto name = value.substr(slash + 2);
+  std::size_t end = 0;
+  while (end < name.size() && (is_name_char(name[end]) || name[end] == ':')) ++end;
+  const auto behind = trimmed(name.substr(end));
+  if (!behind.empty() && behind != ">") return false;
+  return value.find("<" + std::string(name.substr(0, end))) == npos;
+}
+
+bool border_is_certain(std::string_view value, bool cdata) {
+  int open = 0;
+  bool lone = false;
+  for (auto at = value.find('<'); at != npos; at = value.find('<', at + 1)) {
+    const auto rest = value.substr(at);
+    const auto is = [&](std::string_view mark) { return rest.starts_with(mark); };
+    if (cdata && is(open_cdata)) {
+      at = value.find("]]>", at);
+      if (at == npos) return open == 0;
+    } else if (is("<parameter") || std::ranges::any_of(parameter_marks, is)) {
+      if (lone) return false;
+      ++open;
+    } else if (is("</parameter") || std::ranges::any_of(value_ends, is)) {
+      if (open > 0) {
+        --open;
+        continue;
+      }
+      // The text speaks about it.
+      const auto end = rest.find('>');
+      const bool apart = at > 0 && is_blank(value[at - 1]) && end != npos && end + 1 < rest.size() &&
+                         is_blank(rest[end + 1]) && rest[end + 1] != '\n';
+      if (!apart) return false;
+      lone = true;
+    }
+  }
+  return open == 0 && !holds_damaged_border(value);
+}
+
+}  // namespace mcpbx::providers::text
