@@ -10,16 +10,19 @@ namespace mcpbx::providers::text {
 namespace {
 
 constexpr std::size_t max_held = 512;      // bytes behind a mark that may still turn out to be text
+constexpr std::size_t max_named = 256;     // bytes of one in the middle of a line, in which it names its tool
 constexpr std::size_t max_unread = 16384;  // bytes up to the closing mark of a call that cannot be read
 
 constexpr std::size_t longest_closing_mark =
     std::ranges::max(closing_marks, {}, [](const closing_mark& m) { return m.text.size(); }).text.size();
 
-// Where the first mark from `from` on begins that closes what is around calls, and its size; 0 when there is none.
-std::pair<std::size_t, std::size_t> closing_in(std::string_view text, std::size_t from) {
+// Where the first mark from `from` on begins that closes what is around calls (or a call itself: `inner`), and its
+// size; 0 when there is none.
+std::pair<std::size_t, std::size_t> closing_in(std::string_view text, std::size_t from, bool inner = false) {
   for (auto at = text.find_first_of("<[", from); at != std::string_view::npos; at = text.find_first_of("<[", at + 1))
     for (const auto& mark : closing_marks)
-      if (mark.outer && text.substr(at).starts_with(mark.text)) return {at, mark.text.size()};
+      if ((mark.outer || (inner && mark.text[1] == '/')) && text.substr(at).starts_with(mark.text))
+        return {at, mark.text.size()};
   return {0, 0};
 }
 
@@ -94,18 +97,51 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
   return true;
 }
 
-// What begins at `at` is no call: text, unless the mark before it stands where only calls do.
+// What begins at `at` is no call: text, unless the mark before it stands where only calls do, or what is behind it
+// names a tool as a call does; and it is closed.
 void tagged_parser::no_call(std::size_t at, parse_sink& sink) {
-  if (!begins_line_ || unclosed_ || options_.untagged != parser_options::bare::anywhere) return release(at, sink);
+  needs_name_ = mark_ == at || !begins_line_ || options_.untagged != parser_options::bare::anywhere;
+  if (unclosed_ || (needs_name_ && tools_.none())) return release(at + (mark_ == at ? 1 : 0), sink);
   begin_ = scan_ = at;
+  named_ = false;
   state_ = state::unread;
+}
+
+// Whether a tool's name begins `body`, or stands in it behind what a name stands behind in calls.
+bool tagged_parser::names_tool(std::string_view body) const {
+  for (std::size_t at = 0; at < body.size();) {
+    if (!is_name_char(body[at])) {
+      ++at;
+      continue;
+    }
+    auto end = at;
+    while (end < body.size() && is_name_char(body[end])) ++end;
+    const auto before = trimmed(body.substr(0, at));
+    const bool placed = before.empty() || std::string_view(":=\"'>").find(before.back()) != npos;
+    if (placed && tools_.find(body.substr(at, end - at)) != nullptr) return true;
+    at = end;
+  }
+  return false;
 }
 
 bool tagged_parser::in_unread(bool last, parse_sink& sink) {
   const auto [end, size] =
-      closing_in(std::string_view(held_).substr(0, std::min(held_.size(), begin_ + max_unread)), scan_);
+      closing_in(std::string_view(held_).substr(0, std::min(held_.size(), begin_ + max_unread)), scan_, needs_name_);
+  if (needs_name_) {
+    const auto body = from(begin_).substr(0, std::min(max_named, (size != 0 ? end : held_.size()) - begin_));
+    if (body.size() < max_named && size == 0 && !last) {
+      scan_ = std::max(scan_, held_.size() - std::min(held_.size(), longest_closing_mark - 1));
+      return false;
+    }
+    named_ = named_ || names_tool(body);
+    if (!named_) {
+      release(begin_ + (mark_ == begin_ ? 1 : 0), sink);
+      return true;
+    }
+  }
   if (size != 0) {
-    const std::string text(trimmed(std::string_view(held_).substr(begin_, end - begin_)));
+    auto text = std::string(trimmed(std::string_view(held_).substr(begin_, end - begin_)));
+    if (options_.show_unreadable && text.starts_with('<')) text.erase(0, std::min(text.find('>'), text.size() - 1) + 1);
     call_found();
     at_ = end + size;
     extra_ = false;
@@ -118,7 +154,7 @@ bool tagged_parser::in_unread(bool last, parse_sink& sink) {
   scan_ = std::max(scan_, held_.size() - std::min(held_.size(), longest_closing_mark - 1));
   unclosed_ = held_.size() - begin_ >= max_unread;
   if (!last && !unclosed_) return false;
-  release(begin_, sink);
+  release(begin_ + (mark_ == begin_ ? 1 : 0), sink);
   return true;
 }
 
@@ -173,6 +209,24 @@ bool tagged_parser::in_mistral(parse_sink& sink) {
         next.empty() ||
         (!marked && (begins(next, arguments_mark) == match::maybe || begins(next, call_id_mark) == match::maybe));
     if (maybe && end < max_held) return false;
+    // Nobody speaks about the mark with a tool's name and one of these behind it. Where this call would end is unknown.
+    if (tools_.find(name) != nullptr && next.starts_with('(') && !marked) {
+      begin_json(at, at + end, use::python);
+      return true;
+    }
+    const bool begun = marked || (!next.empty() && std::string_view("([:=").find(next.front()) != npos);
+    if (tools_.find(name) != nullptr && begun) {
+      if (options_.show_unreadable) {
+        state_ = state::text;
+        return true;
+      }
+      begin_ = at;
+      scan_ = at + name.size();
+      object_first_ = reply_.calls.size();
+      call_found();
+      spoil(sink, "it is no call in any form that is known");
+      return true;
+    }
   }
   release(at, sink);
   return true;
@@ -194,10 +248,7 @@ bool tagged_parser::read_call(Call& call, bool last, parse_sink& sink) {
   const auto whole = from(begin_);
   switch (call.advance(whole, last)) {
     case markup_call::outcome::none:
-      if (mark_ != begin_)
-        no_call(begin_, sink);
-      else
-        release(begin_ + 1, sink);  // the next mark may begin right behind this one
+      no_call(begin_, sink);  // the next mark may begin right behind this one
       return true;
     case markup_call::outcome::complete: {
       call_found();

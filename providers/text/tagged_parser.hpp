@@ -27,7 +27,7 @@ class tagged_parser final : public text_parser {
     text,     // for people, until a mark begins
     think,    // reasoning, until </think>
     opened,   // behind an opening mark whose call has not begun
-    unread,   // behind one that begins a line, where no call can be read: until its closing mark
+    unread,   // behind one where no call can be read: until its closing mark
     python,   // behind <|python_tag|>
     mistral,  // behind [TOOL_CALLS]
     markup,   // in a call that is markup
@@ -51,6 +51,7 @@ class tagged_parser final : public text_parser {
   bool in_opened(bool last, parse_sink& sink);
   bool in_unread(bool last, parse_sink& sink);
   void no_call(std::size_t at, parse_sink& sink);
+  bool names_tool(std::string_view body) const;
   bool in_python(bool last);
   bool in_mistral(parse_sink& sink);
   bool in_markup(bool last, parse_sink& sink);
@@ -95,6 +96,7 @@ class tagged_parser final : public text_parser {
   std::string_view end_think_;                   // of the reasoning that is being read
   bool in_tag_ = false, extra_ = false, fenced_ = false, named_ = false, gap_ = false, first_word_ = true;
   bool begins_line_ = false;      // the opening mark
+  bool needs_name_ = false;       // what cannot be read is a call only if it names a tool
   bool unclosed_ = false;         // one was not closed near enough: none is waited for any more
   bool in_code_ = false;          // in a code block that has begun with something else than a call
   bool quoted_ = false;           // in code within a sentence, which began with what might be a call

@@ -162,6 +162,44 @@ TEST_CASE("F4: beside native calls only marked calls count, and JSON that is the
   CHECK(run("<tool_call>{\"name\": \"list_all\"}</tool_call>").calls() == "list_all{}");
 }
 
+TEST_CASE(
+    "F5: a call that cannot be read is hidden and told to the model, wherever its mark stands, with native tools too") {
+  const providers::text::parser_options native{.untagged = providers::text::parser_options::bare::alone};
+  for (const std::string_view raw :
+       {"Done. <tool_call>\nname: search\narguments:\n  query: 1+1\n</tool_call>",
+        "Done.\n<tool_call>\nname: search\narguments:\n  query: 1+1\n</tool_call>",
+        "Done. <invoke name=\"search\"><query>a</query></invoke>", "Done.\n<function=search>query=a</function>",
+        "Done. <function_calls><invoke name=search><query>a</query></invoke></function_calls>",
+        "Done. [TOOL_CALLS]search[ARG]{\"query\": \"a\"}", "Done. [TOOL_CALLS]search[ARGS]query=a"})
+    for (const auto& options : {native, providers::text::parser_options{}}) {
+      CAPTURE(raw);
+      const auto got = parse_text("hermes", raw, std::string_view::npos, options);
+      CHECK(got.visible() == "Done.");
+      REQUIRE(got.reply.calls.size() == 1);
+      CHECK_FALSE(got.reply.calls[0].problem.empty());
+      for (const std::size_t step : {1U, 2U, 3U, 7U})
+        CHECK(parse_text("hermes", raw, step, options).str() == got.str());
+      // As a last resort its words, without the marks.
+      const auto last = parse_text("hermes", raw, 1, {.show_unreadable = true});
+      CHECK(last.reply.calls.empty());
+      for (const auto* mark : {"<tool_call>", "<invoke", "<function", "[TOOL_CALLS]"})
+        CHECK_FALSE(contains(last.text, mark));
+    }
+  CHECK(parse_text("hermes", "Done. [TOOL_CALLS]search(query=\"a\")", 1).calls() == R"(search{"query":"a"})");
+  // Nor is what is only spoken about held back for ever.
+  for (const std::string_view raw :
+       {"The mark <tool_call> begins a search, </tool_call> ends it.", "Write <invoke name=\"x\"> then </invoke>.",
+        "The mark [TOOL_CALLS] comes before search."})
+    for (const auto& options : {native, providers::text::parser_options{}})
+      CHECK(parse_text("hermes", raw, 1, options).calls().empty());
+  CHECK(parse_text("hermes", "The mark <tool_call> begins a search, </tool_call> ends it.", 1).text ==
+        parse_text("hermes", "The mark <tool_call> begins a search, </tool_call> ends it.").text);
+  parsed_text early;
+  const auto parser = find_format("hermes")->make_parser(providers::text::offered_tools(vector_tools()), {});
+  parser->feed("A <tool_call> is " + std::string(300, 'x') + " and so on", early);
+  CHECK(contains(early.text, "and so"));
+}
+
 TEST_CASE("F5: text that is no call comes out byte for byte") {
   for (const std::string_view raw : {"", " ", "\n\n", "a  b\n", "1 < 2 && 3 > 2", "```\ncode\n```\n",
                                      "`x` [a](b) {c} <d>", "# T\n\n- a\n- b\n", "\xC3\xA4\n"})
