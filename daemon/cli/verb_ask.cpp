@@ -67,8 +67,11 @@ class viewer {
     } else if (type == "round" && shown_) {
       c_.screen->finish_line();
     } else if (type == "tool_call") {
+      const auto arguments = find_member(params, "arguments");
+      // Without arguments the call could not be read; the result says why.
+      const bool unread = !arguments || arguments.text() == "null";
       std::string line = "-> " + member_text(params, "name") + " " +
-                         std::string(cut_utf8(find_member(params, "arguments").text(), 300));
+                         (unread ? "(the call could not be read)" : std::string(cut_utf8(arguments.text(), 300)));
       c_.screen->err_line(c_.screen->dim(printable(line)));
     } else if (type == "tool_progress") {
       std::string line = member_text(params, "message");

@@ -165,6 +165,7 @@ void live_run::tell(const record::call_result& r) {
   if (r.is_error && !core_.ending() && tells_status()) {
     const auto entry =
         std::ranges::find(offer_->entries, report.name, [](const auto& e) -> const auto& { return e->name; });
+    if (entry == offer_->entries.end() && !report.arguments) return emit_status(words::call_unreadable);
     emit_status(entry != offer_->entries.end() ? words::tool_failed((*entry)->tool, (*entry)->annotations.title)
                                                : words::tool_failed(report.name, ""),
                 report.name);

@@ -75,6 +75,8 @@ void run_core::admit(std::size_t index) {
   auto& c = open_[index];
   const auto& call = *c.call;
   if (!call.problem.empty() || (call.arguments && !call.arguments.is_object())) {
+    // A problem that is a whole sentence says itself what is to be done.
+    if (call.problem.ends_with('.')) return close(c, result_cause::bad_arguments, "Not executed. " + call.problem);
     return close(c, result_cause::bad_arguments,
                  "Not executed: the arguments could not be used: " +
                      (call.problem.empty() ? "they are no JSON object" : call.problem) +

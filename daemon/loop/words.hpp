@@ -23,6 +23,8 @@ std::string using_tool(std::string_view name, std::string_view title);
 std::string trying_again(std::string_view name, std::string_view title);
 /// "Tool Lookup Tool failed, trying alternative approach..."
 std::string tool_failed(std::string_view name, std::string_view title);
+/// Of a call that names no tool, because it could not be read.
+inline constexpr std::string_view call_unreadable = "A tool call could not be read, asking for it again...";
 
 inline constexpr std::string_view analyzing = "Analyzing request...";
 inline constexpr std::string_view selecting = "Selecting appropriate tools...";

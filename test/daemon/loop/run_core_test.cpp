@@ -289,6 +289,17 @@ TEST_CASE("L10: arguments that cannot be read become an error result with the re
   CHECK_FALSE(s.core.ended());
 }
 
+TEST_CASE("L10 F5: a problem that says what to do is told the model as it is, and nothing that contradicts it") {
+  script s;
+  auto bad = call("a", "unreadable");
+  bad.arguments = {};
+  bad.problem = "The tool call could not be read (it has no name), so no tool was run. Write it again.";
+  s.model(reply("", {bad}));
+  CHECK(contains(result_text(s.core, 3, 0), "Not executed. " + bad.problem));
+  CHECK_FALSE(contains(result_text(s.core, 3, 0), "one JSON object"));
+  CHECK_FALSE(contains(result_text(s.core, 3, 0), ".."));
+}
+
 TEST_CASE("L10: an unknown tool is refused without an intent and counts as an error") {
   script s;
   for (int i = 0; i < 3; ++i) s.model(reply("", {call("c" + std::to_string(i), "unknown")}));

@@ -517,6 +517,21 @@ TEST_CASE("L15: status lines follow the stages") {
           R"({"type":"status","text":"Formulating response..."})"});
 }
 
+TEST_CASE("L15 F5: people are told that a call could not be read, not that a tool of its name failed") {
+  fixture f;
+  auto unread = call("a", "unreadable");
+  unread.arguments = {};
+  unread.problem = "The tool call could not be read. Write it again.";
+  f.model->script = {calls({unread}), says("done")};
+  auto r = fixture::ask();
+  r.limits.status = status_mode::names;
+  f.run(std::move(r));
+  const auto told = f.caller_.of("status");
+  CHECK(std::ranges::count(told,
+                           R"({"type":"status","text":"A tool call could not be read, asking for it again..."})") == 1);
+  for (const auto& line : told) CHECK_FALSE(contains(line, "nreadable failed"));
+}
+
 TEST_CASE("L15: the last call without tools is announced once") {
   fixture f;
   run_limits l;
