@@ -87,6 +87,7 @@ class named_list {
   /// Does nothing when there is one of this name.
   void add(named n) {
     if (contains(n.name)) return;
+    if (entries_.empty()) entries_.reserve(few / 3);  // nearly always enough
     entries_.push_back(n);
     if (entries_.size() == few)
       for (const auto& e : entries_) index_.insert(e.name);
@@ -207,7 +208,9 @@ class reducer {
   // Begins a member of the object whose brace is at `opened`.
   void key(std::size_t opened, std::string_view name) {
     comma(opened);
-    out_.append("\"").append(name).append("\":");
+    out_ += '"';
+    out_.append(name);
+    out_ += "\":";
   }
 
   void list(std::string_view schemas, int depth) {

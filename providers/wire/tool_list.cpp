@@ -57,7 +57,7 @@ void append_tool_list(byte_buffer& out, std::string_view api, const tool_set& se
   const auto key = std::string(api) + (!strict ? "" : *strict ? "/strict" : "/lax");
   std::vector<raw_json> tools;
   tools.reserve(set.tools.size());
-  std::size_t size = 2;
+  std::size_t size = 64;  // the brackets, and what callers put behind: a list is large, and growing would copy it
   for (const auto& tool : set.tools) {
     const auto encode = [&] { return encode_tool(api, tool, strict); };
     tools.push_back(tool.encoded ? encoded_once(*tool.encoded, key, encode) : encode());
