@@ -231,7 +231,8 @@ TEST_CASE("F4: only errors about tools as such change the form") {
 }
 
 TEST_CASE(
-    "F4: a call that comes as text beside native tools is run, logged and changes the form; the deprecated one warns") {
+    "F4: a call that comes as text beside native tools is run, logged and changes the form, and the deprecated one "
+    "warns") {
   text_bench b("native", true);
   b.ask();
   b.inner->reply("Wait.\n<tool_call>{\"name\": \"echo\", \"arguments\": {\"text\": \"a\"}}</tool_call>", 1);
@@ -351,7 +352,7 @@ TEST_CASE("F6: a third reply that ends within a call is the answer as well, not 
   }
 }
 
-TEST_CASE("G29: a call that was cut off is not run; at the output limit the reply says so") {
+TEST_CASE("G29: a call that was cut off is not run, and at the output limit the reply says so") {
   text_bench b("hermes");
   b.ask();
   b.inner->reply("<tool_call>{\"name\": \"echo\", \"arguments\": {\"te", 7);
