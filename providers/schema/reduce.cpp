@@ -155,12 +155,20 @@ class reducer {
     return at;
   }
 
-  // A name that stays: what had escapes is in no text.
-  std::string_view kept(std::string_view name) {
+  // Whether a name stands in the text, so that it has no escapes and needs none.
+  bool is_plain_text(std::string_view name) const {
     const std::less_equal<const char*> before;
-    if (before(root_.data(), name.data()) && before(name.data() + name.size(), root_.data() + root_.size()))
-      return name;
-    return unescaped_.emplace_front(name);
+    return before(root_.data(), name.data()) && before(name.data() + name.size(), root_.data() + root_.size());
+  }
+  // A name that stays: what had escapes stands nowhere.
+  std::string_view kept(std::string_view name) {
+    return is_plain_text(name) ? name : std::string_view(unescaped_.emplace_front(name));
+  }
+  void write_name(std::string_view name) {
+    if (!is_plain_text(name)) return append_quoted(out_, name);
+    out_ += '"';
+    out_.append(name);
+    out_ += '"';
   }
   // The text of a string token; "" for another.
   std::string_view text_of(std::string_view token) {
@@ -290,7 +298,7 @@ class reducer {
     out_ += '{';
     for (const auto& [name, schema] : g.properties) {
       comma(properties);
-      append_quoted(out_, name);
+      write_name(name);
       out_ += ':';
       write(schema, depth + 1);
     }
@@ -302,7 +310,7 @@ class reducer {
     for (const auto& r : g.required) {
       if (!g.properties.contains(r.name)) continue;
       comma(required);
-      append_quoted(out_, r.name);
+      write_name(r.name);
     }
     out_ += ']';
     if (out_.ends_with("[]")) out_.resize(before);
