@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <unordered_map>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -189,29 +188,28 @@ result<std::vector<kept_run>> store_worker::runs_of(const std::string& session) 
   auto rows = checked(file_->runs_of(session));
   if (!rows) return std::unexpected(std::move(rows.error()));
   std::vector<kept_run> runs;
-  std::unordered_map<std::int64_t, std::size_t> places;
-  for (auto& row : *rows) {
-    places.emplace(row.id, runs.size());
-    runs.push_back({std::move(row), {}, "it has no records"});
-  }
+  runs.reserve(rows->size());
+  for (auto& row : *rows) runs.push_back({std::move(row), {}, {}});
+  auto next = runs.begin();
   record_reader reader;
   std::vector<run_record> records;
   kept_run* reading = nullptr;
   const auto fold = [&] {
     if (reading && reading->damage.empty() && rules_.fold) reading->folded = rules_.fold(records);
     records.clear();
+    reading = nullptr;
+  };
+  // Records come in the order of their runs.
+  const auto go_to = [&](std::int64_t run) {
+    fold();
+    for (; next != runs.end() && next->row.id < run; ++next) next->damage = "it has no records";
+    if (next != runs.end() && next->row.id == run) reading = &*next++;
   };
   auto done = checked(file_->read_session(session, [&](const record_text& r) -> result<void> {
-    const auto place = places.find(r.run);
-    if (place == places.end()) return {};  // begun elsewhere since the runs were read
-    auto& its = runs[place->second];
-    if (&its != reading) {
-      fold();
-      reading = &its;
-      its.damage.clear();
-    }
+    if (!reading || reading->row.id != r.run) go_to(r.run);
+    if (!reading) return {};  // begun elsewhere since the runs were read
+    auto& its = *reading;
     if (!its.damage.empty()) return {};
-    const auto which = "record " + std::to_string(r.seq);
     if (r.seq != static_cast<std::int64_t>(records.size())) {
       its.damage = "record " + std::to_string(records.size()) + " is missing";
       return {};
@@ -220,11 +218,11 @@ result<std::vector<kept_run>> store_worker::runs_of(const std::string& session) 
     if (one)
       records.push_back(std::move(*one));
     else
-      its.damage = which + ": " + one.error().message;
+      its.damage = "record " + std::to_string(r.seq) + ": " + one.error().message;
     return {};
   }));
   if (!done) return std::unexpected(std::move(done.error()));
-  fold();
+  go_to(std::numeric_limits<std::int64_t>::max());
   return runs;
 }
 
