@@ -23,6 +23,12 @@ std::unexpected<error> in_use(const session_row& row) {
                                      "; wait for its end, or cancel it" + (row.owner.empty() ? "" : " there"));
 }
 
+// In here errc::io is the store's fault and errc::parse that of its records. To who asks both are errc::io.
+error outwards(error e) {
+  if (e.code == errc::parse) e.code = errc::io;
+  return e;
+}
+
 }  // namespace
 
 store_worker::store_worker(std::unique_ptr<store_file> file, record_rules rules, retention keep)
@@ -70,6 +76,8 @@ result<void> store_worker::recover(std::int64_t now_ms) {
         continue;
       } else if (filled.error().code == errc::io) {
         return filled;
+      } else {
+        log::warn("run " + row.run + " does not go on after the restart: " + filled.error().message);
       }
     }
     if (auto done = close_run(row.id, row.run, now_ms, true); !done) return done;
@@ -237,8 +245,8 @@ result<journal::history> store_worker::history_before(const std::string& session
                                          "; wait for its end, or cancel it");
     all.last_run = one.row.id;
     if (!one.damage.empty())
-      return fail(errc::io, "the session " + session + " cannot be gone on with, because its run " + one.row.run +
-                                " cannot be read (" + one.damage + "); begin a new one");
+      return fail(errc::parse, "the session " + session + " cannot be gone on with, because its run " + one.row.run +
+                                   " cannot be read (" + one.damage + "); begin a new one");
     std::ranges::move(one.folded.messages, std::back_inserter(all));
   }
   return all;
@@ -250,7 +258,9 @@ result<journal::history> store_worker::load_history(const std::string& session, 
   if (!*ready) return no_session(session);
   auto row = free_session(session, now_ms);
   if (!row) return std::unexpected(std::move(row.error()));
-  return history_before(session, std::numeric_limits<std::int64_t>::max());
+  auto all = history_before(session, std::numeric_limits<std::int64_t>::max());
+  if (!all) return std::unexpected(outwards(std::move(all.error())));
+  return all;
 }
 
 result<void> store_worker::inherit(const run_row& row, std::vector<run_record>& records) {
@@ -302,10 +312,15 @@ result<std::vector<run_record>> store_worker::find_ended(const std::string& run,
   if (!ready) return std::unexpected(std::move(ready.error()));
   auto row = *ready ? checked(file_->find_ended(run)) : std::optional<run_row>();
   if (!row) return std::unexpected(std::move(row.error()));
-  if (!*row) return fail(errc::not_found, "no run is named \"" + run + "\"");
+  if (!*row)
+    return fail(errc::not_found, "no run named \"" + run + "\" has ended in " + file_->name() +
+                                     "; `mcpbx sessions` lists what was kept");
   auto records = checked(file_->records((*row)->id));
-  if (!records) return fail(errc::io, "the run " + run + " cannot be read: " + records.error().message);
-  if (auto filled = inherit(**row, *records); !filled) return std::unexpected(std::move(filled.error()));
+  if (!records && records.error().code == errc::io) return records;
+  if (!records)
+    return fail(errc::io, "the run " + run + " in " + file_->name() + " cannot be read (" + records.error().message +
+                              "); begin a new one");
+  if (auto filled = inherit(**row, *records); !filled) return std::unexpected(outwards(std::move(filled.error())));
   return records;
 }
 
