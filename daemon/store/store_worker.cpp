@@ -93,7 +93,8 @@ result<void> store_worker::close_run(std::int64_t id, const std::string& run, st
   auto known = file_->records(id);
   if (!known && known.error().code == errc::io) return std::unexpected(known.error());
   if (!known) {
-    log::error("the records of run " + run + " cannot be read and stay as they are: " + known.error().message);
+    log::error("the records of run " + run + " in " + file_->name() + " cannot be read and stay as they are (" +
+               known.error().message + "); `mcpbx sessions` shows the run as damaged");
     return file_->mark_damaged(id, now_ms);
   }
   // An end of which the append failed may be there all the same: its sync failed, nobody heard of its commit, or it
@@ -131,7 +132,8 @@ void store_worker::close_left(std::int64_t now_ms) {
       if (!found || !*found) return found.has_value();
     }
     const auto closed = close_run(place->id, place->run, now_ms);
-    if (!closed) log::warn("run " + place->run + " could not be closed yet: " + closed.error().message);
+    if (!closed)
+      log::warn("run " + place->run + " could not be closed yet, which is tried again: " + closed.error().message);
     return closed.has_value();
   });
 }
@@ -270,7 +272,9 @@ result<void> store_worker::inherit(const run_row& row, std::vector<run_record>& 
   if (!before) return std::unexpected(std::move(before.error()));
   if (before->size() != first->inherited_count)
     return fail(errc::parse, "the run " + row.run + " began with " + std::to_string(first->inherited_count) +
-                                 " messages of its session, and now there are " + std::to_string(before->size()));
+                                 " messages of its session " + row.session + ", and now " + file_->name() + " has " +
+                                 std::to_string(before->size()) + "; `mcpbx sessions show " + row.session +
+                                 "` shows what is left");
   first->inherited = std::move(*before);
   return {};
 }
@@ -358,7 +362,9 @@ void store_worker::tidy(std::int64_t now_ms) {
   if (rows)
     for (const auto& row : *rows) ids.push_back(row.id);
   auto done = checked(rows ? (ids.empty() ? result<void>() : file_->erase(ids)) : std::unexpected(rows.error()));
-  if (!done) log::warn("sessions that are kept too long could not be removed yet: " + done.error().message);
+  if (!done)
+    log::warn("sessions that are kept too long could not be removed yet, which is tried again: " +
+              done.error().message);
   if (done && !ids.empty())
     log::info("removed " + std::to_string(ids.size()) + " sessions, as store.maxAgeDays and store.maxBytes say");
   tidy_at_ms_ = ids.size() == removed_at_once && done ? now_ms : now_ms + tidy_every_ms;

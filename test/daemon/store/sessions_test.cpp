@@ -156,6 +156,21 @@ TEST_CASE("sessions: one with a run that cannot be read is shown and not gone on
   CHECK(s.erase("ses_1").has_value());
 }
 
+TEST_CASE("sessions: a run of which records are missing says so, and those around it are read") {
+  folder f;
+  {
+    sessions_store s(f.file());
+    for (const auto* run : {"a", "b", "c", "d"}) REQUIRE(s.write(run, in_session("ses_1", 1)).has_value());
+  }
+  with_plain_sql(f.file(), "DELETE FROM records WHERE run IN (1, 4) OR (run = 3 AND seq = 2)");
+  sessions_store s(f.file());
+  const auto runs = s.read("ses_1").value().runs;
+  REQUIRE(runs.size() == 4);
+  CHECK((runs[0].damage == "it has no records" && runs[3].damage == "it has no records"));
+  CHECK((runs[1].damage.empty() && runs[1].folded.messages.size() == 4));
+  CHECK((runs[2].damage == "record 2 is missing" && runs[2].folded.messages.empty()));
+}
+
 TEST_CASE("L17: a run that has ended is found by its name, with what it inherited") {
   folder f;
   sessions_store s(f.file());
