@@ -2,6 +2,7 @@
 // queued when it is cancelled.
 #include "mcp/async/system_time.hpp"
 
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <sys/random.h>
@@ -20,13 +21,15 @@ class real_timer final : public timer {
   real_timer& operator=(const real_timer&) = delete;
 
   void arm(time_point when, std::function<void()> fire) override {
-    const auto number = ++state_->arming;
-    state_->fire = std::move(fire);
+    const auto number = take(std::move(fire));
     state_->clock.expires_at(when);
-    state_->clock.async_wait([s = state_, number](const boost::system::error_code&) {
-      if (s->arming != number || !s->fire) return;
-      std::exchange(s->fire, nullptr)();
-    });
+    state_->clock.async_wait([s = state_, number](const boost::system::error_code&) { s->expired(number); });
+  }
+  // An Asio timer that is due already would set the kernel's clock twice and wait for it.
+  void arm_next(std::function<void()> fire) override {
+    const auto number = take(std::move(fire));
+    state_->clock.cancel();
+    boost::asio::post(state_->clock.get_executor(), [s = state_, number] { s->expired(number); });
   }
   void cancel() override {
     ++state_->arming;
@@ -37,10 +40,17 @@ class real_timer final : public timer {
  private:
   struct state {
     explicit state(const boost::asio::any_io_executor& executor) : clock(executor) {}
+    void expired(std::uint64_t number) {
+      if (arming == number && fire) std::exchange(fire, nullptr)();
+    }
     boost::asio::steady_timer clock;
     std::function<void()> fire;
     std::uint64_t arming = 0;
   };
+  std::uint64_t take(std::function<void()> fire) {
+    state_->fire = std::move(fire);
+    return ++state_->arming;
+  }
   std::shared_ptr<state> state_;
 };
 

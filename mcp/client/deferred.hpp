@@ -12,12 +12,12 @@ namespace mcpbx::mcp {
 
 class deferred : public std::enable_shared_from_this<deferred> {
  public:
-  explicit deferred(time_source& time) : time_(time), timer_(time.make_timer()) {}
+  explicit deferred(time_source& time) : timer_(time.make_timer()) {}
 
   /// Runs `work` soon, in the order of posting, never inside post(). What is left when this goes away is dropped.
   void post(std::move_only_function<void()> work) {
     work_.push_back(std::move(work));
-    if (work_.size() == 1) timer_->arm(time_.now(), [this] { run(); });
+    if (work_.size() == 1) timer_->arm_next([this] { run(); });
   }
   /// Drops what waits, for the end of whoever shares this: what waits may hold this in turn.
   void clear() {
@@ -35,7 +35,6 @@ class deferred : public std::enable_shared_from_this<deferred> {
     const auto self = shared_from_this();
     for (auto& work : std::exchange(work_, {})) work();
   }
-  time_source& time_;
   std::unique_ptr<timer> timer_;
   std::vector<std::move_only_function<void()>> work_;
 };

@@ -20,6 +20,8 @@ class timer {
   virtual ~timer() = default;
   /// Calls `fire` once at `when` (or soon after); replaces an earlier arm().
   virtual void arm(time_point when, std::function<void()> fire) = 0;
+  /// Calls `fire` once as soon as the present event is over, without asking the clock; replaces an earlier arm().
+  virtual void arm_next(std::function<void()> fire) = 0;
   /// Forgets the pending call; it will not come.
   virtual void cancel() = 0;
 };

@@ -84,7 +84,7 @@ class chat_run final : public http::response_events,
     e.message = "The key of model \"" + shared_->options.name + "\" is not available: " + got.error().message;
     if (!starting_) return tell(std::move(e));
     // Never from inside start().
-    timer_->arm(shared_->time.now(), [weak = weak_from_this(), e = std::move(e)] {
+    timer_->arm_next([weak = weak_from_this(), e = std::move(e)] {
       if (const auto self = weak.lock()) self->tell(e);
     });
   }

@@ -18,8 +18,8 @@ class rehearsal_run : public std::enable_shared_from_this<rehearsal_run> {
  public:
   rehearsal_run(model_events& events, time_source& time) : events_(&events), timer_(time.make_timer()) {}
 
-  void start(model_request request, std::shared_ptr<const rehearsal::script> with, time_source& time) {
-    timer_->arm(time.now(), [weak = weak_from_this(), request = std::move(request), with = std::move(with)] {
+  void start(model_request request, std::shared_ptr<const rehearsal::script> with) {
+    timer_->arm_next([weak = weak_from_this(), request = std::move(request), with = std::move(with)] {
       if (const auto self = weak.lock()) self->tell(rehearsal::plan_reply(request, with.get()));
     });
   }
@@ -63,7 +63,7 @@ class rehearsal_model final : public model {
   const std::string& api() const override { return api_; }
   std::unique_ptr<model_call> start(model_request request, model_events& events) override {
     auto run = std::make_shared<rehearsal_run>(events, time_);
-    run->start(std::move(request), with_, time_);
+    run->start(std::move(request), with_);
     return std::make_unique<rehearsal_call>(std::move(run));
   }
 

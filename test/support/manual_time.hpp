@@ -69,6 +69,7 @@ class manual_time final : public time_source {
       key_ = {when, ++state_->armings};
       state_->armed.emplace(key_, std::move(fire));
     }
+    void arm_next(std::function<void()> fire) override { manual_timer::arm(state_->now, std::move(fire)); }
     // A key is never used twice, so cancelling after the timer fired finds nothing.
     void cancel() override {
       auto found = state_->armed.find(key_);

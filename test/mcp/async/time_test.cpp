@@ -66,6 +66,35 @@ TEST_CASE("a real timer may be destroyed by its own call") {
   CHECK(t == nullptr);
 }
 
+TEST_CASE("a timer armed for the next event fires once, not inside arming it, and what was armed before is forgotten") {
+  asio::io_context io(1);
+  system_time real(io.get_executor());
+  manual_time turned;
+  const auto check = [](time_source& time, const auto& run) {
+    auto t = time.make_timer();
+    int earlier = 0, fired = 0;
+    t->arm(time.now() - 1s, [&] { ++earlier; });
+    t->arm_next([&] { ++fired; });
+    CHECK(fired == 0);
+    run();
+    CHECK(earlier == 0);
+    CHECK(fired == 1);
+
+    t->arm_next([&] { ++fired; });
+    t->arm(never, [] {});  // replaces it
+    run();
+    t->arm_next([&] { ++fired; });
+    t->cancel();
+    run();
+    t->arm_next([&] { ++fired; });
+    t.reset();
+    run();
+    CHECK(fired == 1);
+  };
+  check(real, [&] { run_ready(io); });
+  check(turned, [&] { turned.advance(0ms); });
+}
+
 TEST_CASE("never is a moment that a timer can be armed for") {
   asio::io_context io(1);
   system_time time(io.get_executor());
