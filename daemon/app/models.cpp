@@ -2,6 +2,7 @@
 #include "daemon/app/models.hpp"
 
 #include "conf/references.hpp"
+#include "conf/secrets.hpp"
 #include "daemon/app/system_references.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
@@ -49,7 +50,7 @@ result<std::vector<http::header>> resolve_headers(const secret_headers& s) {
   for (const auto& [name, value] : s.headers) {
     auto resolved = conf::resolve(value, source);
     if (!resolved) return std::unexpected(resolved.error());
-    if (conf::secret_name(name)) redactor::add(secret(*resolved));
+    conf::register_secrets(name, *resolved);
     out.push_back({name, *resolved});
   }
   return out;
@@ -135,7 +136,13 @@ const conf::model_entry* model_entry_of(const conf::configuration& all, std::str
 }
 
 result<std::string> base_url_of(const conf::model_entry& e) {
-  if (e.base_url) return resolve_now(*e.base_url);
+  if (e.base_url) {
+    system_references source;
+    auto url = resolve_now(*e.base_url);
+    // What is sent in the query comes back in what endpoints say of the request.
+    if (url) conf::register_query_secrets(*e.base_url, source);
+    return url;
+  }
   const auto usual = providers::usual_base_url(conf::to_string(*e.api));
   if (usual.empty()) return fail(errc::config, "model \"" + e.name + "\" has no \"baseUrl\"");
   return std::string(usual);

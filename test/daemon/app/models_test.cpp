@@ -93,6 +93,16 @@ TEST_CASE("models: an endpoint on a Unix socket, and a fallback behind a name") 
   CHECK(o->wire.base_url == "unix:/run/x.sock");
 }
 
+TEST_CASE("G35: what is secret in the query of an address is redacted") {
+  models_fixture f(R"({"models": {
+    "m": {"api": "openai-chat", "model": "x", "baseUrl": "https://h/v1?sig=${env:MCPBX_TEST_A}&api-key=canary-key-7"}}})");
+  const mcpbx::test::changed_variable set("MCPBX_TEST_A", "canary-sig-7");
+  redactor::clear();
+  REQUIRE(f.models.connection_options(*f.all.find_model("m")));
+  CHECK(redactor::redact("canary-sig-7 canary-key-7") == "*** ***");
+  redactor::clear();
+}
+
 TEST_CASE("F1: models of every API are made, each at its provider's address") {
   models_fixture f(R"({"models": {
     "r": {"api": "openai-responses", "model": "x"}, "a": {"api": "anthropic", "model": "x", "apiVersion": "2023-06-01"}}})");
