@@ -187,13 +187,19 @@ void read_response_format(param_reader& in, run_request& r) {
   if (types[*type] == "json_object")
     schema = raw_json::literal(R"({"type":"object"})");
   else if (!schema)
-    return format.wrong("schema", "expected a JSON Schema, got nothing");
-  if (const auto good = providers::json_schema::compile(schema); !good)
-    return format.wrong("schema", good.error().message);
+    return format.wrong(place, "expected a JSON Schema, got nothing");
+  const auto compiled = providers::json_schema::compile(schema);
+  if (!compiled) return format.wrong(place, compiled.error().message);
+  // What cannot be checked would be promised all the same.
+  if (!compiled->notes().empty()) {
+    const auto& fault = compiled->notes().front();
+    return format.wrong(place + fault.path, "expected " + fault.expected + ", got " + fault.found);
+  }
   r.answer_schema = std::move(schema);
 }
 
 void read_approval(param_reader& in, run_limits& l) {
+  std::string place = "schema";
   static constexpr std::array<std::string_view, 3> words{"ask", "all", "none"};
   if (const auto w = in.word("approve", words)) l.approve = static_cast<approval_mode>(*w);
 }
@@ -201,6 +207,7 @@ void read_approval(param_reader& in, run_limits& l) {
 // What the request's model and profile bring; what it says itself is laid over that.
 void read_base(param_reader& in, run_request& r, const chat_defaults& defaults, std::string_view usual_profile) {
   constexpr std::string_view mark = "profile:";
+    place = "json_schema.schema";
   auto model = in.text("model", 512);
   auto profile = in.text("profile", 512);
   if (model && model->empty()) in.wrong("model", "expected the name of a model, got \"\"");

@@ -21,7 +21,8 @@ const argument_checks::compiled& argument_checks::find(const mcp::catalog_entry&
   if (const auto schema = find_member(tool.definition, "inputSchema")) {
     if (auto made = providers::json_schema::compile(schema)) {
       for (const auto& note : made->notes())
-        log::warn("tool \"" + tool.name + "\": not all of its inputSchema is checked: " + printable(note));
+        log::warn("tool \"" + tool.name + "\": not all of its inputSchema is checked: " +
+                  printable(providers::describe(note, "inputSchema")));
       fresh.schema = std::move(*made);
     } else {
       log::warn("tool \"" + tool.name + "\": arguments are not checked, because " + made.error().message);

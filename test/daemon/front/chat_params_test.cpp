@@ -129,6 +129,20 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
   }
 }
 
+      {R"({"input":"a","responseFormat":{"type":"json_schema","schema":{"properties":{"a":{"type":"nope"}}}}})",
+       R"(params.responseFormat.schema.properties.a.type: expected "null", "boolean",)"},
+      {R"({"input":"a","responseFormat":{"type":"json_schema","schema":{"properties":5}}})",
+       "params.responseFormat.schema.properties: expected an object of schemas, got the number 5"},
+      {R"({"input":"a","responseFormat":{"type":"json_schema","schema":{"required":"a"}}})",
+       "params.responseFormat.schema.required: expected an array of strings, got the string \"a\""},
+      {R"({"input":"a","responseFormat":{"type":"json_schema","schema":{"items":{"pattern":"("}}}})",
+       "params.responseFormat.schema.items.pattern: expected a regular expression that can be checked"},
+      {R"({"input":"a","responseFormat":{"type":"json_schema","schema":{"$ref":"http://127.0.0.1:9/x"}}})",
+       "params.responseFormat.schema.$ref: expected a reference to a schema in the same document, got the string"},
+      {R"({"input":"a","responseFormat":{"type":"json_schema","json_schema":{"schema":{"minProperties":"x"}}}})",
+       "params.responseFormat.json_schema.schema.minProperties: expected an integer of at least 0, got the string \"x\""},
+      {R"({"input":"a","responseFormat":{"type":"json_schema","json_schema":{"name":"n"}}})",
+       "params.responseFormat.json_schema.schema: expected a JSON Schema"},
 TEST_CASE("L21: messages of tool results alone, with the name of a run, are results for that run") {
   const auto r = read(
       R"({"run":"talk","messages":[{"role":"tool","content":[{"type":"tool_result","id":"c","result":{"content":[]}}]}]})");
