@@ -72,6 +72,11 @@ void append_block(std::string& out, const raw_json& block) {
   } else if (type == "image") {
     const std::string url = member_text(block, "url");
     out += url.empty() ? "(a picture, " + member_text(block, "mimeType") + ")\n\n" : "![](" + url + ")\n\n";
+  } else if (type == "file") {
+    out += "(a file";
+    for (const std::string_view key : {"name", "mimeType", "url"})
+      if (const std::string text = member_text(block, key); !text.empty()) out += ", " + printable(text);
+    out += ")\n\n";
   }
 }
 
