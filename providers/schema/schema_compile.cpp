@@ -140,8 +140,7 @@ class compiler {
       const auto among = [key](const auto& list) { return std::ranges::find(list, key) != list.end(); };
       if (among(single_keywords)) walk(m.value(), where, {.parent = id, .keyword = key});
       if (const auto* a = m.value().if_array(); a && among(list_keywords))
-        for (std::size_t i = 0; i < a->size(); ++i)
-          walk((*a)[i], where, {.parent = id, .keyword = key, .index = i});
+        for (std::size_t i = 0; i < a->size(); ++i) walk((*a)[i], where, {.parent = id, .keyword = key, .index = i});
       if (const auto* in = m.value().if_object(); in && among(map_keywords))
         for (const auto& e : *in)
           walk(e.value(), where, {.parent = id, .keyword = key, .name = e.key(), .named = true});
@@ -311,7 +310,8 @@ class compiler {
 
   void numbers_and_sizes(const json::object& o) {
     const auto number = [&](std::string_view key, op what) {
-      if (const auto* v = keyword(o, key, "a number", [](const json::value& x) { return x.is_number(); })) add(what, 0, 0, v);
+      if (const auto* v = keyword(o, key, "a number", [](const json::value& x) { return x.is_number(); }))
+        add(what, 0, 0, v);
     };
     number("minimum", op::minimum);
     number("maximum", op::maximum);
@@ -330,7 +330,8 @@ class compiler {
       if (const auto n = count(o, key)) add(what, 0, *n);
     if (const auto* v = keyword(o, "pattern", "a string", [](const json::value& x) { return x.is_string(); }))
       add(op::matches, pattern_of("pattern", v->get_string()), 0, v);
-    if (const auto* v = keyword(o, "uniqueItems", "true or false", [](const json::value& x) { return x.is_bool(); }); v && v->get_bool())
+    if (const auto* v = keyword(o, "uniqueItems", "true or false", [](const json::value& x) { return x.is_bool(); });
+        v && v->get_bool())
       add(op::unique_items);
   }
 
@@ -348,7 +349,8 @@ class compiler {
   }
 
   void objects(const json::object& o) {
-    if (const auto* v = keyword(o, "required", "an array of strings", all_strings); v && !v->get_array().empty()) add(op::required, 0, 0, v);
+    if (const auto* v = keyword(o, "required", "an array of strings", all_strings); v && !v->get_array().empty())
+      add(op::required, 0, 0, v);
     if (const auto* v = keyword(o, "dependentRequired", "an object of arrays of strings", [](const json::value& x) {
           return x.is_object() &&
                  std::ranges::all_of(x.get_object(), [](const auto& m) { return all_strings(m.value()); });
@@ -357,7 +359,8 @@ class compiler {
     member_rules m;
     m.properties = schema_map(o, "properties");
     std::ranges::sort(m.properties, {}, &named_nodes::value_type::first);
-    for (const auto& [text, id] : schema_map(o, "patternProperties")) m.patterns.emplace_back(pattern_of("patternProperties", text), id);
+    for (const auto& [text, id] : schema_map(o, "patternProperties"))
+      m.patterns.emplace_back(pattern_of("patternProperties", text), id);
     m.additional = subschema(o, "additionalProperties");
     if (!m.properties.empty() || !m.patterns.empty() || m.additional != no_node) {
       add(op::members, static_cast<std::uint32_t>(p_.members.size()));
