@@ -531,6 +531,19 @@ TEST_CASE("structured answers: the model is told once what is wrong, without too
   CHECK(s.core.rounds() == 2);
 }
 
+TEST_CASE("structured answers: one whose check is ended by a bound is no answer that fits") {
+  auto start = opening();
+  start.answer_schema = raw_json::literal(R"({"$ref":"#"})");
+  script s({run_record(start)});
+  s.model(reply("1"));
+  CHECK_FALSE(s.core.ended());
+  CHECK(contains(s.core.messages().back()->text(), "could not be held against the whole schema"));
+  s.model(reply("2"));
+  CHECK(s.core.reason() == stop_reason::provider_error);
+  CHECK(contains(s.core.reason_text(), "could not be held against the whole schema"));
+  CHECK(s.core.data().empty());
+}
+
 TEST_CASE("structured answers: one that is wrong twice is an error with its reason") {
   auto start = opening();
   start.answer_schema =

@@ -429,6 +429,20 @@ TEST_CASE("L10: a schema that cannot be compiled or followed never keeps a call 
 }
 
 TEST_CASE("L10: a schema is compiled at the first call and kept within bounds") {
+TEST_CASE("L10: arguments that a bound kept from being checked whole are sent and the log says so once for the tool") {
+  fixture f;
+  f.tools.catalog = catalog_with(f, R"({"$ref":"#"})", 23);
+  f.model->script = {calls({call("a", "srv__lookup", R"({"y":1})"), call("b", "srv__lookup", R"({"y":2})")}),
+                     says("done")};
+  std::vector<std::string> logged;
+  log::install(log::level::warn, [&](log::level, std::string_view line) { logged.emplace_back(line); });
+  f.run();
+  log::install(log::level::off, {});
+  CHECK(f.server->params.size() == 2);
+  const auto told = [](const std::string& line) { return contains(line, "without being checked whole"); };
+  CHECK(std::ranges::count_if(logged, told) == 1);
+}
+
   fixture f;
   f.unproven = "nothing runs here";
   argument_checks checks;
