@@ -121,6 +121,9 @@ std::string markdown_of(const session_export& s) {
   const auto close = [&](const raw_json* run) {
     if (!run) return;
     const std::string reason = member_text(*run, "stopReason"), damage = member_text(*run, "damage");
+    const std::string part = member_text(*run, "partialText");
+    if (!part.empty())
+      out += "## Assistant (" + printable(member_text(*run, "model")) + "), broken off\n\n" + part + "\n\n";
     if (!damage.empty()) out += "*Run " + member_text(*run, "run") + " cannot be read: " + damage + "*\n\n";
     if (reason.empty()) out += "*This run is going on.*\n\n";
     if (!reason.empty() && reason != "final") out += "*This run ended: " + reason + ".*\n\n";
