@@ -206,6 +206,7 @@ class parts {
     o.chat.base = [this](std::string_view model, std::string_view profile) {
       return base_for(config_, model, profile);
     };
+    o.chat.model = [this](std::string_view name) { return check_model_name(config_, name); };
     o.chat.bound = [this](std::string_view key) { return bound_of(config_, key); };
     return o;
   }

@@ -135,6 +135,15 @@ const conf::model_entry* model_entry_of(const conf::configuration& all, std::str
   return all.find_model(name.substr(0, name.find('/')));
 }
 
+result<void> check_model_name(const conf::configuration& all, std::string_view name) {
+  const auto meant = meant_model(all, name);
+  if (meant.empty() || model_entry_of(all, meant) != nullptr) return {};
+  std::vector<std::string_view> names;
+  for (const auto& m : all.models) names.push_back(m.name);
+  return fail(errc::config,
+              "there is no model \"" + std::string(cut_utf8(meant, 100)) + "\"" + did_you_mean(meant, names));
+}
+
 result<std::string> base_url_of(const conf::model_entry& e) {
   if (e.base_url) {
     system_references source;
@@ -164,13 +173,8 @@ result<std::shared_ptr<providers::model>> model_set::find(std::string_view name)
                 "~/.config/mcpbx/config.json; to try mcpbx without a model, ask with -m demo");
   }
   if (auto known = made_.find(key); known != made_.end()) return known->second;
+  if (auto there = check_model_name(all_, key); !there) return std::unexpected(std::move(there.error()));
   const conf::model_entry* e = model_entry_of(all_, key);
-  if (e == nullptr) {
-    std::vector<std::string_view> names;
-    for (const auto& m : all_.models) names.push_back(m.name);
-    return fail(errc::config,
-                "there is no model \"" + std::string(cut_utf8(key, 100)) + "\"" + did_you_mean(key, names));
-  }
   const auto slash = all_.find_model(key) != nullptr ? std::string::npos : key.find('/');
   auto made = make(*e, slash == std::string::npos ? std::string_view{} : std::string_view(key).substr(slash + 1));
   if (!made) return made;

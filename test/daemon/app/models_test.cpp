@@ -57,6 +57,7 @@ TEST_CASE("models: what cannot be used is explained") {
   CHECK(contains(f.error("gema"), "did you mean \"gemma\"?"));
   CHECK(f.models.find("gema").error().code == errc::config);
   CHECK(contains(f.error("profile:x"), "there is no model \"profile:x\""));
+  CHECK(check_model_name(f.all, "profile:x").error().message == "there is no model \"profile:x\"");
   CHECK(contains(f.error("gemma"), "Model \"gemma\": "));
   CHECK(contains(f.error("filed"), "models.filed.model"));
   CHECK(contains(f.error("unset"), "MCPBX_TEST_A"));
