@@ -184,10 +184,12 @@ result<session_row> store_worker::free_session(const std::string& session, std::
   return row;
 }
 
-// One run after another, so that no more than the records of one are there besides what they come to.
-result<std::vector<kept_run>> store_worker::runs_of(const std::string& session) {
+// Those before `before_id`. One run after another, so that no more than the records of one are there besides what they
+// come to; and results that can be read on go from each to the next.
+result<std::vector<kept_run>> store_worker::runs_of(const std::string& session, std::int64_t before_id) {
   auto rows = checked(file_->runs_of(session));
   if (!rows) return std::unexpected(std::move(rows.error()));
+  std::erase_if(*rows, [&](const auto& row) { return row.id >= before_id; });
   std::vector<kept_run> runs;
   std::unordered_map<std::int64_t, std::size_t> places;
   for (auto& row : *rows) {
@@ -197,8 +199,14 @@ result<std::vector<kept_run>> store_worker::runs_of(const std::string& session) 
   record_reader reader;
   std::vector<run_record> records;
   kept_run* reading = nullptr;
+  std::vector<record::whole_result>* results = nullptr;  // of the run before
   const auto fold = [&] {
-    if (reading && reading->damage.empty() && rules_.fold) reading->folded = rules_.fold(records);
+    if (reading && reading->damage.empty() && rules_.fold) {
+      auto* first = records.empty() ? nullptr : std::get_if<record::run_started>(&records.front());
+      if (first && results) first->inherited_results = std::move(*results);
+      reading->folded = rules_.fold(records);
+      results = &reading->folded.results;
+    }
     records.clear();
   };
   auto done = checked(file_->read_session(session, [&](const record_text& r) -> result<void> {
@@ -229,11 +237,10 @@ result<std::vector<kept_run>> store_worker::runs_of(const std::string& session) 
 }
 
 result<journal::history> store_worker::history_before(const std::string& session, std::int64_t run_id) {
-  auto runs = runs_of(session);
+  auto runs = runs_of(session, run_id);
   if (!runs) return std::unexpected(std::move(runs.error()));
   journal::history all;
   for (auto& one : *runs) {
-    if (one.row.id >= run_id) break;
     if (one.row.ended_ms == 0)  // begun elsewhere since the session was looked at
       return fail(errc::unavailable, "the session " + session + " is in use by the run " + one.row.run +
                                          "; wait for its end, or cancel it");
@@ -242,6 +249,8 @@ result<journal::history> store_worker::history_before(const std::string& session
       return fail(errc::io, "the session " + session + " cannot be gone on with, because its run " + one.row.run +
                                 " cannot be read (" + one.damage + "); begin a new one");
     std::ranges::move(one.folded.messages, std::back_inserter(all));
+    all.terms = std::move(one.folded.terms);
+    all.results = std::move(one.folded.results);
   }
   return all;
 }
@@ -263,6 +272,7 @@ result<void> store_worker::inherit(const run_row& row, std::vector<run_record>& 
   if (before->size() != first->inherited_count)
     return fail(errc::parse, "the run " + row.run + " began with " + std::to_string(first->inherited_count) +
                                  " messages of its session, and now there are " + std::to_string(before->size()));
+  first->inherited_results = std::move(before->results);
   first->inherited = std::move(*before);
   return {};
 }
@@ -279,7 +289,7 @@ result<session_contents> store_worker::read_session(const std::string& session, 
   if (!*ready) return no_session(session);
   auto row = find_session(session);
   if (!row) return std::unexpected(std::move(row.error()));
-  auto runs = runs_of(session);
+  auto runs = runs_of(session, std::numeric_limits<std::int64_t>::max());
   if (!runs) return std::unexpected(std::move(runs.error()));
   return session_contents{std::move(*row), std::move(*runs)};
 }
