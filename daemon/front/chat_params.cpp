@@ -226,6 +226,17 @@ void read_approval(param_reader& in, run_limits& l) {
   if (const auto w = in.word("approve", words)) l.approve = static_cast<approval_mode>(*w);
 }
 
+void take_base(run_request& r, chat_base base) {
+  r.profile = std::move(base.profile);
+  r.model = std::move(base.model);
+  r.system = std::move(base.system);
+  r.tools.allow = std::move(base.allow);
+  r.tools.deny = std::move(base.deny);
+  r.tools.rename = std::move(base.rename);
+  r.approve = std::move(base.approve);
+  r.limits = std::move(base.limits);
+}
+
 // What the request's model and profile bring; what it says itself is laid over that.
 void read_base(param_reader& in, run_request& r, const chat_defaults& defaults, std::string_view usual_profile) {
   constexpr std::string_view mark = "profile:";
@@ -244,14 +255,50 @@ void read_base(param_reader& in, run_request& r, const chat_defaults& defaults, 
     if (const auto known = defaults.model(*model); !known) return in.wrong("model", known.error().message);
   auto base = defaults.base(model.value_or(""), profile ? std::string_view(*profile) : usual_profile);
   if (!base) return in.wrong(as_model ? "model" : "profile", base.error().message);
-  r.profile = std::move(base->profile);
-  r.model = std::move(base->model);
-  r.system = std::move(base->system);
-  r.tools.allow = std::move(base->allow);
-  r.tools.deny = std::move(base->deny);
-  r.tools.rename = std::move(base->rename);
-  r.approve = std::move(base->approve);
-  r.limits = std::move(base->limits);
+  take_base(r, std::move(*base));
+}
+
+// The members of both, `nearer` first.
+raw_json laid_over(const raw_json& nearer, const raw_json& farther) {
+  if (!nearer || !farther) return nearer ? nearer : farther;
+  auto all = raw_object::open(nearer);
+  const auto rest = raw_object::open(farther);
+  if (!all || !rest) return nearer;
+  rest->for_each([&](std::string_view key, const raw_json& value) {
+    if (!all->contains(key)) all->set(key, value);
+  });
+  return all->json();
+}
+
+// Who names no profile goes on with a session as it was: under its latest run's profile (as it is configured now), with
+// the tools and limits that run was asked to keep to. What the request says itself is laid over that.
+void read_terms(const param_reader& in, run_request& r, const chat_defaults& defaults, std::string_view usual_profile,
+                const raw_json& limits) {
+  r.asked_limits = limits;
+  if (r.session.empty() || in.failed()) return;
+  if (in.has("profile") || !usual_profile.empty() || (in.has("model") && !r.profile.empty())) return;
+  r.keep_terms = [base_of = defaults.base, bound_of = defaults.bound, limits, model = in.has("model") ? r.model : "",
+                  system = in.has("system"), tools = in.has("tools"), approve = in.has("approve"),
+                  status = in.has("status")](run_request& mine, const run_terms& terms) -> result<void> {
+    auto base = base_of(model, terms.profile);
+    if (!base)
+      return fail(base.error().code, "params.session: the session " + mine.session + " has the profile " +
+                                         json_quoted(terms.profile) + ", and " + base.error().message +
+                                         "; name another one to go on with it");
+    const auto said = mine;
+    take_base(mine, std::move(*base));
+    if (system) mine.system = said.system;
+    if (!tools) mine.tools.only = terms.tools;
+    for (const auto& some : {terms.limits, limits}) {
+      param_reader numbers(some, "params.limits");  // those of the session were right when they were asked for
+      read_limits(numbers, mine.limits, bound_of);
+      read_status(numbers, mine.limits);
+    }
+    if (status) mine.limits.status = said.limits.status;
+    if (approve) mine.limits.approve = said.limits.approve;
+    mine.asked_limits = laid_over(limits, terms.limits);
+    return {};
+  };
 }
 
 void read_names(param_reader& in, run_request& r) {
@@ -300,6 +347,7 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults, std::stri
   check_limits(in, limits, r);
   (void)limits.finish();
   read_response_format(in, r);
+  read_terms(in, r, defaults, usual_profile, given);
   return r;
 }
 

@@ -201,6 +201,11 @@ void live_run::tell(const record::run_ended& r) {
 void live_run::deliver() {
   if (refused_)
     feed_->refuse(*refused_);
+  else if (left_ && !feed_->over())
+    feed_->refuse({errc::unavailable, "the daemon is stopping; the run " + json_quoted(name()) +
+                                          " goes on when it is started again, and can be attached to then"});
+  else if (left_)
+    return;
   else if (feed_->wanted())
     feed_->done(event_json::run_result(core_));
 }

@@ -44,6 +44,7 @@ record::run_started live_run::opening() {
   r.model = model_->name();
   r.inherited_count = inherited_.size();
   r.inherited_after = inherited_.last_run;
+  r.inherited_results = std::move(inherited_.results);
   r.inherited = std::move(inherited_);
   r.messages.reserve(messages.size() + 1);
   if (!request_.system.empty()) r.messages.push_back(providers::system_message(request_.system));
@@ -59,6 +60,7 @@ record::run_started live_run::opening() {
   r.detached = request_.detach;
   r.likeness = request_.likeness;
   r.limits = request_.limits;
+  r.asked_limits = request_.asked_limits;
   if (r.limits.mark_results) r.nonce = hex(around_.random.next(), 16);
   return r;
 }

@@ -52,6 +52,8 @@ void run_core::on(const record::run_started& r) {
   before_ = r.inherited.size() + (system ? 1 : 0);
   started_.messages.clear();  // messages_ has them
   started_.inherited.clear();
+  for (const auto& whole : started_.inherited_results) kept_.keep(whole.call_id, whole.result);
+  started_.inherited_results.clear();  // kept_ has them
   respond(0);
 }
 
@@ -175,10 +177,10 @@ void run_core::close_open_calls() {
   for (auto& c : open_) {
     if (c.state == call_state::done) continue;
     const bool sent = c.state == call_state::intended;
-    commands_.emplace_back(
-        command::close_call{c.call->id, cause,
-                            sent ? "No result: " + why + " while this call was running; it may have taken effect."
-                                 : "Not executed: " + why + "."});
+    auto text = sent ? "No result: " + why + " while this call was running; it may have taken effect."
+                     : "Not executed: " + why + ".";
+    if (left_before(c)) text = words::not_again(text);
+    commands_.emplace_back(command::close_call{c.call->id, cause, std::move(text)});
   }
 }
 

@@ -130,6 +130,8 @@ class run_core {
   const record::question* find_question(std::string_view id) const;
   /// Questions without an answer, in call order.
   std::vector<const record::question*> questions() const;
+  /// The calls that are to be made, or asked about first, when the run goes on.
+  std::vector<const providers::tool_call_block*> to_be_made() const;
   /// The calls that wait for the caller's own results, in call order.
   std::vector<std::string_view> handed() const;
   /// Whether those calls were handed over: nothing goes on until the caller sends their results.
@@ -177,6 +179,7 @@ class run_core {
   void on(const record::call_intent& r);
   void on(const record::call_result& r);
   void on(const record::status_line& r) { usage_ += r.usage; }
+  void on(const record::time_used&) {}
   void on(const record::parked& r);
   void on(const record::caller_result& r);
   void on(const record::cancel& r);
@@ -196,6 +199,7 @@ class run_core {
   void settle(std::string_view id, const raw_json& result, bool is_error, std::int64_t ms);
   void finish_level();
   void close_open_calls();
+  static bool left_before(const open_call& c);
   void end(stop_reason reason, std::string text);
   bool over_token_budget() const;
   static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);

@@ -117,7 +117,17 @@ bool run_core::repeats(const providers::tool_call_block& call) {
   return limits_.max_repeated_calls > 0 && repeated_ > limits_.max_repeated_calls;
 }
 
+// Whether it was at its server when the daemon before this one ended, and has not been sent since.
+bool run_core::left_before(const open_call& c) {
+  return c.attempt > 0 &&
+         (c.state == call_state::waiting || c.state == call_state::asked || c.state == call_state::questioned);
+}
+
 void run_core::close(open_call& c, result_cause cause, std::string text) {
+  if (left_before(c)) {
+    cause = result_cause::interrupted;
+    text = words::not_again(text);
+  }
   c.state = call_state::closing;
   c.closing = {c.call->id, cause, std::move(text)};
   commands_.emplace_back(c.closing);

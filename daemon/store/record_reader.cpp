@@ -68,6 +68,7 @@ void read(const object_reader& o, record::run_started& r) {
   o.set("detached", r.detached);
   r.nonce = o.text("nonce");
   o.hash("likeness", r.likeness);
+  r.asked_limits = o.json("askedLimits");
 }
 void read(const object_reader& o, record::round_started& r) {
   o.number("depth", r.depth);
@@ -139,6 +140,10 @@ void read(const object_reader& o, record::status_line& r) {
 void read(const object_reader& o, record::parked& r) {
   r.call_ids = o.texts("calls");
   o.number("expiresMs", r.expires_ms);
+  o.number("elapsedMs", r.elapsed_ms);
+}
+void read(const object_reader& o, record::time_used& r) {
+  o.number("elapsedMs", r.elapsed_ms);
 }
 void read(const object_reader& o, record::caller_result& r) {
   r.call_id = o.needed("call");

@@ -193,10 +193,12 @@ result<session_row> store_worker::free_session(const std::string& session, std::
   return row;
 }
 
-// One run after another, so that no more than the records of one are there besides what they come to.
-result<std::vector<kept_run>> store_worker::runs_of(const std::string& session) {
+// Those before `before_id`. One run after another, so that no more than the records of one are there besides what they
+// come to; and results that can be read on go from each to the next.
+result<std::vector<kept_run>> store_worker::runs_of(const std::string& session, std::int64_t before_id) {
   auto rows = checked(file_->runs_of(session));
   if (!rows) return std::unexpected(std::move(rows.error()));
+  std::erase_if(*rows, [&](const auto& row) { return row.id >= before_id; });
   std::vector<kept_run> runs;
   runs.reserve(rows->size());
   for (auto& row : *rows) runs.push_back({std::move(row), {}, {}});
@@ -204,8 +206,14 @@ result<std::vector<kept_run>> store_worker::runs_of(const std::string& session) 
   record_reader reader;
   std::vector<run_record> records;
   kept_run* reading = nullptr;
+  std::vector<record::whole_result>* results = nullptr;  // of the run before
   const auto fold = [&] {
-    if (reading && reading->damage.empty() && rules_.fold) reading->folded = rules_.fold(records);
+    if (reading && reading->damage.empty() && rules_.fold) {
+      auto* first = records.empty() ? nullptr : std::get_if<record::run_started>(&records.front());
+      if (first && results) first->inherited_results = std::move(*results);
+      reading->folded = rules_.fold(records);
+      results = &reading->folded.results;
+    }
     records.clear();
     reading = nullptr;
   };
@@ -237,11 +245,10 @@ result<std::vector<kept_run>> store_worker::runs_of(const std::string& session) 
 }
 
 result<journal::history> store_worker::history_before(const std::string& session, std::int64_t run_id) {
-  auto runs = runs_of(session);
+  auto runs = runs_of(session, run_id);
   if (!runs) return std::unexpected(std::move(runs.error()));
   journal::history all;
   for (auto& one : *runs) {
-    if (one.row.id >= run_id) break;
     if (one.row.ended_ms == 0)  // begun elsewhere since the session was looked at
       return fail(errc::unavailable, "the session " + session + " is in use by the run " + one.row.run +
                                          "; wait for its end, or cancel it");
@@ -250,6 +257,8 @@ result<journal::history> store_worker::history_before(const std::string& session
       return fail(errc::parse, "the session " + session + " cannot be gone on with, because its run " + one.row.run +
                                    " cannot be read (" + one.damage + "); begin a new one");
     std::ranges::move(one.folded.messages, std::back_inserter(all));
+    all.terms = std::move(one.folded.terms);
+    all.results = std::move(one.folded.results);
   }
   return all;
 }
@@ -275,6 +284,7 @@ result<void> store_worker::inherit(const run_row& row, std::vector<run_record>& 
                                  " messages of its session " + row.session + ", and now " + file_->name() + " has " +
                                  std::to_string(before->size()) + "; `mcpbx sessions show " + row.session +
                                  "` shows what is left");
+  first->inherited_results = std::move(before->results);
   first->inherited = std::move(*before);
   return {};
 }
@@ -291,7 +301,7 @@ result<session_contents> store_worker::read_session(const std::string& session, 
   if (!*ready) return no_session(session);
   auto row = find_session(session);
   if (!row) return std::unexpected(std::move(row.error()));
-  auto runs = runs_of(session);
+  auto runs = runs_of(session, std::numeric_limits<std::int64_t>::max());
   if (!runs) return std::unexpected(std::move(runs.error()));
   return session_contents{std::move(*row), std::move(*runs)};
 }

@@ -351,3 +351,57 @@ TEST_CASE("an empty list of tools means none of them") {
   CHECK(r.wrong.empty());
   CHECK(r.request.tools.only == std::vector<std::string>{""});
 }
+
+TEST_CASE(
+    "L19 G24: a request in a session keeps to the profile, the tools and the limits of what was asked there before") {
+  auto defaults = some_bounds();
+  defaults.base = [](std::string_view model, std::string_view profile) -> result<chat_base> {
+    if (profile == "gone") return fail(errc::invalid_argument, "there is no profile \"gone\"");
+    chat_base b;
+    b.profile = profile;
+    b.model = model.empty() && profile == "careful" ? "its" : std::string(model);
+    if (profile == "careful") b.approve = {"s__put"};
+    if (profile == "careful") b.deny = {"s__rm"};
+    if (profile == "careful") b.system = "be careful";
+    return b;
+  };
+  const run_terms terms{"careful", {"s__*"}, raw_json::literal(R"({"maxRounds":3,"maxCalls":7,"status":"off"})")};
+  const auto kept = [&](std::string_view json) {
+    auto r = read(json, defaults);
+    REQUIRE(r.wrong == "");
+    REQUIRE(r.request.keep_terms);
+    REQUIRE(r.request.keep_terms(r.request, terms).has_value());
+    return r.request;
+  };
+  const auto as_before = kept(R"({"session":"ses_1"})");
+  CHECK((as_before.profile == "careful" && as_before.model == "its" && as_before.system == "be careful"));
+  CHECK(as_before.approve == std::vector<std::string>{"s__put"});
+  CHECK(as_before.tools.deny == std::vector<std::string>{"s__rm"});
+  CHECK(as_before.tools.only == std::vector<std::string>{"s__*"});
+  CHECK((as_before.limits.max_rounds == 3 && as_before.limits.max_calls == 7));
+  CHECK(as_before.limits.status == status_mode::off);
+  CHECK(as_before.asked_limits.text() == terms.limits.text());
+
+  const auto nearer = kept(R"({"session":"ses_1","input":"a","model":"m","system":"s","tools":["x"],"approve":"none",)"
+                           R"("status":"names","limits":{"maxRounds":9}})");
+  CHECK((nearer.profile == "careful" && nearer.model == "m" && nearer.system == "s"));
+  CHECK(nearer.tools.only == std::vector<std::string>{"x"});
+  CHECK((nearer.limits.max_rounds == 9 && nearer.limits.max_calls == 7));
+  CHECK((nearer.limits.approve == approval_mode::none && nearer.limits.status == status_mode::names));
+  CHECK(find_member(nearer.asked_limits, "maxRounds").as_integer() == 9);
+  CHECK(find_member(nearer.asked_limits, "maxCalls").as_integer() == 7);
+  CHECK(nearer.messages.size() == 1);
+
+  auto gone = read(R"({"session":"ses_1","input":"a"})", defaults).request;
+  CHECK(gone.keep_terms(gone, {"gone", {}, {}}).error().message ==
+        "params.session: the session ses_1 has the profile \"gone\", and there is no profile \"gone\"; name another "
+        "one to go on with it");
+}
+
+TEST_CASE("L19: a request that names a profile, or begins a session, stands for itself") {
+  CHECK_FALSE(read(R"({"session":"ses_1","input":"a","profile":"other"})").request.keep_terms);
+  CHECK_FALSE(read(R"({"session":"ses_1","input":"a","model":"profile:other"})").request.keep_terms);
+  const auto first = read(R"({"input":"a","limits":{"maxRounds":2}})").request;
+  CHECK_FALSE(first.keep_terms);
+  CHECK(first.asked_limits.text() == R"({"maxRounds":2})");
+}

@@ -330,3 +330,26 @@ TEST_CASE("sessions: more requests than may wait are refused at once, the others
   CHECK(std::ranges::count(answers, "rows") == 3);  // one was being read
   CHECK(std::ranges::count(answers, "limit") == 2);
 }
+
+TEST_CASE("L14 L19: the next run of a session is given its latest terms, and the results that can be read on") {
+  folder f;
+  sessions_store s(f.file());
+  auto records = in_session("ses_1", 1);
+  auto& first = std::get<record::run_started>(records.front());
+  first.profile = "careful";
+  first.limits.max_result_bytes = 100;
+  first.asked_limits = raw_json::literal(R"({"maxRounds":2})");
+  REQUIRE(s.write("a", std::move(records)).has_value());
+  REQUIRE(s.write("b", in_session("ses_1", 0, 4)).has_value());
+  const auto next = s.load("ses_1");
+  REQUIRE_MESSAGE(next.has_value(), (next ? "" : next.error().message));
+  CHECK((next->terms.profile.empty() && next->terms.limits.empty()));  // run b was asked for nothing
+  REQUIRE(next->results.size() == 1);
+  CHECK(next->results[0].call_id == "b1_0");
+  CHECK(contains(next->results[0].result.text(), std::string(300, 'x')));
+
+  auto third = in_session("ses_1", 0, next->size());
+  std::get<record::run_started>(third.front()).profile = "careful";
+  REQUIRE(s.write("c", std::move(third)).has_value());
+  CHECK(s.load("ses_1")->terms.profile == "careful");
+}
