@@ -61,7 +61,23 @@ TEST_CASE("cli: without a daemon at the default socket the CLI starts one, which
   CHECK((s.st_mode & 0777) == 0600);
   CHECK(run_cli(h, {"stop"}, {}, false).status == 0);
   CHECK_FALSE(fs::exists(h.default_socket()));
-  CHECK(eventually([&] { return !alive(pid) && h.tagged().empty(); }));
+  CHECK_FALSE(alive(pid));
+  CHECK(h.tagged().empty());
+}
+
+TEST_CASE("cli: a command that finds its daemon stopping starts one behind it") {
+  home h(config().server("s", {"--spawn-log", "@DIR@/spawns", "--behave", "ignore-sigterm"}));
+  CHECK(run_cli(h, {"call", "s__echo", "text=first"}, {}, false).status == 0);
+  const pid_t before = h.daemon();
+  REQUIRE(before > 0);
+  ::kill(before, SIGTERM);
+  REQUIRE(eventually([&] { return !fs::exists(h.default_socket()); }));
+  const auto r = run_cli(h, {"call", "s__echo", "text=second"}, {}, false);
+  CHECK_MESSAGE(r.status == 0, r.err);
+  CHECK(r.out == "second\n");
+  CHECK_FALSE(alive(before));
+  CHECK(h.daemon() != before);
+  CHECK(count_of(read_file(h.file("spawns")), "\n") == 2);
 }
 
 TEST_CASE("cli: many commands at once start one daemon between them (G42)") {
@@ -119,7 +135,7 @@ TEST_CASE("cli: a relative --config or MCPBX_CONFIG is one of the caller's direc
   CHECK(r.out == "mine\n");
   CHECK(run_cli(h, {"stop"}, {}, false).status == 0);
   h.env.push_back("MCPBX_CONFIG=" + relative);
-  CHECK(eventually([&] { return run_cli(h, {"call", "s__echo", "text=mine"}, {}, false).out == "mine\n"; }));
+  CHECK(run_cli(h, {"call", "s__echo", "text=mine"}, {}, false).out == "mine\n");
 }
 
 TEST_CASE("cli: --standalone runs a private daemon for one command and leaves nothing") {
