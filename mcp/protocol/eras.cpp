@@ -77,11 +77,27 @@ std::string required_capabilities(const raw_json& data) {
   return names;
 }
 
-}  // namespace
-
+// Whether the params stay as they are: there is nothing to add, nothing to take away and nothing to check.
 bool needs_no_meta(const raw_json& params, const request_meta& meta) {
   return meta.revision.empty() && !meta.progress_token && !(meta.in_params && find_member(params, "_meta"));
 }
+
+bool has_members(const raw_json& object) {
+  const auto first = object.text().find_first_not_of(" \t\r\n", 1);
+  return first != std::string_view::npos && object.text()[first] != '}';
+}
+
+// `params` is an object without a `_meta`.
+segments with_fresh_meta(const raw_json& params, const request_meta& meta) {
+  segments out;
+  std::string head = fresh_meta(meta);
+  if (has_members(params)) head += ',';
+  out.append_copy(head);
+  out.append(params.slice(params.text().substr(1)));
+  return out;
+}
+
+}  // namespace
 
 result<segments> with_request_meta(const raw_json& params, const request_meta& meta) {
   segments out;
@@ -93,16 +109,11 @@ result<segments> with_request_meta(const raw_json& params, const request_meta& m
     out.append_copy(fresh_meta(meta) + "}");
     return out;
   }
+  if (!meta.in_params && params.is_object()) return with_fresh_meta(params, meta);
   auto object = raw_object::open(params, {"_meta"});
   if (!object) return fail(object.error().code, "params: " + object.error().message);
   const raw_json old = object->find("_meta");
-  if (!old) {
-    std::string head = fresh_meta(meta);
-    if (object->size() != 0) head += ',';
-    out.append_copy(head);
-    out.append(params.slice(params.text().substr(1)));
-    return out;
-  }
+  if (!old) return with_fresh_meta(params, meta);
   auto edited = edited_meta(old, meta);
   if (!edited) return std::unexpected(edited.error());
   object->set("_meta", std::move(*edited));

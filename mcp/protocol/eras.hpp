@@ -21,10 +21,6 @@ struct request_meta {
   bool in_params = true;                       ///< false: the params are known to have no `_meta`
 };
 
-/// Whether with_request_meta would give back what it gets: there is nothing to add, nothing to take away and nothing to
-/// check. So it is for the ordinary call of a legacy server.
-bool needs_no_meta(const raw_json& params, const request_meta& meta);
-
 /// `params` (absent counts as {}) for a tool server: the progress token is ours or none, a modern server gets the three
 /// io.modelcontextprotocol keys, a legacy one is spared them. Other members of `_meta` stay as they are. A `_meta` that
 /// is no object, or that is there twice, is errc::invalid_argument.

@@ -179,6 +179,14 @@ TEST_CASE("G6: progress extends the idle limit, and the hard limit ends the call
   CHECK(steps > 10);
   CHECK(eventually([&] { return contains(read_file(d.file("log")), "\ncancelled "); }));
   CHECK(c.call("s__echo", R"({"text":"on"})").text() == "on");
+  // Who did not ask for progress is spared it, and its call lives as long.
+  c.notifications.clear();
+  const auto unwatched = c.call("s__progress-forever");
+  CHECK_MESSAGE(contains(unwatched.message(), "1500 ms"), unwatched.line);
+  CHECK(c.notifications.empty());
+  const auto r = run_cli(d, {"call", "s__progress-forever"});
+  CHECK(r.status == 1);
+  CHECK_MESSAGE(contains(r.err, "1500 ms"), r.err);
 }
 
 TEST_CASE("G7: a server that hangs in its opening delays nobody") {

@@ -47,6 +47,13 @@ TEST_CASE("a progress token is ours and nobody else's") {
   CHECK(edited("{}", m) == R"({"_meta":{"progressToken":7}})");
   CHECK(edited("{ }", m) == R"({"_meta":{"progressToken":7} })");
   CHECK(edited(R"({"name":"echo"})", m) == R"({"_meta":{"progressToken":7},"name":"echo"})");
+  SUBCASE("params that are known to have no _meta come to the same") {
+    request_meta known = m;
+    known.in_params = false;
+    for (const auto* params : {"{}", "{ }", "{\t\"name\":\"echo\"}", R"({"name":"echo","arguments":{"_meta":{}}})"})
+      CHECK(edited(params, known) == edited(params, m));
+    CHECK_FALSE(with_request_meta(json("[]"), known));
+  }
   CHECK(edited(R"({"_meta":{"progressToken":"theirs","traceparent":"00-1"},"name":"echo"})", m) ==
         R"({"_meta":{"progressToken":7,"traceparent":"00-1"},"name":"echo"})");
   SUBCASE("a caller's token does not pass when it wants no progress") {
