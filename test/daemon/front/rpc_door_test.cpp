@@ -252,6 +252,20 @@ TEST_CASE("tools filters by pattern and by name") {
   CHECK(names(R"({"pattern":"git*"})") == "git__log ");
 }
 
+TEST_CASE("G7: a tool that is known now is shown while other servers start, and an unknown name waits for them") {
+  door_fixture f;
+  auto server = std::make_shared<fake_client>("files");
+  f.backend.catalog =
+      std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{make_tool(server, "files__read", "read")}, 2);
+  auto& caller = f.enter();
+  const raw_json known = result_of(f.ask(caller, request(1, "mcpbx/tools", R"({"name":"files__read"})")));
+  CHECK(known.text().find("files__read") != std::string_view::npos);
+  CHECK(find_member(known, "server").as_string() == "files");
+  CHECK(f.ask(caller, request(2, "mcpbx/tools", R"({"name":"git__log"})")).empty());
+  f.backend.settle();
+  CHECK(result_of(caller.sent.back()).text() == R"({"tools":[]})");
+}
+
 TEST_CASE("F8: tools in the form of an API leave out what it cannot take, and say why") {
   door_fixture f;
   auto server = std::make_shared<fake_client>("files");
