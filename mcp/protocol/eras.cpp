@@ -58,14 +58,13 @@ result<raw_json> edited_meta(const raw_json& old, const request_meta& meta) {
   return m->json();
 }
 
-raw_json without(const raw_json& object, std::initializer_list<std::string_view> keys, std::string_view object_only,
-                 bool (*is_fit)(const raw_json&)) {
-  auto o = raw_object::open(object);
-  if (!o) return object;
-  bool changed = false;
-  for (const std::string_view key : keys) changed = o->erase(key) || changed;
-  if (const raw_json value = o->find(object_only); value && !is_fit(value)) changed = o->erase(object_only) || changed;
-  return changed ? o->json() : object;
+bool has_elements(const raw_json& list) {
+  bool any = false;
+  for_each_element(list, [&](const raw_json&) {
+    any = true;
+    return false;
+  });
+  return any;
 }
 
 std::string required_capabilities(const raw_json& data) {
@@ -121,15 +120,28 @@ result<segments> with_request_meta(const raw_json& params, const request_meta& m
 }
 
 raw_json strip_modern_result(const raw_json& result) {
-  return without(result, {"resultType", "ttlMs", "cacheScope"}, "structuredContent",
-                 [](const raw_json& value) { return value.is_object(); });
+  auto o = raw_object::open(result);
+  if (!o) return result;
+  bool changed = false;
+  for (const std::string_view key : {"resultType", "ttlMs", "cacheScope"}) changed = o->erase(key) || changed;
+  if (const raw_json value = o->find("structuredContent")) {
+    const raw_json content = o->find("content");
+    const bool fits = value.is_object();
+    // "a tool that returns structured content SHOULD also return the serialized JSON in a TextContent block"
+    if (!content || (!fits && !has_elements(content))) {
+      o->set("content", raw_json::own("[{\"type\":\"text\",\"text\":" + json_quoted(value.text()) + "}]"));
+      changed = true;
+    }
+    if (!fits) changed = o->erase("structuredContent") || changed;
+  }
+  return changed ? o->json() : result;
 }
 
 raw_json legacy_definition(const raw_json& definition) {
-  if (!find_member(definition, "outputSchema")) return definition;
-  return without(definition, {}, "outputSchema", [](const raw_json& schema) {
-    return schema.is_object() && find_member(schema, "type").as_string() == "object";
-  });
+  const raw_json schema = find_member(definition, "outputSchema");
+  if (!schema || (schema.is_object() && find_member(schema, "type").as_string() == "object")) return definition;
+  auto o = raw_object::open(definition);
+  return o && o->erase("outputSchema") ? o->json() : definition;
 }
 
 raw_json legacy_error(const raw_json& error) {

@@ -27,7 +27,8 @@ struct request_meta {
 result<segments> with_request_meta(const raw_json& params, const request_meta& meta);
 
 /// A modern server's result for a legacy caller: without resultType, ttlMs and cacheScope, and without a
-/// structuredContent that is no object. The very same value when there is nothing to take away.
+/// structuredContent that is no object. Where that would leave nothing, or nothing valid, to read, `content` gets the
+/// structuredContent as text (2025-11-25, tools, "Structured Content"). The very same value when nothing is to change.
 raw_json strip_modern_result(const raw_json& result);
 
 /// A modern server's tool definition for a legacy caller: without an outputSchema that is not for an object. The very
