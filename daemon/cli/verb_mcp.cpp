@@ -70,8 +70,7 @@ int shim(context& c, const std::string& profile) {
       }
       const std::string_view bytes(buffer.data(), static_cast<std::size_t>(n));
       const bool plain = filter.settled() && !filter.mid_line();
-      if (!write_all(1, plain ? bytes : std::string_view(filter.pass(bytes)))) return done;
-      if (!open) give_up = steady::now() + drain_limit;
+      if (!c.screen->out_bytes(plain ? bytes : std::string_view(filter.pass(bytes)))) return done;
       if (filter.drained()) return done;
     }
     if (reading && ready[1].revents != 0) {
