@@ -209,6 +209,19 @@ TEST_CASE("shim: requests that are piped in and followed by the end still get th
   CHECK(r.err.empty());
 }
 
+TEST_CASE("shim: an answer that comes long after the end of the input still comes") {
+  // Longer than any patience of the shim's own would be.
+  daemon_under_test d(config().server("s", {}, R"("callTimeoutMs":6500)"));
+  const auto r = run_cli(
+      d, {"mcp"},
+      R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}})"
+      "\n"
+      R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"s__never-answer"}})"
+      "\n");
+  CHECK(r.status == 0);
+  CHECK_MESSAGE(contains(r.out, "gave no sign of life for 6500 ms"), r.out);
+}
+
 TEST_CASE("shim: a large message passes both ways") {
   daemon_under_test d(config().server("s"));
   const std::string text(8u << 20, 'x');
