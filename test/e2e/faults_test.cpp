@@ -76,8 +76,9 @@ const std::vector<fault>& all_faults() {
 TEST_CASE("G4 G13 G14 G49: in every fault its call ends as it must, neighbours go on, the status answers") {
   config cfg;
   for (std::size_t i = 0; i < all_faults().size(); ++i)
-    cfg.server("f" + std::to_string(i), {"--only", "echo," + all_faults()[i].tool},
-               all_faults()[i].times_out ? R"("callTimeoutMs":300)" : R"("callTimeoutMs":600000)");
+    cfg.server(
+        "f" + std::to_string(i), {"--only", "echo," + all_faults()[i].tool},
+        all_faults()[i].times_out ? R"("callTimeoutMs":300,"callHardTimeoutMs":900)" : R"("callTimeoutMs":600000)");
   cfg.server("good");
   daemon_under_test d(cfg);
   caller c = d.session(), neighbour = d.session();
