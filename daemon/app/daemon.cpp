@@ -28,6 +28,7 @@
 #include "mcp/support/heap.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
+#include "mcp/transport/core_files.hpp"
 #include "mcp/transport/private_folder.hpp"
 #include "mcp/transport/unix_socket.hpp"
 
@@ -80,14 +81,6 @@ void raise_descriptor_limit() {
     limit.rlim_cur = limit.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &limit);
   }
-}
-
-// Resolved secrets must not end up in a core file (guarantees row 35). A limit of 1 byte also turns off programs that
-// take cores from a pipe, which a limit of 0 does not (core(5)). Tool servers keep theirs: the keeper was forked
-// before.
-void forbid_core_files() {
-  const rlimit limit{1, 1};
-  ::setrlimit(RLIMIT_CORE, &limit);
 }
 
 // What a lane still waits for (a database, a disk, a name server) does not hold up the end (guarantees row 20): by now
@@ -213,6 +206,7 @@ class parts {
     o.chat.base = [this](std::string_view model, std::string_view profile) {
       return base_for(config_, model, profile);
     };
+    o.chat.model = [this](std::string_view name) { return check_model_name(config_, name); };
     o.chat.bound = [this](std::string_view key) { return bound_of(config_, key); };
     return o;
   }
@@ -339,7 +333,7 @@ int check_configuration(const command_line& o) {
 
 int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
   raise_descriptor_limit();
-  forbid_core_files();
+  mcp::forbid_core_files();
   auto loaded = load_configuration(o);
   if (!loaded.ok()) {
     std::fputs(loaded.error_text().c_str(), stderr);

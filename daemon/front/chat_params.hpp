@@ -43,6 +43,8 @@ struct chat_defaults {
         b.model = model;
         return result<chat_base>(std::move(b));
       };
+  /// Whether there is a model of this name: a configured one, NAME/ID or profile:NAME. The error is a clause about it.
+  std::function<result<void>(std::string_view name)> model = [](std::string_view) { return result<void>(); };
   /// The bound of a key of `limits` ("maxRounds"): the configuration's range and ceiling of the same key.
   std::function<limit_bound(std::string_view key)> bound = [](std::string_view) { return limit_bound(); };
 };

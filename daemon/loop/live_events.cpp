@@ -122,7 +122,8 @@ void live_run::tell(const record::assistant& r) {
 void live_run::tell(const record::model_failed& r) {
   log::info(fmt::format("run {}: depth {}: the model call failed after {} ms: {}", name(), core_.depth(), r.ms,
                         r.error.message));
-  emit(run_event::kind::error, event_json::error(r.error.message, r.error.retryable || !core_.ending()));
+  emit(run_event::kind::error,
+       event_json::error(r.error.message, r.error.retryable || !core_.ending(), !r.error.partial_text.empty()));
 }
 
 void live_run::emit_call(std::string_view id, std::string_view server) {

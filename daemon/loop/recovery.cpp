@@ -34,7 +34,10 @@ folded_run folded(const std::vector<run_record>& of_a_run) {
   run_core core;
   for (const auto& r : of_a_run) core.apply(r);
   const auto& all = core.messages();
-  return {{all.begin() + static_cast<std::ptrdiff_t>(core.before()), all.end()}, core.usage(), core.rounds()};
+  return {{all.begin() + static_cast<std::ptrdiff_t>(core.before()), all.end()},
+          core.usage(),
+          core.rounds(),
+          core.partial_text()};
 }
 
 }  // namespace mcpbx::daemon

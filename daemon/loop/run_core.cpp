@@ -72,6 +72,7 @@ void run_core::on(const record::round_started& r) {
   with_tools_ = r.with_tools;
   ++rounds_;
   text_.clear();
+  partial_text_.clear();
   next_round_ = command::call_model{r.depth, r.with_tools};
   commands_.push_back(*next_round_);
 }
@@ -138,6 +139,7 @@ void run_core::correct_answer(const std::string& problem) {
 
 void run_core::on(const record::model_failed& r) {
   next_round_.reset();
+  partial_text_ = r.error.partial_text;
   using kind = providers::model_error::kind;
   if (r.error.type == kind::context_full && !shortened_)
     if (const auto cut = cut_oldest_results(messages_, kept_, started_.nonce); cut > 0) {

@@ -111,6 +111,8 @@ class run_core {
   bool ending() const noexcept { return ending_.has_value(); }
   /// The text of the last model call's reply; "" when that call gave none.
   const std::string& text() const noexcept { return text_; }
+  /// What the last model call's answer began with, when it broke and the run ends without another one; else "".
+  const std::string& partial_text() const noexcept { return partial_text_; }
   /// The answer as JSON that fits the schema that was asked for; absent without a schema and without such an answer.
   const raw_json& data() const noexcept { return data_; }
   /// The whole results of which the model was shown a part.
@@ -220,7 +222,7 @@ class run_core {
   int repeated_ = 0;  // how often last_call_ was made in a row
   int admitted_ = 0;  // calls that counted against max_calls
   providers::usage usage_;
-  std::string text_;
+  std::string text_, partial_text_;
   raw_json data_;
   bool corrected_ = false;  // the model has been told what was wrong with its answer
   int rounds_ = 0, depth_ = 0, consecutive_errors_ = 0;

@@ -68,6 +68,11 @@ struct job {
   }
 };
 
+bool leaves_for_a_server(const run_record& r) {
+  const auto* intent = std::get_if<record::call_intent>(&r);
+  return intent && !intent->to_caller;
+}
+
 }  // namespace
 
 class lane_journal::impl : public std::enable_shared_from_this<impl> {
@@ -75,6 +80,7 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
   impl(asio::any_io_executor executor, time_source& time, std::unique_ptr<store_file> file, options o)
       : executor_(std::move(executor)),
         time_(time),
+        sync_calls_(o.sync_calls),
         max_bytes_(o.max_bytes),
         max_wait_(o.max_wait),
         max_reads_(o.max_reads),
@@ -84,10 +90,10 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
   void append(std::shared_ptr<run_place> place, std::vector<run_record> records, bool synced, on_appended done) {
     if (records.empty()) return asio::post(executor_, [done = std::move(done)] { done({}); });
     waiting_append a;
+    a.what.synced = synced || (sync_calls_ && std::ranges::any_of(records, leaves_for_a_server));
     a.what.batch.place = std::move(place);
     a.what.batch.records = std::move(records);
     a.what.batch.at_ms = time_.wall_ms();
-    a.what.synced = synced;
     a.until = time_.now() + max_wait_;
     a.done = std::move(done);
     queue_.push_back(std::move(a));
@@ -277,6 +283,7 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
 
   asio::any_io_executor executor_;
   time_source& time_;
+  bool sync_calls_;
   std::size_t max_bytes_;
   milliseconds max_wait_;
   std::size_t max_reads_;

@@ -42,6 +42,7 @@ struct folded_run {
   std::vector<providers::message_ptr> messages;  ///< what the run added to its session: no system prompt
   providers::usage usage;
   int rounds = 0;
+  std::string partial_text;  ///< of the answer that broke, when the run ended with one; it is in no message
 };
 
 /// A run of a session as it is read again.

@@ -3,9 +3,8 @@
 
 #include "mcp/protocol/eras.hpp"
 #include "mcp/protocol/revisions.hpp"
+#include "mcp/support/cut_text.hpp"
 #include "mcp/support/log.hpp"
-#include "mcp/support/secret.hpp"
-#include "mcp/support/text.hpp"
 
 #include <algorithm>
 
@@ -18,7 +17,7 @@ constexpr int timeouts_before_restart = 3;
 constexpr std::size_t longest_quote = 300;
 
 std::string quoted_for_people(std::string_view text) {
-  return printable(cut_utf8(text, longest_quote));
+  return cut_for_people(text, longest_quote);
 }
 
 }  // namespace
@@ -204,8 +203,7 @@ std::string session_core::failure_text(const call_outcome& outcome) const {
   if (outcome.type == call_outcome::kind::failed) return "nothing usable: the request " + outcome.failure.message;
   const auto number = find_member(outcome.value, "code").as_integer();
   const auto text = find_member(outcome.value, "message").as_string();
-  return "error " + (number ? std::to_string(*number) : "") + ": " +
-         redactor::redact(quoted_for_people(text.value_or("")));
+  return "error " + (number ? std::to_string(*number) : "") + ": " + quoted_for_people(text.value_or(""));
 }
 
 }  // namespace mcpbx::mcp

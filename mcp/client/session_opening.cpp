@@ -2,8 +2,8 @@
 #include "mcp/client/session_core.hpp"
 #include "mcp/protocol/eras.hpp"
 #include "mcp/protocol/revisions.hpp"
+#include "mcp/support/cut_text.hpp"
 #include "mcp/support/log.hpp"
-#include "mcp/support/text.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -106,7 +106,7 @@ void session_core::on_initialize(const call_outcome& outcome) {
   const auto agreed = find_member(outcome.value, "protocolVersion").as_string();
   if (!agreed) return refuse("answered initialize without a protocolVersion");
   if (!revision::is_legacy(*agreed))
-    return refuse("wants to speak MCP revision \"" + printable(cut_utf8(*agreed, 32)) +
+    return refuse("wants to speak MCP revision \"" + cut_for_people(*agreed, 32) +
                   "\" after initialize, which mcpbx does not know");
   if (revision::is_legacy(options_.protocol) && *agreed != options_.protocol)
     return refuse("speaks MCP revision " + *agreed + ", but its entry insists on " + options_.protocol);

@@ -1,9 +1,8 @@
 // From status and body to kind, sentence and mend.
 #include "providers/wire/errors.hpp"
 
+#include "mcp/support/cut_text.hpp"
 #include "mcp/support/json_scanner.hpp"
-#include "mcp/support/secret.hpp"
-#include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
 
 #include <algorithm>
@@ -160,17 +159,12 @@ verdict judge(int status, const error_body& said) {
 }  // namespace
 
 std::string excerpt(std::string_view text) {
-  // Redacted before it is cut: half a secret would not be recognised.
-  const auto clean = printable(redactor::redact(cut_utf8(text, 16384)));
-  const auto cut = cut_utf8(clean, 300);
-  return std::string(cut) + (cut.size() < clean.size() ? "…" : "");
+  return cut_for_people(text, 300, {.mark = "…"});
 }
 
 std::string loggable(std::string_view text) {
   constexpr std::size_t most = 8 * 1024;
-  const auto clean = redactor::redact(text);
-  const auto cut = cut_utf8(clean, most);
-  return std::string(cut) + (cut.size() < clean.size() ? "…" : "");
+  return cut_for_log(text, most, "…");
 }
 
 std::string who(const wire_options& options) {

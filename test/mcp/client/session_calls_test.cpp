@@ -1,5 +1,6 @@
 // Calls over one conversation, and what else a server may say.
 #include "mcp/client/tool_result.hpp"
+#include "mcp/support/secret.hpp"
 #include "test/mcp/client/session_rig.hpp"
 
 using namespace mcpbx;
@@ -99,6 +100,23 @@ TEST_CASE("a question of a modern server ends the call with what was asked") {
         "asks for input before it goes on (elicitation/create \"Which one?\"); this version of mcpbx cannot pass "
         "questions on");
   CHECK(tool_result_fault(result, era::legacy)->code == errc::protocol);  // no content
+}
+
+TEST_CASE("G35: a secret that is longer than what is told of a question or an error does not show in part") {
+  const std::string key = "canary-" + std::string(600, 'k');
+  redactor::add(secret(key));
+  const auto fault = tool_result_fault(
+      raw_json::own(R"({"resultType":"input_required","inputRequests":{"a":{"method":"m","params":{"message":"Is )" +
+                    key + R"( right?"}}}})"),
+      era::modern);
+  REQUIRE(fault);
+  CHECK(fault->message.find("(m \"Is *** right?\")") != std::string::npos);
+  session_rig s;
+  s.begin();
+  s.refuse("server/discover", -32603);
+  s.say(R"({"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"Unauthorized: )" + key + R"("}})");
+  CHECK(s.refused == "tool server \"srv\" answered initialize with error -32603: Unauthorized: ***");
+  redactor::clear();
 }
 
 TEST_CASE("G6: progress extends the idle limit, watched or not, and cannot keep a call alive for ever") {
