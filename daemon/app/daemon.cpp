@@ -293,6 +293,7 @@ class parts {
   conf::milliseconds idle_exit_;
   log_lane log_;
   asio::io_context io_{1};
+  std::unique_ptr<mcp::unix_listener> listener_;  // up here, because whoever gets its lock may open our store
   system_time time_;
   system_random random_;
   lane resolve_{"resolve", 4};
@@ -311,7 +312,6 @@ class parts {
   live_backend backend_;
   rpc_door door_;
   asio::signal_set signals_;
-  std::unique_ptr<mcp::unix_listener> listener_;
   std::unique_ptr<timer> idle_timer_;
   bool stopping_ = false;
 };

@@ -280,9 +280,9 @@ int run(int argc, char** argv) {
     if (!about.empty() && !has_verb(about)) return unknown_verb(screen, about);
     app.clear();  // the help of a page is that of what was parsed
     screen.out(about.empty() ? app.help() : app.get_subcommand(about)->help("mcpbx"));
-    return help_asked ? done : usage;
+    return screen.finish(help_asked ? done : usage);
   }
-  return code;
+  return screen.finish(code);
 }
 
 }  // namespace mcpbx::cli

@@ -21,7 +21,7 @@ Places:
 
 Exit status:
   0    done
-  1    the run ended without an answer, or the tool returned an error
+  1    the run ended without an answer, the tool returned an error, or the output could not be written
   2    usage or configuration
   3    no daemon
   4    the model's provider failed

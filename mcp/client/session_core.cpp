@@ -47,13 +47,9 @@ result<call_number> session_core::call(const server_call& c, call_limits limits,
     meta.own_info = options_.own_info;
     meta.capabilities = c.caller.capabilities;
   }
-  // The number is the token, and the params must be known to be good before the call is open.
-  if (progress) meta.progress_token = pending_.next_number();
-  if (needs_no_meta(c.params, meta)) {
-    const call_number number = pending_.open(limits, now, std::move(done));
-    events_.session_send(make_request(number, c.method, c.params));
-    return number;
-  }
+  // Progress is asked for always, because it extends the idle limit also where nobody looks at it. The number is the
+  // token, and the params must be known to be good before the call is open.
+  meta.progress_token = pending_.next_number();
   const auto params = with_request_meta(c.params, meta);
   if (!params) return std::unexpected(params.error());
   const call_number number = pending_.open(limits, now, std::move(done), std::move(progress));
