@@ -85,6 +85,7 @@ void anthropic_decoder::take_event(std::string_view name, std::string_view json,
     take_usage(used);
   } else if (word == "message_stop") {
     if (!begun_) return fail(model_error::kind::garbage, "sent an answer that holds nothing.", sink);
+    if (stop_reason_.empty()) return fail_unfinished(sink);
     end(sink);
   } else if (word == "error" || walk::is_object(error)) {
     fail(read_error_body(json), json, sink);

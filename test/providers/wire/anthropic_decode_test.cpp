@@ -292,6 +292,7 @@ TEST_CASE("anthropic, errors: an answer without its end, with an error or with g
            {half, kind::cut, "half"},
            {half + event("message_delta", R"(,"delta":{"stop_reason":"end_turn"})"), kind::cut, "half"},
            {half + "data: [DONE]\n\n", kind::cut, "half"},
+           {half + event("message_stop"), kind::cut, "half"},
            {half + "data: {\"type\":\"message_st", kind::cut, "half"},
            {half + "data: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"x\"}}\n\n",
             kind::overloaded, "half"},
