@@ -39,6 +39,7 @@ enum class tool_format : std::uint8_t {
   llama3,
   mistral,
   xml,
+  glm,
   tagged_json
 };
 /// What a chat-completions server calls the limit on an answer's tokens.
@@ -74,8 +75,8 @@ template <>
 inline constexpr std::array<std::string_view, 9> words_of<model_api>{
     "openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "dial", "azure", "rehearsal", "replay"};
 template <>
-inline constexpr std::array<std::string_view, 9> words_of<tool_format>{
-    "auto", "native", "react", "hermes", "qwen3-coder", "llama3", "mistral", "xml", "tagged-json"};
+inline constexpr std::array<std::string_view, 10> words_of<tool_format>{
+    "auto", "native", "react", "hermes", "qwen3-coder", "llama3", "mistral", "xml", "glm", "tagged-json"};
 template <>
 inline constexpr std::array<std::string_view, 2> words_of<token_limit_member>{"max_tokens", "max_completion_tokens"};
 template <>

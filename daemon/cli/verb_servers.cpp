@@ -21,6 +21,14 @@ std::string number_of(const raw_json& object, std::string_view key) {
   return value && !value.is_null() ? std::string(value.text()) : "";
 }
 
+// What a server's processes take, "" where there is none.
+std::string memory_of(const raw_json& server) {
+  const auto bytes = find_member(server, "rssBytes").as_integer();
+  if (!bytes) return "";
+  const auto tenths = *bytes * 10 >> 20;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MiB";
+}
+
 // Why a server is not ready, for one table cell.
 std::string trouble(const raw_json& server) {
   std::string why = member_text(server, "lastError");
@@ -84,10 +92,10 @@ int servers(context& c) {
     return done;
   }
   std::vector<std::vector<std::string>> rows{
-      {"NAME", "STATE", "ERA", "REVISION", "TOOLS", "PID", "RESTARTS", "LAST ERROR"}};
+      {"NAME", "STATE", "ERA", "REVISION", "TOOLS", "PID", "MEMORY", "RESTARTS", "LAST ERROR"}};
   for_each_element(list, [&](const raw_json& s) {
     rows.push_back({member_text(s, "name"), member_text(s, "state"), member_text(s, "era"), member_text(s, "revision"),
-                    number_of(s, "tools"), number_of(s, "pid"), number_of(s, "restarts"), trouble(s)});
+                    number_of(s, "tools"), number_of(s, "pid"), memory_of(s), number_of(s, "restarts"), trouble(s)});
     return true;
   });
   if (rows.size() == 1) {

@@ -1,12 +1,12 @@
 // The daemon itself: who it is, how it is, and its end.
 #include "daemon/front/methods.hpp"
+#include "daemon/front/process_memory.hpp"
 #include "mcp/server/json_out.hpp"
 #include "mcp/support/secret.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
 #include <boost/asio/post.hpp>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
@@ -18,22 +18,6 @@ namespace {
 
 /// The revision of mcpbx's own methods.
 constexpr int protocol = 1;
-
-std::int64_t resident_bytes() {
-  // The second number of statm: pages in memory.
-  const int fd = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return -1;
-  std::array<char, 128> text{};
-  const ssize_t n = ::read(fd, text.data(), text.size() - 1);
-  ::close(fd);
-  if (n <= 0) return -1;
-  const std::string_view line(text.data(), static_cast<std::size_t>(n));
-  const auto blank = line.find(' ');
-  std::int64_t pages = 0;
-  if (blank == std::string_view::npos) return -1;
-  std::from_chars(line.data() + blank + 1, line.data() + line.size(), pages);
-  return pages * ::sysconf(_SC_PAGESIZE);
-}
 
 void append_servers(mcp::json_out& out, const std::vector<mcp::server_status>& servers) {
   std::map<std::string_view, std::size_t> states;
@@ -162,7 +146,7 @@ raw_json status_of(door_context& door) {
       .begin_object()
       .member("ownedBytes", byte_account::total())
       .member("limitBytes", byte_account::limit());
-  out.member("rssBytes", resident_bytes()).end_object();
+  out.member("rssBytes", resident_bytes(::getpid())).end_object();
   out.key("queues").begin_object().member("outboxBytes", load.outbox_bytes);
   out.member("largestOutboxBytes", load.largest_outbox).end_object();
   out.key("counters").begin_object().member("requests", load.counters.requests).member("faults", load.counters.faults);

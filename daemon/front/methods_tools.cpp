@@ -1,5 +1,6 @@
 // The tool servers and their tools, as callers see them.
 #include "daemon/front/methods.hpp"
+#include "daemon/front/process_memory.hpp"
 #include "daemon/loop/round_tools.hpp"
 #include "mcp/server/json_out.hpp"
 #include "mcp/support/secret.hpp"
@@ -45,7 +46,7 @@ void append_for_model(mcp::json_out& out, const std::vector<mcp::entry_ptr>& ent
   if (text != nullptr)
     out.member("prompt", text->prompt(set));
   else
-    out.key("tools").value(raw_json::own(providers::tool_list(api, set)));
+    out.key("tools").value(providers::tool_member("", api, set));
   if (std::ranges::find(shown, false) == shown.end()) return;
   out.key("leftOut").begin_array();
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -98,17 +99,16 @@ raw_json servers_of(const std::vector<mcp::server_status>& servers) {
     out.begin_object();
     out.member("name", s.name).member("state", mcp::to_string(s.state)).member("era", mcp::to_string(s.era));
     out.member("revision", s.revision);
-    if (s.pid > 0)
-      out.member("pid", s.pid);
-    else
-      out.member("pid", raw_json());
+    const auto memory = s.pid > 0 ? resident_bytes_of_tree(s.pid) : -1;
+    const auto known = [&](std::string_view key, std::int64_t value) {
+      value >= 0 ? out.member(key, value) : out.member(key, raw_json());
+    };
+    known("pid", s.pid);
+    known("rssBytes", memory);
     out.member("tools", s.tools).member("restarts", s.restarts);
     out.member("lastError", free_text(s.last_error)).member("exit", free_text(s.exit));
     out.member("stderr", free_text(s.stderr_tail));
-    if (s.next_try_ms >= 0)
-      out.member("nextTryMs", s.next_try_ms);
-    else
-      out.member("nextTryMs", raw_json());
+    known("nextTryMs", s.next_try_ms);
     out.member("startFailed", s.start_failed);
     out.member("openCalls", s.open_calls).member("queuedCalls", s.queued_calls);
     out.member("noiseLines", s.noise_lines).member("droppedAnswers", s.dropped_answers);

@@ -181,6 +181,7 @@ asio::awaitable<void> live_run::carry_out(const run_command& next) {
     if (kept && model) call_model(*model);
     if (kept && run) run_call(*run);
     tell_held();
+    if (kept && run) write_status(run->call_id);
     co_return;
   }
   if (!co_await commit()) co_return;

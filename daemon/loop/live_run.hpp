@@ -193,6 +193,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   void emit(run_event::kind type, segments body, std::string call = {});
   void emit_status(std::string_view text, std::string_view tool = {});
   void name_tool(const std::string& call);
+  void write_status(const std::string& call);
   void emit_call(std::string_view id, std::string_view server);
   bool tells_status() const noexcept { return request_.limits.status != status_mode::off; }
 

@@ -52,6 +52,10 @@ std::string json_call(const tool_call_block& call, std::string_view key) {
   return out + "}";
 }
 
+std::string tool_response(std::string_view text) {
+  return "<tool_response>\n" + without("</tool_response>", text) + "\n</tool_response>";
+}
+
 class react final : public tool_format {
   std::string_view name() const override { return "react"; }
   std::string prompt(const tool_set& tools) const override {
@@ -101,9 +105,7 @@ class hermes final : public tagged {
   std::string call(const tool_call_block& call) const override {
     return "<tool_call>\n" + json_call(call, "arguments") + "\n</tool_call>";
   }
-  std::string result(std::string_view, std::string_view text) const override {
-    return "<tool_response>\n" + without("</tool_response>", text) + "\n</tool_response>";
-  }
+  std::string result(std::string_view, std::string_view text) const override { return tool_response(text); }
 };
 
 class qwen3_coder final : public tagged {
@@ -125,9 +127,7 @@ class qwen3_coder final : public tagged {
     });
     return out + "</function>\n</tool_call>";
   }
-  std::string result(std::string_view, std::string_view text) const override {
-    return "<tool_response>\n" + without("</tool_response>", text) + "\n</tool_response>";
-  }
+  std::string result(std::string_view, std::string_view text) const override { return tool_response(text); }
 };
 
 class llama3 final : public tagged {
@@ -207,14 +207,51 @@ class xml final : public tagged {
   }
 };
 
+class glm final : public tagged {
+  std::string_view name() const override { return "glm"; }
+  std::string prompt(const tool_set& tools) const override {
+    return list_of(tools) +
+           "\n# How to use a tool\n\nTo call a tool, write its name and each of its arguments in exactly this form; "
+           "text "
+           "stands as it is, without quotes or escapes, and everything else as JSON:\n\n"
+           "<tool_call>the name of the tool\n<arg_key>the name of an argument</arg_key>\n"
+           "<arg_value>its value</arg_value>\n</tool_call>\n" +
+           std::string(rules);
+  }
+  std::string call(const tool_call_block& call) const override {
+    std::string out = "<tool_call>" + call.name + "\n";
+    walk::members(arguments_of(call), [&](std::string_view key, std::string_view value) {
+      out += "<arg_key>" + std::string(key) + "</arg_key>\n<arg_value>" +
+             (walk::is_string(value) ? unescaped(value) : std::string(value)) + "</arg_value>\n";
+    });
+    return out + "</tool_call>";
+  }
+  std::string result(std::string_view, std::string_view text) const override { return tool_response(text); }
+};
+
 const react react_format;
 const hermes hermes_format;
 const qwen3_coder qwen3_coder_format;
 const llama3 llama3_format;
 const mistral mistral_format;
 const xml xml_format;
-constexpr std::array<const tool_format*, 6> all_formats{&react_format,  &hermes_format,  &qwen3_coder_format,
-                                                        &llama3_format, &mistral_format, &xml_format};
+const glm glm_format;
+constexpr std::array<const tool_format*, 7> all_formats{
+    &react_format, &hermes_format, &qwen3_coder_format, &llama3_format, &mistral_format, &xml_format, &glm_format};
+
+// GLM from version 4.5 on: "glm-4.6", "GLM-5", "glm-4p7". Those before it have forms of their own.
+bool is_glm(std::string_view id) {
+  for (auto at = id.find("glm"); at != npos; at = id.find("glm", at + 1)) {
+    auto version = id.substr(at + 3);
+    if (version.starts_with('-')) version.remove_prefix(1);
+    const auto digit = [&](std::size_t i) { return i < version.size() && version[i] >= '0' && version[i] <= '9'; };
+    if (!digit(0) || digit(1)) continue;
+    const char behind = version.size() > 1 ? version[1] : '-';
+    const bool minor = (behind == '.' || behind == 'p') && digit(2);
+    if (version[0] == '4' ? minor && version[2] >= '5' : version[0] > '4' && (minor || behind < 'a')) return true;
+  }
+  return false;
+}
 
 struct kept_text final : parse_sink {
   std::string text;
@@ -248,6 +285,7 @@ const tool_format& format_of_model(std::string_view id) {
     if (c != ' ') word += lower(c);
   const auto has = [&](std::string_view part) { return word.find(part) != std::string::npos; };
   if (has("qwen3-coder") || has("qwen3coder")) return qwen3_coder_format;
+  if (is_glm(word)) return glm_format;
   if (has("hermes") || has("qwen") || has("qwq")) return hermes_format;
   if (has("llama-3") || has("llama3") || has("llama-4") || has("llama4")) return llama3_format;
   if (has("mistral") || has("mixtral") || has("ministral") || has("devstral") || has("magistral"))
@@ -257,6 +295,7 @@ const tool_format& format_of_model(std::string_view id) {
 
 const tool_format* format_of_calls(unsigned forms) {
   if ((forms & form_tool_call) != 0) return &hermes_format;
+  if ((forms & form_glm) != 0) return &glm_format;
   if ((forms & form_function) != 0) return &qwen3_coder_format;
   if ((forms & form_invoke) != 0) return &xml_format;
   if ((forms & form_mistral) != 0) return &mistral_format;

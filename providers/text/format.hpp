@@ -29,7 +29,7 @@ class tool_format {
   std::string sanitize(std::string_view text) const;
 };
 
-/// react, hermes, qwen3-coder, llama3, mistral, xml; null for another name.
+/// react, hermes, qwen3-coder, llama3, mistral, xml, glm; null for another name.
 const tool_format* find_format(std::string_view name);
 /// All of them.
 std::span<const tool_format* const> formats();

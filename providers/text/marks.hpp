@@ -12,6 +12,7 @@ enum class mark_kind : unsigned char {
   tag,        ///< calls as JSON or markup follow
   list,       ///< calls as <invoke> follow
   markup,     ///< a call itself
+  pair,       ///< an argument whose call has lost its beginning
   python,     ///< <|python_tag|>
   think,      ///< reasoning follows
   end_think,  ///< reasoning came before
@@ -25,7 +26,7 @@ struct mark {
 };
 
 /// Marks that begin with an angle bracket. None is the beginning of another.
-inline constexpr std::array<mark, 35> angle_marks{{
+inline constexpr std::array<mark, 38> angle_marks{{
     {"<tool_call>", mark_kind::tag},
     {"<tool_calls>", mark_kind::tag},
     {"<toolcall>", mark_kind::tag},
@@ -38,6 +39,7 @@ inline constexpr std::array<mark, 35> angle_marks{{
     {"<function name=", mark_kind::markup},
     {"<invoke ", mark_kind::markup},
     {"<antml:invoke ", mark_kind::markup},
+    {"<arg_key>", mark_kind::pair},
     {"<|python_tag|>", mark_kind::python},
     {"<|tool_call_start|>", mark_kind::python},
     {"<think>", mark_kind::think},
@@ -54,6 +56,8 @@ inline constexpr std::array<mark, 35> angle_marks{{
     {"<|end_of_text|>", mark_kind::control},
     {"<|endoftext|>", mark_kind::control},
     {"<|end|>", mark_kind::control},
+    {"<|observation|>", mark_kind::control},
+    {"<|user|>", mark_kind::control},
     {"<s>", mark_kind::control},
     {"</s>", mark_kind::control},
     {"<end_of_turn>", mark_kind::control},

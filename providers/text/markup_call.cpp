@@ -13,8 +13,7 @@ namespace mcpbx::providers::text {
 namespace {
 
 using outcome = markup_call::outcome;
-constexpr std::size_t max_tag = 512;        // bytes of an opening mark
-constexpr std::size_t max_lookahead = 256;  // blanks behind a closing mark that are waited for
+constexpr std::size_t max_tag = 512;  // bytes of an opening mark
 // One family of models writes its marks with a namespace.
 constexpr std::array<std::string_view, 3> parameter_marks{"<parameter=", "<parameter ", "<antml:parameter "};
 constexpr std::array<std::string_view, 2> value_ends{"</parameter>", "</antml:parameter>"};
@@ -307,12 +306,11 @@ markup_call::outcome markup_call::value(std::string_view in, bool last) {
       continue;
     }
     if (const auto* mark = first_of(rest, value_ends, maybe)) {
-      const auto next = skip_blanks(rest, mark->size());
-      const bool blanks_only = next == rest.size();
-      if (blanks_only && !last && next < mark->size() + max_lookahead) return outcome::more;
-      const auto behind = rest.substr(next);
+      const auto next = behind_blanks(rest, mark->size());
+      if (next == npos && !last) return outcome::more;
+      const auto behind = rest.substr(std::min(next, rest.size()));
       bool open = false;
-      if (blanks_only || first_of(behind, parameter_marks, open) != nullptr ||
+      if (behind.empty() || is_blank(behind.front()) || first_of(behind, parameter_marks, open) != nullptr ||
           first_of(behind, call_ends, open) != nullptr || first_of(behind, list_ends, open) != nullptr) {
         close(in, scan_, scan_ + mark->size());
         return outcome::again;
@@ -334,11 +332,12 @@ markup_call::outcome markup_call::value(std::string_view in, bool last) {
         return outcome::again;
       }
     } else if (const auto* call_end = first_of(rest, call_ends, maybe)) {
-      const auto next = skip_blanks(rest, call_end->size());
-      const bool blanks_only = next == rest.size();
-      if (blanks_only && !last && next < call_end->size() + max_lookahead) return outcome::more;
-      const auto behind = rest.substr(next);
-      if (blanks_only || first_of(behind, call_marks, maybe) != nullptr ||
+      const auto next = behind_blanks(rest, call_end->size());
+      if (next == npos && !last) return outcome::more;
+      const auto behind = rest.substr(std::min(next, rest.size()));
+      const bool blank = !behind.empty() && is_blank(behind.front());
+      if (blank && broken_.empty()) broken_ = "blanks without end stand where the end of a parameter should";
+      if (behind.empty() || blank || first_of(behind, call_marks, maybe) != nullptr ||
           first_of(behind, list_ends, maybe) != nullptr) {
         close(in, scan_, scan_);
         return outcome::again;

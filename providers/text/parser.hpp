@@ -21,7 +21,8 @@ enum form : unsigned {
   form_llama = 8,      ///< <|python_tag|> or [f(a=1)]
   form_mistral = 16,   ///< [TOOL_CALLS]
   form_invoke = 32,    ///< <invoke name="NAME">…</invoke>
-  form_bare = 64       ///< JSON without any mark
+  form_bare = 64,      ///< JSON without any mark
+  form_glm = 128       ///< <tool_call>NAME<arg_key>…</arg_key><arg_value>…</arg_value></tool_call>
 };
 
 /// Told while text arrives.

@@ -68,16 +68,28 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
       return true;
     }
   }
-  // A call as Python writes it.
+  // A name: of a call as Python writes it, or with an object or pairs of marks behind it.
   std::size_t end = 0;
   while (end < rest.size() && is_name_char(rest[end])) ++end;
-  if (end > 0 && end == rest.size() && end <= 128 && !last) return false;
-  if (end > 0 && end < rest.size() && rest[end] == '(' && tools_.find(rest.substr(0, end)) != nullptr) {
-    in_tag_ = true;
-    begin_json(at, at + end, use::python);
+  if (end == 0) {
+    no_call(at, sink);
     return true;
   }
-  no_call(at, sink);
+  const auto next = skip_blanks(rest, end);
+  if (next == rest.size() && next <= max_held && !last) return false;
+  const bool offered = tools_.find(rest.substr(0, end)) != nullptr;
+  if (offered && end < rest.size() && rest[end] == '(') {
+    in_tag_ = true;
+    begin_json(at, at + end, use::python);
+  } else if (offered && next < std::min(rest.size(), max_held) && rest[next] == '{') {
+    in_tag_ = true;
+    name_ = rest.substr(0, end);
+    begin_json(at + next, at + next, use::arguments);
+  } else {
+    begin_ = at;
+    pairs_ = glm_call(&tools_);
+    state_ = state::pairs;
+  }
   return true;
 }
 
@@ -166,8 +178,20 @@ bool tagged_parser::in_mistral(parse_sink& sink) {
 }
 
 bool tagged_parser::in_markup(bool last, parse_sink& sink) {
+  return read_call(markup_, last, sink);
+}
+
+bool tagged_parser::in_pairs(bool last, parse_sink& sink) {
+  form_ = form_glm;
+  const bool go_on = read_call(pairs_, last, sink);
+  if (state_ == state::unread || state_ == state::text) form_ = form_tool_call;  // it was none
+  return go_on;
+}
+
+template <class Call>
+bool tagged_parser::read_call(Call& call, bool last, parse_sink& sink) {
   const auto whole = from(begin_);
-  switch (markup_.advance(whole, last)) {
+  switch (call.advance(whole, last)) {
     case markup_call::outcome::none:
       if (mark_ != begin_)
         no_call(begin_, sink);
@@ -176,13 +200,12 @@ bool tagged_parser::in_markup(bool last, parse_sink& sink) {
       return true;
     case markup_call::outcome::complete: {
       call_found();
-      auto call = markup_.call(whole);
-      at_ = begin_ + markup_.end();
+      at_ = begin_ + call.end();
       in_tag_ = mark_ != begin_;
       extra_ = false;
       state_ = state::after;
       std::vector<tool_call_block> one;
-      one.push_back(std::move(call));
+      one.push_back(call.call(whole));
       take(std::move(one), sink);
       return true;
     }
@@ -265,7 +288,7 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
   const auto rest = from(at);
   if (rest.empty()) return false;
   const char c = rest.front();
-  const bool brackets = form_ != form_function && form_ != form_invoke;
+  const bool brackets = form_ != form_function && form_ != form_invoke && form_ != form_glm;
   if (in_tag_ && (c == '{' || c == '[') && brackets) {
     begin_json(at, at, use::calls);
     return true;

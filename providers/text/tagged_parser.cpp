@@ -12,8 +12,8 @@ namespace mcpbx::providers::text {
 namespace {
 
 bool is_opening(mark_kind k) {
-  return k == mark_kind::tag || k == mark_kind::list || k == mark_kind::markup || k == mark_kind::python ||
-         k == mark_kind::think;
+  return k == mark_kind::tag || k == mark_kind::list || k == mark_kind::markup || k == mark_kind::pair ||
+         k == mark_kind::python || k == mark_kind::think;
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ std::unique_ptr<text_parser> make_tagged_parser(const offered_tools& tools, pars
 }
 
 tagged_parser::tagged_parser(offered_tools tools, parser_options options)
-    : tools_(std::move(tools)), options_(options), markup_(&tools_) {}
+    : tools_(std::move(tools)), options_(options), markup_(&tools_), pairs_(&tools_) {}
 
 void tagged_parser::feed(std::string_view bytes, parse_sink& sink) {
   if (state_ == state::dropped) return;
@@ -59,6 +59,7 @@ parsed_reply tagged_parser::finish(parse_sink& sink) {
       cut({}, sink);
       break;
     case state::markup:
+    case state::pairs:
       cut({}, sink);
       break;
     case state::json:
@@ -97,6 +98,8 @@ bool tagged_parser::step(bool last, parse_sink& sink) {
       return in_mistral(sink);
     case state::markup:
       return in_markup(last, sink);
+    case state::pairs:
+      return in_pairs(last, sink);
     case state::json:
       return in_json(sink);
     case state::after:
@@ -207,6 +210,12 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
         open(state::markup, 0);
         begin_ = at_;
         markup_ = markup_call(&tools_);
+        return true;
+      case mark_kind::pair:
+        form_ = form_glm;
+        begins_line_ = at_line_start();
+        open(state::opened, mark.text.size());
+        no_call(at_, sink);
         return true;
       case mark_kind::python:
         form_ = form_llama;

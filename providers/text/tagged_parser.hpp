@@ -2,6 +2,7 @@
 // told to use, because models mix them up.
 #pragma once
 #include "providers/text/brackets.hpp"
+#include "providers/text/glm_call.hpp"
 #include "providers/text/markup_call.hpp"
 #include "providers/text/parser.hpp"
 
@@ -30,6 +31,7 @@ class tagged_parser final : public text_parser {
     python,   // behind <|python_tag|>
     mistral,  // behind [TOOL_CALLS]
     markup,   // in a call that is markup
+    pairs,    // in a call whose arguments are pairs of marks
     json,     // in brackets
     after,    // behind a call: closing marks, separators, further calls of the same tag
     spoiled,  // in a tag whose calls cannot be trusted, until its end
@@ -52,6 +54,9 @@ class tagged_parser final : public text_parser {
   bool in_python(bool last);
   bool in_mistral(parse_sink& sink);
   bool in_markup(bool last, parse_sink& sink);
+  bool in_pairs(bool last, parse_sink& sink);
+  template <class Call>
+  bool read_call(Call& call, bool last, parse_sink& sink);
   bool in_json(parse_sink& sink);
   bool in_after(bool last, parse_sink& sink);
   bool in_spoiled(bool last);
@@ -82,6 +87,7 @@ class tagged_parser final : public text_parser {
   use use_ = use::calls;
   bracket_scanner brackets_;
   markup_call markup_;
+  glm_call pairs_;
   std::string name_;  // of the call whose arguments are read
   unsigned form_ = 0;
   std::size_t thinks_from_ = std::string::npos;  // calls since <think> stood in the middle of a line

@@ -223,6 +223,15 @@ bool takes_nothing(const tool_definition* tool) {
   return !any;
 }
 
+bool takes_no_more(const tool_definition* tool, const std::vector<untyped_argument>& arguments) {
+  if (tool == nullptr) return false;
+  bool all = true;
+  walk::members(walk::find(tool->schema.text(), "properties"), [&](std::string_view name, std::string_view) {
+    all = all && std::ranges::any_of(arguments, [&](const auto& a) { return a.name == name; });
+  });
+  return all;
+}
+
 bool has_property(const tool_definition* tool, std::string_view name) {
   return tool != nullptr && !walk::find(walk::find(tool->schema.text(), "properties"), name).empty();
 }

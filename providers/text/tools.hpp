@@ -43,6 +43,8 @@ void set_untyped(tool_call_block& call, const tool_definition* tool, const std::
 
 /// Whether the tool has no arguments; false for null.
 bool takes_nothing(const tool_definition* tool);
+/// Whether `arguments` hold each property that the tool's schema names; false for null.
+bool takes_no_more(const tool_definition* tool, const std::vector<untyped_argument>& arguments);
 /// Whether the tool's schema names this property.
 bool has_property(const tool_definition* tool, std::string_view name);
 

@@ -29,6 +29,13 @@ inline std::size_t skip_blanks(std::string_view s, std::size_t at) {
   while (at < s.size() && is_blank(s[at])) ++at;
   return at;
 }
+/// Behind the blanks that begin at `at`, or behind as many of them as are waited for, so that what is found does not
+/// depend on how much has come; npos when nothing has come behind them yet.
+inline std::size_t behind_blanks(std::string_view s, std::size_t at) {
+  constexpr std::size_t most = 256;
+  const auto next = skip_blanks(s.substr(0, at + most), at);
+  return next == s.size() ? npos : next;
+}
 /// A tool's name without what models put around it.
 inline std::string_view cleaned_name(std::string_view s) {
   for (;;) {

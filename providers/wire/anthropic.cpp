@@ -153,9 +153,14 @@ raw_json encode_message(const message& m) {
 }
 
 raw_json encode_tools(const tool_set& set, bool strict) {
-  auto list = tool_list(anthropic::api, set, strict);
-  list.insert(list.size() - 2, mark);  // into the last tool
-  return raw_json::own(R"(,"tools":)" + list);
+  constexpr std::string_view end = "}]";
+  byte_buffer out;
+  out.append(R"(,"tools":)");
+  append_tool_list(out, anthropic::api, set, strict);
+  out.truncate(out.size() - end.size());
+  out.append(mark);  // into the last tool
+  out.append(end);
+  return raw_json::whole(out.take());
 }
 
 // All system messages, wherever they stand: the API has one place for them.

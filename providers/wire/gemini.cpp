@@ -218,7 +218,7 @@ wire_request gemini::encode(const model_request& request, const wire_options& op
   if (!first) out.body.append_literal("]},");
   if (request.tools && !request.tools->tools.empty())
     out.body.append(encoded_once(*request.tools, "gemini", [&] {
-      return raw_json::own(R"("tools":[{"functionDeclarations":)" + tool_list("gemini", *request.tools) + "}],");
+      return tool_member(R"("tools":[{"functionDeclarations":)", api, *request.tools, "}],");
     }));
 
   out.body.append_literal(R"("contents":[)");

@@ -144,7 +144,7 @@ wire_request ollama::encode(const model_request& request, const wire_options& op
   out.body.append_copy(head_of(request, options));
   if (request.tools && !request.tools->tools.empty()) {
     const auto& set = *request.tools;
-    out.body.append(encoded_once(set, api, [&] { return raw_json::own(R"("tools":)" + tool_list(api, set) + ","); }));
+    out.body.append(encoded_once(set, api, [&] { return tool_member(R"("tools":)", api, set, ","); }));
   }
   out.body.append_literal(R"("messages":[)");
   bool first = true;

@@ -121,7 +121,7 @@ TEST_CASE("L16: the result of mcpbx/chat tells text, reason, rounds, calls, toke
   CHECK(c.request("mcpbx/status").get("result.runs.total") == json::value(1));
 }
 
-TEST_CASE("M4: ask -p runs under a profile: its model, its tools, its limits; an unknown one is status 2") {
+TEST_CASE("M4: ask -p runs under a profile: its model, its tools, its limits, and an unknown one is status 2") {
   model_process model;
   daemon_under_test d(config()
                           .server("s", {"--log", "@DIR@/log"})

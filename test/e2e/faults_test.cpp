@@ -92,6 +92,7 @@ TEST_CASE("G4 G13 G14 G49: in every fault its call ends as it must, neighbours g
     for (int n = 0; n < 3; ++n) CHECK(neighbour.call("good__echo", R"({"text":"fine"})").text() == "fine");
     CHECK(text_at(neighbour.server(server), "name") == server);
     CHECK(neighbour.request("mcpbx/status").get("result.pid") == json::value(d.pid()));
+    CHECK(neighbour.server("good").at("rssBytes").as_int64() > 100'000);
     // Read as a line: not every answer here is to the taste of a strict parser.
     const std::string line = c.line();
     CHECK(contains(line.substr(0, 60), "\"id\":" + std::to_string(id)));

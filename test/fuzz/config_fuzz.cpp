@@ -26,7 +26,7 @@ void check(const mcpbx::conf::loaded& made) {
     require(s.prefix.find("__") == s.prefix.npos);
   }
   for (const auto& m : made.config.models) require(m.api.has_value());
-  require(made.config.loop.max_rounds && *made.config.loop.max_rounds >= 1);
+  require(made.config.loop.max_rounds && *made.config.loop.max_rounds >= 0);
   require(made.config.limits.callers >= 1);
 }
 

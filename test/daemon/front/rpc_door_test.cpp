@@ -172,6 +172,7 @@ TEST_CASE("G49: status names the faulty servers and L22: the histogram of depths
     CHECK(find_member(s, "startFailed").is_true() == (find_member(s, "name").as_string() == "retried"));
     states.push_back(find_member(s, "state").as_string().value_or(""));
     CHECK(find_member(s, "pid").is_null());
+    CHECK(find_member(s, "rssBytes").is_null());
     return true;
   });
   CHECK(states == std::vector<std::string>{"ready", "crash_loop", "ready", "starting"});

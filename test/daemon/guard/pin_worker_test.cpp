@@ -82,7 +82,7 @@ const auto blocking = server_of("s", pin_mode::block), warning = server_of("s", 
 
 }  // namespace
 
-TEST_CASE("G37: first sight pins every tool and offers it; an empty list is no first sight") {
+TEST_CASE("G37: first sight pins every tool and offers it, an empty list is no first sight") {
   pinned_world w;
   auto d = w.see(blocking, {});
   CHECK_FALSE(d.withheld);

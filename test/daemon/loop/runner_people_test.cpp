@@ -64,7 +64,7 @@ run_request results_for(const std::string& run, const std::vector<std::string>& 
 
 }  // namespace
 
-TEST_CASE("L19: the question shows tool, arguments and why; the call is made after the yes") {
+TEST_CASE("L19: the question shows tool, arguments and why, and the call is made after the yes") {
   asking f;
   f.model->script = {calls({guarded("a")}), says("done")};
   const auto run = f.run();

@@ -250,7 +250,8 @@ TEST_CASE("F4: only errors about tools as such change the form") {
 }
 
 TEST_CASE(
-    "F4: a call that comes as text beside native tools is run, logged and changes the form; the deprecated one warns") {
+    "F4: a call that comes as text beside native tools is run, logged and changes the form, and the deprecated one "
+    "warns") {
   text_bench b("native", true);
   b.ask();
   b.inner->reply("Wait.\n<tool_call>{\"name\": \"echo\", \"arguments\": {\"text\": \"a\"}}</tool_call>", 1);
@@ -263,6 +264,27 @@ TEST_CASE(
   b.ask();
   CHECK(b.inner->asked[1].tools == nullptr);
   CHECK(b.inner->asked[1].messages[2]->text().find("<tool_call>") != std::string::npos);
+}
+
+TEST_CASE("F4: a call that comes as text in GLM's form is run and changes the form to that one") {
+  text_bench b("native", true);
+  b.ask();
+  const std::string written = "<tool_call>echo\n<arg_key>text</arg_key>\n<arg_value>7</arg_value>\n</tool_call>";
+  b.inner->reply("Wait.\n" + written, 1);
+  REQUIRE(b.got.reply);
+  CHECK(b.got.text == "Wait.");
+  REQUIRE(b.got.reply->message->calls().size() == 1);
+  CHECK(b.first().name == "echo");
+  CHECK(b.first().arguments.text() == R"({"text":"7"})");
+  CHECK(b.log_text.find("deprecated") == std::string::npos);
+  CHECK(b.log_text.find("told of tools in text (glm)") != std::string::npos);
+  b.go_on("a");
+  b.ask();
+  const auto& second = b.inner->asked[1];
+  CHECK(second.tools == nullptr);
+  CHECK(second.messages[0]->text().find("<arg_key>") != std::string::npos);
+  CHECK(second.messages[2]->text() == "Wait.\n" + written);
+  CHECK(second.messages[3]->text() == "<tool_response>\na\n</tool_response>");
 }
 
 TEST_CASE("F4: native calls win over the same call leaked into the text") {
@@ -370,7 +392,7 @@ TEST_CASE("F6: a third reply that ends within a call is the answer as well, not 
   }
 }
 
-TEST_CASE("G29: a call that was cut off is not run; at the output limit the reply says so") {
+TEST_CASE("G29: a call that was cut off is not run, and at the output limit the reply says so") {
   text_bench b("hermes");
   b.ask();
   b.inner->reply("<tool_call>{\"name\": \"echo\", \"arguments\": {\"te", 7);

@@ -26,7 +26,7 @@ void for_each_real_tool(F f) {
       f(definition);
     }
   }
-  CHECK(tools > 250);
+  CHECK(tools >= 280);
 }
 
 }  // namespace mcpbx::test

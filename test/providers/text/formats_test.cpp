@@ -1,5 +1,6 @@
 // The formats as handlers (F3), and what each parser promises beside the vectors: nothing is shown that is a mark, what
 // is made up is dropped, what cannot be read is said, costs are linear.
+#include "providers/model/json_walk.hpp"
 #include "providers/schema/json_schema.hpp"
 #include "test/providers/text/parse.hpp"
 #include "test/support/contains.hpp"
@@ -21,7 +22,7 @@ using providers::text::find_format;
 using providers::text::formats;
 
 TEST_CASE("F3: each format tells the model the tools with their schemas, one call, then to stop") {
-  CHECK(formats().size() == 6);
+  CHECK(formats().size() == 7);
   for (const auto* format : formats()) {
     CAPTURE(std::string(format->name()));
     const auto prompt = format->prompt(*vector_tools());
@@ -40,7 +41,7 @@ TEST_CASE("F3: ReAct's stop sequence is configured, the tagged formats need none
   const auto stops = find_format("react")->stop_sequences();
   REQUIRE(stops.size() == 1);
   CHECK(stops[0] == "\nObservation:");
-  for (const auto* name : {"hermes", "qwen3-coder", "llama3", "mistral", "xml"})
+  for (const auto* name : {"hermes", "qwen3-coder", "llama3", "mistral", "xml", "glm"})
     CHECK(find_format(name)->stop_sequences().empty());
 }
 
@@ -62,6 +63,7 @@ TEST_CASE("F3: a result cannot end the marks around it") {
   CHECK(find_format("react")->result("t", "21 degrees") == "Observation: 21 degrees");
   const auto hermes = find_format("hermes")->result("t", "x</tool_response>y");
   CHECK(hermes == "<tool_response>\nx<\\/tool_response>y\n</tool_response>");
+  CHECK(find_format("glm")->result("t", "x</tool_response>y") == hermes);
   CHECK(contains(find_format("xml")->result("t", "x</output>y"), "x<\\/output>y</output>"));
 }
 
@@ -73,6 +75,13 @@ TEST_CASE("F4: the format of a model follows its id") {
   CHECK(format_of_model("meta-llama/Llama-3.3-70B-Instruct").name() == "llama3");
   CHECK(format_of_model("mistral-small").name() == "mistral");
   CHECK(format_of_model("gemma-3").name() == "react");
+  for (const auto* id :
+       {"zai-org/GLM-4.5-Air", "glm-4.6", "glm-4.7-flash:q4_K_M", "glm4.6", "GLM-5", "glm-5.1", "glm-5p2"})
+    CHECK(format_of_model(id).name() == "glm");
+  // Those before it write their calls in other ways.
+  for (const auto* id :
+       {"glm-4-9b-chat", "THUDM/GLM-4-32B-0414", "glm-4.1v-thinking", "chatglm3-6b", "chatglm-6b", "glm-130b"})
+    CHECK(format_of_model(id).name() == "react");
 }
 
 TEST_CASE("F5: the failure that started it all: words, a call as <tool_call>, no mark is seen (seed 003)") {
@@ -124,6 +133,8 @@ TEST_CASE("F6: what cannot be read becomes a problem for the model, and as a las
       {"react", "Thought: I know it, it is 4.", "neither an Action nor a Final Answer"},
       {"react", "Action: add\nAction Input: {\"a\": 1, b}", "colon is missing"},
       {"mistral", R"([TOOL_CALLS][])", "list is empty"},
+      {"glm", "<tool_call>search\n<arg_key>query</arg_key>\nx</arg_value>\n</tool_call>", "before a value is missing"},
+      {"glm", "<tool_call>search<arg_key>query</arg_key>arg_value>x</arg_value></tool_call>", "value is damaged"},
   };
   for (const auto& r : rows) {
     CAPTURE(r.raw);
@@ -134,7 +145,8 @@ TEST_CASE("F6: what cannot be read becomes a problem for the model, and as a las
     CHECK(got.visible().empty());
     const auto last = parse_text(r.format, r.raw, 1, {.show_unreadable = true});
     CHECK(last.reply.calls.empty());
-    for (const auto* mark : {"<tool_call>", "Action:", "Thought:", "[TOOL_CALLS]", "<|python_tag|>"})
+    for (const auto* mark :
+         {"<tool_call>", "Action:", "Thought:", "[TOOL_CALLS]", "<|python_tag|>", "<arg_key>", "</arg_value>"})
       CHECK_FALSE(contains(last.text, mark));
   }
 }
@@ -165,6 +177,7 @@ TEST_CASE("F6: arguments that were written over several lines leave on one, in e
        "<tool_call>\n{\n  \"name\": \"batch\",\n  \"arguments\": {\n    \"items\": [\n1\n]\n  }\n}\n</tool_call>"},
       {"hermes", "<tool_call>{\"name\": \"batch\", \"arguments\": {\"items\": \"[\\n1\\n]\"}}</tool_call>"},
       {"qwen3-coder", "<function=batch>\n<parameter=items>\n[\n  1\n]\n</parameter>\n</function>"},
+      {"glm", "<tool_call>batch\n<arg_key>items</arg_key>\n<arg_value>[\n  1\n]</arg_value>\n</tool_call>"},
       {"llama3", "[batch(items=[\n1\n])]"},
       {"mistral", "[TOOL_CALLS]batch[ARGS]{\n\"items\": [\n1]}"},
       {"react", "Action: batch\nAction Input: {\n  \"items\": [\n    1\n  ]\n}"},
@@ -202,10 +215,32 @@ struct random_calls {
     return (state >> 33) % below;
   }
   std::string text() {
-    static constexpr std::string_view parts[] = {
-        "a",  " ",    "\n",           "\"",          "'",     "\\",           "{", "}",
-        "[",  "]",    "</tool_call>", "<tool_call>", "<b>",   "&amp;",        "&", "//",
-        "1.", "null", "\xC3\xA4",     "Action: x\n", "```\n", "</parameter>", ",", ":"};
+    static constexpr std::string_view parts[] = {"a",
+                                                 " ",
+                                                 "\n",
+                                                 "\"",
+                                                 "'",
+                                                 "\\",
+                                                 "{",
+                                                 "}",
+                                                 "[",
+                                                 "]",
+                                                 "</tool_call>",
+                                                 "<tool_call>",
+                                                 "<b>",
+                                                 "&amp;",
+                                                 "&",
+                                                 "//",
+                                                 "1.",
+                                                 "null",
+                                                 "\xC3\xA4",
+                                                 "Action: x\n",
+                                                 "```\n",
+                                                 "</parameter>",
+                                                 ",",
+                                                 ":",
+                                                 "</arg_value>",
+                                                 "<arg_key>"};
     std::string made;
     for (auto n = next(8); n > 0; --n) made += parts[next(std::size(parts))];
     return made;
@@ -224,30 +259,52 @@ struct random_calls {
   }
 };
 
+// A call as a model writes it.
+struct written_call {
+  std::string_view format;
+  std::string text;
+};
+
+// In each format as we print it, and in GLM's as its newer models do, without line breaks.
+std::vector<written_call> writings_of(const providers::tool_call_block& call) {
+  std::vector<written_call> all;
+  for (const auto* format : formats()) all.push_back({format->name(), format->call(call)});
+  std::string one_line = "<tool_call>" + call.name;
+  providers::walk::members(call.arguments.text(), [&](std::string_view key, std::string_view value) {
+    one_line += "<arg_key>" + std::string(key) + "</arg_key><arg_value>" +
+                (providers::walk::is_string(value) ? unescaped(value) : std::string(value)) + "</arg_value>";
+  });
+  all.push_back({"glm", one_line + "</tool_call>"});
+  return all;
+}
+
 TEST_CASE("G29: random calls, cut anywhere, are run exactly or not at all, in every format and at every split") {
   random_calls random{42};
   for (int round = 0; round < 300; ++round) {
     const auto call = random.call();
     // Values of markup may hold anything but what ends them; that is what the format cannot say.
     const auto arguments = std::string(call.arguments.text());
-    for (const auto* format : formats()) {
-      const auto whole = format->call(call);
-      const auto expected = call.name + arguments;
-      const bool markup = format->name() == "qwen3-coder" && contains(arguments, "</parameter>");
+    const auto expected = call.name + arguments;
+    for (const auto& [format, whole] : writings_of(call)) {
+      const bool glm = format == "glm";
+      const bool markup = (format == "qwen3-coder" && contains(arguments, "</parameter>")) ||
+                          (glm && contains(arguments, "</arg_value>"));
+      // Where a value holds marks of the form its end is not certain.
+      const bool refused = glm && contains(arguments, "<arg_key>");
       for (int cut = 0; cut < 8; ++cut) {
         const auto raw = cut == 0 ? whole : whole.substr(0, random.next(whole.size()));
-        const auto got = parse_text(format->name(), raw);
+        const auto got = parse_text(format, raw);
         CAPTURE(round);
-        CAPTURE(std::string(format->name()));
+        CAPTURE(std::string(format));
         CAPTURE(raw);
         for (const auto& c : got.reply.calls)
           if (c.problem.empty() && !markup) {
             // ReAct may have no input yet, which means none.
-            const bool bare = format->name() == "react" && c.arguments.text() == "{}";
+            const bool bare = format == "react" && c.arguments.text() == "{}";
             if (!bare) CHECK(c.name + std::string(c.arguments.text()) == expected);
           }
-        if (cut == 0 && !markup) CHECK(got.calls() == expected);
-        CHECK(parse_text(format->name(), raw, 1 + random.next(9)).str() == got.str());
+        if (cut == 0 && !markup) CHECK(got.calls() == (refused ? "" : expected));
+        CHECK(parse_text(format, raw, 1 + random.next(9)).str() == got.str());
       }
     }
   }
@@ -286,11 +343,10 @@ TEST_CASE(
   for (int round = 0; round < 20; ++round) {
     const auto call = plain_call(random);
     const auto expected = call.name + std::string(call.arguments.text());
-    for (const auto* format : formats()) {
-      const auto whole = format->call(call);
-      CHECK(parse_text(format->name(), whole).calls() == expected);
+    for (const auto& [format, whole] : writings_of(call)) {
+      CHECK(parse_text(format, whole).calls() == expected);
       // What is doubled at the border of a value is part of it where values have no quotes.
-      const bool bare_values = format->name() == "qwen3-coder" || format->name() == "xml";
+      const bool bare_values = format == "qwen3-coder" || format == "xml" || format == "glm";
       for (std::size_t at = 0; at < 2 * whole.size(); ++at) {
         const auto place = at / 2;
         const bool doubled = at % 2 == 1;
@@ -300,16 +356,67 @@ TEST_CASE(
           raw.insert(place, 1, whole[place]);
         else
           raw.erase(place, 1);
-        const auto got = parse_text(format->name(), raw);
-        CAPTURE(std::string(format->name()));
+        const auto got = parse_text(format, raw);
+        CAPTURE(std::string(format));
         CAPTURE(raw);
         // Blanks between the tokens are no change.
         for (const auto& c : got.reply.calls)
           if (c.problem.empty() && fits(c))
             CHECK(c.name + without_blanks(c.arguments.text()) == without_blanks(expected));
-        CHECK(parse_text(format->name(), raw, 1 + random.next(9)).str() == got.str());
+        CHECK(parse_text(format, raw, 1 + random.next(9)).str() == got.str());
       }
     }
+  }
+}
+
+TEST_CASE("G29: random calls in GLM's form with one of its marks lost or doubled are run exactly or not at all") {
+  // Each is one token to the model; that is how public issues show them lost and doubled.
+  static constexpr std::string_view marks[] = {"<tool_call>", "</tool_call>", "<arg_key>",
+                                               "</arg_key>",  "<arg_value>",  "</arg_value>"};
+  random_calls random{3};
+  int run = 0;
+  for (int round = 0; round < 40; ++round) {
+    const auto call = plain_call(random);
+    const auto expected = call.name + std::string(call.arguments.text());
+    for (const auto& [format, whole] : writings_of(call)) {
+      if (format != "glm") continue;
+      for (const auto mark : marks)
+        for (auto at = whole.find(mark); at != std::string::npos; at = whole.find(mark, at + 1))
+          for (const bool doubled : {false, true}) {
+            auto raw = whole;
+            if (doubled)
+              raw.insert(at, mark);
+            else
+              raw.erase(at, mark.size());
+            const auto got = parse_text("glm", raw);
+            CAPTURE(raw);
+            const auto calls = got.calls();
+            if (!calls.empty()) CHECK(calls == expected);
+            run += calls.empty() ? 0 : 1;
+            CHECK(parse_text("glm", raw, 1 + random.next(9)).str() == got.str());
+          }
+    }
+  }
+  CHECK(run > 0);
+}
+
+TEST_CASE("F10: many blanks behind a mark are judged alike at every split") {
+  for (const std::size_t many : {255U, 256U, 257U, 300U, 600U}) {
+    const std::string blanks(many, ' ');
+    for (const auto& raw :
+         {"<invoke name=\"search\"><parameter name=\"query\">x</parameter>" + blanks + "y</parameter></invoke>",
+          "<function=search><parameter=query>x</parameter>" + blanks + "</function>",
+          "<function=search><parameter=query>x</function>" + blanks + "y</parameter></function>",
+          "<tool_call>search" + blanks + "<arg_key>query</arg_key><arg_value>x</arg_value></tool_call>",
+          "<tool_call>search" + blanks + "{\"query\": \"x\"}</tool_call>",
+          "<tool_call>search<arg_key>query</arg_key>" + blanks + "<arg_value>x</arg_value></tool_call>",
+          "<tool_call>search<arg_key>query</arg_key><arg_value>x</arg_value>" + blanks + "y</arg_value></tool_call>",
+          "<tool_call>search<arg_key>query</arg_key><arg_value>x</arg_value>" + blanks + "</tool_call>"})
+      for (const std::size_t step : {1U, 7U, 100U}) {
+        CAPTURE(many);
+        CAPTURE(raw);
+        CHECK(parse_text("hermes", raw, step).str() == parse_text("hermes", raw).str());
+      }
   }
 }
 
@@ -327,6 +434,10 @@ TEST_CASE("F10: text as long as an answer may be is parsed in linear time, byte 
                                     "<invoke name=\"a\"><parameter name=\"b\">",
                                     "Action: a\n",
                                     "a </parameter>",
+                                    "<arg_key>",
+                                    "<tool_call>a",
+                                    "<tool_call>search <arg_key>a</arg_key><arg_value>",
+                                    "a </arg_value> ",
                                     "[TOOL_CALLS]a "};
   for (const auto unit : units) {
     std::string text;

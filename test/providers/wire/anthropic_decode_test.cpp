@@ -236,7 +236,8 @@ TEST_CASE("anthropic: a paused turn goes back as it came, with the provider's ow
 }
 
 TEST_CASE(
-    "anthropic, stop sequences: a stop sequence ends the answer; citations and unknown events are kept or skipped") {
+    "anthropic, stop sequences: a stop sequence ends the answer, and citations and unknown events are kept or "
+    "skipped") {
   const auto d = run(transcripts()[6]);
   REQUIRE(d.reply);
   CHECK(d.reply->reason == end_reason::stop);

@@ -197,7 +197,7 @@ TEST_CASE("openai-responses: switches for parallel calls and strict tools, and m
   CHECK(has(b, R"({"type":"function","name":"now","parameters":{"type":"object","properties":{}},"strict":false})"));
 }
 
-TEST_CASE("openai-responses, stop sequences: not sent, the API has none; they are enforced on our side") {
+TEST_CASE("openai-responses, stop sequences: not sent, the API has none, but enforced on our side") {
   model_request r;
   r.messages = {user_message("q")};
   r.stop = {"END"};
