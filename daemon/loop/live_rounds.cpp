@@ -78,6 +78,7 @@ void live_run::take_offer() {
   else if (!offer_ || reads != offers_reading_ || before->set != base_offer_->set)
     offer_ = around_.offers.with_own(*base_offer_, own, model_->api());
   offers_reading_ = reads;
+  offer_ = names_.settle(std::move(offer_));
 }
 
 void live_run::call_model(const command::call_model& c) {

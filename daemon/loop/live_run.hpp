@@ -2,6 +2,7 @@
 // into records, has them journalled, applies them, and tells the caller, in this order.
 #pragma once
 #include "daemon/loop/argument_checks.hpp"
+#include "daemon/loop/kept_names.hpp"
 #include "daemon/loop/round_tools.hpp"
 #include "daemon/loop/run_core.hpp"
 #include "daemon/loop/run_feed.hpp"
@@ -247,6 +248,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   std::vector<open_question> questions_;
   std::vector<mcp::entry_ptr> own_tools_;  // the caller's
   offered_ptr base_offer_;                 // offer_ without the caller's and without ours
+  kept_names names_;                       // that the model has read
   bool offers_reading_ = false;            // offer_ has the tool that reads on
   bool results_taken_ = false;             // of the calls that are parked now
   std::unique_ptr<timer> limit_, parked_limit_, note_time_;

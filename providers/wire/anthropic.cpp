@@ -129,7 +129,7 @@ void add_file(block_list& out, const file_block& file) {
   else if (media_type(file.mime) == "application/pdf")
     out.media("document", file.mime, file.data);
   else
-    out.text(left_out(file));
+    out.text(file_words(file));
 }
 
 // What another API's messages and ours become; reasoning stays with whom it came from.

@@ -97,6 +97,14 @@ std::string_view host_of(std::string_view url) {
   return at == std::string_view::npos ? url : url.substr(at + 1);
 }
 
+// OpenAI's "Invalid 'tools': array too long. Expected an array with maximum length 128"; Anthropic's code.
+bool says_too_many_tools(const error_body& e) {
+  const auto said = lower(e.message);
+  return contains_any(lower(e.code) + " " + said, {"available_tools_limit_exceeded", "too many tools"}) ||
+         (contains_any(said, {"'tools'", "\"tools\"", "`tools`", " tools"}) &&
+          contains_any(said, {"array too long", "maximum length", "maximum number of", "at most 128"}));
+}
+
 struct verdict {
   kind type;
   bool retryable;
@@ -127,6 +135,11 @@ verdict judge(int status, const error_body& said) {
     return {kind::refused, false, "The model wrote a tool call that its server cannot read: ask again."};
   if (status == 400 && says_wrong_key(said))
     return {kind::bad_request, false, "Check the key that is configured for this model."};
+  if ((status == 400 || status == 422) && says_too_many_tools(said))
+    return {
+        kind::bad_request, false,
+        "It takes fewer tools than it was offered: choose some with --tools, a profile, or `allow` and `deny` of the "
+        "servers."};
   if ((status == 400 || status == 422) && says_bad_tool(said))
     return {
         kind::bad_request, false,

@@ -105,8 +105,10 @@ raw_json encode_user(const message& m, std::string_view note) {
       else
         parts.text("[image at " + image->url + ": left out, this API takes no addresses]");
     } else if (const auto* file = std::get_if<file_block>(&b)) {
-      if (file->url.empty())
+      if (file->url.empty() && takes_media(file->mime))
         parts.media(file->mime, file->data);
+      else if (file->url.empty())
+        parts.text(file_words(*file));
       else
         parts.text("[file at " + file->url + ": left out, this API takes no addresses]");
     }

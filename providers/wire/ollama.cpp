@@ -37,7 +37,7 @@ void append_user(std::string& out, const message& m, std::string_view note) {
   auto text = m.text();
   std::vector<std::string_view> images;
   for (const auto& b : m.blocks) {
-    if (const auto* file = std::get_if<file_block>(&b)) text = with_note(std::move(text), left_out(*file));
+    if (const auto* file = std::get_if<file_block>(&b)) text = with_note(std::move(text), file_words(*file));
     const auto* image = std::get_if<image_block>(&b);
     if (image == nullptr) continue;
     if (image->url.empty() && is_shown_image(image->mime))

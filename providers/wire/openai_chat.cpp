@@ -47,7 +47,7 @@ void append_file(std::string& out, const file_block& file) {
     out += "\"}}";
     return;
   }
-  if (type != "application/pdf") return append_text_part(out, left_out(file));
+  if (type != "application/pdf") return append_text_part(out, file_words(file));
   out += R"({"type":"file","file":{"filename":)";
   append_quoted(out, file.name.empty() ? "file.pdf" : file.name);
   out += R"(,"file_data":)";

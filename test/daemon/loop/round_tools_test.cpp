@@ -82,6 +82,19 @@ TEST_CASE("round_tools: a new snapshot keeps the set of a filter that it does no
   CHECK(third->set != first->set);
 }
 
+TEST_CASE("M4 F1: tools are offered by name, so another order of a server's list gives the very same bytes") {
+  counted c;
+  round_tools tools(c.adapter());
+  const auto a = entry("a"), b = entry("b"), d = entry("d");
+  const auto first = tools.offer(catalog_of({b, d, a}, 1), {}, "x");
+  CHECK(first->names == std::vector<std::string>{"x_a", "x_b", "x_d"});
+  const auto second = tools.offer(catalog_of({d, a, b}, 2), {}, "x");
+  CHECK(second->set == first->set);
+  CHECK(c.calls == 1);
+  round_tools after_a_restart(c.adapter());
+  CHECK(after_a_restart.offer(catalog_of({a, d, b}, 1), {}, "x")->names == first->names);
+}
+
 TEST_CASE("round_tools: globs choose by exposed name and the model's name finds the entry") {
   counted c;
   round_tools tools(c.adapter());
