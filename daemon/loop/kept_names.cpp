@@ -63,7 +63,9 @@ offered_ptr kept_names::settle(offered_ptr tools) {
   set->tools = tools->set->tools;
   for (std::size_t i = 0; i < settled->names.size(); ++i) {
     settled->by_name.emplace(settled->names[i], tools->find(tools->names[i]));
+    if (settled->names[i] == tools->names[i]) continue;
     set->tools[i].name = settled->names[i];
+    set->tools[i].encoded = nullptr;  // it has the other name
   }
   settled->set = std::move(set);
   settled->guidance = words::guidance(settled->names);

@@ -60,7 +60,10 @@ TEST_CASE("F8: a name that was offered in a run means the same tool to its end")
   CHECK(after[1] == "a.b as s__a_b");
   CHECK(after[2] == "x as s__x");
   REQUIRE(o.last->set->tools.size() == 3);
-  for (std::size_t i = 0; i < 3; ++i) CHECK(o.last->set->tools[i].name == o.last->names[i]);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(o.last->set->tools[i].name == o.last->names[i]);
+    CHECK((i == 2 || !o.last->set->tools[i].encoded));  // bytes with the other name are not sent
+  }
   CHECK(o.last->guidance.find(o.last->names[0]) != std::string::npos);
   // It goes and comes back, and the newcomer keeps the name that it got.
   CHECK(o.of({{"a_b", "s__a_b"}}) == lines{after[0]});
