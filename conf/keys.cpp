@@ -218,6 +218,7 @@ const section_spec& profile_keys() {
 const section_spec& store_keys() {
   static const section_spec s{"store", {
     key<&store_settings::url>("url", "Where runs are kept: none, sqlite: (in the state directory), sqlite:PATH or postgresql://….").like(forms::store_url),
+    key<&store_settings::sync>("sync", "What survives a loss of power before it goes on: turn (what callers are told is kept), or call (each tool call too, before it leaves for its server)."),
     key<&store_settings::max_age_days>("maxAgeDays", "How many days after its last use a session is kept; 0: for ever.").range(0, 36'500),
     key<&store_settings::max_bytes>("maxBytes", "How many bytes of records are kept before the longest unused sessions go; 0: no limit.").range(0, 1024 * gib),
   }};

@@ -180,8 +180,9 @@ struct profile_entry {
 };
 
 struct store_settings {
-  std::optional<reference_string> url;     ///< none, sqlite:…, postgresql://…; unset: the daemon's default
-  std::int64_t max_age_days = 0;           ///< since a session was last used; 0: no limit
+  std::optional<reference_string> url;  ///< none, sqlite:…, postgresql://…; unset: the daemon's default
+  std::int64_t max_age_days = 0;        ///< since a session was last used; 0: no limit
+  store_sync sync = store_sync::turn;
   std::int64_t max_bytes = 1'073'741'824;  ///< of the records of all sessions; 0: no limit
 };
 

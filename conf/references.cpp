@@ -1,12 +1,16 @@
 // One reader of the reference syntax serves the check and the resolution, so that they cannot disagree.
 #include "conf/references.hpp"
 
+#include "conf/secrets.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
 
 namespace mcpbx::conf {
 namespace {
+
+using namespace std::string_view_literals;
 
 enum class piece_kind { literal, env, file, cmd };
 
@@ -182,6 +186,8 @@ result<std::string> resolve(const reference_string& s, reference_source& source)
   if (out.find('\0') != out.npos)
     return fail(errc::config,
                 at(s) + "the value holds a NUL byte, which no program can take: take it out of its source");
+  // Of the whole: a password may be a reference within an address that is not.
+  register_url_passwords(out);
   return out;
 }
 
@@ -244,10 +250,28 @@ std::string expand_home(std::string_view path, std::string_view home) {
 bool secret_name(std::string_view name) {
   std::string upper(name);
   for (auto& c : upper) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  static constexpr std::array<std::string_view, 11> marks{"TOKEN",      "SECRET",        "PASSWORD",   "PASSWD",
-                                                          "API_KEY",    "APIKEY",        "ACCESS_KEY", "PRIVATE_KEY",
-                                                          "CREDENTIAL", "AUTHORIZATION", "COOKIE"};
-  return upper.ends_with("_KEY") || upper == "KEY" ||
+  static constexpr std::array marks{"TOKEN"sv,
+                                    "SECRET"sv,
+                                    "PASSWORD"sv,
+                                    "PASSWD"sv,
+                                    "PASSPHRASE"sv,
+                                    "PASSCODE"sv,
+                                    "API_KEY"sv,
+                                    "APIKEY"sv,
+                                    "ACCESS_KEY"sv,
+                                    "PRIVATE_KEY"sv,
+                                    "DATABASE_URL"sv,
+                                    "DATABASE_URI"sv,
+                                    "CONNECTION_STRING"sv,
+                                    "CREDENTIAL"sv,
+                                    "AUTHORIZATION"sv,
+                                    "COOKIE"sv,
+                                    "WEBHOOK"sv};
+  // These mean a secret as the last word only: PATH, COMPASS and KEYBOARD do not.
+  static constexpr std::array last_words{"KEY"sv, "PAT"sv, "PASS"sv, "PWD"sv, "DSN"sv, "JWT"sv, "CREDS"sv};
+  const auto last = std::string_view(upper).substr(upper.rfind('_') + 1);
+  if (upper == "PWD") return false;  // the working directory
+  return std::ranges::find(last_words, last) != last_words.end() ||
          std::ranges::any_of(marks, [&](std::string_view m) { return upper.find(m) != upper.npos; });
 }
 

@@ -55,6 +55,8 @@ enum class tool_error_policy : std::uint8_t { go_on, stop };
 enum class round_prompt_mode : std::uint8_t { implicit, progressive };
 /// Where the thinking status for people comes from.
 enum class status_mode : std::uint8_t { off, names, model };
+/// What is on the disk, safe from a loss of power, before it goes on: the answers to callers, or the calls too.
+enum class store_sync : std::uint8_t { turn, call };
 enum class http_auth : std::uint8_t { token, none };
 enum class log_level : std::uint8_t { trace, debug, info, warn, error, off };
 
@@ -93,6 +95,8 @@ template <>
 inline constexpr std::array<std::string_view, 2> words_of<round_prompt_mode>{"implicit", "progressive"};
 template <>
 inline constexpr std::array<std::string_view, 3> words_of<status_mode>{"off", "names", "model"};
+template <>
+inline constexpr std::array<std::string_view, 2> words_of<store_sync>{"turn", "call"};
 template <>
 inline constexpr std::array<std::string_view, 2> words_of<http_auth>{"token", "none"};
 template <>

@@ -28,6 +28,7 @@
 #include "mcp/support/heap.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
+#include "mcp/transport/core_files.hpp"
 #include "mcp/transport/private_folder.hpp"
 #include "mcp/transport/unix_socket.hpp"
 
@@ -82,14 +83,6 @@ void raise_descriptor_limit() {
   }
 }
 
-// Resolved secrets must not end up in a core file (guarantees row 35). A limit of 1 byte also turns off programs that
-// take cores from a pipe, which a limit of 0 does not (core(5)). Tool servers keep theirs: the keeper was forked
-// before.
-void forbid_core_files() {
-  const rlimit limit{1, 1};
-  ::setrlimit(RLIMIT_CORE, &limit);
-}
-
 // What a lane still waits for (a database, a disk, a name server) does not hold up the end (guarantees row 20): by now
 // all that was acknowledged is kept, and nobody waits for anything else. Gives what calls it off.
 std::shared_ptr<void> end_at_the_latest(unsigned seconds) {
@@ -128,7 +121,8 @@ class parts {
                .run_ended =
                    [this] {
                      if (idle_timer_) watch_idle();
-                   }}),
+                   },
+               .resume_detached = config_.loop.resume_detached}),
         left_(*journal_, time_, [this](unfinished_run run) { runs_.resume(std::move(run)); }),
         backend_(servers_, runs_, *journal_, pins_, model_lists_, [this] { stop("asked to by a caller"); }),
         door_(io_.get_executor(), time_, backend_, door_options(), [this](pid_t pid) { return admit(pid); }),
@@ -213,6 +207,7 @@ class parts {
     o.chat.base = [this](std::string_view model, std::string_view profile) {
       return base_for(config_, model, profile);
     };
+    o.chat.model = [this](std::string_view name) { return check_model_name(config_, name); };
     o.chat.bound = [this](std::string_view key) { return bound_of(config_, key); };
     return o;
   }
@@ -298,6 +293,7 @@ class parts {
   conf::milliseconds idle_exit_;
   log_lane log_;
   asio::io_context io_{1};
+  std::unique_ptr<mcp::unix_listener> listener_;  // up here, because whoever gets its lock may open our store
   system_time time_;
   system_random random_;
   lane resolve_{"resolve", 4};
@@ -316,7 +312,6 @@ class parts {
   live_backend backend_;
   rpc_door door_;
   asio::signal_set signals_;
-  std::unique_ptr<mcp::unix_listener> listener_;
   std::unique_ptr<timer> idle_timer_;
   bool stopping_ = false;
 };
@@ -339,7 +334,7 @@ int check_configuration(const command_line& o) {
 
 int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
   raise_descriptor_limit();
-  forbid_core_files();
+  mcp::forbid_core_files();
   auto loaded = load_configuration(o);
   if (!loaded.ok()) {
     std::fputs(loaded.error_text().c_str(), stderr);

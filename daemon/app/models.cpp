@@ -2,6 +2,7 @@
 #include "daemon/app/models.hpp"
 
 #include "conf/references.hpp"
+#include "conf/secrets.hpp"
 #include "daemon/app/system_references.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
@@ -49,7 +50,7 @@ result<std::vector<http::header>> resolve_headers(const secret_headers& s) {
   for (const auto& [name, value] : s.headers) {
     auto resolved = conf::resolve(value, source);
     if (!resolved) return std::unexpected(resolved.error());
-    if (conf::secret_name(name)) redactor::add(secret(*resolved));
+    conf::register_secrets(name, *resolved);
     out.push_back({name, *resolved});
   }
   return out;
@@ -134,8 +135,23 @@ const conf::model_entry* model_entry_of(const conf::configuration& all, std::str
   return all.find_model(name.substr(0, name.find('/')));
 }
 
+result<void> check_model_name(const conf::configuration& all, std::string_view name) {
+  const auto meant = meant_model(all, name);
+  if (meant.empty() || model_entry_of(all, meant) != nullptr) return {};
+  std::vector<std::string_view> names;
+  for (const auto& m : all.models) names.push_back(m.name);
+  return fail(errc::config,
+              "there is no model \"" + std::string(cut_utf8(meant, 100)) + "\"" + did_you_mean(meant, names));
+}
+
 result<std::string> base_url_of(const conf::model_entry& e) {
-  if (e.base_url) return resolve_now(*e.base_url);
+  if (e.base_url) {
+    system_references source;
+    auto url = resolve_now(*e.base_url);
+    // What is sent in the query comes back in what endpoints say of the request.
+    if (url) conf::register_query_secrets(*e.base_url, source);
+    return url;
+  }
   const auto usual = providers::usual_base_url(conf::to_string(*e.api));
   if (usual.empty()) return fail(errc::config, "model \"" + e.name + "\" has no \"baseUrl\"");
   return std::string(usual);
@@ -157,13 +173,8 @@ result<std::shared_ptr<providers::model>> model_set::find(std::string_view name)
                 "~/.config/mcpbx/config.json; to try mcpbx without a model, ask with -m demo");
   }
   if (auto known = made_.find(key); known != made_.end()) return known->second;
+  if (auto there = check_model_name(all_, key); !there) return std::unexpected(std::move(there.error()));
   const conf::model_entry* e = model_entry_of(all_, key);
-  if (e == nullptr) {
-    std::vector<std::string_view> names;
-    for (const auto& m : all_.models) names.push_back(m.name);
-    return fail(errc::config,
-                "there is no model \"" + std::string(cut_utf8(key, 100)) + "\"" + did_you_mean(key, names));
-  }
   const auto slash = all_.find_model(key) != nullptr ? std::string::npos : key.find('/');
   auto made = make(*e, slash == std::string::npos ? std::string_view{} : std::string_view(key).substr(slash + 1));
   if (!made) return made;

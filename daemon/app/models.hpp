@@ -21,6 +21,8 @@ namespace mcpbx::daemon {
 std::string_view meant_model(const conf::configuration& all, std::string_view name);
 /// The entry of that model, or null.
 const conf::model_entry* model_entry_of(const conf::configuration& all, std::string_view name);
+/// Whether such a name leads to an entry. errc::config names the nearest.
+result<void> check_model_name(const conf::configuration& all, std::string_view name);
 
 /// The address of an entry's API: its own, or the usual one. errc::config when its references cannot be resolved, or
 /// when there is none.

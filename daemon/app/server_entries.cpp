@@ -1,6 +1,7 @@
 // Building process_spec: only here does a tool server's environment come about.
 #include "daemon/app/server_entries.hpp"
 
+#include "conf/secrets.hpp"
 #include "daemon/app/system_references.hpp"
 
 #include <boost/asio/post.hpp>
@@ -94,7 +95,10 @@ result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, con
   for (const char* name : always_passed)
     if (auto value = source.env(name)) environment.set(name, *value);
   for (const auto& name : entry.pass_env)
-    if (auto value = source.env(name)) environment.set(name, *value);
+    if (auto value = source.env(name)) {
+      conf::register_secrets(name, *value);
+      environment.set(name, *value);
+    }
   if (entry.env_file) {
     auto path = conf::resolve(*entry.env_file, source);
     if (!path) return std::unexpected(path.error());
@@ -105,14 +109,14 @@ result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, con
     if (!lines) return std::unexpected(lines.error());
     for (const auto& [name, value] : *lines) {
       // What a file of variables holds is what people keep out of the configuration: treat it as secret where named so.
-      if (conf::secret_name(name)) redactor::add(secret(value));
+      conf::register_secrets(name, value);
       environment.set(name, value);
     }
   }
   for (const auto& [name, value] : entry.env) {
     auto resolved = conf::resolve(value, source);
     if (!resolved) return std::unexpected(resolved.error());
-    if (conf::secret_name(name)) redactor::add(secret(*resolved));
+    conf::register_secrets(name, *resolved);
     environment.set(name, *resolved);
   }
   spec.environment = environment.lines();

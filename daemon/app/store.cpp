@@ -7,7 +7,6 @@
 #include "daemon/app/daemon_identity.hpp"
 #include "daemon/app/system_references.hpp"
 #include "daemon/loop/recovery.hpp"
-#include "daemon/store/lane_journal.hpp"
 #include "daemon/store/postgres_file.hpp"
 #include "daemon/store/sqlite_file.hpp"
 #include "mcp/support/log.hpp"
@@ -113,6 +112,20 @@ result<std::unique_ptr<store_file>> file_of(const conf::configuration& config, c
 
 }  // namespace
 
+lane_journal::options journal_options(const conf::configuration& config, decltype(record_rules::closed) closed) {
+  constexpr std::int64_t day_ms = 86'400'000;
+  lane_journal::options o;
+  o.rules.recovery = recovery_of;
+  o.rules.fold = folded;
+  o.rules.goes_on = [detached_too = config.loop.resume_detached](const std::vector<run_record>& left) {
+    return goes_on(left, detached_too);
+  };
+  o.rules.closed = std::move(closed);
+  o.keep = {config.store.max_age_days * day_ms, config.store.max_bytes};
+  o.sync_calls = config.store.sync == conf::store_sync::call;
+  return o;
+}
+
 std::unique_ptr<journal> make_journal(const conf::configuration& config, const conf::environment& env,
                                       boost::asio::any_io_executor executor, time_source& time, bool by_default,
                                       decltype(record_rules::closed) closed) {
@@ -129,16 +142,8 @@ std::unique_ptr<journal> make_journal(const conf::configuration& config, const c
     return std::make_unique<memory_journal>();
   }
   if (!file) return std::make_unique<unavailable_journal>(std::move(executor), file.error().message);
-  lane_journal::options o;
-  o.rules.recovery = recovery_of;
-  o.rules.fold = folded;
-  o.rules.goes_on = [detached_too = config.loop.resume_detached](const std::vector<run_record>& left) {
-    return goes_on(left, detached_too);
-  };
-  o.rules.closed = std::move(closed);
-  constexpr std::int64_t day_ms = 86'400'000;
-  o.keep = {config.store.max_age_days * day_ms, config.store.max_bytes};
-  return std::make_unique<lane_journal>(std::move(executor), time, std::move(*file), std::move(o));
+  auto options = journal_options(config, std::move(closed));
+  return std::make_unique<lane_journal>(std::move(executor), time, std::move(*file), std::move(options));
 }
 
 }  // namespace mcpbx::daemon

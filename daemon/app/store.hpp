@@ -3,6 +3,7 @@
 #include "conf/environment.hpp"
 #include "conf/model.hpp"
 #include "daemon/store/journal.hpp"
+#include "daemon/store/lane_journal.hpp"
 #include "daemon/store/store_worker.hpp"
 #include "mcp/support/time.hpp"
 
@@ -11,6 +12,10 @@
 #include <memory>
 
 namespace mcpbx::daemon {
+
+/// How the journal of a configuration that keeps runs does it: what goes on after a crash, what is kept how long, what
+/// is synced. `closed` is record_rules::closed.
+lane_journal::options journal_options(const conf::configuration& config, decltype(record_rules::closed) closed = {});
 
 /// The journal of `store.url`: in memory for "none"; in a PostgreSQL database; else in SQLite, at the path or at
 /// mcpbx.db in the state directory. The URL of a database may refer to files and programs: it is resolved for each

@@ -28,6 +28,12 @@ std::optional<std::string> read_answer() {
   }
 }
 
+std::string beginning(std::string_view arguments) {
+  if (arguments.size() <= shown_at_first) return std::string(arguments);
+  return std::string(cut_utf8(arguments, shown_at_first)) + "… (" + std::to_string(arguments.size()) +
+         " bytes, s shows them)";
+}
+
 std::string lower(std::string_view text) {
   std::string out;
   for (char c : text)
@@ -46,7 +52,7 @@ std::optional<approval> ask_person(terminal& screen, const raw_json& event) {
   const std::string arguments(find_member(event, "arguments").text());
   const std::string reason = member_text(event, "reason");
   const std::string server = member_text(event, "server");
-  std::string head = "call " + member_text(event, "tool") + " " + std::string(cut_utf8(arguments, shown_at_first));
+  std::string head = "call " + member_text(event, "tool") + " " + beginning(arguments);
   if (!server.empty()) head += "  (server " + server + ")";
   screen.err_line(screen.bold_err(printable(head)));
   if (!reason.empty()) screen.err_line(screen.dim(printable(reason)));

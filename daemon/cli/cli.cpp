@@ -11,6 +11,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -65,6 +66,41 @@ std::shared_ptr<CLI::Formatter> make_formatter() {
   return f;
 }
 
+// What a question may be asked with, whether it begins a session or goes on with one.
+void add_question_options(CLI::App& verb, ask_options& o, std::string& globs, const std::string& usual_model) {
+  verb.add_option("-m,--model", o.model, "a configured model, or NAME/ID" + usual_model)->type_name("MODEL");
+  verb.add_option("-p,--profile", o.profile, "a configured profile: model, tools and settings")->type_name("NAME");
+  verb.add_option("--system", o.system, "the system prompt")->type_name("TEXT");
+  verb.add_option("--tools", globs, "only tools that match one of these patterns")->type_name("GLOB[,GLOB]");
+  const auto [least_rounds, most_rounds] = conf::find_loop_number("maxRounds").range();
+  verb.add_option("--max-rounds", o.max_rounds,
+                  "how many model calls may use tools, " + std::to_string(least_rounds) + " to " +
+                      std::to_string(most_rounds) + " (10)")
+      ->type_name("N")
+      ->check(silent(CLI::Range(least_rounds, most_rounds)));
+  verb.add_option("--status", o.status, "status lines: names, model (a model writes them) or off\n(names)")
+      ->type_name("WORD")
+      ->check(CLI::IsMember({"off", "names", "model"}).description(""));
+  verb.add_option("--approve", o.approve,
+                  "tools that need a yes: ask, all (all get it) or none (ask at a\nterminal, else none)")
+      ->type_name("WORD")
+      ->check(CLI::IsMember({"ask", "all", "none"}).description(""));
+  verb.add_flag("--no-stream", o.no_stream, "show the answer when it is complete");
+  verb.add_option("--file", o.files, "add a file: text, an image (PNG, JPEG, GIF, WebP) or a PDF;\nas often as needed")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+}
+
+std::vector<std::string> split_globs(const std::string& globs) {
+  std::vector<std::string> all;
+  for (std::size_t at = 0; !globs.empty() && at <= globs.size();) {
+    const auto comma = std::min(globs.find(',', at), globs.size());
+    if (comma > at) all.push_back(globs.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return all;
+}
+
 // Answers verbs that are known but not here yet, and unknown words, before CLI11 gives its general message.
 int unknown_verb(terminal& screen, const std::string& word) {
   for (const auto& v : verbs_to_come)
@@ -106,41 +142,15 @@ int run(int argc, char** argv) {
   verb->add_option("TEXT", question.text, "the question, or - to read it from standard input")
       ->required()
       ->type_name("");
-  verb->add_option("-m,--model", question.model, "a configured model, or NAME/ID")->type_name("MODEL");
   verb->add_option("-s,--session", question.session, "go on with this session")->type_name("ID");
   verb->add_flag("-c,--continue", question.latest, "go on with the session that was used last");
-  verb->add_option("-p,--profile", question.profile, "a configured profile: model, tools and settings")
-      ->type_name("NAME");
-  verb->add_option("--system", question.system, "the system prompt")->type_name("TEXT");
-  verb->add_option("--tools", globs, "only tools that match one of these patterns")->type_name("GLOB[,GLOB]");
-  const auto [least_rounds, most_rounds] = conf::find_loop_number("maxRounds").range();
-  verb->add_option("--max-rounds", question.max_rounds,
-                   "how many model calls may use tools, " + std::to_string(least_rounds) + " to " +
-                       std::to_string(most_rounds) + " (10)")
-      ->type_name("N")
-      ->check(silent(CLI::Range(least_rounds, most_rounds)));
-  verb->add_option("--status", question.status, "status lines: names, model (a model writes them) or off\n(names)")
-      ->type_name("WORD")
-      ->check(CLI::IsMember({"off", "names", "model"}).description(""));
-  verb->add_option("--approve", question.approve,
-                   "tools that need a yes: ask, all (all get it) or none (ask at a\nterminal, else none)")
-      ->type_name("WORD")
-      ->check(CLI::IsMember({"ask", "all", "none"}).description(""));
-  verb->add_flag("--no-stream", question.no_stream, "show the answer when it is complete");
-  verb->add_option("--file", question.files,
-                   "add a file: text, an image (PNG, JPEG, GIF, WebP) or a PDF;\nas often as needed")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+  add_question_options(*verb, question, globs, "");
   verb->callback([&] {
     if (!question.session.empty() && question.latest) {
       screen.error("write -s ID or -c, not both");
       code = usage;
     } else {
-      for (std::size_t at = 0; !globs.empty() && at <= globs.size();) {
-        const auto comma = std::min(globs.find(',', at), globs.size());
-        if (comma > at) question.tools.push_back(globs.substr(at, comma - at));
-        at = comma + 1;
-      }
+      question.tools = split_globs(globs);
       code = ask(c, question);
     }
   });
@@ -190,13 +200,20 @@ int run(int argc, char** argv) {
   verb = add_verb("sessions", "list, show, go on with or delete what was said", help::sessions);
   verb->add_option("ACTION", kept.action, "list (also without a word), show, resume or rm")->type_name("");
   verb->add_option("ID", kept.id, "the session, as the list names it")->type_name("");
-  verb->add_option("TEXT", kept.text, "resume: what to say next, or - to read it from standard input")->type_name("");
+  verb->add_option("TEXT", kept.question.text, "resume: what to say next, or - to read it from standard input")
+      ->type_name("");
   verb->add_option("--format", kept.format, "show: markdown or jsonl (markdown)")->type_name("FORMAT");
   verb->add_option("--limit", kept.limit, "list: how many, the latest first (50)")
       ->type_name("N")
       ->check(silent(CLI::Range(1, 1000)));
-  verb->add_option("-m,--model", kept.model, "resume: the model (that of the session)")->type_name("MODEL");
-  verb->callback([&] { code = sessions(c, kept); });
+  auto* resumed = verb->add_option_group("Options of resume");
+  std::string resumed_globs;
+  add_question_options(*resumed, kept.question, resumed_globs, " (that of the session)");
+  verb->callback([&, resumed] {
+    kept.question.tools = split_globs(resumed_globs);
+    kept.question_options = resumed->count_all() > 0;
+    code = sessions(c, kept);
+  });
 
   models_options choice;
   verb = add_verb("models", "list the configured models, and what their endpoints offer", help::models);
@@ -263,9 +280,9 @@ int run(int argc, char** argv) {
     if (!about.empty() && !has_verb(about)) return unknown_verb(screen, about);
     app.clear();  // the help of a page is that of what was parsed
     screen.out(about.empty() ? app.help() : app.get_subcommand(about)->help("mcpbx"));
-    return help_asked ? done : usage;
+    return screen.finish(help_asked ? done : usage);
   }
-  return code;
+  return screen.finish(code);
 }
 
 }  // namespace mcpbx::cli

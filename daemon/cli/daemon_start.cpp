@@ -16,7 +16,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -25,7 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using steady = std::chrono::steady_clock;
-constexpr std::chrono::seconds start_limit{15};
+constexpr std::chrono::seconds start_limit{15};              // longer than a daemon takes to stop
+constexpr std::chrono::milliseconds start_again_after{100};  // while another one is on its way up or down
 
 std::string own_folder() {
   std::error_code ignored;
@@ -81,27 +82,41 @@ std::string read_from(int fd, off_t offset) {
   }
 }
 
-// Waits until the socket answers or the daemon has ended; in that case its words become the error.
-result<int> wait_for_socket(const std::string& path, pid_t pid, int log_fd, off_t log_start) {
+struct started {
+  pid_t pid = -1;
+  off_t log_start = 0;  // where its words in the log begin
+};
+
+// Waits until the socket answers or the daemon has ended; in that case its words become the error. One that found
+// another daemon in its place is no error: that one answers soon, or is stopping and `again` starts one after it.
+result<int> wait_for_socket(const std::string& path, started daemon, int log_fd,
+                            const std::function<result<started>()>& again = {}) {
   const auto deadline = steady::now() + start_limit;
-  bool running = true;
+  auto next_start = steady::time_point::max();
   for (;;) {
     auto fd = mcp::connect_unix(path);
     if (fd) return fd;
     int status = 0;
-    if (running && ::waitpid(pid, &status, WNOHANG) == pid) {
-      running = false;
+    if (daemon.pid > 0 && ::waitpid(daemon.pid, &status, WNOHANG) == daemon.pid) {
+      daemon.pid = -1;
       const bool configuration = WIFEXITED(status) && WEXITSTATUS(status) == 78;
-      std::string words = read_from(log_fd, log_start);
+      std::string words = read_from(log_fd, daemon.log_start);
       while (!words.empty() && words.back() == '\n') words.pop_back();
-      // Another daemon may have won the race for the socket; then it answers soon.
       if (configuration) return fail(errc::config, words);
-      auto again = mcp::connect_unix(path);
-      if (again) return again;
+      // Another daemon may have won the race for the socket; then it answers soon.
+      auto other = mcp::connect_unix(path);
+      if (other) return other;
       if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return fail(errc::unavailable, "mcpbxd could not be run from " + own_folder());
       if (!words.empty() && words.find("already") == std::string::npos)
         return fail(errc::unavailable, "mcpbxd ended while starting: " + words);
+      if (again) next_start = steady::now() + start_again_after;
+    }
+    if (steady::now() >= next_start) {
+      next_start = steady::time_point::max();
+      auto another = again();
+      if (!another) return std::unexpected(another.error());
+      daemon = *another;
     }
     if (steady::now() >= deadline) return fail(errc::unavailable, "mcpbxd did not open " + path + " within 15 s");
     ::poll(nullptr, 0, 2);
@@ -119,7 +134,7 @@ result<connected> start_private(const place& p) {
   auto pid = spawn(arguments, log, false);
   if (!pid) return std::unexpected(pid.error());
   private_daemon own(*pid, std::move(*folder));
-  auto fd = wait_for_socket(socket, *pid, log, 0);
+  auto fd = wait_for_socket(socket, {*pid, 0}, log);
   ::close(log);
   if (!fd) return std::unexpected(fd.error());
   return connected{connection(*fd), std::move(own)};
@@ -135,14 +150,18 @@ result<connected> start_shared(const socket_choice& where, const place& p) {
   const std::string path = folder + "/mcpbxd.log";
   const int log = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (log < 0) return fail(errc::io, "cannot write " + path);
-  const off_t start = ::lseek(log, 0, SEEK_END);
   std::vector<std::string> arguments{"--idle-exit"};
   const char* named = std::getenv("MCPBX_CONFIG");
   const std::string config = absolute_path(!p.config.empty() || named == nullptr ? p.config : named);
   if (!config.empty()) arguments.insert(arguments.end(), {"--config", config});
-  auto pid = spawn(arguments, log, true);
-  if (!pid) return std::unexpected(pid.error());
-  auto fd = wait_for_socket(where.path, *pid, log, start);
+  const auto start = [&]() -> result<started> {
+    const off_t log_start = ::lseek(log, 0, SEEK_END);
+    auto pid = spawn(arguments, log, true);
+    if (!pid) return std::unexpected(pid.error());
+    return started{*pid, log_start};
+  };
+  const auto first = start();
+  auto fd = first ? wait_for_socket(where.path, *first, log, start) : std::unexpected(first.error());
   ::close(log);
   if (!fd) return std::unexpected(fd.error());
   return connected{connection(*fd), {}};

@@ -21,7 +21,7 @@ Places:
 
 Exit status:
   0    done
-  1    the run ended without an answer, or the tool returned an error
+  1    the run ended without an answer, the tool returned an error, or the output could not be written
   2    usage or configuration
   3    no daemon
   4    the model's provider failed
@@ -45,11 +45,13 @@ Examples:
   git diff | mcpbx ask --system "Review this change." -)";
 
 inline constexpr std::string_view sessions =
-    R"(Every question belongs to a session; -c or -s ID of `ask` goes on with one, with its model unless -m names another.
+    R"(Every question belongs to a session; -c or -s ID of `ask` goes on with one, with its model unless -m names another, and,
+unless -p names another profile, with its profile and with the tools and limits that its latest question asked for.
 
   list          the latest sessions; with --json one array
   show ID       all that was said, as Markdown or JSON lines; with --json one object
-  resume ID     lets the model answer what a crash or an interruption left without an answer; with TEXT, says that
+  resume ID     lets the model answer what a crash or an interruption left without an answer; with TEXT, says that;
+                takes the options of `ask`
   rm ID         deletes it
 
 Examples:
@@ -104,7 +106,8 @@ inline constexpr std::string_view wait =
 start, is in a crash loop or took too long (named on standard error), 3 only if the socket never answered.)";
 
 inline constexpr std::string_view stop =
-    R"(Running work has 3 s to end, then tool servers are told to end and, where they do not, ended. Returns when all is gone.)";
+    R"(Running work has 3 s to end, then tool servers are told to end and, where they do not, ended. Returns when all is gone.
+Detached runs, and those that wait for their caller's own tools, go on at the next start.)";
 
 inline constexpr std::string_view shim =
     R"(For MCP hosts that only spawn programs: command `mcpbx`, argument `mcp`. The host sees the tools of all servers as those of

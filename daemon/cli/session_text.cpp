@@ -72,6 +72,11 @@ void append_block(std::string& out, const raw_json& block) {
   } else if (type == "image") {
     const std::string url = member_text(block, "url");
     out += url.empty() ? "(a picture, " + member_text(block, "mimeType") + ")\n\n" : "![](" + url + ")\n\n";
+  } else if (type == "file") {
+    out += "(a file";
+    for (const std::string_view key : {"name", "mimeType", "url"})
+      if (const std::string text = member_text(block, key); !text.empty()) out += ", " + printable(text);
+    out += ")\n\n";
   }
 }
 
@@ -116,6 +121,9 @@ std::string markdown_of(const session_export& s) {
   const auto close = [&](const raw_json* run) {
     if (!run) return;
     const std::string reason = member_text(*run, "stopReason"), damage = member_text(*run, "damage");
+    const std::string part = member_text(*run, "partialText");
+    if (!part.empty())
+      out += "## Assistant (" + printable(member_text(*run, "model")) + "), broken off\n\n" + part + "\n\n";
     if (!damage.empty()) out += "*Run " + member_text(*run, "run") + " cannot be read: " + damage + "*\n\n";
     if (reason.empty()) out += "*This run is going on.*\n\n";
     if (!reason.empty() && reason != "final") out += "*This run ended: " + reason + ".*\n\n";

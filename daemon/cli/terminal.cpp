@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <string>
 
 namespace mcpbx::cli {
 namespace {
@@ -44,8 +46,9 @@ bool write_all(int fd, std::string_view bytes) {
       pollfd ready{fd, POLLOUT, 0};
       if (::poll(&ready, 1, -1) >= 0) continue;
     }
+    if (n == 0) errno = EIO;
     // Whoever interrupts while nothing moves does not want the rest.
-    if (n == 0 || errno != EINTR || interrupted()) return false;
+    if (errno != EINTR || interrupted()) return false;
   }
   return true;
 }
@@ -55,16 +58,29 @@ terminal::terminal() : out_tty_(::isatty(1) == 1), err_tty_(::isatty(2) == 1) {
   colour_ = !set_and_filled("NO_COLOR") && !(term != nullptr && std::string_view(term) == "dumb");
 }
 
+bool terminal::out_bytes(std::string_view bytes) {
+  if (write_all(1, bytes)) return true;
+  if (out_failure_ == 0) out_failure_ = errno;
+  return false;
+}
+
+int terminal::finish(int status) {
+  if (out_failure_ == 0 || out_failure_ == EPIPE || out_failure_ == EINTR) return status;
+  error(std::string("the output is not complete: standard output could not be written (") +
+        std::strerror(out_failure_) + ")");
+  return status == done ? no_answer : status;
+}
+
 void terminal::out(std::string_view text) {
   clear_status();
   if (text.empty()) return;
-  write_all(1, out_tty_ ? printable(text, true) : std::string(text));
+  out_bytes(out_tty_ ? printable(text, true) : std::string(text));
   mid_line_ = text.back() != '\n';
 }
 
 void terminal::out_line(std::string_view text) {
   clear_status();
-  write_all(1, std::string(text) + "\n");
+  out_bytes(std::string(text) + "\n");
   mid_line_ = false;
 }
 
@@ -106,7 +122,7 @@ void terminal::prompt(std::string_view text) {
 
 void terminal::finish_line() {
   if (!mid_line_) return;
-  write_all(1, "\n");
+  out_bytes("\n");
   mid_line_ = false;
 }
 

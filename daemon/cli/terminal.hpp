@@ -17,9 +17,9 @@ enum exit_status : int {
   interrupted_exit = 130
 };
 
-/// Writes all of `bytes`, waiting as long as `fd` takes no more, also where it does not block. False: its reader is
-/// gone
-/// (`| head`), which is no error worth a word, or the user interrupted the wait (catch_interrupts()).
+/// Writes all of `bytes`, waiting as long as `fd` takes no more, also where it does not block. False: errno is EPIPE
+/// when its reader is gone (`| head`), which is no error worth a word, EINTR when the user interrupted the wait
+/// (catch_interrupts()), or what else is wrong.
 bool write_all(int fd, std::string_view bytes);
 
 /// Writes to stdout and stderr. `colour` is decided per stream: a terminal, NO_COLOR unset, TERM not "dumb".
@@ -32,6 +32,11 @@ class terminal {
   /// Text of a model or a tool: on a terminal, control and bidi characters are taken out (line breaks and tabs stay);
   /// piped, the bytes go out as they are.
   void out(std::string_view text);
+  /// Bytes for a program, as they are. False when stdout takes no more.
+  bool out_bytes(std::string_view bytes);
+  /// The exit status of a command that would be `status`: an output that could not be written whole (a full disk; not
+  /// a reader that has left) is told on stderr and is no success.
+  int finish(int status);
   /// A line of our own on stdout.
   void out_line(std::string_view text);
   /// A line on stderr; a status line that is shown stays, below it.
@@ -56,7 +61,8 @@ class terminal {
   std::string paint(std::string_view code, std::string_view text, bool on) const;
   bool out_tty_, err_tty_, colour_;
   bool status_shown_ = false, mid_line_ = false;
-  std::string status_;  ///< what the live line says while it is shown
+  int out_failure_ = 0;  ///< errno of the first write to stdout that failed
+  std::string status_;   ///< what the live line says while it is shown
 };
 
 /// Columns padded to their widest cell, two blanks between, cells made printable; no trailing blanks.

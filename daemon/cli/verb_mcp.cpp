@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -17,16 +16,10 @@
 namespace mcpbx::cli {
 namespace {
 
-using steady = std::chrono::steady_clock;
-
 std::string own_request(std::string_view id, std::string_view method, const std::string& params) {
   return "{\"jsonrpc\":\"2.0\",\"id\":" + std::string(id) + ",\"method\":\"" + std::string(method) +
          "\",\"params\":" + params + "}\n";
 }
-
-// After the host closed our stdin its open requests may still be answered; this long may nothing come. The host will
-// end us if it does not want to wait.
-constexpr std::chrono::seconds drain_limit{5};
 
 }  // namespace
 
@@ -45,21 +38,18 @@ int shim(context& c, const std::string& profile) {
   static std::array<char, 65536> buffer;
   std::string to_daemon;  // what the socket did not take yet; standard input is not read meanwhile
   bool open = true;
-  auto give_up = steady::time_point::max();
+  // After the host closed our stdin its open requests are still answered, each within its own limits; a host that does
+  // not want to wait ends us, or closes our stdout.
   for (;;) {
     const bool reading = open && to_daemon.empty();
     const auto wanted = static_cast<short>(to_daemon.empty() ? POLLIN : POLLIN | POLLOUT);
-    std::array<pollfd, 2> ready{pollfd{daemon, wanted, 0}, pollfd{reading ? 0 : -1, POLLIN, 0}};
-    int wait_ms = -1;
-    if (!open) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(give_up - steady::now());
-      if (left.count() <= 0) return done;
-      wait_ms = static_cast<int>(left.count());
-    }
-    if (::poll(ready.data(), 2, wait_ms) < 0) {
+    std::array<pollfd, 3> ready{pollfd{daemon, wanted, 0}, pollfd{reading ? 0 : -1, POLLIN, 0},
+                                pollfd{open ? -1 : 1, 0, 0}};
+    if (::poll(ready.data(), ready.size(), -1) < 0) {
       if (errno == EINTR) continue;
       return no_answer;
     }
+    if ((ready[2].revents & (POLLERR | POLLHUP)) != 0) return done;
     if ((ready[0].revents & ~POLLOUT) != 0) {
       const ssize_t n = ::read(daemon, buffer.data(), buffer.size());
       if (n < 0 && errno == EINTR) continue;
@@ -70,8 +60,7 @@ int shim(context& c, const std::string& profile) {
       }
       const std::string_view bytes(buffer.data(), static_cast<std::size_t>(n));
       const bool plain = filter.settled() && !filter.mid_line();
-      if (!write_all(1, plain ? bytes : std::string_view(filter.pass(bytes)))) return done;
-      if (!open) give_up = steady::now() + drain_limit;
+      if (!c.screen->out_bytes(plain ? bytes : std::string_view(filter.pass(bytes)))) return done;
       if (filter.drained()) return done;
     }
     if (reading && ready[1].revents != 0) {
@@ -81,7 +70,6 @@ int shim(context& c, const std::string& profile) {
         to_daemon.assign(buffer.data(), static_cast<std::size_t>(n));
       } else {
         open = false;
-        give_up = steady::now() + drain_limit;
         filter.drain();
         to_daemon = own_request(answer_filter::drain_id, "mcpbx/drain", "{}");
       }

@@ -2,9 +2,11 @@
 #include "daemon/cli/status_text.hpp"
 #include "daemon/cli/verbs.hpp"
 #include "mcp/support/text.hpp"
+#include "mcp/transport/unique_fd.hpp"
 #include "mcp/transport/unix_socket.hpp"
 
 #include <poll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -49,12 +51,6 @@ result<raw_json> request(connection& link, std::string_view method, std::string_
     return fail(errc::peer, got->error_message());
   }
   return got->result;
-}
-
-bool answers(const std::string& path) {
-  auto fd = mcp::connect_unix(path);
-  if (fd) ::close(*fd);
-  return fd.has_value();
 }
 
 struct readiness {
@@ -183,22 +179,24 @@ int stop(context& c) {
   int code = 0;
   auto made = connect_or_explain(c, false, code);
   if (!made) return code;
+  auto hello = request(made->link, "mcpbx/hello", "{}", c, code);
+  if (!hello) return code;
+  const auto pid = find_member(*hello, "pid").as_integer().value_or(-1);
+  // Not by glibc: the header of 2.36 does not declare pidfd_open for C++.
+  const mcp::unique_fd process(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0)));
   auto got = request(made->link, "mcpbx/stop", "{}", c, code);
   if (!got) return code;
   if (c.json) c.screen->out_line(got->text());
-  // Done means gone: the daemon closes its socket when every tool server has ended (10 s at most).
-  auto where = choose_socket(c.place);
-  if (!where) return explain(c, where.error());
-  const std::string path = where->path;
+  // Done means gone (10 s at most). A daemon whose process cannot be seen from here closes its connections last of all.
+  pollfd end = process.get() >= 0 ? pollfd{process.get(), POLLIN, 0} : pollfd{made->link.fd(), POLLRDHUP, 0};
   const auto deadline = steady::now() + std::chrono::seconds(12);
-  while (answers(path)) {
-    if (steady::now() >= deadline) {
-      c.screen->error("the daemon is still stopping");
-      return no_answer;
-    }
-    ::poll(nullptr, 0, 20);
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady::now());
+    if (left.count() <= 0) break;
+    if (::poll(&end, 1, static_cast<int>(left.count())) > 0) return done;
   }
-  return done;
+  c.screen->error("the daemon is still stopping");
+  return no_answer;
 }
 
 }  // namespace mcpbx::cli

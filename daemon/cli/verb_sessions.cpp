@@ -95,15 +95,13 @@ int sessions(context& c, const sessions_options& o) {
     return wrong(c, "`sessions` knows no `" + action + "`" + did_you_mean(action, actions));
   if (action != "list" && o.id.empty()) return wrong(c, "`sessions " + action + "` needs the id of a session");
   if (action == "list" && !o.id.empty()) return wrong(c, "`sessions list` takes no id; `sessions show` does");
-  if (action != "resume" && (!o.text.empty() || !o.model.empty()))
-    return wrong(c, "a text and a model are for `sessions resume`");
+  if (action != "resume" && (!o.question.text.empty() || o.question_options))
+    return wrong(c, "a text and the options of `ask` are for `sessions resume`");
   if (!o.format.empty() && (action != "show" || (o.format != "markdown" && o.format != "jsonl")))
     return wrong(c, "--format is for `sessions show`, and is markdown or jsonl");
   if (action == "resume") {
-    ask_options question;
+    ask_options question = o.question;
     question.session = o.id;
-    question.text = o.text;
-    question.model = o.model;
     question.resumed = true;
     return ask(c, question);
   }

@@ -47,6 +47,14 @@ std::string no_such_tool(const std::string& name, const raw_json& similar) {
   return text + "; `mcpbx tools` lists them all, `mcpbx servers` tells why a server's may be missing";
 }
 
+// An error that the tool server answered itself says nothing of who it is; those of mcpbx do, and name their cause.
+std::string words_of(const answer& a, const std::string& name, const std::string& server) {
+  if (find_member(find_member(a.error, "data"), "cause") || server.empty()) return a.error_message();
+  const auto code = find_member(a.error, "code").as_integer();
+  return "the tool server \"" + server + "\" answered the call of " + name + " with an error" +
+         (code ? " (" + std::to_string(*code) + ")" : "") + ": " + a.error_message();
+}
+
 // The first line of a description, cut for a table.
 std::string summary(const raw_json& definition) {
   std::string text = member_text(definition, "description");
@@ -130,7 +138,8 @@ int call(context& c, const call_options& o) {
       c.screen->error(no_such_tool(o.name, similar));
       return no_such;
     }
-    return explain(c, *got);
+    c.screen->error(words_of(*got, o.name, member_text(listed->result, "server")));
+    return status_of(*got);
   }
   const bool is_error = find_member(got->result, "isError").is_true();
   if (c.json) {
@@ -141,7 +150,7 @@ int call(context& c, const call_options& o) {
       why += (why.empty() ? "" : "\n") + member_text(block, "text");
       return true;
     });
-    c.screen->error("the tool returned an error: " + why);
+    c.screen->error("the tool " + o.name + " returned an error: " + why);
   } else {
     print_content(c, got->result);
   }

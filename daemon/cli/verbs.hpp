@@ -40,10 +40,11 @@ struct call_options {
 int call(context& c, const call_options& o);
 
 struct sessions_options {
-  std::string action, id, text;
-  std::string model;   ///< of resume
-  std::string format;  ///< of show: markdown or jsonl
-  int limit = 50;      ///< of list
+  std::string action, id;
+  ask_options question;           ///< of resume; its text may be empty
+  bool question_options = false;  ///< whether there are any for it
+  std::string format;             ///< of show: markdown or jsonl
+  int limit = 50;                 ///< of list
 };
 int sessions(context& c, const sessions_options& o);
 

@@ -55,7 +55,8 @@ void read_round_prompts(param_reader& in, run_limits& l) {
   (void)texts.finish();
 }
 
-void read_limits(param_reader& in, run_limits& l, const bounds& b) {
+void read_limits(param_reader& in, run_limits& l, const chat_defaults& defaults) {
+  const bounds& b = defaults.bound;
   static constexpr std::array<std::string_view, 2> limit_words{"synthesize", "stop"}, error_words{"continue", "stop"};
   take(in, "maxRounds", l.max_rounds, b);
   take(in, "maxCallsPerRound", l.max_calls_per_round, b);
@@ -80,7 +81,10 @@ void read_limits(param_reader& in, run_limits& l, const bounds& b) {
   read_guidance(in, l);
   read_round_prompts(in, l);
   if (auto model = in.text("statusModel", 512)) {
-    if (model->empty()) in.wrong("statusModel", "expected the name of a model, got \"\"");
+    if (model->empty())
+      in.wrong("statusModel", "expected the name of a model, got \"\"");
+    else if (const auto known = defaults.model(*model); !known)
+      in.wrong("statusModel", known.error().message);
     l.status_model = std::move(*model);
   }
 }
@@ -135,7 +139,7 @@ void read_messages(param_reader& in, run_request& r) {
     if (m)
       r.messages.push_back(std::move(*m));
     else
-      in.wrong("messages[" + std::to_string(index) + "]", m.error().message);
+      in.expected("messages[" + std::to_string(index) + "]" + m.error().place, m.error().expected, m.error().found);
     ++index;
     return !in.failed();
   });
@@ -149,16 +153,33 @@ void read_messages(param_reader& in, run_request& r) {
              "calls to its caller)");
 }
 
+// The members that are looked at first, so that what is wrong with them is told by their path.
+void read_client_tool(param_reader& tool) {
+  static constexpr std::array<std::string_view, 1> types{"object"};
+  const auto name = tool.text("name");
+  if (!tool.has("name"))
+    tool.wrong("name", "expected the name of the tool, got nothing");
+  else if (const auto good = check_caller_tool_name(name.value_or("")); !good)
+    tool.wrong("name", good.error().message);
+  const auto schema = tool.object("inputSchema");
+  if (!tool.has("inputSchema"))
+    tool.wrong("inputSchema", "expected a JSON Schema of the type \"object\", got nothing");
+  else if (schema)
+    tool.inside(schema, ".inputSchema").word("type", types);
+}
+
 void read_client_tools(param_reader& in, run_request& r) {
   std::size_t index = 0;
   std::vector<std::string> names;
   for_each_element(in.array("clientTools"), [&](const raw_json& definition) {
     const auto place = "clientTools[" + std::to_string(index++) + "]";
     auto name = member_text(definition, "name");
+    param_reader tool = in.inside(definition, "." + place);
+    read_client_tool(tool);
     if (const auto good = check_caller_tool(definition); !good)
       in.wrong(place, good.error().message);
     else if (std::ranges::find(names, name) != names.end())
-      in.wrong(place, "the name " + json_quoted(name) + " is there twice");
+      tool.wrong("name", "the name " + json_quoted(name) + " is there twice");
     names.push_back(std::move(name));
     r.client_tools.push_back(definition);
     return !in.failed();
@@ -173,6 +194,7 @@ void read_response_format(param_reader& in, run_request& r) {
   const auto type = format.word("type", types);
   if (!format.has("type")) format.wrong("type", "expected \"text\", \"json_object\" or \"json_schema\", got nothing");
   auto schema = format.object("schema");
+  std::string place = "schema";
   // OpenAI has the schema one level deeper.
   if (const auto inner = format.object("json_schema")) {
     param_reader nested = format.inside(inner, ".json_schema");
@@ -180,6 +202,7 @@ void read_response_format(param_reader& in, run_request& r) {
     nested.text("description");
     nested.boolean("strict");
     schema = nested.object("schema");
+    place = "json_schema.schema";
     (void)nested.finish();
   }
   (void)format.finish();
@@ -187,15 +210,31 @@ void read_response_format(param_reader& in, run_request& r) {
   if (types[*type] == "json_object")
     schema = raw_json::literal(R"({"type":"object"})");
   else if (!schema)
-    return format.wrong("schema", "expected a JSON Schema, got nothing");
-  if (const auto good = providers::json_schema::compile(schema); !good)
-    return format.wrong("schema", good.error().message);
+    return format.wrong(place, "expected a JSON Schema, got nothing");
+  const auto compiled = providers::json_schema::compile(schema);
+  if (!compiled) return format.wrong(place, compiled.error().message);
+  // What cannot be checked would be promised all the same.
+  if (!compiled->notes().empty()) {
+    const auto& fault = compiled->notes().front();
+    return format.wrong(place + fault.path, "expected " + fault.expected + ", got " + fault.found);
+  }
   r.answer_schema = std::move(schema);
 }
 
 void read_approval(param_reader& in, run_limits& l) {
   static constexpr std::array<std::string_view, 3> words{"ask", "all", "none"};
   if (const auto w = in.word("approve", words)) l.approve = static_cast<approval_mode>(*w);
+}
+
+void take_base(run_request& r, chat_base base) {
+  r.profile = std::move(base.profile);
+  r.model = std::move(base.model);
+  r.system = std::move(base.system);
+  r.tools.allow = std::move(base.allow);
+  r.tools.deny = std::move(base.deny);
+  r.tools.rename = std::move(base.rename);
+  r.approve = std::move(base.approve);
+  r.limits = std::move(base.limits);
 }
 
 // What the request's model and profile bring; what it says itself is laid over that.
@@ -212,16 +251,54 @@ void read_base(param_reader& in, run_request& r, const chat_defaults& defaults, 
     model.reset();
   }
   if (in.failed()) return;
+  if (model)
+    if (const auto known = defaults.model(*model); !known) return in.wrong("model", known.error().message);
   auto base = defaults.base(model.value_or(""), profile ? std::string_view(*profile) : usual_profile);
   if (!base) return in.wrong(as_model ? "model" : "profile", base.error().message);
-  r.profile = std::move(base->profile);
-  r.model = std::move(base->model);
-  r.system = std::move(base->system);
-  r.tools.allow = std::move(base->allow);
-  r.tools.deny = std::move(base->deny);
-  r.tools.rename = std::move(base->rename);
-  r.approve = std::move(base->approve);
-  r.limits = std::move(base->limits);
+  take_base(r, std::move(*base));
+}
+
+// The members of both, `nearer` first.
+raw_json laid_over(const raw_json& nearer, const raw_json& farther) {
+  if (!nearer || !farther) return nearer ? nearer : farther;
+  auto all = raw_object::open(nearer);
+  const auto rest = raw_object::open(farther);
+  if (!all || !rest) return nearer;
+  rest->for_each([&](std::string_view key, const raw_json& value) {
+    if (!all->contains(key)) all->set(key, value);
+  });
+  return all->json();
+}
+
+// Who names no profile goes on with a session as it was: under its latest run's profile (as it is configured now), with
+// the tools and limits that run was asked to keep to. What the request says itself is laid over that.
+void read_terms(const param_reader& in, run_request& r, const chat_defaults& defaults, std::string_view usual_profile,
+                const raw_json& limits) {
+  r.asked_limits = limits;
+  if (r.session.empty() || in.failed()) return;
+  if (in.has("profile") || !usual_profile.empty() || (in.has("model") && !r.profile.empty())) return;
+  r.keep_terms = [base_of = defaults.base, bound_of = defaults.bound, limits, model = in.has("model") ? r.model : "",
+                  system = in.has("system"), tools = in.has("tools"), approve = in.has("approve"),
+                  status = in.has("status")](run_request& mine, const run_terms& terms) -> result<void> {
+    auto base = base_of(model, terms.profile);
+    if (!base)
+      return fail(base.error().code, "params.session: the session " + mine.session + " has the profile " +
+                                         json_quoted(terms.profile) + ", and " + base.error().message +
+                                         "; name another one to go on with it");
+    const auto said = mine;
+    take_base(mine, std::move(*base));
+    if (system) mine.system = said.system;
+    if (!tools) mine.tools.only = terms.tools;
+    for (const auto& some : {terms.limits, limits}) {
+      param_reader numbers(some, "params.limits");  // those of the session were right when they were asked for
+      read_limits(numbers, mine.limits, bound_of);
+      read_status(numbers, mine.limits);
+    }
+    if (status) mine.limits.status = said.limits.status;
+    if (approve) mine.limits.approve = said.limits.approve;
+    mine.asked_limits = laid_over(limits, terms.limits);
+    return {};
+  };
 }
 
 void read_names(param_reader& in, run_request& r) {
@@ -261,7 +338,7 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults, std::stri
   if (!r.name_only) read_messages(in, r);
   const raw_json given = in.object("limits");
   param_reader limits = in.inside(given.empty() ? raw_json::literal("{}") : given, ".limits");
-  read_limits(limits, r.limits, defaults.bound);
+  read_limits(limits, r.limits, defaults);
   // `status` is a key of `loop` and a field of the request; the field is the nearer one.
   read_status(limits, r.limits);
   read_status(in, r.limits);
@@ -270,6 +347,7 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults, std::stri
   check_limits(in, limits, r);
   (void)limits.finish();
   read_response_format(in, r);
+  read_terms(in, r, defaults, usual_profile, given);
   return r;
 }
 

@@ -43,12 +43,15 @@ struct chat_defaults {
         b.model = model;
         return result<chat_base>(std::move(b));
       };
+  /// Whether there is a model of this name: a configured one, NAME/ID or profile:NAME. The error is a clause about it.
+  std::function<result<void>(std::string_view name)> model = [](std::string_view) { return result<void>(); };
   /// The bound of a key of `limits` ("maxRounds"): the configuration's range and ceiling of the same key.
   std::function<limit_bound(std::string_view key)> bound = [](std::string_view) { return limit_bound(); };
 };
 
-/// Reads the params into a request. What is wrong stays in `in`; `run`, `principal` are as given by the caller or "".
-/// `usual_profile` ("": none) holds for requests that name none.
+/// Reads the params into a request; one in a session that names no profile keeps to what the session's latest run was
+/// asked to keep to (run_request::keep_terms). What is wrong stays in `in`; `run`, `principal` are as given by the
+/// caller or "". `usual_profile` ("": none) holds for requests that name none.
 run_request read_chat(mcp::param_reader& in, const chat_defaults& defaults, std::string_view usual_profile = {});
 
 }  // namespace mcpbx::daemon

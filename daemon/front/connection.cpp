@@ -106,6 +106,21 @@ void connection::on_fault(mcp::line_fault f) {
   session_.on_fault(f);
 }
 
+// Whether everything that was asked is answered, and every answer has left.
+bool connection::done() const {
+  return session_.open() == 0 && outbox_.bytes() == 0 && transport_->unsent() == 0;
+}
+
+bool connection::on_input_end() {
+  input_ended_ = !closed_ && !done();
+  return input_ended_;
+}
+
+void connection::on_drained() {
+  outbox_.flush();
+  if (input_ended_ && !closed_ && done()) close("");
+}
+
 void connection::on_closed(const error& why) {
   log::debug(who() + ": left: " + why.message);
   close("");

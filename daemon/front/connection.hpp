@@ -132,7 +132,8 @@ class connection final : public std::enable_shared_from_this<connection>,
   // transport_events
   void on_message(mcp::message&& m) override;
   void on_fault(mcp::line_fault f) override;
-  void on_drained() override { outbox_.flush(); }
+  void on_drained() override;
+  bool on_input_end() override;
   void on_closed(const error& why) override;
   // caller_host
   void send(const segments& text) override;
@@ -159,6 +160,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   void start_detached(run_request r, const mcp::reply_once& reply);
   void open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_once& reply);
   void watch_bytes();
+  bool done() const;
   std::string who() const;
 
   door_context& door_;
@@ -171,6 +173,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   std::unordered_map<std::uint64_t, std::shared_ptr<event_stream>> streams_;  // by the serial of the request
   std::vector<std::weak_ptr<run_feed>> detached_;                             // of runs that were started here
   bool closed_ = false, any_message_ = false, was_large_ = false;
+  bool input_ended_ = false;  // the caller says no more, and still gets its answers
 };
 
 }  // namespace mcpbx::daemon

@@ -3,6 +3,7 @@
 #include "daemon/loop/event_json.hpp"
 #include "daemon/loop/message_json.hpp"
 #include "mcp/server/json_out.hpp"
+#include "mcp/support/text.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +14,8 @@
 namespace mcpbx::daemon {
 namespace {
 
-constexpr std::size_t page_bytes = 4u << 20;  // of messages in one answer; one message may be larger
+constexpr std::size_t page_bytes = 4u << 20;   // of messages in one answer; one message may be larger
+constexpr std::size_t part_bytes = 64u << 10;  // of an answer that broke
 
 session_query read_list(mcp::param_reader& in) {
   session_query q;
@@ -63,11 +65,17 @@ raw_json list_of(const std::vector<session_row>& rows, std::size_t limit) {
   return out.json();
 }
 
+// The runs of a session are in every page.
+std::string shown_part(const std::string& partial) {
+  return partial.size() <= part_bytes ? partial : std::string(cut_utf8(partial, part_bytes)) + "…";
+}
+
 void append_run(mcp::json_out& out, const kept_run& one) {
   out.begin_object().member("run", one.row.run).member("model", one.row.model);
   out.member("startedMs", one.row.started_ms);
   if (one.row.ended_ms > 0) out.member("endedMs", one.row.ended_ms).member("stopReason", one.row.reason);
   if (!one.damage.empty()) out.member("damage", one.damage);
+  if (!one.folded.partial_text.empty()) out.member("partialText", shown_part(one.folded.partial_text));
   out.member("rounds", one.folded.rounds).member("messages", one.folded.messages.size());
   out.member("usage", event_json::usage_members(one.folded.usage)).end_object();
 }

@@ -46,7 +46,7 @@ void append_for_model(mcp::json_out& out, const std::vector<mcp::entry_ptr>& ent
   if (text != nullptr)
     out.member("prompt", text->prompt(set));
   else
-    out.key("tools").value(raw_json::own(providers::tool_list(api, set)));
+    out.key("tools").value(providers::tool_member("", api, set));
   if (std::ranges::find(shown, false) == shown.end()) return;
   out.key("leftOut").begin_array();
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -73,6 +73,7 @@ raw_json tools_of(const mcp::catalog& tools, const tools_params& p) {
     out.key("tools").begin_array();
     for (const auto& tool : picked) out.value(tool->exposed);
     out.end_array();
+    if (!p.name.empty() && !picked.empty()) out.member("server", picked.front()->server);
   } else {
     append_for_model(out, picked, p.format);
   }
@@ -135,6 +136,10 @@ void add_tool_methods(own_methods& table) {
         reply.result(raw_json::literal("{}"));
       });
   table.bind("mcpbx/tools", read_tools, [](connection& c, tools_params p, const mcp::reply_once& reply) {
+    // A name that is known now does not wait for other servers (guarantees row 7).
+    if (!p.name.empty())
+      if (const auto tools = c.tools(); tools->find(p.name) || tools->find_withheld(p.name))
+        return answer_tools(c, p, reply);
     c.when_settled(c.door().settings.session.settle, [&c, p = std::move(p), reply] {
       if (reply.open()) answer_tools(c, p, reply);
     });

@@ -1,8 +1,8 @@
 // Hashes and comparisons. (pins_text.cpp has the file's text.)
 #include "daemon/guard/pins.hpp"
 
-#include "daemon/guard/canonical_json.hpp"
 #include "daemon/guard/sha256.hpp"
+#include "mcp/support/canonical_json.hpp"
 
 #include <array>
 #include <set>

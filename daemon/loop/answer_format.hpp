@@ -13,7 +13,8 @@ struct checked_answer {
   std::string problem;  ///< in words for the model and for people, a line per fault; "": the answer fits
 };
 
-/// Holds an answer against a JSON Schema. Blanks around the value and one code fence around all of it are no fault.
+/// Holds an answer against a JSON Schema. Blanks around the value and one code fence around all of it are no fault; an
+/// answer that could not be checked whole is one, for nobody knows whether it fits.
 checked_answer check_answer(std::string_view text, const raw_json& schema);
 
 }  // namespace mcpbx::daemon

@@ -10,18 +10,19 @@
 
 namespace mcpbx::daemon {
 
-const argument_checks::compiled& argument_checks::find(const mcp::catalog_entry& tool) {
+argument_checks::compiled& argument_checks::find(const mcp::catalog_entry& tool) {
   const auto hit = std::ranges::find_if(
       kept_, [&](const compiled& c) { return c.hash == tool.hash && c.definition.text() == tool.definition.text(); });
   if (hit != kept_.end()) {
     kept_.splice(kept_.begin(), kept_, hit);
     return kept_.front();
   }
-  compiled fresh{tool.hash, tool.definition, std::nullopt};
+  compiled fresh{tool.hash, tool.definition, std::nullopt, false};
   if (const auto schema = find_member(tool.definition, "inputSchema")) {
     if (auto made = providers::json_schema::compile(schema)) {
       for (const auto& note : made->notes())
-        log::warn("tool \"" + tool.name + "\": not all of its inputSchema is checked: " + printable(note));
+        log::warn("tool \"" + tool.name +
+                  "\": not all of its inputSchema is checked: " + printable(providers::describe(note, "inputSchema")));
       fresh.schema = std::move(*made);
     } else {
       log::warn("tool \"" + tool.name + "\": arguments are not checked, because " + made.error().message);
@@ -38,9 +39,13 @@ const argument_checks::compiled& argument_checks::find(const mcp::catalog_entry&
 
 std::string argument_checks::problem(const mcp::catalog_entry& tool, std::string_view shown,
                                      const raw_json& arguments) {
-  const auto& found = find(tool);
+  auto& found = find(tool);
   if (!found.schema) return {};
   const auto verdict = found.schema->check(arguments ? arguments : raw_json::literal("{}"));
+  if (!verdict.complete && !std::exchange(found.told_incomplete, true))
+    log::warn("tool \"" + tool.name +
+              "\": arguments were sent without being checked whole, because they or the inputSchema are nested too "
+              "deeply or take too many steps; the server has to check them itself");
   if (verdict.violations.empty()) return {};
   return "Not executed: the arguments do not fit the schema of \"" + std::string(shown) + "\":\n" +
          describe(verdict.violations, "arguments") + "\nCall the tool again with arguments that fit.";

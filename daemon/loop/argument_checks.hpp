@@ -19,8 +19,8 @@ class argument_checks {
   static constexpr std::size_t max_kept_bytes = 4U << 20;  ///< of their definitions
 
   /// What is wrong with `arguments` (absent: `{}`), in words for the model; "" when they fit, and when the schema is
-  /// absent or cannot be compiled, which is logged once: that never keeps a call from its server.
-  /// `shown` is the tool's name as the model knows it.
+  /// absent, cannot be compiled, or takes more than the bounds of a check, which is logged once: that never keeps a
+  /// call from its server, which has to check its arguments itself. `shown` is the tool's name as the model knows it.
   std::string problem(const mcp::catalog_entry& tool, std::string_view shown, const raw_json& arguments);
   std::size_t kept() const noexcept { return kept_.size(); }
 
@@ -29,8 +29,9 @@ class argument_checks {
     std::uint64_t hash = 0;
     raw_json definition;
     std::optional<providers::json_schema> schema;  // none: nothing to check against
+    bool told_incomplete = false;                  // that a bound ended a check
   };
-  const compiled& find(const mcp::catalog_entry& tool);
+  compiled& find(const mcp::catalog_entry& tool);
 
   std::list<compiled> kept_;  // the last used first
   std::size_t bytes_ = 0;

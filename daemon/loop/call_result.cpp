@@ -2,7 +2,7 @@
 #include "daemon/loop/call_result.hpp"
 
 #include "daemon/loop/words.hpp"
-#include "mcp/support/text.hpp"
+#include "mcp/support/cut_text.hpp"
 
 namespace mcpbx::daemon {
 namespace {
@@ -41,7 +41,7 @@ record::call_result to_call_result(std::string call_id, const mcp::call_outcome&
     const auto message = find_member(outcome.value, "message").as_string().value_or("");
     const auto code = find_member(outcome.value, "code");
     text = "The server \"" + std::string(server) + "\" refused the call of \"" + std::string(tool) + "\"";
-    if (!message.empty()) text += ": " + std::string(cut_utf8(printable(message, true), max_foreign_text));
+    if (!message.empty()) text += ": " + cut_for_people(message, max_foreign_text, {.keep_lines = true});
     if (code.type() == raw_json::kind::number) text += " (code " + std::string(code.text()) + ")";
   } else {
     text = "The server \"" + std::string(server) + "\" answered the call of \"" + std::string(tool) +

@@ -16,17 +16,21 @@ constexpr std::string_view name_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefgh
 
 }  // namespace
 
-result<void> check_caller_tool(const raw_json& definition) {
-  auto tool = mcp::read_tool(definition);
-  if (!tool) return std::unexpected(tool.error());
-  if (tool->name.size() > longest_name || tool->name.find_first_not_of(name_characters) != std::string::npos)
+result<void> check_caller_tool_name(std::string_view name) {
+  if (name.empty() || name.size() > longest_name || name.find_first_not_of(name_characters) != std::string_view::npos)
     return fail(errc::invalid_argument,
-                "the name " + json_quoted(tool->name) + " is not made of 1 to 64 of [A-Za-z0-9_-]");
-  if (tool->name.starts_with(mcp::reserved_prefix))
-    return fail(errc::invalid_argument, "the name " + json_quoted(tool->name) + " begins with \"" +
+                "the name " + json_quoted(cut_utf8(name, 128)) + " is not made of 1 to 64 of [A-Za-z0-9_-]");
+  if (name.starts_with(mcp::reserved_prefix))
+    return fail(errc::invalid_argument, "the name " + json_quoted(name) + " begins with \"" +
                                             std::string(mcp::reserved_prefix) +
                                             "\", which mcpbx keeps for its own tools");
   return {};
+}
+
+result<void> check_caller_tool(const raw_json& definition) {
+  auto tool = mcp::read_tool(definition);
+  if (!tool) return std::unexpected(tool.error());
+  return check_caller_tool_name(tool->name);
 }
 
 std::vector<mcp::entry_ptr> caller_entries(const std::vector<raw_json>& definitions) {

@@ -4,9 +4,13 @@
 #include "mcp/support/error.hpp"
 #include "mcp/support/raw_json.hpp"
 
+#include <string_view>
 #include <vector>
 
 namespace mcpbx::daemon {
+
+/// Whether a name is one that every API takes as it is: 1 to 64 of [A-Za-z0-9_-], not beginning as ours do.
+result<void> check_caller_tool_name(std::string_view name);
 
 /// One definition, checked: a name that every API takes as it is (1 to 64 of [A-Za-z0-9_-], not beginning as ours do),
 /// and an inputSchema that is an object. The error says in one clause what is wrong.

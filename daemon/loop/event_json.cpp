@@ -180,10 +180,11 @@ raw_json usage_members(const providers::usage& u) {
   return raw_json::own(json + "}");
 }
 
-segments error(std::string_view message, bool retryable) {
+segments error(std::string_view message, bool retryable, bool partial) {
   std::string json = begun("error");
   member(json, "message", message);
   member(json, "retryable", retryable);
+  if (partial) member(json, "partial", true);
   return whole(json);
 }
 
@@ -230,6 +231,7 @@ raw_json run_result(const run_core& core) {
   append_quoted(json, core.started().run);
   if (!core.started().session.empty()) member(json, "session", core.started().session);
   member(json, "text", core.text());
+  if (!core.partial_text().empty()) member(json, "partialText", core.partial_text());
   if (core.data()) {
     json += ",\"data\":";
     json += core.data().text();

@@ -29,7 +29,8 @@ segments answer(const record::answer& a);
 segments usage(const providers::usage& so_far, std::string_view model);
 /// Tokens as the object that results and sessions have.
 raw_json usage_members(const providers::usage& u);
-segments error(std::string_view message, bool retryable);
+/// `partial`: the text since the last round event is a part of an answer that broke.
+segments error(std::string_view message, bool retryable, bool partial);
 /// What has been dropped, folded: `round` is the body of the last round event or empty, `text` the text since then or
 /// null for whoever gets no text, `calls` and `questions` are the bodies of the events of those that are open.
 segments snapshot(const segments& round, const std::string* text, const std::vector<segments>& calls,

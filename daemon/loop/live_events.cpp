@@ -122,7 +122,8 @@ void live_run::tell(const record::assistant& r) {
 void live_run::tell(const record::model_failed& r) {
   log::info(fmt::format("run {}: depth {}: the model call failed after {} ms: {}", name(), core_.depth(), r.ms,
                         r.error.message));
-  emit(run_event::kind::error, event_json::error(r.error.message, r.error.retryable || !core_.ending()));
+  emit(run_event::kind::error,
+       event_json::error(r.error.message, r.error.retryable || !core_.ending(), !r.error.partial_text.empty()));
 }
 
 void live_run::emit_call(std::string_view id, std::string_view server) {
@@ -131,17 +132,23 @@ void live_run::emit_call(std::string_view id, std::string_view server) {
   emit(run_event::kind::tool_call, event_json::tool_call(id, report.name, server, report.arguments), std::string(id));
 }
 
-// The line that a model writes comes when it is there; the name has to do where there is none.
+// Where a model writes the line it is asked when the call has left: see write_status().
 void live_run::tell(const record::call_intent& r) {
-  const auto* call = core_.find_call(r.call_id);
-  const auto* entry = tells_status() ? offer_->find(call->name) : nullptr;
-  if (entry && r.attempt > 1)
-    emit_status(words::trying_again(entry->tool, entry->annotations.title), r.name);
-  else if (!entry || !status_ || r.to_caller ||
-           !status_->begin(r.call_id, entry->annotations.title.empty() ? entry->tool : entry->annotations.title,
-                           call->arguments))
+  const auto* again = r.attempt > 1 && tells_status() ? offer_->find(core_.find_call(r.call_id)->name) : nullptr;
+  if (again)
+    emit_status(words::trying_again(again->tool, again->annotations.title), r.name);
+  else if (!status_ || r.to_caller)
     name_tool(r.call_id);
   emit_call(r.call_id, r.server);
+}
+
+// The line comes when it is there; the name has to do where there will be none.
+void live_run::write_status(const std::string& call) {
+  if (!status_ || core_.attempts(call) > 1) return;
+  const auto& made = *core_.find_call(call);
+  const auto* entry = offer_->find(made.name);
+  if (!status_->begin(call, entry->annotations.title.empty() ? entry->tool : entry->annotations.title, made.arguments))
+    name_tool(call);
 }
 
 void live_run::name_tool(const std::string& call) {
@@ -195,6 +202,11 @@ void live_run::tell(const record::run_ended& r) {
 void live_run::deliver() {
   if (refused_)
     feed_->refuse(*refused_);
+  else if (left_ && !feed_->over())
+    feed_->refuse({errc::unavailable, "the daemon is stopping; the run " + json_quoted(name()) +
+                                          " goes on when it is started again, and can be attached to then"});
+  else if (left_)
+    return;
   else if (feed_->wanted())
     feed_->done(event_json::run_result(core_));
 }

@@ -44,6 +44,7 @@ record::run_started live_run::opening() {
   r.model = model_->name();
   r.inherited_count = inherited_.size();
   r.inherited_after = inherited_.last_run;
+  r.inherited_results = std::move(inherited_.results);
   r.inherited = std::move(inherited_);
   r.messages.reserve(messages.size() + 1);
   if (!request_.system.empty()) r.messages.push_back(providers::system_message(request_.system));
@@ -59,6 +60,7 @@ record::run_started live_run::opening() {
   r.detached = request_.detach;
   r.likeness = request_.likeness;
   r.limits = request_.limits;
+  r.asked_limits = request_.asked_limits;
   if (r.limits.mark_results) r.nonce = hex(around_.random.next(), 16);
   return r;
 }
@@ -76,6 +78,7 @@ void live_run::take_offer() {
   else if (!offer_ || reads != offers_reading_ || before->set != base_offer_->set)
     offer_ = around_.offers.with_own(*base_offer_, own, model_->api());
   offers_reading_ = reads;
+  offer_ = names_.settle(std::move(offer_));
 }
 
 void live_run::call_model(const command::call_model& c) {

@@ -16,22 +16,27 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr milliseconds settle_time{1'000};  // what the first round waits for servers that are still starting
+constexpr milliseconds shortest_note{100}, longest_note{5'000};  // between two records of the time used
 
 }  // namespace
 
-live_run::live_run(run_surroundings& around, run_request request, bool goes_on, std::shared_ptr<providers::model> model,
-                   std::shared_ptr<providers::model> status_model, std::shared_ptr<run_feed> feed)
+live_run::live_run(run_surroundings& around, run_request request, bool goes_on, run_models models,
+                   std::shared_ptr<run_feed> feed)
     : around_(around),
       request_(std::move(request)),
       goes_on_(goes_on),
-      model_(std::move(model)),
       feed_(std::move(feed)),
       inbox_(around.executor),
       own_tools_(caller_entries(request_.client_tools)),
       began_(around.time.now()),
       round_began_(began_) {
-  if (status_model)
-    status_.emplace(std::move(status_model), around.time,
+  use(std::move(models));
+}
+
+void live_run::use(run_models models) {
+  model_ = std::move(models.main);
+  if (models.status)
+    status_.emplace(std::move(models.status), around_.time,
                     [this](status_writer::line line) { inbox_.push(std::move(line)); });
 }
 
@@ -56,6 +61,7 @@ asio::awaitable<void> live_run::live() {
   }
   if (!picked_up_) journal_ = around_.store.open_run(name());
   arm_limit();
+  note_time();
   auto early = co_await wait_for_tools();
   if (picked_up_) {
     take_offer();
@@ -65,16 +71,22 @@ asio::awaitable<void> live_run::live() {
     fold(std::move(first));
     if (request_.detach) co_await commit(true);
   }
-  for (auto& i : early) co_await react(std::move(i));
+  for (auto& i : early) {
+    if (std::holds_alternative<winding_up>(i) && co_await leave()) co_return;
+    co_await react(std::move(i));
+  }
   for (;;) {
     co_await carry_out_all();
     // What came meanwhile joins the commit.
     if (inbox_.empty() && !co_await commit()) continue;
     if (core_.ended()) break;
     watch_clock();
-    co_await react(co_await inbox_.next());
+    auto next = co_await inbox_.next();
+    if (std::holds_alternative<winding_up>(next) && co_await leave()) co_return;
+    co_await react(std::move(next));
   }
   limit_.reset();
+  note_time_.reset();
   if (status_) status_->drop_all();
 }
 
@@ -87,7 +99,11 @@ void live_run::pick_up(unfinished_run left) {
   for (const auto& r : left.records) {
     core_.apply(r);
     if (const auto* round = std::get_if<record::round_started>(&r)) before_ms = round->elapsed_ms;
-    if (const auto* parked = std::get_if<record::parked>(&r)) parked_until_ms = parked->expires_ms;
+    if (const auto* used = std::get_if<record::time_used>(&r)) before_ms = used->elapsed_ms;
+    if (const auto* parked = std::get_if<record::parked>(&r)) {
+      parked_until_ms = parked->expires_ms;
+      before_ms = std::max(before_ms, parked->elapsed_ms);
+    }
   }
   const auto& started = std::get<record::run_started>(left.records.front());
   call_ids_ = ids_of(started.inherited);
@@ -107,11 +123,47 @@ asio::awaitable<result<void>> live_run::inherit() {
   auto history = co_await history_of(around_.store, request_.session);
   if (!history) co_return std::unexpected(std::move(history.error()));
   inherited_ = std::move(*history);
+  if (auto kept = keep_terms(); !kept) co_return kept;
   const bool waits = !inherited_.empty() && inherited_.back()->role != providers::role::assistant;
   if (request_.messages.empty() && !waits)
     co_return fail(errc::invalid_argument,
                    "the session " + request_.session + " has no question that waits for an answer; give input");
   co_return result<void>();
+}
+
+// What a request does not say itself is as the session's latest run had it: so nothing that needed a yes there, or was
+// not offered, is done without one because somebody goes on with the session.
+result<void> live_run::keep_terms() {
+  if (!request_.keep_terms) return {};
+  if (auto kept = request_.keep_terms(request_, inherited_.terms); !kept) return kept;
+  auto models = around_.models(request_);
+  if (!models) return std::unexpected(std::move(models.error()));
+  use(std::move(*models));
+  return {};
+}
+
+// Where the next process goes on with it: what is open is cut as the daemon's end would cut it, and no record says so.
+asio::awaitable<bool> live_run::leave() {
+  const bool stays = around_.store.keeps_sessions() &&
+                     (core_.parked() || (request_.detach && around_.resume_detached)) && !core_.ending();
+  if (!stays || !co_await commit()) co_return false;
+  left_ = true;
+  limit_.reset();
+  note_time_.reset();
+  cancel_open();
+  if (status_) status_->drop_all();
+  co_return true;
+}
+
+// Only a run that may go on in the next process: what is lost there is what it used since its last such record. Short
+// limits are noted more often.
+void live_run::note_time() {
+  if (!request_.detach || request_.limits.timeout_ms <= 0 || !around_.store.keeps_sessions()) return;
+  if (!note_time_) note_time_ = around_.time.make_timer();
+  const auto pause = std::clamp(milliseconds(request_.limits.timeout_ms / 8), shortest_note, longest_note);
+  note_time_->arm(around_.time.now() + pause, [weak = weak_from_this()] {
+    if (auto self = weak.lock()) self->inbox_.push(time_due{});
+  });
 }
 
 asio::awaitable<void> live_run::react(item i) {
@@ -128,17 +180,30 @@ asio::awaitable<void> live_run::react(item i) {
 
 // What else comes while the servers start waits too, except for a wish to stop.
 asio::awaitable<std::vector<live_run::item>> live_run::wait_for_tools() {
-  around_.tools.when_settled(settle_time, [weak = weak_from_this()] {
-    if (auto self = weak.lock()) self->inbox_.push(settled{});
-  });
   std::vector<item> early;
-  for (;;) {
-    auto next = co_await inbox_.next();
-    if (std::holds_alternative<settled>(next)) break;
-    early.push_back(std::move(next));
-    if (std::holds_alternative<stop_asked>(early.back())) break;
+  for (bool over = false; !over;) {
+    const auto since = around_.time.now();
+    around_.tools.when_settled(settle_time, [weak = weak_from_this()] {
+      if (auto self = weak.lock()) self->inbox_.push(settled{});
+    });
+    for (;;) {
+      auto next = co_await inbox_.next();
+      if (std::holds_alternative<settled>(next)) break;
+      early.push_back(std::move(next));
+      if (std::holds_alternative<stop_asked>(early.back()) || std::holds_alternative<winding_up>(early.back()))
+        co_return early;
+    }
+    // Before its time: no server is starting any more. None starts for longer than its own limit.
+    over = around_.time.now() - since < settle_time || !misses_tools();
   }
   co_return early;
+}
+
+// Calls that an earlier process left are to be made, or asked about, and the servers of their tools are not there yet.
+bool live_run::misses_tools() {
+  if (!picked_up_ || core_.to_be_made().empty()) return false;
+  take_offer();
+  return std::ranges::any_of(core_.to_be_made(), [&](const auto* call) { return !offer_->find(call->name); });
 }
 
 asio::awaitable<void> live_run::carry_out_all() {
@@ -155,8 +220,8 @@ asio::awaitable<void> live_run::carry_out_all() {
     } else if (auto* shut = std::get_if<command::close_call>(&next)) {
       batch = close(std::move(*shut));
     } else if (auto* mine = std::get_if<command::park>(&next)) {
-      batch.emplace_back(
-          record::parked{std::move(mine->call_ids), around_.time.wall_ms() + request_.limits.question_timeout_ms});
+      batch.emplace_back(record::parked{std::move(mine->call_ids),
+                                        around_.time.wall_ms() + request_.limits.question_timeout_ms, elapsed_ms()});
       fold(std::move(batch));
       co_await commit(true);
       continue;
@@ -181,6 +246,7 @@ asio::awaitable<void> live_run::carry_out(const run_command& next) {
     if (kept && model) call_model(*model);
     if (kept && run) run_call(*run);
     tell_held();
+    if (kept && run) write_status(run->call_id);
     co_return;
   }
   if (!co_await commit()) co_return;
@@ -229,6 +295,12 @@ live_run::reaction live_run::on_item(item& i) {
     if (std::holds_alternative<record::call_result>(batch.back())) sent_.erase(sent);
   } else if (auto* asked = std::get_if<stop_asked>(&i)) {
     batch.emplace_back(record::cancel{asked->why, std::move(asked->text)});
+  } else if (std::holds_alternative<winding_up>(i)) {
+    batch.emplace_back(record::cancel{stop_reason::interrupted, "the daemon is stopping"});
+  } else if (std::holds_alternative<time_due>(i)) {
+    note_time();
+    if (const auto used = elapsed_ms(); used != std::exchange(noted_ms_, used))
+      batch.emplace_back(record::time_used{used});
   } else if (auto* answer = std::get_if<answer_given>(&i)) {
     return on_answer(*answer);
   } else if (auto* given = std::get_if<results_given>(&i)) {

@@ -2,6 +2,7 @@
 // into records, has them journalled, applies them, and tells the caller, in this order.
 #pragma once
 #include "daemon/loop/argument_checks.hpp"
+#include "daemon/loop/kept_names.hpp"
 #include "daemon/loop/round_tools.hpp"
 #include "daemon/loop/run_core.hpp"
 #include "daemon/loop/run_feed.hpp"
@@ -30,6 +31,11 @@
 
 namespace mcpbx::daemon {
 
+/// Who answers in a run, and who writes its status lines: null where none does.
+struct run_models {
+  std::shared_ptr<providers::model> main, status;
+};
+
 /// What all runs of a runner share.
 struct run_surroundings {
   boost::asio::any_io_executor executor;
@@ -41,13 +47,15 @@ struct run_surroundings {
   loop_counters counters;
   argument_checks arguments;
   std::function<bool(const mcp::catalog_entry&)> needs_approval;
+  std::function<result<run_models>(const run_request&)> models;
+  bool resume_detached = true;  // as the runner's option
 };
 
 class live_run final : public providers::model_events, public std::enable_shared_from_this<live_run> {
  public:
-  /// `goes_on`: its session has been there before. `status_model` writes status lines, or is null.
-  live_run(run_surroundings& around, run_request request, bool goes_on, std::shared_ptr<providers::model> model,
-           std::shared_ptr<providers::model> status_model, std::shared_ptr<run_feed> feed);
+  /// `goes_on`: its session has been there before; without `models` it finds them when it has read that.
+  live_run(run_surroundings& around, run_request request, bool goes_on, run_models models,
+           std::shared_ptr<run_feed> feed);
 
   const std::string& name() const noexcept { return request_.run; }
   const std::string& session() const noexcept { return request_.session; }
@@ -58,6 +66,11 @@ class live_run final : public providers::model_events, public std::enable_shared
   boost::asio::awaitable<void> live();
   /// Ends the run with this reason, as soon as what is open has been closed.
   void stop(stop_reason why, std::string text);
+  /// The daemon ends: what the next process may go on with is left as it is, another run is stopped as interrupted.
+  void wind_up() { inbox_.push(winding_up{}); }
+  bool was_left() const noexcept { return left_; }
+  /// Behind live(): the journal of a run that was left for the next process, else null.
+  std::unique_ptr<run_journal> take_left() { return left_ ? std::move(journal_) : nullptr; }
   struct answer_given {
     std::string question;
     raw_json body;
@@ -97,6 +110,9 @@ class live_run final : public providers::model_events, public std::enable_shared
     stop_reason why;
     std::string text;
   };
+  struct winding_up {};
+  // It is time to record how much of its time the run has used.
+  struct time_due {};
   // It is time to make a call again that got no answer.
   struct retry_due {
     std::string id;
@@ -105,7 +121,7 @@ class live_run final : public providers::model_events, public std::enable_shared
     std::vector<record::caller_result> results;
   };
   using item = std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked,
-                            answer_given, results_given, retry_due, status_writer::line>;
+                            answer_given, results_given, retry_due, status_writer::line, winding_up, time_due>;
   using records = std::vector<run_record>;
   // What follows from an item.
   struct reaction {
@@ -128,8 +144,13 @@ class live_run final : public providers::model_events, public std::enable_shared
     std::unique_ptr<timer> again;
   };
 
+  void use(run_models models);
   boost::asio::awaitable<result<void>> inherit();
+  result<void> keep_terms();
   boost::asio::awaitable<std::vector<item>> wait_for_tools();
+  bool misses_tools();
+  boost::asio::awaitable<bool> leave();
+  void note_time();
   boost::asio::awaitable<void> carry_out_all();
   boost::asio::awaitable<void> carry_out(const run_command& next);
   boost::asio::awaitable<void> react(item i);
@@ -192,6 +213,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   void emit(run_event::kind type, segments body, std::string call = {});
   void emit_status(std::string_view text, std::string_view tool = {});
   void name_tool(const std::string& call);
+  void write_status(const std::string& call);
   void emit_call(std::string_view id, std::string_view server);
   bool tells_status() const noexcept { return request_.limits.status != status_mode::off; }
 
@@ -200,6 +222,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   bool goes_on_;
   std::shared_ptr<providers::model> model_;
   std::shared_ptr<run_feed> feed_;
+  bool left_ = false;                             // the next process goes on with it
   bool picked_up_ = false;                        // it was begun by an earlier process
   std::unordered_set<std::string> asked_before_;  // questions that were open then
   journal::history inherited_;
@@ -225,9 +248,11 @@ class live_run final : public providers::model_events, public std::enable_shared
   std::vector<open_question> questions_;
   std::vector<mcp::entry_ptr> own_tools_;  // the caller's
   offered_ptr base_offer_;                 // offer_ without the caller's and without ours
+  kept_names names_;                       // that the model has read
   bool offers_reading_ = false;            // offer_ has the tool that reads on
   bool results_taken_ = false;             // of the calls that are parked now
-  std::unique_ptr<timer> limit_, parked_limit_;
+  std::unique_ptr<timer> limit_, parked_limit_, note_time_;
+  std::int64_t noted_ms_ = 0;  // of the time used, as the records have it
   time_point began_, round_began_;
   std::optional<time_point> paused_since_;  // only people are waited for: the run's clock stands
   milliseconds paused_{0};

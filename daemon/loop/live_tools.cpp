@@ -34,33 +34,37 @@ live_run::records live_run::decide(const command::intend_calls& c) {
 
 run_record live_run::intent_or_refusal(const std::string& id) {
   const auto& call = *core_.find_call(id);
+  // Of a call that was sent by an earlier process nobody knows what it has done.
+  const auto refusal = [&](record::result_cause cause, std::string text) {
+    if (core_.attempts(id) > 0) return closing_record({id, record::result_cause::interrupted, words::not_again(text)});
+    return closing_record({id, cause, std::move(text)});
+  };
   const auto* entry = offer_->find(call.name);
   if (!entry)
-    return closing_record({id, record::result_cause::unknown_tool,
-                           words::unknown_tool(call.name, offer_->similar(call.name, 3), offer_->names)});
+    return refusal(record::result_cause::unknown_tool,
+                   words::unknown_tool(call.name, offer_->similar(call.name, 3), offer_->names));
   const bool own = is_caller_tool(*entry), built_in = read_result::is(*entry);
   // It may have changed since the round was begun with it.
   const auto now = around_.tools.snapshot();
   if (const auto* withheld = own ? nullptr : now->find_withheld(entry->listed_name()))
-    return closing_record(
-        {id, record::result_cause::refused, "Not executed: " + mcp::withheld_text(entry->name, *withheld)});
+    return refusal(record::result_cause::refused, "Not executed: " + mcp::withheld_text(entry->name, *withheld));
   if (!own && !built_in && entry->owner.expired())
-    return closing_record({id, record::result_cause::unavailable,
-                           "Not executed: the server \"" + entry->server + "\" of this tool is gone."});
+    return refusal(record::result_cause::unavailable,
+                   "Not executed: the server \"" + entry->server + "\" of this tool is gone.");
   if (auto problem = around_.arguments.problem(*entry, call.name, call.arguments); !problem.empty())
-    return closing_record({id, record::result_cause::bad_arguments, std::move(problem)});
+    return refusal(record::result_cause::bad_arguments, std::move(problem));
   const auto arguments_hash = stable_hash(call.arguments.text());
   if (const auto why = own || built_in ? std::string_view() : needs_approval(*entry); !why.empty()) {
     // What was shown to a person must be what is called.
     const auto present = now->find(entry->listed_name());
     if (!present || present->hash != entry->hash)
-      return closing_record({id, record::result_cause::refused,
-                             "Not executed: the server \"" + entry->server +
-                                 "\" changed its definition of this tool, which needs a yes of the user."});
+      return refusal(record::result_cause::refused,
+                     "Not executed: the server \"" + entry->server +
+                         "\" changed its definition of this tool, which needs a yes of the user.");
     if (!core_.approved(id, entry->hash, arguments_hash)) {
       if (request_.limits.approve == approval_mode::none)
-        return closing_record({id, record::result_cause::refused,
-                               "Not executed: this tool needs a yes of the user, and this run may not ask for one."});
+        return refusal(record::result_cause::refused,
+                       "Not executed: this tool needs a yes of the user, and this run may not ask for one.");
       if (request_.limits.approve == approval_mode::ask) return approval_question(id, *entry, arguments_hash, why);
     }
   }

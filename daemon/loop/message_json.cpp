@@ -101,56 +101,80 @@ std::optional<role> role_of(std::string_view text) {
   return std::nullopt;
 }
 
-result<providers::block> read_block(const raw_json& json) {
-  const auto type = member_text(json, "type");
-  const auto need = [&](std::string_view key) {
-    return fail(errc::invalid_argument, "a " + type + " block of a message needs \"" + std::string(key) + "\"");
-  };
-  if (type == "text" || type == "reasoning" || type == "refusal") {
-    auto text = find_member(json, "text").as_string();
-    if (!text) return need("text");
+using read_block_result = std::expected<providers::block, message_fault>;
+
+std::unexpected<message_fault> wrong(std::string place, std::string_view expected, raw_json found = {}) {
+  return std::unexpected(message_fault{std::move(place), std::string(expected), std::move(found)});
+}
+
+// A block's members; the places of its faults begin with "." too.
+class block_reader {
+ public:
+  explicit block_reader(const raw_json& json) : json_(json) {}
+
+  read_block_result read() const {
+    const auto type = member_text(json_, "type");
+    if (type == "text" || type == "reasoning" || type == "refusal") return read_text(type);
+    if (type == "image") {
+      providers::image_block image{text("mimeType"), text("data"), text("url")};
+      if (image.data.empty() == image.url.empty()) return either(image.data.empty());
+      return image;
+    }
+    if (type == "file") {
+      providers::file_block file{text("mimeType"), text("name"), text("data"), text("url")};
+      if (file.data.empty() == file.url.empty()) return either(file.data.empty());
+      if (!file.data.empty() && file.mime.empty()) return need("mimeType", "a media type, because there is data");
+      return file;
+    }
+    if (type == "tool_call") return read_call();
+    if (type == "tool_result") return read_result();
+    return need("type", R"("text", "image", "file", "reasoning", "tool_call", "tool_result" or "refusal")");
+  }
+
+ private:
+  std::string text(std::string_view key) const { return member_text(json_, key); }
+
+  std::unexpected<message_fault> need(std::string_view key, std::string_view form) const {
+    return wrong("." + std::string(key), form, find_member(json_, key));
+  }
+  static std::unexpected<message_fault> either(bool none) {
+    return wrong("", none ? "data (base64) or url, which are strings" : "either data or url, not both");
+  }
+
+  read_block_result read_text(std::string_view type) const {
+    auto text = find_member(json_, "text").as_string();
+    if (!text) return need("text", "a string");
     if (type == "text") return providers::text_block{std::move(*text)};
     if (type == "refusal") return providers::refusal_block{std::move(*text)};
     return providers::reasoning_block{std::move(*text), {}};
   }
-  if (type == "image") {
-    providers::image_block image{member_text(json, "mimeType"), member_text(json, "data"), member_text(json, "url")};
-    if (image.data.empty() == image.url.empty()) return need("data (base64) or url");
-    return image;
-  }
-  if (type == "file") {
-    providers::file_block file{member_text(json, "mimeType"), member_text(json, "name"), member_text(json, "data"),
-                               member_text(json, "url")};
-    if (file.data.empty() == file.url.empty()) return need("data (base64) or url");
-    if (!file.data.empty() && file.mime.empty()) return need("mimeType");
-    return file;
-  }
-  if (type == "tool_call") {
+
+  read_block_result read_call() const {
     providers::tool_call_block call;
-    call.id = member_text(json, "id");
-    call.name = member_text(json, "name");
-    if (call.id.empty()) return need("id");
-    if (call.name.empty()) return need("name");
-    call.arguments = find_member(json, "arguments");
-    call.problem = member_text(json, "problem");
-    call.arguments_text = call.arguments ? std::string(call.arguments.text()) : member_text(json, "argumentsText");
-    if (!call.arguments.is_object() && call.problem.empty()) return need("arguments (an object)");
+    call.id = text("id");
+    call.name = text("name");
+    if (call.id.empty()) return need("id", "the id of the call, a string");
+    if (call.name.empty()) return need("name", "the name of a tool, a string");
+    call.arguments = find_member(json_, "arguments");
+    call.problem = text("problem");
+    call.arguments_text = call.arguments ? std::string(call.arguments.text()) : text("argumentsText");
+    if (!call.arguments.is_object() && call.problem.empty()) return need("arguments", "an object");
     return call;
   }
-  if (type == "tool_result") {
+
+  read_block_result read_result() const {
     providers::tool_result_block r;
-    r.call_id = member_text(json, "id");
-    r.name = member_text(json, "name");
-    r.result = find_member(json, "result");
-    r.is_error = find_member(json, "isError").is_true();
-    if (r.call_id.empty()) return need("id");
-    if (!r.result.is_object()) return need("result (an object with content)");
+    r.call_id = text("id");
+    r.name = text("name");
+    r.result = find_member(json_, "result");
+    r.is_error = find_member(json_, "isError").is_true();
+    if (r.call_id.empty()) return need("id", "the id of the call, a string");
+    if (!r.result.is_object()) return need("result", "an object with content");
     return r;
   }
-  return fail(errc::invalid_argument,
-              "a block of a message has the type \"" + type +
-                  "\"; it must be text, image, file, reasoning, tool_call, tool_result or refusal");
-}
+
+  const raw_json& json_;
+};
 
 }  // namespace
 
@@ -172,29 +196,33 @@ void append_message(std::string& json, const providers::message& m) {
   json += "]}";
 }
 
-result<providers::message_ptr> read_message(const raw_json& json) {
-  if (!json.is_object()) return fail(errc::invalid_argument, "a message must be an object with role and content");
+std::expected<providers::message_ptr, message_fault> read_message(const raw_json& json) {
+  if (!json.is_object()) return wrong("", "an object with role and content", json);
   auto m = std::make_shared<providers::message>();
   const auto r = role_of(member_text(json, "role"));
-  if (!r) return fail(errc::invalid_argument, "\"role\" of a message must be system, user, assistant or tool");
+  if (!r) return wrong(".role", R"("system", "user", "assistant" or "tool")", find_member(json, "role"));
   m->role = *r;
   const auto content = find_member(json, "content");
   if (auto text = content.as_string()) {
     m->blocks.emplace_back(providers::text_block{std::move(*text)});
     return m;
   }
-  if (!content.is_array())
-    return fail(errc::invalid_argument, "\"content\" of a message must be a string or a list of blocks");
-  std::optional<error> wrong;
-  for_each_element(content, [&](raw_json element) {
-    auto b = read_block(element);
-    if (b)
+  if (!content.is_array()) return wrong(".content", "a string or an array of blocks", content);
+  std::optional<message_fault> fault;
+  for_each_element(content, [&](const raw_json& element) {
+    const auto place = [&] { return ".content[" + std::to_string(m->blocks.size()) + "]"; };
+    if (!element.is_object()) {
+      fault = message_fault{place(), "an object with type", element};
+    } else if (auto b = block_reader(element).read()) {
       m->blocks.push_back(std::move(*b));
-    else
-      wrong = std::move(b.error());
-    return !wrong;
+    } else {
+      fault = std::move(b.error());
+      fault->place.insert(0, place());
+      if (fault->place.ends_with(']')) fault->found = element;
+    }
+    return !fault;
   });
-  if (wrong) return std::unexpected(std::move(*wrong));
+  if (fault) return std::unexpected(std::move(*fault));
   return m;
 }
 

@@ -4,6 +4,7 @@
 #include "mcp/support/raw_json.hpp"
 #include "providers/model/message.hpp"
 
+#include <expected>
 #include <string>
 
 namespace mcpbx::daemon {
@@ -11,8 +12,14 @@ namespace mcpbx::daemon {
 /// Appends the message as one JSON object.
 void append_message(std::string& json, const providers::message& m);
 
-/// Reads such an object back, as callers send it in `messages`. `content` may also be a string. Errors
-/// (errc::invalid_argument) say which member is wrong and what it should be.
-result<providers::message_ptr> read_message(const raw_json& json);
+/// What is wrong with a message that a caller sends.
+struct message_fault {
+  std::string place;     ///< of the member: "" (the message itself) or such as ".content[2].type"
+  std::string expected;  ///< the form it should have
+  raw_json found;        ///< what is there; absent: nothing
+};
+
+/// Reads such an object back, as callers send it in `messages`. `content` may also be a string.
+std::expected<providers::message_ptr, message_fault> read_message(const raw_json& json);
 
 }  // namespace mcpbx::daemon

@@ -4,6 +4,7 @@
 #include "daemon/loop/run_core.hpp"
 
 #include <cstddef>
+#include <string>
 
 namespace mcpbx::daemon {
 
@@ -34,7 +35,14 @@ folded_run folded(const std::vector<run_record>& of_a_run) {
   run_core core;
   for (const auto& r : of_a_run) core.apply(r);
   const auto& all = core.messages();
-  return {{all.begin() + static_cast<std::ptrdiff_t>(core.before()), all.end()}, core.usage(), core.rounds()};
+  folded_run r;
+  r.messages.assign(all.begin() + static_cast<std::ptrdiff_t>(core.before()), all.end());
+  r.usage = core.usage();
+  r.rounds = core.rounds();
+  r.partial_text = core.partial_text();
+  r.terms = {core.started().profile, core.started().tools.only, core.started().asked_limits};
+  for (const auto id : core.kept().ids()) r.results.push_back({std::string(id), *core.kept().find(id)});
+  return r;
 }
 
 }  // namespace mcpbx::daemon

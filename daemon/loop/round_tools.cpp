@@ -63,6 +63,8 @@ offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const tool_choic
   std::span<const mcp::entry_ptr> before;
   if (place) before = place->entries;
   tools->entries = chosen_tools(*catalog, choice, before);
+  // Servers that keep their tools in a map list them in another order each time.
+  std::ranges::sort(tools->entries, {}, [](const auto& e) -> const auto& { return e->name; });
   // A new snapshot that changes nothing for this filter keeps the set, and with it the encoded bytes.
   if (place && place->entries == tools->entries) {
     tools->set = place->set;

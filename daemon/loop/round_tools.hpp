@@ -1,5 +1,6 @@
 // The tools of a round: the catalog's entries that the run may use, in the dialect of its model's API. Rounds and runs
-// that see the same entries share one object, so a provider gets the same bytes each time, encoded once.
+// that see the same entries share one object, so a provider gets the same bytes each time, encoded once. They are in
+// the order of their names, whatever the order of their servers' lists: a provider's prompt cache holds on to it.
 #pragma once
 #include "daemon/store/record.hpp"
 #include "mcp/client/catalog.hpp"
@@ -19,7 +20,7 @@ namespace mcpbx::daemon {
 /// What a round offers. Immutable.
 struct offered_tools {
   mcp::catalog_ptr catalog;                        ///< the snapshot it was made from
-  std::vector<mcp::entry_ptr> entries;             ///< those the choice lets through, in catalog order
+  std::vector<mcp::entry_ptr> entries;             ///< those the choice lets through, by name, then those of the run
   std::shared_ptr<const providers::tool_set> set;  ///< never null
   std::vector<std::string> names;                  ///< as the model sees them
   std::string guidance;                            ///< L7; "" when there is no tool

@@ -52,6 +52,8 @@ void run_core::on(const record::run_started& r) {
   before_ = r.inherited.size() + (system ? 1 : 0);
   started_.messages.clear();  // messages_ has them
   started_.inherited.clear();
+  for (const auto& whole : started_.inherited_results) kept_.keep(whole.call_id, whole.result);
+  started_.inherited_results.clear();  // kept_ has them
   respond(0);
 }
 
@@ -72,6 +74,7 @@ void run_core::on(const record::round_started& r) {
   with_tools_ = r.with_tools;
   ++rounds_;
   text_.clear();
+  partial_text_.clear();
   next_round_ = command::call_model{r.depth, r.with_tools};
   commands_.push_back(*next_round_);
 }
@@ -138,6 +141,7 @@ void run_core::correct_answer(const std::string& problem) {
 
 void run_core::on(const record::model_failed& r) {
   next_round_.reset();
+  partial_text_ = r.error.partial_text;
   using kind = providers::model_error::kind;
   if (r.error.type == kind::context_full && !shortened_)
     if (const auto cut = cut_oldest_results(messages_, kept_, started_.nonce); cut > 0) {
@@ -173,10 +177,10 @@ void run_core::close_open_calls() {
   for (auto& c : open_) {
     if (c.state == call_state::done) continue;
     const bool sent = c.state == call_state::intended;
-    commands_.emplace_back(
-        command::close_call{c.call->id, cause,
-                            sent ? "No result: " + why + " while this call was running; it may have taken effect."
-                                 : "Not executed: " + why + "."});
+    auto text = sent ? "No result: " + why + " while this call was running; it may have taken effect."
+                     : "Not executed: " + why + ".";
+    if (left_before(c)) text = words::not_again(text);
+    commands_.emplace_back(command::close_call{c.call->id, cause, std::move(text)});
   }
 }
 

@@ -111,6 +111,8 @@ class run_core {
   bool ending() const noexcept { return ending_.has_value(); }
   /// The text of the last model call's reply; "" when that call gave none.
   const std::string& text() const noexcept { return text_; }
+  /// What the last model call's answer began with, when it broke and the run ends without another one; else "".
+  const std::string& partial_text() const noexcept { return partial_text_; }
   /// The answer as JSON that fits the schema that was asked for; absent without a schema and without such an answer.
   const raw_json& data() const noexcept { return data_; }
   /// The whole results of which the model was shown a part.
@@ -128,6 +130,8 @@ class run_core {
   const record::question* find_question(std::string_view id) const;
   /// Questions without an answer, in call order.
   std::vector<const record::question*> questions() const;
+  /// The calls that are to be made, or asked about first, when the run goes on.
+  std::vector<const providers::tool_call_block*> to_be_made() const;
   /// The calls that wait for the caller's own results, in call order.
   std::vector<std::string_view> handed() const;
   /// Whether those calls were handed over: nothing goes on until the caller sends their results.
@@ -175,6 +179,7 @@ class run_core {
   void on(const record::call_intent& r);
   void on(const record::call_result& r);
   void on(const record::status_line& r) { usage_ += r.usage; }
+  void on(const record::time_used&) {}
   void on(const record::parked& r);
   void on(const record::caller_result& r);
   void on(const record::cancel& r);
@@ -194,6 +199,7 @@ class run_core {
   void settle(std::string_view id, const raw_json& result, bool is_error, std::int64_t ms);
   void finish_level();
   void close_open_calls();
+  static bool left_before(const open_call& c);
   void end(stop_reason reason, std::string text);
   bool over_token_budget() const;
   static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
@@ -220,7 +226,7 @@ class run_core {
   int repeated_ = 0;  // how often last_call_ was made in a row
   int admitted_ = 0;  // calls that counted against max_calls
   providers::usage usage_;
-  std::string text_;
+  std::string text_, partial_text_;
   raw_json data_;
   bool corrected_ = false;  // the model has been told what was wrong with its answer
   int rounds_ = 0, depth_ = 0, consecutive_errors_ = 0;

@@ -5,6 +5,7 @@
 #include "daemon/loop/result_view.hpp"
 #include "daemon/loop/run_core.hpp"
 #include "daemon/loop/words.hpp"
+#include "mcp/support/canonical_json.hpp"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -17,6 +18,12 @@ namespace {
 
 using providers::end_reason;
 using record::result_cause;
+
+// Whether two calls ask for the same: blanks, escapes and the order of members make no difference.
+bool same_call(const providers::tool_call_block& a, const providers::tool_call_block& b) {
+  if (a.name != b.name) return false;
+  return a.arguments.text() == b.arguments.text() || canonical_json(a.arguments) == canonical_json(b.arguments);
+}
 
 }  // namespace
 
@@ -106,15 +113,23 @@ void run_core::admit(std::size_t index) {
 
 // Counts identical consecutive calls; true for one too many.
 bool run_core::repeats(const providers::tool_call_block& call) {
-  const bool same =
-      last_call_ && last_call_->name == call.name && last_call_->arguments.text() == call.arguments.text();
-  repeated_ = same ? repeated_ + 1 : 1;
+  repeated_ = last_call_ && same_call(*last_call_, call) ? repeated_ + 1 : 1;
   last_call_owner_ = level_;
   last_call_ = &call;
   return limits_.max_repeated_calls > 0 && repeated_ > limits_.max_repeated_calls;
 }
 
+// Whether it was at its server when the daemon before this one ended, and has not been sent since.
+bool run_core::left_before(const open_call& c) {
+  return c.attempt > 0 &&
+         (c.state == call_state::waiting || c.state == call_state::asked || c.state == call_state::questioned);
+}
+
 void run_core::close(open_call& c, result_cause cause, std::string text) {
+  if (left_before(c)) {
+    cause = result_cause::interrupted;
+    text = words::not_again(text);
+  }
   c.state = call_state::closing;
   c.closing = {c.call->id, cause, std::move(text)};
   commands_.emplace_back(c.closing);

@@ -52,6 +52,14 @@ std::vector<const record::question*> run_core::questions() const {
   return all;
 }
 
+std::vector<const providers::tool_call_block*> run_core::to_be_made() const {
+  std::vector<const providers::tool_call_block*> all;
+  for (const auto& c : open_)
+    if (c.state == call_state::waiting || c.state == call_state::asked || c.state == call_state::questioned)
+      all.push_back(c.call);
+  return all;
+}
+
 std::vector<std::string_view> run_core::handed() const {
   std::vector<std::string_view> ids;
   for (const auto& c : open_)

@@ -46,9 +46,17 @@ class runner::impl : public std::enable_shared_from_this<impl> {
  public:
   impl(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
        model_source models, journal& store, options o)
-      : around_{executor, time,  random,
-                tools,    store, round_tools(std::move(o.adapt)),
-                {},       {},    std::move(o.needs_approval)},
+      : around_{executor,
+                time,
+                random,
+                tools,
+                store,
+                round_tools(std::move(o.adapt)),
+                {},
+                {},
+                std::move(o.needs_approval),
+                [this](const run_request& r) { return models_of(r); },
+                o.resume_detached},
         models_(std::move(models)),
         run_ended_(std::move(o.run_ended)),
         max_runs_(o.max_runs),
@@ -81,20 +89,17 @@ class runner::impl : public std::enable_shared_from_this<impl> {
                   std::to_string(max_detached_) +
                       " detached runs are going on, which is the most; wait for one of them, or cancel it");
     if (auto usable = check_session(r.session); !usable) return std::unexpected(std::move(usable.error()));
-    auto model = models_(r.model);
-    if (!model) return std::unexpected(std::move(model.error()));
     const bool goes_on = !r.session.empty();
-    if (!goes_on && around_.store.keeps_sessions()) r.session = "ses_" + hex(around_.random.next(), 16);
-    std::shared_ptr<providers::model> status_model;
-    if (r.limits.status == status_mode::model) {
-      auto found = r.limits.status_model.empty() ? model : models_(r.limits.status_model);
-      if (!found) return fail(found.error().code, "statusModel: " + found.error().message);
-      status_model = std::move(*found);
+    run_models models;
+    if (!goes_on || !r.keep_terms) {
+      auto found = models_of(r);
+      if (!found) return std::unexpected(std::move(found.error()));
+      models = std::move(*found);
     }
+    if (!goes_on && around_.store.keeps_sessions()) r.session = "ses_" + hex(around_.random.next(), 16);
     while (r.run.empty() || find(r.run)) r.run = "run_" + hex(around_.random.next(), 16);
     auto feed = std::make_shared<run_feed>(r.run, run_feed::options{.keep = r.detach});
-    auto run =
-        std::make_shared<live_run>(around_, std::move(r), goes_on, std::move(*model), std::move(status_model), feed);
+    auto run = std::make_shared<live_run>(around_, std::move(r), goes_on, std::move(models), feed);
     if (told) run->when_recorded(std::move(told));
     launch(std::move(run));
     return feed;
@@ -104,11 +109,6 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     if (stopping_ || left.records.empty() || runs_.contains(left.run)) return;
     const auto* started = std::get_if<record::run_started>(&left.records.front());
     if (!started) return;
-    auto model = models_(started->model);
-    if (!model) {
-      log::error("run " + left.run + " does not go on after the restart: " + model.error().message);
-      return close(std::move(left));
-    }
     run_request r;
     r.run = left.run;
     r.principal = started->principal;
@@ -120,13 +120,23 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     r.client_tools = started->client_tools;
     r.answer_schema = started->answer_schema;
     r.limits = started->limits;
+    r.asked_limits = started->asked_limits;
     r.detach = started->detached;
     r.likeness = started->likeness;
+    auto models = models_of(r);
+    if (!models && r.limits.status == status_mode::model) {  // it can do without a writer of status lines
+      r.limits.status = status_mode::names;
+      models = models_of(r);
+    }
+    if (!models) {
+      log::error("run " + left.run + " does not go on after the restart: " + models.error().message);
+      return close(std::move(left));
+    }
     // Numbers that callers have from before are all lower, so that who attaches again gets a snapshot.
     auto feed = std::make_shared<run_feed>(
         r.run,
         run_feed::options{.keep = r.detach, .numbers_above = static_cast<std::uint64_t>(around_.time.wall_ms())});
-    auto run = std::make_shared<live_run>(around_, std::move(r), false, std::move(*model), nullptr, feed);
+    auto run = std::make_shared<live_run>(around_, std::move(r), false, std::move(*models), feed);
     run->pick_up(std::move(left));
     log::info("run " + run->name() + " goes on after the restart");
     launch(std::move(run));
@@ -182,18 +192,26 @@ class runner::impl : public std::enable_shared_from_this<impl> {
 
   boost::asio::awaitable<void> shut_down(milliseconds grace) {
     stopping_ = true;
-    const auto interrupt = [this] {
-      for (auto& [name, run] : runs_) run->stop(stop_reason::interrupted, "the daemon is stopping");
+    const auto wind_up = [this](bool all) {
+      for (auto& [name, run] : runs_)
+        if (all || (run->core().parked() && around_.store.keeps_sessions())) run->wind_up();
     };
     const auto limit = around_.time.make_timer();
-    if (grace.count() > 0)
-      limit->arm(around_.time.now() + grace, interrupt);
-    else
-      interrupt();
+    if (grace.count() > 0) limit->arm(around_.time.now() + grace, [wind_up] { wind_up(true); });
+    wind_up(grace.count() == 0);
     co_await scope_.join();
   }
 
  private:
+  result<run_models> models_of(const run_request& r) const {
+    auto model = models_(r.model);
+    if (!model) return std::unexpected(std::move(model.error()));
+    if (r.limits.status != status_mode::model) return run_models{std::move(*model), nullptr};
+    auto quick = r.limits.status_model.empty() ? model : models_(r.limits.status_model);
+    if (!quick) return fail(quick.error().code, "statusModel: " + quick.error().message);
+    return run_models{std::move(*model), std::move(*quick)};
+  }
+
   // Through its own journal, so that whoever listens there hears what becomes of its calls.
   void close(unfinished_run left) {
     auto kept = std::make_shared<unfinished_run>(std::move(left));
@@ -232,7 +250,10 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       }
       runs_.erase(run->name());
       run->refuse_late_answers();
-      if (fault.empty()) {
+      if (auto left = run->take_left()) {
+        run->deliver();
+        left_.push_back(std::move(left));
+      } else if (fault.empty()) {
         if (run->core().ended()) count_end(around_.counters, run->core());
         run->deliver();
       } else {
@@ -240,7 +261,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       }
       dropped_logs_ += run->feed()->counts().dropped_logs;
       // A start that was answered with an error leaves nothing to attach to.
-      if (run->feed()->kept() && run->was_recorded()) ended_.add(run->feed(), run->likeness(), run->session());
+      if (run->feed()->kept() && run->was_recorded() && !run->was_left())
+        ended_.add(run->feed(), run->likeness(), run->session());
       if (run_ended_) boost::asio::post(around_.executor, run_ended_);
     });
   }
@@ -302,6 +324,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   std::size_t max_runs_, max_detached_;
   bool stopping_ = false;
   std::uint64_t dropped_logs_ = 0;  // of runs that have ended
+  // Of runs that were left for the next process: a journal that goes closes its run with what is written next.
+  std::vector<std::unique_ptr<run_journal>> left_;
   ended_runs ended_;
   std::unordered_map<std::string, std::shared_ptr<live_run>> runs_;
   scope scope_;

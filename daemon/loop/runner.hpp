@@ -38,6 +38,10 @@ struct run_request {
   std::vector<record::caller_result> results;  ///< of such tools: the parked run of this name goes on, nothing starts
   raw_json answer_schema;                      ///< what the final answer must fit, a schema that compiles; or absent
   run_limits limits;
+  raw_json asked_limits;  ///< what of `limits` the request itself asked for, as it wrote that; or absent
+  /// Lays what the session's latest run was asked to keep to under what this request asks for itself. Unset: the
+  /// request stands for itself.
+  std::function<result<void>(run_request&, const run_terms&)> keep_terms;
   bool stream = true;   ///< false: its caller gets no text and reasoning events
   bool detach = false;  ///< goes on without a caller
   /// A hash of everything that was asked for but `run`, `stream` and `detach`; 0: it compares with nothing.
@@ -67,6 +71,7 @@ class runner {
     std::size_t max_ended = 256, max_ended_bytes = 16u << 20;  ///< detached runs that have ended, kept for attach
     /// Detached ones among max_runs: nobody's leaving ends them, so they must leave places for callers that wait.
     std::size_t max_detached = 512;
+    bool resume_detached = true;  ///< detached runs that go on at shut_down are left for the next process
   };
   /// Everything given by reference must outlive the runner.
   runner(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
@@ -106,8 +111,11 @@ class runner {
   void answer(std::string_view run, std::string question, raw_json body, std::function<void(result<void>)> done);
   std::size_t active() const;
   const loop_counters& counts() const;
-  /// Refuses new runs from the first step on, lets those that go on end for `grace`, then ends them as `interrupted`
-  /// and joins. Their callers get their results.
+  /// Refuses new runs from the first step on and lets those that go on end for `grace`. Then, where runs are kept,
+  /// those that wait for their caller's tools (at once) and detached ones are left as a crash would leave them, for the
+  /// next process to go on with; who follows them is told so. The others are ended as `interrupted`, and their callers
+  /// get their results. Joins. The journals of runs that were left are held until the runner goes: it must go before
+  /// the journal is used again.
   boost::asio::awaitable<void> shut_down(milliseconds grace = milliseconds(0));
 
  private:

@@ -155,6 +155,14 @@ std::string unknown_tool(std::string_view name, std::span<const std::string> sim
   return text + "No tools are available; answer without them.";
 }
 
+std::string not_again(std::string_view why) {
+  constexpr std::string_view never = "Not executed: ";
+  if (why.starts_with(never)) why.remove_prefix(never.size());
+  return "No result: mcpbx was interrupted while this call was running; it may have taken effect. It was not made "
+         "again: " +
+         std::string(why);
+}
+
 std::string span_of(std::int64_t ms) {
   if (ms < 1000) return fmt::format("{} ms", ms);
   if (ms % 1000 == 0) return fmt::format("{} s", ms / 1000);

@@ -60,6 +60,10 @@ std::string in_one_line(std::string_view problem);
 std::string unknown_tool(std::string_view name, std::span<const std::string> similar,
                          std::span<const std::string> offered);
 
+/// For a call that was at its server when an earlier daemon ended and that is not made again; `why` says why, as it
+/// would be said of one that was never sent ("Not executed: …").
+std::string not_again(std::string_view why);
+
 /// "120 s", "1.5 s", "250 ms".
 std::string span_of(std::int64_t ms);
 

@@ -46,7 +46,9 @@ void journal::take_unfinished(answer<std::vector<unfinished_run>> then) {
   then(std::vector<unfinished_run>());
 }
 void journal::find_ended(std::string run, answer<std::vector<run_record>> then) {
-  then(fail(errc::not_found, "no run is named \"" + run + "\"; runs are not kept, because store.url is \"none\""));
+  then(fail(errc::not_found, "no run is named \"" + run +
+                                 "\", and those that have ended are not kept, because store.url is \"none\"; set it to "
+                                 "\"sqlite:\", or take the key out"));
 }
 void journal::find_owner(std::string, answer<std::optional<std::string>> then) {
   then(std::nullopt);

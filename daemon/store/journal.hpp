@@ -43,7 +43,9 @@ class journal {
   using answer = std::function<void(result<T>)>;
   struct history : std::vector<providers::message_ptr> {
     using vector::vector;
-    std::int64_t last_run = 0;  ///< the run_row::id of its latest run, or 0
+    std::int64_t last_run = 0;                  ///< the run_row::id of its latest run, or 0
+    run_terms terms;                            ///< of that run
+    std::vector<record::whole_result> results;  ///< folded_run::results of it
   };
 
   virtual ~journal() = default;

@@ -40,6 +40,12 @@ struct waiting_read {
   std::function<void()> unclaimed;              // in its place when the lane has done it all the same; or empty
 };
 
+// Mostly that there is no memory left.
+std::unexpected<error> fault_in(const std::string& store, const std::exception& what) {
+  return fail(errc::internal, store + " could not be used (" + what.what() +
+                                  "); see to the daemon's memory, and what comes next is tried again");
+}
+
 // What the lane does in one go. `until` and `done` stay with the speaking thread.
 struct job {
   std::vector<waiting_append> appends;
@@ -47,6 +53,7 @@ struct job {
   std::vector<std::shared_ptr<run_place>> left_open;  // runs to be closed, their journals are gone
   waiting_read read;
   std::int64_t now_ms = 0;
+  std::string name;  // of the store
 
   void work(store_worker& worker) {
     for (auto& place : left_open) worker.leave_open(std::move(place));
@@ -55,11 +62,16 @@ struct job {
     try {
       if (!group.empty()) worker.write(group, now_ms);
     } catch (const std::exception& e) {
-      for (auto* a : group) a->outcome = fail(errc::internal, std::string("the journal: ") + e.what());
+      for (auto* a : group) a->outcome = fault_in(name, e);
     }
     if (read.work) read.work(worker, now_ms);
   }
 };
+
+bool leaves_for_a_server(const run_record& r) {
+  const auto* intent = std::get_if<record::call_intent>(&r);
+  return intent && !intent->to_caller;
+}
 
 }  // namespace
 
@@ -68,6 +80,7 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
   impl(asio::any_io_executor executor, time_source& time, std::unique_ptr<store_file> file, options o)
       : executor_(std::move(executor)),
         time_(time),
+        sync_calls_(o.sync_calls),
         max_bytes_(o.max_bytes),
         max_wait_(o.max_wait),
         max_reads_(o.max_reads),
@@ -77,10 +90,10 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
   void append(std::shared_ptr<run_place> place, std::vector<run_record> records, bool synced, on_appended done) {
     if (records.empty()) return asio::post(executor_, [done = std::move(done)] { done({}); });
     waiting_append a;
+    a.what.synced = synced || (sync_calls_ && std::ranges::any_of(records, leaves_for_a_server));
     a.what.batch.place = std::move(place);
     a.what.batch.records = std::move(records);
     a.what.batch.at_ms = time_.wall_ms();
-    a.what.synced = synced;
     a.until = time_.now() + max_wait_;
     a.done = std::move(done);
     queue_.push_back(std::move(a));
@@ -88,6 +101,7 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
   }
 
   std::size_t held_bytes() const noexcept { return held_bytes_; }
+  const std::string& store_name() const noexcept { return name_; }
 
   void left_open(std::shared_ptr<run_place> place) { left_open_.push_back(std::move(place)); }
 
@@ -95,7 +109,7 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
   // had been told already that it takes too long.
   template <class T, class Work>
   void read(Work work, std::function<void(result<T>)> then, std::function<void(result<T>)> unclaimed = {}) {
-    auto slot = std::make_shared<result<T>>(fail(errc::internal, "the journal did not read"));
+    auto slot = std::make_shared<result<T>>(fail(errc::internal, name_ + " gave no answer; ask again"));
     auto done = [slot, then = std::move(then)](const error* late) {
       then(late ? result<T>(std::unexpected(*late)) : std::move(*slot));
     };
@@ -103,11 +117,11 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
       *slot = fail(errc::limit, std::to_string(max_reads_) + " requests wait for " + name_ + "; try again later");
       return asio::post(executor_, [done = std::move(done)] { done(nullptr); });
     }
-    const auto on_lane = [slot, work = std::move(work)](store_worker& worker, std::int64_t now_ms) {
+    const auto on_lane = [slot, name = name_, work = std::move(work)](store_worker& worker, std::int64_t now_ms) {
       try {
         *slot = work(worker, now_ms);
       } catch (const std::exception& e) {
-        *slot = fail(errc::internal, std::string("the journal: ") + e.what());
+        *slot = fault_in(name, e);
       }
     };
     std::function<void()> kept;
@@ -163,6 +177,7 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
   void begin() {
     auto next = std::make_shared<job>();
     next->now_ms = time_.wall_ms();
+    next->name = name_;
     next->appends.reserve(admitted_);
     for (; admitted_ > 0; --admitted_) {
       next->bytes += queue_.front().bytes;
@@ -268,6 +283,7 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
 
   asio::any_io_executor executor_;
   time_source& time_;
+  bool sync_calls_;
   std::size_t max_bytes_;
   milliseconds max_wait_;
   std::size_t max_reads_;
@@ -296,7 +312,9 @@ class lane_journal::one_run final : public run_journal {
   }
 
   asio::awaitable<result<void>> append(std::vector<run_record> records, bool synced) override {
-    if (failed_) co_return fail(errc::io, "records of this run could not be written before; begin a new run");
+    if (failed_)
+      co_return fail(errc::io, "earlier records of this run could not be written to " + owner_->store_name() +
+                                   "; begin a new run");
     const bool last = !records.empty() && std::holds_alternative<record::run_ended>(records.back());
     begun_ = true;
     auto start = [this, synced](auto handler, std::vector<run_record> all) {

@@ -19,6 +19,8 @@ class lane_journal final : public journal {
   struct options {
     record_rules rules;
     retention keep;
+    /// Also an append with the intent of a call that is to leave for a server is synced (`store.sync: "call"`).
+    bool sync_calls = false;
     /// Of all records that wait or are being written, as text; an append always enters an empty lane. What is more
     /// stays with its run, which waits.
     std::size_t max_bytes = std::size_t{16} << 20;

@@ -25,8 +25,10 @@ std::unexpected<error> postgres_file::failed(const postgres_connection::failure&
                               " has another run of this name that is going on; wait for its end, or choose "
                               "another name");
   if (why.constraint == "records_pkey")
-    return fail(errc::io, name() + " has other records in this place: another daemon went on with the run");
-  if (state.starts_with("23")) return fail(errc::io, name() + " does not have the run any more: it was deleted");
+    return fail(errc::io,
+                name() + " has other records in this place: another daemon went on with the run; begin a new one");
+  if (state.starts_with("23"))
+    return fail(errc::io, name() + " does not have the run any more, because it was deleted; begin a new one");
   if (state.starts_with("53"))
     return fail(errc::io, name() + " is short of something (" + what + "); see to the database server");
   if (state == "57014" || state == "55P03")
@@ -36,7 +38,7 @@ std::unexpected<error> postgres_file::failed(const postgres_connection::failure&
   if (state == "42501")
     return fail(errc::config, name() + " refuses its user (" + what + "); grant that user the schema " +
                                   options_.schema + " and all in it");
-  return fail(errc::io, name() + " failed: " + what);
+  return fail(errc::io, name() + " failed (" + what + "); see the log of the database server");
 }
 
 result<std::string> postgres_file::execute(const std::string& sql) {
@@ -70,7 +72,7 @@ void postgres_file::roll_back() {
 result<void> postgres_file::commit() {
   auto tag = execute("COMMIT");
   if (!tag) return std::unexpected(std::move(tag.error()));
-  if (*tag != "COMMIT") return fail(errc::io, name() + " failed: it rolled the records back");
+  if (*tag != "COMMIT") return fail(errc::io, name() + " rolled the records back; see the log of the database server");
   return {};
 }
 

@@ -92,7 +92,9 @@ class postgres_file final : public store_file {
   result<std::vector<session_row>> session_rows(const char* sql, const postgres_values& values);
   result<void> record_texts(const char* sql, const postgres_values& values, const record_sink& sink);
   std::unexpected<error> failed(const postgres_connection::failure& why);
-  std::unexpected<error> not_open() const { return fail(errc::io, name() + " is not connected"); }
+  std::unexpected<error> not_open() const {
+    return fail(errc::io, name() + " is not connected; the next run connects again");
+  }
   std::int64_t lock_class() const;
 
   options options_;

@@ -92,6 +92,11 @@ struct tool_choice {
 
 namespace record {
 
+/// A whole result of which the model was shown a part (L14).
+struct whole_result {
+  std::string call_id;
+  raw_json result;
+};
 /// The input: written before the first model request.
 struct run_started {
   std::string run;                               ///< the run's name
@@ -102,6 +107,8 @@ struct run_started {
   /// What the session held before; the journal keeps only how many these are, and gives them again from its other runs.
   std::vector<providers::message_ptr> inherited;
   std::size_t inherited_count = 0;  ///< also where `inherited` itself has not been filled in
+  /// Of the results in `inherited`, those that the model can read on, oldest first. Not kept, but filled in like these.
+  std::vector<whole_result> inherited_results;
   /// The session's latest run when its history was read (journal::history::last_run): the run begins only behind it. 0:
   /// behind any. Not kept.
   std::int64_t inherited_after = 0;
@@ -114,6 +121,8 @@ struct run_started {
   std::string nonce;                   ///< names the marks around tool output; empty: there are none
   std::uint64_t likeness = 0;          ///< of the request, as run_request has it
   run_limits limits;
+  raw_json
+      asked_limits;  ///< what of `limits` the request itself, or one before it in the session, asked for; or absent
 };
 /// A level opens: written before its model request.
 struct round_started {
@@ -187,6 +196,7 @@ struct call_result {
 struct parked {
   std::vector<std::string> call_ids;
   std::int64_t expires_ms = 0;  ///< wall clock, ms since 1970; 0: not known
+  std::int64_t elapsed_ms = 0;  ///< of the run, as round_started has it
 };
 struct caller_result {
   std::string call_id;
@@ -210,12 +220,17 @@ struct status_line {
   std::int64_t ms = 0;
 };
 
+/// How much of its time the run has used: now and then, so that little of it is lost in a restart (L8).
+struct time_used {
+  std::int64_t elapsed_ms = 0;  ///< as round_started has it
+};
+
 }  // namespace record
 
 using run_record =
     std::variant<record::run_started, record::round_started, record::assistant, record::model_failed, record::question,
                  record::answer, record::call_intent, record::call_result, record::parked, record::caller_result,
-                 record::cancel, record::run_ended, record::status_line>;
+                 record::cancel, record::run_ended, record::status_line, record::time_used>;
 /// The record's name as the journal writes it ("call_intent").
 std::string_view name_of(const run_record& r);
 /// What the first model call is given: the system prompt, what the session held before, what this run brings.

@@ -73,6 +73,7 @@ struct record_writer {
     if (r.likeness != 0) w.text("likeness", hex(r.likeness, 16));
     w.key("limits");
     append_limits(out, r.limits);
+    w.json("askedLimits", r.asked_limits);
   }
   void operator()(const record::round_started& r) const {
     w.number("depth", r.depth);
@@ -144,7 +145,9 @@ struct record_writer {
   void operator()(const record::parked& r) const {
     w.texts("calls", r.call_ids);
     w.number("expiresMs", r.expires_ms);
+    if (r.elapsed_ms != 0) w.number("elapsedMs", r.elapsed_ms);
   }
+  void operator()(const record::time_used& r) const { w.number("elapsedMs", r.elapsed_ms); }
   void operator()(const record::caller_result& r) const {
     w.text("call", r.call_id);
     w.json("result", r.result);

@@ -21,15 +21,17 @@ std::string to_text(const run_record& r);
 /// message, or no message, call id or run name where the fold needs one; errc::config: a newer version of the format.
 result<run_record> record_from(std::string_view text);
 
-/// Reads many records, as record_from reads one. The runs of a session mostly have the same limits, half of their first
-/// record: while these stand there in the same bytes they are read once.
+/// Reads many records, as record_from reads one. The runs of a session mostly have the same limits, most of their first
+/// record: while these stand at its end in the same bytes they are read once.
 class record_reader {
  public:
   result<run_record> read(std::string_view text);
 
  private:
-  std::string limits_text_;
+  bool cut_limits(std::string_view text);
+  std::string limits_end_;  // ,"limits":{…}} of the last run_started that had its own
   run_limits limits_;
+  std::string without_limits_;  // a record whose end that was
 };
 
 }  // namespace mcpbx::daemon

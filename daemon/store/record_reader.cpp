@@ -68,6 +68,7 @@ void read(const object_reader& o, record::run_started& r) {
   o.set("detached", r.detached);
   r.nonce = o.text("nonce");
   o.hash("likeness", r.likeness);
+  r.asked_limits = o.json("askedLimits");
 }
 void read(const object_reader& o, record::round_started& r) {
   o.number("depth", r.depth);
@@ -139,6 +140,10 @@ void read(const object_reader& o, record::status_line& r) {
 void read(const object_reader& o, record::parked& r) {
   r.call_ids = o.texts("calls");
   o.number("expiresMs", r.expires_ms);
+  o.number("elapsedMs", r.elapsed_ms);
+}
+void read(const object_reader& o, record::time_used& r) {
+  o.number("elapsedMs", r.elapsed_ms);
 }
 void read(const object_reader& o, record::caller_result& r) {
   r.call_id = o.needed("call");
@@ -178,8 +183,18 @@ result<run_record> record_from(std::string_view text) {
   return record_reader().read(text);
 }
 
+// What a run_started ends with: with the same limits as before it is cut off, and neither checked nor read again. What
+// is left is an object exactly where the whole is one.
+bool record_reader::cut_limits(std::string_view text) {
+  if (limits_end_.empty() || !text.ends_with(limits_end_)) return false;
+  without_limits_.assign(text, 0, text.size() - limits_end_.size());
+  without_limits_ += '}';
+  return true;
+}
+
 result<run_record> record_reader::read(std::string_view text) {
-  auto json = raw_json::parse(text, deepest);
+  const bool cut = cut_limits(text);
+  auto json = raw_json::parse(cut ? std::string_view(without_limits_) : text, deepest);
   if (!json) return fail(errc::parse, "a record is no JSON: " + json.error().message);
   std::string wrong;
   const object_reader o(*std::move(json), "a record", wrong);
@@ -194,15 +209,16 @@ result<run_record> record_reader::read(std::string_view text) {
   const auto* known = find_reader(type);
   if (known == nullptr) return fail(errc::parse, "a record has the unknown type \"" + type + "\"");
   result<run_record> r = known->read(o);
-  if (auto* started = std::get_if<record::run_started>(&*r))
-    if (auto limits = o.json("limits")) {
-      if (limits.text() != limits_text_) {
-        limits_text_ = limits.text();
-        limits_ = read_limits(std::move(limits), o);
-        if (!wrong.empty()) limits_text_.clear();
-      }
+  if (auto* started = std::get_if<record::run_started>(&*r)) {
+    if (auto limits = cut ? raw_json() : o.json("limits")) {
+      limits_end_ = ",\"limits\":" + std::string(limits.text()) + "}";
+      limits_ = read_limits(std::move(limits), o);
+      if (!wrong.empty()) limits_end_.clear();
+      started->limits = limits_;
+    } else if (cut) {
       started->limits = limits_;
     }
+  }
   if (!wrong.empty()) return fail(errc::parse, std::move(wrong) + " (" + type + ")");
   return r;
 }

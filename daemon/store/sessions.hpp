@@ -37,11 +37,21 @@ struct session_query {
   std::string before;  ///< those used before this one; "": from the latest
 };
 
+/// What a run was asked to keep to, and with it those that go on with its session.
+struct run_terms {
+  std::string profile;             ///< or ""
+  std::vector<std::string> tools;  ///< tool_choice::only
+  raw_json limits;                 ///< record::run_started::asked_limits
+};
+
 /// What the loop makes of the records of one run, from its start.
 struct folded_run {
   std::vector<providers::message_ptr> messages;  ///< what the run added to its session: no system prompt
   providers::usage usage;
   int rounds = 0;
+  std::string partial_text;  ///< of the answer that broke, when the run ended with one; it is in no message
+  run_terms terms;
+  std::vector<record::whole_result> results;  ///< as record::run_started::inherited_results has them for the next run
 };
 
 /// A run of a session as it is read again.

@@ -76,9 +76,11 @@ std::unexpected<error> sqlite_file::failed(int code, int system_error) {
     case SQLITE_NOTADB:
       return fail(errc::io, file + " is damaged or no SQLite file; move it away, and a new one is made");
     case SQLITE_CONSTRAINT:
-      return fail(errc::io, file + " has other records in this place: another process went on with the run");
+      return fail(errc::io,
+                  file + " has other records in this place: another process went on with the run; begin a new one");
     default:
-      return fail(errc::io, file + " failed: " + sqlite3_errstr(code) + why);
+      return fail(errc::io, file + " failed: " + sqlite3_errstr(code) + why +
+                                "; the next run opens it anew, and if that fails too, set store.url to another file");
   }
 }
 
@@ -160,7 +162,10 @@ result<void> sqlite_file::prepare_file() {
   {
     statement s(*this, "PRAGMA journal_mode=WAL");
     if (s.step() != SQLITE_ROW) return failed();
-    if (s.text(0) != "wal") return fail(errc::io, name() + " cannot keep a write-ahead log here");
+    if (s.text(0) != "wal")
+      return fail(errc::io, name() +
+                                " cannot keep a write-ahead log in its folder; set store.url to a file on a disk "
+                                "of this machine");
   }
   // A checkpoint waits for the disk twice, so it comes when 8 MiB of log are worth it. A log that grew larger (a long
   // transaction) is cut when it starts over; what is deleted is overwritten.
@@ -198,7 +203,7 @@ result<void> sqlite_file::migrate() {
 }
 
 result<void> sqlite_file::append(std::span<run_batch* const> batches, bool synced) {
-  if (!db_) return fail(errc::io, name() + " is not open");
+  if (!db_) return fail(errc::io, name() + " is not open; the next run opens it");
   if (synced != full_) {  // cannot be changed inside a transaction
     if (auto done = execute(synced ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL"); !done) return done;
     full_ = synced;

@@ -14,6 +14,7 @@ class sqlite_file::statement {
   /// `sql` is a literal. A statement must not be in use twice.
   statement(sqlite_file& file, const char* sql) : handle_(file.prepared(sql)) {}
   ~statement() {
+    if (!handle_) return;  // sqlite3_clear_bindings takes no null
     sqlite3_reset(handle_);
     sqlite3_clear_bindings(handle_);
   }

@@ -35,7 +35,8 @@ void store_file::take_back(std::span<run_batch* const> batches, std::vector<run_
 }
 
 std::unexpected<error> store_file::was_deleted(std::string_view session) const {
-  return fail(errc::io, "the session " + std::string(session) + " was deleted from " + name() + " a moment ago");
+  return fail(errc::io,
+              "the session " + std::string(session) + " was deleted from " + name() + " a moment ago; begin a new one");
 }
 
 std::unexpected<error> store_file::went_on(std::string_view session) const {

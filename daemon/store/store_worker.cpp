@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <unordered_map>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -22,6 +21,12 @@ std::unexpected<error> in_use(const session_row& row) {
   return fail(errc::unavailable, "the session " + row.id + " is in use by the run " + row.running +
                                      (row.owner.empty() ? "" : ", owned by " + row.owner) +
                                      "; wait for its end, or cancel it" + (row.owner.empty() ? "" : " there"));
+}
+
+// In here errc::io is the store's fault and errc::parse that of its records. To who asks both are errc::io.
+error outwards(error e) {
+  if (e.code == errc::parse) e.code = errc::io;
+  return e;
 }
 
 }  // namespace
@@ -71,6 +76,8 @@ result<void> store_worker::recover(std::int64_t now_ms) {
         continue;
       } else if (filled.error().code == errc::io) {
         return filled;
+      } else {
+        log::warn("run " + row.run + " does not go on after the restart: " + filled.error().message);
       }
     }
     if (auto done = close_run(row.id, row.run, now_ms, true); !done) return done;
@@ -86,7 +93,8 @@ result<void> store_worker::close_run(std::int64_t id, const std::string& run, st
   auto known = file_->records(id);
   if (!known && known.error().code == errc::io) return std::unexpected(known.error());
   if (!known) {
-    log::error("the records of run " + run + " cannot be read and stay as they are: " + known.error().message);
+    log::error("the records of run " + run + " in " + file_->name() + " cannot be read and stay as they are (" +
+               known.error().message + "); `mcpbx sessions` shows the run as damaged");
     return file_->mark_damaged(id, now_ms);
   }
   // An end of which the append failed may be there all the same: its sync failed, nobody heard of its commit, or it
@@ -124,7 +132,8 @@ void store_worker::close_left(std::int64_t now_ms) {
       if (!found || !*found) return found.has_value();
     }
     const auto closed = close_run(place->id, place->run, now_ms);
-    if (!closed) log::warn("run " + place->run + " could not be closed yet: " + closed.error().message);
+    if (!closed)
+      log::warn("run " + place->run + " could not be closed yet, which is tried again: " + closed.error().message);
     return closed.has_value();
   });
 }
@@ -184,34 +193,41 @@ result<session_row> store_worker::free_session(const std::string& session, std::
   return row;
 }
 
-// One run after another, so that no more than the records of one are there besides what they come to.
-result<std::vector<kept_run>> store_worker::runs_of(const std::string& session) {
+// Those before `before_id`. One run after another, so that no more than the records of one are there besides what they
+// come to; and results that can be read on go from each to the next.
+result<std::vector<kept_run>> store_worker::runs_of(const std::string& session, std::int64_t before_id) {
   auto rows = checked(file_->runs_of(session));
   if (!rows) return std::unexpected(std::move(rows.error()));
+  std::erase_if(*rows, [&](const auto& row) { return row.id >= before_id; });
   std::vector<kept_run> runs;
-  std::unordered_map<std::int64_t, std::size_t> places;
-  for (auto& row : *rows) {
-    places.emplace(row.id, runs.size());
-    runs.push_back({std::move(row), {}, "it has no records"});
-  }
+  runs.reserve(rows->size());
+  for (auto& row : *rows) runs.push_back({std::move(row), {}, {}});
+  auto next = runs.begin();
   record_reader reader;
   std::vector<run_record> records;
   kept_run* reading = nullptr;
+  std::vector<record::whole_result>* results = nullptr;  // of the run before
   const auto fold = [&] {
-    if (reading && reading->damage.empty() && rules_.fold) reading->folded = rules_.fold(records);
+    if (reading && reading->damage.empty() && rules_.fold) {
+      auto* first = records.empty() ? nullptr : std::get_if<record::run_started>(&records.front());
+      if (first && results) first->inherited_results = std::move(*results);
+      reading->folded = rules_.fold(records);
+      results = &reading->folded.results;
+    }
     records.clear();
+    reading = nullptr;
+  };
+  // Records come in the order of their runs.
+  const auto go_to = [&](std::int64_t run) {
+    fold();
+    for (; next != runs.end() && next->row.id < run; ++next) next->damage = "it has no records";
+    if (next != runs.end() && next->row.id == run) reading = &*next++;
   };
   auto done = checked(file_->read_session(session, [&](const record_text& r) -> result<void> {
-    const auto place = places.find(r.run);
-    if (place == places.end()) return {};  // begun elsewhere since the runs were read
-    auto& its = runs[place->second];
-    if (&its != reading) {
-      fold();
-      reading = &its;
-      its.damage.clear();
-    }
+    if (!reading || reading->row.id != r.run) go_to(r.run);
+    if (!reading) return {};  // begun elsewhere since the runs were read
+    auto& its = *reading;
     if (!its.damage.empty()) return {};
-    const auto which = "record " + std::to_string(r.seq);
     if (r.seq != static_cast<std::int64_t>(records.size())) {
       its.damage = "record " + std::to_string(records.size()) + " is missing";
       return {};
@@ -220,28 +236,29 @@ result<std::vector<kept_run>> store_worker::runs_of(const std::string& session) 
     if (one)
       records.push_back(std::move(*one));
     else
-      its.damage = which + ": " + one.error().message;
+      its.damage = "record " + std::to_string(r.seq) + ": " + one.error().message;
     return {};
   }));
   if (!done) return std::unexpected(std::move(done.error()));
-  fold();
+  go_to(std::numeric_limits<std::int64_t>::max());
   return runs;
 }
 
 result<journal::history> store_worker::history_before(const std::string& session, std::int64_t run_id) {
-  auto runs = runs_of(session);
+  auto runs = runs_of(session, run_id);
   if (!runs) return std::unexpected(std::move(runs.error()));
   journal::history all;
   for (auto& one : *runs) {
-    if (one.row.id >= run_id) break;
     if (one.row.ended_ms == 0)  // begun elsewhere since the session was looked at
       return fail(errc::unavailable, "the session " + session + " is in use by the run " + one.row.run +
                                          "; wait for its end, or cancel it");
     all.last_run = one.row.id;
     if (!one.damage.empty())
-      return fail(errc::io, "the session " + session + " cannot be gone on with, because its run " + one.row.run +
-                                " cannot be read (" + one.damage + "); begin a new one");
+      return fail(errc::parse, "the session " + session + " cannot be gone on with, because its run " + one.row.run +
+                                   " cannot be read (" + one.damage + "); begin a new one");
     std::ranges::move(one.folded.messages, std::back_inserter(all));
+    all.terms = std::move(one.folded.terms);
+    all.results = std::move(one.folded.results);
   }
   return all;
 }
@@ -252,7 +269,9 @@ result<journal::history> store_worker::load_history(const std::string& session, 
   if (!*ready) return no_session(session);
   auto row = free_session(session, now_ms);
   if (!row) return std::unexpected(std::move(row.error()));
-  return history_before(session, std::numeric_limits<std::int64_t>::max());
+  auto all = history_before(session, std::numeric_limits<std::int64_t>::max());
+  if (!all) return std::unexpected(outwards(std::move(all.error())));
+  return all;
 }
 
 result<void> store_worker::inherit(const run_row& row, std::vector<run_record>& records) {
@@ -262,7 +281,10 @@ result<void> store_worker::inherit(const run_row& row, std::vector<run_record>& 
   if (!before) return std::unexpected(std::move(before.error()));
   if (before->size() != first->inherited_count)
     return fail(errc::parse, "the run " + row.run + " began with " + std::to_string(first->inherited_count) +
-                                 " messages of its session, and now there are " + std::to_string(before->size()));
+                                 " messages of its session " + row.session + ", and now " + file_->name() + " has " +
+                                 std::to_string(before->size()) + "; `mcpbx sessions show " + row.session +
+                                 "` shows what is left");
+  first->inherited_results = std::move(before->results);
   first->inherited = std::move(*before);
   return {};
 }
@@ -279,7 +301,7 @@ result<session_contents> store_worker::read_session(const std::string& session, 
   if (!*ready) return no_session(session);
   auto row = find_session(session);
   if (!row) return std::unexpected(std::move(row.error()));
-  auto runs = runs_of(session);
+  auto runs = runs_of(session, std::numeric_limits<std::int64_t>::max());
   if (!runs) return std::unexpected(std::move(runs.error()));
   return session_contents{std::move(*row), std::move(*runs)};
 }
@@ -304,10 +326,15 @@ result<std::vector<run_record>> store_worker::find_ended(const std::string& run,
   if (!ready) return std::unexpected(std::move(ready.error()));
   auto row = *ready ? checked(file_->find_ended(run)) : std::optional<run_row>();
   if (!row) return std::unexpected(std::move(row.error()));
-  if (!*row) return fail(errc::not_found, "no run is named \"" + run + "\"");
+  if (!*row)
+    return fail(errc::not_found, "no run named \"" + run + "\" has ended in " + file_->name() +
+                                     "; `mcpbx sessions` lists what was kept");
   auto records = checked(file_->records((*row)->id));
-  if (!records) return fail(errc::io, "the run " + run + " cannot be read: " + records.error().message);
-  if (auto filled = inherit(**row, *records); !filled) return std::unexpected(std::move(filled.error()));
+  if (!records && records.error().code == errc::io) return records;
+  if (!records)
+    return fail(errc::io, "the run " + run + " in " + file_->name() + " cannot be read (" + records.error().message +
+                              "); begin a new one");
+  if (auto filled = inherit(**row, *records); !filled) return std::unexpected(outwards(std::move(filled.error())));
   return records;
 }
 
@@ -345,7 +372,9 @@ void store_worker::tidy(std::int64_t now_ms) {
   if (rows)
     for (const auto& row : *rows) ids.push_back(row.id);
   auto done = checked(rows ? (ids.empty() ? result<void>() : file_->erase(ids)) : std::unexpected(rows.error()));
-  if (!done) log::warn("sessions that are kept too long could not be removed yet: " + done.error().message);
+  if (!done)
+    log::warn("sessions that are kept too long could not be removed yet, which is tried again: " +
+              done.error().message);
   if (done && !ids.empty())
     log::info("removed " + std::to_string(ids.size()) + " sessions, as store.maxAgeDays and store.maxBytes say");
   tidy_at_ms_ = ids.size() == removed_at_once && done ? now_ms : now_ms + tidy_every_ms;

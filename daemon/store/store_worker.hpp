@@ -74,7 +74,7 @@ class store_worker {
   result<bool> find_tried(run_place& place);
   result<session_row> find_session(const std::string& session);
   result<session_row> free_session(const std::string& session, std::int64_t now_ms);
-  result<std::vector<kept_run>> runs_of(const std::string& session);
+  result<std::vector<kept_run>> runs_of(const std::string& session, std::int64_t before_id);
   result<journal::history> history_before(const std::string& session, std::int64_t run_id);
   result<void> inherit(const run_row& row, std::vector<run_record>& records);
   void tidy(std::int64_t now_ms);

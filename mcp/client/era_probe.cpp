@@ -2,7 +2,7 @@
 #include "mcp/client/era_probe.hpp"
 
 #include "mcp/protocol/revisions.hpp"
-#include "mcp/support/text.hpp"
+#include "mcp/support/cut_text.hpp"
 
 #include <optional>
 #include <vector>
@@ -25,7 +25,7 @@ std::optional<std::vector<std::string>> versions(const raw_json& list) {
 
 std::string joined(const std::vector<std::string>& words) {
   std::string out;
-  for (const std::string& w : words) out += (out.empty() ? "" : ", ") + printable(cut_utf8(w, 32));
+  for (const std::string& w : words) out += (out.empty() ? "" : ", ") + cut_for_people(w, 32);
   return out.empty() ? "none" : out;
 }
 

@@ -3,9 +3,8 @@
 
 #include "mcp/protocol/eras.hpp"
 #include "mcp/protocol/revisions.hpp"
+#include "mcp/support/cut_text.hpp"
 #include "mcp/support/log.hpp"
-#include "mcp/support/secret.hpp"
-#include "mcp/support/text.hpp"
 
 #include <algorithm>
 
@@ -18,7 +17,7 @@ constexpr int timeouts_before_restart = 3;
 constexpr std::size_t longest_quote = 300;
 
 std::string quoted_for_people(std::string_view text) {
-  return printable(cut_utf8(text, longest_quote));
+  return cut_for_people(text, longest_quote);
 }
 
 }  // namespace
@@ -48,13 +47,9 @@ result<call_number> session_core::call(const server_call& c, call_limits limits,
     meta.own_info = options_.own_info;
     meta.capabilities = c.caller.capabilities;
   }
-  // The number is the token, and the params must be known to be good before the call is open.
-  if (progress) meta.progress_token = pending_.next_number();
-  if (needs_no_meta(c.params, meta)) {
-    const call_number number = pending_.open(limits, now, std::move(done));
-    events_.session_send(make_request(number, c.method, c.params));
-    return number;
-  }
+  // Progress is asked for always, because it extends the idle limit also where nobody looks at it. The number is the
+  // token, and the params must be known to be good before the call is open.
+  meta.progress_token = pending_.next_number();
   const auto params = with_request_meta(c.params, meta);
   if (!params) return std::unexpected(params.error());
   const call_number number = pending_.open(limits, now, std::move(done), std::move(progress));
@@ -208,8 +203,7 @@ std::string session_core::failure_text(const call_outcome& outcome) const {
   if (outcome.type == call_outcome::kind::failed) return "nothing usable: the request " + outcome.failure.message;
   const auto number = find_member(outcome.value, "code").as_integer();
   const auto text = find_member(outcome.value, "message").as_string();
-  return "error " + (number ? std::to_string(*number) : "") + ": " +
-         redactor::redact(quoted_for_people(text.value_or("")));
+  return "error " + (number ? std::to_string(*number) : "") + ": " + quoted_for_people(text.value_or(""));
 }
 
 }  // namespace mcpbx::mcp

@@ -68,6 +68,9 @@ class session_core {
   /// params cannot be edited. Failure texts are clauses.
   result<call_number> call(const server_call& c, call_limits limits, time_point now, pending_calls::done_handler done,
                            pending_calls::progress_handler progress);
+  /// Somebody wants the list of tools. A modern server that does not tell of changes is asked for it again when it is
+  /// stale by its `ttlMs` (2026-07-28, caching); until the answer is there, the list is what it was.
+  void list_wanted(time_point now);
   /// The call ends as cancelled and the server is told. False if it had ended.
   bool cancel(call_number number, std::string_view reason);
 
@@ -142,6 +145,7 @@ class session_core {
   std::vector<std::string> list_notices_;
   std::string list_problem_;
   time_point listen_at_ = never, listen_since_{};
+  time_point stale_at_ = never;  // the list's, whoever tells of changes
   int listens_failed_ = 0;
 
   int timeouts_in_row_ = 0;

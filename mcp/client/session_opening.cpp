@@ -2,8 +2,8 @@
 #include "mcp/client/session_core.hpp"
 #include "mcp/protocol/eras.hpp"
 #include "mcp/protocol/revisions.hpp"
+#include "mcp/support/cut_text.hpp"
 #include "mcp/support/log.hpp"
-#include "mcp/support/text.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -15,6 +15,7 @@ namespace {
 constexpr call_limits no_limits{milliseconds::max(), milliseconds::max()};
 constexpr call_limits page_limits{milliseconds(60'000), milliseconds(60'000)};
 constexpr milliseconds longest_probe{5'000};
+constexpr milliseconds longest_ttl{86'400'000};
 constexpr milliseconds first_listen_gap{1'000}, most_listen_gap{60'000};
 
 bool same_definitions(const tool_list& a, const std::vector<tool_view>& b) {
@@ -105,7 +106,7 @@ void session_core::on_initialize(const call_outcome& outcome) {
   const auto agreed = find_member(outcome.value, "protocolVersion").as_string();
   if (!agreed) return refuse("answered initialize without a protocolVersion");
   if (!revision::is_legacy(*agreed))
-    return refuse("wants to speak MCP revision \"" + printable(cut_utf8(*agreed, 32)) +
+    return refuse("wants to speak MCP revision \"" + cut_for_people(*agreed, 32) +
                   "\" after initialize, which mcpbx does not know");
   if (revision::is_legacy(options_.protocol) && *agreed != options_.protocol)
     return refuse("speaks MCP revision " + *agreed + ", but its entry insists on " + options_.protocol);
@@ -181,6 +182,7 @@ void session_core::list_ended() {
     list_notices_ = std::move(notices);
   }
   auto tools = lister_->take_tools();
+  stale_at_ = now_ + std::min(lister_->ttl(), longest_ttl);
   lister_.reset();
   list_problem_.clear();
   const bool differs = !same_definitions(tools_, tools);
@@ -206,6 +208,14 @@ void session_core::publish(std::vector<tool_view> tools) {
   if (phase_ != phase::listing) return;
   phase_ = phase::ready;
   events_.session_ready();
+}
+
+void session_core::list_wanted(time_point now) {
+  now_ = now;
+  if (phase_ != phase::ready || era_ != era::modern || offers_listen_ || stale_at_ > now) return;
+  stale_at_ = never;
+  gate_.changed(now);
+  pump();
 }
 
 void session_core::pump() {

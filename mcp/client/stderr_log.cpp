@@ -1,9 +1,8 @@
 // Ring and log lines of one stderr.
 #include "mcp/client/stderr_log.hpp"
 
+#include "mcp/support/cut_text.hpp"
 #include "mcp/support/log.hpp"
-#include "mcp/support/secret.hpp"
-#include "mcp/support/text.hpp"
 
 #include <algorithm>
 
@@ -36,7 +35,7 @@ void stderr_log::begin_process() {
 }
 
 void stderr_log::end_process(time_point now) {
-  if (!line_.empty() && !skipping_) log_line(line_, now);
+  if (!line_.empty() && !skipping_) log_line(line_, true, now);
   line_.clear();
   skipping_ = false;
   log_dropped();
@@ -66,21 +65,21 @@ void stderr_log::log_lines(std::string_view bytes, time_point now) {
     const std::string_view part = bytes.substr(0, end);
     if (!skipping_ && line_.size() + part.size() > longest_line) {
       line_ += part.substr(0, longest_line - line_.size());
-      log_line(line_ + " …", now);
+      log_line(line_, true, now);
       line_.clear();
       skipping_ = true;
     } else if (!skipping_) {
       line_ += part;
     }
     if (end == std::string_view::npos) return;
-    if (!skipping_) log_line(line_, now);
+    if (!skipping_) log_line(line_, false, now);
     line_.clear();
     skipping_ = false;
     bytes.remove_prefix(end + 1);
   }
 }
 
-void stderr_log::log_line(std::string_view line, time_point now) {
+void stderr_log::log_line(std::string_view line, bool cut, time_point now) {
   while (line.ends_with('\r')) line.remove_suffix(1);
   if (line.empty()) return;
   if (!rate_.take(now, static_cast<double>(line.size()) + line_overhead)) {
@@ -89,7 +88,9 @@ void stderr_log::log_line(std::string_view line, time_point now) {
     return;
   }
   log_dropped();
-  log::info("server " + server_ + " stderr: " + printable(line));
+  const bool long_one = cut && line.size() == longest_line;
+  log::info("server " + server_ + " stderr: " +
+            cut_for_people(line, longest_line, {.cut = {.front = false, .back = cut}}) + (long_one ? " …" : ""));
 }
 
 void stderr_log::log_dropped() {
@@ -100,20 +101,22 @@ void stderr_log::log_dropped() {
 }
 
 std::string stderr_log::tail(std::size_t bytes) const {
-  // Secrets first: cutting could leave half of one.
-  return std::string(tail_utf8(printable(redactor::redact(kept()), true), bytes));
+  // The process may be in the middle of a line just now.
+  return tail_for_people(kept(), bytes, {.keep_lines = true, .cut = {.front = full(), .back = true}});
 }
 
 std::string stderr_log::last_line() const {
   const std::string all = kept();
   std::string_view text = std::string_view(all).substr(all.size() - std::min(of_process_, all.size()));
+  bool unfinished = true;
   while (!text.empty()) {
     const std::size_t at = text.find_last_of('\n');
     const std::string_view line = at == std::string_view::npos ? text : text.substr(at + 1);
-    // Secrets first: cutting could leave half of one.
-    auto shown = printable(redactor::redact(line));
-    if (shown.find_first_not_of(" \t") != std::string::npos) return std::string(cut_utf8(shown, longest_last_line));
+    const bool first_kept = at == std::string_view::npos && text.data() == all.data();
+    auto shown = cut_for_people(line, longest_last_line, {.cut = {.front = first_kept && full(), .back = unfinished}});
+    if (shown.find_first_not_of(" \t") != std::string::npos) return shown;
     if (at == std::string_view::npos) break;
+    unfinished = false;
     text = text.substr(0, at);
   }
   return {};

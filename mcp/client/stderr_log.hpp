@@ -30,9 +30,12 @@ class stderr_log {
  private:
   void keep(std::string_view bytes);
   void log_lines(std::string_view bytes, time_point now);
-  void log_line(std::string_view line, time_point now);
+  /// `cut`: more of the line is left out, or never came.
+  void log_line(std::string_view line, bool cut, time_point now);
   void log_dropped();
   std::string kept() const;
+  /// Whether bytes were lost in front of what is kept.
+  bool full() const noexcept { return ring_.size() == ring_bytes_; }
 
   std::string server_;
   std::size_t ring_bytes_;

@@ -3,6 +3,8 @@
 
 #include "mcp/support/text.hpp"
 
+#include <algorithm>
+
 namespace mcpbx::mcp {
 namespace {
 
@@ -17,6 +19,7 @@ result<bool> tool_lister::take_page(const raw_json& page) {
   const raw_json list = object->find("tools");
   if (!list.is_array()) return fail(errc::protocol, "\"tools\" must be an array");
   ++pages_;
+  ttl_ = std::min(ttl_, milliseconds(std::max<std::int64_t>(object->find("ttlMs").as_integer().value_or(0), 0)));
   bytes_ += page.text().size();
   const std::size_t first = tools_.size();
   bool room = true;

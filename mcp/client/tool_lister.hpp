@@ -5,6 +5,7 @@
 #include "mcp/protocol/tools.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/raw_json.hpp"
+#include "mcp/support/time.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +33,9 @@ class tool_lister {
   raw_json params() const;
 
   const std::vector<tool_view>& tools() const noexcept { return tools_; }
+  /// How long the list may be taken for fresh (2026-07-28, caching): the least `ttlMs` of its pages, 0 where one has
+  /// none.
+  milliseconds ttl() const noexcept { return pages_ == 0 ? milliseconds(0) : ttl_; }
   std::vector<tool_view> take_tools() { return std::move(tools_); }
   /// What was left out and why, one sentence each, at most max_notices and one that counts the rest.
   std::vector<std::string> notices() const;
@@ -44,6 +48,7 @@ class tool_lister {
   std::unordered_set<std::string> names_;
   std::unordered_set<std::uint64_t> cursors_;
   raw_json cursor_;
+  milliseconds ttl_ = milliseconds::max();
   int pages_ = 0;
   std::size_t bytes_ = 0, more_notices_ = 0;
   std::vector<std::string> notices_;

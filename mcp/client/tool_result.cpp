@@ -1,7 +1,7 @@
 // The shape of tool results.
 #include "mcp/client/tool_result.hpp"
 
-#include "mcp/support/text.hpp"
+#include "mcp/support/cut_text.hpp"
 
 #include <string>
 
@@ -9,6 +9,7 @@ namespace mcpbx::mcp {
 namespace {
 
 constexpr std::size_t most_question_bytes = 200;
+constexpr std::size_t most_word_bytes = 64;
 constexpr int most_questions = 3;
 
 /// The questions of an input_required result for people: `elicitation/create "Which one?"`.
@@ -23,9 +24,9 @@ std::string questions(const raw_json& result) {
         return;
       }
       if (told++ != 0) out += ", ";
-      out += printable(find_member(request, "method").as_string().value_or("something"));
+      out += cut_for_people(find_member(request, "method").as_string().value_or("something"), most_word_bytes);
       const auto message = find_member(find_member(request, "params"), "message").as_string();
-      if (message) out += " \"" + std::string(cut_utf8(printable(*message), most_question_bytes)) + "\"";
+      if (message) out += " \"" + cut_for_people(*message, most_question_bytes) + "\"";
     });
   if (more != 0) out += " and " + std::to_string(more) + " more";
   return out;
@@ -51,7 +52,7 @@ std::optional<error> tool_result_fault(const raw_json& result, era server_era) {
                                    "; this version of mcpbx cannot pass questions on"};
     }
     if (*word != "complete")
-      return wrong("resultType \"" + printable(cut_utf8(*word, 64)) + "\" is none that mcpbx knows");
+      return wrong("resultType \"" + cut_for_people(*word, most_word_bytes) + "\" is none that mcpbx knows");
   }
   if (content && !content.is_array()) return wrong("\"content\" must be an array");
   if (!content && !(modern && structured)) return wrong("\"content\" is missing");

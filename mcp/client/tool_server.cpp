@@ -53,7 +53,12 @@ void tool_server::start() {
 }
 
 void tool_server::wake_to_list() {
-  if (listed_ || stopping_) return;
+  if (stopping_) return;
+  if (up()) {
+    run_->session()->list_wanted(context_.time.now());
+    arm_for(run_->next_time());
+  }
+  if (listed_) return;
   core_.wake(context_.time.now());
   drive();
 }

@@ -52,7 +52,7 @@ class tool_server final : public client, private run_events, public std::enable_
 
   const server_options& configured() const noexcept { return options_; }
   void start();
-  /// Starts a lazy server whose tools are not known yet.
+  /// Somebody wants its tools: starts a lazy server whose tools are not known yet, asks again for a list gone stale.
   void wake_to_list();
   void restart();
   void retry_now(std::size_t crowd);

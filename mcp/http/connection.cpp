@@ -3,7 +3,7 @@
 #include "mcp/http/connection.hpp"
 
 #include "mcp/http/gathered.hpp"
-#include "mcp/support/text.hpp"
+#include "mcp/support/cut_text.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
@@ -182,7 +182,7 @@ bool connection::on_parsed_head(int status, std::vector<header> headers) {
     packed_ = std::make_unique<gunzip>(task_->request.limits.max_body);
   } else if (!coding.empty() && !is_word(coding, "identity")) {
     fail(http::stage::body, errc::protocol,
-         "sent an answer in a compression that was not asked for (\"" + printable(cut_utf8(coding, 40)) + "\")");
+         "sent an answer in a compression that was not asked for (\"" + cut_for_people(coding, 40) + "\")");
     return false;
   }
   task_->events->on_head(status, headers);

@@ -1,6 +1,7 @@
 // The conventions of curl and Go where they agree; where not, the one that keeps local traffic local.
 #include "mcp/http/proxy.hpp"
 
+#include "mcp/support/percent.hpp"
 #include "mcp/support/secret.hpp"
 
 #include <openssl/evp.h>
@@ -32,21 +33,6 @@ template <class Number>
 bool read_number(std::string_view text, Number& out) {
   const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), out);
   return ec == std::errc() && end == text.data() + text.size();
-}
-
-std::string percent_decoded(std::string_view s) {
-  std::string out;
-  for (std::size_t i = 0; i < s.size(); ++i) {
-    unsigned char byte = 0;
-    if (s[i] == '%' && i + 2 < s.size() &&
-        std::from_chars(s.data() + i + 1, s.data() + i + 3, byte, 16).ptr == s.data() + i + 3) {
-      out += static_cast<char>(byte);
-      i += 2;
-    } else {
-      out += s[i];
-    }
-  }
-  return out;
 }
 
 // RFC 7617.

@@ -58,14 +58,13 @@ result<raw_json> edited_meta(const raw_json& old, const request_meta& meta) {
   return m->json();
 }
 
-raw_json without(const raw_json& object, std::initializer_list<std::string_view> keys, std::string_view object_only,
-                 bool (*is_fit)(const raw_json&)) {
-  auto o = raw_object::open(object);
-  if (!o) return object;
-  bool changed = false;
-  for (const std::string_view key : keys) changed = o->erase(key) || changed;
-  if (const raw_json value = o->find(object_only); value && !is_fit(value)) changed = o->erase(object_only) || changed;
-  return changed ? o->json() : object;
+bool has_elements(const raw_json& list) {
+  bool any = false;
+  for_each_element(list, [&](const raw_json&) {
+    any = true;
+    return false;
+  });
+  return any;
 }
 
 std::string required_capabilities(const raw_json& data) {
@@ -77,11 +76,27 @@ std::string required_capabilities(const raw_json& data) {
   return names;
 }
 
-}  // namespace
-
+// Whether the params stay as they are: there is nothing to add, nothing to take away and nothing to check.
 bool needs_no_meta(const raw_json& params, const request_meta& meta) {
   return meta.revision.empty() && !meta.progress_token && !(meta.in_params && find_member(params, "_meta"));
 }
+
+bool has_members(const raw_json& object) {
+  const auto first = object.text().find_first_not_of(" \t\r\n", 1);
+  return first != std::string_view::npos && object.text()[first] != '}';
+}
+
+// `params` is an object without a `_meta`.
+segments with_fresh_meta(const raw_json& params, const request_meta& meta) {
+  segments out;
+  std::string head = fresh_meta(meta);
+  if (has_members(params)) head += ',';
+  out.append_copy(head);
+  out.append(params.slice(params.text().substr(1)));
+  return out;
+}
+
+}  // namespace
 
 result<segments> with_request_meta(const raw_json& params, const request_meta& meta) {
   segments out;
@@ -93,16 +108,11 @@ result<segments> with_request_meta(const raw_json& params, const request_meta& m
     out.append_copy(fresh_meta(meta) + "}");
     return out;
   }
+  if (!meta.in_params && params.is_object()) return with_fresh_meta(params, meta);
   auto object = raw_object::open(params, {"_meta"});
   if (!object) return fail(object.error().code, "params: " + object.error().message);
   const raw_json old = object->find("_meta");
-  if (!old) {
-    std::string head = fresh_meta(meta);
-    if (object->size() != 0) head += ',';
-    out.append_copy(head);
-    out.append(params.slice(params.text().substr(1)));
-    return out;
-  }
+  if (!old) return with_fresh_meta(params, meta);
   auto edited = edited_meta(old, meta);
   if (!edited) return std::unexpected(edited.error());
   object->set("_meta", std::move(*edited));
@@ -110,15 +120,28 @@ result<segments> with_request_meta(const raw_json& params, const request_meta& m
 }
 
 raw_json strip_modern_result(const raw_json& result) {
-  return without(result, {"resultType", "ttlMs", "cacheScope"}, "structuredContent",
-                 [](const raw_json& value) { return value.is_object(); });
+  auto o = raw_object::open(result);
+  if (!o) return result;
+  bool changed = false;
+  for (const std::string_view key : {"resultType", "ttlMs", "cacheScope"}) changed = o->erase(key) || changed;
+  if (const raw_json value = o->find("structuredContent")) {
+    const raw_json content = o->find("content");
+    const bool fits = value.is_object();
+    // "a tool that returns structured content SHOULD also return the serialized JSON in a TextContent block"
+    if (!content || (!fits && !has_elements(content))) {
+      o->set("content", raw_json::own("[{\"type\":\"text\",\"text\":" + json_quoted(value.text()) + "}]"));
+      changed = true;
+    }
+    if (!fits) changed = o->erase("structuredContent") || changed;
+  }
+  return changed ? o->json() : result;
 }
 
 raw_json legacy_definition(const raw_json& definition) {
-  if (!find_member(definition, "outputSchema")) return definition;
-  return without(definition, {}, "outputSchema", [](const raw_json& schema) {
-    return schema.is_object() && find_member(schema, "type").as_string() == "object";
-  });
+  const raw_json schema = find_member(definition, "outputSchema");
+  if (!schema || (schema.is_object() && find_member(schema, "type").as_string() == "object")) return definition;
+  auto o = raw_object::open(definition);
+  return o && o->erase("outputSchema") ? o->json() : definition;
 }
 
 raw_json legacy_error(const raw_json& error) {

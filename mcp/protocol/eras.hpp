@@ -21,17 +21,14 @@ struct request_meta {
   bool in_params = true;                       ///< false: the params are known to have no `_meta`
 };
 
-/// Whether with_request_meta would give back what it gets: there is nothing to add, nothing to take away and nothing to
-/// check. So it is for the ordinary call of a legacy server.
-bool needs_no_meta(const raw_json& params, const request_meta& meta);
-
 /// `params` (absent counts as {}) for a tool server: the progress token is ours or none, a modern server gets the three
 /// io.modelcontextprotocol keys, a legacy one is spared them. Other members of `_meta` stay as they are. A `_meta` that
 /// is no object, or that is there twice, is errc::invalid_argument.
 result<segments> with_request_meta(const raw_json& params, const request_meta& meta);
 
 /// A modern server's result for a legacy caller: without resultType, ttlMs and cacheScope, and without a
-/// structuredContent that is no object. The very same value when there is nothing to take away.
+/// structuredContent that is no object. Where that would leave nothing, or nothing valid, to read, `content` gets the
+/// structuredContent as text (2025-11-25, tools, "Structured Content"). The very same value when nothing is to change.
 raw_json strip_modern_result(const raw_json& result);
 
 /// A modern server's tool definition for a legacy caller: without an outputSchema that is not for an object. The very

@@ -1,6 +1,7 @@
 // Cutting a stream into lines and checking each while it arrives.
 #include "mcp/rpc/line_framer.hpp"
 
+#include "mcp/support/cut_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -191,7 +192,8 @@ void line_framer::begin_fault(line_fault::kind type, int code, std::string what,
 
 void line_framer::report(line_sink& sink) {
   fault_.bytes = line_bytes_;
-  fault_.excerpt = printable(fault_.excerpt);
+  // It may end within a secret: cut off here, at the end of the stream, or by a process that died while it wrote.
+  fault_.excerpt = cut_for_people(fault_.excerpt, excerpt_bytes, {.cut = {.front = false, .back = true}});
   phase_ = phase::discarding;
   sink.on_fault(std::exchange(fault_, {}));
 }

@@ -172,16 +172,21 @@ class object_reader {
     to = value == "true";
   }
   void hash(std::string_view name, std::uint64_t& to) const {
-    if (members_.find(name).empty()) return;
-    const auto digits = text(name);
+    const auto value = members_.find(name);
+    if (value.empty()) return;
+    const auto digits = text_of(name, value);
     const auto* end = digits.data() + digits.size();
     const auto read = std::from_chars(digits.data(), end, to, 16);
     if (digits.empty() || read.ec != std::errc() || read.ptr != end) bad(name, "a hash of hexadecimal digits");
   }
   template <class E>
   void word(std::string_view name, E& to) const {
-    if (members_.find(name).empty()) return;
-    const auto read = words_of<E>::value(text(name));
+    const auto value = members_.find(name);
+    if (value.empty()) return;
+    // Nearly every word stands there as it is.
+    const bool plain = value.size() >= 2 && value.front() == '"' && value.find('\\') == value.npos;
+    const auto read =
+        plain ? words_of<E>::value(value.substr(1, value.size() - 2)) : words_of<E>::value(text_of(name, value));
     if (!read) return bad(name, "a word that this version knows");
     to = *read;
   }

@@ -2,6 +2,7 @@
 // everything below it goes too.
 #include "mcp/support/heap.hpp"
 #include "mcp/transport/control_channel.hpp"
+#include "mcp/transport/core_files.hpp"
 #include "mcp/transport/keeper.hpp"
 #include "mcp/transport/process_tree.hpp"
 #include "mcp/transport/spawn.hpp"
@@ -163,6 +164,8 @@ class keeper_loop {
 [[noreturn]] void run_keeper(int control_fd) {
   // Out of the terminal's reach; what it signals to the daemon's group does not concern us.
   ::setsid();
+  // The environments of all tool servers pass through here.
+  forbid_core_files();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::prctl(PR_SET_NAME, "mcpbx-keeper");
   for (int number : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU, SIGALRM})

@@ -78,7 +78,7 @@ class memory_end final : public std::enable_shared_from_this<memory_end>, privat
     }
     if (sending_ended_ && outbox_.empty() && peer->reads()) peer->end_of_stream();
   }
-  bool reads() const { return events_ && !ended_ && !paused_; }
+  bool reads() const { return events_ && !ended_ && !half_closed_ && !paused_; }
 
   void take(const std::string& text) {
     feeding_ = true;
@@ -91,6 +91,8 @@ class memory_end final : public std::enable_shared_from_this<memory_end>, privat
     framer_->finish(*this);
     feeding_ = false;
     if (ended_) return framer_.reset();
+    half_closed_ = events_->on_input_end();
+    if (half_closed_) return;
     end({errc::unavailable, "the other side closed the connection"});
   }
   void end(const error& why) {
@@ -111,7 +113,7 @@ class memory_end final : public std::enable_shared_from_this<memory_end>, privat
   transport_events* events_ = nullptr;
   std::string outbox_;
   bool closed_ = false, ended_ = false, paused_ = false, feeding_ = false;
-  bool sending_ended_ = false, delivery_posted_ = false;
+  bool sending_ended_ = false, half_closed_ = false, delivery_posted_ = false;
 };
 
 class memory_handle final : public transport {

@@ -2,6 +2,7 @@
 // they must come before it.
 #include "mcp/transport/spawn.hpp"
 
+#include "mcp/transport/core_files.hpp"
 #include "mcp/transport/process_tree.hpp"
 #include "mcp/transport/program_lookup.hpp"
 
@@ -40,6 +41,7 @@ struct child_setup {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(127);
     mark_self(mark);
+    allow_core_files_again();
     // The keeper ignores and blocks signals; its children start with the defaults.
     for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
     sigset_t none;

@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,6 +32,14 @@ void prepare(int fd) {
   ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   const int flags = ::fcntl(fd, F_GETFL);
   if (flags >= 0) ::fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+const error closed_by_peer{errc::unavailable, "the other side closed the connection"};
+
+// Whether the peer's end is closed altogether.
+bool has_hung_up(int fd) {
+  pollfd p{fd, 0, 0};
+  return ::poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
 bool is_socket(int fd) {
@@ -87,8 +96,9 @@ void stream_core::wait_readable() {
 void stream_core::read_turn() {
   const bool to_the_end = drained_ || write_error_;
   if (ended_ || (paused_ && !to_the_end)) return;
+  if (half_closed_) return write_error_ ? fail(*write_error_) : void();
   const bool full = read_once();
-  if (ended_) return;
+  if (ended_ || half_closed_) return;
   if (write_error_ && ++turns_after_error_ >= turns_after_write_error) return fail(*write_error_);
   if (full || drained_ || write_error_) return post_turn();
   if (!paused_) wait_readable();
@@ -136,9 +146,23 @@ void stream_core::end_of_stream() {
   framer_->finish(*this);
   feeding_ = false;
   if (ended_) return framer_.reset();
+  half_closed_ = !out_ && !write_error_ && !has_hung_up(read_fd_) && events_->on_input_end();
+  if (ended_ || half_closed_) framer_.reset();
+  if (ended_) return;
+  if (half_closed_) return wait_for_hangup();
   boost::system::error_code ignored;
   if (out_) in_.close(ignored);
-  report_end({errc::unavailable, "the other side closed the connection"});
+  report_end(closed_by_peer);
+}
+
+// Of a half-closed socket only its end is news: it is always readable, so that cannot be waited for.
+void stream_core::wait_for_hangup() {
+  in_.async_wait(asio::posix::stream_descriptor::wait_error,
+                 [self = shared_from_this()](const boost::system::error_code& failed) {
+                   if (self->ended_ || failed == asio::error::operation_aborted) return;
+                   if (failed || has_hung_up(self->read_fd_)) return self->report_end(closed_by_peer);
+                   self->wait_for_hangup();
+                 });
 }
 
 void stream_core::on_message(message&& m) {

@@ -43,6 +43,7 @@ class stream_core final : public std::enable_shared_from_this<stream_core>, priv
   bool read_once();
   void reading_blocked();
   void end_of_stream();
+  void wait_for_hangup();
   void post_flush();
   void flush();
   void write_failed(int number);
@@ -61,8 +62,9 @@ class stream_core final : public std::enable_shared_from_this<stream_core>, priv
   std::function<void()> drained_;
   std::optional<error> write_error_;  // reading goes on until nothing is left, then the connection ends with this
   int turns_after_error_ = 0;
-  bool open_ = true;    // not closed; after the end of the stream sending may go on
-  bool ended_ = false;  // nothing more will be delivered
+  bool open_ = true;          // not closed; after the end of the stream sending may go on
+  bool ended_ = false;        // nothing more will be delivered
+  bool half_closed_ = false;  // the peer says no more and still takes answers
   bool write_is_socket_ = false;
   bool feeding_ = false, paused_ = false;
   bool waiting_ = false, turn_posted_ = false;

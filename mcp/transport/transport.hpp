@@ -14,6 +14,9 @@ class transport_events : public line_sink {
  public:
   /// The outbox ran empty after it had not been: more may be sent.
   virtual void on_drained() {}
+  /// The peer has ended its sending side only (a half-closed socket), so it may still wait for answers. Whether that
+  /// is so: then on_closed follows when the peer is gone altogether, otherwise at once.
+  virtual bool on_input_end() { return false; }
   /// The connection ended: end of stream (errc::unavailable), a read or write error (errc::io), or a bound
   /// (errc::limit). Comes at most once, never from inside send() or close(), and nothing comes after it.
   virtual void on_closed(const error& why) = 0;
@@ -27,8 +30,7 @@ class transport {
   /// Begins reading. `events` must outlive the transport or its close().
   virtual void start(transport_events& events) = 0;
   /// Queues one message (without a line break). It leaves with everything queued in the same turn, in one write.
-  /// After the end it is dropped silently; but after an end of stream the sending side stays open until close(), since
-  /// a caller that has said all it had to say may still wait for answers.
+  /// After the end it is dropped silently; but after an end of stream the sending side stays open until close().
   virtual void send(const segments& text) = 0;
   /// Bytes queued and not yet taken by the system.
   virtual std::size_t unsent() const noexcept = 0;

@@ -110,7 +110,6 @@ class listener final : public unix_listener, public std::enable_shared_from_this
     struct stat s{};
     if (own_file_ && ::lstat(path_.c_str(), &s) == 0 && s.st_dev == own_file_->first && s.st_ino == own_file_->second)
       ::unlink(path_.c_str());
-    lock_ = unique_fd();
     // The handler may be running; it is let go when nothing can be inside it.
     asio::post(socket_.get_executor(), [f = std::move(on_connection_)] {});
   }
@@ -185,18 +184,18 @@ class listener_handle final : public unix_listener {
   std::shared_ptr<listener> listener_;
 };
 
-result<unique_fd> take_lock(const std::string& path) {
+result<unique_fd> take_lock(const std::string& path, const sockaddr_un& address) {
   const std::string lock_path = path + ".lock";
   unique_fd lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (lock.get() < 0) return system_failure("cannot open the lock " + lock_path, errno);
   int locked = 0;
   do locked = ::flock(lock.get(), LOCK_EX | LOCK_NB);
   while (locked != 0 && errno == EINTR);
-  if (locked != 0) {
-    if (errno == EWOULDBLOCK) return fail(errc::unavailable, "a daemon already runs at " + path);
-    return system_failure("cannot lock " + lock_path, errno);
-  }
-  return lock;
+  if (locked == 0) return lock;
+  if (errno != EWOULDBLOCK) return system_failure("cannot lock " + lock_path, errno);
+  if (probe(address) == presence::live) return fail(errc::unavailable, "a daemon already runs at " + path);
+  return fail(errc::unavailable, "a daemon that is starting or stopping already holds " + lock_path +
+                                     ": try again when it has ended, within 10 s");
 }
 
 }  // namespace
@@ -207,7 +206,7 @@ result<std::unique_ptr<unix_listener>> unix_listener::open(asio::any_io_executor
   const std::string directory = directory_of(path);
   if (auto made = create_directories(directory); !made) return std::unexpected(made.error());
   if (auto checked = check_directory(directory); !checked) return std::unexpected(checked.error());
-  auto lock = take_lock(path);
+  auto lock = take_lock(path, *address);
   if (!lock) return std::unexpected(lock.error());
 
   // Only the holder of the lock looks, unlinks and binds, so that two starters cannot take each other's socket away.

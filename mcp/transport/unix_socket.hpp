@@ -20,10 +20,10 @@ struct peer_credentials {
 };
 
 /// A listening Unix socket at `path`. Creates a missing directory 0700; refuses one that is not ours or that others may
-/// write; takes flock on `path`.lock and holds it; binds under umask 0177, so the socket is 0600 from the start.
+/// write; holds flock on `path`.lock until it is destroyed; binds under umask 0177: the socket is 0600 from the start.
 class unix_listener {
  public:
-  /// errc::unavailable when another process holds the lock ("a daemon already runs at …"); errc::io or invalid_argument
+  /// errc::unavailable when another process holds the lock ("a daemon already …"); errc::io or invalid_argument
   /// (path over 107 bytes) otherwise. Each accepted connection (uid already compared with ours; others were closed)
   /// goes to `on_connection` with ownership of the descriptor. On EMFILE accepting pauses 100 ms.
   static result<std::unique_ptr<unix_listener>> open(boost::asio::any_io_executor executor, const std::string& path);
@@ -31,7 +31,7 @@ class unix_listener {
   static result<std::unique_ptr<unix_listener>> adopt(boost::asio::any_io_executor executor, int fd);
   virtual ~unix_listener() = default;
   virtual void start(std::function<void(int fd, peer_credentials)> on_connection) = 0;
-  /// Stops accepting and removes the socket file (if it is ours).
+  /// Stops accepting and removes the socket file (if it is ours). The lock stays: who is on its way out is still here.
   virtual void close() = 0;
 };
 

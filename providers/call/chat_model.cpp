@@ -2,9 +2,9 @@
 #include "providers/call/chat_model.hpp"
 
 #include "mcp/http/url.hpp"
+#include "mcp/support/cut_text.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/secret.hpp"
-#include "mcp/support/text.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -205,7 +205,7 @@ class chat_run final : public http::response_events,
 
   std::string status_line() const {
     return "model \"" + shared_->options.name + "\" answers with status " + std::to_string(status_) +
-           (request_id_.empty() ? "" : ", request id " + std::string(cut_utf8(request_id_, 100)));
+           (request_id_.empty() ? "" : ", request id " + cut_for_people(request_id_, 100));
   }
 
   // People are told a sentence; what the endpoint said word for word is for whoever has to find out why.

@@ -7,7 +7,6 @@
 #include "providers/wire/calls.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
@@ -290,22 +289,6 @@ class text_tools_model final : public model {
 };
 
 }  // namespace
-
-bool says_no_tools(const model_error& e) {
-  if (e.http_status < 400 || e.http_status == 401 || e.http_status == 402 || e.http_status == 403 ||
-      e.http_status == 408 || e.http_status == 429)
-    return false;
-  std::string said;
-  for (const char c : e.message) said += c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-  const auto has = [&](std::string_view words) { return said.find(words) != std::string::npos; };
-  if (!has("tool") && !has("function call") && !has("functions")) return false;
-  // About one tool's schema or name, which another form would not mend.
-  if (has("schema") || has("invalid tool name") || has("tools.0") || has("tools[")) return false;
-  static constexpr std::array<std::string_view, 12> refusals{
-      "not support",          "unsupported",   "support tool",  "supports tool", "requires --",       "not allowed",
-      "unrecognized request", "unknown field", "unknown param", "extra inputs",  "not available for", "not enabled"};
-  return std::ranges::any_of(refusals, has);
-}
 
 std::unique_ptr<model> make_text_tools_model(std::shared_ptr<model> inner, text_tools_options options) {
   return std::make_unique<text_tools_model>(

@@ -119,6 +119,9 @@ struct tool_definition {
   std::string name;         ///< as the model sees it
   std::string description;  ///< cleaned and capped
   raw_json schema;          ///< the input schema as this API accepts it
+  /// What codecs encoded it to, shared by all sets that hold it, so that a changed set encodes only what is new; null:
+  /// nothing is kept.
+  std::shared_ptr<const fragment_cache> encoded{};
 };
 /// The tools of one round.
 struct tool_set : fragment_cache {

@@ -14,6 +14,7 @@ namespace mcpbx::providers::rehearsal {
 namespace {
 
 constexpr std::string_view notice = "(rehearsal: not a language model; it matched words of your question to tools)";
+constexpr std::string_view script_notice = "(rehearsal: not a language model; it plays a script)";
 constexpr double least_score = 3;
 constexpr std::size_t max_shown_result = 600, max_calls = 8;
 
@@ -171,12 +172,13 @@ model_reply reply_with(std::string text, std::vector<std::pair<std::string, raw_
   return reply;
 }
 
-model_reply play(const situation& s, const script& with, bool tools_offered) {
+// `as_is`: the answer must fit a schema, in which there is no room for words.
+model_reply play(const situation& s, const script& with, bool tools_offered, bool as_is) {
   std::vector<std::string> results;
   for (const auto& r : s.results) results.push_back(r.text);
   if (s.all_rounds >= with.steps.size())
-    return reply_with("The rehearsal's script has ended after " + std::to_string(with.steps.size()) +
-                          " step(s). (rehearsal: not a language model)",
+    return reply_with("The rehearsal's script has ended after " + std::to_string(with.steps.size()) + " step(s).\n" +
+                          std::string(script_notice),
                       {}, s);
   const auto& step = with.steps[s.all_rounds];
   std::vector<std::pair<std::string, raw_json>> calls;
@@ -184,7 +186,10 @@ model_reply play(const situation& s, const script& with, bool tools_offered) {
     for (const auto& c : step.calls)
       calls.emplace_back(c.name, raw_json::own(substitute(c.arguments.text(), s.question, results, true)));
   auto text = substitute(step.text, s.question, results, false);
-  if (text.empty() && calls.empty()) text = answer(s, nullptr);
+  if (calls.empty()) {
+    if (text.empty()) return reply_with(answer(s, nullptr), {}, s);
+    if (!as_is) text += "\n" + std::string(script_notice);
+  }
   return reply_with(std::move(text), std::move(calls), s);
 }
 
@@ -195,7 +200,7 @@ model_reply plan_reply(const model_request& request, const script* with) {
   const bool tools_offered = request.tools && !request.tools->tools.empty();
   model_reply reply;
   if (with != nullptr) {
-    reply = play(s, *with, tools_offered);
+    reply = play(s, *with, tools_offered, static_cast<bool>(request.answer_schema));
   } else if (!tools_offered) {
     reply = reply_with(answer(s, nullptr), {}, s);
   } else {

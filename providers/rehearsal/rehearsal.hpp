@@ -8,7 +8,8 @@ namespace mcpbx::providers::rehearsal {
 
 inline constexpr std::string_view api = "rehearsal";
 
-/// The reply to a conversation: a pure function of it. `with` may be null: words are matched then.
+/// The reply to a conversation: a pure function of it. Scripted text that ends a run gets a line that says what spoke,
+/// unless the answer must fit a schema. `with` may be null: words are matched then.
 model_reply plan_reply(const model_request& request, const script* with);
 
 }  // namespace mcpbx::providers::rehearsal

@@ -5,6 +5,7 @@
 #include "providers/model/json_walk.hpp"
 #include "providers/schema/fold.hpp"
 #include "providers/schema/reduce.hpp"
+#include "providers/schema/sound.hpp"
 #include "providers/schema/valid_words.hpp"
 
 #include <algorithm>
@@ -61,27 +62,9 @@ raw_json clean_list(const raw_json& list, int depth) {
   return changed ? raw_json::own(out + "]") : list;
 }
 
-// One simple value and words about it: most arguments are no more, and nothing of it has to be mended. Looking is
-// cheaper than opening it.
-bool is_plain(std::string_view schema) {
-  bool plain = true;
-  walk::members(schema, [&](std::string_view key, std::string_view value) {
-    if (key == "type")
-      plain =
-          plain && (value == "\"string\"" || value == "\"number\"" || value == "\"integer\"" || value == "\"boolean\"");
-    else if (key == "description" || key == "title")
-      plain = plain && walk::is_string(value);
-    else if (key == "enum")
-      plain = plain && walk::is_array(value) && value != "[]";
-    else
-      plain = plain && key == "default";
-  });
-  return plain;
-}
-
 // A nested schema; the same bytes when there is nothing to mend. Deeper ones are passed as they are.
 raw_json clean(const raw_json& schema, int depth) {
-  if (schema.is_object() && is_plain(schema.text())) return schema;
+  if (is_sound(schema.text(), max_adapted_depth - depth)) return schema;
   auto object = raw_object::open(schema);
   if (!object || depth > max_adapted_depth) return schema;
   mend_words(*object);
@@ -117,19 +100,21 @@ bool is_anthropic_argument(std::string_view name) {
 
 // Takes the optional arguments with other names out. Gives the name of a required one, or "".
 std::string drop_odd_arguments(raw_object& schema) {
-  auto properties = raw_object::open(schema.find("properties"));
-  if (!properties) return {};
+  const auto arguments = schema.find("properties");
   std::vector<std::string> odd;
-  properties->for_each([&](std::string_view name, const raw_json&) {
+  walk::members(arguments.text(), [&](std::string_view name, std::string_view) {
     if (!is_anthropic_argument(name)) odd.emplace_back(name);
   });
+  if (odd.empty()) return {};
+  auto properties = raw_object::open(arguments);
+  if (!properties) return {};
   std::string required;
   for_each_element(schema.find("required"), [&](raw_json e) {
     const auto name = e.as_string().value_or("");
     if (std::ranges::find(odd, name) != odd.end()) required = name;
     return required.empty();
   });
-  if (!required.empty() || odd.empty()) return required;
+  if (!required.empty()) return required;
   for (const auto& name : odd) properties->erase(name);
   schema.set("properties", properties->json());
   return {};

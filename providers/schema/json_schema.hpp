@@ -20,9 +20,9 @@ namespace schema {
 struct program;
 }
 
-/// One thing that is wrong with a value.
+/// One thing that is wrong with a value, or with a schema.
 struct violation {
-  std::string path;      ///< where, from the value's root: "" or such as `.items[2].name`
+  std::string path;      ///< where, from the root: "" or such as `.items[2].name`
   std::string expected;  ///< the expected form, such as `a string`
   std::string found;     ///< what is there, such as `the number 5`; "" where `expected` says it all
 };
@@ -49,8 +49,9 @@ class json_schema {
   /// The same for unparsed JSON; text that Boost.JSON cannot represent (too deep) is not checked.
   verdict check(const raw_json& value) const;
 
-  /// What of the schema is not checked, one clear phrase each; at most 16.
-  const std::vector<std::string>& notes() const noexcept;
+  /// What of the schema is not checked: the place in the schema, what would be checked there, and what is there
+  /// instead; at most 16.
+  const std::vector<violation>& notes() const noexcept;
   std::size_t subschemas() const noexcept;
 
  private:
@@ -58,6 +59,9 @@ class json_schema {
   std::shared_ptr<const schema::program> program_;  // never null
 };
 
+/// One violation as a clause, `arguments.items[2].name: expected a string, found the number 5`, where `root` is
+/// "arguments".
+std::string describe(const violation& one, std::string_view root);
 /// One line per violation, `- arguments.items[2].name: expected a string, found the number 5`, where `root` is
 /// "arguments"; joined by newlines.
 std::string describe(std::span<const violation> violations, std::string_view root);

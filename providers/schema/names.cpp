@@ -1,9 +1,11 @@
-// Reversible names.
+// Names that lead back: each is shown for one tool only.
 #include "providers/schema/names.hpp"
 
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <unordered_map>
 
 namespace mcpbx::providers {
 namespace {
@@ -28,27 +30,27 @@ bool is_model_name(std::string_view name) {
 }
 
 std::string model_name(std::string_view name) {
+  if (is_model_name(name)) return std::string(name);
   std::string shown;
   for (const char c : name) shown += is_name_char(c) ? c : '_';
   if (shown.empty() || !is_letter(shown.front())) shown.insert(0, "t_");
   return shown.size() > max_tool_name ? with_hash(shown, name) : shown;
 }
 
-name_table::name_table(std::span<const std::string> names) : shown_(names.size()) {
-  std::unordered_map<std::string, int> wanted;
-  for (const auto& name : names) ++wanted[model_name(name)];
+std::vector<std::string> shown_names(std::span<const std::string_view> names) {
+  std::vector<std::string> shown;
+  shown.reserve(names.size());
+  std::vector<std::size_t> changed;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto& name = names[i];
-    auto shown = model_name(name);
-    if (!is_model_name(name) && wanted[shown] > 1) shown = with_hash(shown, name);
-    shown_[i] = shown;
-    originals_.emplace(std::move(shown), name);
+    shown.push_back(model_name(names[i]));
+    if (shown[i] != names[i]) changed.push_back(i);
   }
-}
-
-std::string_view name_table::original(std::string_view shown) const {
-  const auto at = originals_.find(std::string(shown));
-  return at == originals_.end() ? std::string_view() : std::string_view(at->second);
+  if (changed.empty()) return shown;
+  std::unordered_map<std::string_view, int> wanted;
+  for (const auto& name : shown) ++wanted[name];
+  std::erase_if(changed, [&](std::size_t i) { return wanted[shown[i]] == 1; });
+  for (const auto i : changed) shown[i] = with_hash(shown[i], names[i]);
+  return shown;
 }
 
 }  // namespace mcpbx::providers

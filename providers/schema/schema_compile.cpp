@@ -25,6 +25,10 @@ constexpr std::array<std::string_view, 5> list_keywords{"allOf", "anyOf", "oneOf
 constexpr std::array<std::string_view, 5> map_keywords{"properties", "patternProperties", "$defs", "definitions",
                                                        "dependentSchemas"};
 constexpr std::size_t max_notes = 16;
+constexpr std::size_t max_steps_told = 32;  // of the path of a note, the last ones
+constexpr std::string_view schema_form = "a schema: an object, true or false";
+constexpr std::string_view type_form =
+    R"("null", "boolean", "object", "array", "number", "string", "integer" or an array of these)";
 
 bool is_schema(const json::value& v) {
   return v.is_object() || v.is_bool();
@@ -37,7 +41,7 @@ class compiler {
   result<void> run() {
     if (!is_schema(p_.document)) return fail(errc::invalid_argument, "a schema must be an object or a boolean");
     open_resource("", p_.document);
-    walk(p_.document, 0);
+    walk(p_.document, 0, {});
     for (node_id next = 0; next < sources_.size() && !too_many_; ++next) compile(next);
     if (too_many_)
       return fail(errc::limit,
@@ -51,10 +55,42 @@ class compiler {
     const json::value* root;
     std::unordered_map<std::string_view, const json::value*> anchors;
   };
+  // How a node was come to from another one: `.not`, `.allOf[2]`, `.properties.name`, `.$ref`.
+  static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+  struct origin {
+    node_id parent = 0;
+    std::string_view keyword{}, name{};
+    std::size_t index = nowhere;
+    bool named = false;
+  };
 
-  void note(std::string text) {
-    if (p_.notes.size() < max_notes && std::ranges::find(p_.notes, text) == p_.notes.end())
-      p_.notes.push_back(std::move(text));
+  // A keyword of the node that is compiled is not as it should be.
+  void note(std::string_view key, std::string expected, const json::value& found) {
+    if (p_.notes.size() < max_notes)
+      p_.notes.push_back({path_of(here_) + member_step(key), std::move(expected), in_words(found)});
+  }
+
+  // The same for a member of the keyword's value, which should have been a schema.
+  void note_member(std::string_view key, std::string_view name, const json::value& found) {
+    if (p_.notes.size() < max_notes)
+      p_.notes.push_back(
+          {path_of(here_) + member_step(key) + member_step(name), std::string(schema_form), in_words(found)});
+  }
+
+  static void add_steps(std::string& path, const origin& o) {
+    path += member_step(o.keyword);
+    if (o.named)
+      path += member_step(o.name);
+    else if (o.index != nowhere)
+      path += '[' + std::to_string(o.index) + ']';
+  }
+
+  std::string path_of(node_id id) const {
+    std::vector<const origin*> steps;
+    for (; id != 0 && steps.size() < max_steps_told; id = origins_[id].parent) steps.push_back(&origins_[id]);
+    std::string path = id == 0 ? "" : "…";
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step) add_steps(path, **step);
+    return path;
   }
 
   std::uint32_t open_resource(std::string base, const json::value& root) {
@@ -71,7 +107,7 @@ class compiler {
   }
 
   // Gives every schema below `v` a node. The depth is that of the document, which the parser bounds.
-  void walk(const json::value& v, std::uint32_t where) {
+  void walk(const json::value& v, std::uint32_t where, const origin& from) {
     if (!is_schema(v) || ids_.contains(&v)) return;
     if (sources_.size() >= json_schema::max_subschemas) {
       too_many_ = true;
@@ -91,6 +127,7 @@ class compiler {
     const auto id = static_cast<node_id>(sources_.size());
     ids_.emplace(&v, id);
     sources_.push_back(&v);
+    origins_.push_back(from);
     p_.nodes.push_back({.resource = where});
     if (!o) return;
     if (const auto name = text_of(*o, "$anchor"); !name.empty()) places_[where].anchors.try_emplace(name, &v);
@@ -101,11 +138,12 @@ class compiler {
     for (const auto& m : *o) {
       const std::string_view key = m.key();
       const auto among = [key](const auto& list) { return std::ranges::find(list, key) != list.end(); };
-      if (among(single_keywords)) walk(m.value(), where);
+      if (among(single_keywords)) walk(m.value(), where, {.parent = id, .keyword = key});
       if (const auto* a = m.value().if_array(); a && among(list_keywords))
-        for (const auto& e : *a) walk(e, where);
+        for (std::size_t i = 0; i < a->size(); ++i) walk((*a)[i], where, {.parent = id, .keyword = key, .index = i});
       if (const auto* in = m.value().if_object(); in && among(map_keywords))
-        for (const auto& e : *in) walk(e.value(), where);
+        for (const auto& e : *in)
+          walk(e.value(), where, {.parent = id, .keyword = key, .name = e.key(), .named = true});
     }
   }
 
@@ -136,8 +174,9 @@ class compiler {
     return at;
   }
 
-  // The node that `reference`, seen from resource `from`, leads to; no_node when it leads out of the document.
-  node_id resolve(std::string_view reference, std::uint32_t from) {
+  // The node that `reference`, a keyword's value in the node `at`, leads to; no_node when it leads out of the document.
+  node_id resolve(std::string_view reference, node_id at, std::string_view key) {
+    const auto from = p_.nodes[at].resource;
     const auto hash = reference.find('#');
     const auto uri = reference.substr(0, hash);
     const auto fragment = hash == reference.npos ? std::string() : percent_decoded(reference.substr(hash + 1));
@@ -155,7 +194,7 @@ class compiler {
       target = found == places_[where].anchors.end() ? nullptr : found->second;
     }
     if (!target || !is_schema(*target)) return no_node;
-    walk(*target, where);
+    walk(*target, where, {.parent = at, .keyword = key});
     const auto id = ids_.find(target);
     return id == ids_.end() ? no_node : id->second;
   }
@@ -172,22 +211,25 @@ class compiler {
     return found == ids_.end() ? no_node : found->second;
   }
 
-  // The value of a keyword when `holds` for it; a note, and none, otherwise.
+  // The value of a keyword when `holds` for it, which is `form`; a note, and none, otherwise.
   template <class Holds>
-  const json::value* keyword(const json::object& o, std::string_view key, Holds holds) {
+  const json::value* keyword(const json::object& o, std::string_view key, std::string_view form, Holds holds) {
     const auto* v = o.if_contains(key);
     if (!v) return nullptr;
     if (holds(*v)) return v;
-    note("\"" + std::string(key) + "\" with the value " + shown(*v) + " is ignored");
+    note(key, std::string(form), *v);
     return nullptr;
   }
 
-  node_id subschema(const json::object& o, std::string_view key) { return child(keyword(o, key, is_schema)); }
+  node_id subschema(const json::object& o, std::string_view key) {
+    return child(keyword(o, key, schema_form, is_schema));
+  }
 
   std::vector<node_id> subschemas(const json::object& o, std::string_view key) {
     std::vector<node_id> all;
-    const auto* v = keyword(
-        o, key, [](const json::value& x) { return x.is_array() && std::ranges::all_of(x.get_array(), is_schema); });
+    const auto* v = keyword(o, key, "an array of schemas, each an object, true or false", [](const json::value& x) {
+      return x.is_array() && std::ranges::all_of(x.get_array(), is_schema);
+    });
     if (v)
       for (const auto& e : v->get_array()) all.push_back(child(&e));
     return all;
@@ -195,22 +237,24 @@ class compiler {
 
   named_nodes schema_map(const json::object& o, std::string_view key) {
     named_nodes all;
-    const auto* v = keyword(o, key, [](const json::value& x) { return x.is_object(); });
+    const auto* v = keyword(o, key, "an object of schemas", [](const json::value& x) { return x.is_object(); });
     if (!v) return all;
     for (const auto& m : v->get_object()) {
       if (is_schema(m.value()))
         all.emplace_back(m.key(), child(&m.value()));
       else
-        note("\"" + std::string(m.key()) + "\" in \"" + std::string(key) + "\" is no schema and is ignored");
+        note_member(key, m.key(), m.value());
     }
     return all;
   }
 
-  std::uint32_t pattern_of(std::string_view text) {
+  // `key`: the keyword with the pattern.
+  std::uint32_t pattern_of(std::string_view key, std::string_view text) {
     const auto [at, fresh] = pattern_ids_.try_emplace(text, static_cast<std::uint32_t>(p_.patterns.size()));
     if (fresh) {
       auto made = pattern::compile(text);
-      if (!made) note("the pattern " + shown(json::value(text)) + " is not checked: " + made.error().message);
+      if (!made)
+        note(key, "a regular expression that can be checked (" + made.error().message + ")", json::value(text));
       p_.patterns.push_back(made ? std::optional(std::move(*made)) : std::nullopt);
     }
     return at->second;
@@ -219,6 +263,7 @@ class compiler {
   void compile(node_id id) {
     const auto& source = *sources_[id];
     const auto first = p_.rules.size();
+    here_ = id;
     if (const auto* o = source.if_object()) {
       values(*o);
       numbers_and_sizes(*o);
@@ -247,7 +292,7 @@ class compiler {
   }
 
   void values(const json::object& o) {
-    const auto* type = keyword(o, "type", [](const json::value& v) {
+    const auto* type = keyword(o, "type", type_form, [](const json::value& v) {
       const auto* a = v.if_array();
       return type_bit(v) != 0 ||
              (a && !a->empty() && std::ranges::all_of(*a, [](const auto& e) { return type_bit(e) != 0; }));
@@ -259,19 +304,20 @@ class compiler {
       add(op::types, 0, bits);
     }
     if (const auto* v = o.if_contains("const")) add(op::constant, 0, 0, v);
-    if (const auto* v = keyword(o, "enum", [](const json::value& x) { return x.is_array(); }))
+    if (const auto* v = keyword(o, "enum", "an array", [](const json::value& x) { return x.is_array(); }))
       add(op::one_of_values, 0, 0, v);
   }
 
   void numbers_and_sizes(const json::object& o) {
     const auto number = [&](std::string_view key, op what) {
-      if (const auto* v = keyword(o, key, [](const json::value& x) { return x.is_number(); })) add(what, 0, 0, v);
+      if (const auto* v = keyword(o, key, "a number", [](const json::value& x) { return x.is_number(); }))
+        add(what, 0, 0, v);
     };
     number("minimum", op::minimum);
     number("maximum", op::maximum);
     number("exclusiveMinimum", op::exclusive_minimum);
     number("exclusiveMaximum", op::exclusive_maximum);
-    if (const auto* v = keyword(o, "multipleOf", [](const json::value& x) {
+    if (const auto* v = keyword(o, "multipleOf", "a number greater than 0", [](const json::value& x) {
           return x.is_number() && compare_numbers(x, json::value(0)) > 0;
         }))
       add(op::multiple_of, 0, 0, v);
@@ -282,14 +328,15 @@ class compiler {
                                     {"minProperties", op::min_properties},
                                     {"maxProperties", op::max_properties}})
       if (const auto n = count(o, key)) add(what, 0, *n);
-    if (const auto* v = keyword(o, "pattern", [](const json::value& x) { return x.is_string(); }))
-      add(op::matches, pattern_of(v->get_string()), 0, v);
-    if (const auto* v = keyword(o, "uniqueItems", [](const json::value& x) { return x.is_bool(); }); v && v->get_bool())
+    if (const auto* v = keyword(o, "pattern", "a string", [](const json::value& x) { return x.is_string(); }))
+      add(op::matches, pattern_of("pattern", v->get_string()), 0, v);
+    if (const auto* v = keyword(o, "uniqueItems", "true or false", [](const json::value& x) { return x.is_bool(); });
+        v && v->get_bool())
       add(op::unique_items);
   }
 
   std::optional<std::uint64_t> count(const json::object& o, std::string_view key) {
-    const auto* v = keyword(o, key, [](const json::value& x) {
+    const auto* v = keyword(o, key, "an integer of at least 0", [](const json::value& x) {
       return x.is_number() && is_integer(x) && compare_numbers(x, json::value(0)) >= 0;
     });
     if (!v) return std::nullopt;
@@ -302,8 +349,9 @@ class compiler {
   }
 
   void objects(const json::object& o) {
-    if (const auto* v = keyword(o, "required", all_strings); v && !v->get_array().empty()) add(op::required, 0, 0, v);
-    if (const auto* v = keyword(o, "dependentRequired", [](const json::value& x) {
+    if (const auto* v = keyword(o, "required", "an array of strings", all_strings); v && !v->get_array().empty())
+      add(op::required, 0, 0, v);
+    if (const auto* v = keyword(o, "dependentRequired", "an object of arrays of strings", [](const json::value& x) {
           return x.is_object() &&
                  std::ranges::all_of(x.get_object(), [](const auto& m) { return all_strings(m.value()); });
         }))
@@ -311,7 +359,8 @@ class compiler {
     member_rules m;
     m.properties = schema_map(o, "properties");
     std::ranges::sort(m.properties, {}, &named_nodes::value_type::first);
-    for (const auto& [text, id] : schema_map(o, "patternProperties")) m.patterns.emplace_back(pattern_of(text), id);
+    for (const auto& [text, id] : schema_map(o, "patternProperties"))
+      m.patterns.emplace_back(pattern_of("patternProperties", text), id);
     m.additional = subschema(o, "additionalProperties");
     if (!m.properties.empty() || !m.patterns.empty() || m.additional != no_node) {
       add(op::members, static_cast<std::uint32_t>(p_.members.size()));
@@ -358,16 +407,15 @@ class compiler {
       add(op::condition, static_cast<std::uint32_t>(p_.conditions.size()));
       p_.conditions.push_back({n, subschema(o, "then"), subschema(o, "else")});
     }
-    const auto where = p_.nodes[id].resource;
     const auto is_text = [](const json::value& v) { return v.is_string(); };
-    if (const auto* v = keyword(o, "$ref", is_text)) {
-      if (const auto n = resolve(v->get_string(), where); n != no_node)
+    if (const auto* v = keyword(o, "$ref", "a string", is_text)) {
+      if (const auto n = resolve(v->get_string(), id, "$ref"); n != no_node)
         add(op::reference, n);
       else
-        unresolved(*v);
+        unresolved("$ref", *v);
     }
-    if (const auto* v = keyword(o, "$dynamicRef", is_text)) {
-      if (const auto n = resolve(v->get_string(), where); n != no_node) {
+    if (const auto* v = keyword(o, "$dynamicRef", "a string", is_text)) {
+      if (const auto n = resolve(v->get_string(), id, "$dynamicRef"); n != no_node) {
         const std::string_view text = v->get_string();
         const auto hash = text.find('#');
         auto anchor = hash == text.npos ? std::string_view() : text.substr(hash + 1);
@@ -377,7 +425,7 @@ class compiler {
         add(op::dynamic_reference, static_cast<std::uint32_t>(p_.dynamics.size()));
         p_.dynamics.push_back({n, anchor});
       } else {
-        unresolved(*v);
+        unresolved("$dynamicRef", *v);
       }
     }
     // These two come last: they go by what the others have looked at.
@@ -391,8 +439,8 @@ class compiler {
     }
   }
 
-  void unresolved(const json::value& reference) {
-    note("the reference " + shown(reference) + " leads to nothing in the schema and accepts everything");
+  void unresolved(std::string_view key, const json::value& reference) {
+    note(key, "a reference to a schema in the same document", reference);
   }
 
   program& p_;
@@ -401,6 +449,8 @@ class compiler {
   std::unordered_map<std::string, std::uint32_t> by_uri_;
   std::unordered_map<const json::value*, node_id> ids_;
   std::vector<const json::value*> sources_;  // by node
+  std::vector<origin> origins_;              // by node
+  node_id here_ = 0;                         // the node that is compiled
   std::unordered_map<std::string_view, std::uint32_t> pattern_ids_;
 };
 
@@ -420,7 +470,7 @@ result<json_schema> json_schema::compile(const raw_json& source) {
   return json_schema(std::move(p));
 }
 
-const std::vector<std::string>& json_schema::notes() const noexcept {
+const std::vector<violation>& json_schema::notes() const noexcept {
   return program_->notes;
 }
 

@@ -120,7 +120,7 @@ struct program {
   std::vector<condition_rules> conditions;
   std::vector<named_nodes> named;
   std::vector<dynamic_rules> dynamics;
-  std::vector<std::string> notes;
+  std::vector<violation> notes;
 };
 
 /// What a rule asks for, in words: "a string", "at least 3 characters". Applicators have none ("").
@@ -131,6 +131,8 @@ std::string brief(const program& p, node_id n, int depth = 4);
 std::string in_words(const boost::json::value& v);
 /// A value as JSON, cut to a bearable length.
 std::string shown(const boost::json::value& v);
+/// A member as a step of a path: ".name", or "[\"a name\"]" for one that is not plain.
+std::string member_step(std::string_view name);
 /// The bits of op::types that fit `v`.
 std::uint8_t types_of(const boost::json::value& v);
 

@@ -183,6 +183,14 @@ std::string brief(const program& p, node_id id, int depth) {
   return words == "an object" ? words + members : words;
 }
 
+std::string member_step(std::string_view name) {
+  const bool plain = !name.empty() && name.size() <= max_shown && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '$';
+  });
+  return plain ? "." + std::string(name) : "[" + shown(json::value(name)) + "]";
+}
+
 std::string evaluator::path() const {
   std::string out;
   for (const auto& s : path_) {
@@ -190,12 +198,7 @@ std::string evaluator::path() const {
       out += '[' + std::to_string(*index) + ']';
       continue;
     }
-    const auto name = std::get<std::string_view>(s);
-    const bool plain = !name.empty() && name.size() <= max_shown && std::ranges::all_of(name, [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-             c == '$';
-    });
-    out += plain ? "." + std::string(name) : "[" + shown(json::value(name)) + "]";
+    out += member_step(std::get<std::string_view>(s));
   }
   return out;
 }
@@ -254,14 +257,17 @@ void evaluator::tell_alternatives(const std::vector<node_id>& list, const value&
 
 }  // namespace schema
 
+std::string describe(const violation& one, std::string_view root) {
+  std::string out = std::string(root) + one.path + ": expected " + one.expected;
+  if (!one.found.empty()) out += ", found " + one.found;
+  return out;
+}
+
 std::string describe(std::span<const violation> violations, std::string_view root) {
   std::string out;
   for (const auto& v : violations) {
     if (!out.empty()) out += '\n';
-    out += "- ";
-    out += root;
-    out += v.path + ": expected " + v.expected;
-    if (!v.found.empty()) out += ", found " + v.found;
+    out += "- " + describe(v, root);
   }
   return out;
 }

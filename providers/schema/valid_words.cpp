@@ -1,8 +1,9 @@
 // What the standard demands of each keyword's value.
 #include "providers/schema/valid_words.hpp"
 
+#include "providers/schema/keywords.hpp"
+
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,40 +11,6 @@
 
 namespace mcpbx::providers {
 namespace {
-
-template <std::size_t N>
-bool one_of(std::string_view word, const std::array<std::string_view, N>& list) {
-  return std::ranges::find(list, word) != list.end();
-}
-
-constexpr std::array<std::string_view, 7> types{"object", "array", "string", "number", "integer", "boolean", "null"};
-constexpr std::array<std::string_view, 9> texts{
-    "description", "title", "$comment", "format", "pattern", "contentEncoding", "contentMediaType", "$ref", "$anchor"};
-constexpr std::array<std::string_view, 8> counts{"minLength",     "maxLength",     "minItems",    "maxItems",
-                                                 "minProperties", "maxProperties", "minContains", "maxContains"};
-constexpr std::array<std::string_view, 4> flags{"uniqueItems", "deprecated", "readOnly", "writeOnly"};
-constexpr std::array<std::string_view, 5> maps{"patternProperties", "$defs", "definitions", "dependentSchemas",
-                                               "dependentRequired"};
-constexpr std::array<std::string_view, 10> schemas{
-    "additionalProperties", "propertyNames",         "contains",       "not", "if", "then", "else",
-    "unevaluatedItems",     "unevaluatedProperties", "additionalItems"};
-constexpr std::array<std::string_view, 4> lists{"anyOf", "oneOf", "allOf", "prefixItems"};
-
-bool is_bool(const raw_json& v) {
-  return v.text() == "true" || v.text() == "false";
-}
-
-bool is_number(const raw_json& v) {
-  return v.type() == raw_json::kind::number;
-}
-
-// 0, 3, 3.0.
-bool is_count(const raw_json& v) {
-  const auto text = v.text();
-  const auto digits = text.find_first_not_of("0123456789");
-  if (!is_number(v) || digits == 0) return false;
-  return digits == text.npos || (text[digits] == '.' && text.find_first_not_of('0', digits + 1) == text.npos);
-}
 
 // The strings of a list that `take` lets through, each once; absent when that changes nothing, and `[]` for none.
 template <class Take>
@@ -65,7 +32,7 @@ raw_json only_schemas(const raw_json& list) {
   std::string out = "[";
   bool changed = false;
   for_each_element(list, [&](raw_json e) {
-    if (e.is_object() || is_bool(e))
+    if (e.is_object() || is_flag(e.text()))
       out.append(out.size() > 1 ? "," : "").append(e.text());
     else
       changed = true;
@@ -86,41 +53,64 @@ void judge(std::string_view key, const raw_json& value, const raw_object& schema
     if (needs_element && (list ? list : value).text() == "[]") return out();
     if (list) changes.push_back({std::string(key), std::move(list)});
   };
-  if (key == "type") {
-    if (value.is_array())
-      replace(filtered(value, [](const std::string& t) { return one_of(t, types); }), true);
-    else if (!one_of(value.as_string().value_or(""), types))
-      out();
-  } else if (key == "required") {
-    if (!value.is_array()) return out();
-    replace(filtered(value, [](const std::string&) { return true; }), false);
-  } else if (key == "enum") {
-    if (!value.is_array() || value.text() == "[]") out();
-  } else if (key == "examples") {
-    if (!value.is_array()) out();
-  } else if (key == "minimum" || key == "maximum" || key == "multipleOf") {
-    if (!is_number(value)) out();
-  } else if (key == "exclusiveMinimum" || key == "exclusiveMaximum") {
-    if (is_number(value)) return;
-    // Draft 4: a switch that makes the bound beside it exclusive.
-    const std::string_view bound = key == "exclusiveMinimum" ? "minimum" : "maximum";
-    const auto limit = schema.find(bound);
-    if (!value.is_true() || !is_number(limit)) return out();
-    changes.push_back({std::string(key), limit});
-    changes.push_back({std::string(bound), {}});
-  } else if (one_of(key, texts)) {
-    if (!value.is_string()) out();
-  } else if (one_of(key, counts)) {
-    if (!is_count(value)) out();
-  } else if (one_of(key, flags)) {
-    if (!is_bool(value)) out();
-  } else if (one_of(key, maps)) {
-    if (!value.is_object()) out();
-  } else if (one_of(key, schemas)) {
-    if (!value.is_object() && !is_bool(value)) out();
-  } else if (one_of(key, lists)) {
-    if (!value.is_array()) return out();
-    replace(only_schemas(value), true);
+  const auto must = [&](bool holds) {
+    if (!holds) out();
+  };
+  switch (find_keyword(key)) {
+    case keyword::type:
+      if (value.is_array())
+        replace(filtered(value, [](const std::string& t) { return is_type(json_quoted(t)); }), true);
+      else
+        must(is_type(json_quoted(value.as_string().value_or(""))));
+      break;
+    case keyword::required:
+      if (!value.is_array()) return out();
+      replace(filtered(value, [](const std::string&) { return true; }), false);
+      break;
+    case keyword::enumeration:
+      must(value.is_array() && value.text() != "[]");
+      break;
+    case keyword::examples:
+      must(value.is_array());
+      break;
+    case keyword::number:
+      must(is_number(value.text()));
+      break;
+    case keyword::bound: {
+      if (is_number(value.text())) return;
+      // Draft 4: a switch that makes the bound beside it exclusive.
+      const std::string_view bound = key == "exclusiveMinimum" ? "minimum" : "maximum";
+      const auto limit = schema.find(bound);
+      if (!value.is_true() || !is_number(limit.text())) return out();
+      changes.push_back({std::string(key), limit});
+      changes.push_back({std::string(bound), {}});
+      break;
+    }
+    case keyword::text:
+      must(value.is_string());
+      break;
+    case keyword::count:
+      must(is_count(value.text()));
+      break;
+    case keyword::flag:
+      must(is_flag(value.text()));
+      break;
+    case keyword::schema_map:
+    case keyword::map:
+      must(value.is_object());
+      break;
+    case keyword::schema:
+    case keyword::plain_schema:
+      must(value.is_object() || is_flag(value.text()));
+      break;
+    case keyword::schema_list:
+      if (!value.is_array()) return out();
+      replace(only_schemas(value), true);
+      break;
+    case keyword::properties:
+    case keyword::items:
+    case keyword::other:
+      break;
   }
 }
 

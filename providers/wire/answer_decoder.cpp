@@ -64,6 +64,10 @@ void answer_decoder::fail_cut(decoder_sink& sink) {
   fail(model_error::kind::cut, "ended its answer without an end mark: it was cut off.", sink);
 }
 
+void answer_decoder::fail_unfinished(decoder_sink& sink) {
+  fail(model_error::kind::cut, "ended its answer without a finish reason: it was cut off.", sink);
+}
+
 void answer_decoder::fail(model_error e, decoder_sink& sink) {
   e.partial_text = partial_text(sink);
   ended_ = true;

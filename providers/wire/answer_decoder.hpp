@@ -43,6 +43,8 @@ class answer_decoder : public stream_decoder {
   /// An answer that is none of this API.
   void fail_foreign(std::string_view bytes, decoder_sink& sink);
   void fail_cut(decoder_sink& sink);
+  /// The end mark came, but nothing had said why the model stopped: the official clients take that for a fault, too.
+  void fail_unfinished(decoder_sink& sink);
 
  private:
   void fail(model_error e, decoder_sink& sink);

@@ -129,7 +129,7 @@ void add_file(block_list& out, const file_block& file) {
   else if (media_type(file.mime) == "application/pdf")
     out.media("document", file.mime, file.data);
   else
-    out.text(left_out(file));
+    out.text(file_words(file));
 }
 
 // What another API's messages and ours become; reasoning stays with whom it came from.
@@ -153,9 +153,14 @@ raw_json encode_message(const message& m) {
 }
 
 raw_json encode_tools(const tool_set& set, bool strict) {
-  auto list = tool_list(anthropic::api, set, strict);
-  list.insert(list.size() - 2, mark);  // into the last tool
-  return raw_json::own(R"(,"tools":)" + list);
+  constexpr std::string_view end = "}]";
+  byte_buffer out;
+  out.append(R"(,"tools":)");
+  append_tool_list(out, anthropic::api, set, strict);
+  out.truncate(out.size() - end.size());
+  out.append(mark);  // into the last tool
+  out.append(end);
+  return raw_json::whole(out.take());
 }
 
 // All system messages, wherever they stand: the API has one place for them.

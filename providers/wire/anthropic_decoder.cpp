@@ -33,6 +33,12 @@ void set(std::int64_t& to, std::int64_t value) {
   if (value >= 0) to = value;
 }
 
+bool has_members(std::string_view object) {
+  bool any = false;
+  walk::members(object, [&](std::string_view, std::string_view) { any = true; });
+  return any;
+}
+
 bool is_thought(std::string_view type) {
   return type == "thinking" || type == "redacted_thinking";
 }
@@ -63,23 +69,23 @@ void anthropic_decoder::take_event(std::string_view name, std::string_view json,
   std::string held;
   const auto word = walk::is_string(type) ? word_of(type, held) : name;
   if (word == "content_block_delta") {
-    if (auto* const b = find(index); b != nullptr && !b->closed) go_on(*b, delta, sink);
+    if (auto* const b = find(index); b != nullptr && !b->ended) go_on(*b, delta, sink);
   } else if (word == "content_block_start") {
     begun_ = true;
     open(index, block, sink);
   } else if (word == "content_block_stop") {
-    if (auto* const b = find(index)) b->closed = true;
+    if (auto* const b = find(index)) b->ended = true;
   } else if (word == "message_start") {
     begun_ = true;
     take_usage(walk::find(message, "usage"));
     // Some servers give the whole content here and no blocks behind it.
-    std::int64_t n = 0;
-    walk::elements(walk::find(message, "content"), [&](std::string_view b) { open(std::to_string(n++), b, sink); });
+    open_all(walk::find(message, "content"), sink);
   } else if (word == "message_delta") {
     take_stop(delta);
     take_usage(used);
   } else if (word == "message_stop") {
     if (!begun_) return fail(model_error::kind::garbage, "sent an answer that holds nothing.", sink);
+    if (stop_reason_.empty()) return fail_unfinished(sink);
     end(sink);
   } else if (word == "error" || walk::is_object(error)) {
     fail(read_error_body(json), json, sink);
@@ -92,8 +98,7 @@ void anthropic_decoder::take_body(std::string_view json, decoder_sink& sink) {
     const auto said = read_error_body(json);
     return said.found() ? fail(said, json, sink) : fail_foreign(json, sink);
   }
-  std::int64_t n = 0;
-  walk::elements(content, [&](std::string_view b) { open(std::to_string(n++), b, sink); });
+  open_all(content, sink);
   take_stop(json);
   take_usage(walk::find(json, "usage"));
   end(sink);
@@ -127,6 +132,12 @@ void anthropic_decoder::open(std::string_view index, std::string_view block, dec
   } else if (b.type == "thinking") {
     add_text(b, walk::text(walk::find(block, "thinking")), sink);
   }
+}
+
+void anthropic_decoder::open_all(std::string_view content, decoder_sink& sink) {
+  std::int64_t n = 0;
+  walk::elements(content, [&](std::string_view b) { open(std::to_string(n++), b, sink); });
+  for (auto& b : blocks_) b.ended = b.ended || b.is_call();
 }
 
 void anthropic_decoder::add_text(content_block& block, std::string_view text, decoder_sink& sink) {
@@ -275,7 +286,13 @@ void anthropic_decoder::end(decoder_sink& sink) {
       call.id = std::move(settled[calls++]);
       call.name = walk::text(walk::find(b.start, "name"));
       call.arguments_text = b.has_input ? b.input : std::string(walk::find(b.start, "input"));
-      read_arguments(call);
+      if (b.ended) {
+        read_arguments(call);
+      } else {
+        // Each call begins with an empty object; only its end says that it stays so.
+        if (!b.has_input && !has_members(call.arguments_text)) call.arguments_text.clear();
+        read_unended_arguments(call);
+      }
       add(assembled(b, &call));
       m->blocks.emplace_back(std::move(call));
     } else {

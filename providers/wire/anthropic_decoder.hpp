@@ -27,7 +27,7 @@ class anthropic_decoder final : public event_decoder {
     std::string signature;  // the last one counts
     std::string citations;  // elements, each with a comma before it
     string_joiner joiner;
-    bool closed = false, has_input = false, has_signature = false;
+    bool ended = false, has_input = false, has_signature = false;
     bool is_call() const { return type == "tool_use"; }
   };
 
@@ -38,6 +38,8 @@ class anthropic_decoder final : public event_decoder {
 
   content_block* find(std::string_view index);
   void open(std::string_view index, std::string_view block, decoder_sink& sink);
+  // Blocks that came together: their calls are whole.
+  void open_all(std::string_view content, decoder_sink& sink);
   void go_on(content_block& block, std::string_view delta, decoder_sink& sink);
   void add_text(content_block& block, std::string_view text, decoder_sink& sink);
   void take_stop(std::string_view holder);

@@ -1,6 +1,7 @@
 // Arguments are read or refused, never guessed.
 #include "providers/wire/calls.hpp"
 
+#include "mcp/support/json_scanner.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -11,6 +12,16 @@ namespace mcpbx::providers {
 std::string sent_arguments(const tool_call_block& call) {
   if (call.arguments) return std::string(call.arguments.text());
   return R"({"unreadable_arguments":)" + json_quoted(call.arguments_text) + "}";
+}
+
+void read_unended_arguments(tool_call_block& call) {
+  const auto text = trimmed(call.arguments_text);
+  if (text.starts_with('{') && check_json(text, max_argument_depth) == json_scanner::fault::none)
+    return read_arguments(call);
+  call.problem =
+      "The call was broken off before its arguments were complete, so the tool was not run. Call it again with one "
+      "JSON "
+      "object as arguments.";
 }
 
 namespace {

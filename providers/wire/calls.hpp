@@ -15,6 +15,10 @@ namespace mcpbx::providers {
 /// could not be read as text.
 std::string sent_arguments(const tool_call_block& call);
 
+/// read_arguments() for a call that its API never told the end of: it is whole only if an object has come that is. Any
+/// other sets `problem`; nothing does not mean `{}` here.
+void read_unended_arguments(tool_call_block& call);
+
 /// Whether `id` is at most 64 letters, digits, `_` and `-`.
 bool is_fitting_id(std::string_view id);
 /// `id` where an API takes only fitting ids: another API's is replaced, always by the same.

@@ -48,7 +48,9 @@ void chat_decoder::take_body(std::string_view json, decoder_sink& sink) {
 
 void chat_decoder::take_stream_end(bool mark, decoder_sink& sink) {
   if (mark && !choices_seen_) return fail(model_error::kind::garbage, "sent an answer that holds nothing.", sink);
-  if (mark || finished_ || is_failure(finish_reason_)) return end(sink);
+  if (finished_ || is_failure(finish_reason_)) return end(sink);
+  // Proxies put the mark behind a stream that was cut as well.
+  if (mark) return fail_unfinished(sink);
   fail_cut(sink);
 }
 

@@ -1,9 +1,45 @@
 // Small parts of requests.
 #include "providers/wire/encoding.hpp"
 
+#include "mcp/support/json_scanner.hpp"
 #include "providers/wire/results.hpp"
 
+#include <boost/archive/iterators/binary_from_base64.hpp>
+#include <boost/archive/iterators/transform_width.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
 namespace mcpbx::providers {
+namespace {
+
+bool is_text_type(std::string_view type) {
+  constexpr std::array<std::string_view, 9> others{"application/json",     "application/jsonl",      "application/xml",
+                                                   "application/yaml",     "application/x-yaml",     "application/toml",
+                                                   "application/x-ndjson", "application/javascript", "application/sql"};
+  return type.starts_with("text/") || type.ends_with("+json") || type.ends_with("+xml") ||
+         std::ranges::find(others, type) != others.end();
+}
+
+// What base64 stands for; nullopt when it is none.
+std::optional<std::string> decoded(std::string_view base64) {
+  using namespace boost::archive::iterators;
+  using bytes = transform_width<binary_from_base64<const char*>, 8, 6>;
+  while (base64.ends_with('=')) base64.remove_suffix(1);
+  // It reads a whole last group: digits that stand for zeros are added, and what they give is taken off.
+  std::string padded(base64);
+  padded.append((4 - base64.size() % 4) % 4, 'A');
+  try {
+    std::string out(bytes(padded.data()), bytes(padded.data() + padded.size()));
+    out.resize(base64.size() * 3 / 4);
+    return out;
+  } catch (const dataflow_exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
 
 std::string join_url(std::string_view base, std::string_view path) {
   base = base.substr(0, base.find('#'));
@@ -57,6 +93,13 @@ std::string said_text(const message& m) {
 std::string left_out(const file_block& file) {
   return "[file " + file.name + (file.name.empty() ? "" : ", ") +
          (file.url.empty() ? media_words(file.mime, file.data) : file.url) + ": left out]";
+}
+
+std::string file_words(const file_block& file) {
+  if (!is_text_type(media_type(file.mime)) || file.data.empty()) return left_out(file);
+  const auto text = decoded(file.data);
+  if (!text || valid_utf8_prefix(*text) != text->size()) return left_out(file);
+  return "[file " + file.name + (file.name.empty() ? "" : ", ") + std::string(media_type(file.mime)) + "]\n" + *text;
 }
 
 std::string left_out(const image_block& image) {

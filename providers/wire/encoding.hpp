@@ -55,6 +55,9 @@ std::string said_text(const message& m);
 std::string left_out(const file_block& file);
 /// The same for an image whose type it does not take.
 std::string left_out(const image_block& image);
+/// A caller's file where an API has no place for its kind: its text, if it is a text (by its type, in UTF-8), below a
+/// line with its name, else left_out().
+std::string file_words(const file_block& file);
 
 /// A JSON list of strings.
 std::string string_list(const std::vector<std::string>& texts);

@@ -1,9 +1,8 @@
 // From status and body to kind, sentence and mend.
 #include "providers/wire/errors.hpp"
 
+#include "mcp/support/cut_text.hpp"
 #include "mcp/support/json_scanner.hpp"
-#include "mcp/support/secret.hpp"
-#include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
 
 #include <algorithm>
@@ -98,6 +97,14 @@ std::string_view host_of(std::string_view url) {
   return at == std::string_view::npos ? url : url.substr(at + 1);
 }
 
+// OpenAI's "Invalid 'tools': array too long. Expected an array with maximum length 128"; Anthropic's code.
+bool says_too_many_tools(const error_body& e) {
+  const auto said = lower(e.message);
+  return contains_any(lower(e.code) + " " + said, {"available_tools_limit_exceeded", "too many tools"}) ||
+         (contains_any(said, {"'tools'", "\"tools\"", "`tools`", " tools"}) &&
+          contains_any(said, {"array too long", "maximum length", "maximum number of", "at most 128"}));
+}
+
 struct verdict {
   kind type;
   bool retryable;
@@ -128,6 +135,11 @@ verdict judge(int status, const error_body& said) {
     return {kind::refused, false, "The model wrote a tool call that its server cannot read: ask again."};
   if (status == 400 && says_wrong_key(said))
     return {kind::bad_request, false, "Check the key that is configured for this model."};
+  if ((status == 400 || status == 422) && says_too_many_tools(said))
+    return {
+        kind::bad_request, false,
+        "It takes fewer tools than it was offered: choose some with --tools, a profile, or `allow` and `deny` of the "
+        "servers."};
   if ((status == 400 || status == 422) && says_bad_tool(said))
     return {
         kind::bad_request, false,
@@ -160,17 +172,12 @@ verdict judge(int status, const error_body& said) {
 }  // namespace
 
 std::string excerpt(std::string_view text) {
-  // Redacted before it is cut: half a secret would not be recognised.
-  const auto clean = printable(redactor::redact(cut_utf8(text, 16384)));
-  const auto cut = cut_utf8(clean, 300);
-  return std::string(cut) + (cut.size() < clean.size() ? "…" : "");
+  return cut_for_people(text, 300, {.mark = "…"});
 }
 
 std::string loggable(std::string_view text) {
   constexpr std::size_t most = 8 * 1024;
-  const auto clean = redactor::redact(text);
-  const auto cut = cut_utf8(clean, most);
-  return std::string(cut) + (cut.size() < clean.size() ? "…" : "");
+  return cut_for_log(text, most, "…");
 }
 
 std::string who(const wire_options& options) {

@@ -105,8 +105,10 @@ raw_json encode_user(const message& m, std::string_view note) {
       else
         parts.text("[image at " + image->url + ": left out, this API takes no addresses]");
     } else if (const auto* file = std::get_if<file_block>(&b)) {
-      if (file->url.empty())
+      if (file->url.empty() && takes_media(file->mime))
         parts.media(file->mime, file->data);
+      else if (file->url.empty())
+        parts.text(file_words(*file));
       else
         parts.text("[file at " + file->url + ": left out, this API takes no addresses]");
     }
@@ -216,7 +218,7 @@ wire_request gemini::encode(const model_request& request, const wire_options& op
   if (!first) out.body.append_literal("]},");
   if (request.tools && !request.tools->tools.empty())
     out.body.append(encoded_once(*request.tools, "gemini", [&] {
-      return raw_json::own(R"("tools":[{"functionDeclarations":)" + tool_list("gemini", *request.tools) + "}],");
+      return tool_member(R"("tools":[{"functionDeclarations":)", api, *request.tools, "}],");
     }));
 
   out.body.append_literal(R"("contents":[)");

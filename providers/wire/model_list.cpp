@@ -2,8 +2,8 @@
 // /openai/models. One reader, since they differ in the names of the members only.
 #include "providers/wire/model_list.hpp"
 
+#include "mcp/support/cut_text.hpp"
 #include "mcp/support/json_scanner.hpp"
-#include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
 #include "providers/wire/encoding.hpp"
 
@@ -83,7 +83,7 @@ result<model_list> decode_model_list(std::string_view api, std::string_view body
     }
     if (!seen.insert(id).second) return;
     auto name = first_text(e, {"display_name", "displayName"});
-    list.models.push_back({std::move(id), std::string(cut_utf8(printable(name), 200))});
+    list.models.push_back({std::move(id), cut_for_people(name, 200)});
   });
   if (walk::find(body, "has_more") == "true" || !walk::text(walk::find(body, "nextPageToken")).empty())
     list.more = true;

@@ -37,7 +37,7 @@ void append_user(std::string& out, const message& m, std::string_view note) {
   auto text = m.text();
   std::vector<std::string_view> images;
   for (const auto& b : m.blocks) {
-    if (const auto* file = std::get_if<file_block>(&b)) text = with_note(std::move(text), left_out(*file));
+    if (const auto* file = std::get_if<file_block>(&b)) text = with_note(std::move(text), file_words(*file));
     const auto* image = std::get_if<image_block>(&b);
     if (image == nullptr) continue;
     if (image->url.empty() && is_shown_image(image->mime))
@@ -144,7 +144,7 @@ wire_request ollama::encode(const model_request& request, const wire_options& op
   out.body.append_copy(head_of(request, options));
   if (request.tools && !request.tools->tools.empty()) {
     const auto& set = *request.tools;
-    out.body.append(encoded_once(set, api, [&] { return raw_json::own(R"("tools":)" + tool_list(api, set) + ","); }));
+    out.body.append(encoded_once(set, api, [&] { return tool_member(R"("tools":)", api, set, ","); }));
   }
   out.body.append_literal(R"("messages":[)");
   bool first = true;

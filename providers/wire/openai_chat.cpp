@@ -47,7 +47,7 @@ void append_file(std::string& out, const file_block& file) {
     out += "\"}}";
     return;
   }
-  if (type != "application/pdf") return append_text_part(out, left_out(file));
+  if (type != "application/pdf") return append_text_part(out, file_words(file));
   out += R"({"type":"file","file":{"filename":)";
   append_quoted(out, file.name.empty() ? "file.pdf" : file.name);
   out += R"(,"file_data":)";
@@ -202,7 +202,7 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
                                  : *options.strict ? "openai-chat/strict"
                                                    : "openai-chat/lax";
     out.body.append(
-        encoded_once(set, key, [&] { return raw_json::own(R"(,"tools":)" + tool_list(name_, set, options.strict)); }));
+        encoded_once(set, key, [&] { return tool_member(R"(,"tools":)", name_, set, "", options.strict); }));
   }
   if (options.answer_schema && request.answer_schema && !find_member(options.body, "response_format")) {
     out.body.append_literal(R"(,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":)");

@@ -191,7 +191,7 @@ wire_request openai_responses::encode(const model_request& request, const wire_o
     const auto& set = *request.tools;
     const bool strict = options.strict == true;
     out.body.append(encoded_once(set, strict ? "openai-responses/strict" : api,
-                                 [&] { return raw_json::own(R"(,"tools":)" + tool_list(api, set, strict)); }));
+                                 [&] { return tool_member(R"(,"tools":)", api, set, "", strict); }));
   }
   out.body.append_literal(R"(,"input":[)");
   bool first = true;

@@ -78,8 +78,10 @@ void responses_decoder::take_event(std::string_view name, std::string_view json,
     if (auto* const item = item_at(p, "function_call"); item != nullptr && walk::is_string(p.delta))
       item->arguments += item->joiner.take(p.delta);
   } else if (word == "function_call_arguments.done") {
-    if (auto* const item = item_at(p, "function_call"); item != nullptr && walk::is_string(p.arguments))
+    if (auto* const item = item_at(p, "function_call"); item != nullptr && walk::is_string(p.arguments)) {
       item->arguments = unescaped(p.arguments);
+      item->ended = true;
+    }
   } else if (word == "reasoning_summary_text.delta" || word == "reasoning_text.delta") {
     if (auto* const item = item_at(p, "reasoning"); item != nullptr && walk::is_string(p.delta))
       add_thought(*item, item->joiner.take(p.delta), sink);
@@ -137,6 +139,11 @@ void responses_decoder::take_item(output_item& item, std::string_view json, bool
   item.json = json;
   item.type = walk::text(walk::find(json, "type"));
   if (item.id.empty()) item.id = walk::text(walk::find(json, "id"));
+  const auto status = walk::text(walk::find(json, "status"));
+  if (done)
+    item.ended = status != "incomplete";
+  else if (status == "completed")
+    item.ended = true;
   if (!done) return;
   item.done = true;
   // Servers that send no deltas.
@@ -146,10 +153,14 @@ void responses_decoder::take_item(output_item& item, std::string_view json, bool
   } else if (item.type == "reasoning") {
     if (item.thought.empty()) add_thought(item, thought_of(json), sink);
   } else if (item.type == "function_call") {
-    const auto arguments = walk::find(json, "arguments");
-    if (walk::is_string(arguments) && arguments != "\"\"") item.arguments = unescaped(arguments);
-    if (walk::is_object(arguments)) item.arguments = arguments;
+    take_arguments(item);
   }
+}
+
+void responses_decoder::take_arguments(output_item& item) {
+  const auto arguments = walk::find(item.json, "arguments");
+  if (walk::is_string(arguments) && arguments != "\"\"") item.arguments = unescaped(arguments);
+  if (walk::is_object(arguments)) item.arguments = arguments;
 }
 
 void responses_decoder::add_text(output_item& item, std::string_view text, decoder_sink& sink) {
@@ -232,8 +243,12 @@ tool_call_block responses_decoder::read_call(output_item& item, std::string id) 
   call.id = std::move(id);
   call.provider_id = walk::text(walk::find(item.json, "call_id"));
   call.name = walk::text(walk::find(item.json, "name"));
+  if (item.arguments.empty()) take_arguments(item);
   call.arguments_text = item.arguments;
-  read_arguments(call);
+  if (item.ended)
+    read_arguments(call);
+  else
+    read_unended_arguments(call);
   // The item goes back as it came but for an id that was taken and arguments that a server could not read again.
   auto object = raw_object::open(raw_json::own(item.json));
   if (!object) return call;

@@ -25,6 +25,7 @@ class responses_decoder final : public event_decoder {
     std::string text, refusal, arguments, thought;  // what came in deltas
     string_joiner joiner;
     bool done = false;
+    bool ended = false;  // of a call: its arguments are all there
   };
   struct pieces;
 
@@ -36,6 +37,7 @@ class responses_decoder final : public event_decoder {
   // Null when there would be too many.
   output_item* item_at(const pieces& p, std::string_view type);
   void take_item(output_item& item, std::string_view json, bool done, decoder_sink& sink);
+  static void take_arguments(output_item& item);
   void add_text(output_item& item, std::string_view text, decoder_sink& sink);
   void add_thought(output_item& item, std::string_view text, decoder_sink& sink);
   void take_usage(std::string_view usage);

@@ -1,8 +1,14 @@
-// One loop; what differs are the names of members, and what is said of strictness.
+// A tool is encoded once and kept with its definition; a list is their bytes one after another. What differs between
+// APIs are the names of members, and what is said of strictness.
 #include "providers/wire/tool_list.hpp"
 
 #include "mcp/support/raw_json.hpp"
+#include "providers/wire/encoding.hpp"
 #include "providers/wire/strict_schema.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
 
 namespace mcpbx::providers {
 namespace {
@@ -28,25 +34,51 @@ std::string_view strictness(std::string_view api, const tool_definition& tool, s
   return "";
 }
 
+raw_json encode_tool(std::string_view api, const tool_definition& tool, std::optional<bool> strict) {
+  const auto f = form_of(api);
+  std::string out;
+  out.reserve(256 + tool.name.size() + tool.description.size() + tool.schema.text().size());
+  out += f.begin;
+  append_quoted(out, tool.name);
+  if (!tool.description.empty() || f.empty_description) {
+    out += R"(,"description":)";
+    append_quoted(out, tool.description);
+  }
+  out += f.schema;
+  out += tool.schema.empty() ? std::string_view(R"({"type":"object","properties":{}})") : tool.schema.text();
+  out += strictness(api, tool, strict);
+  out += f.end;
+  return raw_json::own(out);
+}
+
 }  // namespace
 
-std::string tool_list(std::string_view api, const tool_set& set, std::optional<bool> strict) {
-  const auto f = form_of(api);
-  std::string out = "[";
+void append_tool_list(byte_buffer& out, std::string_view api, const tool_set& set, std::optional<bool> strict) {
+  const auto key = std::string(api) + (!strict ? "" : *strict ? "/strict" : "/lax");
+  std::vector<raw_json> tools;
+  tools.reserve(set.tools.size());
+  std::size_t size = 64;  // the brackets, and what callers put behind: a list is large, and growing would copy it
   for (const auto& tool : set.tools) {
-    if (out.size() > 1) out += ',';
-    out += f.begin;
-    append_quoted(out, tool.name);
-    if (!tool.description.empty() || f.empty_description) {
-      out += R"(,"description":)";
-      append_quoted(out, tool.description);
-    }
-    out += f.schema;
-    out += tool.schema.empty() ? std::string_view(R"({"type":"object","properties":{}})") : tool.schema.text();
-    out += strictness(api, tool, strict);
-    out += f.end;
+    const auto encode = [&] { return encode_tool(api, tool, strict); };
+    tools.push_back(tool.encoded ? encoded_once(*tool.encoded, key, encode) : encode());
+    size += tools.back().text().size() + 1;
   }
-  return out + "]";
+  out.reserve(out.size() + size);
+  out.append('[');
+  for (const auto& tool : tools) {
+    if (&tool != &tools.front()) out.append(',');
+    out.append(tool.text());
+  }
+  out.append(']');
+}
+
+raw_json tool_member(std::string_view before, std::string_view api, const tool_set& set, std::string_view behind,
+                     std::optional<bool> strict) {
+  byte_buffer out;
+  out.append(before);
+  append_tool_list(out, api, set, strict);
+  out.append(behind);
+  return raw_json::whole(out.take());
 }
 
 }  // namespace mcpbx::providers

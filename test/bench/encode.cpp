@@ -4,6 +4,7 @@
 //                                    the least of REPEAT (5)
 #include "daemon/loop/round_tools.hpp"
 #include "mcp/support/log.hpp"
+#include "mcp/support/text.hpp"
 #include "providers/call/text_conversation.hpp"
 #include "providers/wire/codec.hpp"
 
@@ -65,6 +66,7 @@ mcp::entry_ptr entry_of(const raw_json& definition, std::size_t number) {
   auto own = raw_object::open(definition).value();
   own.set("name", raw_json::string(e->tool));
   e->definition = own.json();
+  e->hash = stable_hash(e->definition.text());
   e->description = find_member(definition, "description").as_string().value_or("");
   return e;
 }

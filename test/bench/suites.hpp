@@ -22,6 +22,7 @@ void suite_list(const bench_options& o, report& out);    ///< tools/list of 10,0
 void suite_start(const bench_options& o, report& out);   ///< cold start with 1 and 50 tool servers
 void suite_loop(const bench_options& o, report& out);    ///< ten tool rounds, streams of tokens
 void suite_encode(const bench_options& o, report& out);  ///< tools converted, conversations encoded
+void suite_open(const bench_options& o, report& out);    ///< long sessions read from the journal
 void suite_cli(const bench_options& o, report& out);     ///< CPU time of short commands
 
 }  // namespace mcpbx::bench

@@ -63,6 +63,11 @@ void declare_rows(report& out) {
   out.show({"10,000 messages, first request", "ms", 2, "", false, ""});
   out.show({"10,000 messages, next round", "ms", 2, "", false, "one encoded"});
   out.show({"10,000 messages as text, next round", "ms", 2, "", false, "one encoded"});
+  for (const auto* runs : {"one question a run", "three calls a run"}) {
+    const std::string row = std::string("10,000 messages opened, ") + runs;
+    out.show({row, "ms", 1, "", false, "at most 50"});
+    out.show({row + ", instructions", "million", 0, "", false, ""});
+  }
   out.show({"mcpbx --version, CPU", "ms", 1, "", false, "at most 5"});
   out.show({"mcpbx tools, CPU", "ms", 1, "", false, "at most 5"});
 }

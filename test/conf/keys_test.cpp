@@ -312,5 +312,6 @@ TEST_CASE("keys: defaults are those of the contract") {
   CHECK(c.limits.callers == 1024);
   CHECK(c.limits.total_bytes == 536'870'912);
   CHECK(c.log.level == log_level::info);
+  CHECK(c.store.sync == store_sync::turn);
   CHECK(c.http.auth == http_auth::token);
 }

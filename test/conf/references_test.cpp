@@ -148,13 +148,16 @@ TEST_CASE("G44: a command is split into words and no shell is involved") {
   CHECK(words("a \\").starts_with("error: "));
 }
 
-TEST_CASE("references: names that usually hold secrets") {
-  for (const char* name : {"GITHUB_TOKEN", "X-Api-Key", "authorization", "Cookie", "AWS_SECRET_ACCESS_KEY",
-                           "DB_PASSWORD", "OPENAI_API_KEY", "key"}) {
+TEST_CASE("G35: names that usually hold secrets") {
+  for (const char* name :
+       {"GITHUB_TOKEN", "X-Api-Key", "authorization", "Cookie", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD",
+        "OPENAI_API_KEY", "key", "GITHUB_PAT", "SSH_PASSPHRASE", "MYSQL_PWD", "SMTP_PASS", "DATABASE_URL", "SENTRY_DSN",
+        "AZURE_STORAGE_CONNECTION_STRING", "SLACK_WEBHOOK_URL", "GIT_CREDS"}) {
     CAPTURE(name);
     CHECK(secret_name(name));
   }
-  for (const char* name : {"HOME", "PATH", "KEYBOARD", "Accept", "MONKEY", "LANG"}) {
+  for (const char* name : {"HOME", "PATH", "KEYBOARD", "Accept", "MONKEY", "LANG", "PWD", "OLDPWD", "PATTERN",
+                           "COMPASS", "BYPASS_CACHE", "BASE_URL", "KEYS_FILE"}) {
     CAPTURE(name);
     CHECK_FALSE(secret_name(name));
   }

@@ -124,6 +124,10 @@ bool caller::take_line(int wait_ms) {
   return true;
 }
 
+void caller::end_input() const {
+  REQUIRE(::shutdown(fd_, SHUT_WR) == 0);
+}
+
 void caller::send_bytes(std::string_view bytes) {
   const auto deadline = steady::now() + watchdog;
   while (!bytes.empty()) {

@@ -53,6 +53,8 @@ class caller {
   std::optional<std::string> read_line();
   /// The same, for when it must come.
   std::string line();
+  /// Says that nothing more comes (a half-closed socket); reading goes on.
+  void end_input() const;
   /// Whether the daemon closes within the watchdog; lines that come before are dropped.
   bool closed_by_peer();
 

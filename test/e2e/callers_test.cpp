@@ -217,3 +217,21 @@ TEST_CASE("G18: a caller with thousands of queued requests does not starve anoth
   for (int i = 0; i < 100; ++i) CHECK(other.call("s__echo", R"({"text":"turn"})").text() == "turn");
   CHECK(other.request("mcpbx/status").get("result.callers.openRequests").to_number<int>() >= 900);
 }
+
+TEST_CASE("E1: a caller that half-closes its socket gets what is still open, and one that closes it cancels") {
+  daemon_under_test d(config().server("s", {"--log", "@DIR@/log"}));
+  d.wait_ready({"s"});
+  caller half = d.session(), whole = d.session();
+  const auto call = half.start_call("s__wait_for_file", R"({"path":")" + d.file("go") + "\"}");
+  half.end_input();
+  REQUIRE(eventually([&] { return contains(read_file(d.file("log")), "call wait_for_file"); }));
+  d.write("go", "");
+  CHECK(half.wait(call).text().starts_with("found"));
+  CHECK(half.closed_by_peer());
+  whole.start_call("s__cancel-ack");
+  whole.end_input();
+  REQUIRE(eventually([&] { return contains(read_file(d.file("log")), "call cancel-ack"); }));
+  CHECK_FALSE(contains(read_file(d.file("log")), "\ncancel-ack "));
+  whole.close();
+  CHECK(eventually([&] { return contains(read_file(d.file("log")), "\ncancel-ack "); }));
+}

@@ -75,6 +75,8 @@ TEST_CASE("cli: exit statuses of call: 0, 1 for an error of the tool, 5 for an u
   CHECK(at(parse(json_failed.out), "isError") == json::value(true));
   const auto error = run_cli(d, {"call", "a__error"});
   CHECK(error.status == 1);
+  CHECK_MESSAGE(error.err.starts_with("mcpbx: the tool server \"a\" answered the call of a__error with an error ("),
+                error.err);
   CHECK(contains(error.err, "This tool answers an error."));
   const auto unknown = run_cli(d, {"call", "a__ecko"});
   CHECK(unknown.status == 5);

@@ -76,8 +76,9 @@ const std::vector<fault>& all_faults() {
 TEST_CASE("G4 G13 G14 G49: in every fault its call ends as it must, neighbours go on, the status answers") {
   config cfg;
   for (std::size_t i = 0; i < all_faults().size(); ++i)
-    cfg.server("f" + std::to_string(i), {"--only", "echo," + all_faults()[i].tool},
-               all_faults()[i].times_out ? R"("callTimeoutMs":300)" : R"("callTimeoutMs":600000)");
+    cfg.server(
+        "f" + std::to_string(i), {"--only", "echo," + all_faults()[i].tool},
+        all_faults()[i].times_out ? R"("callTimeoutMs":300,"callHardTimeoutMs":900)" : R"("callTimeoutMs":600000)");
   cfg.server("good");
   daemon_under_test d(cfg);
   caller c = d.session(), neighbour = d.session();
@@ -180,6 +181,14 @@ TEST_CASE("G6: progress extends the idle limit, and the hard limit ends the call
   CHECK(steps > 10);
   CHECK(eventually([&] { return contains(read_file(d.file("log")), "\ncancelled "); }));
   CHECK(c.call("s__echo", R"({"text":"on"})").text() == "on");
+  // Who did not ask for progress is spared it, and its call lives as long.
+  c.notifications.clear();
+  const auto unwatched = c.call("s__progress-forever");
+  CHECK_MESSAGE(contains(unwatched.message(), "1500 ms"), unwatched.line);
+  CHECK(c.notifications.empty());
+  const auto r = run_cli(d, {"call", "s__progress-forever"});
+  CHECK(r.status == 1);
+  CHECK_MESSAGE(contains(r.err, "1500 ms"), r.err);
 }
 
 TEST_CASE("G7: a server that hangs in its opening delays nobody") {

@@ -83,6 +83,26 @@ TEST_CASE("G20: mcpbx/stop stops like SIGTERM, and the caller gets its answer") 
   CHECK_FALSE(socket_exists(d));
 }
 
+TEST_CASE("G20: `mcpbx stop` returns when all is gone, and until then no second daemon starts") {
+  daemon_under_test d(config().server("s", {"--behave", "ignore-sigterm"}));
+  d.wait_ready({"s"});
+  auto stopping = start_cli(d, {"stop"});
+  // Its socket goes at once; its servers take the seconds that they are given, for which time stands still here.
+  REQUIRE(eventually([&] { return !socket_exists(d); }));
+  d.process().signal(SIGSTOP);
+  const auto second = run_daemon(d, {"--config", d.file("config.json"), "--socket", d.socket()});
+  REQUIRE(alive(d.pid()));
+  CHECK_FALSE(stopping->ended());
+  d.process().signal(SIGCONT);
+  CHECK(second.status == 1);
+  CHECK(contains(second.err, "is starting or stopping already holds"));
+  const auto end = stopping->wait();
+  CHECK(end.status == 0);
+  CHECK_FALSE(alive(d.pid()));
+  CHECK(d.tagged().empty());
+  CHECK(d.process().wait().status == 0);
+}
+
 TEST_CASE("G20: a database that does not answer does not hold up the stop") {
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};

@@ -57,6 +57,7 @@ TEST_CASE("models: what cannot be used is explained") {
   CHECK(contains(f.error("gema"), "did you mean \"gemma\"?"));
   CHECK(f.models.find("gema").error().code == errc::config);
   CHECK(contains(f.error("profile:x"), "there is no model \"profile:x\""));
+  CHECK(check_model_name(f.all, "profile:x").error().message == "there is no model \"profile:x\"");
   CHECK(contains(f.error("gemma"), "Model \"gemma\": "));
   CHECK(contains(f.error("filed"), "models.filed.model"));
   CHECK(contains(f.error("unset"), "MCPBX_TEST_A"));
@@ -91,6 +92,16 @@ TEST_CASE("models: an endpoint on a Unix socket, and a fallback behind a name") 
   const auto o = f.models.connection_options(*f.all.find_model("a"));
   REQUIRE(o);
   CHECK(o->wire.base_url == "unix:/run/x.sock");
+}
+
+TEST_CASE("G35: what is secret in the query of an address is redacted") {
+  models_fixture f(R"({"models": {
+    "m": {"api": "openai-chat", "model": "x", "baseUrl": "https://h/v1?sig=${env:MCPBX_TEST_A}&api-key=canary-key-7"}}})");
+  const mcpbx::test::changed_variable set("MCPBX_TEST_A", "canary-sig-7");
+  redactor::clear();
+  REQUIRE(f.models.connection_options(*f.all.find_model("m")));
+  CHECK(redactor::redact("canary-sig-7 canary-key-7") == "*** ***");
+  redactor::clear();
 }
 
 TEST_CASE("F1: models of every API are made, each at its provider's address") {

@@ -87,6 +87,16 @@ TEST_CASE("G35: values with a secret's name are registered when they are resolve
   redactor::clear();
 }
 
+TEST_CASE("G35: values of passEnv are registered like those of env") {
+  const known_environment known;
+  const changed_variable pat("MCPBX_TEST_PAT", "canary-pat-7"), url("MCPBX_TEST_DB", "pg://u:canary-url-7@h/db"),
+      plain("MCPBX_TEST_MODE", "ordinary");
+  redactor::clear();
+  REQUIRE(spec_of(R"({"command": "x", "passEnv": ["MCPBX_TEST_PAT", "MCPBX_TEST_DB", "MCPBX_TEST_MODE"]})"));
+  CHECK(redactor::redact("canary-pat-7 canary-url-7 ordinary") == "*** *** ordinary");
+  redactor::clear();
+}
+
 TEST_CASE("command and arguments and directory with references and home") {
   const known_environment known;
   const changed_variable root("MCPBX_TEST_A", "/srv");

@@ -51,6 +51,13 @@ struct store_fixture {
 
 }  // namespace
 
+TEST_CASE("G23: the intents of calls are synced where store.sync says so, and nowhere else") {
+  CHECK_FALSE(journal_options(loaded("{}")).sync_calls);
+  CHECK_FALSE(journal_options(loaded(R"({"store": {"sync": "turn"}})")).sync_calls);
+  CHECK(journal_options(loaded(R"({"store": {"sync": "call", "maxBytes": 7}})")).sync_calls);
+  CHECK(journal_options(loaded(R"({"store": {"sync": "call", "maxBytes": 7}})")).keep.max_bytes == 7);
+}
+
 TEST_CASE("store: none is the journal in memory, also where a variable says so") {
   CHECK(store_fixture("none").is<memory_journal>());
   ::setenv("MCPBX_TEST_STORE", "none", 1);

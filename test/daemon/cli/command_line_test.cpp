@@ -5,6 +5,11 @@
 
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -42,6 +47,24 @@ TEST_CASE("command line: the version and the help are on stdout and succeed") {
   CHECK(run({"help", "ask"}).out == run({"ask", "--help"}).out);
   CHECK(run({"help", "ask"}).status == 0);
   CHECK(run({"help", "aks"}).status == 2);
+}
+
+TEST_CASE("E1: help that a full disk does not take is no success") {
+  for (const char* word : {"help", "--help", "--version"}) {
+    CAPTURE(word);
+    std::string program = "mcpbx", text = word;
+    std::array<char*, 2> argv{program.data(), text.data()};
+    const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC), nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    int status = 0;
+    {
+      const test::replaced_output replaced(full, nowhere);
+      status = cli::run(static_cast<int>(argv.size()), argv.data());
+      std::cout.clear();
+    }
+    CHECK(status == 1);
+    ::close(full);
+    ::close(nowhere);
+  }
 }
 
 TEST_CASE("command line: without a verb the help is shown and the status is 2") {

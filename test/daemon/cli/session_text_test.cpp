@@ -40,6 +40,27 @@ TEST_CASE("L17: a session as Markdown tells who said what, and nothing inside of
   CHECK(text.ends_with("## User\n\nAnd now?\n\n*This run ended: interrupted.*\n"));
 }
 
+TEST_CASE("L17: a session as Markdown tells which pictures and files were attached") {
+  auto s = sample();
+  s.messages.back() = raw_json::own(
+      R"({"role":"user","content":[{"type":"text","text":"See"},{"type":"file","mimeType":"application/pdf","name":"a.pdf","data":"AA=="},)"
+      R"({"type":"file","url":"https://x.example/b"},{"type":"image","mimeType":"image/png","data":"AA=="}]})");
+  CHECK(
+      contains(markdown_of(s),
+               "See\n\n(a file, a.pdf, application/pdf)\n\n(a file, https://x.example/b)\n\n(a picture, image/png)\n"));
+  CHECK_FALSE(contains(markdown_of(s), "AA=="));
+}
+
+TEST_CASE("G28: a session as Markdown tells the part of an answer that broke as such") {
+  auto s = sample();
+  s.runs[1] =
+      raw_json::own(R"({"run":"b","model":"m","stopReason":"provider_error","messages":1,"partialText":"It is ha"})");
+  CHECK(
+      markdown_of(s).ends_with("## User\n\nAnd now?\n\n## Assistant (m), broken off\n\nIt is ha\n\n"
+                               "*This run ended: provider_error.*\n"));
+  CHECK(contains(json_lines_of(s), R"("partialText":"It is ha")"));
+}
+
 TEST_CASE("L17: a session as JSON lines has each message under its run") {
   const auto text = json_lines_of(sample());
   CHECK(text.starts_with(R"({"type":"session","session":"ses_1","title":"What time?",)"));

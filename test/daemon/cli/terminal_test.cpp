@@ -51,6 +51,38 @@ TEST_CASE("write_all: what a pipe has no room for waits for its reader, also whe
   ::close(ends[0]);
 }
 
+TEST_CASE("E1: an output that cannot be written is told and is no success, and a reader that has left is") {
+  const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+  REQUIRE(full >= 0);
+  int gone[2], said[2];
+  REQUIRE(::pipe2(gone, O_CLOEXEC) == 0);
+  REQUIRE(::pipe2(said, O_CLOEXEC) == 0);
+  ::close(gone[0]);
+  auto* const before = ::signal(SIGPIPE, SIG_IGN);
+  std::array<int, 3> statuses{};
+  {
+    const test::replaced_output replaced(full, said[1]);
+    terminal screen;
+    screen.out("text");
+    statuses[0] = screen.finish(done);
+    statuses[1] = screen.finish(no_such);
+  }
+  {
+    const test::replaced_output replaced(gone[1], said[1]);
+    terminal screen;
+    screen.out_line("line");
+    statuses[2] = screen.finish(done);
+  }
+  ::signal(SIGPIPE, before);
+  CHECK(statuses == std::array<int, 3>{no_answer, no_such, done});
+  std::array<char, 1024> bytes{};
+  const auto n = ::read(said[0], bytes.data(), bytes.size());
+  const std::string sentence =
+      "mcpbx: the output is not complete: standard output could not be written (No space left on device)\n";
+  CHECK(std::string(bytes.data(), static_cast<std::size_t>(n)) == sentence + sentence);
+  for (const int fd : {full, gone[1], said[0], said[1]}) ::close(fd);
+}
+
 TEST_CASE("write_all: who interrupts while the reader takes nothing does not wait for it") {
   for (const int flags : {0, O_NONBLOCK}) {
     CAPTURE(flags);

@@ -50,8 +50,13 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
       {R"({"messages":[]})", "params.messages: expected the last one to be of role user"},
       {R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]})",
        "params.messages: expected the last one to be of role user"},
-      {R"({"messages":[{"role":"user","content":"a"},{"role":"boss","content":"b"}]})", "params.messages[1]: "},
-      {R"({"messages":[7]})", "params.messages[0]: "},
+      {R"({"messages":[{"role":"user","content":"a"},{"role":"boss","content":"b"}]})",
+       R"(params.messages[1].role: expected "system", "user", "assistant" or "tool", got "boss")"},
+      {R"({"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"foo"}]}]})",
+       R"(params.messages[0].content[1].type: expected "text", "image",)"},
+      {R"({"messages":[{"role":"user","content":[{"type":"image"}]}]})",
+       "params.messages[0].content[0]: expected data (base64) or url, which are strings, got an object"},
+      {R"({"messages":[7]})", "params.messages[0]: expected an object with role and content, got 7"},
       {R"({"input":"a","model":7})", "params.model: expected a string, got 7"},
       {R"({"input":"a","model":""})", "params.model: expected the name of a model"},
       {R"({"input":"a","system":[]})", "params.system: expected a string, got an array"},
@@ -103,10 +108,18 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
        "params.profile: expected either a profile or a model that is one, got both"},
       {R"({"input":"a","clientTools":{}})", "params.clientTools: expected an array"},
       {R"({"input":"a","clientTools":[{"name":"a b","inputSchema":{"type":"object"}}]})",
-       "params.clientTools[0]: the name \"a b\" is not made of 1 to 64 of [A-Za-z0-9_-]"},
-      {R"({"input":"a","clientTools":[{"name":"a"}]})", "params.clientTools[0]: "},
+       "params.clientTools[0].name: the name \"a b\" is not made of 1 to 64 of [A-Za-z0-9_-]"},
+      {R"({"input":"a","clientTools":[7]})", "params.clientTools[0]: expected an object, got 7"},
+      {R"({"input":"a","clientTools":[{}]})", "params.clientTools[0].name: expected the name of the tool, got nothing"},
+      {R"({"input":"a","clientTools":[{"name":7}]})", "params.clientTools[0].name: expected a string, got 7"},
+      {R"({"input":"a","clientTools":[{"name":"mcpbx__x"}]})",
+       "params.clientTools[0].name: the name \"mcpbx__x\" begins with"},
+      {R"({"input":"a","clientTools":[{"name":"a"}]})",
+       "params.clientTools[0].inputSchema: expected a JSON Schema of the type \"object\", got nothing"},
+      {R"({"input":"a","clientTools":[{"name":"a","inputSchema":{"type":"string"}}]})",
+       "params.clientTools[0].inputSchema.type: expected \"object\", got \"string\""},
       {R"({"input":"a","clientTools":[{"name":"a","inputSchema":{"type":"object"}},{"name":"a","inputSchema":{"type":"object"}}]})",
-       "params.clientTools[1]: the name \"a\" is there twice"},
+       "params.clientTools[1].name: the name \"a\" is there twice"},
       {R"({"messages":[{"role":"tool","content":[{"type":"tool_result","id":"c","result":{"content":[]}}]}]})",
        "params.messages: expected the last one to be of role user"},
       {R"({"input":"a","responseFormat":{}})", "params.responseFormat.type: expected \"text\""},
@@ -116,6 +129,21 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
        "params.responseFormat.schema: expected a JSON Schema"},
       {R"({"input":"a","responseFormat":{"type":"json_schema","shcema":{}}})",
        "params.responseFormat: unknown member \"shcema\" (did you mean \"schema\"?)"},
+      {R"({"input":"a","responseFormat":{"type":"json_schema","schema":{"properties":{"a":{"type":"nope"}}}}})",
+       R"(params.responseFormat.schema.properties.a.type: expected "null", "boolean",)"},
+      {R"({"input":"a","responseFormat":{"type":"json_schema","schema":{"properties":5}}})",
+       "params.responseFormat.schema.properties: expected an object of schemas, got the number 5"},
+      {R"({"input":"a","responseFormat":{"type":"json_schema","schema":{"required":"a"}}})",
+       "params.responseFormat.schema.required: expected an array of strings, got the string \"a\""},
+      {R"({"input":"a","responseFormat":{"type":"json_schema","schema":{"items":{"pattern":"("}}}})",
+       "params.responseFormat.schema.items.pattern: expected a regular expression that can be checked"},
+      {R"({"input":"a","responseFormat":{"type":"json_schema","schema":{"$ref":"http://127.0.0.1:9/x"}}})",
+       "params.responseFormat.schema.$ref: expected a reference to a schema in the same document, got the string"},
+      {R"({"input":"a","responseFormat":{"type":"json_schema","json_schema":{"schema":{"minProperties":"x"}}}})",
+       "params.responseFormat.json_schema.schema.minProperties: expected an integer of at least 0, got the string "
+       "\"x\""},
+      {R"({"input":"a","responseFormat":{"type":"json_schema","json_schema":{"name":"n"}}})",
+       "params.responseFormat.json_schema.schema: expected a JSON Schema"},
       {R"({"input":"a","detach":"yes"})", "params.detach: expected true or false, got \"yes\""},
       {R"({"run":"r-1","model":"m"})", "params: expected input (a string) or messages (an array)"},
       {R"({"input":"a","modle":"x"})", "params: unknown member \"modle\" (did you mean \"model\"?)"},
@@ -127,6 +155,18 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
     CAPTURE(wrong);
     CHECK(wrong.starts_with(r.says));
   }
+}
+
+TEST_CASE("E1: a model that is not there is told by the path of the member that names it") {
+  auto d = some_bounds();
+  d.model = [](std::string_view name) {
+    return name == "m" ? result<void>() : fail(errc::config, "there is no model \"" + std::string(name) + "\"");
+  };
+  CHECK(read(R"({"input":"a","model":"m","limits":{"statusModel":"m"}})", d).wrong == "");
+  CHECK(read(R"({"input":"a","model":"x"})", d).wrong == "params.model: there is no model \"x\"");
+  // Also where the status is not written by a model.
+  CHECK(read(R"({"input":"a","status":"names","limits":{"statusModel":"x"}})", d).wrong ==
+        "params.limits.statusModel: there is no model \"x\"");
 }
 
 TEST_CASE("L21: messages of tool results alone, with the name of a run, are results for that run") {
@@ -310,4 +350,58 @@ TEST_CASE("an empty list of tools means none of them") {
   const auto r = read(R"({"input":"a","tools":[]})");
   CHECK(r.wrong.empty());
   CHECK(r.request.tools.only == std::vector<std::string>{""});
+}
+
+TEST_CASE(
+    "L19 G24: a request in a session keeps to the profile, the tools and the limits of what was asked there before") {
+  auto defaults = some_bounds();
+  defaults.base = [](std::string_view model, std::string_view profile) -> result<chat_base> {
+    if (profile == "gone") return fail(errc::invalid_argument, "there is no profile \"gone\"");
+    chat_base b;
+    b.profile = profile;
+    b.model = model.empty() && profile == "careful" ? "its" : std::string(model);
+    if (profile == "careful") b.approve = {"s__put"};
+    if (profile == "careful") b.deny = {"s__rm"};
+    if (profile == "careful") b.system = "be careful";
+    return b;
+  };
+  const run_terms terms{"careful", {"s__*"}, raw_json::literal(R"({"maxRounds":3,"maxCalls":7,"status":"off"})")};
+  const auto kept = [&](std::string_view json) {
+    auto r = read(json, defaults);
+    REQUIRE(r.wrong == "");
+    REQUIRE(r.request.keep_terms);
+    REQUIRE(r.request.keep_terms(r.request, terms).has_value());
+    return r.request;
+  };
+  const auto as_before = kept(R"({"session":"ses_1"})");
+  CHECK((as_before.profile == "careful" && as_before.model == "its" && as_before.system == "be careful"));
+  CHECK(as_before.approve == std::vector<std::string>{"s__put"});
+  CHECK(as_before.tools.deny == std::vector<std::string>{"s__rm"});
+  CHECK(as_before.tools.only == std::vector<std::string>{"s__*"});
+  CHECK((as_before.limits.max_rounds == 3 && as_before.limits.max_calls == 7));
+  CHECK(as_before.limits.status == status_mode::off);
+  CHECK(as_before.asked_limits.text() == terms.limits.text());
+
+  const auto nearer = kept(R"({"session":"ses_1","input":"a","model":"m","system":"s","tools":["x"],"approve":"none",)"
+                           R"("status":"names","limits":{"maxRounds":9}})");
+  CHECK((nearer.profile == "careful" && nearer.model == "m" && nearer.system == "s"));
+  CHECK(nearer.tools.only == std::vector<std::string>{"x"});
+  CHECK((nearer.limits.max_rounds == 9 && nearer.limits.max_calls == 7));
+  CHECK((nearer.limits.approve == approval_mode::none && nearer.limits.status == status_mode::names));
+  CHECK(find_member(nearer.asked_limits, "maxRounds").as_integer() == 9);
+  CHECK(find_member(nearer.asked_limits, "maxCalls").as_integer() == 7);
+  CHECK(nearer.messages.size() == 1);
+
+  auto gone = read(R"({"session":"ses_1","input":"a"})", defaults).request;
+  CHECK(gone.keep_terms(gone, {"gone", {}, {}}).error().message ==
+        "params.session: the session ses_1 has the profile \"gone\", and there is no profile \"gone\"; name another "
+        "one to go on with it");
+}
+
+TEST_CASE("L19: a request that names a profile, or begins a session, stands for itself") {
+  CHECK_FALSE(read(R"({"session":"ses_1","input":"a","profile":"other"})").request.keep_terms);
+  CHECK_FALSE(read(R"({"session":"ses_1","input":"a","model":"profile:other"})").request.keep_terms);
+  const auto first = read(R"({"input":"a","limits":{"maxRounds":2}})").request;
+  CHECK_FALSE(first.keep_terms);
+  CHECK(first.asked_limits.text() == R"({"maxRounds":2})");
 }

@@ -253,6 +253,20 @@ TEST_CASE("tools filters by pattern and by name") {
   CHECK(names(R"({"pattern":"git*"})") == "git__log ");
 }
 
+TEST_CASE("G7: a tool that is known now is shown while other servers start, and an unknown name waits for them") {
+  door_fixture f;
+  auto server = std::make_shared<fake_client>("files");
+  f.backend.catalog =
+      std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{make_tool(server, "files__read", "read")}, 2);
+  auto& caller = f.enter();
+  const raw_json known = result_of(f.ask(caller, request(1, "mcpbx/tools", R"({"name":"files__read"})")));
+  CHECK(known.text().find("files__read") != std::string_view::npos);
+  CHECK(find_member(known, "server").as_string() == "files");
+  CHECK(f.ask(caller, request(2, "mcpbx/tools", R"({"name":"git__log"})")).empty());
+  f.backend.settle();
+  CHECK(result_of(caller.sent.back()).text() == R"({"tools":[]})");
+}
+
 TEST_CASE("F8: tools in the form of an API leave out what it cannot take, and say why") {
   door_fixture f;
   auto server = std::make_shared<fake_client>("files");
@@ -534,6 +548,30 @@ TEST_CASE("G16: a caller that leaves has its calls and its runs cancelled") {
   server->answer(0, "{}");
   f.run();
   CHECK(caller.closed);
+}
+
+TEST_CASE("E1: a caller that says no more stays until all that it asked is answered and has left") {
+  door_fixture f;
+  auto server = std::make_shared<fake_client>("files");
+  f.backend.catalog =
+      std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{make_tool(server, "files__read", "read")}, 2);
+  auto& idle = f.enter();
+  CHECK_FALSE(idle.events->on_input_end());  // nothing is open: it may go
+  auto& caller = f.enter();
+  f.ask(caller, request(1, "initialize", R"({"protocolVersion":"2025-11-25"})"));
+  f.ask(caller, request(2, "tools/call", R"({"name":"files__read"})"));
+  CHECK(caller.events->on_input_end());
+  CHECK_FALSE(caller.closed);
+  CHECK(server->cancelled.empty());
+  caller.reads = false;
+  server->answer(0, R"({"content":[]})");
+  f.run();
+  CHECK(caller.sent.back() == R"({"jsonrpc":"2.0","id":2,"result":{"content":[]}})");
+  CHECK_FALSE(caller.closed);
+  caller.take(caller.unsent);
+  f.run();
+  CHECK(caller.closed);
+  CHECK(server->cancelled.empty());
 }
 
 TEST_CASE("a door that is full or does not admit a process says why and closes") {

@@ -37,6 +37,7 @@ class kept_talk final : public journal {
     all.runs[1].row = {2, "b", "ses_1", "uid:1", "m", 30, 0, ""};
     for (int i = 0; i < 10; ++i)
       all.runs[i < 6 ? 0 : 1].folded.messages.push_back(providers::user_message("say " + std::to_string(i)));
+    all.runs[1].folded.partial_text = partial;
     then(std::move(all));
   }
   void erase_session(std::string session, answer<void> then) override {
@@ -45,6 +46,7 @@ class kept_talk final : public journal {
   static session_row row() { return {"ses_1", "Title", "uid:1", "m", 10, 40, 2, 999, "b", ""}; }
   memory_journal none;
   session_query asked;
+  std::string partial;
 };
 
 struct sessions_fixture {
@@ -100,6 +102,16 @@ TEST_CASE("L17: sessions/get gives messages by number, page by page, and how eac
   CHECK(contains(f.ask("get", R"({"session":"ses_1","from":50})"), R"("messages":[]})"));
   CHECK(contains(f.ask("get", R"({"session":"ses_2"})"), "-32002"));
   CHECK(contains(f.ask("get", "{}"), "params.session: expected the id of a session"));
+}
+
+TEST_CASE("G28: sessions/get tells what an answer that broke began with apart from the messages and within bounds") {
+  sessions_fixture f;
+  f.store->partial = "half an";
+  const auto page = f.ask("get", R"({"session":"ses_1"})");
+  CHECK(contains(page, R"({"run":"b","model":"m","startedMs":30,"partialText":"half an","rounds":0,"messages":4,)"));
+  CHECK(contains(page, R"("endedMs":20,"stopReason":"final","rounds":0)"));
+  f.store->partial = std::string(100'000, 'x');
+  CHECK(f.ask("get", R"({"session":"ses_1"})").size() < 70'000);
 }
 
 TEST_CASE("L17: sessions/delete answers when it is gone, or why it is not") {

@@ -1,8 +1,12 @@
 // The tools of a round: filters, sharing, names.
 #include "daemon/loop/round_tools.hpp"
 
+#include "mcp/support/text.hpp"
+#include "providers/wire/codec.hpp"
+
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +23,20 @@ mcp::entry_ptr entry(const std::string& name) {
   e->tool = name;
   e->definition = raw_json::own(R"({"name":")" + name + R"(","inputSchema":{"type":"object"}})");
   return e;
+}
+
+mcp::entry_ptr defined(const std::string& name, const raw_json& definition) {
+  auto e = std::make_shared<mcp::catalog_entry>(*entry(name));
+  e->definition = definition;
+  e->hash = stable_hash(definition.text());
+  return e;
+}
+
+mcp::entry_ptr described(const std::string& name, const std::string& words) {
+  return defined(name, raw_json::own(R"({"name":")" + name +
+                                     R"(","inputSchema":{"type":"object","$id":"x","properties":{"a":)"
+                                     R"({"description":")" +
+                                     words + R"("}}}})"));
 }
 
 mcp::catalog_ptr catalog_of(std::vector<mcp::entry_ptr> entries, std::uint64_t revision) {
@@ -62,6 +80,19 @@ TEST_CASE("round_tools: a new snapshot keeps the set of a filter that it does no
   CHECK(second->find("x_a") == a.get());
   const auto third = tools.offer(catalog_of({entry("a")}, 3), {{"*a"}, {}, {}, {}}, "x");
   CHECK(third->set != first->set);
+}
+
+TEST_CASE("M4 F1: tools are offered by name, so another order of a server's list gives the very same bytes") {
+  counted c;
+  round_tools tools(c.adapter());
+  const auto a = entry("a"), b = entry("b"), d = entry("d");
+  const auto first = tools.offer(catalog_of({b, d, a}, 1), {}, "x");
+  CHECK(first->names == std::vector<std::string>{"x_a", "x_b", "x_d"});
+  const auto second = tools.offer(catalog_of({d, a, b}, 2), {}, "x");
+  CHECK(second->set == first->set);
+  CHECK(c.calls == 1);
+  round_tools after_a_restart(c.adapter());
+  CHECK(after_a_restart.offer(catalog_of({a, d, b}, 1), {}, "x")->names == first->names);
 }
 
 TEST_CASE("round_tools: globs choose by exposed name and the model's name finds the entry") {
@@ -124,4 +155,70 @@ TEST_CASE("F8: what a definition becomes is kept per API: a changed catalog conv
   const auto other = tools.offer(catalog_of({wide("a")}, 3), {}, "anthropic");
   CHECK(schema_of(first, "s__a").find("$odd") != std::string_view::npos);
   CHECK(schema_of(other, "s__a").find("$odd") == std::string_view::npos);
+}
+
+TEST_CASE("F8: one changed tool of many is converted and encoded alone, and the request is what it would be anew") {
+  constexpr std::size_t count = 200, changed = 77;
+  std::vector<mcp::entry_ptr> entries;
+  for (std::size_t i = 0; i < count; ++i) entries.push_back(described("t" + std::to_string(i), "before"));
+  const auto before = catalog_of(entries, 1);
+  entries[changed] = described("t" + std::to_string(changed), "after");
+  const auto after = catalog_of(entries, 2);
+  providers::wire_options options;
+  options.base_url = "http://127.0.0.1/v1";
+  for (const std::string api : {"openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "azure", "dial"}) {
+    CAPTURE(api);
+    round_tools tools;
+    const auto ask = [&](round_tools& from, const mcp::catalog_ptr& catalog) {
+      providers::model_request request;
+      request.tools = from.offer(catalog, {}, api)->set;
+      return std::pair(request.tools, providers::find_codec(api)->encode(request, options).body.str());
+    };
+    const auto [first, first_body] = ask(tools, before);
+    // What each was encoded to, by the codec's key for it.
+    std::vector<const char*> encoded;
+    std::string key = api == "openai-responses" || api == "anthropic" ? api + "/lax" : api;
+    for (const auto& t : first->tools) encoded.push_back(t.encoded->remembered(key).text().data());
+    const auto [second, second_body] = ask(tools, after);
+    REQUIRE(second->tools.size() == count);
+    std::size_t converted = 0, written = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      REQUIRE(encoded[i] != nullptr);
+      converted += second->tools[i].schema.text().data() == first->tools[i].schema.text().data() ? 0 : 1;
+      written += second->tools[i].encoded->remembered(key).text().data() == encoded[i] ? 0 : 1;
+    }
+    CHECK(converted == 1);
+    CHECK(written == 1);
+    CHECK(second_body != first_body);
+    round_tools anew;
+    CHECK(ask(anew, after).second == second_body);
+  }
+}
+
+TEST_CASE("F8: what is kept of definitions is bounded in number and in bytes") {
+  const auto adapt = schema_adapter();
+  const auto kept_after = [&](std::size_t others, const std::string& words) {
+    const std::vector first{described("first", "")};
+    const std::weak_ptr<const providers::fragment_cache> one = adapt(first, "openai-chat")[0].definition.encoded;
+    CHECK(adapt(first, "openai-chat")[0].definition.encoded == one.lock());
+    for (std::size_t i = 0; i < others; ++i)
+      adapt(std::vector{described("t" + std::to_string(i), words)}, "openai-chat");
+    return !one.expired();
+  };
+  CHECK(kept_after(100, ""));
+  CHECK_FALSE(kept_after(16'384, ""));
+  CHECK_FALSE(kept_after(64, std::string(std::size_t{1} << 20, 'w')));
+}
+
+TEST_CASE("F8: what is kept of a definition does not keep the list that it came in") {
+  const auto list = raw_json::own(R"([{"name":"a","inputSchema":{"type":"object","properties":{}}},"and much more"])");
+  raw_json definition;
+  for_each_element(list, [&](raw_json e) {
+    definition = std::move(e);
+    return false;
+  });
+  const auto tools = schema_adapter()(std::vector{defined("a", definition)}, "openai-chat");
+  const auto& schema = tools.at(0).definition.schema;
+  CHECK(schema.text() == R"({"type":"object","properties":{}})");
+  CHECK(schema.owner().size() == schema.text().size());
 }

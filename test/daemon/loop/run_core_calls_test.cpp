@@ -179,6 +179,16 @@ TEST_CASE("L14: each request is made once more, and one without large results is
   CHECK(small.core.reason() == stop_reason::context_full);
 }
 
+TEST_CASE("G28: an answer that came whole after a broken one has no part of that") {
+  script s;
+  auto broken = too_long();
+  broken.partial_text = "half an";
+  s.model(reply("", {call("a")})).answer(answered("a", large)).fails(broken);
+  s.model(reply("done"));
+  CHECK(s.core.reason() == stop_reason::final);
+  CHECK(s.core.partial_text() == "");
+}
+
 TEST_CASE("L14: a crash between the refusal and the new request makes that request") {
   script s;
   s.model(reply("", {call("a")})).answer(answered("a", large));

@@ -212,6 +212,31 @@ TEST_CASE("L8: the same call more than three times in a row is not run again") {
   CHECK(s.core.reason() == stop_reason::repeated_calls);
 }
 
+TEST_CASE("L8: the same call in other bytes is the same call") {
+  script s;
+  const char* spellings[] = {R"({"q":1,"at":"\u00e9"})", R"({ "q": 1, "at": "é" })", R"({"at":"é","q":1})",
+                             R"({"at" : "é" , "q" : 1})"};
+  for (int i = 0; i < 3; ++i) {
+    const auto id = "c" + std::to_string(i);
+    s.model(reply("", {call(id, "lookup", spellings[i])})).answer(answered(id));
+  }
+  s.model(reply("", {call("c3", "lookup", spellings[3])}));
+  CHECK(s.running.empty());
+  s.model(reply("enough"));
+  CHECK(s.core.reason() == stop_reason::repeated_calls);
+}
+
+TEST_CASE("L8: another value in the arguments makes another call") {
+  script s;
+  const char* values[] = {R"({"q":1})", R"({"q":2})", R"({"q":"1"})", R"({"q":[1]})", R"({"Q":1})", R"({})"};
+  int n = 0;
+  for (const auto* value : values) {
+    const auto id = "c" + std::to_string(n++);
+    s.model(reply("", {call(id, "lookup", value)})).answer(answered(id));
+  }
+  CHECK_FALSE(s.core.ending());
+}
+
 TEST_CASE("L8: another call in between makes a call no repetition") {
   script s;
   for (int i = 0; i < 8; ++i) {
@@ -515,6 +540,19 @@ TEST_CASE("structured answers: the model is told once what is wrong, without too
   CHECK(s.core.reason_text() == "");
   CHECK(s.core.data().text() == R"({"n":7})");
   CHECK(s.core.rounds() == 2);
+}
+
+TEST_CASE("structured answers: one whose check is ended by a bound is no answer that fits") {
+  auto start = opening();
+  start.answer_schema = raw_json::literal(R"({"$ref":"#"})");
+  script s({run_record(start)});
+  s.model(reply("1"));
+  CHECK_FALSE(s.core.ended());
+  CHECK(contains(s.core.messages().back()->text(), "could not be held against the whole schema"));
+  s.model(reply("2"));
+  CHECK(s.core.reason() == stop_reason::provider_error);
+  CHECK(contains(s.core.reason_text(), "could not be held against the whole schema"));
+  CHECK(s.core.data().empty());
 }
 
 TEST_CASE("structured answers: one that is wrong twice is an error with its reason") {

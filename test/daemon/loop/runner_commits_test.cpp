@@ -49,10 +49,10 @@ class held_journal final : public journal {
 };
 
 struct held_run {
-  explicit held_run(std::deque<step> script) {
+  explicit held_run(std::deque<step> script, run_request r = fixture::ask()) {
     f.unproven = "the journal of this test keeps nothing";
     f.model->script = std::move(script);
-    f.run();
+    f.run(std::move(r));
   }
   ~held_run() {
     while (journal.waiting) release();
@@ -65,6 +65,13 @@ struct held_run {
   held_journal journal;
   fixture f{false, &journal};
 };
+
+run_request with_written_status() {
+  auto r = fixture::ask();
+  r.limits.status = status_mode::model;
+  r.limits.status_model = "quick";
+  return r;
+}
 
 }  // namespace
 
@@ -113,6 +120,29 @@ TEST_CASE("G23: nothing leaves before the records that it follows from are writt
   CHECK(caller.done.empty());
   run.release();
   CHECK(caller.done.size() == 1);
+}
+
+TEST_CASE("G23: the model that writes status lines is asked about a call only when its intent is written") {
+  held_run run({calls({lookup("a", R"({"of":"Lisbon"})"), lookup("b")}), says("done")}, with_written_status());
+  run.release();
+  CHECK(run.journal.appends.back() == "assistant call_intent call_intent");
+  CHECK(run.f.quick->requests.empty());
+  run.release();
+  CHECK(run.calls().size() == 2);
+  REQUIRE(run.f.quick->requests.size() == 2);
+  CHECK(contains(run.f.quick->requests[0].messages.back()->text(), "Lisbon"));
+  while (run.journal.waiting) run.release();
+  CHECK(run.f.caller_.member("stopReason") == "final");
+}
+
+TEST_CASE("G25: no status line is written about a call whose intent could not be kept") {
+  held_run run({calls({lookup("a")}), says("never")}, with_written_status());
+  run.release();
+  run.release(fail(errc::io, "no space left on device"));
+  CHECK(run.calls().empty());
+  CHECK(run.f.quick->requests.empty());
+  for (const auto& line : run.f.caller_.of("status")) CHECK_FALSE(contains(line, "Using Lookup"));
+  CHECK(run.f.caller_.member("stopReason") == "store_error");
 }
 
 TEST_CASE("G25: what could not be written is not told and starts nothing") {

@@ -22,12 +22,14 @@ run_request detached(const std::string& name) {
 }
 
 /// The records of a detached run that has called "lookup" and waits for it.
-std::vector<run_record> left_in_a_call() {
+std::vector<run_record> left_in_a_call(bool repeatable = false) {
   fixture f;
   f.server->hold["lookup"] = true;
   f.model->script = {calls({call("a", "srv__lookup")}), says("never said")};
   f.run(detached("long"));
-  return f.written();
+  auto records = f.written();
+  std::get<record::call_intent>(records.back()).repeatable = repeatable;
+  return records;
 }
 
 /// The records of a run that waits for its caller's tool.
@@ -59,6 +61,34 @@ run_request results_of_its_caller() {
   results.results = {{"a", text_result("mine")}};
   return results;
 }
+
+/// Keeps its runs as if they were on a disk.
+struct kept_on final : journal {
+  std::unique_ptr<run_journal> open_run(const std::string& run) override { return records.open_run(run); }
+  bool keeps_sessions() const override { return true; }
+  memory_journal records{true};
+};
+
+/// A process that is told to stop 3 s before its end.
+struct disk_first {
+  kept_on disk;
+};
+struct stopping_process : disk_first, fixture {
+  stopping_process() : fixture(false, &disk) { unproven = "its records are on a disk of its own"; }
+  bool stop(milliseconds grace = milliseconds(3'000)) {
+    bool joined = false;
+    asio::co_spawn(
+        context, [this, grace]() -> asio::awaitable<void> { co_await runs->shut_down(grace); },
+        [&](std::exception_ptr e) { joined = !e; });
+    settle();
+    at_once = joined;
+    time.advance(grace);
+    settle();
+    return joined;
+  }
+  const std::vector<run_record>& records() const { return *disk.records.kept().back().second; }
+  bool at_once = false;  // stop() needed no time
+};
 
 // What goes on is not held against a fold of what this process wrote: its beginning is not in there.
 struct next_process : fixture {
@@ -283,4 +313,194 @@ TEST_CASE("G24: a run whose model is gone is not gone on with, and its journal c
   all.insert(all.end(), f.added().begin(), f.added().end());
   CHECK(fault_of(all) == "");
   CHECK(std::get<record::run_ended>(f.added().back()).reason == stop_reason::interrupted);
+}
+
+TEST_CASE("G24 L17: a run that goes on waits for the servers of its open calls as long as these are starting") {
+  for (const bool comes : {true, false}) {
+    CAPTURE(comes);
+    next_process f;
+    f.offer({});
+    f.tools.settled = false;
+    f.model->script = {says("done after all")};
+    f.resume(left_in_a_call(true));
+    for (int second = 0; second < 5; ++second) {
+      f.time.advance(milliseconds(1'000));
+      f.tools.waiting();
+      f.settle();
+      REQUIRE(f.added().empty());
+    }
+    if (comes) f.offer({"lookup"});
+    f.tools.waiting();  // no server is starting any more
+    f.settle();
+    CHECK(f.runs->active() == 0);
+    CHECK(f.server->params.size() == (comes ? 1 : 0));
+    const auto told = std::string((*f.runs->find("long"))->result().text());
+    CHECK(contains(told, "done after all"));
+    CHECK_FALSE(contains(told, "Not executed"));
+    CHECK(contains(told, "it may have taken effect. It was not made again: there is no tool named") != comes);
+  }
+}
+
+TEST_CASE("G24 L19: a yes that is given while its server starts is kept, and the call is made when it is there") {
+  const auto records = left_asking();
+  next_process f;
+  f.offer({});
+  f.tools.settled = false;
+  f.model->script = {says("done")};
+  f.resume(records);
+  bool kept = false;
+  f.runs->answer("long", std::get<record::question>(records.back()).id, raw_json::literal(R"({"approve":true})"),
+                 [&](const result<void>& outcome) { kept = outcome.has_value(); });
+  f.time.advance(milliseconds(1'000));
+  f.tools.waiting();
+  f.settle();
+  CHECK(f.added().empty());
+  f.offer({"guarded"});
+  f.time.advance(milliseconds(1'000));
+  f.tools.waiting();
+  f.settle();
+  CHECK(kept);
+  CHECK(f.server->params.size() == 1);
+}
+
+TEST_CASE("G24: a call that was sent before a restart is never said not to have been executed") {
+  next_process f;
+  f.model->script = {silent()};
+  auto records = left_in_a_call(true);
+  f.tools.settled = false;
+  f.resume(records);
+  f.runs->cancel("long", "enough");
+  f.settle();
+  CHECK(f.server->params.empty());
+  const auto text = std::string((*f.runs->find("long"))->result().text());
+  CHECK_FALSE(contains(text, "Not executed"));
+  CHECK(contains(text, "it may have taken effect. It was not made again: the run was cancelled."));
+}
+
+TEST_CASE("G20 L18: a detached run that a graceful stop finds going on is left as a crash would leave it") {
+  std::vector<run_record> left;
+  {
+    stopping_process f;
+    f.server->hold["lookup"] = true;
+    f.model->script = {calls({lookup("a")})};
+    f.run(detached("long"));
+    caller watcher;
+    watcher.read(**f.runs->find("long"));
+    CHECK(f.stop());
+    CHECK_FALSE(f.at_once);
+    CHECK(f.server->cancelled == 1);
+    REQUIRE(watcher.refused.size() == 1);
+    CHECK(watcher.refused[0].code == errc::unavailable);
+    CHECK(contains(watcher.refused[0].message, "\"long\" goes on when it is started again"));
+    left = f.records();
+  }
+  CHECK(std::holds_alternative<record::call_intent>(left.back()));
+  CHECK(goes_on(left));
+  next_process f;
+  f.model->script = {says("done after all")};
+  f.resume(left);
+  CHECK(find_member((*f.runs->find("long"))->result(), "text").as_string() == "done after all");
+}
+
+TEST_CASE("G20 L18: a detached run may still end while the daemon stops") {
+  stopping_process f;
+  f.server->hold["lookup"] = true;
+  f.model->script = {calls({lookup("a")}), says("done")};
+  f.run(detached("long"));
+  asio::post(f.context, [&] { f.server->release(); });
+  CHECK(f.stop());
+  CHECK(f.at_once);
+  CHECK(std::get<record::run_ended>(f.records().back()).reason == stop_reason::final);
+}
+
+TEST_CASE("G20 L21: a parked run stays parked through a graceful stop, which does not wait for it") {
+  std::vector<run_record> left;
+  {
+    stopping_process f;
+    f.model->script = {calls({call("a", "mine")})};
+    auto r = fixture::ask();
+    r.run = "long";
+    r.client_tools = {raw_json::own(R"({"name":"mine","inputSchema":{"type":"object"}})")};
+    f.run(std::move(r));
+    CHECK(f.caller_.member("stopReason") == "caller_tools");
+    CHECK(f.stop());
+    CHECK(f.at_once);
+    left = f.records();
+  }
+  CHECK(std::holds_alternative<record::parked>(left.back()));
+  next_process f;
+  f.model->script = {says("done")};
+  f.resume(left);
+  f.run(results_of_its_caller());
+  CHECK(f.caller_.member("text") == "done");
+}
+
+TEST_CASE("G20: a run whose caller waits is interrupted by a graceful stop, also where runs are kept") {
+  stopping_process f;
+  f.model->script = {silent()};
+  f.run();
+  CHECK(f.stop());
+  CHECK(f.caller_.member("stopReason") == "interrupted");
+  CHECK(std::get<record::run_ended>(f.records().back()).reason == stop_reason::interrupted);
+}
+
+TEST_CASE("L8 G24: the time that a detached run uses is recorded while it waits, and counts over restarts") {
+  std::vector<run_record> left;
+  {
+    stopping_process f;
+    f.server->hold["lookup"] = true;
+    f.model->script = {calls({lookup("a")})};
+    auto r = detached("long");
+    r.limits.timeout_ms = 8'000;
+    f.run(std::move(r));
+    for (int i = 0; i < 3; ++i) {
+      f.time.advance(milliseconds(1'000));
+      f.settle();
+    }
+    left = f.records();  // as SIGKILL would leave it
+    f.stop(milliseconds(0));
+  }
+  REQUIRE(std::holds_alternative<record::time_used>(left.back()));
+  CHECK(std::get<record::time_used>(left.back()).elapsed_ms == 3'000);
+  next_process f;
+  f.model->script = {silent()};
+  f.resume(left);
+  f.time.advance(milliseconds(4'999));
+  f.settle();
+  CHECK(f.runs->active() == 1);
+  f.time.advance(milliseconds(1));
+  f.settle();
+  CHECK(std::get<record::run_ended>(f.added().back()).reason == stop_reason::timeout);
+}
+
+TEST_CASE("L8 L21 G24: the time that a run used before it was parked counts after a restart") {
+  auto records = left_parked();
+  std::get<record::parked>(records.back()).elapsed_ms = 119'000;
+  next_process f;
+  f.model->script = {silent()};
+  f.resume(records);
+  f.run(results_of_its_caller());
+  f.time.advance(milliseconds(999));
+  f.settle();
+  CHECK(f.runs->active() == 1);
+  f.time.advance(milliseconds(1));
+  f.settle();
+  CHECK(f.caller_.member("stopReason") == "timeout");
+}
+
+TEST_CASE("L15 G24: a run that goes on has its status lines from a model again, or goes on without that model") {
+  for (const bool there : {true, false}) {
+    CAPTURE(there);
+    auto records = left_in_a_call();
+    records.pop_back();  // the call was not sent yet
+    auto& limits = std::get<record::run_started>(records.front()).limits;
+    limits.status = status_mode::model;
+    limits.status_model = there ? "quick" : "gone";
+    next_process f;
+    f.model->script = {says("done")};
+    f.quick->script = {says("Looking it up")};
+    f.resume(records);
+    CHECK(f.quick->requests.size() == (there ? 1 : 0));
+    CHECK(f.runs->active() == 0);
+  }
 }

@@ -1,9 +1,11 @@
 // Runs in sessions: what they are given, and who may go on with one.
+#include "daemon/loop/recovery.hpp"
 #include "daemon/loop/runner.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -181,4 +183,75 @@ TEST_CASE(
   REQUIRE(told.size() == 1);
   CHECK(told[0].error().code == errc::not_found);
   CHECK(f.runs->find("mine").error().code == errc::not_found);
+}
+
+TEST_CASE("L19 G24: a run that goes on with a session keeps to what the session's latest run was asked to keep to") {
+  sessions_fixture f;
+  f.there["ses_1"] = {providers::user_message("first question"), reply("first answer").message};
+  f.there["ses_1"].terms = {"careful", {"srv__l*"}, raw_json::literal(R"({"maxRounds":3})")};
+  auto r = in_session("ses_1");
+  r.keep_terms = [](run_request& mine, const run_terms& terms) -> result<void> {
+    mine.profile = terms.profile;
+    mine.tools.only = terms.tools;
+    mine.approve = {"srv__lookup"};
+    mine.limits.approve = approval_mode::none;
+    mine.asked_limits = terms.limits;
+    return {};
+  };
+  f.model->script = {calls({call("c1", "srv__lookup"), call("c2", "srv__other")}), says("done")};
+  f.run(r);
+  CHECK(f.server->params.empty());
+  CHECK(contains(f.caller_.done.front().text(), "this run may not ask for one"));
+  CHECK(contains(f.caller_.done.front().text(), "there is no tool named \\\"srv__other\\\" here"));
+  CHECK(f.started().profile == "careful");
+  CHECK(f.started().asked_limits.text() == R"({"maxRounds":3})");
+  const auto next = folded(f.kept.runs().front()->records).terms;  // what the run after it is given
+  CHECK((next.profile == "careful" && next.tools == std::vector<std::string>{"srv__l*"}));
+  CHECK(next.limits.text() == R"({"maxRounds":3})");
+}
+
+TEST_CASE("L19 G24: a session whose terms cannot be kept is not gone on with") {
+  sessions_fixture f;
+  f.unproven = "no run begins";
+  f.there["ses_1"] = {};
+  auto r = in_session("ses_1");
+  r.keep_terms = [](run_request&, const run_terms&) -> result<void> { return fail(errc::invalid_argument, "no"); };
+  f.run(r);
+  r.keep_terms = [](run_request& mine, const run_terms&) -> result<void> {
+    mine.model = "gone";  // that of the profile
+    return {};
+  };
+  f.run(r);
+  REQUIRE(f.caller_.refused.size() == 2);
+  CHECK(f.caller_.refused[0].message == "no");
+  CHECK(f.caller_.refused[1].code == errc::not_found);
+  CHECK((f.kept.runs().empty() && f.model->requests.empty()));
+}
+
+TEST_CASE("L14: a result that was cut can be read on in the next run of its session") {
+  std::vector<run_record> first;
+  {
+    sessions_fixture f;
+    f.server->tools["lookup"] = [](const mcp::server_call&) {
+      return mcp::call_outcome{mcp::call_outcome::kind::result, text_result(std::string(5'000, 'a') + "the end"), {}};
+    };
+    f.model->script = {calls({call("c1", "srv__lookup")}), says("done")};
+    auto r = fixture::ask();
+    r.limits.max_result_bytes = 1'000;
+    f.run(r);
+    first = f.kept.runs().front()->records;
+  }
+  sessions_fixture f;
+  auto before = folded(first);
+  REQUIRE(before.results.size() == 1);
+  f.there["ses_1"].assign(before.messages.begin(), before.messages.end());
+  f.there["ses_1"].results = before.results;
+  f.model->script = {calls({call("c2", "mcpbx__read_result", R"({"call":"c1","offset":5000})")}), says("read")};
+  f.run(in_session("ses_1"));
+  REQUIRE(f.model->requests.size() == 2);
+  REQUIRE(f.model->requests[0].tools);
+  CHECK(std::ranges::count(f.model->requests[0].tools->tools, "mcpbx__read_result",
+                           &providers::tool_definition::name) == 1);
+  CHECK(contains(f.caller_.member("messages"), "the end"));
+  CHECK(folded(f.kept.runs().front()->records).results.size() == 1);  // the run after this one can read it, too
 }

@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
+#include <vector>
 
 using namespace mcpbx;
 using namespace mcpbx::daemon;
@@ -98,6 +100,25 @@ TEST_CASE("L15: the tool's name stands in after 2 s, and where the model fails o
     g.settle();
     CHECK(g.caller_.member("stopReason") == "final");
   }
+}
+
+TEST_CASE("L15: a call that is made again has no second line written about it") {
+  fixture f;
+  auto again = std::make_shared<mcp::catalog_entry>(*f.entry("lookup"));
+  again->manner.max_retries = 1;
+  f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{again}, 9);
+  f.server->tools["lookup"] = [](const mcp::server_call&) {
+    return mcp::call_outcome::failed(errc::unavailable, "server \"srv\" died");
+  };
+  f.model->script = {calls({lookup("a")}), says("done")};
+  f.run(watched());
+  CHECK(f.quick->requests.size() == 1);
+  f.time.advance(milliseconds(1'000));
+  f.settle();
+  CHECK(f.server->params.size() == 2);
+  CHECK(f.quick->requests.size() == 1);
+  CHECK(has(statuses(f), "Trying Lookup again..."));
+  CHECK(f.caller_.member("stopReason") == "final");
 }
 
 TEST_CASE("L15: a cancelled run takes the lines that are being written with it") {

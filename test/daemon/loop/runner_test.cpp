@@ -3,6 +3,7 @@
 #include "daemon/loop/runner.hpp"
 
 #include "daemon/loop/argument_checks.hpp"
+#include "daemon/loop/recovery.hpp"
 #include "mcp/support/log.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
 
@@ -428,6 +429,20 @@ TEST_CASE("L10: a schema that cannot be compiled or followed never keeps a call 
   }
 }
 
+TEST_CASE("L10: arguments that a bound kept from being checked whole are sent and the log says so once for the tool") {
+  fixture f;
+  f.tools.catalog = catalog_with(f, R"({"$ref":"#"})", 23);
+  f.model->script = {calls({call("a", "srv__lookup", R"({"y":1})"), call("b", "srv__lookup", R"({"y":2})")}),
+                     says("done")};
+  std::vector<std::string> logged;
+  log::install(log::level::warn, [&](log::level, std::string_view line) { logged.emplace_back(line); });
+  f.run();
+  log::install(log::level::off, {});
+  CHECK(f.server->params.size() == 2);
+  const auto told = [](const std::string& line) { return contains(line, "without being checked whole"); };
+  CHECK(std::ranges::count_if(logged, told) == 1);
+}
+
 TEST_CASE("L10: a schema is compiled at the first call and kept within bounds") {
   fixture f;
   f.unproven = "nothing runs here";
@@ -466,7 +481,12 @@ TEST_CASE("G28: a broken model stream is an error with its sentence and never an
   CHECK(
       f.caller_.of("error") ==
       lines{
-          R"({"type":"error","message":"the model \"scripted\" stopped in the middle of its answer","retryable":true})"});
+          R"({"type":"error","message":"the model \"scripted\" stopped in the middle of its answer","retryable":true,"partial":true})"});
+  // What came is told as a part, and nowhere as an answer.
+  CHECK(f.caller_.member("partialText") == "half an");
+  CHECK_FALSE(contains(f.caller_.member("messages"), "half an"));
+  CHECK(folded(f.written()).partial_text == "half an");
+  CHECK(folded(f.written()).messages.size() == 1);
 }
 
 TEST_CASE("G29: calls without ids or with the same id have one result each") {

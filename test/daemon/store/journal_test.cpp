@@ -9,6 +9,8 @@
 
 #include <exception>
 #include <set>
+#include <string>
+#include <vector>
 
 using namespace mcpbx;
 using namespace mcpbx::daemon;
@@ -65,6 +67,21 @@ TEST_CASE("memory_journal: forgets records at once unless asked to keep them") {
   CHECK(append(*run, {std::move(reply)}).has_value());
   CHECK(seen.expired());
   CHECK(store.kept().empty());
+}
+
+TEST_CASE("L17: a journal that keeps nothing says so, and how to keep runs, to who asks for one") {
+  memory_journal store;
+  std::vector<std::string> said;
+  const auto note = [&](const auto& answer) { said.push_back(answer ? "an answer" : answer.error().message); };
+  store.find_ended("a", note);
+  store.load_history("ses_1", note);
+  store.list_sessions({}, note);
+  store.read_session("ses_1", note);
+  store.erase_session("ses_1", note);
+  REQUIRE(said.size() == 5);
+  CHECK(said[0].starts_with("no run is named \"a\", and those that have ended are not kept"));
+  for (const auto& one : said)
+    CHECK(one.ends_with("store.url is \"none\"; set it to \"sqlite:\", or take the key out"));
 }
 
 TEST_CASE("L11: every stop reason has its own word") {

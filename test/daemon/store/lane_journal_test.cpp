@@ -195,7 +195,7 @@ TEST_CASE("G25: what the lane does not do in time fails, and what hangs in the m
     // Nothing can follow on records of which nobody knows.
     go(context, [&]() -> asio::awaitable<void> { late = co_await a->append({record::cancel{}}, false); });
     context.poll();
-    CHECK(contains(late.error().message, "could not be written before"));
+    CHECK(contains(late.error().message, "earlier records of this run could not be written to the journal "));
     a.reset();
     b.reset();
     release.set_value();
@@ -265,13 +265,14 @@ class slow_file final : public store_file {
     int closed = 0;
     std::vector<std::size_t> groups;  // bytes of each append
     std::vector<std::string> order;   // runs, as their first record came
+    std::vector<bool> synced;         // of each append
   };
   explicit slow_file(std::shared_ptr<state> s) : state_(std::move(s)) {}
   std::string name() const override { return "the slow store"; }
   bool exists() override { return true; }
   result<void> open() override { return {}; }
   void close() override { ++state_->closed; }
-  result<void> append(std::span<run_batch* const> batches, bool) override {
+  result<void> append(std::span<run_batch* const> batches, bool synced) override {
     std::unique_lock lock(state_->guard);
     std::size_t bytes = 0;
     for (auto* b : batches) {
@@ -280,6 +281,7 @@ class slow_file final : public store_file {
       state_->order.push_back(b->place->run);
     }
     state_->groups.push_back(bytes);
+    state_->synced.push_back(synced);
     state_->changed.notify_all();
     state_->changed.wait(lock, [&] { return state_->allowed > 0; });
     --state_->allowed;
@@ -323,6 +325,33 @@ TEST_CASE("G25: a store that fails while sessions are removed is opened anew, an
   context.run();
   CHECK(kept.has_value());
   CHECK(disk->closed == 1);
+}
+
+TEST_CASE("G23: the intent of a call waits for the disk before its bytes leave when the calls are to be synced") {
+  record::call_intent to_server, to_caller;
+  to_caller.to_caller = true;
+  const std::vector<std::vector<run_record>> appends{
+      {reply("x"), to_server}, {to_caller}, {record::call_result{}}, {reply("y")}};
+  for (const bool calls : {false, true}) {
+    const auto disk = std::make_shared<slow_file::state>();
+    disk->allowed = 100;
+    asio::io_context context(1);
+    mcpbx::test::manual_time time;
+    auto o = rules();
+    o.sync_calls = calls;
+    lane_journal journal(context.get_executor(), time, std::make_unique<slow_file>(disk), std::move(o));
+    auto run = journal.open_run("1");
+    go(context, [&]() -> asio::awaitable<void> {
+      for (const auto& records : appends) {
+        const auto kept = co_await run->append(records, false);
+        CHECK(kept.has_value());
+      }
+      const auto ended = co_await run->append({run_record(record::run_ended{})}, true);
+      CHECK(ended.has_value());
+    });
+    context.run();
+    CHECK(disk->synced == std::vector<bool>{calls, false, false, false, true});
+  }
 }
 
 TEST_CASE("store lane: what waits and is written is 16 MiB at most, the runs wait, and 10 s later they get an error") {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace mcpbx;
@@ -20,7 +21,8 @@ std::unique_ptr<store_file> file_of(const std::string& schema, const std::string
 
 /// One that has begun a run of a session, and goes on with it.
 struct busy_daemon : sessions_store {
-  busy_daemon(const std::string& schema, const std::string& owner) : sessions_store(file_of(schema, owner)) {}
+  busy_daemon(const std::string& schema, const std::string& owner, lane_journal::options o = rules())
+      : sessions_store(file_of(schema, owner), std::move(o)) {}
   result<void> begin(const std::string& name, std::vector<run_record> records) {
     run = journal.open_run(name);
     return append(std::move(records));
@@ -135,6 +137,53 @@ TEST_CASE("L17: runs of a daemon that is gone for good are closed by another, th
   CHECK(gone.unfinished_runs().value().empty());
   auto late = std::make_shared<run_place>(run_place{"a", 1, 3});
   CHECK(contains(put(gone, batch_of(late, {record::cancel{}})).error().message, "another daemon went on with the run"));
+}
+
+TEST_CASE(
+    "G48: calls of a daemon that is gone for good are told to the audit once, by the daemon that closes its runs" *
+    postgres_only()) {
+  folder f;
+  const auto leave = [&](const std::string& owner, const std::string& run, const std::string& session) {
+    auto file = std::make_unique<postgres_file>(in_schema(f.file(), owner));
+    REQUIRE(file->open().has_value());
+    // One of its two calls has its result, the other one is at its server.
+    REQUIRE(put(*file, batch_of(std::make_shared<run_place>(run_place{run}), part(in_session(session, 1), 0, 6)))
+                .has_value());
+    return file;
+  };
+  std::vector<std::string> told;
+  const auto listening = [&](const std::string& who) {
+    auto o = rules();
+    o.rules.closed = [&told, who](const auto& before, const auto& closing) {
+      std::string line = who + ": " + std::get<record::run_started>(before.front()).session;
+      for (const auto& r : before)
+        if (std::holds_alternative<record::call_intent>(r)) line += " intent";
+      for (const auto& r : closing)
+        if (const auto* done = std::get_if<record::call_result>(&r))
+          line += " " + done->call_id + " " + std::string(to_string(done->cause));
+      told.push_back(line + " " + std::string(name_of(closing.back())));
+    };
+    return o;
+  };
+  auto gone = leave("gone", "a", "ses_1");
+  busy_daemon us(f.file(), "us", listening("us"));
+  CHECK(contains(us.load("ses_1").error().message, "owned by the daemon gone"));
+  CHECK(told.empty());
+  gone.reset();
+  // Who wants the session closes the run behind it.
+  CHECK(us.load("ses_1").has_value());
+  const std::vector<std::string> once{"us: ses_1 intent intent a1_0 interrupted run_ended"};
+  CHECK(told == once);
+  CHECK(us.load("ses_1").has_value());
+  CHECK(us.erase("ses_1").has_value());
+  CHECK(told == once);
+  // So does who starts.
+  leave("gone too", "b", "ses_2").reset();
+  told.clear();
+  busy_daemon later(f.file(), "later", listening("later"));
+  CHECK(later.load("ses_2").has_value());
+  CHECK(us.load("ses_2").has_value());
+  CHECK(told == std::vector<std::string>{"later: ses_2 intent intent a1_0 interrupted run_ended"});
 }
 
 TEST_CASE("L17: two daemons with one identity do not run at the same time" * postgres_only()) {

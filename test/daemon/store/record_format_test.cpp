@@ -199,6 +199,29 @@ TEST_CASE("record format: a reader of many records gives each run the limits of 
   CHECK(rounds(R"({"maxRounds":4})") == 4);
 }
 
+TEST_CASE("record format: a reader that knows the limits of a record still checks what stands before them") {
+  record_reader reader;
+  const std::string limits = R"(,"limits":{"maxRounds":3}})";
+  const auto read = [&](const std::string& before) {
+    const auto r = reader.read(before + limits);
+    if (!r) return r.error().message;
+    const auto* started = std::get_if<record::run_started>(&*r);
+    return std::string(name_of(*r)) +
+           (started ? " " + started->run + " " + std::to_string(started->limits.max_rounds) : "");
+  };
+  const std::string whole = R"({"v":1,"type":"run_started","run":"r")";
+  for (int again = 0; again < 2; ++again) CHECK(read(whole) == "run_started r 3");
+  CHECK(read(R"({"v":1,"type":"run_started","run":"s","session":"x")") == "run_started s 3");
+  CHECK(read(whole + R"(,"limits":{"maxRounds":9})") == "run_started r 3");  // the last one counts
+  CHECK(read(R"({"v":1,"type":"run_ended","reason":"final")") == "run_ended");
+  CHECK(contains(read(R"({"v":1,"type":"run_started")"), "a record.run is not there"));
+  for (const auto* broken :
+       {R"({"v":1,"type":"run_started","run":"r","x":[1)", R"({"v":1,"type":"run_started","run":"r)",
+        R"({"v":1,"type":"run_started","run":"r",)", R"("v":1)", ""})
+    CHECK_MESSAGE(contains(read(broken), "a record is no JSON"), broken);
+  CHECK(read(whole) == "run_started r 3");
+}
+
 TEST_CASE("record format: each value of an enum has its own word") {
   check_words<stop_reason>(17);
   check_words<record::result_cause>(9);

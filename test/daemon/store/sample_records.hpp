@@ -68,6 +68,7 @@ inline std::vector<run_record> sample_records() {
   started.detached = true;
   started.nonce = "nonce-1";
   started.likeness = 0xfedcba9876543211u;
+  started.asked_limits = raw_json::own(R"({"maxRounds": 40})");
   all.emplace_back(std::move(started));
   all.emplace_back(record::round_started{21, "model-2", false, 22, 33});
   all.emplace_back(record::assistant{
@@ -80,11 +81,12 @@ inline std::vector<run_record> sample_records() {
   all.emplace_back(record::call_intent{"call-4", "srv__four", "srv", 2, 0xfedcba9876543210u, 0x1u, true, true});
   all.emplace_back(
       record::call_result{"call-4", raw_json::own("{\"isError\":true}"), true, record::result_cause::refused, 32});
-  all.emplace_back(record::parked{{"call-5", "call-6"}, 39});
+  all.emplace_back(record::parked{{"call-5", "call-6"}, 39, 41});
   all.emplace_back(record::caller_result{"call-5", raw_json::own("{\"content\":[]}")});
   all.emplace_back(record::cancel{stop_reason::timeout, "time was up"});
   all.emplace_back(record::run_ended{stop_reason::repeated_calls, "the sentence"});
   all.emplace_back(record::status_line{"call-7", "Looking it up...", {33, 34, 35, 36, 37, true}, 38});
+  all.emplace_back(record::time_used{42});
   return all;
 }
 
@@ -96,7 +98,7 @@ inline std::vector<run_record> bare_records() {
           record::model_failed{},  record::question{},      record::answer{},
           record::call_intent{},   record::call_result{},   record::parked{},
           record::caller_result{}, record::cancel{},        record::run_ended{},
-          record::status_line{}};
+          record::status_line{},   record::time_used{}};
 }
 
 }  // namespace mcpbx::daemon::test

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -155,6 +156,21 @@ TEST_CASE("sessions: one with a run that cannot be read is shown and not gone on
   CHECK(s.erase("ses_1").has_value());
 }
 
+TEST_CASE("sessions: a run of which records are missing says so, and those around it are read") {
+  folder f;
+  {
+    sessions_store s(f.file());
+    for (const auto* run : {"a", "b", "c", "d"}) REQUIRE(s.write(run, in_session("ses_1", 1)).has_value());
+  }
+  with_plain_sql(f.file(), "DELETE FROM records WHERE run IN (1, 4) OR (run = 3 AND seq = 2)");
+  sessions_store s(f.file());
+  const auto runs = s.read("ses_1").value().runs;
+  REQUIRE(runs.size() == 4);
+  CHECK((runs[0].damage == "it has no records" && runs[3].damage == "it has no records"));
+  CHECK((runs[1].damage.empty() && runs[1].folded.messages.size() == 4));
+  CHECK((runs[2].damage == "record 2 is missing" && runs[2].folded.messages.empty()));
+}
+
 TEST_CASE("L17: a run that has ended is found by its name, with what it inherited") {
   folder f;
   sessions_store s(f.file());
@@ -223,6 +239,32 @@ TEST_CASE("L17: runs that are to go on are handed over once, and their journals 
   CHECK(all[2].first.reason == "interrupted");
 }
 
+TEST_CASE("G24: a run that cannot go on, for want of what its session held before, is closed, and the store works") {
+  folder f;
+  {
+    std::unique_ptr<run_journal> open;  // outlives the store: nobody closes the run, as when it is killed
+    sessions_store s(f.file());
+    REQUIRE(s.write("a", in_session("ses_1", 1)).has_value());
+    auto records = in_session("ses_1", 1, 4);
+    records.resize(2);
+    open = s.journal.open_run("b");
+    go(s.context, [&]() -> asio::awaitable<void> { co_await write_run(*open, records); });
+    s.turn();
+  }
+  with_plain_sql(f.file(), "UPDATE records SET body='{' WHERE run=1 AND seq=1");
+  auto o = rules();
+  o.rules.goes_on = [](const auto&) { return true; };
+  sessions_store s(f.file(), std::move(o));
+  const auto runs = s.ask<std::vector<unfinished_run>>([&](auto then) { s.journal.take_unfinished(then); });
+  REQUIRE_MESSAGE(runs.has_value(), (runs ? "" : runs.error().message));
+  CHECK(runs->empty());
+  CHECK(s.write("c", in_session("ses_2", 0)).has_value());
+  const auto kept = s.read("ses_1").value().runs;
+  REQUIRE(kept.size() == 2);
+  CHECK((!kept[0].damage.empty() && kept[1].row.reason == "interrupted"));
+  CHECK(s.load("ses_1").error().code == errc::io);
+}
+
 TEST_CASE("G24: a file of the first version is brought up to date, each of its runs in a session of its own" *
           sqlite_only()) {
   folder f;
@@ -287,4 +329,27 @@ TEST_CASE("sessions: more requests than may wait are refused at once, the others
   s.turn();
   CHECK(std::ranges::count(answers, "rows") == 3);  // one was being read
   CHECK(std::ranges::count(answers, "limit") == 2);
+}
+
+TEST_CASE("L14 L19: the next run of a session is given its latest terms, and the results that can be read on") {
+  folder f;
+  sessions_store s(f.file());
+  auto records = in_session("ses_1", 1);
+  auto& first = std::get<record::run_started>(records.front());
+  first.profile = "careful";
+  first.limits.max_result_bytes = 100;
+  first.asked_limits = raw_json::literal(R"({"maxRounds":2})");
+  REQUIRE(s.write("a", std::move(records)).has_value());
+  REQUIRE(s.write("b", in_session("ses_1", 0, 4)).has_value());
+  const auto next = s.load("ses_1");
+  REQUIRE_MESSAGE(next.has_value(), (next ? "" : next.error().message));
+  CHECK((next->terms.profile.empty() && next->terms.limits.empty()));  // run b was asked for nothing
+  REQUIRE(next->results.size() == 1);
+  CHECK(next->results[0].call_id == "b1_0");
+  CHECK(contains(next->results[0].result.text(), std::string(300, 'x')));
+
+  auto third = in_session("ses_1", 0, next->size());
+  std::get<record::run_started>(third.front()).profile = "careful";
+  REQUIRE(s.write("c", std::move(third)).has_value());
+  CHECK(s.load("ses_1")->terms.profile == "careful");
 }

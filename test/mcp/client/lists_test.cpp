@@ -1,6 +1,7 @@
 // The list of tools of one server: pages, changes, subscriptions.
 #include "mcp/client/tool_lister.hpp"
 #include "test/mcp/client/session_rig.hpp"
+#include "test/mcp/client/supervisor_rig.hpp"
 
 using namespace mcpbx;
 using namespace mcpbx::mcp;
@@ -195,4 +196,77 @@ TEST_CASE("a subscription that keeps ending is opened ever more rarely, one that
   never_again.refuse("subscriptions/listen", -32601);
   never_again.advance(milliseconds(600'000));
   CHECK(never_again.count("subscriptions/listen") == 1);
+}
+
+TEST_CASE("O>N: the list of a modern server without listChanged is asked for again when it is wanted and stale") {
+  session_rig s;
+  s.begin();
+  s.answer("server/discover",
+           R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"resultType":"complete"})");
+  // The least of its pages counts.
+  s.answer("tools/list", page("a", R"(,"nextCursor":"2","ttlMs":60000)"));
+  s.answer("tools/list", page("b", R"(,"ttlMs":500)"));
+  REQUIRE(s.core.ready());
+  const auto asked = [&] { return s.count("tools/list"); };
+  s.advance(milliseconds(499));
+  s.core.list_wanted(s.now);
+  CHECK(asked() == 2);
+  s.advance(milliseconds(1));
+  CHECK(asked() == 2);  // stale, and nobody wants it
+  s.core.list_wanted(s.now);
+  s.core.list_wanted(s.now);
+  CHECK(asked() == 3);
+  s.answer("tools/list", page("c", R"(,"ttlMs":-1)"));
+  CHECK(names_of(*s.lists.back()) == "c");
+  SUBCASE("one that is stale at once is asked at growing intervals") {
+    int answered = 3;
+    for (int i = 0; i < 10'000; ++i) {
+      s.core.list_wanted(s.now);
+      s.advance(milliseconds(1));
+      for (; answered < asked(); ++answered) s.answer("tools/list", page("c", R"(,"ttlMs":0)"));
+    }
+    CHECK(asked() >= 4);
+    CHECK(asked() <= 7);
+  }
+}
+
+TEST_CASE("O>N: a modern server that tells of changes, and a legacy one, are not asked again for a ttlMs") {
+  session_rig modern, legacy;
+  modern.open_modern(page("a", R"(,"ttlMs":0)"));
+  legacy.open_legacy(page("a", R"(,"ttlMs":0)"));
+  for (auto* s : {&modern, &legacy}) {
+    s->advance(milliseconds(60'000));
+    s->core.list_wanted(s->now);
+    s->advance(milliseconds(60'000));
+    CHECK(s->count("tools/list") == 1);
+  }
+}
+
+TEST_CASE("O>N: who wants the tools makes a stale list be asked for again, and what is new in it is told") {
+  test::supervisor_rig r;
+  auto tools = std::make_shared<std::vector<std::string>>(1, "a");
+  r.start(
+      "s", test::modern_script({}, [tools](test::scripted_process& p, const message& m) {
+        if (m.method() == "server/discover") {
+          p.answer(m, R"({"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})");
+          return true;
+        }
+        if (m.method() != "tools/list") return false;
+        std::vector<std::string> definitions;
+        for (const auto& t : *tools) definitions.push_back(test::tool_definition(t));
+        p.answer(m, test::tools_page(definitions, R"(,"resultType":"complete","ttlMs":500,"cacheScope":"private")"));
+        return true;
+      }));
+  CHECK(r.names() == std::vector<std::string>{"s__a"});
+  int changes = 0;
+  const auto subscription = r.supervisor->on_catalog_change([&] { ++changes; });
+  tools->emplace_back("b");
+  r.advance(600);
+  CHECK(r.names().size() == 1);
+  int settled = 0;
+  r.supervisor->when_settled(milliseconds(1000), [&] { ++settled; });
+  r.turn();
+  CHECK(settled == 1);  // nobody waits for it
+  CHECK(r.names() == std::vector<std::string>{"s__a", "s__b"});
+  CHECK(changes == 1);
 }

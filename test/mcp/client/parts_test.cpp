@@ -54,6 +54,43 @@ TEST_CASE("G8: the last bytes of stderr are kept, printable and without secrets"
   CHECK(e.last_line().size() == 200);
 }
 
+TEST_CASE("G35: no part of a secret is in the log or among the last lines of stderr, wherever it is cut") {
+  log_catcher log;
+  const std::string key = "canary-" + std::string(2'000, 'k') + "-end";
+  redactor::clear();
+  redactor::add(secret(key));
+  for (const std::size_t before : {std::size_t{0}, std::size_t{1'000}, std::size_t{1'016}, std::size_t{1'024}}) {
+    CAPTURE(before);
+    const std::string line = std::string(before, '.') + key + "\n";
+    for (const std::size_t split : {before + 10, before + 1'500}) {
+      stderr_log e("srv", 64 << 10);
+      e.feed(line.substr(0, split), start);
+      // It has been read in part.
+      CHECK(e.tail(4096) == std::string(before, '.') + "***");
+      CHECK(e.last_line().find("cana") == std::string::npos);
+      e.feed(line.substr(split), start);
+      CHECK(e.tail(4096) == std::string(before, '.') + "***\n");
+      CHECK(e.last_line().find("cana") == std::string::npos);
+    }
+  }
+  SUBCASE("also when the process dies in the middle of it") {
+    stderr_log e("srv", 64 << 10);
+    e.feed("key " + key.substr(0, 100), start);
+    e.end_process(start);
+    CHECK(log.text.ends_with("stderr: key ***\n"));
+  }
+  SUBCASE("also when only its end is kept") {
+    stderr_log e("srv", 1024);
+    e.feed(key + " was refused", start);
+    CHECK(e.tail(4096) == "*** was refused");
+    CHECK(e.last_line() == "*** was refused");
+  }
+  CHECK(log.lines >= 8);
+  CHECK(log.text.find("cana") == std::string::npos);
+  CHECK(log.text.find("kkkk") == std::string::npos);
+  redactor::clear();
+}
+
 TEST_CASE("G9: 50 MiB of stderr cost at most 1 MiB of log and say how much was dropped") {
   log_catcher log;
   stderr_log e("srv", 64 << 10);

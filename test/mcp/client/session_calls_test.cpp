@@ -1,20 +1,21 @@
 // Calls over one conversation, and what else a server may say.
 #include "mcp/client/tool_result.hpp"
+#include "mcp/support/secret.hpp"
 #include "test/mcp/client/session_rig.hpp"
 
 using namespace mcpbx;
 using namespace mcpbx::mcp;
 using mcpbx::test::session_rig;
 
-TEST_CASE("a call passes its params and its result byte for byte") {
+TEST_CASE("a call passes its params, behind our progress token, and its result byte for byte") {
   session_rig s;
   s.open_legacy();
   session_rig::outcome_box box;
   const auto n = s.call(box, R"({"name":"echo","arguments":{"big":123456789012345678901234567890,"a":1.0,"a":1e400}})");
-  CHECK(
-      s.sent.back() ==
-      "{\"jsonrpc\":\"2.0\",\"id\":" + std::to_string(n) +
-          R"(,"method":"tools/call","params":{"name":"echo","arguments":{"big":123456789012345678901234567890,"a":1.0,"a":1e400}}})");
+  CHECK(s.sent.back() ==
+        "{\"jsonrpc\":\"2.0\",\"id\":" + std::to_string(n) +
+            R"(,"method":"tools/call","params":{"_meta":{"progressToken":)" + std::to_string(n) +
+            R"(},"name":"echo","arguments":{"big":123456789012345678901234567890,"a":1.0,"a":1e400}}})");
   s.answer("tools/call", R"({"content":[],"x":1.50})");
   CHECK(box.times == 1);
   CHECK(box.last.type == call_outcome::kind::result);
@@ -101,28 +102,45 @@ TEST_CASE("a question of a modern server ends the call with what was asked") {
   CHECK(tool_result_fault(result, era::legacy)->code == errc::protocol);  // no content
 }
 
-TEST_CASE("G6: progress is asked for only when wanted and cannot keep a call alive for ever") {
+TEST_CASE("G35: a secret that is longer than what is told of a question or an error does not show in part") {
+  const std::string key = "canary-" + std::string(600, 'k');
+  redactor::add(secret(key));
+  const auto fault = tool_result_fault(
+      raw_json::own(R"({"resultType":"input_required","inputRequests":{"a":{"method":"m","params":{"message":"Is )" +
+                    key + R"( right?"}}}})"),
+      era::modern);
+  REQUIRE(fault);
+  CHECK(fault->message.find("(m \"Is *** right?\")") != std::string::npos);
   session_rig s;
-  s.open_legacy();
-  session_rig::outcome_box quiet, loud;
-  s.call(quiet);
-  CHECK(s.sent.back().find("progressToken") == std::string::npos);
-  const auto n = s.call(loud, R"({"name":"echo","_meta":{"progressToken":"theirs","vendor/x":1}})", true,
-                        {milliseconds(1000), milliseconds(10'000)});
-  CHECK(s.sent.back().find("\"_meta\":{\"progressToken\":" + std::to_string(n) + ",\"vendor/x\":1}") !=
-        std::string::npos);
-  int said = 0;
-  while (loud.times == 0 && said < 100) {
-    s.advance(milliseconds(500));
-    s.say(R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" + std::to_string(n) +
-          R"(,"progress":1}})");
-    ++said;
+  s.begin();
+  s.refuse("server/discover", -32603);
+  s.say(R"({"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"Unauthorized: )" + key + R"("}})");
+  CHECK(s.refused == "tool server \"srv\" answered initialize with error -32603: Unauthorized: ***");
+  redactor::clear();
+}
+
+TEST_CASE("G6: progress extends the idle limit, watched or not, and cannot keep a call alive for ever") {
+  for (const bool watched : {true, false}) {
+    CAPTURE(watched);
+    session_rig s;
+    s.open_legacy();
+    session_rig::outcome_box box;
+    const auto n = s.call(box, R"({"name":"echo","_meta":{"progressToken":"theirs","vendor/x":1}})", watched,
+                          {milliseconds(1000), milliseconds(10'000)});
+    CHECK(s.sent.back().find("\"_meta\":{\"progressToken\":" + std::to_string(n) + ",\"vendor/x\":1}") !=
+          std::string::npos);
+    int said = 0;
+    while (box.times == 0 && said < 100) {
+      s.advance(milliseconds(500));
+      s.say(R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" + std::to_string(n) +
+            R"(,"progress":1}})");
+      ++said;
+    }
+    CHECK(said == 20);
+    CHECK(box.progress.size() == (watched ? 19 : 0));
+    CHECK(box.last.failure.code == errc::timed_out);
+    CHECK(box.last.failure.message.find("10 s") != std::string::npos);
   }
-  CHECK(said == 20);
-  CHECK(loud.progress.size() == 19);
-  CHECK(loud.last.failure.code == errc::timed_out);
-  CHECK(loud.last.failure.message.find("10 s") != std::string::npos);
-  CHECK(quiet.times == 0);
 }
 
 TEST_CASE("G16: a cancelled and a timed-out call are told to the server") {

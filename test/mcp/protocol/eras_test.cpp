@@ -47,6 +47,13 @@ TEST_CASE("a progress token is ours and nobody else's") {
   CHECK(edited("{}", m) == R"({"_meta":{"progressToken":7}})");
   CHECK(edited("{ }", m) == R"({"_meta":{"progressToken":7} })");
   CHECK(edited(R"({"name":"echo"})", m) == R"({"_meta":{"progressToken":7},"name":"echo"})");
+  SUBCASE("params that are known to have no _meta come to the same") {
+    request_meta known = m;
+    known.in_params = false;
+    for (const auto* params : {"{}", "{ }", "{\t\"name\":\"echo\"}", R"({"name":"echo","arguments":{"_meta":{}}})"})
+      CHECK(edited(params, known) == edited(params, m));
+    CHECK_FALSE(with_request_meta(json("[]"), known));
+  }
   CHECK(edited(R"({"_meta":{"progressToken":"theirs","traceparent":"00-1"},"name":"echo"})", m) ==
         R"({"_meta":{"progressToken":7,"traceparent":"00-1"},"name":"echo"})");
   SUBCASE("a caller's token does not pass when it wants no progress") {
@@ -105,11 +112,21 @@ TEST_CASE("a doubled or wrong _meta is refused") {
 TEST_CASE("a modern result loses what a legacy caller does not know") {
   CHECK(strip_modern_result(json(R"({"resultType":"complete","content":[],"ttlMs":0,"cacheScope":"private","x":1})"))
             .text() == R"({"content":[],"x":1})");
-  CHECK(strip_modern_result(json(R"({"content":[],"structuredContent":[1]})")).text() == R"({"content":[]})");
   CHECK(strip_modern_result(json(R"({"content":[],"structuredContent":{"a":1}})")).text() ==
         R"({"content":[],"structuredContent":{"a":1}})");
   const auto untouched = json(R"({"content":[]})");
   CHECK(strip_modern_result(untouched).text().data() == untouched.text().data());
+}
+
+TEST_CASE("O>N: what a modern server says in structuredContent alone reaches a legacy caller as text") {
+  const auto stripped = [](std::string_view result) { return std::string(strip_modern_result(json(result)).text()); };
+  CHECK(stripped(R"({"resultType":"complete","structuredContent":[1,{"a":"b"}]})") ==
+        R"({"content":[{"type":"text","text":"[1,{\"a\":\"b\"}]"}]})");
+  CHECK(stripped(R"({"content":[],"structuredContent":1.50})") == R"({"content":[{"type":"text","text":"1.50"}]})");
+  CHECK(stripped(R"({"structuredContent":{"a":1}})") ==
+        R"({"structuredContent":{"a":1},"content":[{"type":"text","text":"{\"a\":1}"}]})");
+  CHECK(stripped(R"({"content":[{"type":"text","text":"one"}],"structuredContent":[1]})") ==
+        R"({"content":[{"type":"text","text":"one"}]})");
 }
 
 TEST_CASE("a definition loses an outputSchema that is not for an object") {

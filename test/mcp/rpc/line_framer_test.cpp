@@ -1,6 +1,7 @@
 // Lines in, messages out: whatever the cuts, the noise, the size.
 #include "mcp/rpc/line_framer.hpp"
 
+#include "mcp/support/secret.hpp"
 #include "test/mcp/rpc/recorded_lines.hpp"
 
 #include <doctest/doctest.h>
@@ -63,6 +64,23 @@ TEST_CASE("G9: noise is told from messages and shown without control characters"
   CHECK(r.faults[0].excerpt.starts_with("[31mERROR[0m xxx"));
   CHECK(r.faults[0].excerpt.size() <= 200);
   CHECK(r.faults[0].bytes == 515);
+}
+
+TEST_CASE("G35: what is shown of a line that is no message ends before a secret that is cut") {
+  const std::string key = "canary-" + std::string(300, 'k');
+  mcpbx::redactor::add(mcpbx::secret(key));
+  for (const std::size_t step : {0, 1, 7}) {
+    CAPTURE(step);
+    const auto r = read_lines(
+        "token " + key + "\n" + std::string(190, '.') + key + "\n{\"a\":" + key + "}\nand " + key.substr(0, 50), {},
+        step);
+    REQUIRE(r.faults.size() == 4);
+    CHECK(r.faults[0].excerpt == "token ***");
+    CHECK(r.faults[1].excerpt == std::string(190, '.') + "***");
+    CHECK(r.faults[2].excerpt == "{\"a\":***");
+    CHECK(r.faults[3].excerpt == "and ***");
+  }
+  mcpbx::redactor::clear();
 }
 
 TEST_CASE("an array is a batch whose elements are not judged here") {

@@ -158,6 +158,28 @@ TEST_CASE("the keeper holds nothing of the daemon but its control socket and std
   ::close(inheritable[1]);
 }
 
+TEST_CASE("G35: the keeper leaves no core file with the environments it passes on, and servers keep their limit") {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_CORE, &before) == 0);
+  rlimit wanted = before;
+  wanted.rlim_cur = before.rlim_max;
+  REQUIRE(::setrlimit(RLIMIT_CORE, &wanted) == 0);
+  const auto soft_limit_of = [](pid_t pid) {
+    rlimit limit{};
+    CHECK(::prlimit(pid, RLIMIT_CORE, nullptr, &limit) == 0);
+    return limit.rlim_cur;
+  };
+  {
+    keeper_fixture f;
+    server_recorder s;
+    f.launch(s, {"cat"});
+    f.until([&] { return s.pid > 0; });
+    CHECK(soft_limit_of(f.keeper->pid()) <= 1);
+    CHECK(soft_limit_of(s.pid) == before.rlim_max);
+  }
+  CHECK(::setrlimit(RLIMIT_CORE, &before) == 0);
+}
+
 TEST_CASE("G20: a signal reaches the whole group") {
   keeper_fixture f;
   server_recorder s;

@@ -136,6 +136,59 @@ TEST_CASE("both ends of a transport may be different pipes") {
   for (int fd : {to[0], to[1], from[0], from[1]}) CHECK_FALSE(is_open(fd));
 }
 
+TEST_CASE("E1: a half-closed socket still takes answers when its user wants that, and its end is told") {
+  struct patient : recorder {
+    int input_ends = 0;
+    bool on_input_end() override {
+      ++input_ends;
+      return true;
+    }
+  };
+  asio::io_context io(1);
+  socket_ends ends;
+  patient seen;
+  auto t = make_stream_transport(io.get_executor(), ends.ours, ends.ours, {});
+  t->start(seen);
+  ends.write(ping + "\n");
+  REQUIRE(::shutdown(ends.theirs, SHUT_WR) == 0);
+  run_until(io, [&] { return seen.input_ends == 1; });
+  CHECK(seen.messages.size() == 1);
+  t->pause_reading(true);
+  t->pause_reading(false);
+  t->send(as_segments(ping));
+  run_until(io, [&] { return seen.drained == 1; });
+  CHECK(ends.read() == ping + "\n");
+  run_ready(io);
+  CHECK(seen.closings == 0);
+  SUBCASE("the peer goes altogether") {
+    ends.close_theirs();
+    run_until(io, [&] { return seen.closings == 1; });
+    CHECK(seen.closed->code == errc::unavailable);
+  }
+  SUBCASE("the user closes it") {
+    t->close();
+    run_ready(io);
+    CHECK(seen.closings == 0);
+  }
+  CHECK(seen.input_ends == 1);
+}
+
+TEST_CASE("G16: a socket that its peer closes altogether is not taken for a half-closed one") {
+  struct asked : recorder {
+    bool on_input_end() override {
+      FAIL_CHECK("it is gone");
+      return true;
+    }
+  };
+  asio::io_context io(1);
+  socket_ends ends;
+  asked seen;
+  auto t = make_stream_transport(io.get_executor(), ends.ours, ends.ours, {});
+  t->start(seen);
+  ends.close_theirs();
+  run_until(io, [&] { return seen.closings == 1; });
+}
+
 TEST_CASE("a transport over one socket closes it once") {
   fixture f;
   const int fd = f.ends.ours;

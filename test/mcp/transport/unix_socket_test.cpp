@@ -198,6 +198,23 @@ TEST_CASE("G42: a second listener is told that a daemon runs") {
   CHECK(third);
 }
 
+TEST_CASE("G42: a listener that has closed holds its lock until its end: a second one is told that it is stopping") {
+  temporary_directory d;
+  asio::io_context io(1);
+  const std::string path = d / "s";
+  auto first = unix_listener::open(io.get_executor(), path);
+  REQUIRE(first);
+  (*first)->close();
+  CHECK(mode_of(path) == 0);
+  auto second = unix_listener::open(io.get_executor(), path);
+  REQUIRE_FALSE(second);
+  CHECK(second.error().code == errc::unavailable);
+  CHECK(second.error().message == "a daemon that is starting or stopping already holds " + path +
+                                      ".lock: try again when it has ended, within 10 s");
+  first->reset();
+  CHECK(unix_listener::open(io.get_executor(), path));
+}
+
 TEST_CASE("G42: a stale socket is replaced, a live one without a lock is not") {
   temporary_directory d;
   asio::io_context io(1);

@@ -120,6 +120,10 @@ std::vector<fault> of_chat() {
       {"a role only", api, answer(choice(R"({"role":"assistant","content":""})")), then::close, kind::cut, "",
        "cut off"},
       {"no finish reason and no end mark", api, answer(hello), then::close, kind::cut, "Hello", "cut off"},
+      {"no finish reason before the end mark", api, answer(hello + sse("[DONE]")), then::close, kind::cut, "Hello",
+       "without a finish reason"},
+      {"a call and an end mark without a finish reason", api, answer(call_whole + sse("[DONE]")), then::close,
+       kind::cut, "", "without a finish reason"},
       {"half an event at the end", api, answer(hello + R"(data: {"choices":[{"delta":{"content":"wor)"), then::close,
        kind::cut, "Hello", "cut off"},
       {"an event that is no JSON", api, answer(hello + "data: Internal error\n\n"), then::close, kind::garbage, "Hello",
@@ -189,6 +193,9 @@ std::vector<fault> of_other_apis() {
   const std::string_view lines = "application/x-ndjson", json = "application/json";
   return {
       {"Messages without message_stop", "anthropic", answer(stopped), then::close, kind::cut, "Hello", "cut off"},
+      {"Messages without a stop reason", "anthropic",
+       answer(begun + event("message_stop", R"({"type":"message_stop"})")), then::close, kind::cut, "Hello",
+       "without a finish reason"},
       {"Messages cut in a block", "anthropic", answer(begun), then::close, kind::cut, "Hello", "cut off"},
       {"Messages that end before they begin", "anthropic", answer(event("message_stop", R"({"type":"message_stop"})")),
        then::close, kind::garbage, "", "holds nothing"},

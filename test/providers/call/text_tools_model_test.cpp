@@ -223,7 +223,26 @@ TEST_CASE("F4: only errors about tools as such change the form") {
   CHECK(says(500, "tools param requires --jinja flag"));
   CHECK(says(400, "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"));
   CHECK(says(400, "Unrecognized request argument supplied: tools"));
+  CHECK(says(400, "The model \"m\" refused: tools: Extra inputs are not permitted"));
+  CHECK(says(400, "Unsupported parameter: 'tools' is not supported with this model."));
+  CHECK(says(400, "Invalid JSON payload received. Unknown name \"tools\": Cannot find field."));
+  CHECK(says(400, "Function calling is not enabled for models/gemma-3-27b-it"));
+  CHECK(says(400, "This model doesn't support tool use."));
+  CHECK(says(501, "Tool calls aren't supported by this server"));
   CHECK_FALSE(says(400, "Invalid schema for function 'x': unsupported keyword"));
+  CHECK_FALSE(
+      says(400, "The model \"my-tool-model\": Unsupported value: temperature is not supported with this model"));
+  CHECK_FALSE(says(400, "llama3-groq-70b-8192-tool-use-preview: 'logprobs' is not supported"));
+  CHECK_FALSE(says(400, "tools.3.custom.eager_input_streaming: Extra inputs are not permitted"));
+  CHECK_FALSE(says(400, "Unknown name \"const\" at 'tools[0].function_declarations[0]': Cannot find field."));
+  CHECK_FALSE(says(400, "'parallel_tool_calls' is not supported with this model"));
+  CHECK_FALSE(says(400, "Parallel tool calls are not supported"));
+  CHECK_FALSE(says(400, "This model does not support more than 128 tools"));
+  CHECK_FALSE(says(400, "Invalid 'tools': array too long. Expected an array with maximum length 128"));
+  CHECK_FALSE(says(400, "Unsupported parameter: 'temperature' is not supported when tools are given"));
+  CHECK_FALSE(says(400, "This model does not support tool messages with images"));
+  CHECK_FALSE(says(400, "Unsupported tool type 'web_search'"));
+  CHECK_FALSE(says(400, "Unknown tool: echo"));
   CHECK_FALSE(says(401, "this key does not support tools"));
   CHECK_FALSE(says(429, "tools not supported at this rate"));
   CHECK_FALSE(says(400, "temperature is not supported"));

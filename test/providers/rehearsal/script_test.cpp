@@ -34,9 +34,20 @@ TEST_CASE("rehearsal script: steps are played in order and take up question and 
   const auto two = rehearsal::plan_reply(r, script.get());
   CHECK(two.message->calls()[0]->arguments.text() == R"({"path":"a.txt","raw":"{\"files\":[\"a.txt\"]}"})");
   answer(two, "hello");
-  CHECK(rehearsal::plan_reply(r, script.get()).message->text() == "It says hello.");
+  CHECK(rehearsal::plan_reply(r, script.get()).message->text() ==
+        "It says hello.\n(rehearsal: not a language model; it plays a script)");
   r.messages.push_back(rehearsal::plan_reply(r, script.get()).message);
   CHECK(rehearsal::plan_reply(r, script.get()).message->text().find("has ended") != std::string::npos);
+}
+
+TEST_CASE("rehearsal script: an answer that must fit a schema is played as it is, and any other says what spoke") {
+  const auto script = rehearsal::read_script(R"([{"text":"{\"a\":1}"}])");
+  REQUIRE(script.has_value());
+  model_request r;
+  r.messages = {user_message("go")};
+  CHECK(rehearsal::plan_reply(r, script->get()).message->text().ends_with("not a language model; it plays a script)"));
+  r.answer_schema = raw_json::literal(R"({"type":"object"})");
+  CHECK(rehearsal::plan_reply(r, script->get()).message->text() == R"({"a":1})");
 }
 
 TEST_CASE("rehearsal script: arguments that a file spreads over lines leave on one") {

@@ -1,8 +1,10 @@
 // Schemas as the models' APIs accept them.
 #include "providers/schema/adapt.hpp"
 
+#include "mcp/support/text.hpp"
 #include "providers/schema/json_schema.hpp"
 #include "providers/schema/names.hpp"
+#include "providers/schema/sound.hpp"
 #include "test/providers/schema/real_tools.hpp"
 
 #include <doctest/doctest.h>
@@ -127,6 +129,49 @@ TEST_CASE("F8: keywords with values that the standard does not allow are mended 
         R"({"anyOf":[{},{"items":{}}],"not":{}})");
   CHECK(adapted(R"({"type":"object","properties":{"a":{}},"required":["a","a",1]})") ==
         R"({"type":"object","properties":{"a":{}},"required":["a"]})");
+}
+
+TEST_CASE("F8: in what was mended nothing is left to mend, and a sound schema is known without being taken apart") {
+  constexpr int levels = 64;
+  test::for_each_real_tool([](const raw_json& definition) {
+    const auto schema = adapt_tool("t", "", find_member(definition, "inputSchema")).value().schema;
+    CHECK(is_sound(schema.text(), levels));
+    CHECK(adapt_tool("t", "", schema).value().schema.text().data() == schema.text().data());
+  });
+  for (const auto* sound :
+       {R"({})", R"( { "type" : [ "array" , "null" ] , "items" : { } } )", R"({"enum":[1],"required":["a","b"]})",
+        R"({"not":false,"additionalItems":true,"x-own":[true,{"type":"no"}],"default":{"type":"no"}})",
+        R"({"exclusiveMinimum":-1,"minLength":3.0,"uniqueItems":true,"examples":[],"$ref":"#","dependentRequired":{}})",
+        R"({"properties":{"a":{"anyOf":[{},true]}},"patternProperties":{},"prefixItems":[{"type":"null"}]})"})
+    CHECK(is_sound(trimmed(sound), levels));
+  for (const auto* doubtful : {R"({"type":"any"})",
+                               R"({"type":["string","string"]})",
+                               R"({"type":[]})",
+                               R"({"type":"array"})",
+                               R"({"enum":[]})",
+                               R"({"required":["a","a"]})",
+                               R"({"required":[1]})",
+                               R"({"minimum":"1"})",
+                               R"({"exclusiveMinimum":true})",
+                               R"({"minLength":-1})",
+                               R"({"uniqueItems":1})",
+                               R"({"description":null})",
+                               R"({"examples":{}})",
+                               R"({"properties":{"a":true}})",
+                               R"({"properties":[]})",
+                               R"({"items":true})",
+                               R"({"items":[{}]})",
+                               R"({"anyOf":[]})",
+                               R"({"anyOf":["x"]})",
+                               R"({"not":[]})",
+                               R"({"additionalItems":1})",
+                               R"({"dependentRequired":[]})",
+                               R"({"not":{"items":{"allOf":[{"$defs":{"a":{"if":{"type":"x"}}}}]}}})",
+                               "true",
+                               "[]",
+                               ""})
+    CHECK_FALSE(is_sound(doubtful, levels));
+  CHECK(is_sound(R"({"not":{"type":"x"}})", 0));  // below the last level
 }
 
 // What OpenAI's and Anthropic's APIs refuse a tool for, in `schema` and below it; "" when there is nothing of it.

@@ -116,8 +116,34 @@ TEST_CASE("json_schema bounds: a check that runs out of steps or depth accepts a
 TEST_CASE("json_schema: what cannot be checked is accepted and noted") {
   const auto schema = compiled(R"({"properties":{"a":{"$ref":"https://example.com/x"},"b":{"pattern":"(?<=a)b"},
                                    "c":{"minLength":"3"},"d":{"type":"any"},"e":{"$ref":"#/$defs/none"}}})");
-  CHECK(schema.notes().size() == 5);
+  CHECK(describe(schema.notes(), "schema") ==
+        "- schema.properties.a.$ref: expected a reference to a schema in the same document, found the string "
+        "\"https://example.com/x\"\n"
+        "- schema.properties.b.pattern: expected a regular expression that can be checked (look-behind is not "
+        "supported), found the string \"(?<=a)b\"\n"
+        "- schema.properties.c.minLength: expected an integer of at least 0, found the string \"3\"\n"
+        "- schema.properties.d.type: expected \"null\", \"boolean\", \"object\", \"array\", \"number\", \"string\", "
+        "\"integer\" or an array of these, found the string \"any\"\n"
+        "- schema.properties.e.$ref: expected a reference to a schema in the same document, found the string "
+        "\"#/$defs/none\"");
   CHECK(schema.check(raw_json::own(R"({"a":1,"b":"x","c":"","d":1,"e":1})")).violations.empty());
+}
+
+TEST_CASE("json_schema: what is not checked is named by its place in the schema") {
+  const auto place = [](std::string_view text) {
+    const auto notes = compiled(text).notes();
+    REQUIRE(notes.size() == 1);
+    return notes.front().path + ": " + notes.front().expected;
+  };
+  CHECK(place(R"({"properties":5})") == ".properties: an object of schemas");
+  CHECK(place(R"({"properties":{"a b":7}})") == R"(.properties["a b"]: a schema: an object, true or false)");
+  CHECK(place(R"({"items":{"anyOf":[true,{"required":"a"}]}})") == ".items.anyOf[1].required: an array of strings");
+  CHECK(place(R"({"$ref":"#/here","here":{"not":{"enum":1}}})") == ".$ref.not.enum: an array");
+  CHECK(place(R"({"patternProperties":{"(":true}})").starts_with(".patternProperties: a regular expression"));
+  std::string deep = R"({"enum":0})";
+  for (int i = 0; i < 100; ++i) deep = R"({"not":)" + deep + "}";
+  CHECK(place(deep).starts_with("….not.not"));
+  CHECK(place(deep).size() < 200);
 }
 
 TEST_CASE("json_schema: the older tuple form of items and big integers") {

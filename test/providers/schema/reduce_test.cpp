@@ -114,6 +114,20 @@ TEST_CASE("F8: a schema that grows without end when its references are resolved 
   CHECK(for_api("gemini", bomb).size() < 2u << 20);
 }
 
+TEST_CASE("F8: of many arguments each is there once, also when branches repeat them") {
+  std::string first, again, required;
+  for (int i = 0; i < 100; ++i) {
+    const auto name = "\"a" + std::to_string(i) + "\"";
+    first += (i == 0 ? "" : ",") + name + R"j(:{"type":"string"})j";
+    again += (i == 0 ? "" : ",") + name + R"j(:{"type":"null"})j";
+    required += (i == 0 ? "" : ",") + name;
+  }
+  CHECK(for_api("ollama", R"j({"properties":{)j" + first + R"j(},"required":[)j" + required + "," + required +
+                              R"j(],"allOf":[{"properties":{"\u00615":{},"z":{},)j" + again +
+                              R"j(},"required":["\u007a"]}]})j") ==
+        R"j({"properties":{)j" + first + R"j(,"z":{}},"required":[)j" + required + R"j(,"z"]})j");
+}
+
 TEST_CASE("F8: the tools of real servers become what gemini and ollama state, and none is lost") {
   test::for_each_real_tool([](const raw_json& definition) {
     const auto tool = adapt_tool("t", "", find_member(definition, "inputSchema"));

@@ -25,7 +25,7 @@ std::string judge(const std::string& line) {
       if (!made)
         problem = made.error().message;
       else if (!made->notes().empty())
-        problem = made->notes().front();
+        problem = describe(made->notes(), "schema");
       else
         compiled = std::move(*made);
       return problem.empty();

@@ -70,7 +70,7 @@ counts run(const std::string& file, const json::value& groups) {
       c.exempted += tests;
       continue;
     }
-    CHECK_MESSAGE(made->notes().empty(), (made->notes().empty() ? "" : made->notes().front()));
+    CHECK_MESSAGE(made->notes().empty(), (made->notes().empty() ? "" : describe(made->notes(), "schema")));
     for (const auto& test : group.at("tests").as_array()) {
       ++c.total;
       const auto verdict = made->check(test.at("data"));

@@ -200,6 +200,30 @@ TEST_CASE("G29: anthropic: arguments that are no object are told to the model, a
   CHECK(raw(d).find(R"("input":{"unreadable_arguments":"{\"p\": \"hel"})") != std::string::npos);
 }
 
+TEST_CASE("G29: anthropic: a call whose block never ends is told to the model, unless all of its arguments came") {
+  const auto open_call = [](std::string_view input) {
+    return begin() + open(0, R"({"type":"tool_use","id":"a","name":"x","input":)" + std::string(input) + "}");
+  };
+  const auto piece = [](std::string_view json) {
+    return more(0, R"({"type":"input_json_delta","partial_json":)" + json_quoted(json) + "}");
+  };
+  for (const auto& bytes : {open_call("{}"), open_call("{}") + piece(""), open_call("{}") + piece("{\"p\": 1")}) {
+    CAPTURE(bytes);
+    const auto d = run(bytes + stop("tool_use"));
+    REQUIRE(d.calls() == 1);
+    CHECK(d.call(0).arguments.empty());
+    CHECK(d.call(0).problem.find("broken off") != std::string::npos);
+    CHECK(raw(d).find("unreadable_arguments") != std::string::npos);
+  }
+  CHECK(run(open_call("{}") + piece("{\"p\":1}") + stop("tool_use")).call(0).arguments.text() == R"({"p":1})");
+  CHECK(run(open_call(R"({"p":1})") + stop("tool_use")).call(0).arguments.text() == R"({"p":1})");
+  // The end alone says that there are none.
+  CHECK(run(open_call("{}") + close(0) + stop("tool_use")).call(0).arguments.text() == "{}");
+  CHECK(run(R"({"content":[{"type":"tool_use","id":"a","name":"x","input":{}}],"stop_reason":"tool_use"})")
+            .call(0)
+            .problem == "");
+}
+
 TEST_CASE("anthropic: a paused turn goes back as it came, with the provider's own tools") {
   const auto d = run(transcripts()[5]);
   REQUIRE(d.reply);
@@ -269,6 +293,7 @@ TEST_CASE("anthropic, errors: an answer without its end, with an error or with g
            {half, kind::cut, "half"},
            {half + event("message_delta", R"(,"delta":{"stop_reason":"end_turn"})"), kind::cut, "half"},
            {half + "data: [DONE]\n\n", kind::cut, "half"},
+           {half + event("message_stop"), kind::cut, "half"},
            {half + "data: {\"type\":\"message_st", kind::cut, "half"},
            {half + "data: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"x\"}}\n\n",
             kind::overloaded, "half"},

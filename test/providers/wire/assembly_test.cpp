@@ -157,6 +157,19 @@ TEST_CASE("G29: the call that the model was writing when it was cut off is left 
   }
 }
 
+TEST_CASE("G29: a call is not run without a finish reason, and with one no arguments are an empty object") {
+  for (const auto* arguments : {"", "{}", R"({\"p\":1})"}) {
+    const auto call =
+        calls(R"([{"index":0,"id":"a","function":{"name":"x","arguments":")" + std::string(arguments) + R"("}}])");
+    const auto d = decode(stream({call}));
+    CHECK(d.calls() == 0);
+    REQUIRE(d.error);
+    CHECK(d.error->type == providers::model_error::kind::cut);
+    CHECK(d.error->message.find("without a finish reason") != std::string::npos);
+    CHECK(decode(stream({call, finish("tool_calls")}, false)).calls() == 1);
+  }
+}
+
 TEST_CASE("G29: arguments that are no object are told to the model and never guessed") {
   for (const auto* arguments : {R"({\"p\": \"hel)", "[1]", "hello", "12", R"({\"a\":1}{\"a\":2})", R"({\"a\":01})"}) {
     const auto d = decode(stream(

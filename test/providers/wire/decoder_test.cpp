@@ -131,6 +131,7 @@ TEST_CASE("G28: an answer without its end, with an error or with garbage is an e
   const auto half = delta(R"({"content":"half"})");
   const std::vector<row> rows{
       {stream({half}, false), kind::cut, "half"},
+      {stream({half}), kind::cut, "half"},
       {stream({half}, false) + "data: {\"choices\":[{\"index\":0,\"del", kind::cut, "half"},
       {stream({half, R"({"error":{"message":"boom","type":"server_error"}})"}), kind::refused, "half"},
       {stream({half, R"({"error":"boom"})"}), kind::refused, "half"},

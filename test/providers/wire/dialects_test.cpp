@@ -33,6 +33,23 @@ TEST_CASE("openai-chat, streaming: presets go by the host of the address") {
   CHECK_FALSE(at("https://x.example", "dial").stream_options);
 }
 
+TEST_CASE("F1: servers that follow the usual form need no preset: what the default says is right for them") {
+  for (const auto* base : {"https://openrouter.ai/api/v1", "https://generativelanguage.googleapis.com/v1beta/openai",
+                           "https://api.fireworks.ai/inference/v1", "https://dashscope.aliyuncs.com/compatible-mode/v1",
+                           "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "https://api.deepseek.com",
+                           "http://127.0.0.1:1234/v1", "http://127.0.0.1:11434/v1", "http://127.0.0.1:8000/v1"}) {
+    CAPTURE(base);
+    const auto o = at(base);
+    CHECK(o.max_tokens_field == "max_tokens");
+    CHECK_FALSE(o.null_content);    // LM Studio and Ollama refuse null, Bedrock behind OpenRouter a missing member
+    CHECK_FALSE(o.answer_schema);   // whether a model behind them takes one is not known
+    CHECK_FALSE(o.short_call_ids);  // no template of theirs is known to want another form
+    CHECK(o.stream_options);        // none of them is known to refuse it
+    CHECK(o.echo_reasoning ==
+          "auto");  // OpenRouter's reasoning_details and DeepSeek's reasoning_content are wanted back
+  }
+}
+
 TEST_CASE("azure, streaming: the deployment's address with its API version, and what people configure instead") {
   const auto url = [](std::string base, std::string version = "", std::string model = "gpt-4o",
                       std::string_view api = "azure") {

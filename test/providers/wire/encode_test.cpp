@@ -236,4 +236,30 @@ TEST_CASE("openai-chat, stop sequences: they are sent, unless the model takes no
   CHECK(body_as("openai-chat", r, o).find("Observation") == std::string::npos);
 }
 
+TEST_CASE("F8: a tool that keeps what it was encoded to is not encoded again, and strictness is told apart") {
+  for (const std::string api : {"openai-chat", "openai-responses", "anthropic", "gemini", "ollama"}) {
+    CAPTURE(api);
+    wire_options options;
+    options.base_url = "http://127.0.0.1/v1";
+    tool_definition tool{"echo", "first", raw_json::literal(R"({"type":"object","properties":{}})")};
+    tool.encoded = std::make_shared<fragment_cache>();
+    const auto body = [&] {
+      model_request r;
+      auto set = std::make_shared<tool_set>();
+      set->tools = {tool, {"plain", "", {}}};
+      r.tools = set;
+      return find_codec(api)->encode(r, options).body.str();
+    };
+    const auto before = body();
+    CHECK(before.find("first") != std::string::npos);
+    tool.description = "second";  // would be another definition, with nothing kept
+    CHECK(body() == before);
+    options.strict = true;
+    const bool told_apart = api != "gemini" && api != "ollama";
+    CHECK((body().find("second") != std::string::npos) == told_apart);
+    tool.encoded = nullptr;
+    CHECK(body().find("second") != std::string::npos);
+  }
+}
+
 }  // namespace encode_tests

@@ -228,6 +228,30 @@ TEST_CASE("G29: openai-responses: arguments that are no object are told to the m
   CHECK(raw(d).find(R"("arguments":"{\"unreadable_arguments\":\"{\\\"p\\\": \\\"hel\"}")") != std::string::npos);
 }
 
+TEST_CASE("G29: openai-responses: a call that is never done is told to the model, unless all of its arguments came") {
+  const auto begun = begin() + added(0, call_item(0, "a", "x", "", "in_progress"));
+  const auto piece = [](std::string_view json) {
+    return event("function_call_arguments.delta", at(0, R"(,"delta":)" + json_quoted(json)));
+  };
+  for (const auto& bytes : {begun, begun + piece(""), begun + piece("{\"p\": 1"),
+                            begun + item_done(0, call_item(0, "a", "x", "", "incomplete"))}) {
+    CAPTURE(bytes);
+    const auto d = run(bytes + completed());
+    REQUIRE(d.calls() == 1);
+    CHECK(d.call(0).arguments.empty());
+    CHECK(d.call(0).problem.find("broken off") != std::string::npos);
+    CHECK(raw(d).find("unreadable_arguments") != std::string::npos);
+  }
+  CHECK(run(begun + piece("{\"p\":1}") + completed()).call(0).arguments.text() == R"({"p":1})");
+  const auto whole = begin() + added(0, call_item(0, "a", "x", R"({"p":1})", "in_progress"));
+  CHECK(run(whole + completed()).call(0).arguments.text() == R"({"p":1})");
+  // The end alone says that there are none.
+  CHECK(run(begun + event("function_call_arguments.done", at(0, R"(,"arguments":"")")) + completed())
+            .call(0)
+            .arguments.text() == "{}");
+  CHECK(run(begun + item_done(0, call_item(0, "a", "x", "")) + completed()).call(0).arguments.text() == "{}");
+}
+
 TEST_CASE("openai-responses: a refusal is one, and vetoes a call") {
   const auto d = run(transcripts()[5]);
   REQUIRE(d.reply);

@@ -1,12 +1,12 @@
 // See canonical_json.hpp.
-#include "daemon/guard/canonical_json.hpp"
+#include "mcp/support/canonical_json.hpp"
 
 #include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-namespace mcpbx::daemon {
+namespace mcpbx {
 namespace {
 
 constexpr int deepest = 256;
@@ -75,4 +75,4 @@ std::string canonical_json(const raw_json& value) {
   return out;
 }
 
-}  // namespace mcpbx::daemon
+}  // namespace mcpbx

@@ -1,14 +1,11 @@
 // Canonical JSON: one text for all spellings of a value, another one for every other value.
-#include "daemon/guard/canonical_json.hpp"
-
-#include "daemon/guard/sha256.hpp"
+#include "mcp/support/canonical_json.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
 using namespace mcpbx;
-using namespace mcpbx::daemon;
 
 namespace {
 
@@ -43,9 +40,4 @@ TEST_CASE("G37: depth costs no stack without end") {
   deep += "{ }" + std::string(5'000, ']');
   // Below the bound blanks count.
   CHECK(canonical(deep) == deep);
-}
-
-TEST_CASE("sha256_hex gives the digests of the standard") {
-  CHECK(sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  CHECK(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }

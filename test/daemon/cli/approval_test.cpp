@@ -1,0 +1,126 @@
+// The question of a run at a terminal (L19): a process of its own sits at a pseudo-terminal, and somebody types.
+#include "daemon/cli/approval.hpp"
+
+#include "daemon/cli/connection.hpp"
+#include "test/support/contains.hpp"
+
+#include <doctest/doctest.h>
+
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::cli;
+using mcpbx::test::contains;
+
+namespace {
+
+constexpr std::string_view prompt = "[y/N/a/s] ";
+
+std::string question(std::string_view arguments) {
+  return R"({"type":"question","tool":"files__rm\u001b[2J","server":"files","reason":"it deletes things","arguments":)" +
+         std::string(arguments) + "}";
+}
+
+enum class said { no, yes, always, interrupted, nobody_to_ask, odd };
+
+// What the process at the terminal says with its exit status.
+[[noreturn]] void ask_here(const std::string& event) {
+  ::setenv("NO_COLOR", "1", 1);
+  catch_interrupts();
+  auto answer = said::nobody_to_ask;
+  if (can_ask()) {
+    terminal screen;
+    const auto given = ask_person(screen, raw_json::own(event));
+    answer = !given            ? said::interrupted
+             : !given->approve ? (given->always ? said::odd : said::no)
+             : given->always   ? said::always
+                               : said::yes;
+  }
+  ::_exit(static_cast<int>(answer));
+}
+
+struct sitting {
+  said answer = said::odd;
+  std::string shown;  // with what was typed, as a terminal echoes it
+};
+
+// Each of `keys` is typed when the question is there (again).
+sitting at_a_terminal(const std::vector<std::string>& keys, std::string_view arguments = R"({"path":"/tmp/x"})") {
+  const std::string event = question(arguments);
+  int master = -1;
+  const pid_t child = ::forkpty(&master, nullptr, nullptr, nullptr);
+  REQUIRE(child >= 0);
+  if (child == 0) ask_here(event);
+  sitting o;
+  std::array<char, 4096> buffer{};
+  std::size_t typed = 0, looked_at = 0;
+  // The end of the process closes its side, which ends the reading.
+  for (ssize_t n; (n = ::read(master, buffer.data(), buffer.size())) > 0;) {
+    o.shown.append(buffer.data(), static_cast<std::size_t>(n));
+    const auto asked = o.shown.find(prompt, looked_at);
+    if (asked == std::string::npos || typed == keys.size()) continue;
+    looked_at = asked + prompt.size();
+    const auto& key = keys[typed++];
+    REQUIRE(::write(master, key.data(), key.size()) == static_cast<ssize_t>(key.size()));
+  }
+  ::close(master);
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  if (WIFEXITED(status)) o.answer = static_cast<said>(WEXITSTATUS(status));
+  return o;
+}
+
+}  // namespace
+
+TEST_CASE("L19: at a terminal a person says yes or no or always, and nothing else is a yes") {
+  struct row {
+    std::vector<std::string> keys;
+    said answer;
+  };
+  const row rows[] = {
+      {{"y\n"}, said::yes},        {{"YES\n"}, said::yes},
+      {{" y \n"}, said::yes},      {{"n\n"}, said::no},
+      {{"no\n"}, said::no},        {{"\n"}, said::no},
+      {{"a\n"}, said::always},     {{"always\n"}, said::always},
+      {{"yo\n", "n\n"}, said::no}, {{"yess\n", "a\n"}, said::always},
+  };
+  for (const auto& r : rows) {
+    CAPTURE(r.keys.front());
+    const auto o = at_a_terminal(r.keys);
+    CHECK(o.answer == r.answer);
+    CHECK(contains(o.shown, "write y, n, a or s") == (r.keys.size() > 1));
+  }
+}
+
+TEST_CASE("L19: the end of input is a no, and an interrupt is no answer") {
+  CHECK(at_a_terminal({"\x04"}).answer == said::no);
+  CHECK(at_a_terminal({"\x03"}).answer == said::interrupted);
+}
+
+TEST_CASE("L19 F8: the question shows tool, server, arguments and why, and no escape sequence of a peer") {
+  const auto o = at_a_terminal({"n\n"});
+  CHECK(contains(o.shown, "call files__rm"));
+  CHECK(contains(o.shown, R"({"path":"/tmp/x"})"));
+  CHECK(contains(o.shown, "(server files)"));
+  CHECK(contains(o.shown, "it deletes things"));
+  CHECK_FALSE(contains(o.shown, "\x1b[2J"));
+}
+
+TEST_CASE("L19: long arguments are cut with a sign of it, show tells all of them, and then the question stands again") {
+  const std::string arguments = R"({"text":")" + std::string(400, 'x') + R"( the end"})";
+  const auto o = at_a_terminal({"s\n", "y\n"}, arguments);
+  CHECK(o.answer == said::yes);
+  const auto first = o.shown.find(prompt);
+  REQUIRE(first != std::string::npos);
+  CHECK(contains(o.shown.substr(0, first), "… (" + std::to_string(arguments.size()) + " bytes, s shows them)"));
+  CHECK_FALSE(contains(o.shown.substr(0, first), "the end"));
+  CHECK(contains(o.shown.substr(first), arguments));
+}
