@@ -277,10 +277,10 @@ void read_terms(const param_reader& in, run_request& r, const chat_defaults& def
   r.asked_limits = limits;
   if (r.session.empty() || in.failed()) return;
   if (in.has("profile") || !usual_profile.empty() || (in.has("model") && !r.profile.empty())) return;
-  r.keep_terms = [base_of = defaults.base, bound_of = defaults.bound, limits, model = in.has("model") ? r.model : "",
-                  system = in.has("system"), tools = in.has("tools"), approve = in.has("approve"),
+  r.keep_terms = [defaults, limits, model = in.has("model") ? r.model : "", system = in.has("system"),
+                  tools = in.has("tools"), approve = in.has("approve"),
                   status = in.has("status")](run_request& mine, const run_terms& terms) -> result<void> {
-    auto base = base_of(model, terms.profile);
+    auto base = defaults.base(model, terms.profile);
     if (!base)
       return fail(base.error().code, "params.session: the session " + mine.session + " has the profile " +
                                          json_quoted(terms.profile) + ", and " + base.error().message +
@@ -291,7 +291,7 @@ void read_terms(const param_reader& in, run_request& r, const chat_defaults& def
     if (!tools) mine.tools.only = terms.tools;
     for (const auto& some : {terms.limits, limits}) {
       param_reader numbers(some, "params.limits");  // those of the session were right when they were asked for
-      read_limits(numbers, mine.limits, bound_of);
+      read_limits(numbers, mine.limits, defaults);
       read_status(numbers, mine.limits);
     }
     if (status) mine.limits.status = said.limits.status;
