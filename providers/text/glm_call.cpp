@@ -14,7 +14,7 @@ namespace mcpbx::providers::text {
 namespace {
 
 using outcome = glm_call::outcome;
-constexpr std::size_t max_name = 128;
+constexpr std::size_t longest_glm_name = 128;
 constexpr std::size_t max_key = 512;  // bytes up to its closing mark
 constexpr std::string_view key_mark = "<arg_key>", key_end = "</arg_key>", value_mark = "<arg_value>",
                            value_end = "</arg_value>", call_mark = "<tool_call>";
@@ -84,7 +84,7 @@ glm_call::outcome glm_call::spoil(std::size_t at, const char* why) {
 glm_call::outcome glm_call::head(std::string_view in, bool last) {
   std::size_t end = 0;
   while (end < in.size() && is_name_char(in[end])) ++end;
-  if (end == 0 || end > max_name) return outcome::none;
+  if (end == 0 || end > longest_glm_name) return outcome::none;
   name_ = in.substr(0, end);
   const auto* tool = tools_->find(name_);
   // Cut off in or behind the name of a tool, it was to be a call.
