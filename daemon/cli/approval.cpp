@@ -20,6 +20,7 @@ std::optional<std::string> read_answer() {
   std::string line;
   for (;;) {
     char c = 0;
+    if (!wait_readable(STDIN_FILENO)) return std::nullopt;
     const ssize_t n = ::read(STDIN_FILENO, &c, 1);
     if (n < 0 && errno == EINTR && !interrupted()) continue;
     if (n <= 0) return std::nullopt;

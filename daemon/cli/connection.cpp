@@ -52,6 +52,14 @@ bool interrupted() {
   return interrupts > 0;
 }
 
+bool wait_readable(int fd) {
+  while (!interrupted()) {
+    std::array<pollfd, 2> wait{pollfd{fd, POLLIN, 0}, pollfd{wake_pipe[0], POLLIN, 0}};
+    if (::poll(wait.data(), wait.size(), -1) > 0 && wait[0].revents != 0) return true;
+  }
+  return false;
+}
+
 void catch_interrupts() {
   if (wake_pipe[0] < 0 && ::pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return;
   struct sigaction action{};
