@@ -54,5 +54,10 @@ done
 cd - >/dev/null
 status=0
 MCPBX_TEST_POSTGRES="postgresql://mcpbx@/postgres?host=$folder" MCPBX_TEST_POSTGRES_DATA="$folder/data" "$@" || status=$?
-[ "$status" = 0 ] || { echo "the server's log ends with:"; tail -n 20 "$folder/log"; }
+if [ "$status" != 0 ]; then
+  echo "the server's log, its starts and stops:"
+  grep -E 'ready to accept|shut down|shutting down|recovery|by signal|crash|PANIC|not yet accepting' "$folder/log" | head -n 40
+  echo "and its end:"
+  tail -n 20 "$folder/log"
+fi
 exit "$status"
