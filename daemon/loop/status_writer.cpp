@@ -80,7 +80,7 @@ bool status_writer::begin(std::string call, std::string_view tool, const raw_jso
   ask.messages = {providers::system_message(std::string(task)),
                   providers::user_message("Tool: " + printable(tool) + "\nArguments: " +
                                           std::string(cut_utf8(arguments ? arguments.text() : "{}", told_arguments)))};
-  ask.max_output_tokens = max_tokens;
+  ask.settings.max_output_tokens = max_tokens;
   open_.push_back(std::make_unique<writing>(*this, std::move(call)));
   open_.back()->start(std::move(ask));
   return true;

@@ -216,9 +216,7 @@ class chat_run final : public http::response_events,
 
   // What the model wrote in place of a call is read by whoever offered the tools (text_tools_model.hpp); where none
   // were offered nobody does.
-  bool is_lost_call(const model_error& e) const {
-    return !e.failed_generation.empty() && (!request_.tools || request_.tools->tools.empty());
-  }
+  bool is_lost_call(const model_error& e) const { return !e.failed_generation.empty() && !request_.offered(); }
 
   // A call that nobody can read, and nothing else: models make most of them right the second time.
   bool asks_again_for_call() {

@@ -4,8 +4,10 @@
 #include "mcp/support/log.hpp"
 #include "providers/schema/adapt.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace mcpbx::providers {
@@ -31,6 +33,10 @@ bool lasts(const model_error& e) {
       return false;
   }
   return false;
+}
+
+bool has_tool(const tool_set* tools, std::string_view name) {
+  return tools != nullptr && std::ranges::find(tools->tools, name, &tool_definition::name) != tools->tools.end();
 }
 
 struct model_pair {
@@ -74,6 +80,11 @@ class fallback_call final : public model_call, private model_events {
   void start_second() {
     on_second_ = true;
     request_.tools = shared_->tools_for_second(std::move(request_.tools));
+    // A tool that its API cannot take need not be called.
+    if (!request_.required_tool.empty() && !has_tool(request_.tools.get(), request_.required_tool)) {
+      request_.tool_mode = tool_mode::automatic;
+      request_.required_tool.clear();
+    }
     spent_ = std::move(call_);  // we may be inside an event of it
     call_ = shared_->second->start(std::move(request_), *this);
   }

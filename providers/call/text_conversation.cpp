@@ -3,6 +3,7 @@
 
 #include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
+#include "providers/wire/encoding.hpp"
 #include "providers/wire/results.hpp"
 
 #include <algorithm>
@@ -108,16 +109,19 @@ message_ptr with_prompt(const message_ptr& system, const tool_set& tools, const 
 
 model_request in_text(const model_request& request, const text::tool_format& format) {
   model_request out;
-  out.max_output_tokens = request.max_output_tokens;
-  out.note = request.note;
+  out.note = note_with_choice(request);
   out.answer_schema = request.answer_schema;
-  out.stop = request.stop;
-  for (const auto stop : format.stop_sequences()) out.stop.emplace_back(stop);
+  out.settings = request.settings;
+  // The format's come first: without them a model goes on and invents results.
+  auto& stop = out.settings.stop;
+  stop.assign(format.stop_sequences().begin(), format.stop_sequences().end());
+  for (const auto& s : request.settings.stop)
+    if (std::ranges::find(stop, s) == stop.end()) stop.push_back(s);
   out.messages.reserve(request.messages.size() + 1);
   auto from = request.messages.begin();
-  if (request.tools && !request.tools->tools.empty()) {
+  if (const auto tools = request.offered()) {
     const bool system = from != request.messages.end() && (*from)->role == role::system;
-    out.messages.push_back(with_prompt(system ? *from++ : nullptr, *request.tools, format));
+    out.messages.push_back(with_prompt(system ? *from++ : nullptr, *tools, format));
   }
   for (; from != request.messages.end(); ++from) out.messages.push_back(in_text(*from, format));
   return out;
@@ -138,10 +142,6 @@ int unreadable_replies(const model_request& request) {
     ++found;
   }
   return found;
-}
-
-bool has_calls(const model_request& request) {
-  return std::ranges::any_of(request.messages, [](const message_ptr& m) { return !m->calls().empty(); });
 }
 
 }  // namespace mcpbx::providers

@@ -9,8 +9,8 @@
 
 namespace mcpbx::providers {
 
-/// `request` without tools, calls and results. Each message is translated once and kept with it, so that consecutive
-/// requests share their bytes.
+/// `request` without tools, calls and results; where a tool has to be called its note says so. Each message is
+/// translated once and kept with it, so that consecutive requests share their bytes.
 model_request in_text(const model_request& request, const text::tool_format& format);
 
 /// What goes into a reply beside its calls, so that the model finds its own words in the next request: read by in_text
@@ -19,7 +19,5 @@ opaque_block own_words(const text::tool_format& format, std::string_view text);
 
 /// How many replies at the end of the conversation were nothing but calls that could not be read.
 int unreadable_replies(const model_request& request);
-/// Whether there is a call in the conversation.
-bool has_calls(const model_request& request);
 
 }  // namespace mcpbx::providers

@@ -46,15 +46,15 @@ class text_run final : public model_events, public std::enable_shared_from_this<
 
   void start() {
     format_ = shared_->format;
-    const bool offered = request_.tools && !request_.tools->tools.empty();
+    const auto offered = request_.offered();
     sent_ = format_ != nullptr ? in_text(request_, *format_) : request_;
     // Without tools nothing is a call, unless the model has learned from the conversation to write them.
-    if (offered || (format_ != nullptr && has_calls(request_))) {
+    if (offered || (format_ != nullptr && request_.has_calls())) {
       using bare = text::parser_options::bare;
       text::parser_options options;
       options.untagged = format_ != nullptr ? bare::anywhere : bare::alone;
       options.show_unreadable = last_attempt_ = unreadable_replies(request_) >= 2;
-      const text::offered_tools tools(request_.tools);
+      const text::offered_tools tools(offered);
       parser_ = format_ != nullptr ? format_->make_parser(tools, options) : text::make_tagged_parser(tools, options);
     }
     call_ = shared_->inner->start(sent_, *this);
@@ -219,7 +219,7 @@ void text_run::add_calls(message& m, std::vector<tool_call_block> calls) const {
 bool text_run::recover(const std::string& written) {
   text::parser_options options;
   options.untagged = text::parser_options::bare::anywhere;
-  const auto parser = text::make_tagged_parser(text::offered_tools(request_.tools), options);
+  const auto parser = text::make_tagged_parser(text::offered_tools(request_.offered()), options);
   // Its text is not shown: some of it was already, and marks that nobody knows are why the server gave up.
   text::unheard_words words;
   parser->feed(written, words);

@@ -1,6 +1,7 @@
 // The small parts of the neutral chat model: words for its enums, joined text, remembered fragments.
 #include "providers/model/message.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace mcpbx::providers {
@@ -97,6 +98,16 @@ message_ptr user_message(std::string text) {
 }
 message_ptr system_message(std::string text) {
   return message_of(role::system, std::move(text));
+}
+
+std::shared_ptr<const tool_set> model_request::offered() const {
+  return tools && !tools->tools.empty() && tool_mode != tool_mode::none ? tools : nullptr;
+}
+
+bool model_request::has_calls() const {
+  return std::ranges::any_of(messages, [](const message_ptr& m) {
+    return std::ranges::any_of(m->blocks, [](const block& b) { return std::holds_alternative<tool_call_block>(b); });
+  });
 }
 
 usage& usage::operator+=(const usage& other) {

@@ -2,6 +2,7 @@
 // provider's order; the provider's own assistant message is kept as bytes and echoed to the same provider and model.
 #pragma once
 #include "mcp/support/raw_json.hpp"
+#include "providers/model/call_settings.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -131,11 +132,18 @@ struct tool_set : fragment_cache {
 /// One model call.
 struct model_request {
   std::vector<message_ptr> messages;
-  std::shared_ptr<const tool_set> tools;  ///< null or empty: no tools are offered
-  std::int64_t max_output_tokens = 0;     ///< 0: the model's configuration decides
+  std::shared_ptr<const tool_set> tools;  ///< null or empty: there are none
   std::string note;        ///< said at the end of this call only, behind the last user or tool_results message; or ""
   raw_json answer_schema;  ///< the JSON Schema that an answer must fit, for APIs that take one; or absent
-  std::vector<std::string> stop;  ///< the answer ends before any of these texts; APIs without them leave them out
+  call_settings settings;
+  /// With `none` no tool may be called: `tools` then only defines those of earlier calls for an API that demands it.
+  providers::tool_mode tool_mode = providers::tool_mode::automatic;
+  std::string required_tool;  ///< with tool_mode::required the one to call, by the name in its definition; "": any
+
+  /// The tools that may be called; null when there are none.
+  std::shared_ptr<const tool_set> offered() const;
+  /// Whether there is a call in the conversation.
+  bool has_calls() const;
 };
 
 /// What a completed call gave.

@@ -91,6 +91,20 @@ block read_block(const object_reader& o) {
   return text_block{};
 }
 
+void append_number_text(std::string& out, object_writer& w, std::string_view name, std::string_view number) {
+  if (number.empty()) return;
+  w.key(name);
+  out += number;
+}
+
+std::string number_text(const object_reader& o, std::string_view name) {
+  const auto value = o.json(name);
+  const auto text = value.text();
+  if (text.empty()) return {};
+  if (text.front() != '-' && (text.front() < '0' || text.front() > '9')) o.bad(name, "a number");
+  return std::string(text);
+}
+
 bool has_two_calls_of_one_id(const message& m) {
   const auto calls = m.calls();
   if (calls.size() < 2) return false;
@@ -163,6 +177,32 @@ usage read_usage(raw_json json, const object_reader& within, std::string_view na
   o.number("reasoning", u.reasoning);
   o.set("estimated", u.estimated);
   return u;
+}
+
+void append_settings(std::string& out, const call_settings& s) {
+  object_writer w(out);
+  append_number_text(out, w, "temperature", s.temperature);
+  append_number_text(out, w, "topP", s.top_p);
+  if (s.max_output_tokens != 0) w.number("maxOutputTokens", s.max_output_tokens);
+  if (!s.stop.empty()) w.texts("stop", s.stop);
+  if (s.parallel_tool_calls) {
+    w.key("parallelToolCalls");
+    out += *s.parallel_tool_calls ? "true" : "false";
+  }
+  w.filled("reasoningEffort", s.reasoning_effort);
+  w.end();
+}
+
+call_settings read_settings(raw_json json, const object_reader& within, std::string_view name) {
+  call_settings s;
+  const object_reader o(std::move(json), within, name);
+  s.temperature = number_text(o, "temperature");
+  s.top_p = number_text(o, "topP");
+  o.number("maxOutputTokens", s.max_output_tokens);
+  s.stop = o.texts("stop");
+  if (o.json("parallelToolCalls")) o.set("parallelToolCalls", s.parallel_tool_calls.emplace());
+  s.reasoning_effort = o.text("reasoningEffort");
+  return s;
 }
 
 }  // namespace mcpbx::providers

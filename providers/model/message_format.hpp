@@ -27,5 +27,9 @@ void append_usage(std::string& out, const usage& u);
 /// As read_message.
 usage read_usage(raw_json json, const object_reader& within, std::string_view name);
 
+void append_settings(std::string& out, const call_settings& s);
+/// As read_message.
+call_settings read_settings(raw_json json, const object_reader& within, std::string_view name);
+
 }  // namespace providers
 }  // namespace mcpbx

@@ -197,7 +197,7 @@ model_reply play(const situation& s, const script& with, bool tools_offered, boo
 
 model_reply plan_reply(const model_request& request, const script* with) {
   const auto s = look(request);
-  const bool tools_offered = request.tools && !request.tools->tools.empty();
+  const bool tools_offered = request.offered() != nullptr;
   model_reply reply;
   if (with != nullptr) {
     reply = play(s, *with, tools_offered, static_cast<bool>(request.answer_schema));

@@ -158,9 +158,10 @@ result<exchange> exchange_from(std::string_view line) {
 
 std::vector<std::pair<std::string, std::uint64_t>> tools_of(const model_request& request) {
   std::vector<std::pair<std::string, std::uint64_t>> all;
-  if (!request.tools) return all;
-  all.reserve(request.tools->tools.size());
-  for (const auto& t : request.tools->tools) all.emplace_back(t.name, definition_hash(t));
+  const auto tools = request.offered();
+  if (!tools) return all;
+  all.reserve(tools->tools.size());
+  for (const auto& t : tools->tools) all.emplace_back(t.name, definition_hash(t));
   return all;
 }
 

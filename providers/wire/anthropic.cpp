@@ -14,6 +14,9 @@
 #include "providers/wire/strict_schema.hpp"
 #include "providers/wire/tool_list.hpp"
 
+#include <algorithm>
+#include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -180,6 +183,38 @@ void append_system(std::string& out, const model_request& request) {
   out += "}]";
 }
 
+// With a fixed budget for thinking the API refuses to be told what to call.
+bool takes_force(const wire_options& options) {
+  return walk::text(walk::find(walk::find(options.body.text(), "thinking"), "type")) != "enabled";
+}
+
+// "": nothing need be said.
+std::string tool_choice(const model_request& request, bool forced, std::optional<bool> parallel) {
+  if (!request.offered()) return R"({"type":"none"})";
+  if (!forced && parallel != false) return {};
+  std::string out = !forced                         ? R"({"type":"auto")"
+                    : request.required_tool.empty() ? R"({"type":"any")"
+                                                    : R"({"type":"tool","name":)" + json_quoted(request.required_tool);
+  if (parallel == false) out += R"(,"disable_parallel_tool_use":true)";
+  return out + "}";
+}
+
+bool is_effort(std::string_view word) {
+  constexpr std::array<std::string_view, 5> known{"low", "medium", "high", "xhigh", "max"};
+  return std::ranges::find(known, word) != known.end();
+}
+
+// How much the model is to think, and the schema of its answer. Of JSON Schema the API takes only a part; what it may
+// refuse is left to the check of the answer.
+std::string output_config(const model_request& request, const call_settings& asked, const wire_options& options) {
+  body_members config;
+  if (is_effort(asked.reasoning_effort)) config.add_text("effort", asked.reasoning_effort);
+  if (options.answer_schema && is_strict_schema(request.answer_schema.text()))
+    config.add("format", R"({"type":"json_schema","schema":)" + std::string(request.answer_schema.text()) + "}");
+  auto text = config.write({});
+  return text.empty() ? text : "{" + text + "}";
+}
+
 // The API takes no mark on thinking, and none is put on what is not known.
 bool takes_mark(const raw_json& fragment, bool own) {
   if (!fragment.text().ends_with(fragment_end)) return false;
@@ -218,26 +253,27 @@ wire_request anthropic::encode(const model_request& request, const wire_options&
                  {"Accept", "text/event-stream, application/json"},
                  {"anthropic-version", version}};
 
-  const bool tools = request.tools && !request.tools->tools.empty();
-  const auto limit = request.max_output_tokens > 0   ? request.max_output_tokens
-                     : options.max_output_tokens > 0 ? options.max_output_tokens
-                                                     : usual_max_tokens;
+  // A history with calls is refused where no tools are defined.
+  const bool defined = request.tools && !request.tools->tools.empty();
+  const bool tools = request.offered() || (defined && request.has_calls());
+  const auto asked = settings_of(request, options);
+  const auto limit = asked.max_output_tokens > 0 ? asked.max_output_tokens : usual_max_tokens;
   body_members members;
   members.add_text("model", options.model);
   members.add("max_tokens", std::to_string(limit));
   members.add("stream", "true");
   // Versions are dates, which compare as text.
   if (version < usual_version) {
-    if (!options.temperature.empty()) members.add("temperature", options.temperature);
-    if (!options.top_p.empty()) members.add("top_p", options.top_p);
+    if (!asked.temperature.empty()) members.add("temperature", asked.temperature);
+    if (!asked.top_p.empty()) members.add("top_p", asked.top_p);
   }
-  if (!request.stop.empty() && options.stop_sequences) members.add("stop_sequences", string_list(request.stop));
-  if (tools && options.parallel_tool_calls == false)
-    members.add("tool_choice", R"({"type":"auto","disable_parallel_tool_use":true})");
-  // It takes only a part of JSON Schema; what it may refuse is left to the check of the answer.
-  if (options.answer_schema && is_strict_schema(request.answer_schema.text()))
-    members.add("output_config",
-                R"({"format":{"type":"json_schema","schema":)" + std::string(request.answer_schema.text()) + "}}");
+  if (!asked.stop.empty()) members.add("stop_sequences", string_list(asked.stop));
+  const bool forced = must_call(request) && takes_force(options);
+  if (tools)
+    if (auto choice = tool_choice(request, forced, asked.parallel_tool_calls); !choice.empty())
+      members.add("tool_choice", std::move(choice));
+  if (auto config = output_config(request, asked, options); !config.empty())
+    members.add("output_config", std::move(config));
   out.body.append_copy("{" + members.write(options.body));
   if (tools) {
     const auto& set = *request.tools;
@@ -259,13 +295,14 @@ wire_request anthropic::encode(const model_request& request, const wire_options&
   // The newest message, and the one before it in case the newest does not come again.
   for (auto at = pieces.rbegin(); at != pieces.rend() && at != pieces.rbegin() + 2; ++at)
     at->marked = takes_mark(at->fragment, at->own);
-  if (!pieces.empty() && !request.note.empty()) {
+  const auto note = forced ? request.note : note_with_choice(request);
+  if (!pieces.empty() && !note.empty()) {
     const auto speaker = pieces.back().of->role;
     pieces.back().noted = speaker == role::user || speaker == role::tool_results;
   }
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (i != 0) out.body.append_literal(",");
-    append_piece(out.body, pieces[i], request.note);
+    append_piece(out.body, pieces[i], note);
   }
   out.body.append_literal("]}");
   return out;

@@ -20,7 +20,7 @@ struct wire_options {
   bool null_content = false;                    ///< content of a call-only assistant message: null instead of ""
   bool answer_schema = false;                   ///< the endpoint takes a JSON Schema for its answer, beside tools
   bool stream_options = true;                   ///< ask for usage in the stream
-  bool stop_sequences = true;                   ///< the model takes model_request::stop
+  bool stop_sequences = true;                   ///< the model takes call_settings::stop
   bool developer_role = false;                  ///< system prompts are messages of the role developer
   bool short_call_ids = false;                  ///< ids of calls are nine letters and digits
   std::optional<bool> parallel_tool_calls;      ///< sent with tools when set

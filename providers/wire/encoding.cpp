@@ -83,6 +83,27 @@ std::string with_note(std::string text, std::string_view note) {
   return text.append(note);
 }
 
+call_settings settings_of(const model_request& request, const wire_options& options) {
+  auto s = request.settings;
+  if (s.temperature.empty()) s.temperature = options.temperature;
+  if (s.top_p.empty()) s.top_p = options.top_p;
+  if (s.max_output_tokens <= 0) s.max_output_tokens = options.max_output_tokens;
+  if (!options.stop_sequences) s.stop.clear();
+  if (!s.parallel_tool_calls) s.parallel_tool_calls = options.parallel_tool_calls;
+  if (!request.offered()) s.parallel_tool_calls.reset();
+  return s;
+}
+
+bool must_call(const model_request& request) {
+  return request.tool_mode == tool_mode::required && request.offered() != nullptr;
+}
+
+std::string note_with_choice(const model_request& request) {
+  if (!must_call(request)) return request.note;
+  const auto which = request.required_tool.empty() ? "a tool" : "the tool " + request.required_tool;
+  return with_note(request.note, "Call " + which + " now, and answer only when you have its result.");
+}
+
 std::string said_text(const message& m) {
   auto text = m.text();
   for (const auto& b : m.blocks)
@@ -106,7 +127,11 @@ std::string left_out(const image_block& image) {
   return "[image, " + media_words(image.mime, image.data) + ": left out]";
 }
 
-std::string string_list(const std::vector<std::string>& texts) {
+std::span<const std::string> first_of(const std::vector<std::string>& texts, std::size_t most) {
+  return std::span(texts).first(std::min(texts.size(), most));
+}
+
+std::string string_list(std::span<const std::string> texts) {
   std::string out;
   for (const auto& text : texts) {
     out += out.empty() ? '[' : ',';

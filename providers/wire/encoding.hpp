@@ -2,6 +2,8 @@
 #pragma once
 #include "providers/wire/codec.hpp"
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +50,15 @@ raw_json encoded_once(const Value& m, std::string_view key, Make&& make) {
 /// `text` and, in a paragraph of its own, `note`.
 std::string with_note(std::string text, std::string_view note);
 
+/// What a call asks for: the request's settings, and the configuration's where it has none. Nothing of what the model
+/// does not take.
+call_settings settings_of(const model_request& request, const wire_options& options);
+
+/// Whether the model has to call a tool.
+bool must_call(const model_request& request);
+/// request.note and, where the model has to call a tool, a sentence that says so: for APIs that cannot be told.
+std::string note_with_choice(const model_request& request);
+
 /// What an assistant said: its text and, behind it, its refusals.
 std::string said_text(const message& m);
 
@@ -60,7 +71,9 @@ std::string left_out(const image_block& image);
 std::string file_words(const file_block& file);
 
 /// A JSON list of strings.
-std::string string_list(const std::vector<std::string>& texts);
+std::string string_list(std::span<const std::string> texts);
+/// The first `most` of them, for an API that refuses more.
+std::span<const std::string> first_of(const std::vector<std::string>& texts, std::size_t most);
 
 /// `data:MIME;base64,…`, by the registered name of the type.
 std::string data_url(std::string_view mime, std::string_view base64);

@@ -22,7 +22,10 @@ namespace {
 // wrote, as Google documents it. Models before it know no such check.
 constexpr std::string_view foreign_signature = "skip_thought_signature_validator";
 
-// Models of the first two generations: no images inside of results, no schema for the answer beside tools.
+constexpr std::size_t max_stop = 5;  // stop sequences that the API takes
+
+// Models of the first two generations: no images inside of results, no schema for the answer beside tools, no levels of
+// thinking.
 bool is_early(std::string_view model) {
   model.remove_prefix(std::min(model.size(), model.rfind('/') + 1));
   return model.starts_with("gemini-1") || model.starts_with("gemini-2") || model.starts_with("gemma");
@@ -171,15 +174,33 @@ raw_json encode_results(const message& m, const id_lookup& ids, bool early, std:
   return parts.empty() ? raw_json() : raw_json::own(out + "]}");
 }
 
+bool is_thinking_level(std::string_view effort) {
+  return effort == "minimal" || effort == "low" || effort == "medium" || effort == "high";
+}
+
+// A level beside a configured budget would be refused.
+bool configures_thinking(const wire_options& options) {
+  return !walk::find(walk::find(options.body.text(), "generationConfig"), "thinkingConfig").empty();
+}
+
+// `name`: of the tool that has to be called, or "".
+std::string tool_config(const std::string& name) {
+  std::string out = R"({"functionCallingConfig":{"mode":"ANY")";
+  if (!name.empty()) out += R"(,"allowedFunctionNames":[)" + json_quoted(name) + "]";
+  return out + "}}";
+}
+
 std::string generation_config(const model_request& request, const wire_options& options) {
   body_members config;
-  const auto limit = request.max_output_tokens > 0 ? request.max_output_tokens : options.max_output_tokens;
-  if (limit > 0) config.add("maxOutputTokens", std::to_string(limit));
-  if (!options.temperature.empty()) config.add("temperature", options.temperature);
-  if (!options.top_p.empty()) config.add("topP", options.top_p);
-  if (!request.stop.empty() && options.stop_sequences) config.add("stopSequences", string_list(request.stop));
-  const bool tools = request.tools && !request.tools->tools.empty();
-  if (request.answer_schema && (!tools || !is_early(options.model))) {
+  const auto asked = settings_of(request, options);
+  const bool early = is_early(options.model);
+  if (asked.max_output_tokens > 0) config.add("maxOutputTokens", std::to_string(asked.max_output_tokens));
+  if (!asked.temperature.empty()) config.add("temperature", asked.temperature);
+  if (!asked.top_p.empty()) config.add("topP", asked.top_p);
+  if (!asked.stop.empty()) config.add("stopSequences", string_list(first_of(asked.stop, max_stop)));
+  if (!early && is_thinking_level(asked.reasoning_effort) && !configures_thinking(options))
+    config.add("thinkingConfig", R"({"thinkingLevel":)" + json_quoted(asked.reasoning_effort) + "}");
+  if (request.answer_schema && (!request.offered() || !early)) {
     config.add_text("responseMimeType", "application/json");
     config.add("responseJsonSchema", std::string(request.answer_schema.text()));
   }
@@ -204,6 +225,7 @@ wire_request gemini::encode(const model_request& request, const wire_options& op
   body_members members;
   if (auto config = generation_config(request, options); !config.empty())
     members.add("generationConfig", std::move(config));
+  if (must_call(request)) members.add("toolConfig", tool_config(request.required_tool));
   auto head = "{" + members.write(options.body);
   if (head.size() > 1) head += ',';
   out.body.append_copy(head);
@@ -216,10 +238,9 @@ wire_request gemini::encode(const model_request& request, const wire_options& op
         encoded_once(*m, "gemini/system", [&] { return raw_json::own(R"({"text":)" + json_quoted(m->text()) + "}"); }));
   }
   if (!first) out.body.append_literal("]},");
-  if (request.tools && !request.tools->tools.empty())
-    out.body.append(encoded_once(*request.tools, "gemini", [&] {
-      return tool_member(R"("tools":[{"functionDeclarations":)", api, *request.tools, "}],");
-    }));
+  if (const auto tools = request.offered())
+    out.body.append(encoded_once(
+        *tools, "gemini", [&] { return tool_member(R"("tools":[{"functionDeclarations":)", api, *tools, "}],"); }));
 
   out.body.append_literal(R"("contents":[)");
   first = true;

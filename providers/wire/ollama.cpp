@@ -116,20 +116,27 @@ raw_json encode_message(const message& m, const id_lookup& ids, std::string_view
   return raw_json::own(out);
 }
 
+// Models of one family know three levels; all others think or do not, and refuse a level.
+std::string think_of(std::string_view effort, std::string_view model) {
+  if (effort == "none") return "false";
+  if (effort != "low" && effort != "medium" && effort != "high") return {};
+  return model.find("gpt-oss") != std::string_view::npos ? json_quoted(effort) : "true";
+}
+
 std::string head_of(const model_request& request, const wire_options& options) {
   body_members own;
   own.add_text("model", options.model);
   own.add("stream", "true");
-  const auto limit = request.max_output_tokens > 0 ? request.max_output_tokens : options.max_output_tokens;
+  const auto asked = settings_of(request, options);
   body_members settings;
-  if (limit > 0) settings.add("num_predict", std::to_string(limit));
-  if (!options.temperature.empty()) settings.add("temperature", options.temperature);
-  if (!options.top_p.empty()) settings.add("top_p", options.top_p);
-  if (!request.stop.empty() && options.stop_sequences) settings.add("stop", string_list(request.stop));
+  if (asked.max_output_tokens > 0) settings.add("num_predict", std::to_string(asked.max_output_tokens));
+  if (!asked.temperature.empty()) settings.add("temperature", asked.temperature);
+  if (!asked.top_p.empty()) settings.add("top_p", asked.top_p);
+  if (!asked.stop.empty()) settings.add("stop", string_list(asked.stop));
   if (auto text = settings.write({}); !text.empty()) own.add("options", "{" + text + "}");
+  if (auto think = think_of(asked.reasoning_effort, options.model); !think.empty()) own.add("think", std::move(think));
   // A schema constrains every token, so that a model could call no tool any more: it is for the last round.
-  const bool tools = request.tools && !request.tools->tools.empty();
-  if (request.answer_schema && !tools) own.add("format", std::string(request.answer_schema.text()));
+  if (request.answer_schema && !request.offered()) own.add("format", std::string(request.answer_schema.text()));
   return "{" + own.write(options.body) + ",";
 }
 
@@ -142,18 +149,19 @@ wire_request ollama::encode(const model_request& request, const wire_options& op
   out.url = join_url(base, base.ends_with("/api") ? "/chat" : "/api/chat");
   out.headers = {{"Content-Type", "application/json"}, {"Accept", "application/x-ndjson, application/json"}};
   out.body.append_copy(head_of(request, options));
-  if (request.tools && !request.tools->tools.empty()) {
-    const auto& set = *request.tools;
+  if (const auto tools = request.offered()) {
+    const auto& set = *tools;
     out.body.append(encoded_once(set, api, [&] { return tool_member(R"("tools":)", api, set, ","); }));
   }
   out.body.append_literal(R"("messages":[)");
   bool first = true;
   id_lookup ids;
+  const auto last_note = note_with_choice(request);  // the API has no tool_choice
   for (const auto& m : request.messages) {
     const bool own = is_own(*m, api, options);
     if (m->role == role::assistant) ids.turn(*m, own);
     // With a note it is not what later calls send.
-    const auto note = m == request.messages.back() ? std::string_view(request.note) : std::string_view();
+    const auto note = m == request.messages.back() ? std::string_view(last_note) : std::string_view();
     const auto encode = [&] { return encode_message(*m, ids, note); };
     const std::string_view key = ids.own() ? "ollama/own" : "ollama";
     auto fragment = own ? m->raw : note.empty() ? encoded_once(*m, key, encode) : encode();

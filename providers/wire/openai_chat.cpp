@@ -13,6 +13,8 @@
 namespace mcpbx::providers {
 namespace {
 
+constexpr std::size_t max_stop = 4;  // stop sequences that the API takes
+
 void append_text_message(std::string& out, std::string_view role, std::string_view text) {
   out += R"({"role":")";
   out += role;
@@ -155,6 +157,12 @@ raw_json encode_message(const message& m, const wire_options& options, std::stri
   return raw_json::own(out);
 }
 
+// `name`: of the tool that has to be called, or "".
+std::string tool_choice(std::string_view name) {
+  if (name.empty()) return R"("required")";
+  return R"({"type":"function","function":{"name":)" + json_quoted(name) + "}}";
+}
+
 // The key under which fragments are kept: all switches that change a message's bytes.
 std::string message_key(const wire_options& options) {
   return std::string("openai-chat") + (options.null_content ? "/null" : "/empty") +
@@ -168,18 +176,19 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
   out.url = chat_url(name_, options);
   out.headers = {{"Content-Type", "application/json"}, {"Accept", "text/event-stream, application/json"}};
 
-  const bool tools = request.tools && !request.tools->tools.empty();
+  const auto tools = request.offered();
+  const auto asked = settings_of(request, options);
   body_members members;
   members.add_text("model", options.model);
   members.add("stream", "true");
   if (options.stream_options) members.add("stream_options", R"({"include_usage":true})");
-  const auto limit = request.max_output_tokens > 0 ? request.max_output_tokens : options.max_output_tokens;
-  if (limit > 0) members.add(options.max_tokens_field, std::to_string(limit));
-  if (!options.temperature.empty()) members.add("temperature", options.temperature);
-  if (!options.top_p.empty()) members.add("top_p", options.top_p);
-  if (!request.stop.empty() && options.stop_sequences) members.add("stop", string_list(request.stop));
-  if (tools && options.parallel_tool_calls)
-    members.add("parallel_tool_calls", *options.parallel_tool_calls ? "true" : "false");
+  if (asked.max_output_tokens > 0) members.add(options.max_tokens_field, std::to_string(asked.max_output_tokens));
+  if (!asked.temperature.empty()) members.add("temperature", asked.temperature);
+  if (!asked.top_p.empty()) members.add("top_p", asked.top_p);
+  if (!asked.reasoning_effort.empty()) members.add_text("reasoning_effort", asked.reasoning_effort);
+  if (!asked.stop.empty()) members.add("stop", string_list(first_of(asked.stop, max_stop)));
+  if (asked.parallel_tool_calls) members.add("parallel_tool_calls", *asked.parallel_tool_calls ? "true" : "false");
+  if (must_call(request)) members.add("tool_choice", tool_choice(request.required_tool));
   out.body.append_copy("{" + members.write(options.body) + R"(,"messages":[)");
 
   const auto neutral = message_key(options);
@@ -197,7 +206,7 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
   }
   out.body.append_literal("]");
   if (tools) {
-    const auto& set = *request.tools;
+    const auto& set = *tools;
     const std::string_view key = !options.strict   ? "openai-chat"
                                  : *options.strict ? "openai-chat/strict"
                                                    : "openai-chat/lax";

@@ -154,6 +154,12 @@ raw_json encode_message(const message& m) {
   return out.finish();
 }
 
+// `name`: of the tool that has to be called, or "".
+std::string tool_choice(std::string_view name) {
+  if (name.empty()) return R"("required")";
+  return R"({"type":"function","name":)" + json_quoted(name) + "}";
+}
+
 // All system messages, wherever they stand.
 std::string instructions(const model_request& request) {
   std::string all;
@@ -169,26 +175,28 @@ wire_request openai_responses::encode(const model_request& request, const wire_o
   out.url = join_url(options.base_url, "/responses");
   out.headers = {{"Content-Type", "application/json"}, {"Accept", "text/event-stream, application/json"}};
 
-  const bool tools = request.tools && !request.tools->tools.empty();
+  const auto tools = request.offered();
+  const auto asked = settings_of(request, options);
   body_members members;
   members.add_text("model", options.model);
   members.add("stream", "true");
   members.add("store", "false");
   members.add("include", R"(["reasoning.encrypted_content"])");
-  const auto limit = request.max_output_tokens > 0 ? request.max_output_tokens : options.max_output_tokens;
-  if (limit > 0) members.add("max_output_tokens", std::to_string(limit));
-  if (!options.temperature.empty()) members.add("temperature", options.temperature);
-  if (!options.top_p.empty()) members.add("top_p", options.top_p);
+  if (asked.max_output_tokens > 0) members.add("max_output_tokens", std::to_string(asked.max_output_tokens));
+  if (!asked.temperature.empty()) members.add("temperature", asked.temperature);
+  if (!asked.top_p.empty()) members.add("top_p", asked.top_p);
+  if (!asked.reasoning_effort.empty())
+    members.add("reasoning", R"({"effort":)" + json_quoted(asked.reasoning_effort) + "}");
   if (const auto system = instructions(request); !system.empty()) members.add_text("instructions", system);
-  if (tools && options.parallel_tool_calls)
-    members.add("parallel_tool_calls", *options.parallel_tool_calls ? "true" : "false");
+  if (asked.parallel_tool_calls) members.add("parallel_tool_calls", *asked.parallel_tool_calls ? "true" : "false");
+  if (must_call(request)) members.add("tool_choice", tool_choice(request.required_tool));
   if (options.answer_schema && request.answer_schema)
     members.add("text", std::string(R"({"format":{"type":"json_schema","name":"answer","strict":)") +
                             (is_strict_schema(request.answer_schema.text()) ? "true" : "false") + R"(,"schema":)" +
                             std::string(request.answer_schema.text()) + "}}");
   out.body.append_copy("{" + members.write(options.body));
   if (tools) {
-    const auto& set = *request.tools;
+    const auto& set = *tools;
     const bool strict = options.strict == true;
     out.body.append(encoded_once(set, strict ? "openai-responses/strict" : api,
                                  [&] { return tool_member(R"(,"tools":)", api, set, "", strict); }));

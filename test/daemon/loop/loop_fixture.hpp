@@ -3,6 +3,7 @@
 #pragma once
 #include "daemon/loop/read_result.hpp"
 #include "daemon/loop/runner.hpp"
+#include "daemon/loop/status_writer.hpp"
 #include "test/daemon/loop/core_script.hpp"
 #include "test/support/manual_time.hpp"
 
@@ -72,7 +73,8 @@ class scripted_model final : public providers::model {
 
   std::unique_ptr<providers::model_call> start(providers::model_request request,
                                                providers::model_events& events) override {
-    if (request.max_output_tokens == 0) note_("model");  // else it writes a status line, which no record commands
+    // No record commands the writing of a status line.
+    if (request.settings.max_output_tokens != status_writer::max_tokens) note_("model");
     // Not the address of a local: the address sanitizer keeps those elsewhere.
     stack.push_back(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
     requests.push_back(std::move(request));

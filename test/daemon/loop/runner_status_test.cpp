@@ -48,7 +48,7 @@ TEST_CASE("L15: a quick model writes the line about the tool at work, and its to
   CHECK_FALSE(has(statuses(f), "Using Lookup..."));
   CHECK(f.server->params.size() == 1);
   REQUIRE(f.quick->requests.size() == 1);
-  CHECK(f.quick->requests[0].max_output_tokens == 20);
+  CHECK(f.quick->requests[0].settings.max_output_tokens == 20);
   CHECK(f.quick->requests[0].tools == nullptr);
   CHECK(f.quick->requests[0].messages.back()->text() == "Tool: lookup\nArguments: {\"of\":\"Lisbon\"}");
   f.server->release();

@@ -202,4 +202,27 @@ TEST_CASE("F8: a fallback of another API gets the tools in its form, the same ob
   CHECK(same.second->asked[0].tools == r.tools);
 }
 
+TEST_CASE("L13: a fallback is asked with the same settings, and to call the tool that has to be called if it has it") {
+  pair_of_models p("ollama");
+  auto tools = std::make_shared<tool_set>();
+  tools->tools.push_back({"echo", "", raw_json::literal(R"({"type":"object","properties":{}})")});
+  model_request r;
+  r.messages = {user_message("hi")};
+  r.tools = tools;
+  r.settings.temperature = "0.3";
+  r.tool_mode = tool_mode::required;
+  for (const auto* wanted : {"echo", "gone", ""}) {
+    r.required_tool = wanted;
+    const auto call = p.both->start(r, p.got);
+    if (r.required_tool == "echo") p.first->fails(kind::connection);
+  }
+  REQUIRE(p.second->asked.size() == 3);
+  CHECK(p.second->asked[0].settings == r.settings);
+  CHECK(p.second->asked[0].tool_mode == tool_mode::required);
+  CHECK(p.second->asked[0].required_tool == "echo");
+  CHECK(p.second->asked[1].tool_mode == tool_mode::automatic);
+  CHECK(p.second->asked[1].required_tool.empty());
+  CHECK(p.second->asked[2].tool_mode == tool_mode::required);
+}
+
 }  // namespace

@@ -86,6 +86,8 @@ struct text_bench {
   std::unique_ptr<model> outer;
   std::vector<message_ptr> conversation{system_message("Be brief."), user_message("What is it?")};
   std::shared_ptr<tool_set> tools = std::make_shared<tool_set>();
+  call_settings settings;
+  tool_mode mode = tool_mode::automatic;
   std::string log_text;
   told_text got;
   std::unique_ptr<model_call> call;
@@ -105,6 +107,8 @@ struct text_bench {
     model_request r;
     r.messages = conversation;
     if (with_tools) r.tools = tools;
+    r.settings = settings;
+    r.tool_mode = mode;
     call.reset();
     got = told_text();
     inner->ended = 0;
@@ -129,7 +133,7 @@ TEST_CASE("F3: tools go into the system prompt, calls and results travel as text
   b.ask();
   const auto asked = b.inner->asked[0];
   CHECK(asked.tools == nullptr);
-  CHECK(asked.stop == std::vector<std::string>{"\nObservation:"});
+  CHECK(asked.settings.stop == std::vector<std::string>{"\nObservation:"});
   CHECK(asked.messages[0]->text().starts_with("Be brief.\n\n# Tools"));
   const std::string said = "Thought: look\nAction: echo\nAction Input: {\"text\": \"a\"}";
   b.inner->reply(said, 3);
@@ -157,6 +161,40 @@ TEST_CASE("F3: tools go into the system prompt, calls and results travel as text
   b.ask(false);
   CHECK(b.inner->asked[3].messages[0]->text() == "Be brief.");
   CHECK(b.inner->asked[3].messages[3]->text() == "Observation: a");
+}
+
+TEST_CASE("F7: the stop sequences of a form and of a request are sent together, those of the form first, each once") {
+  text_bench b("react");
+  b.settings.stop = {"END", "\nObservation:"};
+  b.settings.temperature = "0.5";
+  b.ask();
+  CHECK(b.inner->asked[0].settings.stop == std::vector<std::string>{"\nObservation:", "END"});
+  CHECK(b.inner->asked[0].settings.temperature == "0.5");
+}
+
+TEST_CASE("D2: a call that is required is asked for in words where tools are told in text, for that call only") {
+  text_bench b("react");
+  b.mode = tool_mode::required;
+  b.ask();
+  CHECK(b.inner->asked[0].note == "Call a tool now, and answer only when you have its result.");
+  CHECK(b.inner->asked[0].tool_mode == tool_mode::automatic);
+  b.mode = tool_mode::automatic;
+  b.ask();
+  CHECK(b.inner->asked[1].note.empty());
+  CHECK(b.inner->asked[1].messages[0] == b.inner->asked[0].messages[0]);
+}
+
+TEST_CASE("L5: where no tool may be called none is told in text, and what looks like a call is read as without tools") {
+  for (const bool given : {true, false}) {
+    text_bench b("react");
+    b.mode = tool_mode::none;
+    b.ask(given);
+    CHECK(b.inner->asked[0].messages[0]->text() == "Be brief.");
+    b.inner->reply("Action: echo\nAction Input: {}");
+    REQUIRE(b.got.reply);
+    CHECK(b.got.reply->message->calls().empty());
+    CHECK(b.got.text == "Action: echo\nAction Input: {}");
+  }
 }
 
 TEST_CASE("F7: where the provider does not stop, we do: the call is ended and nothing invented is kept") {

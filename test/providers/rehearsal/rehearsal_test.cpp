@@ -124,7 +124,11 @@ TEST_CASE("rehearsal: without tools it answers from what it has, errors included
   auto r = asked("What is 1/0?");
   const auto first = rehearsal::plan_reply(r, nullptr);
   answer_calls(r, first, "division by zero", true);
+  r.tool_mode = tool_mode::none;
+  CHECK(rehearsal::plan_reply(r, nullptr).message->text().find("calculate failed: division by zero") !=
+        std::string::npos);
   r.tools = nullptr;
+  r.tool_mode = tool_mode::automatic;
   CHECK(rehearsal::plan_reply(r, nullptr).message->text().find("calculate failed: division by zero") !=
         std::string::npos);
 }

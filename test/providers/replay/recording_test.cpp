@@ -86,6 +86,10 @@ TEST_CASE("replay: of several answers those to the same tools come, else those w
   CHECK(answers(r, asked({q}, {"s__a"})) == "a");
   CHECK(answers(r, asked({q}, {"s__c"})) == "a|ab");
   CHECK(answers(r, asked({q})) == "none");
+  // Tools that may not be called are no tools.
+  auto last = asked({q}, {"s__a"});
+  last.tool_mode = tool_mode::none;
+  CHECK(answers(r, last) == "none");
   recorded without;
   without.add(asked({q}), says("none"));
   CHECK(answers(without.read(), asked({q}, {"s__a"})) == "none");

@@ -44,7 +44,7 @@ TEST_CASE("anthropic, streaming: the golden request") {
                 assistant_of("", {call_of("a", "add", R"({"a": 1})")}),
                 results_of({{"a", "add", raw_json::literal(R"({"content":[{"type":"text","text":"2"}]})"), false}})};
   r.tools = two_tools();
-  r.max_output_tokens = 100;
+  r.settings.max_output_tokens = 100;
   const auto q = messages().encode(r, at_anthropic());
   CHECK(q.url == "https://api.anthropic.com/v1/messages");
   CHECK(q.headers.back() == std::pair<std::string, std::string>{"anthropic-version", "2026-10-21"});
@@ -272,7 +272,7 @@ TEST_CASE("anthropic: switches for parallel calls and strict tools, and members 
 TEST_CASE("anthropic, stop sequences: they are sent, unless the model takes none") {
   model_request r;
   r.messages = {user_message("q")};
-  r.stop = {"\nObservation:", "\"END\""};
+  r.settings.stop = {"\nObservation:", "\"END\""};
   CHECK(has(body(r), R"("stop_sequences":["\nObservation:","\"END\""])"));
   auto o = at_anthropic();
   o.stop_sequences = false;

@@ -20,7 +20,7 @@ model_request everything() {
                   result_of("b", "y", R"({"content":[{"type":"text","text":"t"}]})")})};
   r.tools = tools_of({{"x", "", {}}, {"y", "", {}}});
   r.answer_schema = raw_json::literal(R"({"type":"object"})");
-  r.stop = {"END"};
+  r.settings.stop = {"END"};
   return r;
 }
 

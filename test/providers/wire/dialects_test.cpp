@@ -172,7 +172,7 @@ TEST_CASE("openai-chat, structured output: strict is for schemas that fulfil its
 TEST_CASE("openai-chat, stop sequences: they are sent but to models that refuse them") {
   model_request r;
   r.messages = {user_message("q")};
-  r.stop = {"\nObservation:", "END"};
+  r.settings.stop = {"\nObservation:", "END"};
   CHECK(body_as("openai-chat", r).find(R"("stop":["\nObservation:","END"])") != std::string::npos);
   for (const auto* model : {"o1", "o3-mini", "o4-mini", "gpt-5-nano", "openai/o3", "openai/gpt-5"}) {
     auto o = options();

@@ -26,7 +26,7 @@ TEST_CASE("encode: the golden request") {
                 assistant_of("", {call_of("a", "add", R"({"a": 1})")}),
                 results_of({{"a", "add", raw_json::literal(R"({"content":[{"type":"text","text":"2"}]})"), false}})};
   r.tools = tools;
-  r.max_output_tokens = 100;
+  r.settings.max_output_tokens = 100;
   const auto q = chat().encode(r, options());
   CHECK(q.url == "https://api.example.com/v1/chat/completions");
   CHECK(
@@ -229,7 +229,7 @@ TEST_CASE("encode: the schema of the answer goes to endpoints that take one, bes
 TEST_CASE("openai-chat, stop sequences: they are sent, unless the model takes none") {
   model_request r;
   r.messages = {user_message("q")};
-  r.stop = {"\nObservation:"};
+  r.settings.stop = {"\nObservation:"};
   auto o = options();
   CHECK(body_as("openai-chat", r, o).find(R"("stop":["\nObservation:"])") != std::string::npos);
   o.stop_sequences = false;

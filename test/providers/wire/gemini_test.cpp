@@ -39,7 +39,7 @@ TEST_CASE("gemini, streaming: the golden request") {
                   result_of("b", "now", R"({"content":[{"type":"text","text":"late"}],"isError":true})", true)})};
   r.tools = tools_of({{"add", "Adds", raw_json::literal(R"({"type":"object","properties":{"a":{"type":"number"}}})")},
                       {"now", "", {}}});
-  r.max_output_tokens = 100;
+  r.settings.max_output_tokens = 100;
   auto o = google();
   o.temperature = "0.5";
   o.top_p = "0.9";
@@ -209,7 +209,7 @@ TEST_CASE("gemini, stop sequences: they join what the configuration sets") {
   o.top_p = "0.5";
   model_request r;
   r.messages = {user_message("q")};
-  r.stop = {"\nObservation:", "END"};
+  r.settings.stop = {"\nObservation:", "END"};
   CHECK(body_as("gemini", r, o).find(R"("generationConfig":{"topP":0.5,"stopSequences":["\nObservation:","END"]})") !=
         std::string::npos);
   o.stop_sequences = false;
@@ -356,7 +356,7 @@ TEST_CASE("gemini, streaming: parts that are not known are kept for their origin
 TEST_CASE("gemini, stop sequences: they are sent, unless the model takes none") {
   model_request r;
   r.messages = {user_message("q")};
-  r.stop = {"\nObservation:"};
+  r.settings.stop = {"\nObservation:"};
   auto o = options();
   CHECK(body_as("gemini", r, o).find(R"("stopSequences":["\nObservation:"])") != std::string::npos);
   o.stop_sequences = false;

@@ -33,7 +33,7 @@ TEST_CASE("ollama, streaming: the golden request") {
                 assistant_of("", {call_of("a", "add", R"({"a": 1})")}),
                 results_of({result_of("a", "add", R"({"content":[{"type":"text","text":"2"}]})")})};
   r.tools = tools_of({{"add", "Adds", raw_json::literal(R"({"type":"object","properties":{"a":{"type":"number"}}})")}});
-  r.max_output_tokens = 100;
+  r.settings.max_output_tokens = 100;
   auto o = local();
   o.temperature = "0.5";
   CHECK(find_codec("ollama")->encode(r, o).url == "http://127.0.0.1:11434/api/chat");
@@ -166,7 +166,7 @@ TEST_CASE("ollama, structured output: the schema is the format of an answer with
 TEST_CASE("ollama, stop sequences: they are one of the options") {
   model_request r;
   r.messages = {user_message("q")};
-  r.stop = {"\nObservation:"};
+  r.settings.stop = {"\nObservation:"};
   CHECK(body_as("ollama", r, local()).find(R"("options":{"stop":["\nObservation:"]})") != std::string::npos);
 }
 
@@ -230,7 +230,7 @@ TEST_CASE("G29: ollama, errors: the length limit vetoes the last call, arguments
 TEST_CASE("ollama, stop sequences: they are sent, unless the model takes none") {
   model_request r;
   r.messages = {user_message("q")};
-  r.stop = {"\nObservation:"};
+  r.settings.stop = {"\nObservation:"};
   auto o = options();
   CHECK(body_as("ollama", r, o).find(R"("stop":["\nObservation:"])") != std::string::npos);
   o.stop_sequences = false;

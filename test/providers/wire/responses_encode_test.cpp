@@ -33,7 +33,7 @@ TEST_CASE("openai-responses, streaming: the golden request") {
                 assistant_of("I add.", {call_of("a", "add", R"({"a": 1})")}),
                 results_of({{"a", "add", raw_json::literal(R"({"content":[{"type":"text","text":"2"}]})"), false}})};
   r.tools = tools;
-  r.max_output_tokens = 100;
+  r.settings.max_output_tokens = 100;
   CHECK(responses().encode(r, options()).url == "https://api.example.com/v1/responses");
   CHECK(
       body(r) ==
@@ -200,7 +200,7 @@ TEST_CASE("openai-responses: switches for parallel calls and strict tools, and m
 TEST_CASE("openai-responses, stop sequences: not sent, the API has none, but enforced on our side") {
   model_request r;
   r.messages = {user_message("q")};
-  r.stop = {"END"};
+  r.settings.stop = {"END"};
   CHECK_FALSE(has(body(r), "stop"));
 }
 

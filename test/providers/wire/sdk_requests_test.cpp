@@ -62,7 +62,7 @@ model_request conversation() {
                                       R"({"content":[{"type":"image","mimeType":"image/png","data":"iVBORw0KGgo="}]})"),
                             result_of("call_3", "take_photo",
                                       R"({"content":[{"type":"text","text":"no film"}],"isError":true})", true)})};
-  r.stop = {"END"};
+  r.settings.stop = {"END"};
   return r;
 }
 
