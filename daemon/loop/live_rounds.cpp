@@ -3,6 +3,7 @@
 #include "daemon/loop/live_run.hpp"
 #include "daemon/loop/read_result.hpp"
 #include "daemon/loop/words.hpp"
+#include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 
 #include <utility>
@@ -57,6 +58,7 @@ record::run_started live_run::opening() {
   r.approve = request_.approve;
   r.client_tools = request_.client_tools;
   r.answer_schema = request_.answer_schema;
+  r.settings = request_.settings;
   r.detached = request_.detach;
   r.likeness = request_.likeness;
   r.limits = request_.limits;
@@ -81,14 +83,35 @@ void live_run::take_offer() {
   offer_ = names_.settle(std::move(offer_));
 }
 
+// Whether the model may call a tool of the offer in this call, or has to.
+void live_run::choose_tools(providers::model_request& ask, const command::call_model& c) const {
+  using providers::tool_mode;
+  if (!c.with_tools) {
+    ask.tool_mode = tool_mode::none;
+    return;
+  }
+  if (c.depth != 0) return;
+  const auto& wanted = request_.first_round_tool;
+  if (request_.first_round == tool_mode::required && !wanted.empty()) {
+    ask.required_tool = offer_->shown_as(wanted);
+    if (ask.required_tool.empty())
+      return log::warn("run " + name() + ": the tool " + json_quoted(wanted) +
+                       " that its first round must call is not offered to the model; it may call any");
+  }
+  ask.tool_mode = request_.first_round;
+}
+
 void live_run::call_model(const command::call_model& c) {
   round_began_ = around_.time.now();
   providers::model_request ask;
   ask.messages = core_.messages();
-  if (c.with_tools && !offer_->set->tools.empty()) ask.tools = offer_->set;
   ask.answer_schema = core_.started().answer_schema;
-  if (!offer_->set->tools.empty())
+  ask.settings = core_.started().settings;
+  if (!offer_->set->tools.empty()) {
+    ask.tools = offer_->set;
+    choose_tools(ask, c);
     ask.note = words::round_prompt(core_.limits(), core_.rounds(), c.depth, c.with_tools);
+  }
   model_call_ = model_->start(std::move(ask), *this);
 }
 

@@ -174,6 +174,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   // `expires_ms`: wall clock, of a run that was parked before a restart; 0: it is parked now.
   void hand_over(std::int64_t expires_ms = 0);
   void call_model(const command::call_model& c);
+  void choose_tools(providers::model_request& ask, const command::call_model& c) const;
   void run_call(const command::run_call& c);
   void cancel_open();
   void fold(records batch);

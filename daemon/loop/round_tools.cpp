@@ -32,6 +32,13 @@ const mcp::catalog_entry* offered_tools::find(std::string_view name) const {
   return found == by_name.end() ? nullptr : found->second;
 }
 
+std::string_view offered_tools::shown_as(std::string_view name) const {
+  // Nearly every tool keeps its name.
+  if (const auto* same = find(name); same != nullptr && same->name == name) return by_name.find(name)->first;
+  const auto found = std::ranges::find_if(by_name, [&](const auto& tool) { return tool.second->name == name; });
+  return found == by_name.end() ? std::string_view() : found->first;
+}
+
 std::vector<std::string> offered_tools::similar(std::string_view name, std::size_t most) const {
   std::vector<std::string> found;
   // A model that knows a tool from elsewhere asks for it by the server's own name.

@@ -27,6 +27,8 @@ struct offered_tools {
   std::unordered_map<std::string_view, const mcp::catalog_entry*> by_name;  ///< by the model's name; views into names
   /// Null when the model was not offered such a tool.
   const mcp::catalog_entry* find(std::string_view name) const;
+  /// The name under which the model sees the catalog's, or the caller's, tool `name`; "" when it is not offered.
+  std::string_view shown_as(std::string_view name) const;
   /// Up to `most` of the offered names that resemble `name`.
   std::vector<std::string> similar(std::string_view name, std::size_t most) const;
 };

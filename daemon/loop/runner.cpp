@@ -119,6 +119,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     r.approve = started->approve;
     r.client_tools = started->client_tools;
     r.answer_schema = started->answer_schema;
+    r.settings = started->settings;
     r.limits = started->limits;
     r.asked_limits = started->asked_limits;
     r.detach = started->detached;

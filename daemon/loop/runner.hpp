@@ -37,6 +37,12 @@ struct run_request {
   std::vector<raw_json> client_tools;          ///< the caller's own (L21): definitions in MCP's shape
   std::vector<record::caller_result> results;  ///< of such tools: the parked run of this name goes on, nothing starts
   raw_json answer_schema;                      ///< what the final answer must fit, a schema that compiles; or absent
+  providers::call_settings settings;           ///< of every call of the run's model, but not of status lines
+  /// For the calls of depth 0 only. Not recorded: when a run goes on after a restart nothing is required of its model.
+  providers::tool_mode first_round = providers::tool_mode::automatic;
+  /// With tool_mode::required the one to call, by the name that the request's globs and definitions know it by; "":
+  /// any. Where it is not offered nothing is required.
+  std::string first_round_tool;
   run_limits limits;
   raw_json asked_limits;  ///< what of `limits` the request itself asked for, as it wrote that; or absent
   /// Lays what the session's latest run was asked to keep to under what this request asks for itself. Unset: the

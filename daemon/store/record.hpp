@@ -117,6 +117,7 @@ struct run_started {
   std::vector<std::string> approve;    ///< globs of tools that need a yes, beside those of their servers
   std::vector<raw_json> client_tools;  ///< definitions of the caller's own tools (L21), in MCP's shape
   raw_json answer_schema;              ///< the JSON Schema that the final answer must fit; or absent
+  providers::call_settings settings;   ///< of every call of the run's model
   bool detached = false;               ///< goes on without a caller
   std::string nonce;                   ///< names the marks around tool output; empty: there are none
   std::uint64_t likeness = 0;          ///< of the request, as run_request has it

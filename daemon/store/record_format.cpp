@@ -71,6 +71,10 @@ struct record_writer {
     w.set("detached", r.detached);
     w.filled("nonce", r.nonce);
     if (r.likeness != 0) w.text("likeness", hex(r.likeness, 16));
+    if (!r.settings.empty()) {
+      w.key("settings");
+      providers::append_settings(out, r.settings);
+    }
     w.key("limits");
     append_limits(out, r.limits);
     w.json("askedLimits", r.asked_limits);

@@ -68,6 +68,7 @@ void read(const object_reader& o, record::run_started& r) {
   o.set("detached", r.detached);
   r.nonce = o.text("nonce");
   o.hash("likeness", r.likeness);
+  if (auto json = o.json("settings")) r.settings = providers::read_settings(std::move(json), o, "settings");
   r.asked_limits = o.json("askedLimits");
 }
 void read(const object_reader& o, record::round_started& r) {

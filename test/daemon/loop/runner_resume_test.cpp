@@ -377,6 +377,32 @@ TEST_CASE("G24: a call that was sent before a restart is never said not to have 
   CHECK(contains(text, "it may have taken effect. It was not made again: the run was cancelled."));
 }
 
+TEST_CASE("D2 G24: the settings of a run hold again after a restart, what its first round had to call does not") {
+  providers::call_settings settings;
+  settings.temperature = "0.3";
+  settings.stop = {"END"};
+  std::vector<run_record> left;
+  {
+    fixture f;
+    f.model->script = {silent()};
+    auto r = detached("long");
+    r.settings = settings;
+    r.first_round = providers::tool_mode::required;
+    f.run(std::move(r));
+    CHECK(f.model->requests.at(0).tool_mode == providers::tool_mode::required);
+    left = f.written();
+  }
+  REQUIRE(std::holds_alternative<record::round_started>(left.back()));
+  next_process f;
+  f.model->script = {calls({lookup("a")}), says("done")};
+  f.resume(left);
+  REQUIRE(f.model->requests.size() == 2);
+  for (const auto& q : f.model->requests) {
+    CHECK(q.settings == settings);
+    CHECK(q.tool_mode == providers::tool_mode::automatic);
+  }
+}
+
 TEST_CASE("G20 L18: a detached run that a graceful stop finds going on is left as a crash would leave it") {
   std::vector<run_record> left;
   {

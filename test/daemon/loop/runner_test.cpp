@@ -134,7 +134,7 @@ TEST_CASE("L5: the last call is made without tools") {
   f.model->script = {calls({lookup("a")}), says("what I know")};
   f.run(fixture::ask(l));
   CHECK(f.model->requests[0].tools->tools.size() == 2);
-  CHECK(f.model->requests[1].tools == nullptr);
+  CHECK(f.model->requests[1].offered() == nullptr);
   CHECK(f.caller_.member("stopReason") == "max_rounds");
   CHECK(f.caller_.member("text") == "what I know");
 }
@@ -191,7 +191,7 @@ TEST_CASE("L6: progressive rounds say where the run stands, each in its own word
   CHECK(f.model->requests[1].note == "2 and 2 and 2");
   CHECK(f.model->requests[2].note == "3 and 1 and 3");
   CHECK(f.model->requests[3].note.starts_with("[Round 4, the last one"));
-  CHECK(f.model->requests[3].tools == nullptr);
+  CHECK(f.model->requests[3].offered() == nullptr);
   for (const auto& r : f.model->requests)
     for (const auto& m : r.messages) CHECK_FALSE(contains(m->text(), "ound 1"));
   CHECK_FALSE(contains(f.caller_.done.at(0).text(), "[Round"));
@@ -227,7 +227,7 @@ TEST_CASE(
   CHECK(contains(f.model->requests[0].messages.front()->text(), R"({"type":"object","required":["ok"]})"));
   for (const auto& q : f.model->requests) CHECK(q.answer_schema.text() == R"({"type":"object","required":["ok"]})");
   CHECK(f.model->requests[0].tools != nullptr);
-  CHECK(f.model->requests[2].tools == nullptr);
+  CHECK(f.model->requests[2].offered() == nullptr);
   CHECK(f.caller_.member("data") == R"({"ok":true})");
   CHECK(f.caller_.member("stopReason") == "final");
 }

@@ -131,7 +131,7 @@ TEST_CASE("L5: tools are offered in every round but the last call, for one round
     f.run(fixture::ask(l));
     REQUIRE(f.model->requests.size() == static_cast<std::size_t>(rounds) + 1);
     for (std::size_t i = 0; i < f.model->requests.size(); ++i)
-      CHECK((f.model->requests[i].tools != nullptr) == (i < static_cast<std::size_t>(rounds)));
+      CHECK((f.model->requests[i].offered() != nullptr) == (i < static_cast<std::size_t>(rounds)));
     CHECK(f.caller_.member("text") == "what I know");
     CHECK(f.caller_.member("stopReason") == "max_rounds");
     CHECK(f.server->params.size() == static_cast<std::size_t>(rounds));
@@ -195,7 +195,7 @@ TEST_CASE("L1 L10: without any tool the model just answers, and one that calls a
   auto r = fixture::ask();
   r.limits.guidance = true;
   f.run(std::move(r));
-  CHECK(f.model->requests.at(0).tools == nullptr);
+  CHECK(f.model->requests.at(0).offered() == nullptr);
   CHECK(f.model->requests.at(0).messages.front()->text() == "be brief");
   CHECK(contains(last_result(f.model->requests.at(1)).result.text(), "No tools are available; answer without them."));
   CHECK(f.caller_.member("stopReason") == "final");

@@ -102,6 +102,10 @@ TEST_CASE("record format: the input of a run keeps its messages and limits") {
   CHECK(r.tools.rename.at("files__read") == "read");
   CHECK(r.likeness == 0xfedcba9876543211u);
   CHECK(contains(refusal_of(R"({"v":1,"type":"run_started","run":"r","rename":["a"]})"), "rename is not"));
+  CHECK(r.settings == providers::call_settings{"0.20", "1e-1", 40, {"END", "\n"}, false, "low"});
+  CHECK(contains(refusal_of(R"({"v":1,"type":"run_started","run":"r","settings":{"topP":"1"}})"),
+                 "settings.topP is not a number"));
+  CHECK_FALSE(contains(to_text(bare_records()[0]), "settings"));
   const auto& l = r.limits;
   CHECK((l.max_rounds == 11 && l.max_calls_per_round == 12 && l.max_calls == 13 && l.max_consecutive_errors == 14));
   CHECK((l.max_repeated_calls == 15 && l.tool_concurrency == 16 && l.timeout_ms == 17 && l.question_timeout_ms == 18));

@@ -65,6 +65,7 @@ inline std::vector<run_record> sample_records() {
   started.approve = {"files__rm*"};
   started.client_tools = {raw_json::own(R"({"name":"mine","inputSchema":{"type":"object"}})")};
   started.answer_schema = raw_json::own(R"({"type":  "string"})");
+  started.settings = {"0.20", "1e-1", 40, {"END", "\n"}, false, "low"};
   started.detached = true;
   started.nonce = "nonce-1";
   started.likeness = 0xfedcba9876543211u;
