@@ -168,7 +168,8 @@ TEST_CASE("what an API would refuse is found in a history") {
   CHECK(with_messages(R"(,{"role":"assistant","content":""})") == "an empty message");
   CHECK(with_messages(R"(,{"role":"system","content":"x"})") == "a system message in the middle");
   const auto anthropic = [](std::string_view more) {
-    return fault_of_body("anthropic", R"({"messages":[{"role":"user","content":"go"})" + std::string(more) + "]}");
+    return fault_of_body("anthropic",
+                         R"({"tools":[],"messages":[{"role":"user","content":"go"})" + std::string(more) + "]}");
   };
   const std::string use = R"(,{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"x","input":{}}]})";
   const std::string result = R"({"type":"tool_result","tool_use_id":"a"})", said = R"({"type":"text","text":"t"})";
@@ -176,6 +177,9 @@ TEST_CASE("what an API would refuse is found in a history") {
   CHECK(anthropic(use + R"(,{"role":"user","content":[)" + said + "," + result + "]}") ==
         "a result behind something else");
   CHECK(anthropic(use + R"(,{"role":"user","content":[)" + said + "]}") == "no result of a");
+  CHECK(fault_of_body("anthropic", R"({"messages":[{"role":"user","content":"go"})" + use +
+                                       R"(,{"role":"user","content":[)" + result + "]}]}") ==
+        "calls where no tools are defined");
   CHECK(anthropic(R"(,{"role":"user","content":[{"type":"text","text":""}]})") == "an empty text");
   const auto responses = [](std::string_view items) {
     return fault_of_body("openai-responses", R"({"store":false,"input":[)" + std::string(items) + "]}");

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <set>
 
 namespace mcpbx::daemon::test {
@@ -65,7 +66,8 @@ std::string type_of(const json::value& v) {
   return v.is_object() ? text_of(v.get_object(), "type") : std::string();
 }
 
-// Messages: results first in the very next message, one for each tool_use, no empty text, input an object.
+// Messages: results first in the very next message, one for each tool_use, no empty text, input an object, and tools
+// defined where there is a call.
 std::string anthropic_fault(const json::object& body) {
   std::set<std::string> used, open;
   for (const auto& v : body.at("messages").as_array()) {
@@ -96,7 +98,8 @@ std::string anthropic_fault(const json::object& body) {
     }
     if (role == "user" && !open.empty()) return "no result of " + *open.begin();
   }
-  return open.empty() ? "" : "no result of " + *open.begin();
+  if (!open.empty()) return "no result of " + *open.begin();
+  return used.empty() || body.contains("tools") ? "" : "calls where no tools are defined";
 }
 
 // Responses: an output for each function_call before anybody speaks again, nothing that is stored there.
@@ -186,6 +189,11 @@ std::string fault_of_body(std::string_view api, std::string_view body) {
 }
 
 std::string wire_fault_of(std::vector<providers::message_ptr> history) {
+  static const auto tools = [] {
+    auto set = std::make_shared<providers::tool_set>();
+    set->tools.push_back({"tool", "", {}});
+    return set;
+  }();
   history.push_back(providers::user_message("go on"));
   for (const auto api : conf::words_of<conf::model_api>) {
     const auto* codec = providers::find_codec(api);
@@ -195,6 +203,8 @@ std::string wire_fault_of(std::vector<providers::message_ptr> history) {
     options.base_url = "https://api.example.com/v1";
     providers::model_request request;
     request.messages = history;
+    request.tools = tools;
+    request.tool_mode = providers::tool_mode::none;  // as in the last call of a run
     if (auto fault = fault_of_body(api, codec->encode(request, options).body.str()); !fault.empty())
       return std::string(api) + ": " + fault;
   }
