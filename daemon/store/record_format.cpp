@@ -75,9 +75,9 @@ struct record_writer {
       w.key("settings");
       providers::append_settings(out, r.settings);
     }
-    w.key("limits");
-    append_limits(out, r.limits);
     w.json("askedLimits", r.asked_limits);
+    w.key("limits");  // last: the reader knows those of one run again at the end of the next one's record
+    append_limits(out, r.limits);
   }
   void operator()(const record::round_started& r) const {
     w.number("depth", r.depth);
