@@ -1,13 +1,8 @@
 // The local socket: lock, look, unlink, bind in this order; peers are known before a byte of theirs is read.
 #include "mcp/transport/unix_socket.hpp"
 
-#include "mcp/support/log.hpp"
+#include "mcp/transport/acceptor.hpp"
 #include "mcp/transport/unique_fd.hpp"
-
-#include <boost/asio/error.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -18,7 +13,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -84,11 +78,10 @@ presence probe(const sockaddr_un& address) {
   return errno == ECONNREFUSED ? presence::stale : presence::live;  // EAGAIN: its queue is full
 }
 
-class listener final : public unix_listener, public std::enable_shared_from_this<listener> {
+class listener final : public unix_listener {
  public:
   listener(const asio::any_io_executor& executor, unique_fd socket, unique_fd lock, std::string path)
-      : socket_(executor, socket.get()), pause_(executor), lock_(std::move(lock)), path_(std::move(path)) {
-    socket.release();
+      : acceptor_(executor, std::move(socket)), lock_(std::move(lock)), path_(std::move(path)) {
     struct stat s{};
     if (!path_.empty() && ::lstat(path_.c_str(), &s) == 0) own_file_ = {s.st_dev, s.st_ino};
   }
@@ -97,91 +90,28 @@ class listener final : public unix_listener, public std::enable_shared_from_this
   listener& operator=(const listener&) = delete;
 
   void start(std::function<void(int fd, peer_credentials)> on_connection) override {
-    on_connection_ = std::move(on_connection);
-    wait();
+    acceptor_.start([told = std::move(on_connection)](unique_fd fd) {
+      ucred peer{};
+      socklen_t size = sizeof peer;
+      if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::geteuid())
+        told(fd.release(), {peer.uid, peer.pid});
+    });
   }
 
   void close() override {
-    if (!socket_.is_open()) return;
-    boost::system::error_code ignored;
-    socket_.close(ignored);
-    pause_.cancel();
+    if (!acceptor_.is_open()) return;
+    acceptor_.close();
     // The file goes while the lock is still held, and only if it is the one that we bound.
     struct stat s{};
     if (own_file_ && ::lstat(path_.c_str(), &s) == 0 && s.st_dev == own_file_->first && s.st_ino == own_file_->second)
       ::unlink(path_.c_str());
-    // The handler may be running; it is let go when nothing can be inside it.
-    asio::post(socket_.get_executor(), [f = std::move(on_connection_)] {});
   }
 
  private:
-  void wait() {
-    socket_.async_wait(asio::posix::stream_descriptor::wait_read,
-                       [weak = weak_from_this()](const boost::system::error_code& failed) {
-                         auto self = weak.lock();
-                         if (!self || !self->socket_.is_open() || failed == asio::error::operation_aborted) return;
-                         self->accept_some();
-                       });
-  }
-
-  // A bounded number a turn: a storm of callers must not keep those already here waiting.
-  void accept_some() {
-    for (int i = 0; i < 16; ++i) {
-      const int fd = ::accept4(socket_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-      if (fd < 0) {
-        if (errno == EINTR || errno == ECONNABORTED) continue;
-        if (errno == EAGAIN || errno == EWOULDBLOCK) break;
-        return rest(errno);
-      }
-      complained_ = false;
-      ucred peer{};
-      socklen_t size = sizeof peer;
-      if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != ::geteuid()) {
-        ::close(fd);
-        continue;
-      }
-      // A copy keeps the handler whole if it closes this listener.
-      const auto handler = on_connection_;
-      handler(fd, {peer.uid, peer.pid});
-      if (!socket_.is_open()) return;
-    }
-    wait();
-  }
-
-  // Out of descriptors (or memory): whoever is connected goes on, and accepting tries again soon instead of spinning.
-  void rest(int number) {
-    if (!std::exchange(complained_, true)) log::warn(std::string("accepting callers pauses: ") + std::strerror(number));
-    pause_.expires_after(std::chrono::milliseconds(100));
-    pause_.async_wait([weak = weak_from_this()](const boost::system::error_code& failed) {
-      auto self = weak.lock();
-      if (failed || !self || !self->socket_.is_open()) return;
-      self->accept_some();
-    });
-  }
-
-  asio::posix::stream_descriptor socket_;
-  asio::steady_timer pause_;
+  acceptor acceptor_;
   unique_fd lock_;
   std::string path_;
   std::optional<std::pair<dev_t, ino_t>> own_file_;
-  std::function<void(int, peer_credentials)> on_connection_;
-  bool complained_ = false;
-};
-
-// What the caller owns: handlers hold the listener weakly, so it may be dropped at any moment.
-class listener_handle final : public unix_listener {
- public:
-  explicit listener_handle(std::shared_ptr<listener> l) : listener_(std::move(l)) {}
-  ~listener_handle() override { listener_->close(); }
-  listener_handle(const listener_handle&) = delete;
-  listener_handle& operator=(const listener_handle&) = delete;
-  void start(std::function<void(int fd, peer_credentials)> on_connection) override {
-    listener_->start(std::move(on_connection));
-  }
-  void close() override { listener_->close(); }
-
- private:
-  std::shared_ptr<listener> listener_;
 };
 
 result<unique_fd> take_lock(const std::string& path, const sockaddr_un& address) {
@@ -238,8 +168,7 @@ result<std::unique_ptr<unix_listener>> unix_listener::open(asio::any_io_executor
     ::unlink(path.c_str());
     return system_failure("cannot listen at " + path, why);
   }
-  return std::make_unique<listener_handle>(
-      std::make_shared<listener>(executor, std::move(socket), std::move(*lock), path));
+  return std::make_unique<listener>(executor, std::move(socket), std::move(*lock), path);
 }
 
 result<std::unique_ptr<unix_listener>> unix_listener::adopt(asio::any_io_executor executor, int fd) {
@@ -253,8 +182,7 @@ result<std::unique_ptr<unix_listener>> unix_listener::adopt(asio::any_io_executo
     return fail(errc::io, "descriptor " + std::to_string(fd) + " is no Unix socket: use ListenStream with a path");
   ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
-  return std::make_unique<listener_handle>(
-      std::make_shared<listener>(executor, std::move(socket), unique_fd(), std::string()));
+  return std::make_unique<listener>(executor, std::move(socket), unique_fd(), std::string());
 }
 
 result<int> connect_unix(const std::string& path) {
