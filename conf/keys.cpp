@@ -300,7 +300,6 @@ const std::vector<later_rule>& later_rules() {
       {"mcpServers.*.headers"},
       {"mcpServers.*.auth"},
       {"mcpServers.*.sharing", {"shared"}},
-      {"http"},
   };
   return rules;
 }

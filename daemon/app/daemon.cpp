@@ -4,6 +4,7 @@
 #include "conf/files.hpp"
 #include "conf/places.hpp"
 #include "daemon/app/guard.hpp"
+#include "daemon/app/http_port.hpp"
 #include "daemon/app/left_runs.hpp"
 #include "daemon/app/limits.hpp"
 #include "daemon/app/logging.hpp"
@@ -14,7 +15,7 @@
 #include "daemon/app/service.hpp"
 #include "daemon/app/store.hpp"
 #include "daemon/front/backend.hpp"
-#include "daemon/front/rpc_door.hpp"
+#include "daemon/front/front_door.hpp"
 #include "daemon/guard/audit_log.hpp"
 #include "daemon/guard/audited_journal.hpp"
 #include "daemon/guard/pin_keeper.hpp"
@@ -30,6 +31,7 @@
 #include "mcp/support/text.hpp"
 #include "mcp/transport/core_files.hpp"
 #include "mcp/transport/private_folder.hpp"
+#include "mcp/transport/tcp_socket.hpp"
 #include "mcp/transport/unix_socket.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -47,6 +49,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,10 +103,13 @@ log::level level_of(const command_line& o, const conf::configuration& c) {
 // The parts, in the order in which they need each other; destroyed in reverse.
 class parts {
  public:
-  parts(const command_line& o, conf::configuration c, mcp::keeper_handle keeper, std::string socket)
+  parts(const command_line& o, conf::configuration c, mcp::keeper_handle keeper, std::string socket,
+        std::optional<http_port> port)
       : config_(std::move(c)),
         socket_(std::move(socket)),
-        idle_exit_(o.idle_exit ? config_.idle_exit_ms : conf::milliseconds(0)),
+        port_(std::move(port)),
+        // Whoever comes by the port could not start it again.
+        idle_exit_(o.idle_exit && !port_ ? config_.idle_exit_ms : conf::milliseconds(0)),
         log_(level_of(o, config_)),
         time_(io_.get_executor()),
         keeper_(io_.get_executor(), keeper, server_framing(), [this] { servers_.keeper_replaced(); }),
@@ -138,6 +144,7 @@ class parts {
     }();
     if (!listener) return std::unexpected(listener.error());
     listener_ = std::move(*listener);
+    if (auto opened = open_port(); !opened) return opened;
     for (const auto& n : config_.notices) log::warn(n.text());
     listener_->start([this](int fd, mcp::peer_credentials peer) { door_.accept(fd, peer); });
     servers_.start(server_list());
@@ -150,6 +157,9 @@ class parts {
     return {};
   }
 
+  /// Where HTTP is served as well, or "".
+  std::string http_address() const { return port_listener_ ? port_listener_->address() : ""; }
+
   int run() {
     forget_program_pages();  // reading the configuration and making the parts is over
     io_.run();
@@ -160,6 +170,22 @@ class parts {
   const std::string& socket() const noexcept { return socket_; }
 
  private:
+  result<void> open_port() {
+    if (!port_) return {};
+    auto listener = mcp::loopback_listener::open(io_.get_executor(), port_->address);
+    if (!listener) return std::unexpected(listener.error());
+    port_listener_ = std::move(*listener);
+    const auto& address = port_listener_->address();
+    if (port_->rules.token.empty())
+      log::warn("HTTP is served at http://" + address +
+                " without a token (http.auth is \"none\"): every program of this machine may ask there");
+    else
+      log::info("HTTP is served at http://" + address + ", with the token in " + port_->token_file);
+    door_.serves_port(address, port_->rules, port_->token_file);
+    port_listener_->start([this](int fd, const std::string& from) { door_.accept_on_port(fd, from); });
+    return {};
+  }
+
   mcp::line_framer::options framing(bool repair) const {
     return {.max_message_bytes = static_cast<std::size_t>(config_.limits.max_message_bytes),
             .max_depth = static_cast<int>(config_.limits.max_json_depth),
@@ -196,8 +222,8 @@ class parts {
            std::ranges::any_of(entry->approve, [&](const auto& glob) { return glob_match(glob, tool.tool); });
   }
 
-  rpc_door::options door_options() {
-    rpc_door::options o;
+  front_door::options door_options() {
+    front_door::options o;
     o.version = MCPBX_VERSION;
     o.socket = socket_;
     o.max_callers = static_cast<std::size_t>(config_.limits.callers);
@@ -208,6 +234,11 @@ class parts {
       return base_for(config_, model, profile);
     };
     o.chat.model = [this](std::string_view name) { return check_model_name(config_, name); };
+    o.chat.profiles = [this] {
+      std::vector<std::string> names;
+      for (const auto& p : config_.profiles) names.push_back(p.name);
+      return names;
+    };
     o.chat.bound = [this](std::string_view key) { return bound_of(config_, key); };
     return o;
   }
@@ -256,6 +287,7 @@ class parts {
     log::info("stopping: " + why);
     notify_service_manager("STOPPING=1");
     listener_->close();
+    if (port_listener_) port_listener_->close();
     door_.refuse_calls();
     left_.stop();
     const time_point until = time_.now() + stop_grace;
@@ -290,6 +322,7 @@ class parts {
 
   conf::configuration config_;
   std::string socket_;
+  std::optional<http_port> port_;
   conf::milliseconds idle_exit_;
   log_lane log_;
   asio::io_context io_{1};
@@ -310,7 +343,8 @@ class parts {
   runner runs_;
   left_runs left_;
   live_backend backend_;
-  rpc_door door_;
+  front_door door_;
+  std::unique_ptr<mcp::loopback_listener> port_listener_;
   asio::signal_set signals_;
   std::unique_ptr<timer> idle_timer_;
   bool stopping_ = false;
@@ -345,12 +379,17 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
     std::fprintf(stderr, "mcpbxd: %s\n", socket.error().message.c_str());
     return exit_configuration;
   }
+  auto port = http_port_of(loaded.config, conf::environment::of_process(), o.http);
+  if (!port) {
+    std::fprintf(stderr, "mcpbxd: %s\n", port.error().message.c_str());
+    return exit_configuration;
+  }
   // The command that made it may have been killed; then nobody else is left to do this.
   const std::shared_ptr<void> folder(nullptr, [&o](void*) {
     if (!o.private_folder.empty()) mcp::remove_private_folder(o.private_folder);
   });
   std::shared_ptr<void> end;  // behind all parts
-  parts daemon(o, std::move(loaded.config), keeper, socket->string());
+  parts daemon(o, std::move(loaded.config), keeper, socket->string(), std::move(*port));
   if (auto opened = daemon.open(); !opened) {
     std::fprintf(stderr, "mcpbxd: %s\n", opened.error().message.c_str());
     return 1;

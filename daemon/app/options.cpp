@@ -1,7 +1,9 @@
 // Parsing for mcpbxd.
 #include "daemon/app/options.hpp"
 
+#include "conf/forms.hpp"
 #include "daemon/options/parse.hpp"
+#include "mcp/support/text.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -32,7 +34,7 @@ Exit status:
 
 std::variant<command_line, int> parse_command_line(int argc, char** argv) {
   command_line o;
-  std::string level, http;
+  std::string level;
   CLI::App app{"The mcpbx daemon: one exchange between your programs, your models and your tool servers.", "mcpbxd"};
   app.set_version_flag("--version", "mcpbxd " MCPBX_VERSION, "print the version");
   app.set_help_flag("-h,--help", "print this help");
@@ -45,11 +47,14 @@ std::variant<command_line, int> parse_command_line(int argc, char** argv) {
   app.add_option("--private-folder", o.private_folder, "the folder made for this daemon by `mcpbx --standalone`")
       ->type_name("PATH")
       ->group("");
-  app.add_option("--http", http, "an HTTP address as well")->type_name("HOST:PORT")->group("Not in this version");
+  app.add_option("--http", o.http, "where to serve HTTP as well, on this machine, instead of http.address")
+      ->type_name("HOST:PORT");
   const auto tell = [](const std::string& wrong) { std::fprintf(stderr, "mcpbxd: %s\n", wrong.c_str()); };
   if (const auto status = parse_words(app, argc, argv, tell)) return *status;
-  if (!http.empty()) {
-    std::fprintf(stderr, "mcpbxd: `--http` comes in a later version of mcpbx; callers reach this one on its socket\n");
+  if (!o.http.empty() && !conf::forms::loopback_address.accepts(o.http)) {
+    std::fprintf(stderr, "mcpbxd: `--http %s`: expected %s; %s\n", printable(o.http).c_str(),
+                 std::string(conf::forms::loopback_address.says).c_str(),
+                 std::string(conf::forms::loopback_address.mend).c_str());
     return 2;
   }
   if (!level.empty()) {

@@ -11,6 +11,7 @@ namespace mcpbx::daemon {
 struct command_line {
   std::string config;                   ///< --config, or ""
   std::string socket;                   ///< --socket, or ""
+  std::string http;                     ///< --http, or ""
   std::string private_folder;           ///< --private-folder, or "": removed at the end
   std::optional<log::level> log_level;  ///< --log-level; unset: the configuration's
   bool check_config = false;

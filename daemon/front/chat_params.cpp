@@ -186,68 +186,21 @@ void read_client_tools(param_reader& in, run_request& r) {
   });
 }
 
-void read_response_format(param_reader& in, run_request& r) {
-  static constexpr std::array<std::string_view, 3> types{"text", "json_object", "json_schema"};
-  const auto given = in.object("responseFormat");
-  if (!given) return;
-  param_reader format = in.inside(given, ".responseFormat");
-  const auto type = format.word("type", types);
-  if (!format.has("type")) format.wrong("type", "expected \"text\", \"json_object\" or \"json_schema\", got nothing");
-  auto schema = format.object("schema");
-  std::string place = "schema";
-  // OpenAI has the schema one level deeper.
-  if (const auto inner = format.object("json_schema")) {
-    param_reader nested = format.inside(inner, ".json_schema");
-    nested.text("name");
-    nested.text("description");
-    nested.boolean("strict");
-    schema = nested.object("schema");
-    place = "json_schema.schema";
-    (void)nested.finish();
-  }
-  (void)format.finish();
-  if (!type || in.failed() || types[*type] == "text") return;
-  if (types[*type] == "json_object")
-    schema = raw_json::literal(R"({"type":"object"})");
-  else if (!schema)
-    return format.wrong(place, "expected a JSON Schema, got nothing");
-  const auto compiled = providers::json_schema::compile(schema);
-  if (!compiled) return format.wrong(place, compiled.error().message);
-  // What cannot be checked would be promised all the same.
-  if (!compiled->notes().empty()) {
-    const auto& fault = compiled->notes().front();
-    return format.wrong(place + fault.path, "expected " + fault.expected + ", got " + fault.found);
-  }
-  r.answer_schema = std::move(schema);
-}
-
 void read_approval(param_reader& in, run_limits& l) {
   static constexpr std::array<std::string_view, 3> words{"ask", "all", "none"};
   if (const auto w = in.word("approve", words)) l.approve = static_cast<approval_mode>(*w);
 }
 
-void take_base(run_request& r, chat_base base) {
-  r.profile = std::move(base.profile);
-  r.model = std::move(base.model);
-  r.system = std::move(base.system);
-  r.tools.allow = std::move(base.allow);
-  r.tools.deny = std::move(base.deny);
-  r.tools.rename = std::move(base.rename);
-  r.approve = std::move(base.approve);
-  r.limits = std::move(base.limits);
-}
-
 // What the request's model and profile bring; what it says itself is laid over that.
 void read_base(param_reader& in, run_request& r, const chat_defaults& defaults, std::string_view usual_profile) {
-  constexpr std::string_view mark = "profile:";
   auto model = in.text("model", 512);
   auto profile = in.text("profile", 512);
   if (model && model->empty()) in.wrong("model", "expected the name of a model, got \"\"");
   if (profile && profile->empty()) in.wrong("profile", "expected the name of a profile, got \"\"");
-  const bool as_model = model && model->starts_with(mark);
+  const auto as_model = profile_named_as_model(model ? std::string_view(*model) : std::string_view());
   if (as_model) {
     if (profile) in.wrong("profile", "expected either a profile or a model that is one, got both");
-    profile = model->substr(mark.size());
+    profile = std::string(*as_model);
     model.reset();
   }
   if (in.failed()) return;
@@ -255,7 +208,7 @@ void read_base(param_reader& in, run_request& r, const chat_defaults& defaults, 
     if (const auto known = defaults.model(*model); !known) return in.wrong("model", known.error().message);
   auto base = defaults.base(model.value_or(""), profile ? std::string_view(*profile) : usual_profile);
   if (!base) return in.wrong(as_model ? "model" : "profile", base.error().message);
-  take_base(r, std::move(*base));
+  begin_with(r, std::move(*base));
 }
 
 // The members of both, `nearer` first.
@@ -286,7 +239,7 @@ void read_terms(const param_reader& in, run_request& r, const chat_defaults& def
                                          json_quoted(terms.profile) + ", and " + base.error().message +
                                          "; name another one to go on with it");
     const auto said = mine;
-    take_base(mine, std::move(*base));
+    begin_with(mine, std::move(*base));
     if (system) mine.system = said.system;
     if (!tools) mine.tools.only = terms.tools;
     for (const auto& some : {terms.limits, limits}) {
@@ -328,6 +281,58 @@ void read_likeness(const param_reader& in, run_request& r) {
 
 }  // namespace
 
+std::optional<std::string_view> profile_named_as_model(std::string_view model) {
+  constexpr std::string_view mark = "profile:";
+  if (!model.starts_with(mark)) return std::nullopt;
+  return model.substr(mark.size());
+}
+
+void begin_with(run_request& r, chat_base base) {
+  r.profile = std::move(base.profile);
+  r.model = std::move(base.model);
+  r.system = std::move(base.system);
+  r.tools.allow = std::move(base.allow);
+  r.tools.deny = std::move(base.deny);
+  r.tools.rename = std::move(base.rename);
+  r.approve = std::move(base.approve);
+  r.limits = std::move(base.limits);
+}
+
+void read_response_format(param_reader& in, std::string_view key, run_request& r) {
+  static constexpr std::array<std::string_view, 3> types{"text", "json_object", "json_schema"};
+  const auto given = in.object(key);
+  if (!given) return;
+  param_reader format = in.inside(given, "." + std::string(key));
+  const auto type = format.word("type", types);
+  if (!format.has("type")) format.wrong("type", "expected \"text\", \"json_object\" or \"json_schema\", got nothing");
+  auto schema = format.object("schema");
+  std::string place = "schema";
+  // OpenAI has the schema one level deeper.
+  if (const auto inner = format.object("json_schema")) {
+    param_reader nested = format.inside(inner, ".json_schema");
+    nested.text("name");
+    nested.text("description");
+    nested.boolean("strict");
+    schema = nested.object("schema");
+    place = "json_schema.schema";
+    (void)nested.finish();
+  }
+  (void)format.finish();
+  if (!type || in.failed() || types[*type] == "text") return;
+  if (types[*type] == "json_object")
+    schema = raw_json::literal(R"({"type":"object"})");
+  else if (!schema)
+    return format.wrong(place, "expected a JSON Schema, got nothing");
+  const auto compiled = providers::json_schema::compile(schema);
+  if (!compiled) return format.wrong(place, compiled.error().message);
+  // What cannot be checked would be promised all the same.
+  if (!compiled->notes().empty()) {
+    const auto& fault = compiled->notes().front();
+    return format.wrong(place + fault.path, "expected " + fault.expected + ", got " + fault.found);
+  }
+  r.answer_schema = std::move(schema);
+}
+
 run_request read_chat(param_reader& in, const chat_defaults& defaults, std::string_view usual_profile) {
   run_request r;
   read_base(in, r, defaults, usual_profile);
@@ -346,7 +351,7 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults, std::stri
   read_client_tools(in, r);
   check_limits(in, limits, r);
   (void)limits.finish();
-  read_response_format(in, r);
+  read_response_format(in, "responseFormat", r);
   read_terms(in, r, defaults, usual_profile, given);
   return r;
 }

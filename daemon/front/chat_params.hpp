@@ -45,6 +45,8 @@ struct chat_defaults {
       };
   /// Whether there is a model of this name: a configured one, NAME/ID or profile:NAME. The error is a clause about it.
   std::function<result<void>(std::string_view name)> model = [](std::string_view) { return result<void>(); };
+  /// The names of the configured profiles, in order.
+  std::function<std::vector<std::string>()> profiles = [] { return std::vector<std::string>(); };
   /// The bound of a key of `limits` ("maxRounds"): the configuration's range and ceiling of the same key.
   std::function<limit_bound(std::string_view key)> bound = [](std::string_view) { return limit_bound(); };
 };
@@ -53,5 +55,12 @@ struct chat_defaults {
 /// asked to keep to (run_request::keep_terms). What is wrong stays in `in`; `run`, `principal` are as given by the
 /// caller or "". `usual_profile` ("": none) holds for requests that name none.
 run_request read_chat(mcp::param_reader& in, const chat_defaults& defaults, std::string_view usual_profile = {});
+
+/// The profile that a request's model names ("profile:NAME"), if it names one.
+std::optional<std::string_view> profile_named_as_model(std::string_view model);
+/// What a request starts from, before what it says itself is laid over that.
+void begin_with(run_request& r, chat_base base);
+/// Reads the format of the final answer, an object of `type` and a schema, from the member `key`.
+void read_response_format(mcp::param_reader& in, std::string_view key, run_request& r);
 
 }  // namespace mcpbx::daemon

@@ -1,7 +1,6 @@
 // See connection.hpp.
 #include "daemon/front/connection.hpp"
 
-#include "daemon/loop/chosen_tools.hpp"
 #include "mcp/server/errors.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/shared_bytes.hpp"
@@ -10,22 +9,12 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 namespace mcpbx::daemon {
 namespace {
 
 constexpr std::size_t large_outbox = 4u << 20;
-
-/// "GET /x HTTP/1.1" and its like: somebody took the socket for a web server.
-bool is_http_request(std::string_view line) {
-  const auto method = line.find(' ');
-  if (method == std::string_view::npos || method == 0 || method > 16) return false;
-  for (char c : line.substr(0, method))
-    if (c < 'A' || c > 'Z') return false;
-  return line.find(" HTTP/", method) != std::string_view::npos;
-}
 
 void answer_started(const runner::recorded_run& begun, const mcp::reply_once& reply) {
   std::string json = "{\"run\":" + json_quoted(begun.run);
@@ -34,19 +23,6 @@ void answer_started(const runner::recorded_run& begun, const mcp::reply_once& re
 }
 
 }  // namespace
-
-mcp::catalog_ptr door_context::tools_for(const std::string& profile) {
-  auto whole = daemon.tools();
-  if (profile.empty()) return whole;
-  auto& view = views[profile];
-  if (view.whole == whole) return view.seen;
-  std::vector<mcp::entry_ptr> entries;
-  if (const auto base = settings.chat.base("", profile))
-    entries = chosen_tools(*whole, {{}, base->allow, base->deny, base->rename},
-                           view.seen ? view.seen->entries() : std::span<const mcp::entry_ptr>());
-  view = {whole, std::make_shared<mcp::catalog>(std::move(entries), whole->revision())};
-  return view.seen;
-}
 
 connection::connection(door_context& door, std::unique_ptr<mcp::transport> transport, mcp::peer_credentials peer)
     : door_(door),
@@ -85,25 +61,11 @@ void connection::count_into(door_counters& counters) const {
 }
 
 void connection::on_message(mcp::message&& m) {
-  any_message_ = true;
   session_.on_message(std::move(m));
 }
 
 void connection::on_fault(mcp::line_fault f) {
-  if (closed_) return;
-  if (!any_message_ && is_http_request(f.excerpt)) {
-    f.envelope.what = "HTTP is not served by this version of mcpbx; send JSON-RPC, one message per line";
-    session_.on_fault(f);
-    // Not a whole-line error: what follows are headers, each of which would be one more.
-    transport_->pause_reading(true);
-    transport_->finish_sending();
-    boost::asio::post(door_.executor, [weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->close("");
-    });
-    return;
-  }
-  any_message_ = true;
-  session_.on_fault(f);
+  if (!closed_) session_.on_fault(f);
 }
 
 // Whether everything that was asked is answered, and every answer has left.

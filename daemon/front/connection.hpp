@@ -1,16 +1,13 @@
 // One caller: its transport, its outbox, its MCP session and its runs, tied together.
 #pragma once
-#include "daemon/front/backend.hpp"
+#include "daemon/front/caller.hpp"
 #include "daemon/front/caller_audit.hpp"
-#include "daemon/front/chat_params.hpp"
+#include "daemon/front/door_context.hpp"
 #include "daemon/front/event_stream.hpp"
 #include "daemon/front/outgoing_queue.hpp"
 #include "mcp/server/caller_session.hpp"
-#include "mcp/server/method_table.hpp"
 #include "mcp/transport/transport.hpp"
 #include "mcp/transport/unix_socket.hpp"
-
-#include <boost/asio/any_io_executor.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -22,62 +19,8 @@
 
 namespace mcpbx::daemon {
 
-class connection;
-using own_methods = mcp::method_table<connection>;
-
-/// What all connections of a door have done; part of mcpbx/status.
-struct door_counters {
-  std::uint64_t accepted = 0, refused = 0, stuck = 0;
-  std::uint64_t requests = 0, faults = 0, stray = 0, overloaded = 0;
-};
-
-/// A door at one moment.
-struct door_load {
-  std::size_t callers = 0, outbox_bytes = 0, largest_outbox = 0, open_requests = 0;
-  door_counters counters;  ///< of all connections, also those that are gone
-};
-
-/// What all connections of a door share. Outlives them.
-struct door_context {
-  struct options {
-    std::string version;  ///< of mcpbx
-    std::string socket;   ///< its path, for mcpbx/status
-    std::size_t max_callers = 1024;
-    /// Requests of a connection that wait for a run, and detached runs that it has started and that go on.
-    std::size_t max_runs_per_caller = 64;
-    mcp::caller_session::options session;
-    outgoing_queue::options outbox;
-    mcp::line_framer::options framing;
-    chat_defaults chat;
-    audit_log* audit = nullptr;  ///< takes every tools/call; null: nobody does
-  };
-  boost::asio::any_io_executor executor;
-  time_source& time;
-  backend& daemon;
-  options settings;
-  time_point started;
-  door_counters counters;  ///< without those of the connections that are here
-  own_methods methods;
-  std::function<void(connection&)> on_gone;  ///< it has closed; it may be destroyed in a later turn
-  std::function<void()> relieve;             ///< more bytes are owned than may be: something must go
-  std::function<door_load()> load;
-  bool refuses_calls = false;  ///< mcpbx is stopping: what goes on may end, nothing new begins
-  /// The last answer of mcpbx/tools: making it for ten thousand tools is work that a caller can repeat at will.
-  struct {
-    std::uint64_t revision = 0;
-    std::string key;
-    raw_json result;
-  } tools_cache;
-
-  /// The catalog as callers with a profile see it, by its name; made once per snapshot.
-  struct view {
-    mcp::catalog_ptr whole, seen;
-  };
-  std::unordered_map<std::string, view> views;
-  mcp::catalog_ptr tools_for(const std::string& profile);
-};
-
 class connection final : public std::enable_shared_from_this<connection>,
+                         public caller,
                          public mcp::transport_events,
                          private mcp::caller_host,
                          private outgoing_queue::owner,
@@ -86,18 +29,15 @@ class connection final : public std::enable_shared_from_this<connection>,
   connection(door_context& door, std::unique_ptr<mcp::transport> transport, mcp::peer_credentials peer);
   ~connection() override;
 
-  void start() { transport_->start(*this); }
-  /// Ends it: its calls and runs are cancelled. `why` is logged unless it is "".
-  void close(std::string_view why);
+  void start() override { transport_->start(*this); }
+  void close(std::string_view why) override;
 
-  void tools_changed() { session_.tools_changed(); }
-  std::size_t outbox_bytes() const { return outbox_.bytes(); }
-  std::size_t open_requests() const { return session_.open(); }
-  /// Adds what this connection has done so far.
-  void count_into(door_counters& counters) const;
+  void tools_changed() override { session_.tools_changed(); }
+  std::size_t outbox_bytes() const override { return outbox_.bytes(); }
+  std::size_t open_requests() const override { return session_.open(); }
+  void count_into(door_counters& counters) const override;
   bool closed() const noexcept { return closed_; }
-  /// Whether its outbox has held so much that the memory is worth giving back once it is gone.
-  bool was_large() const noexcept { return was_large_; }
+  bool was_large() const override { return was_large_; }
   /// What the caller calls itself (mcpbx/hello), for logs and the audit.
   void set_name(std::string name) {
     name_ = std::move(name);
@@ -172,7 +112,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   mcp::caller_session session_;
   std::unordered_map<std::uint64_t, std::shared_ptr<event_stream>> streams_;  // by the serial of the request
   std::vector<std::weak_ptr<run_feed>> detached_;                             // of runs that were started here
-  bool closed_ = false, any_message_ = false, was_large_ = false;
+  bool closed_ = false, was_large_ = false;
   bool input_ended_ = false;  // the caller says no more, and still gets its answers
 };
 

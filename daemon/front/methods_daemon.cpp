@@ -136,6 +136,8 @@ raw_json status_of(door_context& door) {
   mcp::json_out out;
   out.begin_object().member("version", door.settings.version).member("protocol", protocol);
   out.member("pid", ::getpid()).member("uptimeMs", uptime.count()).member("socket", door.settings.socket);
+  if (!door.settings.http.empty()) out.member("http", "http://" + door.settings.http);
+  if (!door.settings.token_file.empty()) out.member("tokenFile", door.settings.token_file);
   out.key("callers").begin_object().member("open", load.callers).member("max", door.settings.max_callers);
   out.member("accepted", load.counters.accepted).member("refused", load.counters.refused);
   out.member("closedForNotReading", load.counters.stuck).member("openRequests", load.open_requests).end_object();

@@ -1,5 +1,5 @@
 // mcpbx/models at the door.
-#include "daemon/front/rpc_door.hpp"
+#include "daemon/front/front_door.hpp"
 #include "mcp/support/secret.hpp"
 #include "test/daemon/front/fake_backend.hpp"
 #include "test/daemon/front/fake_transport.hpp"
@@ -58,7 +58,7 @@ struct models_door {
   fake_backend backend;
   fake_directory models;
   fake_transport::line line;
-  rpc_door door;
+  front_door door;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Runs of other daemons that share the journal: what is asked about them is answered with their owner.
-#include "daemon/front/rpc_door.hpp"
+#include "daemon/front/front_door.hpp"
 #include "test/daemon/front/fake_backend.hpp"
 #include "test/daemon/front/fake_transport.hpp"
 #include "test/mcp/server/fake_host.hpp"
@@ -66,7 +66,7 @@ struct owned_runs_fixture {
   fake_backend backend;
   shared_journal* shared = nullptr;
   fake_transport::line line;
-  rpc_door door;
+  front_door door;
 };
 
 constexpr std::pair<const char*, const char*> requests[]{

@@ -1,5 +1,5 @@
 // mcpbx/pins/list and mcpbx/pins/accept at the door, and pins and the audit in what the door tells.
-#include "daemon/front/rpc_door.hpp"
+#include "daemon/front/front_door.hpp"
 #include "test/daemon/front/fake_backend.hpp"
 #include "test/daemon/front/fake_transport.hpp"
 #include "test/mcp/server/fake_host.hpp"
@@ -54,8 +54,8 @@ struct pins_door {
     door.close();
     run();
   }
-  static rpc_door::options options(audit_log* audit) {
-    rpc_door::options o;
+  static front_door::options options(audit_log* audit) {
+    front_door::options o;
     o.audit = audit;
     return o;
   }
@@ -83,7 +83,7 @@ struct pins_door {
   fake_pins pins;
   std::shared_ptr<fake_client> server = std::make_shared<fake_client>("git");
   fake_transport::line line;
-  rpc_door door;
+  front_door door;
 };
 
 }  // namespace

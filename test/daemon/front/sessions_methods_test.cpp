@@ -1,5 +1,5 @@
 // mcpbx/sessions/*: params, pages, and errors.
-#include "daemon/front/rpc_door.hpp"
+#include "daemon/front/front_door.hpp"
 #include "test/daemon/front/fake_backend.hpp"
 #include "test/daemon/front/fake_transport.hpp"
 #include "test/support/contains.hpp"
@@ -73,7 +73,7 @@ struct sessions_fixture {
   fake_backend backend;
   kept_talk* store = nullptr;
   fake_transport::line line;
-  rpc_door door;
+  front_door door;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The Unix socket's door: who may come in, how many, and everything they share. The listener belongs to daemon/app;
-// what it accepts comes here.
+// The door: who may come in, how many, and everything they share. The listeners belong to daemon/app; what they accept
+// comes here. On the Unix socket JSON-RPC and HTTP are told apart by the first byte; a port speaks HTTP only.
 #pragma once
 #include "daemon/front/connection.hpp"
 #include "mcp/transport/unix_socket.hpp"
@@ -11,11 +11,11 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <unordered_map>
+#include <string>
 
 namespace mcpbx::daemon {
 
-class rpc_door {
+class front_door {
  public:
   using options = door_context::options;
   /// Whether the process behind a connection may come in; the error's message is the sentence that it is sent
@@ -23,15 +23,21 @@ class rpc_door {
   using admission = std::function<result<void>(pid_t)>;
 
   /// `daemon` must outlive the door.
-  rpc_door(boost::asio::any_io_executor executor, time_source& time, backend& daemon, options o, admission admit = {});
-  ~rpc_door();
-  rpc_door(const rpc_door&) = delete;
-  rpc_door& operator=(const rpc_door&) = delete;
+  front_door(boost::asio::any_io_executor executor, time_source& time, backend& daemon, options o,
+             admission admit = {});
+  ~front_door();
+  front_door(const front_door&) = delete;
+  front_door& operator=(const front_door&) = delete;
 
-  /// Takes over an accepted descriptor. Whoever may not come in gets one error line and is closed.
+  /// Takes over what the Unix socket accepted. Whoever may not come in gets one error line and is closed.
   void accept(int fd, mcp::peer_credentials peer);
-  /// The same for any transport.
+  /// The same for a transport that speaks JSON-RPC.
   void accept(std::unique_ptr<mcp::transport> transport, mcp::peer_credentials peer);
+
+  /// What is asked of callers on the TCP port at `address`; the token is in `token_file`, or "".
+  void serves_port(const std::string& address, http_rules rules, const std::string& token_file);
+  /// Takes over what the TCP port accepted; `from` is the caller's address, for the log.
+  void accept_on_port(int fd, const std::string& from);
 
   std::size_t callers() const noexcept;
   /// `changed` is called, in a turn of its own, after a caller came or left.

@@ -1,6 +1,6 @@
 // The door with callers on scripted transports and memory pairs: who comes in, what mcpbx's own methods answer, and
 // what happens when somebody leaves or does not read.
-#include "daemon/front/rpc_door.hpp"
+#include "daemon/front/front_door.hpp"
 
 #include "mcp/support/secret.hpp"
 #include "mcp/transport/memory_pair.hpp"
@@ -23,14 +23,14 @@ using namespace mcpbx::test;
 namespace {
 
 struct door_fixture {
-  explicit door_fixture(const rpc_door::options& o = make_options(), rpc_door::admission admit = {})
+  explicit door_fixture(const front_door::options& o = make_options(), front_door::admission admit = {})
       : door(io.get_executor(), time, backend, o, std::move(admit)) {}
   ~door_fixture() {
     door.close();
     run();
   }
-  static rpc_door::options make_options() {
-    rpc_door::options o;
+  static front_door::options make_options() {
+    front_door::options o;
     o.version = "1.2.3";
     o.socket = "/run/x.sock";
     return o;
@@ -58,7 +58,7 @@ struct door_fixture {
   manual_time time;
   fake_backend backend;
   std::vector<std::unique_ptr<fake_transport::line>> lines;
-  rpc_door door;
+  front_door door;
 };
 
 std::string request(int id, const std::string& method, const std::string& params = "{}") {

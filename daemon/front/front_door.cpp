@@ -1,7 +1,9 @@
-// See rpc_door.hpp.
-#include "daemon/front/rpc_door.hpp"
+// See front_door.hpp.
+#include "daemon/front/front_door.hpp"
 
+#include "daemon/front/http_caller.hpp"
 #include "daemon/front/methods.hpp"
+#include "daemon/front/new_caller.hpp"
 #include "mcp/server/errors.hpp"
 #include "mcp/support/heap.hpp"
 #include "mcp/support/log.hpp"
@@ -14,6 +16,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,20 +28,28 @@ namespace asio = boost::asio;
 /// An outbox below this is not worth a caller's connection when bytes run short.
 constexpr std::size_t worth_closing = 1u << 20;
 
+// The socket is new and its buffer empty: a line fits, or nobody is there to read it.
+void refuse(int fd, const std::string& line) {
+  (void)!::send(fd, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  ::close(fd);
+}
+
 }  // namespace
 
-struct rpc_door::state : std::enable_shared_from_this<rpc_door::state> {
+struct front_door::state : std::enable_shared_from_this<front_door::state> {
   state(asio::any_io_executor executor, time_source& time, backend& daemon, options o, admission a)
       : context{.executor = std::move(executor),
                 .time = time,
                 .daemon = daemon,
                 .settings = std::move(o),
                 .started = time.now(),
+                .started_wall_ms = time.wall_ms(),
                 .counters = {},
                 .methods = {},
                 .on_gone = {},
                 .relieve = {},
                 .load = {},
+                .handed = {},
                 .refuses_calls = false,
                 .tools_cache = {},
                 .views = {}},
@@ -52,7 +63,7 @@ struct rpc_door::state : std::enable_shared_from_this<rpc_door::state> {
     add_model_methods(context.methods);
     add_chat_methods(context.methods, context.settings.chat);
     add_session_methods(context.methods);
-    context.on_gone = [this](connection& c) { gone(c); };
+    context.on_gone = [this](caller& c) { gone(c); };
     context.relieve = [this] { relieve(); };
     context.load = [this] { return load(); };
     tools_subscription = context.daemon.on_tools_change([this] {
@@ -61,35 +72,62 @@ struct rpc_door::state : std::enable_shared_from_this<rpc_door::state> {
   }
 
   /// Copies: a connection may go while it is told something.
-  std::vector<std::shared_ptr<connection>> all() const {
-    std::vector<std::shared_ptr<connection>> out;
-    out.reserve(connections.size());
-    for (const auto& [key, c] : connections) out.push_back(c);
+  std::vector<std::shared_ptr<caller>> all() const {
+    std::vector<std::shared_ptr<caller>> out;
+    out.reserve(callers.size());
+    for (const auto& [key, c] : callers) out.push_back(c);
     return out;
   }
 
-  /// Why nobody more may come in now, or this one never.
-  std::optional<error> refusal(pid_t pid) const {
+  /// Why nobody more may come in now.
+  std::optional<error> refusal_of_anybody() const {
     if (closed) return error{errc::unavailable, "mcpbx is stopping"};
-    if (connections.size() >= context.settings.max_callers)
+    if (callers.size() >= context.settings.max_callers)
       return error{errc::limit, "mcpbx serves " + std::to_string(context.settings.max_callers) +
                                     " callers already; close one or raise limits.callers in the configuration"};
+    return {};
+  }
+
+  /// The same, or why this one may never.
+  std::optional<error> refusal(pid_t pid) const {
+    if (auto anybody = refusal_of_anybody()) return anybody;
     if (admit)
       if (auto allowed = admit(pid); !allowed) return allowed.error();
     return {};
   }
 
-  void add(std::unique_ptr<mcp::transport> transport, mcp::peer_credentials peer) {
+  void add(const std::shared_ptr<caller>& c) {
     ++context.counters.accepted;
-    auto c = std::make_shared<connection>(context, std::move(transport), peer);
-    connections.emplace(c.get(), c);
+    callers.emplace(c.get(), c);
     c->start();
     tell_callers();
   }
 
-  void gone(connection& c) {
-    auto found = connections.find(&c);
-    if (found == connections.end()) return;
+  void add_new(int fd, mcp::peer_credentials peer) {
+    add(std::make_shared<new_caller>(context.executor, fd, [this, peer](new_caller& c, int spoke, caller_protocol p) {
+      // It stays the same caller to everybody who counts.
+      const auto kept = callers.extract(&c);
+      if (spoke < 0) return tell_callers();
+      const auto known = made_for(spoke, peer, p);
+      callers.emplace(known.get(), known);
+      known->start();
+    }));
+  }
+
+  std::shared_ptr<caller> made_for(int fd, mcp::peer_credentials peer, caller_protocol p) {
+    if (p == caller_protocol::json_rpc) return std::make_shared<connection>(context, lines_of(fd), peer);
+    return std::make_shared<http_caller>(context, fd, socket_rules,
+                                         "caller (pid " + std::to_string(peer.pid) + ", HTTP)",
+                                         "uid:" + std::to_string(peer.uid));
+  }
+
+  std::unique_ptr<mcp::transport> lines_of(int fd) const {
+    return mcp::make_stream_transport(context.executor, fd, fd, context.settings.framing);
+  }
+
+  void gone(caller& c) {
+    auto found = callers.find(&c);
+    if (found == callers.end()) return;
     // It is in the middle of a callback of its own.
     asio::post(context.executor, [self = shared_from_this(), kept = std::move(found->second)]() mutable {
       const bool was_large = kept->was_large();
@@ -97,14 +135,14 @@ struct rpc_door::state : std::enable_shared_from_this<rpc_door::state> {
       // Behind the ends of its reads and writes, which hold bytes too.
       if (was_large) asio::post(self->context.executor, give_back_free_memory);
     });
-    connections.erase(found);
+    callers.erase(found);
     tell_callers();
   }
 
   void tell_callers() {
     if (!callers_changed) return;
     asio::post(context.executor, [self = shared_from_this()] {
-      if (self->callers_changed && !self->closed) self->callers_changed(self->connections.size());
+      if (self->callers_changed && !self->closed) self->callers_changed(self->callers.size());
     });
   }
 
@@ -115,8 +153,8 @@ struct rpc_door::state : std::enable_shared_from_this<rpc_door::state> {
     asio::post(context.executor, [self = shared_from_this()] {
       self->relieving = false;
       if (byte_account::total() <= byte_account::limit()) return;
-      std::shared_ptr<connection> largest;
-      for (const auto& [key, c] : self->connections)
+      std::shared_ptr<caller> largest;
+      for (const auto& [key, c] : self->callers)
         if (!largest || c->outbox_bytes() > largest->outbox_bytes()) largest = c;
       if (!largest || largest->outbox_bytes() < worth_closing) return;
       ++self->context.counters.stuck;
@@ -128,7 +166,7 @@ struct rpc_door::state : std::enable_shared_from_this<rpc_door::state> {
   door_load load() const {
     door_load l;
     l.counters = context.counters;
-    for (const auto& [key, c] : connections) {
+    for (const auto& [key, c] : callers) {
       const std::size_t bytes = c->outbox_bytes();
       ++l.callers;
       l.outbox_bytes += bytes;
@@ -147,60 +185,74 @@ struct rpc_door::state : std::enable_shared_from_this<rpc_door::state> {
 
   door_context context;
   admission admit;
-  std::unordered_map<const connection*, std::shared_ptr<connection>> connections;
+  http_rules socket_rules;
+  std::unordered_map<const caller*, std::shared_ptr<caller>> callers;
   std::shared_ptr<void> tools_subscription;
   std::function<void(std::size_t)> callers_changed;
   bool closed = false, relieving = false;
 };
 
-rpc_door::rpc_door(asio::any_io_executor executor, time_source& time, backend& daemon, options o, admission admit)
+front_door::front_door(asio::any_io_executor executor, time_source& time, backend& daemon, options o, admission admit)
     : state_(std::make_shared<state>(std::move(executor), time, daemon, std::move(o), std::move(admit))) {
   state_->open();
 }
 
-rpc_door::~rpc_door() {
+front_door::~front_door() {
   state_->close();
 }
 
-void rpc_door::accept(int fd, mcp::peer_credentials peer) {
-  auto refused = state_->refusal(peer.pid);
-  if (!refused)
-    return state_->add(mcp::make_stream_transport(state_->context.executor, fd, fd, state_->context.settings.framing),
-                       peer);
+void front_door::accept(int fd, mcp::peer_credentials peer) {
+  const auto refused = state_->refusal(peer.pid);
+  if (!refused) return state_->add_new(fd, peer);
   ++state_->context.counters.refused;
   log::warn("refused a caller (pid " + std::to_string(peer.pid) + "): " + refused->message);
-  const std::string line = mcp::make_error({}, mcp::to_rpc_error(*refused)).str() + "\n";
-  // The socket is new and its buffer empty: a line fits, or nobody is there to read it.
-  (void)!::send(fd, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-  ::close(fd);
+  refuse(fd, mcp::make_error({}, mcp::to_rpc_error(*refused)).str() + "\n");
 }
 
-void rpc_door::accept(std::unique_ptr<mcp::transport> transport, mcp::peer_credentials peer) {
+void front_door::accept(std::unique_ptr<mcp::transport> transport, mcp::peer_credentials peer) {
   auto refused = state_->refusal(peer.pid);
-  if (!refused) return state_->add(std::move(transport), peer);
+  if (!refused) return state_->add(std::make_shared<connection>(state_->context, std::move(transport), peer));
   ++state_->context.counters.refused;
   transport->send(mcp::make_error({}, mcp::to_rpc_error(*refused)));
   transport->finish_sending();
   asio::post(state_->context.executor, [kept = std::shared_ptr<mcp::transport>(std::move(transport))] {});
 }
 
-std::size_t rpc_door::callers() const noexcept {
-  return state_->connections.size();
+void front_door::serves_port(const std::string& address, http_rules rules, const std::string& token_file) {
+  auto& settings = state_->context.settings;
+  settings.http = address;
+  settings.port_rules = std::move(rules);
+  settings.token_file = token_file;
 }
 
-void rpc_door::on_callers(std::function<void(std::size_t)> changed) {
+void front_door::accept_on_port(int fd, const std::string& from) {
+  auto& context = state_->context;
+  if (const auto refused = state_->refusal_of_anybody()) {
+    ++context.counters.refused;
+    log::warn("refused a caller (" + from + "): " + refused->message);
+    return refuse(fd, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  }
+  state_->add(
+      std::make_shared<http_caller>(context, fd, context.settings.port_rules, "caller (" + from + ", HTTP)", "http"));
+}
+
+std::size_t front_door::callers() const noexcept {
+  return state_->callers.size();
+}
+
+void front_door::on_callers(std::function<void(std::size_t)> changed) {
   state_->callers_changed = std::move(changed);
 }
 
-raw_json rpc_door::status() {
+raw_json front_door::status() {
   return status_of(state_->context);
 }
 
-void rpc_door::refuse_calls() noexcept {
+void front_door::refuse_calls() noexcept {
   state_->context.refuses_calls = true;
 }
 
-void rpc_door::close() {
+void front_door::close() {
   state_->close();
 }
 

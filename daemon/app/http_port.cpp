@@ -1,0 +1,111 @@
+// See http_port.hpp.
+#include "daemon/app/http_port.hpp"
+
+#include "conf/places.hpp"
+#include "conf/references.hpp"
+#include "daemon/app/system_references.hpp"
+#include "daemon/guard/state_file.hpp"
+#include "mcp/support/secret.hpp"
+#include "mcp/support/text.hpp"
+
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr std::size_t least_token = 16, most_token = 4096;
+
+result<std::string> value_of(const conf::reference_string& s, std::string_view key) {
+  auto value = resolve_now(s);
+  if (!value) return fail(value.error().code, std::string(key) + ": " + value.error().message);
+  return value;
+}
+
+result<std::string> token_path(const conf::configuration& config, const conf::environment& env) {
+  if (config.http.token_file) {
+    auto named = value_of(*config.http.token_file, "http.tokenFile");
+    if (!named) return named;
+    const std::string home = env.filled("HOME").value_or("/");
+    auto path = conf::expand_home(*named, home);
+    return path.starts_with('/') ? path : home + "/" + path;
+  }
+  // Beside the configuration, where the user may write there; that of the machine has the user's folder instead.
+  if (!config.sources.empty()) {
+    const auto folder = std::filesystem::absolute(config.sources.front()).parent_path();
+    if (::access(folder.c_str(), W_OK) == 0) return (folder / "token").string();
+  }
+  if (const auto folder = conf::user_config_directory(env)) return (*folder / "token").string();
+  return fail(errc::config, "http: there is no place for the token, because HOME is not set; set http.tokenFile");
+}
+
+result<std::string> new_token(const std::string& path) {
+  std::array<unsigned char, 32> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    return fail(errc::io, "the system gave no random numbers for a token");
+  std::string token;
+  for (const auto b : bytes) token += hex(b, 2);
+  if (auto written = replace_state_file(path, token + "\n"); !written) return std::unexpected(written.error());
+  return token;
+}
+
+// Others who could read it could come in; others who could write it could let themselves in.
+result<void> check_private(const std::string& path) {
+  struct stat s{};
+  if (::stat(path.c_str(), &s) != 0) return fail(errc::config, path + " cannot be looked at");
+  if (s.st_uid != ::geteuid() && s.st_uid != 0)
+    return fail(errc::config, "the token file " + path + " belongs to another user; make one of your own");
+  if ((s.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    return fail(errc::config, "others may use the token file " + path + ": chmod 600 " + path);
+  return {};
+}
+
+result<std::string> token_in(const std::string& path) {
+  if (auto made = make_folder_of(path); !made) return std::unexpected(made.error());
+  // Two daemons that start at once must not each make one.
+  auto lock = state_lock::take(path);
+  if (!lock) return std::unexpected(lock.error());
+  const auto text = read_state_file(path, most_token);
+  if (!text) return std::unexpected(text.error());
+  if (!*text) return new_token(path);
+  if (auto good = check_private(path); !good) return std::unexpected(good.error());
+  std::string token(trimmed(**text));
+  const auto is_plain = [](char c) { return c > ' ' && c < 0x7f; };
+  if (token.size() < least_token || !std::ranges::all_of(token, is_plain))
+    return fail(errc::config, "the token file " + path +
+                                  " holds no token: expected at least 16 printable bytes without blanks; delete the "
+                                  "file, and the next start makes one");
+  return token;
+}
+
+}  // namespace
+
+result<std::optional<http_port>> http_port_of(const conf::configuration& config, const conf::environment& env,
+                                              std::string_view flag) {
+  http_port port;
+  port.address = flag;
+  if (flag.empty()) {
+    if (!config.http.address) return std::nullopt;
+    auto address = value_of(*config.http.address, "http.address");
+    if (!address) return std::unexpected(address.error());
+    port.address = std::move(*address);
+  }
+  port.rules.on_port = true;
+  if (config.http.auth == conf::http_auth::none) return port;
+  auto path = token_path(config, env);
+  if (!path) return std::unexpected(path.error());
+  auto token = token_in(*path);
+  if (!token) return std::unexpected(token.error());
+  redactor::add(secret(*token));
+  port.rules.token = std::move(*token);
+  port.token_file = std::move(*path);
+  return port;
+}
+
+}  // namespace mcpbx::daemon

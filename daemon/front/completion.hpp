@@ -1,0 +1,60 @@
+// One request of Chat Completions while its run goes on: the run's events as chunks of a stream, or as one answer at
+// its end. The caller's leaving is the run's end.
+#pragma once
+#include "daemon/front/completion_json.hpp"
+#include "daemon/front/completion_request.hpp"
+#include "daemon/front/door_context.hpp"
+#include "daemon/loop/run_feed.hpp"
+#include "mcp/http/server_connection.hpp"
+#include "mcp/support/time.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace mcpbx::daemon {
+
+class completion final : public std::enable_shared_from_this<completion>, private run_feed::listener {
+ public:
+  /// `door` and `line` must outlive it, or leave() be called before. `ended` is called once the answer is complete.
+  completion(door_context& door, http::server_connection& line, completion_request request,
+             std::function<void()> ended);
+
+  /// Starts the run, or goes on with the one that waits for the results in the request.
+  void start(std::string principal);
+  /// What had been sent has left.
+  void on_drained() { ask_pull(); }
+  /// The caller is gone.
+  void leave(std::string why);
+
+ private:
+  void on_ready(bool growing) override;
+  result<std::shared_ptr<run_feed>> open_run();
+  void ask_pull();
+  void pull();
+  void take(const run_event& e);
+  void take_text(const run_event& e);
+  void begin();
+  void send();
+  void end();
+  void fail(const completion_fault& f, bool repeatable);
+  void keep_alive();
+
+  door_context& door_;
+  http::server_connection* line_;  // null once it has ended or left
+  completion_request request_;
+  std::function<void()> ended_;
+  std::unique_ptr<feed_reader> reader_;
+  completion_json::head head_;
+  std::string run_;
+  std::string text_;  // of all rounds, for an answer that is no stream
+  std::string out_;   // chunks of this pull
+  std::unique_ptr<timer> silence_;
+  time_point last_sent_;
+  bool begun_ = false, asked_ = false;
+  bool any_text_ = false, new_round_ = false;
+  bool lost_ = false;       // events were dropped, because the caller was too slow
+  bool retryable_ = false;  // what the last error event said
+};
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,63 @@
+// What OpenAI's Chat Completions answer, written: chunks of a stream, whole answers, errors, lists of models, and what
+// the result of a run is in these terms. Pure.
+#pragma once
+#include "daemon/front/completion_request.hpp"
+#include "mcp/support/error.hpp"
+#include "mcp/support/raw_json.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+/// What a run has come to. The table from stop reason to finish_reason is in this folder's README.
+struct completion_outcome {
+  std::string finish;  ///< "stop", "length", "tool_calls" or "content_filter"; "" with a fault
+  std::optional<completion_fault> fault;
+  std::string text;  ///< the last message's, the JSON where one was asked for, or why there is no answer
+  struct call {
+    std::string id, name, arguments;  ///< arguments: as JSON text
+  };
+  std::vector<call> calls;                                        ///< the caller's own, which are handed back
+  std::int64_t input = 0, output = 0, cached = 0, reasoning = 0;  ///< tokens
+  bool ran_tools = false;                                         ///< repeating the request would call them again
+};
+
+/// `retryable` is what the run's last error event said.
+completion_outcome outcome_of(const raw_json& run_result, bool retryable);
+/// An error of a start that was refused.
+completion_fault fault_of(const error& e);
+
+namespace completion_json {
+
+/// The same in all chunks of a stream.
+struct head {
+  std::string id, model;
+  std::int64_t created = 0;  ///< seconds since 1970
+  bool with_usage = false;   ///< the stream has a usage member in every chunk
+};
+
+// Each of these appends one event of a stream, whole.
+void append_role(std::string& out, const head& h);
+void append_text(std::string& out, const head& h, std::string_view text);
+void append_reasoning(std::string& out, const head& h, std::string_view text);
+void append_calls(std::string& out, const head& h, const std::vector<completion_outcome::call>& calls);
+void append_finish(std::string& out, const head& h, std::string_view finish);
+void append_usage(std::string& out, const head& h, const completion_outcome& o);
+void append_done(std::string& out);
+/// The last event of a stream that broke: [DONE] does not follow.
+void append_error(std::string& out, const completion_fault& f);
+
+/// The answer of a request that wants no stream.
+std::string answer(const head& h, std::string_view text, const completion_outcome& o);
+/// The body of an error answer.
+std::string error_body(const completion_fault& f);
+/// The body of /v1/models, or of one model when `only` names it; nothing when that is not there.
+std::optional<std::string> models(const std::vector<std::string>& names, std::int64_t created,
+                                  std::optional<std::string_view> only);
+
+}  // namespace completion_json
+}  // namespace mcpbx::daemon

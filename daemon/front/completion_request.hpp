@@ -1,0 +1,40 @@
+// A request of OpenAI's Chat Completions as a run request. Members that are not known are left alone, as that API's
+// clients expect; what is known and wrong is told by its place. Pure.
+#pragma once
+#include "daemon/front/chat_params.hpp"
+#include "mcp/support/raw_json.hpp"
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+/// What is wrong with a request, as that API's errors have it.
+struct completion_fault {
+  int status = 400;
+  std::string message;  ///< a sentence, beginning with the member's place
+  std::string param;    ///< that place ("messages[2].content"), or ""
+  std::string code;     ///< "model_not_found" and its like, or ""
+};
+
+struct completion_request {
+  run_request run;
+  std::string model;           ///< as the request names it, or ""
+  bool stream = false;         ///< events instead of one answer
+  bool include_usage = false;  ///< the stream tells the tokens at its end
+  /// What the caller's next request begins with when this one hands it calls: a hash of model, tools and messages.
+  std::uint64_t conversation = 0;
+  /// Where the messages end with the caller's results of the calls in the assistant message before them: these results,
+  /// and the same hash of what stands before that message.
+  std::vector<record::caller_result> results;
+  std::uint64_t conversation_before = 0;
+};
+
+/// `request` is a whole JSON text.
+std::expected<completion_request, completion_fault> read_completion(const raw_json& request,
+                                                                    const chat_defaults& defaults);
+
+}  // namespace mcpbx::daemon

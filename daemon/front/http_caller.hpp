@@ -1,0 +1,50 @@
+// A caller that speaks HTTP: who may ask, which path means what, and the answer.
+#pragma once
+#include "daemon/front/caller.hpp"
+#include "daemon/front/completion.hpp"
+#include "daemon/front/door_context.hpp"
+#include "daemon/front/http_access.hpp"
+#include "mcp/http/server_connection.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace mcpbx::daemon {
+
+class http_caller final : public std::enable_shared_from_this<http_caller>, public caller, private http::server_events {
+ public:
+  /// Takes ownership of the connected socket. `who` is for logs, `principal` for the records of its runs. `door` and
+  /// `rules` must outlive it.
+  http_caller(door_context& door, int fd, const http_rules& rules, std::string who, std::string principal);
+  ~http_caller() override;
+
+  void start() override { line_.start(); }
+  void close(std::string_view why) override;
+  std::size_t outbox_bytes() const override { return line_.unsent(); }
+  std::size_t open_requests() const override { return asked_ ? 1 : 0; }
+  void count_into(door_counters& counters) const override;
+  bool was_large() const override { return was_large_; }
+
+ private:
+  std::optional<http::server_answer> on_head(const http::request_head& head) override;
+  void on_request(http::request_head head, shared_bytes body) override;
+  http::server_answer on_fault(int status, std::string_view what) override;
+  void on_drained() override;
+  void on_left(const std::string& why) override;
+
+  void complete(const shared_bytes& body);
+  void list_models(std::optional<std::string> only);
+  void answer(http::server_answer a);
+
+  door_context& door_;
+  const http_rules& rules_;
+  std::string who_, principal_;
+  http::server_connection line_;
+  std::shared_ptr<completion> going_;
+  std::uint64_t requests_ = 0, faults_ = 0;
+  bool asked_ = false, closed_ = false, was_large_ = false;
+};
+
+}  // namespace mcpbx::daemon
