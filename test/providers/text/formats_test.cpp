@@ -523,7 +523,10 @@ TEST_CASE("F10: text as long as an answer may be is parsed in linear time, byte 
                                     "<tool_call>a",
                                     "<tool_call>search <arg_key>a</arg_key><arg_value>",
                                     "a </arg_value> ",
-                                    "[TOOL_CALLS]a "};
+                                    "[TOOL_CALLS]a ",
+                                    "<invoke ",
+                                    "x<arg_key>\n",
+                                    "x<tool_call>"};
   for (const auto unit : units) {
     std::string text;
     while (text.size() < 200'000) text += unit;
@@ -531,6 +534,20 @@ TEST_CASE("F10: text as long as an answer may be is parsed in linear time, byte 
       CAPTURE(std::string(unit));
       CHECK(parse_text(format->name(), text, 1).counted <= text.size());
     }
+  }
+}
+
+TEST_CASE("F10: marks that no call follows cost as much each, however many come behind them, in any pieces") {
+  // With the end of each looked for in all that may be waited for, these would take minutes.
+  for (const std::string_view unit :
+       {"<invoke ", "x<arg_key>\n", "x<tool_call>", "<tool_call>\n", "<invoke \"search\" "}) {
+    std::string text;
+    while (text.size() < 1'000'000) text += unit;
+    for (const auto* format : formats())
+      for (const std::size_t step : {std::string_view::npos, std::size_t{4096}}) {
+        CAPTURE(std::string(unit));
+        CHECK(parse_text(format->name(), text, step).text.size() <= text.size());
+      }
   }
 }
 
