@@ -551,4 +551,22 @@ TEST_CASE("F10: marks that no call follows cost as much each, however many come 
   }
 }
 
+TEST_CASE("F10: a value is judged in linear time, whatever is left of marks in it") {
+  // With all of its rest looked through at each of them, these would take minutes.
+  struct row {
+    std::string_view begin, unit, end;
+  };
+  for (const auto& [begin, unit, end] : {row{"/parameter", " parameter", ""}, row{"", " </parameter", "> x"}}) {
+    std::string value(begin);
+    while (value.size() < 4'000'000) value += unit;
+    value += end;
+    for (const auto* format : formats()) {
+      CAPTURE(std::string(unit));
+      const auto got =
+          parse_text(format->name(), "<function=search>\n<parameter=query>\n" + value + "\n</parameter>\n</function>");
+      CHECK(got.reply.calls.size() <= 1);
+    }
+  }
+}
+
 }  // namespace
