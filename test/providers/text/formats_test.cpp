@@ -537,6 +537,13 @@ TEST_CASE("F10: text as long as an answer may be is parsed in linear time, byte 
   }
 }
 
+TEST_CASE("F6: members beside the arguments that are said again and again change nothing") {
+  std::string many;
+  for (int i = 0; i < 1000; ++i) many += R"("id": "x", "index": 0, "type": "function", )";
+  CHECK(parse_text("hermes", "<tool_call>{" + many + R"("name": "list_all"})" + "</tool_call>").calls() ==
+        "list_all{}");
+}
+
 TEST_CASE("F10: marks that no call follows cost as much each, however many come behind them, in any pieces") {
   // With the end of each looked for in all that may be waited for, these would take minutes.
   for (const std::string_view unit :
