@@ -1,6 +1,8 @@
 // A table by length, because a schema is mostly keywords: few have the same, and the common ones stand first.
 #include "providers/schema/keywords.hpp"
 
+#include "mcp/support/byte_search.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -88,6 +90,13 @@ bool is_type(std::string_view value) {
   constexpr std::array<std::string_view, 7> types{R"("string")",  R"("object")",  R"("array")", R"("number")",
                                                   R"("integer")", R"("boolean")", R"("null")"};
   return std::ranges::find(types, value) != types.end();
+}
+
+bool is_filled(std::string_view value) {
+  if (!value.starts_with('[')) return false;
+  const char* const end = value.data() + value.size();
+  const char* const first = byte_search::skip_blanks(value.data() + 1, end);
+  return first != end && *first != ']';
 }
 
 bool is_count(std::string_view value) {

@@ -30,6 +30,8 @@ keyword find_keyword(std::string_view name);
 
 /// Whether `value` (one checked JSON value) is the name of a type, with its quotes.
 bool is_type(std::string_view value);
+/// Whether `value`, or the text that begins with it, is a list with an element.
+bool is_filled(std::string_view value);
 /// 0, 3, 3.0.
 bool is_count(std::string_view value);
 inline bool is_flag(std::string_view value) {

@@ -115,11 +115,7 @@ class inspector {
   }
 
   // A list with an element; stays where it is.
-  bool filled() const {
-    if (!is('[')) return false;
-    const char* const first = byte_search::skip_blanks(p_ + 1, end_);
-    return first != end_ && *first != ']';
-  }
+  bool filled() const { return is_filled({p_, static_cast<std::size_t>(end_ - p_)}); }
 
   // Different texts.
   bool names() {

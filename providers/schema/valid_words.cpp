@@ -50,7 +50,7 @@ struct change {
 void judge(std::string_view key, const raw_json& value, const raw_object& schema, std::vector<change>& changes) {
   const auto out = [&] { changes.push_back({std::string(key), {}}); };
   const auto replace = [&](raw_json list, bool needs_element) {
-    if (needs_element && (list ? list : value).text() == "[]") return out();
+    if (needs_element && !is_filled((list ? list : value).text())) return out();
     if (list) changes.push_back({std::string(key), std::move(list)});
   };
   const auto must = [&](bool holds) {
@@ -68,7 +68,7 @@ void judge(std::string_view key, const raw_json& value, const raw_object& schema
       replace(filtered(value, [](const std::string&) { return true; }), false);
       break;
     case keyword::enumeration:
-      must(value.is_array() && value.text() != "[]");
+      must(is_filled(value.text()));
       break;
     case keyword::examples:
       must(value.is_array());
