@@ -218,10 +218,7 @@ void set_untyped(tool_call_block& call, const tool_definition* tool, const std::
 }
 
 bool takes_nothing(const tool_definition* tool) {
-  if (tool == nullptr) return false;
-  bool any = false;
-  walk::members(walk::find(tool->schema.text(), "properties"), [&](std::string_view, std::string_view) { any = true; });
-  return !any;
+  return takes_no_more(tool, {});
 }
 
 bool takes_no_more(const tool_definition* tool, const std::vector<untyped_argument>& arguments) {
