@@ -4,6 +4,7 @@
 #include "daemon/cli/connection.hpp"
 #include "mcp/support/text.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,9 +21,9 @@ std::optional<std::string> read_answer() {
   std::string line;
   for (;;) {
     char c = 0;
-    if (!wait_readable(STDIN_FILENO)) return std::nullopt;
+    if (!wait_ready(STDIN_FILENO, POLLIN)) return std::nullopt;
     const ssize_t n = ::read(STDIN_FILENO, &c, 1);
-    if (n < 0 && errno == EINTR && !interrupted()) continue;
+    if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return std::nullopt;
     if (c == '\n') return line;
     if (line.size() < 64) line += c;

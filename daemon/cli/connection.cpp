@@ -52,9 +52,9 @@ bool interrupted() {
   return interrupts > 0;
 }
 
-bool wait_readable(int fd) {
+bool wait_ready(int fd, short events) {
   while (!interrupted()) {
-    std::array<pollfd, 2> wait{pollfd{fd, POLLIN, 0}, pollfd{wake_pipe[0], POLLIN, 0}};
+    std::array<pollfd, 2> wait{pollfd{fd, events, 0}, pollfd{wake_pipe[0], POLLIN, 0}};
     if (::poll(wait.data(), wait.size(), -1) > 0 && wait[0].revents != 0) return true;
   }
   return false;

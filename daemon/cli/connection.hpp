@@ -61,8 +61,9 @@ class connection {
 
 /// Whether SIGINT or SIGTERM came since the start; installs nothing by itself.
 bool interrupted();
-/// Waits until `fd` has bytes or its end; false once an interrupt has come, also just before the wait.
-bool wait_readable(int fd);
+/// Waits until `fd` has one of `events` (as poll()), or its end; false once an interrupt has come, also just before the
+/// wait.
+bool wait_ready(int fd, short events);
 /// Makes SIGINT and SIGTERM wake call() instead of ending the program.
 void catch_interrupts();
 

@@ -82,6 +82,11 @@ std::string read_from(int fd, off_t offset) {
   }
 }
 
+std::string how_it_ended(int status) {
+  return WIFSIGNALED(status) ? "it was killed by signal " + std::to_string(WTERMSIG(status))
+                             : "without a word, with status " + std::to_string(WEXITSTATUS(status));
+}
+
 struct started {
   pid_t pid = -1;
   off_t log_start = 0;  // where its words in the log begin
@@ -108,8 +113,9 @@ result<int> wait_for_socket(const std::string& path, started daemon, int log_fd,
       if (other) return other;
       if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return fail(errc::unavailable, "mcpbxd could not be run from " + own_folder());
-      if (!words.empty() && words.find("already") == std::string::npos)
-        return fail(errc::unavailable, "mcpbxd ended while starting: " + words);
+      if (words.find("already") == std::string::npos)
+        return fail(errc::unavailable,
+                    "mcpbxd ended while starting: " + (words.empty() ? how_it_ended(status) : words));
       if (again) next_start = steady::now() + start_again_after;
     }
     if (steady::now() >= next_start) {

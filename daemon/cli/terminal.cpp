@@ -43,8 +43,8 @@ bool write_all(int fd, std::string_view bytes) {
       continue;
     }
     if (n < 0 && errno == EAGAIN) {
-      pollfd ready{fd, POLLOUT, 0};
-      if (::poll(&ready, 1, -1) >= 0) continue;
+      if (wait_ready(fd, POLLOUT)) continue;
+      errno = EINTR;
     }
     if (n == 0) errno = EIO;
     // Whoever interrupts while nothing moves does not want the rest.

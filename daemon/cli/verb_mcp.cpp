@@ -16,9 +16,9 @@
 namespace mcpbx::cli {
 namespace {
 
-std::string own_request(std::string_view id, std::string_view method, const std::string& params) {
-  return "{\"jsonrpc\":\"2.0\",\"id\":" + std::string(id) + ",\"method\":\"" + std::string(method) +
-         "\",\"params\":" + params + "}\n";
+std::string hello_from(const std::string& folder) {
+  return "{\"jsonrpc\":\"2.0\",\"id\":" + std::string(answer_filter::hello_id) +
+         ",\"method\":\"mcpbx/hello\",\"params\":{\"name\":\"mcpbx mcp\",\"cwd\":" + json_quoted(folder) + "}}\n";
 }
 
 }  // namespace
@@ -30,9 +30,7 @@ int shim(context& c, const std::string& profile) {
   const int daemon = made->link.fd();
   std::error_code ignored;
   const std::string folder = std::filesystem::current_path(ignored).string();
-  if (!write_all(daemon, own_request(answer_filter::hello_id, "mcpbx/hello",
-                                     "{\"name\":\"mcpbx mcp\",\"cwd\":" + mcpbx::json_quoted(folder) + "}")))
-    return no_daemon;
+  if (!write_all(daemon, hello_from(folder))) return no_daemon;
 
   answer_filter filter;
   static std::array<char, 65536> buffer;
@@ -61,7 +59,6 @@ int shim(context& c, const std::string& profile) {
       const std::string_view bytes(buffer.data(), static_cast<std::size_t>(n));
       const bool plain = filter.settled() && !filter.mid_line();
       if (!c.screen->out_bytes(plain ? bytes : std::string_view(filter.pass(bytes)))) return done;
-      if (filter.drained()) return done;
     }
     if (reading && ready[1].revents != 0) {
       const ssize_t n = ::read(0, buffer.data(), buffer.size());
@@ -70,8 +67,7 @@ int shim(context& c, const std::string& profile) {
         to_daemon.assign(buffer.data(), static_cast<std::size_t>(n));
       } else {
         open = false;
-        filter.drain();
-        to_daemon = own_request(answer_filter::drain_id, "mcpbx/drain", "{}");
+        ::shutdown(daemon, SHUT_WR);  // it answers what is open and then closes
       }
     }
     if (!to_daemon.empty()) {

@@ -6,6 +6,7 @@
 #include "mcp/transport/unix_socket.hpp"
 
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -51,6 +52,16 @@ result<raw_json> request(connection& link, std::string_view method, std::string_
     return fail(errc::peer, got->error_message());
   }
   return got->result;
+}
+
+// The process at the other end of a connection, which calls itself `pid`; none where that is another one here: it has
+// its own numbers in a container, and with socket activation the socket is somebody else's.
+mcp::unique_fd process_of(int connection, std::int64_t pid) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid != pid) return mcp::unique_fd();
+  // Not by glibc: the header of 2.36 does not declare pidfd_open for C++.
+  return mcp::unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
 }
 
 struct readiness {
@@ -181,13 +192,11 @@ int stop(context& c) {
   if (!made) return code;
   auto hello = request(made->link, "mcpbx/hello", "{}", c, code);
   if (!hello) return code;
-  const auto pid = find_member(*hello, "pid").as_integer().value_or(-1);
-  // Not by glibc: the header of 2.36 does not declare pidfd_open for C++.
-  const mcp::unique_fd process(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0)));
+  const mcp::unique_fd process = process_of(made->link.fd(), find_member(*hello, "pid").as_integer().value_or(-1));
   auto got = request(made->link, "mcpbx/stop", "{}", c, code);
   if (!got) return code;
   if (c.json) c.screen->out_line(got->text());
-  // Done means gone (10 s at most). A daemon whose process cannot be seen from here closes its connections last of all.
+  // Done means gone (10 s at most). Of a daemon whose process cannot be seen from here the connection tells it.
   pollfd end = process.get() >= 0 ? pollfd{process.get(), POLLIN, 0} : pollfd{made->link.fd(), POLLRDHUP, 0};
   const auto deadline = steady::now() + std::chrono::seconds(12);
   for (;;) {

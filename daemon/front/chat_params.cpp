@@ -274,10 +274,10 @@ raw_json laid_over(const raw_json& nearer, const raw_json& farther) {
 // the tools and limits that run was asked to keep to. What the request says itself is laid over that.
 void read_terms(const param_reader& in, run_request& r, const chat_defaults& defaults, std::string_view usual_profile,
                 const raw_json& limits) {
-  r.asked_limits = limits;
+  r.asked_limits = limits ? limits.detached() : limits;  // outlives the request's line, which may be large
   if (r.session.empty() || in.failed()) return;
   if (in.has("profile") || !usual_profile.empty() || (in.has("model") && !r.profile.empty())) return;
-  r.keep_terms = [defaults, limits, model = in.has("model") ? r.model : "", system = in.has("system"),
+  r.keep_terms = [defaults, limits = r.asked_limits, model = in.has("model") ? r.model : "", system = in.has("system"),
                   tools = in.has("tools"), approve = in.has("approve"),
                   status = in.has("status")](run_request& mine, const run_terms& terms) -> result<void> {
     auto base = defaults.base(model, terms.profile);

@@ -65,17 +65,21 @@ raw_json list_of(const std::vector<session_row>& rows, std::size_t limit) {
   return out.json();
 }
 
-// The runs of a session are in every page.
-std::string shown_part(const std::string& partial) {
-  return partial.size() <= part_bytes ? partial : std::string(cut_utf8(partial, part_bytes)) + "…";
+std::string shown_part(const std::string& partial, std::size_t bytes) {
+  return partial.size() <= bytes ? partial : std::string(cut_utf8(partial, bytes)) + "…";
 }
 
-void append_run(mcp::json_out& out, const kept_run& one) {
+// The runs of a session are in every page: `part_room` is what is left for parts of answers in all of them.
+void append_run(mcp::json_out& out, const kept_run& one, std::size_t& part_room) {
   out.begin_object().member("run", one.row.run).member("model", one.row.model);
   out.member("startedMs", one.row.started_ms);
   if (one.row.ended_ms > 0) out.member("endedMs", one.row.ended_ms).member("stopReason", one.row.reason);
   if (!one.damage.empty()) out.member("damage", one.damage);
-  if (!one.folded.partial_text.empty()) out.member("partialText", shown_part(one.folded.partial_text));
+  if (const auto& part = one.folded.partial_text; !part.empty() && part_room > 0) {
+    const auto bytes = std::min(part_bytes, part_room);
+    out.member("partialText", shown_part(part, bytes));
+    part_room -= std::min(part.size(), bytes);
+  }
   out.member("rounds", one.folded.rounds).member("messages", one.folded.messages.size());
   out.member("usage", event_json::usage_members(one.folded.usage)).end_object();
 }
@@ -98,7 +102,8 @@ raw_json contents_of(const session_contents& kept, const get_params& p) {
   head.member("from", p.from).member("total", total);
   if (next < total) head.member("next", next);
   head.key("runs").begin_array();
-  for (const auto& one : kept.runs) append_run(head, one);
+  std::size_t part_room = page_bytes;
+  for (const auto& one : kept.runs) append_run(head, one, part_room);
   head.end_array();
   std::string json = head.str();
   json += ",\"messages\":[" + messages + "]}";

@@ -203,8 +203,7 @@ void live_run::deliver() {
   if (refused_)
     feed_->refuse(*refused_);
   else if (left_ && !feed_->over())
-    feed_->refuse({errc::unavailable, "the daemon is stopping; the run " + json_quoted(name()) +
-                                          " goes on when it is started again, and can be attached to then"});
+    feed_->refuse({errc::unavailable, words::goes_on_later(name())});
   else if (left_)
     return;
   else if (feed_->wanted())

@@ -69,6 +69,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   /// The daemon ends: what the next process may go on with is left as it is, another run is stopped as interrupted.
   void wind_up() { inbox_.push(winding_up{}); }
   bool was_left() const noexcept { return left_; }
+  /// Parked, and no results have come.
+  bool waits_for_its_caller() const noexcept { return core_.parked() && !results_taken_; }
   /// Behind live(): the journal of a run that was left for the next process, else null.
   std::unique_ptr<run_journal> take_left() { return left_ ? std::move(journal_) : nullptr; }
   struct answer_given {

@@ -176,6 +176,10 @@ void run_core::close_open_calls() {
                                                                : "the run was cancelled";
   for (auto& c : open_) {
     if (c.state == call_state::done) continue;
+    if (c.state == call_state::closing) {  // for a reason of its own, which says what became of it
+      commands_.emplace_back(c.closing);
+      continue;
+    }
     const bool sent = c.state == call_state::intended;
     auto text = sent ? "No result: " + why + " while this call was running; it may have taken effect."
                      : "Not executed: " + why + ".";

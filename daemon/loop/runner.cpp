@@ -5,6 +5,7 @@
 #include "daemon/loop/ended_runs.hpp"
 #include "daemon/loop/event_json.hpp"
 #include "daemon/loop/live_run.hpp"
+#include "daemon/loop/words.hpp"
 #include "daemon/loop/recovery.hpp"
 #include "mcp/async/scope.hpp"
 #include "mcp/support/log.hpp"
@@ -106,7 +107,11 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   }
 
   void resume(unfinished_run left) {
-    if (stopping_ || left.records.empty() || runs_.contains(left.run)) return;
+    if (left.records.empty() || runs_.contains(left.run)) return;
+    if (stopping_) {  // for the next process, then
+      left_.emplace(left.run, std::move(left.journal));
+      return;
+    }
     const auto* started = std::get_if<record::run_started>(&left.records.front());
     if (!started) return;
     run_request r;
@@ -160,7 +165,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
             for (const auto& r : *records) core.apply(r);
           const auto& started = core.started();
           const bool meant = core.ended() && (likeness == 0 || (started.detached && started.likeness == likeness));
-          if (!meant) return then(unknown(name, ""));
+          if (!meant) return then(self->unknown(name, ""));
           then(recalled_run{self->told_by(core), started.session});
         });
   }
@@ -176,9 +181,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     const auto found = runs_.find(std::string(name));
     if (found != runs_.end())
       return found->second->answer({std::move(question), std::move(body), false, std::move(done)});
-    boost::asio::post(around_.executor, [done = std::move(done), run = std::string(name)] {
-      done(fail(errc::not_found, "no run is named " + json_quoted(run) + "; it may have ended"));
-    });
+    boost::asio::post(around_.executor,
+                      [done = std::move(done), why = unknown(name, "").error()] { done(std::unexpected(why)); });
   }
 
   std::size_t active() const { return runs_.size(); }
@@ -194,7 +198,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     stopping_ = true;
     const auto wind_up = [this](bool all) {
       for (auto& [name, run] : runs_)
-        if (all || (run->core().parked() && around_.store.keeps_sessions())) run->wind_up();
+        if (all || (run->waits_for_its_caller() && around_.store.keeps_sessions())) run->wind_up();
     };
     const auto limit = around_.time.make_timer();
     if (grace.count() > 0) limit->arm(around_.time.now() + grace, [wind_up] { wind_up(true); });
@@ -252,7 +256,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       run->refuse_late_answers();
       if (auto left = run->take_left()) {
         run->deliver();
-        left_.push_back(std::move(left));
+        left_.emplace(run->name(), std::move(left));
       } else if (fault.empty()) {
         if (run->core().ended()) count_end(around_.counters, run->core());
         run->deliver();
@@ -286,7 +290,9 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     return {};
   }
 
-  static std::unexpected<error> unknown(std::string_view name, std::string_view mend) {
+  // One that was left for the next process is not there for this one any more.
+  std::unexpected<error> unknown(std::string_view name, std::string_view mend) const {
+    if (left_.contains(std::string(name))) return fail(errc::unavailable, words::goes_on_later(name));
     return fail(errc::not_found, "no run is named " + json_quoted(name) + "; it may have ended" + std::string(mend));
   }
 
@@ -308,8 +314,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   // The caller has done its part of a parked run.
   result<std::shared_ptr<run_feed>> go_on(run_request& r) {
     const auto found = runs_.find(r.run);
-    if (found == runs_.end())
-      return fail(errc::not_found, "no run is named " + json_quoted(r.run) + "; it may have ended, or waited too long");
+    if (found == runs_.end()) return unknown(r.run, ", or waited too long");
     if (r.detach)
       return fail(
           errc::invalid_argument,
@@ -325,7 +330,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   bool stopping_ = false;
   std::uint64_t dropped_logs_ = 0;  // of runs that have ended
   // Of runs that were left for the next process: a journal that goes closes its run with what is written next.
-  std::vector<std::unique_ptr<run_journal>> left_;
+  std::unordered_map<std::string, std::unique_ptr<run_journal>> left_;
   ended_runs ended_;
   std::unordered_map<std::string, std::shared_ptr<live_run>> runs_;
   scope scope_;

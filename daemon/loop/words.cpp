@@ -155,6 +155,11 @@ std::string unknown_tool(std::string_view name, std::span<const std::string> sim
   return text + "No tools are available; answer without them.";
 }
 
+std::string goes_on_later(std::string_view run) {
+  return "the daemon is stopping; the run " + json_quoted(run) +
+         " goes on when it is started again, and can be attached to then";
+}
+
 std::string not_again(std::string_view why) {
   constexpr std::string_view never = "Not executed: ";
   if (why.starts_with(never)) why.remove_prefix(never.size());

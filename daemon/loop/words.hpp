@@ -31,6 +31,9 @@ inline constexpr std::string_view selecting = "Selecting appropriate tools...";
 inline constexpr std::string_view processing = "Processing tool results...";
 inline constexpr std::string_view formulating = "Formulating response...";
 
+/// To whoever follows, or asks for, a run that a daemon on its way out has left for the next one.
+std::string goes_on_later(std::string_view run);
+
 /// "Unable to complete task: " and `why`, as one sentence with its full stop.
 std::string unable(std::string_view why);
 

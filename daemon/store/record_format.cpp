@@ -71,9 +71,9 @@ struct record_writer {
     w.set("detached", r.detached);
     w.filled("nonce", r.nonce);
     if (r.likeness != 0) w.text("likeness", hex(r.likeness, 16));
-    w.key("limits");
-    append_limits(out, r.limits);
     w.json("askedLimits", r.asked_limits);
+    w.key("limits");  // last: the reader knows those of one run again at the end of the next one's record
+    append_limits(out, r.limits);
   }
   void operator()(const record::round_started& r) const {
     w.number("depth", r.depth);

@@ -111,8 +111,7 @@ void session_core::on_notification(const message& m) {
     if (listen_ != 0 && find_member(m.params, "requestId").as_integer() == listen_)
       pending_.close(listen_, call_outcome::failed(errc::cancelled, "the server ended the subscription"));
   } else if (method == "notifications/message") {
-    if (log::enabled(log::level::debug))
-      log_sometimes("log: " + quoted_for_people(find_member(m.params, "data").text()));
+    if (may_log()) log_now("log: " + quoted_for_people(find_member(m.params, "data").text()));
     events_.session_log(m.params);
   }
 }
@@ -129,7 +128,8 @@ void session_core::on_request(const message& m) {
   // A modern server must not ask, and must not be answered; nor is one that asks without end or does not read.
   if (era_ == era::modern || events_.session_unsent() > most_unsent_for_answers || !answers_.take(now_)) {
     ++dropped_requests_;
-    return log_sometimes("sent a request that is not answered: " + quoted_for_people(m.method()));
+    if (may_log()) log_now("sent a request that is not answered: " + quoted_for_people(m.method()));
+    return;
   }
   const std::string_view method = m.method();
   if (method == "ping") return events_.session_send(make_result(m.id, raw_json::literal("{}")));
@@ -146,7 +146,7 @@ void session_core::on_fault(const line_fault& fault, time_point now) {
   if (phase_ == phase::closed) return;
   if (fault.type == line_fault::kind::noise) {
     ++noise_;
-    if (log::enabled(log::level::debug)) log_sometimes("printed a line that is no message: " + fault.excerpt);
+    if (may_log()) log_now("printed a line that is no message: " + fault.shown());
     return;
   }
   const envelope_fault& e = fault.envelope;
@@ -194,9 +194,16 @@ void session_core::close(errc code, const std::string& why) {
   pending_.close_all(code, why);
 }
 
+bool session_core::may_log() {
+  return log::enabled(log::level::debug) && log_lines_.take(now_);
+}
+
+void session_core::log_now(const std::string& what) const {
+  log::debug("tool server \"" + options_.server + "\" " + what);
+}
+
 void session_core::log_sometimes(const std::string& what) {
-  if (log::enabled(log::level::debug) && log_lines_.take(now_))
-    log::debug("tool server \"" + options_.server + "\" " + what);
+  if (may_log()) log_now(what);
 }
 
 std::string session_core::failure_text(const call_outcome& outcome) const {

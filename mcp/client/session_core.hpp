@@ -119,6 +119,8 @@ class session_core {
   void on_request(const message& m);
   void on_notification(const message& m);
   void on_list_changed(const message& m);
+  bool may_log();  // asked before words are made that cost something; counts as a line
+  void log_now(const std::string& what) const;
   void log_sometimes(const std::string& what);
   call_number request(std::string_view method, const raw_json& params, call_limits limits,
                       pending_calls::done_handler done);

@@ -3,6 +3,7 @@
 // thread; name look-up and the loading of certificates on lanes.
 #pragma once
 #include "mcp/async/lane.hpp"
+#include "mcp/http/header.hpp"
 #include "mcp/http/proxy.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/raw_json.hpp"
@@ -21,10 +22,6 @@
 #include <vector>
 
 namespace mcpbx::http {
-
-struct header {
-  std::string name, value;
-};
 
 /// Limits of one exchange (guarantees row 30). Any byte resets `idle`; nothing resets `total`.
 struct limits {
@@ -106,10 +103,5 @@ class client {
   class impl;
   std::shared_ptr<impl> impl_;
 };
-
-/// Whether two words of HTTP are the same, without case.
-bool is_word(std::string_view a, std::string_view b);
-/// A header's value by name without case, or "".
-std::string_view find_header(const std::vector<header>& headers, std::string_view name);
 
 }  // namespace mcpbx::http

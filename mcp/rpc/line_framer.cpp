@@ -33,6 +33,11 @@ envelope_index moved(envelope_index index, std::size_t begin) {
 
 }  // namespace
 
+// It may end within a secret: cut off there, at the end of the stream, or by a process that died while it wrote.
+std::string line_fault::shown() const {
+  return cut_for_people(excerpt, excerpt_bytes, {.cut = {.front = false, .back = true}});
+}
+
 void line_framer::feed(std::string_view chunk, line_sink& sink) {
   if (stream_begins_) skip_byte_order_mark(chunk, sink);
   while (!chunk.empty()) {
@@ -192,8 +197,6 @@ void line_framer::begin_fault(line_fault::kind type, int code, std::string what,
 
 void line_framer::report(line_sink& sink) {
   fault_.bytes = line_bytes_;
-  // It may end within a secret: cut off here, at the end of the stream, or by a process that died while it wrote.
-  fault_.excerpt = cut_for_people(fault_.excerpt, excerpt_bytes, {.cut = {.front = false, .back = true}});
   phase_ = phase::discarding;
   sink.on_fault(std::exchange(fault_, {}));
 }

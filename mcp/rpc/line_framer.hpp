@@ -23,7 +23,9 @@ struct line_fault {
   kind type = kind::noise;
   envelope_fault envelope;  ///< code, id found so far, what
   std::size_t bytes = 0;    ///< of the line, as far as it was read
-  std::string excerpt;      ///< its first 200 bytes at most, made printable
+  std::string excerpt;      ///< its first 200 bytes at most, as they came
+  /// The excerpt for people: printable, without secrets, whole or begun.
+  std::string shown() const;
 };
 
 /// Receives what the framer finds, in order. Must not feed the framer from inside.

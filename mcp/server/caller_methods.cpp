@@ -78,8 +78,6 @@ const caller_session::methods& caller_session::mcp_methods() {
     m.add("tools/call", [](self& s, const raw_json& params, const reply_once& reply) {
       s.call_tool(params, {reply, s.host_.recorder()}, false);
     });
-    // Not of MCP, but it is about this session alone: answered when every other request of the connection has been.
-    m.bind("mcpbx/drain", [](self& s, const reply_once& reply) { s.drain(reply); });
     return m;
   }();
   return table;

@@ -154,20 +154,6 @@ void caller_session::end_request(open_request& r) {
 void caller_session::take_reply(open_request& r, const segments& text) {
   end_request(r);
   deliver(text, r.batch);
-  answer_drained();
-}
-
-void caller_session::drain(const reply_once& reply) {
-  drains_.push_back(reply);
-  answer_drained();
-}
-
-// Everything that is still open waits for the rest itself: the rest has been answered.
-void caller_session::answer_drained() {
-  if (drains_.empty() || closed_) return;
-  std::erase_if(drains_, [](const reply_once& r) { return !r.open(); });
-  if (open_.size() != drains_.size()) return;
-  for (const auto& reply : std::exchange(drains_, {})) reply.result(raw_json::literal("{}"));
 }
 
 bool caller_session::cancel(const rpc_id& id, std::string_view reason) {
@@ -191,7 +177,6 @@ void caller_session::cancel_request(open_request& r, std::string_view reason) {
         batch);
   else
     finish_batch_part(batch);
-  answer_drained();
   if (end) end();  // last: it may let go of the request
 }
 
@@ -203,7 +188,6 @@ void caller_session::close() {
     r->taker = nullptr;
     if (r->on_cancel) ends.push_back(std::exchange(r->on_cancel, nullptr));
   }
-  drains_.clear();
   for (auto& end : ends) end();
 }
 

@@ -98,14 +98,12 @@ class caller_session final : private reply_taker {
   void deliver(const segments& text, const std::shared_ptr<reply_batch>& batch);
   void finish_batch_part(const std::shared_ptr<reply_batch>& batch);
   void end_request(open_request& r);
-  void answer_drained();
   void cancel_request(open_request& r, std::string_view reason);
   void take_reply(open_request& r, const segments& text) override;
 
   void initialize(const raw_json& params, const reply_once& reply);
   void list_tools(const raw_json& params, const reply_once& reply);
   void call_tool(const raw_json& params, const tool_call_reply& reply, bool settled);
-  void drain(const reply_once& reply);
 
   caller_host& host_;
   const options& options_;
@@ -120,7 +118,6 @@ class caller_session final : private reply_taker {
   };
   // By the id's type and value. An entry is the request that its reply_once keeps alive; the key is a view of its id.
   recycling_map<std::string_view, open_request*, key_hash> open_;
-  std::vector<reply_once> drains_;  // open requests that wait for all the others
   std::uint64_t next_serial_ = 1;
   counters counts_;
 };

@@ -5,7 +5,9 @@
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
+#include <set>
 #include <utility>
 
 namespace mcpbx::secret_table {
@@ -14,30 +16,28 @@ namespace {
 constexpr std::size_t shortest = 6;
 constexpr std::size_t shortest_line = 8;
 constexpr std::size_t shortest_part = 4;
+constexpr std::size_t most_lines = 256;  // of one value: each text is looked through for all of them
 
 std::mutex guard;
 
-std::vector<std::string>& values() {
-  static std::vector<std::string> v;
+using value_set = std::set<std::string, std::less<>>;
+
+value_set& values() {
+  static value_set v;
   return v;
 }
 
-void insert(std::string value) {
-  auto& v = values();
-  if (value.size() >= shortest && std::ranges::find(v, value) == v.end()) v.push_back(std::move(value));
-}
-
 // The value, and how a quote, a backslash and, with many writers, a slash are escaped inside JSON.
-void insert_forms(const std::string& value) {
-  insert(value);
+void append_forms(std::vector<std::string>& forms, std::string_view value) {
+  forms.emplace_back(value);
   const std::string quoted = json_quoted(value);
   std::string json = quoted.substr(1, quoted.size() - 2), slashes;
   for (const char c : json) {
     if (c == '/') slashes += '\\';
     slashes += c;
   }
-  insert(std::move(json));
-  insert(std::move(slashes));
+  forms.push_back(std::move(json));
+  forms.push_back(std::move(slashes));
 }
 
 /// How many bytes at the end of `text` begin `value`, without being all of it; 0 for fewer than shortest_part.
@@ -58,15 +58,24 @@ std::size_t ended(std::string_view text, std::string_view value) {
 
 void add(const std::string& value) {
   if (value.size() < shortest) return;
-  const std::lock_guard lock(guard);
-  insert_forms(value);
-  if (value.find('\n') == std::string::npos) return;
-  for (std::string_view rest = value; !rest.empty();) {
-    const auto end = std::min(rest.find('\n'), rest.size());
-    const auto line = trimmed(rest.substr(0, end));
-    if (line.size() >= shortest_line) insert_forms(std::string(line));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  {
+    const std::lock_guard lock(guard);
+    if (values().contains(value)) return;  // with all its forms: most are told again with each use
   }
+  std::vector<std::string> forms;
+  append_forms(forms, value);
+  if (value.find('\n') != std::string::npos) {
+    std::size_t lines = 0;
+    for (std::string_view rest = value; !rest.empty() && lines < most_lines; ++lines) {
+      const auto end = std::min(rest.find('\n'), rest.size());
+      const auto line = trimmed(rest.substr(0, end));
+      if (line.size() >= shortest_line) append_forms(forms, line);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  const std::lock_guard lock(guard);
+  for (auto& form : forms)
+    if (form.size() >= shortest) values().insert(std::move(form));
 }
 
 std::vector<span> find(std::string_view text, cut_ends cut) {
@@ -74,7 +83,13 @@ std::vector<span> find(std::string_view text, cut_ends cut) {
   {
     const std::lock_guard lock(guard);
     for (const std::string& v : values()) {
-      for (auto at = text.find(v); at != text.npos; at = text.find(v, at + 1)) found.push_back({at, at + v.size()});
+      const auto first = found.size();
+      for (auto at = text.find(v); at != text.npos; at = text.find(v, at + 1)) {
+        if (found.size() > first && at < found.back().end)
+          found.back().end = at + v.size();
+        else
+          found.push_back({at, at + v.size()});
+      }
       if (cut.front && cut.back && text.size() >= shortest_part && v.find(text) != v.npos)
         found.push_back({0, text.size()});
       if (const auto n = cut.back ? begun(text, v) : 0; n != 0) found.push_back({text.size() - n, text.size()});

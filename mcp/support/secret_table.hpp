@@ -19,8 +19,8 @@ struct span {
   std::size_t begin = 0, end = 0;
 };
 
-/// Adds a value as it is, as it looks inside JSON, and, where it has several lines, each line of 8 bytes or more: texts
-/// are often told line by line. What is shorter than 6 bytes is left out.
+/// Adds a value as it is, as it looks inside JSON, and, where it has several lines, each of the first 256 that has 8
+/// bytes or more: texts are often told line by line. What is shorter than 6 bytes is left out.
 void add(const std::string& value);
 /// Where known values stand in `text`, in order, without overlaps. At an end that was cut also what may be a part of
 /// one, of 4 bytes or more: fewer tell nothing and stand there by chance. Any thread.

@@ -1,5 +1,6 @@
 // First the document is walked along the keywords that hold schemas, which finds every $id and anchor; then each
 // subschema becomes a node. What only a JSON pointer leads to is walked when the pointer is met.
+#include "mcp/support/percent.hpp"
 #include "providers/schema/json_schema.hpp"
 #include "providers/schema/schema_program.hpp"
 #include "providers/schema/schema_uri.hpp"

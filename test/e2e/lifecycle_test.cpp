@@ -209,6 +209,17 @@ TEST_CASE("shim: requests that are piped in and followed by the end still get th
   CHECK(r.err.empty());
 }
 
+TEST_CASE("shim: input that ends within a line ends it, after the answers to what was whole") {
+  daemon_under_test d(config().server("s"));
+  const auto r = run_cli(d, {"mcp"},
+                         R"({"jsonrpc":"2.0","id":1,"method":"ping"})"
+                         "\n"
+                         R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
+  CHECK(r.status == 0);
+  CHECK(contains(r.out, R"("id":1,"result":{}})"));
+  CHECK_FALSE(contains(r.out, R"("id":2,"result")"));
+}
+
 TEST_CASE("shim: an answer that comes long after the end of the input still comes") {
   // Longer than any patience of the shim's own would be.
   daemon_under_test d(config().server("s", {}, R"("callTimeoutMs":6500)"));

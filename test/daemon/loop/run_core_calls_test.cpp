@@ -92,6 +92,27 @@ TEST_CASE("L12: after a crash the lanes hold on") {
   CHECK_FALSE(again.core.is_open("a"));
 }
 
+TEST_CASE("G24: a call that had left before a crash is told so also where the run is cancelled as it goes on") {
+  for (const auto why : {stop_reason::timeout, stop_reason::cancelled, stop_reason::interrupted}) {
+    CAPTURE(to_string(why));
+    script s;
+    s.model(reply("", {call("a"), call("b")}));
+    run_core again;
+    for (const auto& r : s.records) again.apply(r);
+    again.resume();
+    again.apply(record::cancel{why, "it is over"});
+    int closed = 0;
+    for (const auto& c : again.commands()) {
+      const auto* close = std::get_if<command::close_call>(&c);
+      if (!close) continue;
+      ++closed;
+      CHECK_MESSAGE(contains(close->text, "it may have taken effect"), close->text);
+      CHECK_FALSE(contains(close->text, "Not executed"));
+    }
+    CHECK(closed == 2);
+  }
+}
+
 TEST_CASE("L13: another attempt is another intent of the open call") {
   script s;
   s.model(reply("", {call("a")}));

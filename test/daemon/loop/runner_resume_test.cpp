@@ -435,6 +435,56 @@ TEST_CASE("G20 L21: a parked run stays parked through a graceful stop, which doe
   CHECK(f.caller_.member("text") == "done");
 }
 
+TEST_CASE("G20 L21: who asks for a parked run that was left is told that it goes on later, not that it is gone") {
+  stopping_process f;
+  f.server->hold["lookup"] = true;
+  f.model->script = {calls({call("a", "mine")}), calls({lookup("b")}), says("done")};
+  auto r = fixture::ask();
+  r.run = "long";
+  r.client_tools = {raw_json::own(R"({"name":"mine","inputSchema":{"type":"object"}})")};
+  f.run(std::move(r));
+  f.caller_.done = {};
+  f.run(detached("other"));  // it has its time to end, so the daemon is still there
+  bool joined = false;
+  asio::co_spawn(
+      f.context, [&]() -> asio::awaitable<void> { co_await f.runs->shut_down(milliseconds(3'000)); },
+      [&](std::exception_ptr) { joined = true; });
+  f.settle();
+  REQUIRE_FALSE(joined);
+  const auto told = [](const auto& answer) {
+    REQUIRE_FALSE(answer);
+    CHECK(answer.error().code == errc::unavailable);
+    CHECK_MESSAGE(contains(answer.error().message, "goes on when it is started again"), answer.error().message);
+  };
+  told(f.runs->start(results_of_its_caller()));
+  told(f.runs->find("long"));
+  result<void> answered;
+  f.runs->answer("long", "q", raw_json::literal("{}"), [&](result<void> done) { answered = std::move(done); });
+  f.settle();
+  told(answered);
+  f.time.advance(milliseconds(3'000));
+  f.settle();
+  CHECK(joined);
+}
+
+TEST_CASE(
+    "G20: a run that is handed over while the daemon stops is left for the next one, and nothing is added to it") {
+  const auto records = left_in_a_call();
+  next_process f;
+  bool joined = false;
+  asio::co_spawn(
+      f.context, [&]() -> asio::awaitable<void> { co_await f.runs->shut_down(milliseconds(0)); },
+      [&](std::exception_ptr) { joined = true; });
+  f.settle();
+  REQUIRE(joined);
+  f.resume(records);
+  CHECK(f.runs->active() == 0);
+  const auto asked = f.runs->find("long");
+  REQUIRE_FALSE(asked);
+  CHECK(asked.error().code == errc::unavailable);
+  CHECK(f.added().empty());
+}
+
 TEST_CASE("G20: a run whose caller waits is interrupted by a graceful stop, also where runs are kept") {
   stopping_process f;
   f.model->script = {silent()};

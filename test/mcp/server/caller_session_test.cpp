@@ -233,18 +233,6 @@ TEST_CASE("a cancelled request leaves its batch and the others are still answere
   CHECK(server->cancelled.size() == 1);
 }
 
-TEST_CASE("drain is answered when every other request has been") {
-  fake_caller caller;
-  caller.say(R"({"jsonrpc":"2.0","id":1,"method":"mcpbx/slow"})");
-  caller.say(R"({"jsonrpc":"2.0","id":2,"method":"mcpbx/drain"})");
-  caller.say(R"({"jsonrpc":"2.0","id":3,"method":"mcpbx/drain"})");
-  CHECK(caller.host.sent.empty());
-  caller.host.slow.at(0).result(raw_json::literal("{}"));
-  CHECK(caller.host.sent.size() == 3);
-  CHECK(id_of(caller.host.sent.at(0)) == "1");
-  CHECK(caller.ask(R"({"jsonrpc":"2.0","id":4,"method":"mcpbx/drain"})") == R"({"jsonrpc":"2.0","id":4,"result":{}})");
-}
-
 TEST_CASE("an unknown method is named with the nearest one that exists") {
   fake_caller caller;
   CHECK(text_of(caller.ask(R"({"jsonrpc":"2.0","id":1,"method":"tools/lst"})")).find("tools/list") !=

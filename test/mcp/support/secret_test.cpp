@@ -34,6 +34,25 @@ TEST_CASE_FIXTURE(fixture, "a secret is redacted in its JSON form too") {
   CHECK(redactor::redact(R"({"a":"pass\"word\\"})") == R"({"a":"***"})");
 }
 
+TEST_CASE_FIXTURE(fixture, "G35: of a value with many lines the first 256 are known, each alone, and the whole") {
+  std::string bundle;
+  for (int i = 0; i < 40'000; ++i) bundle += "certificate line " + std::to_string(i) + "\n";
+  redactor::add(secret(bundle));
+  redactor::add(secret(bundle));
+  CHECK(redactor::redact("a certificate line 255 b") == "a *** b");
+  CHECK(redactor::redact("of certificate line 300, b") == "of ***0, b");  // it begins as line 30 does
+  CHECK(redactor::redact("<" + bundle + ">") == "<***>");
+}
+
+TEST_CASE_FIXTURE(fixture,
+                  "G35: a secret that repeats itself is covered whole, and two that follow each other are two") {
+  redactor::add(secret("abababab"));
+  CHECK(redactor::redact("x" + std::string(100'000, ' ') + "abababababab y") ==
+        "x" + std::string(100'000, ' ') + "*** y");
+  redactor::add(secret("sk-123456"));
+  CHECK(redactor::redact("sk-123456sk-123456") == "******");
+}
+
 TEST_CASE_FIXTURE(fixture, "a value too short to be a secret garbles nothing") {
   redactor::add(secret("abc"));
   redactor::add(secret("a\nb\nc"));
