@@ -576,4 +576,23 @@ TEST_CASE("F10: a value is judged in linear time, whatever is left of marks in i
   }
 }
 
+TEST_CASE("F10: any number of arguments is read in linear time, and the last of a name counts") {
+  // With each looked for among all the others, these would take minutes.
+  constexpr int many = 300'000;
+  std::string markup = "<function=search>\n", pairs = "<tool_call>search\n";
+  for (int i = 0; i < many; ++i) {
+    const auto name = "k" + std::to_string(i % (many - 1));
+    const auto value = std::to_string(i);
+    markup += "<parameter=" + name + ">\n" + value + "\n</parameter>\n";
+    pairs += "<arg_key>" + name + "</arg_key><arg_value>" + value + "</arg_value>";
+  }
+  for (const auto& text : {markup + "</function>", pairs + "</tool_call>"}) {
+    const auto got = parse_text("hermes", text);
+    REQUIRE(got.reply.calls.size() == 1);
+    const auto arguments = got.reply.calls[0].arguments.text();
+    CHECK(arguments.starts_with(R"({"k1":"1","k2":"2")"));
+    CHECK(arguments.ends_with(R"("k0":"299999"})"));
+  }
+}
+
 }  // namespace
