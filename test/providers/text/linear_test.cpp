@@ -50,10 +50,11 @@ TEST_CASE("F10: marks that no call follows cost as much each, however many come 
        {"<invoke ", "x<arg_key>\n", "x<tool_call>", "<tool_call>\n", "<invoke \"search\" "}) {
     std::string text;
     while (text.size() < 1'000'000) text += unit;
-    for (const auto* format : formats())
+    // The other formats have the parser of the first.
+    for (const std::string_view format : {"hermes", "react"})
       for (const std::size_t step : {std::string_view::npos, std::size_t{4096}}) {
         CAPTURE(std::string(unit));
-        CHECK(parse_text(format->name(), text, step).text.size() <= text.size());
+        CHECK(parse_text(format, text, step).text.size() <= text.size());
       }
   }
 }
