@@ -46,7 +46,7 @@ void append_for_model(mcp::json_out& out, const std::vector<mcp::entry_ptr>& ent
   if (text != nullptr)
     out.member("prompt", text->prompt(set));
   else
-    out.key("tools").value(providers::tool_member("", api, set));
+    out.key("tools").value(providers::tool_list(api, set));
   if (std::ranges::find(shown, false) == shown.end()) return;
   out.key("leftOut").begin_array();
   for (std::size_t i = 0; i < entries.size(); ++i) {

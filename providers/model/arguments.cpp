@@ -4,11 +4,13 @@
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/json_repair.hpp"
+#include "providers/model/json_walk.hpp"
 
 #include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace mcpbx::providers {
 namespace {
@@ -19,6 +21,18 @@ void told(const tool_call_block& call, const repaired_json& repaired) {
   for (const auto what : repaired.repairs) all += (all.empty() ? "" : ", ") + std::string(what);
   log::info("the arguments of a call of \"" + printable(cut_utf8(call.name, 100)) +
             "\" were no JSON and were put right: " + all);
+}
+
+// RFC 8259 section 4 leaves open which of them counts; nearly everybody takes the last.
+void tell_double_names(const tool_call_block& call) {
+  if (!log::enabled(log::level::warn)) return;
+  std::vector<std::string> names;
+  walk::members(call.arguments.text(), [&](std::string_view name, std::string_view) { names.emplace_back(name); });
+  std::ranges::sort(names);
+  const auto twice = std::ranges::adjacent_find(names);
+  if (twice == names.end()) return;
+  log::warn("The arguments of a call of \"" + printable(cut_utf8(call.name, 100)) + "\" name \"" +
+            printable(cut_utf8(*twice, 100)) + "\" more than once; most tools take the last one.");
 }
 
 }  // namespace
@@ -64,6 +78,7 @@ void read_arguments(tool_call_block& call) {
     return;
   }
   call.arguments = on_one_line(*std::move(value));
+  tell_double_names(call);
 }
 
 raw_json on_one_line(raw_json json) {

@@ -1,6 +1,8 @@
 // A table by length, because a schema is mostly keywords: few have the same, and the common ones stand first.
 #include "providers/schema/keywords.hpp"
 
+#include "mcp/support/byte_search.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -84,10 +86,51 @@ keyword find_keyword(std::string_view name) {
   return keyword::other;
 }
 
+bool fits(keyword what, std::string_view value) {
+  switch (what) {
+    case keyword::type:
+      return is_type(value) || is_filled(value);
+    case keyword::enumeration:
+    case keyword::schema_list:
+      return is_filled(value);
+    case keyword::required:
+    case keyword::examples:
+      return value.starts_with('[');
+    case keyword::number:
+    case keyword::bound:
+      return is_number(value);
+    case keyword::text:
+      return value.starts_with('"');
+    case keyword::count:
+      return is_count(value);
+    case keyword::flag:
+      return is_flag(value);
+    case keyword::properties:
+    case keyword::schema_map:
+    case keyword::map:
+      return value.starts_with('{');
+    case keyword::schema:
+    case keyword::plain_schema:
+      return value.starts_with('{') || is_flag(value);
+    case keyword::items:
+      return value.starts_with('{') || value.starts_with('[') || is_flag(value);
+    case keyword::other:
+      break;
+  }
+  return !value.empty();
+}
+
 bool is_type(std::string_view value) {
   constexpr std::array<std::string_view, 7> types{R"("string")",  R"("object")",  R"("array")", R"("number")",
                                                   R"("integer")", R"("boolean")", R"("null")"};
   return std::ranges::find(types, value) != types.end();
+}
+
+bool is_filled(std::string_view value) {
+  if (!value.starts_with('[')) return false;
+  const char* const end = value.data() + value.size();
+  const char* const first = byte_search::skip_blanks(value.data() + 1, end);
+  return first != end && *first != ']';
 }
 
 bool is_count(std::string_view value) {

@@ -28,8 +28,14 @@ enum class keyword : std::uint8_t {
 /// `name` as it stands in the text, unescaped.
 keyword find_keyword(std::string_view name);
 
+/// Whether `value` (one checked JSON value) is what the standard demands of such a keyword, so far as that is seen
+/// without going down into it: lists and objects of schemas, types and names are looked at no closer than their kind.
+bool fits(keyword what, std::string_view value);
+
 /// Whether `value` (one checked JSON value) is the name of a type, with its quotes.
 bool is_type(std::string_view value);
+/// Whether `value`, or the text that begins with it, is a list with an element.
+bool is_filled(std::string_view value);
 /// 0, 3, 3.0.
 bool is_count(std::string_view value);
 inline bool is_flag(std::string_view value) {

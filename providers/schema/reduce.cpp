@@ -3,6 +3,7 @@
 
 #include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
+#include "providers/schema/keywords.hpp"
 
 #include <algorithm>
 #include <array>
@@ -330,7 +331,7 @@ class reducer {
     else
       walk::elements(value, look);
     if (plain || !words_.plain_enums) {
-      if (!only && value.size() <= 2) return true;
+      if (!only && !is_filled(value)) return true;
       key(opened, "enum");
       if (only)
         out_.append("[").append(value).append("]");

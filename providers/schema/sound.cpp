@@ -23,42 +23,25 @@ class inspector {
     if (levels < 0) return skip();
     bool array = false, items = false;
     const auto sound = members([&](std::string_view name) {
-      switch (find_keyword(name)) {
+      const auto what = find_keyword(name);
+      switch (what) {
         case keyword::type:
           return types(array);
         case keyword::required:
           return names();
-        case keyword::enumeration:
-          return filled() && skip();
-        case keyword::examples:
-          return is('[') && skip();
-        case keyword::number:
-        case keyword::bound:
-          return is_number(value());
-        case keyword::text:
-          return is('"') && skip();
-        case keyword::count:
-          return is_count(value());
-        case keyword::flag:
-          return is_flag(value());
         case keyword::properties:
         case keyword::schema_map:
           return members([&](std::string_view) { return is('{') && schema(levels - 1); });
-        case keyword::map:
-          return is('{') && skip();
         case keyword::schema:
-          return is('{') ? schema(levels - 1) : is_flag(value());
-        case keyword::plain_schema:
-          return is('{') ? skip() : is_flag(value());
+          return is('{') ? schema(levels - 1) : fits(what, value());
         case keyword::items:
           items = true;
           return is('{') && schema(levels - 1);
         case keyword::schema_list:
           return filled() && elements([&] { return is('{') ? schema(levels - 1) : is_flag(value()); });
-        case keyword::other:
-          break;
+        default:
+          return fits(what, value());
       }
-      return skip();
     });
     return sound && (items || !array);
   }
@@ -115,11 +98,7 @@ class inspector {
   }
 
   // A list with an element; stays where it is.
-  bool filled() const {
-    if (!is('[')) return false;
-    const char* const first = byte_search::skip_blanks(p_ + 1, end_);
-    return first != end_ && *first != ']';
-  }
+  bool filled() const { return is_filled({p_, static_cast<std::size_t>(end_ - p_)}); }
 
   // Different texts.
   bool names() {

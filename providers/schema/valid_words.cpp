@@ -50,13 +50,14 @@ struct change {
 void judge(std::string_view key, const raw_json& value, const raw_object& schema, std::vector<change>& changes) {
   const auto out = [&] { changes.push_back({std::string(key), {}}); };
   const auto replace = [&](raw_json list, bool needs_element) {
-    if (needs_element && (list ? list : value).text() == "[]") return out();
+    if (needs_element && !is_filled((list ? list : value).text())) return out();
     if (list) changes.push_back({std::string(key), std::move(list)});
   };
   const auto must = [&](bool holds) {
     if (!holds) out();
   };
-  switch (find_keyword(key)) {
+  const auto what = find_keyword(key);
+  switch (what) {
     case keyword::type:
       if (value.is_array())
         replace(filtered(value, [](const std::string& t) { return is_type(json_quoted(t)); }), true);
@@ -67,50 +68,25 @@ void judge(std::string_view key, const raw_json& value, const raw_object& schema
       if (!value.is_array()) return out();
       replace(filtered(value, [](const std::string&) { return true; }), false);
       break;
-    case keyword::enumeration:
-      must(value.is_array() && value.text() != "[]");
-      break;
-    case keyword::examples:
-      must(value.is_array());
-      break;
-    case keyword::number:
-      must(is_number(value.text()));
-      break;
     case keyword::bound: {
-      if (is_number(value.text())) return;
+      if (fits(what, value.text())) return;
       // Draft 4: a switch that makes the bound beside it exclusive.
       const std::string_view bound = key == "exclusiveMinimum" ? "minimum" : "maximum";
       const auto limit = schema.find(bound);
-      if (!value.is_true() || !is_number(limit.text())) return out();
+      if (!value.is_true() || !fits(what, limit.text())) return out();
       changes.push_back({std::string(key), limit});
       changes.push_back({std::string(bound), {}});
       break;
     }
-    case keyword::text:
-      must(value.is_string());
-      break;
-    case keyword::count:
-      must(is_count(value.text()));
-      break;
-    case keyword::flag:
-      must(is_flag(value.text()));
-      break;
-    case keyword::schema_map:
-    case keyword::map:
-      must(value.is_object());
-      break;
-    case keyword::schema:
-    case keyword::plain_schema:
-      must(value.is_object() || is_flag(value.text()));
-      break;
     case keyword::schema_list:
       if (!value.is_array()) return out();
       replace(only_schemas(value), true);
       break;
     case keyword::properties:
     case keyword::items:
-    case keyword::other:
       break;
+    default:
+      must(fits(what, value.text()));
   }
 }
 

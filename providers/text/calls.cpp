@@ -23,8 +23,8 @@ constexpr std::array<std::string_view, 4> other_keys{"type", "id", "index", "tho
 // What stands for a call in one object.
 struct call_form {
   std::string_view name, arguments, list;
-  std::vector<std::string> others;  // of other_keys
-  bool more = false;                // members that are none of a call's, or that say another thing than these
+  std::array<bool, other_keys.size()> others{};  // which of them it has
+  bool more = false;  // members that are none of a call's, or that say another thing than these
 };
 
 bool is_empty(std::string_view json) {
@@ -67,11 +67,11 @@ call_form form_of(std::string_view object, int depth = 0) {
       form.list = value;
       return;
     }
-    for (const auto other : other_keys)
-      if (key == other) {
+    for (std::size_t i = 0; i < other_keys.size(); ++i)
+      if (key == other_keys[i]) {
         const bool kind =
             key == "type" && (value == "\"function\"" || value == "\"tool_call\"" || value == "\"tool_use\"");
-        if (!kind) form.others.emplace_back(key);
+        form.others[i] = form.others[i] || !kind;
         return;
       }
     form.more = true;
@@ -122,9 +122,9 @@ void read_object(std::string_view object, const offered_tools& tools, bool repai
     return;
   }
   const auto* tool = tools.find(written);
-  const bool lost = form.more || std::ranges::any_of(form.others, [&](const auto& key) {
-                      return has_property(tool, key) && walk::find(form.arguments, key).empty();
-                    });
+  bool lost = form.more;
+  for (std::size_t i = 0; i < other_keys.size() && !lost; ++i)
+    lost = form.others[i] && has_property(tool, other_keys[i]) && walk::find(form.arguments, other_keys[i]).empty();
   if (lost) {
     out.push_back(unreadable_call(
         object, form.arguments.empty() ? "it has no \"arguments\"" : "some of it stands outside of its \"arguments\""));

@@ -45,6 +45,14 @@ std::string_view arguments_of(const tool_call_block& call) {
   return call.arguments ? call.arguments.text() : std::string_view("{}");
 }
 
+// Calls `f(name, text)` for each argument; a string is its text, everything else is JSON.
+template <class F>
+void for_each_argument(const tool_call_block& call, F&& f) {
+  walk::members(arguments_of(call), [&](std::string_view key, std::string_view value) {
+    f(key, walk::is_string(value) ? unescaped(value) : std::string(value));
+  });
+}
+
 std::string json_call(const tool_call_block& call, std::string_view key) {
   std::string out = "{\"name\": ";
   append_quoted(out, call.name);
@@ -121,9 +129,8 @@ class qwen3_coder final : public tagged {
   }
   std::string call(const tool_call_block& call) const override {
     std::string out = "<tool_call>\n<function=" + call.name + ">\n";
-    walk::members(arguments_of(call), [&](std::string_view key, std::string_view value) {
-      out += "<parameter=" + std::string(key) + ">\n" +
-             (walk::is_string(value) ? unescaped(value) : std::string(value)) + "\n</parameter>\n";
+    for_each_argument(call, [&](std::string_view key, const std::string& text) {
+      out += "<parameter=" + std::string(key) + ">\n" + text + "\n</parameter>\n";
     });
     return out + "</function>\n</tool_call>";
   }
@@ -179,9 +186,8 @@ class xml final : public tagged {
   }
   std::string call(const tool_call_block& call) const override {
     std::string out = "<function_calls>\n<invoke name=\"" + call.name + "\">\n";
-    walk::members(arguments_of(call), [&](std::string_view key, std::string_view value) {
-      out += "<parameter name=\"" + escaped(key) + "\">" +
-             escaped(walk::is_string(value) ? unescaped(value) : std::string(value)) + "</parameter>\n";
+    for_each_argument(call, [&](std::string_view key, const std::string& text) {
+      out += "<parameter name=\"" + escaped(key) + "\">" + escaped(text) + "</parameter>\n";
     });
     return out + "</invoke>\n</function_calls>";
   }
@@ -220,9 +226,8 @@ class glm final : public tagged {
   }
   std::string call(const tool_call_block& call) const override {
     std::string out = "<tool_call>" + call.name + "\n";
-    walk::members(arguments_of(call), [&](std::string_view key, std::string_view value) {
-      out += "<arg_key>" + std::string(key) + "</arg_key>\n<arg_value>" +
-             (walk::is_string(value) ? unescaped(value) : std::string(value)) + "</arg_value>\n";
+    for_each_argument(call, [&](std::string_view key, const std::string& text) {
+      out += "<arg_key>" + std::string(key) + "</arg_key>\n<arg_value>" + text + "</arg_value>\n";
     });
     return out + "</tool_call>";
   }

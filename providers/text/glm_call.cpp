@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 namespace mcpbx::providers::text {
 namespace {
@@ -19,27 +20,20 @@ constexpr std::size_t max_key = 512;  // bytes up to its closing mark
 constexpr std::string_view key_mark = "<arg_key>", key_end = "</arg_key>", value_mark = "<arg_value>",
                            value_end = "</arg_value>", call_mark = "<tool_call>";
 constexpr std::array<std::string_view, 4> own_marks{key_mark, key_end, value_mark, value_end};
+constexpr std::array<std::string_view, 2> next_marks{key_mark, call_mark};
 
 // Whether `s` begins with a mark that closes what is around calls.
 match begins_end(std::string_view s) {
-  auto found = match::no;
-  for (const auto& mark : closing_marks) {
-    const auto one = mark.outer ? begins(s, mark.text) : match::no;
-    if (one == match::yes) return one;
-    if (one == match::maybe) found = one;
-  }
-  return found;
+  return begins_any(
+      s, closing_marks | std::views::filter(&closing_mark::outer) | std::views::transform(&closing_mark::text));
 }
 
 // Whether `s` begins with what may stand behind a pair: the next one, the end of the call, or another call.
 match begins_next(std::string_view s) {
-  auto found = begins_end(s);
-  for (const auto mark : {key_mark, call_mark}) {
-    if (found == match::yes) return found;
-    const auto one = begins(s, mark);
-    if (one != match::no) found = one;
-  }
-  return found;
+  const auto closed = begins_end(s);
+  if (closed == match::yes) return closed;
+  const auto next = begins_any(s, next_marks);
+  return next != match::no ? next : closed;
 }
 
 // What is left of an opening mark that lost a byte.
@@ -97,17 +91,14 @@ glm_call::outcome glm_call::head(std::string_view in, bool last) {
   if (at == npos) return cut;
   const auto rest = in.substr(at);
   bool maybe = false;
-  for (const auto mark : own_marks) {
-    const auto found = begins(rest, mark);
-    maybe = maybe || found == match::maybe;
-    if (found != match::yes) continue;
+  if (const auto* mark = first_of(rest, own_marks, maybe)) {
     // One family leaves the end of a value behind the name of a tool that takes none.
-    if (mark == value_end && takes_nothing(tool)) {
-      at_ = at + mark.size();
+    if (*mark == value_end && takes_nothing(tool)) {
+      at_ = at + mark->size();
       part_ = part::between;
       return outcome::again;
     }
-    return spoil(at, mark == key_mark ? nullptr : "the mark before the name of its first argument is missing");
+    return spoil(at, *mark == key_mark ? nullptr : "the mark before the name of its first argument is missing");
   }
   const auto closed = begins_end(rest);
   if (closed == match::yes) {
@@ -211,15 +202,11 @@ glm_call::outcome glm_call::value(std::string_view in, bool last) {
     if (scan_ == in.size()) return outcome::more;
     const auto rest = in.substr(scan_);
     bool maybe = false;
-    for (const auto mark : own_marks) {
-      const auto found = begins(rest, mark);
-      maybe = maybe || found == match::maybe;
-      if (found != match::yes) continue;
-      if (mark != value_end) {
-        if (broken_ == nullptr) broken_ = "a mark stands in a value, so that its end is not certain";
-        break;
-      }
-      const auto next = behind_blanks(rest, mark.size());
+    const auto* const mark = first_of(rest, own_marks, maybe);
+    if (mark != nullptr && *mark != value_end) {
+      if (broken_ == nullptr) broken_ = "a mark stands in a value, so that its end is not certain";
+    } else if (mark != nullptr) {
+      const auto next = behind_blanks(rest, mark->size());
       if (next == npos && !last) return outcome::more;
       const auto behind = next == npos ? std::string_view() : rest.substr(next);
       const auto follows = begins_next(behind), twice = begins(behind, value_end);
@@ -229,10 +216,9 @@ glm_call::outcome glm_call::value(std::string_view in, bool last) {
       }
       if (follows == match::maybe || twice == match::maybe) return outcome::more;
       // At the end of a line it was meant to close; what follows it is damaged, and was to be no part of the value.
-      const auto line = rest.substr(mark.size(), next - mark.size());
+      const auto line = rest.substr(mark->size(), next - mark->size());
       if (broken_ == nullptr && (twice == match::yes || line.find('\n') != npos))
         broken_ = "something stands behind the end of a value";
-      break;
     }
     if (maybe && !last) return outcome::more;
     ++scan_;

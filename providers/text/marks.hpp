@@ -4,6 +4,7 @@
 #include "providers/text/words.hpp"
 
 #include <array>
+#include <span>
 #include <string_view>
 
 namespace mcpbx::providers::text {
@@ -90,6 +91,27 @@ inline constexpr std::array<closing_mark, 15> closing_marks{{{"</tool_call>", tr
                                                              {"</antml:invoke>", false},
                                                              {"<function>", false},
                                                              {"[/ARGS]", false}}};
+
+/// Whether `s` begins with one of `marks`, a range of texts: the surest answer of all.
+template <class Marks>
+match begins_any(std::string_view s, Marks&& marks) {
+  auto found = match::no;
+  for (const std::string_view mark : marks) {
+    const auto one = begins(s, mark);
+    if (one == match::yes) return one;
+    if (one == match::maybe) found = one;
+  }
+  return found;
+}
+/// The mark that `s` begins with, or null; `maybe` is set when it may still begin with another one.
+inline const std::string_view* first_of(std::string_view s, std::span<const std::string_view> marks, bool& maybe) {
+  for (const auto& mark : marks) {
+    const auto one = begins(s, mark);
+    if (one == match::yes) return &mark;
+    maybe = maybe || one == match::maybe;
+  }
+  return nullptr;
+}
 
 /// Whether text that begins with `{` or `[` may be a call, as far as it has come.
 struct untagged_guess {

@@ -2,13 +2,13 @@
 // parameter or the end of the call.
 #include "providers/text/markup_call.hpp"
 
+#include "providers/text/marks.hpp"
 #include "providers/text/markup_marks.hpp"
 #include "providers/text/words.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <span>
 
 namespace mcpbx::providers::text {
 namespace {
@@ -19,26 +19,6 @@ constexpr std::array<std::string_view, 3> call_ends{"</function>", "</invoke>", 
 // What is around calls ends, and what may come behind it.
 constexpr std::array<std::string_view, 3> list_ends{"</tool_call>", "</function_calls>", "</antml:function_calls>"};
 constexpr std::array<std::string_view, 4> call_marks{"<tool_call>", "<function=", "<invoke ", "<antml:invoke "};
-
-match begins_any(std::string_view s, std::span<const std::string_view> marks) {
-  auto found = match::no;
-  for (const auto mark : marks) {
-    const auto one = begins(s, mark);
-    if (one == match::yes) return one;
-    if (one == match::maybe) found = one;
-  }
-  return found;
-}
-
-// The mark that `s` begins with, or null; `maybe` is set when it may still begin with another one.
-const std::string_view* first_of(std::string_view s, std::span<const std::string_view> marks, bool& maybe) {
-  for (const auto& mark : marks) {
-    const auto one = begins(s, mark);
-    if (one == match::yes) return &mark;
-    maybe = maybe || one == match::maybe;
-  }
-  return nullptr;
-}
 
 constexpr std::size_t no_tag = 0;
 

@@ -23,7 +23,6 @@ class markup_call {
   std::size_t end() const { return at_; }
   /// The complete call; `in` as above.
   tool_call_block call(std::string_view in) const;
-  bool is_invoke() const { return xml_; }
   bool holds_json() const { return part_ == part::json; }
 
  private:

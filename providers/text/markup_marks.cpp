@@ -11,16 +11,31 @@ namespace {
 
 constexpr std::string_view parameter_word = "parameter", open_cdata = "<![CDATA[";
 
-std::string_view line_of(std::string_view text) {
-  return text.substr(0, text.find('\n'));
-}
+// Where a character stands next, from positions that never go back: each byte is looked at once.
+class next_place {
+ public:
+  next_place(std::string_view text, char c) : text_(text), c_(c), found_(text.find(c)) {}
+  /// At `at` or behind it; npos when it does not come any more.
+  std::size_t from(std::size_t at) {
+    if (found_ < at) found_ = text_.find(c_, at);
+    return found_;
+  }
+
+ private:
+  std::string_view text_;
+  char c_;
+  std::size_t found_;
+};
 
 // What is left of a closing mark, and behind it of an opening one.
 bool holds_damaged_border(std::string_view value) {
   bool closed = false;
+  next_place angle(value, '>'), line_end(value, '\n');
   for (auto at = value.find(parameter_word); at != npos; at = value.find(parameter_word, at + 1)) {
-    const auto rest = value.substr(at + parameter_word.size());
-    if (closed && (rest.starts_with('=') || rest.starts_with(" name") || line_of(rest).find('>') != npos)) return true;
+    const auto behind = at + parameter_word.size();
+    const auto rest = value.substr(behind);
+    if (closed && (rest.starts_with('=') || rest.starts_with(" name") || angle.from(behind) < line_end.from(behind)))
+      return true;
     closed = closed || rest.starts_with('>') || (at > 0 && value[at - 1] == '/');
   }
   return false;
@@ -82,6 +97,7 @@ bool ends_in_damage(std::string_view value) {
 bool border_is_certain(std::string_view value, bool cdata) {
   int open = 0;
   bool lone = false;
+  next_place angle(value, '>');
   for (auto at = value.find('<'); at != npos; at = value.find('<', at + 1)) {
     const auto rest = value.substr(at);
     const auto is = [&](std::string_view mark) { return rest.starts_with(mark); };
@@ -97,9 +113,9 @@ bool border_is_certain(std::string_view value, bool cdata) {
         continue;
       }
       // The text speaks about it.
-      const auto end = rest.find('>');
-      const bool apart = at > 0 && is_blank(value[at - 1]) && end != npos && end + 1 < rest.size() &&
-                         is_blank(rest[end + 1]) && rest[end + 1] != '\n';
+      const auto end = angle.from(at);
+      const bool apart = at > 0 && is_blank(value[at - 1]) && end != npos && end + 1 < value.size() &&
+                         is_blank(value[end + 1]) && value[end + 1] != '\n';
       if (!apart) return false;
       lone = true;
     }

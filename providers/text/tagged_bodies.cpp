@@ -19,10 +19,13 @@ constexpr std::size_t longest_closing_mark =
 // Where the first mark from `from` on begins that closes what is around calls (or a call itself: `inner`), and its
 // size; 0 when there is none.
 std::pair<std::size_t, std::size_t> closing_in(std::string_view text, std::size_t from, bool inner = false) {
-  for (auto at = text.find_first_of("<[", from); at != std::string_view::npos; at = text.find_first_of("<[", at + 1))
-    for (const auto& mark : closing_marks)
+  const auto next = [&](std::size_t at) { return text.find_first_of("<[", at); };
+  for (auto at = next(from); at != npos && at + 1 < text.size(); at = next(at + 1))
+    for (const auto& mark : closing_marks) {
+      if (mark.text[1] != text[at + 1]) continue;  // as nearly always, and this is seen without a call
       if ((mark.outer || (inner && mark.text[1] == '/')) && text.substr(at).starts_with(mark.text))
         return {at, mark.text.size()};
+    }
   return {0, 0};
 }
 
@@ -125,19 +128,24 @@ bool tagged_parser::names_tool(std::string_view body) const {
 }
 
 bool tagged_parser::in_unread(bool last, parse_sink& sink) {
+  // Foreign text may be nothing but marks: the end of one that must name a tool is looked for no farther than its name
+  // until that is found.
+  const bool unnamed = needs_name_ && !named_;
+  const auto within = begin_ + (unnamed ? max_named + longest_closing_mark : max_unread);
   const auto [end, size] =
-      closing_in(std::string_view(held_).substr(0, std::min(held_.size(), begin_ + max_unread)), scan_, needs_name_);
-  if (needs_name_) {
+      closing_in(std::string_view(held_).substr(0, std::min(held_.size(), within)), scan_, needs_name_);
+  const auto looked_through = [&] {
+    scan_ = std::max(scan_, held_.size() - std::min(held_.size(), longest_closing_mark - 1));
+  };
+  if (unnamed) {
     const auto body = from(begin_).substr(0, std::min(max_named, (size != 0 ? end : held_.size()) - begin_));
     if (body.size() < max_named && size == 0 && !last) {
-      scan_ = std::max(scan_, held_.size() - std::min(held_.size(), longest_closing_mark - 1));
+      looked_through();
       return false;
     }
-    named_ = named_ || names_tool(body);
-    if (!named_) {
-      release(begin_ + (mark_ == begin_ ? 1 : 0), sink);
-      return true;
-    }
+    named_ = names_tool(body);
+    if (!named_) release(begin_ + (mark_ == begin_ ? 1 : 0), sink);
+    return true;
   }
   if (size != 0) {
     auto text = std::string(trimmed(std::string_view(held_).substr(begin_, end - begin_)));
@@ -151,9 +159,11 @@ bool tagged_parser::in_unread(bool last, parse_sink& sink) {
     take(std::move(one), sink);
     return true;
   }
-  scan_ = std::max(scan_, held_.size() - std::min(held_.size(), longest_closing_mark - 1));
+  looked_through();
   unclosed_ = held_.size() - begin_ >= max_unread;
   if (!last && !unclosed_) return false;
+  // At the end of the reply no later mark finds what all of them were looked for here and not found.
+  unclosed_ = unclosed_ || needs_name_;
   release(begin_ + (mark_ == begin_ ? 1 : 0), sink);
   return true;
 }

@@ -7,6 +7,7 @@
 #include "providers/text/words.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace mcpbx::providers::text {
 namespace {
@@ -199,18 +200,20 @@ void set_arguments_text(tool_call_block& call, const tool_definition* tool, std:
 }
 
 void set_untyped(tool_call_block& call, const tool_definition* tool, const std::vector<untyped_argument>& arguments) {
+  // The last of a name counts, as in JSON.
+  std::unordered_map<std::string_view, const untyped_argument*> last;
+  for (const auto& a : arguments) last[a.name] = &a;
   std::string json = "{";
-  for (auto a = arguments.begin(); a != arguments.end(); ++a) {
-    // The last of a name counts, as in JSON.
-    if (std::any_of(a + 1, arguments.end(), [&](const auto& later) { return later.name == a->name; })) continue;
+  for (const auto& a : arguments) {
+    if (last[a.name] != &a) continue;
     if (json.size() > 1) json += ',';
-    append_quoted(json, a->name);
+    append_quoted(json, a.name);
     json += ':';
-    const auto wanted = property_types(tool, a->name);
-    auto value = typed(a->text, wanted);
-    const auto word = trimmed(a->text);
+    const auto wanted = property_types(tool, a.name);
+    auto value = typed(a.text, wanted);
+    const auto word = trimmed(a.text);
     if (value.empty() && (wanted & null_type) != 0 && (word == "null" || word == "None")) value = "null";
-    json += value.empty() ? json_quoted(a->text) : value;
+    json += value.empty() ? json_quoted(a.text) : value;
   }
   json += '}';
   call.arguments_text = json;
@@ -218,10 +221,7 @@ void set_untyped(tool_call_block& call, const tool_definition* tool, const std::
 }
 
 bool takes_nothing(const tool_definition* tool) {
-  if (tool == nullptr) return false;
-  bool any = false;
-  walk::members(walk::find(tool->schema.text(), "properties"), [&](std::string_view, std::string_view) { any = true; });
-  return !any;
+  return takes_no_more(tool, {});
 }
 
 bool takes_no_more(const tool_definition* tool, const std::vector<untyped_argument>& arguments) {

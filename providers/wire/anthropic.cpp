@@ -155,15 +155,15 @@ raw_json encode_message(const message& m) {
   return out.finish();
 }
 
-raw_json encode_tools(const tool_set& set, bool strict) {
+void append_tools(segments& body, const tool_set& set, bool strict) {
   constexpr std::string_view end = "}]";
-  byte_buffer out;
-  out.append(R"(,"tools":)");
-  append_tool_list(out, anthropic::api, set, strict);
-  out.truncate(out.size() - end.size());
-  out.append(mark);  // into the last tool
-  out.append(end);
-  return raw_json::whole(out.take());
+  const auto tools = tool_list(anthropic::api, set, strict);
+  auto text = tools.text();
+  text.remove_suffix(end.size());
+  body.append_literal(R"(,"tools":)");
+  body.append(tools.slice(text));
+  body.append_literal(mark);  // into the last tool
+  body.append_literal(end);
 }
 
 // All system messages, wherever they stand: the API has one place for them.
@@ -275,11 +275,7 @@ wire_request anthropic::encode(const model_request& request, const wire_options&
   if (auto config = output_config(request, asked, options); !config.empty())
     members.add("output_config", std::move(config));
   out.body.append_copy("{" + members.write(options.body));
-  if (tools) {
-    const auto& set = *request.tools;
-    const bool strict = options.strict == true;
-    out.body.append(encoded_once(set, strict ? "anthropic/strict" : api, [&] { return encode_tools(set, strict); }));
-  }
+  if (tools) append_tools(out.body, *request.tools, options.strict == true);
   std::string middle;
   append_system(middle, request);
   out.body.append_copy(middle + R"(,"messages":[)");

@@ -78,8 +78,9 @@ void anthropic_decoder::take_event(std::string_view name, std::string_view json,
   } else if (word == "message_start") {
     begun_ = true;
     take_usage(walk::find(message, "usage"));
-    // Some servers give the whole content here and no blocks behind it.
+    // Some servers give the whole answer here and no blocks behind it.
     open_all(walk::find(message, "content"), sink);
+    take_stop(message);
   } else if (word == "message_delta") {
     take_stop(delta);
     take_usage(used);

@@ -238,9 +238,11 @@ wire_request gemini::encode(const model_request& request, const wire_options& op
         encoded_once(*m, "gemini/system", [&] { return raw_json::own(R"({"text":)" + json_quoted(m->text()) + "}"); }));
   }
   if (!first) out.body.append_literal("]},");
-  if (const auto tools = request.offered())
-    out.body.append(encoded_once(
-        *tools, "gemini", [&] { return tool_member(R"("tools":[{"functionDeclarations":)", api, *tools, "}],"); }));
+  if (const auto tools = request.offered()) {
+    out.body.append_literal(R"("tools":[{"functionDeclarations":)");
+    out.body.append(tool_list(api, *tools));
+    out.body.append_literal("}],");
+  }
 
   out.body.append_literal(R"("contents":[)");
   first = true;

@@ -150,8 +150,9 @@ wire_request ollama::encode(const model_request& request, const wire_options& op
   out.headers = {{"Content-Type", "application/json"}, {"Accept", "application/x-ndjson, application/json"}};
   out.body.append_copy(head_of(request, options));
   if (const auto tools = request.offered()) {
-    const auto& set = *tools;
-    out.body.append(encoded_once(set, api, [&] { return tool_member(R"("tools":)", api, set, ","); }));
+    out.body.append_literal(R"("tools":)");
+    out.body.append(tool_list(api, *tools));
+    out.body.append_literal(",");
   }
   out.body.append_literal(R"("messages":[)");
   bool first = true;

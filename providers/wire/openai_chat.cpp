@@ -206,12 +206,8 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
   }
   out.body.append_literal("]");
   if (tools) {
-    const auto& set = *tools;
-    const std::string_view key = !options.strict   ? "openai-chat"
-                                 : *options.strict ? "openai-chat/strict"
-                                                   : "openai-chat/lax";
-    out.body.append(
-        encoded_once(set, key, [&] { return tool_member(R"(,"tools":)", name_, set, "", options.strict); }));
+    out.body.append_literal(R"(,"tools":)");
+    out.body.append(tool_list(name_, *tools, options.strict));
   }
   if (options.answer_schema && request.answer_schema && !find_member(options.body, "response_format")) {
     out.body.append_literal(R"(,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":)");

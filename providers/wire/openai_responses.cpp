@@ -196,10 +196,8 @@ wire_request openai_responses::encode(const model_request& request, const wire_o
                             std::string(request.answer_schema.text()) + "}}");
   out.body.append_copy("{" + members.write(options.body));
   if (tools) {
-    const auto& set = *tools;
-    const bool strict = options.strict == true;
-    out.body.append(encoded_once(set, strict ? "openai-responses/strict" : api,
-                                 [&] { return tool_member(R"(,"tools":)", api, set, "", strict); }));
+    out.body.append_literal(R"(,"tools":)");
+    out.body.append(tool_list(api, *tools, options.strict == true));
   }
   out.body.append_literal(R"(,"input":[)");
   bool first = true;

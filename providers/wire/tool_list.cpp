@@ -53,32 +53,27 @@ raw_json encode_tool(std::string_view api, const tool_definition& tool, std::opt
 
 }  // namespace
 
-void append_tool_list(byte_buffer& out, std::string_view api, const tool_set& set, std::optional<bool> strict) {
+raw_json tool_list(std::string_view api, const tool_set& set, std::optional<bool> strict) {
   const auto key = std::string(api) + (!strict ? "" : *strict ? "/strict" : "/lax");
-  std::vector<raw_json> tools;
-  tools.reserve(set.tools.size());
-  std::size_t size = 64;  // the brackets, and what callers put behind: a list is large, and growing would copy it
-  for (const auto& tool : set.tools) {
-    const auto encode = [&] { return encode_tool(api, tool, strict); };
-    tools.push_back(tool.encoded ? encoded_once(*tool.encoded, key, encode) : encode());
-    size += tools.back().text().size() + 1;
-  }
-  out.reserve(out.size() + size);
-  out.append('[');
-  for (const auto& tool : tools) {
-    if (&tool != &tools.front()) out.append(',');
-    out.append(tool.text());
-  }
-  out.append(']');
-}
-
-raw_json tool_member(std::string_view before, std::string_view api, const tool_set& set, std::string_view behind,
-                     std::optional<bool> strict) {
-  byte_buffer out;
-  out.append(before);
-  append_tool_list(out, api, set, strict);
-  out.append(behind);
-  return raw_json::whole(out.take());
+  return encoded_once(set, key, [&] {
+    std::vector<raw_json> tools;
+    tools.reserve(set.tools.size());
+    std::size_t size = 2;  // a list is large, and growing would copy it
+    for (const auto& tool : set.tools) {
+      const auto encode = [&] { return encode_tool(api, tool, strict); };
+      tools.push_back(tool.encoded ? encoded_once(*tool.encoded, key, encode) : encode());
+      size += tools.back().text().size() + 1;
+    }
+    byte_buffer out;
+    out.reserve(size);
+    out.append('[');
+    for (const auto& tool : tools) {
+      if (&tool != &tools.front()) out.append(',');
+      out.append(tool.text());
+    }
+    out.append(']');
+    return raw_json::whole(out.take());
+  });
 }
 
 }  // namespace mcpbx::providers

@@ -1,6 +1,8 @@
 // The arguments of a call: JSON, JSON in a string, repaired, refused.
 #include "providers/model/arguments.hpp"
 
+#include "mcp/support/log.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
@@ -23,6 +25,21 @@ TEST_CASE("F6: JSON comes first and stays byte for byte, nothing means no argume
   CHECK_FALSE(read(R"({"a":1})").repaired);
   for (const auto* none : {"", "  \n", "null", " null "}) CHECK(read(none).arguments.text() == "{}");
   CHECK(read(R"("{\"a\": 1}")").arguments.text() == R"({"a": 1})");
+}
+
+TEST_CASE("F6: a name that the arguments have more than once is said in the log, and they stay byte for byte") {
+  const auto said = [](std::string_view text) {
+    std::string lines;
+    log::install(log::level::warn, [&](log::level, std::string_view line) { (lines += line) += '\n'; });
+    CHECK(read(std::string(text)).arguments.text() == text);
+    log::install(log::level::off, {});
+    return lines;
+  };
+  CHECK(said(R"({"a": 1, "b": 2, "a": 3, "a": 4})") ==
+        "The arguments of a call of \"t\" name \"a\" more than once; most tools take the last one.\n");
+  CHECK(said(R"({"\u0061": 1, "a": 1})").find("name \"a\" more than once") != std::string::npos);
+  CHECK(said(R"({"a": {"b": 1}, "b": 1})") == "");
+  CHECK(said("{}") == "");
 }
 
 TEST_CASE("F6: what is no JSON is repaired, also inside of a string, and says so") {

@@ -125,6 +125,7 @@ TEST_CASE("F8: keywords with values that the standard does not allow are mended 
   CHECK(one(R"({"minLength":"3","maxLength":-1,"maximum":"9","description":7,"uniqueItems":"yes"})") == "{}");
   CHECK(one(R"({"enum":"a","examples":{},"pattern":null,"additionalProperties":"no"})") == "{}");
   CHECK(one(R"({"anyOf":[],"oneOf":[{"type":"string"},"x"],"allOf":{}})") == R"({"oneOf":[{"type":"string"}]})");
+  CHECK(one(R"({"enum":[ ],"anyOf":[ ],"type":[  ],"oneOf":[ "x" ],"prefixItems":[ ]})") == "{}");
   CHECK(one(R"({"anyOf":[{"type":"int"},{"items":{"required":"x"}}],"not":{"type":"any"}})") ==
         R"({"anyOf":[{},{"items":{}}],"not":{}})");
   CHECK(adapted(R"({"type":"object","properties":{"a":{}},"required":["a","a",1]})") ==
@@ -149,6 +150,8 @@ TEST_CASE("F8: in what was mended nothing is left to mend, and a sound schema is
                                R"({"type":[]})",
                                R"({"type":"array"})",
                                R"({"enum":[]})",
+                               R"({"enum":[ ]})",
+                               R"({"anyOf":[ ]})",
                                R"({"required":["a","a"]})",
                                R"({"required":[1]})",
                                R"({"minimum":"1"})",

@@ -90,6 +90,15 @@ TEST_CASE("F8: ollama, schemas: only what its structure holds is left, the rest 
       R"j("l":{"type":"array","items":{"anyOf":[{"enum":[1]},{"type":["string","null"]}]},"description":"(maxItems: 3)"}}})j");
 }
 
+TEST_CASE("F8: a list without an element is left out, with blanks in it too") {
+  for (const auto* api : {"gemini", "ollama"})
+    for (const auto* list : {"[]", "[ ]", "[\n]"}) {
+      const std::string empty(list);
+      CHECK(for_api(api, R"({"properties":{"a":{"enum":)" + empty + R"(,"anyOf":)" + empty + "}}}") ==
+            R"({"properties":{"a":{}}})");
+    }
+}
+
 TEST_CASE("F8: recursive references are cut and unknown ones allow any value") {
   const auto tree = for_api(
       "gemini",

@@ -1,5 +1,5 @@
 // The formats as handlers (F3), and what each parser promises beside the vectors: nothing is shown that is a mark, what
-// is made up is dropped, what cannot be read is said, costs are linear.
+// is made up is dropped, what cannot be read is said.
 #include "providers/model/json_walk.hpp"
 #include "providers/schema/json_schema.hpp"
 #include "test/providers/text/parse.hpp"
@@ -505,33 +505,11 @@ TEST_CASE("F10: many blanks behind a mark are judged alike at every split") {
   }
 }
 
-TEST_CASE("F10: text as long as an answer may be is parsed in linear time, byte by byte") {
-  // With anything quadratic these would take minutes.
-  const std::string_view units[] = {"<",
-                                    "{",
-                                    "[",
-                                    "`",
-                                    "\n",
-                                    " ",
-                                    "<tool_call>{",
-                                    "{\"type\":\"function\",",
-                                    "<function=a>",
-                                    "<invoke name=\"a\"><parameter name=\"b\">",
-                                    "Action: a\n",
-                                    "a </parameter>",
-                                    "<arg_key>",
-                                    "<tool_call>a",
-                                    "<tool_call>search <arg_key>a</arg_key><arg_value>",
-                                    "a </arg_value> ",
-                                    "[TOOL_CALLS]a "};
-  for (const auto unit : units) {
-    std::string text;
-    while (text.size() < 200'000) text += unit;
-    for (const auto* format : formats()) {
-      CAPTURE(std::string(unit));
-      CHECK(parse_text(format->name(), text, 1).counted <= text.size());
-    }
-  }
+TEST_CASE("F6: members beside the arguments that are said again and again change nothing") {
+  std::string many;
+  for (int i = 0; i < 1000; ++i) many += R"("id": "x", "index": 0, "type": "function", )";
+  CHECK(parse_text("hermes", "<tool_call>{" + many + R"("name": "list_all"})" + "</tool_call>").calls() ==
+        "list_all{}");
 }
 
 }  // namespace

@@ -275,6 +275,34 @@ TEST_CASE("anthropic: one JSON body instead of a stream is read") {
       R"({"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"s"},{"type":"text","text":"whole"},{"type":"tool_use","id":"toolu_1","name":"add","input":{"a": 1}}]})");
 }
 
+TEST_CASE("anthropic, streaming: an answer that its first event gives whole ends as that event says") {
+  const auto whole = [](std::string_view reason) {
+    return event("message_start",
+                 R"(,"message":{"type":"message","role":"assistant","content":[{"type":"text","text":"I look."},)"
+                 R"({"type":"tool_use","id":"a","name":"x","input":{"p":1}}],"stop_reason":)" +
+                     std::string(reason) + R"(,"usage":{"input_tokens":3,"output_tokens":4}})");
+  };
+  const auto d = run(whole("\"tool_use\"") + event("message_stop"));
+  REQUIRE(d.calls() == 1);
+  CHECK(d.text() == "I look.");
+  CHECK(d.call(0).arguments.text() == R"({"p":1})");
+  CHECK(d.reply->reason == end_reason::tool_calls);
+  CHECK(d.reply->raw_reason == "tool_use");
+  CHECK(differing_split("anthropic", whole("\"tool_use\"") + event("message_stop")) == "");
+  // G29: the call that it was writing when it was cut off is none.
+  const auto cut = run(whole("\"max_tokens\"") + event("message_stop"));
+  CHECK(cut.calls() == 0);
+  CHECK(cut.reply->reason == end_reason::length);
+  // What comes later counts, and nothing but message_stop says that all of it came.
+  CHECK(run(whole("\"tool_use\"") + stop("end_turn")).reply->raw_reason == "end_turn");
+  CHECK(run(whole("null") + stop("tool_use")).calls() == 1);
+  for (const auto& bytes : {whole("\"tool_use\""), whole("null") + event("message_stop")}) {
+    const auto broken = run(bytes);
+    REQUIRE(broken.error);
+    CHECK(broken.error->type == kind::cut);
+  }
+}
+
 TEST_CASE("L8: anthropic: a stream that counts nothing is estimated") {
   const auto d = run(begin("{}") + open(0, R"({"type":"text","text":"some words"})") + close(0) +
                      event("message_delta", R"(,"delta":{"stop_reason":"end_turn"})") + event("message_stop"));

@@ -262,4 +262,30 @@ TEST_CASE("F8: a tool that keeps what it was encoded to is not encoded again, an
   }
 }
 
+TEST_CASE("F8: the tools of a set are encoded once for each API, and strictness is told apart") {
+  model_request r;
+  auto set = std::make_shared<tool_set>();
+  set->tools = {{"echo", "", raw_json::literal(R"({"type":"object","properties":{},"additionalProperties":false})")}};
+  r.tools = set;
+  for (const std::string api : {"openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "azure", "dial"}) {
+    CAPTURE(api);
+    wire_options options;
+    options.base_url = "http://127.0.0.1/v1";
+    const auto list = [&]() -> const char* {
+      const auto sent = find_codec(api)->encode(r, options);
+      for (const auto& piece : sent.body.pieces())
+        if (piece.text().find("\"echo\"") != std::string_view::npos) return piece.text().data();
+      return nullptr;
+    };
+    const auto* const first = list();
+    REQUIRE(first != nullptr);
+    CHECK(list() == first);
+    options.strict = true;
+    const bool told_apart = api != "gemini" && api != "ollama";
+    CHECK((list() != first) == told_apart);
+    options.strict.reset();
+    CHECK(list() == first);
+  }
+}
+
 }  // namespace encode_tests

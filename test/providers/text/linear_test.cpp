@@ -1,0 +1,99 @@
+// What text costs that is as long as an answer may be: each byte as much as the others, whatever the text is made of.
+#include "test/providers/text/parse.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+
+namespace {
+
+using namespace mcpbx;
+using namespace mcpbx::test;
+using providers::text::formats;
+
+TEST_CASE("F10: text as long as an answer may be is parsed in linear time, byte by byte") {
+  // With anything quadratic these would take minutes.
+  const std::string_view units[] = {"<",
+                                    "{",
+                                    "[",
+                                    "`",
+                                    "\n",
+                                    " ",
+                                    "<tool_call>{",
+                                    "{\"type\":\"function\",",
+                                    "<function=a>",
+                                    "<invoke name=\"a\"><parameter name=\"b\">",
+                                    "Action: a\n",
+                                    "a </parameter>",
+                                    "<arg_key>",
+                                    "<tool_call>a",
+                                    "<tool_call>search <arg_key>a</arg_key><arg_value>",
+                                    "a </arg_value> ",
+                                    "[TOOL_CALLS]a ",
+                                    "<invoke ",
+                                    "x<arg_key>\n",
+                                    "x<tool_call>"};
+  for (const auto unit : units) {
+    std::string text;
+    while (text.size() < 200'000) text += unit;
+    for (const auto* format : formats()) {
+      CAPTURE(std::string(unit));
+      CHECK(parse_text(format->name(), text, 1).counted <= text.size());
+    }
+  }
+}
+
+TEST_CASE("F10: marks that no call follows cost as much each, however many come behind them, in any pieces") {
+  // With the end of each looked for in all that may be waited for, these would take minutes.
+  for (const std::string_view unit :
+       {"<invoke ", "x<arg_key>\n", "x<tool_call>", "<tool_call>\n", "<invoke \"search\" "}) {
+    std::string text;
+    while (text.size() < 1'000'000) text += unit;
+    // The other formats have the parser of the first.
+    for (const std::string_view format : {"hermes", "react"})
+      for (const std::size_t step : {std::string_view::npos, std::size_t{4096}}) {
+        CAPTURE(std::string(unit));
+        CHECK(parse_text(format, text, step).text.size() <= text.size());
+      }
+  }
+}
+
+TEST_CASE("F10: a value is judged in linear time, whatever is left of marks in it") {
+  // With all of its rest looked through at each of them, these would take minutes.
+  struct row {
+    std::string_view begin, unit, end;
+  };
+  for (const auto& [begin, unit, end] : {row{"/parameter", " parameter", ""}, row{"", " </parameter", "> x"}}) {
+    std::string value(begin);
+    while (value.size() < 4'000'000) value += unit;
+    value += end;
+    for (const auto* format : formats()) {
+      CAPTURE(std::string(unit));
+      const auto got =
+          parse_text(format->name(), "<function=search>\n<parameter=query>\n" + value + "\n</parameter>\n</function>");
+      CHECK(got.reply.calls.size() <= 1);
+    }
+  }
+}
+
+TEST_CASE("F10: any number of arguments is read in linear time, and the last of a name counts") {
+  // With each looked for among all the others, these would take minutes.
+  constexpr int many = 300'000;
+  std::string markup = "<function=search>\n", pairs = "<tool_call>search\n";
+  for (int i = 0; i < many; ++i) {
+    const auto name = "k" + std::to_string(i % (many - 1));
+    const auto value = std::to_string(i);
+    markup += "<parameter=" + name + ">\n" + value + "\n</parameter>\n";
+    pairs += "<arg_key>" + name + "</arg_key><arg_value>" + value + "</arg_value>";
+  }
+  for (const auto& text : {markup + "</function>", pairs + "</tool_call>"}) {
+    const auto got = parse_text("hermes", text);
+    REQUIRE(got.reply.calls.size() == 1);
+    const auto arguments = got.reply.calls[0].arguments.text();
+    CHECK(arguments.starts_with(R"({"k1":"1","k2":"2")"));
+    CHECK(arguments.ends_with(R"("k0":"299999"})"));
+  }
+}
+
+}  // namespace
