@@ -37,7 +37,7 @@ void completion::start(std::string principal) {
   run_ = (*feed)->run();
   head_.id = "chatcmpl-" + run_;
   // Where JSON was asked for, text beside the calls of tools would spoil it: the answer comes whole, at the end.
-  reader_ = (*feed)->attach(*this, {.after = 0, .deltas = !request_.run.answer_schema});
+  reader_ = (*feed)->attach(*this, {.after = seen_, .deltas = !request_.run.answer_schema});
   last_sent_ = door_.time.now();
   if (request_.stream) {
     silence_ = door_.time.make_timer();
@@ -49,11 +49,13 @@ void completion::start(std::string principal) {
 result<std::shared_ptr<run_feed>> completion::open_run() {
   if (const auto waiting = door_.handed.take(request_.conversation_before, request_.results)) {
     run_request results;
-    results.run = *waiting;
+    results.run = waiting->run;
     results.principal = request_.run.principal;
     results.results = request_.results;
     // It may have ended since; the conversation is all here, so that a new run can go on with it.
+    seen_ = waiting->seen;
     if (auto feed = door_.daemon.start_run(std::move(results), {})) return feed;
+    seen_ = 0;
   }
   auto fresh = request_.run;
   return door_.daemon.start_run(std::move(fresh), {});
@@ -82,6 +84,7 @@ void completion::pull() {
   while (line_->unsent() + out_.size() < feed_below) {
     const auto* e = reader_->peek();
     if (e == nullptr) break;
+    seen_ = e->seq;
     take(e->event);
     reader_->pop();
   }
@@ -147,7 +150,7 @@ void completion::end() {
   if (o.fault) return fail(*o.fault, !o.ran_tools);
   if (lost_) return fail({503, too_slow, "", "too_slow"}, false);
   if (!o.calls.empty()) {
-    handed_calls::waiting w{run_, request_.conversation, {}};
+    handed_calls::waiting w{run_, request_.conversation, {}, seen_};
     for (const auto& c : o.calls) w.calls.push_back(c.id);
     if (const auto given_up = door_.handed.keep(std::move(w)))
       door_.daemon.cancel_run(*given_up, "too many runs wait for results of their callers");

@@ -8,6 +8,7 @@
 #include "mcp/http/server_connection.hpp"
 #include "mcp/support/time.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -47,8 +48,9 @@ class completion final : public std::enable_shared_from_this<completion>, privat
   std::unique_ptr<feed_reader> reader_;
   completion_json::head head_;
   std::string run_;
-  std::string text_;  // of all rounds, for an answer that is no stream
-  std::string out_;   // chunks of this pull
+  std::uint64_t seen_ = 0;  // the number of the last event
+  std::string text_;        // of all rounds, for an answer that is no stream
+  std::string out_;         // chunks of this pull
   std::unique_ptr<timer> silence_;
   time_point last_sent_;
   bool begun_ = false, asked_ = false;

@@ -23,15 +23,15 @@ std::optional<std::string> handed_calls::keep(waiting w) {
   return oldest;
 }
 
-std::optional<std::string> handed_calls::take(std::uint64_t conversation,
-                                              const std::vector<record::caller_result>& results) {
+std::optional<handed_calls::waiting> handed_calls::take(std::uint64_t conversation,
+                                                        const std::vector<record::caller_result>& results) {
   if (results.empty()) return std::nullopt;
   const auto found = std::ranges::find_if(
       runs_, [&](const waiting& w) { return w.conversation == conversation && answers(results, w.calls); });
   if (found == runs_.end()) return std::nullopt;
-  auto run = std::move(found->run);
+  auto taken = std::move(*found);
   runs_.erase(found);
-  return run;
+  return taken;
 }
 
 }  // namespace mcpbx::daemon

@@ -22,11 +22,12 @@ class handed_calls {
     std::string run;
     std::uint64_t conversation = 0;  ///< completion_request::conversation of the request that was answered with them
     std::vector<std::string> calls;  ///< their ids
+    std::uint64_t seen = 0;          ///< the number of the last event that its caller was told
   };
   /// Remembers a run. Gives the one that is given up for it, if any.
   std::optional<std::string> keep(waiting w);
   /// The run that waits for exactly these results in this conversation; it is forgotten here.
-  std::optional<std::string> take(std::uint64_t conversation, const std::vector<record::caller_result>& results);
+  std::optional<waiting> take(std::uint64_t conversation, const std::vector<record::caller_result>& results);
 
  private:
   std::deque<waiting> runs_;  // the oldest first

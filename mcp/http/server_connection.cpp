@@ -196,6 +196,8 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   void parse() {
     using verdict = request_parser::verdict;
     for (;;) {
+      // Empty lines before a request mean nothing (RFC 9112, section 2.2).
+      while (begin_ < end_ && !parser_->begun() && (buffer_[begin_] == '\r' || buffer_[begin_] == '\n')) ++begin_;
       if (begin_ < end_ && !parser_->begun()) {
         since_ = time_.now();
         arm();

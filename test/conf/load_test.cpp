@@ -247,9 +247,7 @@ TEST_CASE("load: what this version does not act on yet is said") {
         "f:2:26: is checked and kept, but this version of mcpbx does not act on it yet, in \"mcpServers.r.url\": "
         "nothing needs to be done\n"
         "f:2:98: is checked and kept, but this version of mcpbx does not act on it yet, in \"mcpServers.s.sharing\": "
-        "what it does act on is \"shared\"\n"
-        "f:4:5: is checked and kept, but this version of mcpbx does not act on it yet, in \"http\": nothing needs to "
-        "be done\n");
+        "what it does act on is \"shared\"\n");
 }
 
 TEST_CASE("G35: a literal password in store.url gets a notice that does not repeat it") {

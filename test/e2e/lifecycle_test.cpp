@@ -288,7 +288,7 @@ TEST_CASE("G34: a wrong configuration is status 78 with every error, its file, l
   CHECK(run_daemon(w, {"--config", w.file("torn.json")}).status == 78);
   CHECK(run_daemon(w, {"--config", w.file("missing.json")}).status == 78);
   CHECK(run_daemon(w, {"--log-level", "loud"}).status == 2);
-  CHECK(run_daemon(w, {"--http", "127.0.0.1:1"}).status == 2);
+  CHECK(run_daemon(w, {"--http", "0.0.0.0:1"}).status == 2);
   w.write("good.json", config().server("s").str());
   const auto good = run_daemon(w, {"--config", w.file("good.json"), "--check-config"});
   CHECK(good.status == 0);

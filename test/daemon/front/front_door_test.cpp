@@ -596,14 +596,8 @@ TEST_CASE("a door that is full or does not admit a process says why and closes")
   CHECK(f.enter().sent.empty());
 }
 
-TEST_CASE("HTTP is told that it is not served and other noise is answered and survived") {
+TEST_CASE("noise is answered and survived") {
   door_fixture f;
-  auto& browser = f.enter();
-  const std::string got = f.ask(browser, "GET / HTTP/1.1\r");
-  CHECK(code_of(got) == -32700);
-  CHECK(text_of(got).find("HTTP is not served") != std::string::npos);
-  CHECK(browser.closed);
-  CHECK(f.door.callers() == 0);
   auto& caller = f.enter();
   CHECK(code_of(f.ask(caller, "hello")) == -32700);
   CHECK(f.ask(caller, request(1, "ping")) == R"({"jsonrpc":"2.0","id":1,"result":{}})");

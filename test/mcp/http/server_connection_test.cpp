@@ -99,7 +99,7 @@ TEST_CASE("served connection: requests come one after another on a kept connecti
   CHECK(test::contains(got, "Content-Length: 5\r\n"));
   CHECK(test::contains(got, "Date: "));
   CHECK(!test::contains(got, "<end>"));
-  s.write(get_request("/d", "Connection: close\r\n"));
+  s.write("\r\n\n" + get_request("/d", "Connection: close\r\n"));
   const auto last = s.got();
   CHECK(test::contains(last, "Connection: close\r\n"));
   CHECK(test::contains(last, "ok /d<end>"));

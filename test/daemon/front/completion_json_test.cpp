@@ -1,0 +1,76 @@
+// What runs come to in terms of Chat Completions.
+#include "daemon/front/completion_json.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+
+namespace {
+
+completion_outcome outcome(const std::string& stop_reason, const std::string& text, const std::string& more = "",
+                           bool retryable = false) {
+  return outcome_of(raw_json::own(R"({"run":"r","stopReason":")" + stop_reason + R"(","text":")" + text + "\"" + more +
+                                  R"(,"usage":{"inputTokens":7,"outputTokens":3,"cachedTokens":2}})"),
+                    retryable);
+}
+
+std::string finish(const std::string& stop_reason, const std::string& text) {
+  const auto o = outcome(stop_reason, text, R"(,"reason":"Because.")");
+  return o.fault ? std::to_string(o.fault->status) + " " + o.fault->code : o.finish + (o.text == "Because." ? "!" : "");
+}
+
+}  // namespace
+
+TEST_CASE("D2: every stop reason has its finish_reason, or its error") {
+  CHECK(finish("final", "x") == "stop");
+  CHECK(finish("final", "") == "stop");
+  CHECK(finish("caller_tools", "") == "tool_calls");
+  CHECK(finish("truncated", "x") == "length");
+  CHECK(finish("refused", "x") == "content_filter");
+  for (const auto* limit : {"max_rounds", "consecutive_errors", "repeated_calls", "token_budget", "call_budget",
+                            "tool_error", "needs_approval"}) {
+    CAPTURE(limit);
+    CHECK(finish(limit, "an answer all the same") == "stop");
+    CHECK(finish(limit, "") == "length!");  // why there is none is the text
+  }
+  CHECK(finish("timeout", "") == "504 timeout");
+  CHECK(finish("provider_error", "") == "502 provider_error");
+  CHECK(finish("context_full", "") == "400 context_length_exceeded");
+  CHECK(finish("store_error", "") == "500 store_error");
+  CHECK(finish("cancelled", "") == "503 cancelled");
+  CHECK(finish("interrupted", "") == "503 interrupted");
+  CHECK(outcome("provider_error", "", "", true).fault->status == 503);
+  CHECK(outcome("provider_error", "", R"(,"cause":"config")").fault->status == 500);
+}
+
+TEST_CASE("D2: the caller's calls are handed over with arguments as text; ours only make a repetition unsafe") {
+  const auto o = outcome("caller_tools", "",
+                         R"(,"toolCalls":[{"id":"a","name":"calc","arguments":{},"isError":false},)"
+                         R"({"id":"b","name":"mine","arguments":{"city": "Oslo"},"pending":true}])");
+  REQUIRE(o.calls.size() == 1);
+  CHECK(o.calls[0].id == "b");
+  CHECK(o.calls[0].arguments == R"({"city": "Oslo"})");
+  CHECK(o.ran_tools);
+  const auto json = completion_json::answer({.id = "i", .model = "m", .created = 1}, "", o);
+  CHECK(
+      json.find(R"("content":null,"refusal":null,"tool_calls":[{"id":"b","type":"function","function":{"name":"mine",)"
+                R"("arguments":"{\"city\": \"Oslo\"}"}}])") != std::string::npos);
+  CHECK(json.find(R"("prompt_tokens":7,"completion_tokens":3,"total_tokens":10)") != std::string::npos);
+  CHECK(raw_json::parse(json).has_value());
+  std::string chunks;
+  completion_json::append_calls(chunks, {.id = "i", .model = "m", .created = 1}, o.calls);
+  CHECK(chunks.find(R"("delta":{"tool_calls":[{"index":0,"id":"b","type":"function")") != std::string::npos);
+}
+
+TEST_CASE("D2: an error's body has message, type, param and code, and no secret") {
+  CHECK(completion_json::error_body({404, "no", "model", "model_not_found"}) ==
+        R"({"error":{"message":"no","type":"invalid_request_error","param":"model","code":"model_not_found"}})");
+  CHECK(completion_json::error_body({503, "busy", "", ""}) ==
+        R"({"error":{"message":"busy","type":"server_error","param":null,"code":null}})");
+  CHECK(fault_of({errc::limit, "too many"}).status == 429);
+  CHECK(fault_of({errc::not_found, "none"}).status == 404);
+  CHECK(fault_of({errc::unavailable, "stopping"}).status == 503);
+}

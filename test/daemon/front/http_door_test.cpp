@@ -1,0 +1,343 @@
+// The door over real sockets: the first byte decides, and Chat Completions are runs. The test is the caller; the daemon
+// behind the door is a script.
+#include "daemon/front/front_door.hpp"
+#include "daemon/loop/event_json.hpp"
+#include "test/daemon/front/fake_backend.hpp"
+#include "test/support/contains.hpp"
+#include "test/support/manual_time.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <doctest/doctest.h>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct door_on_sockets {
+  explicit door_on_sockets(std::size_t max_callers = 64)
+      : door(io.get_executor(), time, backend, options(max_callers)) {
+    door.serves_port("127.0.0.1:1", {.on_port = true, .token = "0123456789abcdef"}, "/x/token");
+  }
+  ~door_on_sockets() {
+    door.close();
+    turn();
+    for (const int fd : callers) ::close(fd);
+  }
+  static front_door::options options(std::size_t max_callers) {
+    front_door::options o;
+    o.version = "1";
+    o.max_callers = max_callers;
+    return o;
+  }
+  int enter(bool on_port = false) {
+    int ends[2];
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0);
+    callers.push_back(ends[0]);
+    if (on_port)
+      door.accept_on_port(ends[1], "127.0.0.1:2");
+    else
+      door.accept(ends[1], {1000, 100});
+    turn();
+    return ends[0];
+  }
+  void turn() {
+    io.restart();
+    io.poll();
+  }
+  void write(int fd, std::string_view text) {
+    REQUIRE(::send(fd, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()));
+    turn();
+  }
+  void leave(int fd) {
+    std::erase(callers, fd);
+    ::close(fd);
+    turn();
+  }
+  std::string got(int fd) {
+    turn();
+    std::string all;
+    char buffer[65536];
+    for (;;) {
+      const auto n = ::recv(fd, buffer, sizeof buffer, 0);
+      if (n == 0) return all + "<end>";
+      if (n < 0) return all;
+      all.append(buffer, static_cast<std::size_t>(n));
+      turn();
+    }
+  }
+  static std::string post(const std::string& body, const std::string& headers = "") {
+    return "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" + headers +
+           "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+  }
+  static std::string asked(const std::string& more = "") {
+    return post(R"({"model":"m","messages":[{"role":"user","content":"hi"}])" + more + "}");
+  }
+  run_feed& feed(const std::string& run = "run-1") {
+    REQUIRE(backend.feeds.contains(run));
+    return *backend.feeds.at(run);
+  }
+  void text(const std::string& delta) { feed().push({run_event::kind::text, {}, delta, {}}); }
+  void round(int number) { feed().push({run_event::kind::round, {}, {}, event_json::round(number, "m")}); }
+  void done(const std::string& members) {
+    feed().done(raw_json::own(R"({"run":"run-1",)" + members + R"(,"usage":{"inputTokens":1,"outputTokens":2}})"));
+  }
+
+  boost::asio::io_context io;
+  manual_time time;
+  fake_backend backend;
+  front_door door;
+  std::vector<int> callers;
+};
+
+// The body of an answer that came in chunks.
+std::string joined(const std::string& answer) {
+  std::string body;
+  auto at = answer.find("\r\n\r\n");
+  REQUIRE(at != std::string::npos);
+  at += 4;
+  while (at < answer.size()) {
+    const auto size = std::stoul(answer.substr(at), nullptr, 16);
+    at = answer.find("\r\n", at) + 2;
+    body += answer.substr(at, size);
+    at += size + 2;
+    if (size == 0) break;
+  }
+  return body;
+}
+
+}  // namespace
+
+TEST_CASE("D1: the first byte of a connection tells JSON-RPC from HTTP, blanks before it tell nothing") {
+  door_on_sockets d;
+  const int rpc = d.enter(), web = d.enter(), silent = d.enter(), gone = d.enter();
+  CHECK(d.door.callers() == 4);
+  d.write(rpc, " \r\n");
+  d.write(rpc, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
+  CHECK(d.got(rpc) == "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
+  d.write(web, "\r\nGET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n");
+  CHECK(d.got(web).starts_with("HTTP/1.1 200 OK\r\n"));
+  CHECK(d.got(silent).empty());
+  d.leave(gone);
+  CHECK(d.door.callers() == 3);
+  d.door.close();
+  CHECK(d.got(silent) == "<end>");
+}
+
+TEST_CASE("G18: callers of every protocol count, and the one too many is told so") {
+  door_on_sockets d(2);
+  d.enter();
+  d.enter(true);
+  CHECK(contains(d.got(d.enter()), "mcpbx serves 2 callers already"));
+  CHECK(d.got(d.enter(true)).starts_with("HTTP/1.1 503 "));
+  CHECK(contains(d.door.status().text(), "\"refused\":2"));
+}
+
+TEST_CASE("G43: a port answers nothing without the token, paths and methods are told apart, and bodies are JSON") {
+  door_on_sockets d;
+  const auto asked = [&](const std::string& head, bool on_port = true) {
+    const auto answer = [&] {
+      const int fd = d.enter(on_port);
+      d.write(fd, head);
+      return d.got(fd);
+    }();
+    CHECK(answer.starts_with("HTTP/1.1 "));
+    return answer.substr(9, 3);
+  };
+  const std::string token = "Authorization: Bearer 0123456789abcdef\r\n";
+  CHECK(asked("GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n") == "401");
+  CHECK(asked("GET /v1/models HTTP/1.1\r\nHost: localhost\r\n" + token + "\r\n") == "200");
+  CHECK(asked("GET /v1/models HTTP/1.1\r\nHost: evil\r\n" + token + "\r\n") == "403");
+  CHECK(asked("OPTIONS /v1/models HTTP/1.1\r\nHost: localhost\r\n" + token + "\r\n") == "405");
+  CHECK(asked("GET /v1/chat/completions HTTP/1.1\r\nHost: x\r\n\r\n", false) == "405");
+  CHECK(asked("GET /v2 HTTP/1.1\r\nHost: x\r\n\r\n", false) == "404");
+  CHECK(asked("GET /v1/modelsx HTTP/1.1\r\nHost: x\r\n\r\n", false) == "404");
+  CHECK(
+      asked("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}",
+            false) == "415");
+  CHECK(asked(door_on_sockets::post("{"), false) == "400");
+  CHECK(asked(door_on_sockets::post("{}"), false) == "400");
+  CHECK(asked(door_on_sockets::post(R"({"model":"nope","messages":[{"role":"user","content":"x"}]})"), false) == "404");
+  CHECK(d.backend.started.empty());
+  // Somebody who speaks JSON-RPC to the port is told in HTTP.
+  CHECK(asked("{\"jsonrpc\":\"2.0\"}\r\n\r\n") == "400");
+}
+
+TEST_CASE("D2: an answer has the text of all rounds as paragraphs, the connection is kept") {
+  door_on_sockets d;
+  const int web = d.enter();
+  d.write(web, door_on_sockets::asked());
+  REQUIRE(d.backend.started.size() == 1);
+  CHECK(d.backend.started[0].principal == "uid:1000");
+  d.round(1);
+  d.text("Let me ");
+  d.text("see.");
+  d.turn();
+  d.round(2);
+  d.round(3);
+  d.text("42.");
+  CHECK(d.got(web).empty());
+  d.done(R"("stopReason":"final","text":"42.")");
+  const auto answer = d.got(web);
+  CHECK(answer.starts_with("HTTP/1.1 200 OK\r\n"));
+  CHECK(contains(answer, "x-request-id: run-1\r\n"));
+  CHECK(contains(answer, R"("content":"Let me see.\n\n42.")"));
+  d.write(web, "GET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n");
+  CHECK(d.got(web).starts_with("HTTP/1.1 200 OK\r\n"));
+}
+
+TEST_CASE("D2: a stream begins with the role, has each part as it comes and ends with one reason and [DONE]") {
+  door_on_sockets d;
+  const int web = d.enter();
+  d.write(web, door_on_sockets::asked(R"(,"stream":true)"));
+  d.round(1);
+  CHECK(d.got(web).empty());  // a run that fails before its first word is answered with a status
+  d.text("one");
+  auto all = d.got(web);
+  CHECK(contains(all, "text/event-stream"));
+  CHECK(contains(all, R"("delta":{"role":"assistant")"));
+  CHECK(contains(all, R"("delta":{"content":"one"})"));
+  d.round(2);
+  d.text("two");
+  d.done(R"("stopReason":"truncated","text":"two")");
+  all += d.got(web);
+  const auto body = joined(all);
+  CHECK(contains(body, R"("delta":{"content":"\n\ntwo"})"));
+  CHECK(contains(body, R"("delta":{},"logprobs":null,"finish_reason":"length"}]})"));
+  CHECK(body.ends_with("\n\ndata: [DONE]\n\n"));
+  CHECK_FALSE(contains(body, "usage"));
+}
+
+TEST_CASE("D2: a run that fails is an error by status before its first word, and a frame without [DONE] after it") {
+  door_on_sockets d;
+  const int early = d.enter();
+  d.write(early, door_on_sockets::asked(R"(,"stream":true)"));
+  d.feed().push({run_event::kind::error, {}, {}, event_json::error("busy", true, false)});
+  d.done(R"("stopReason":"provider_error","text":"","reason":"The model is busy.","toolCalls":[{"id":"a"}])");
+  auto answer = d.got(early);
+  CHECK(answer.starts_with("HTTP/1.1 503 "));
+  CHECK(contains(answer, "x-should-retry: false\r\n"));  // its tools have run
+  CHECK(contains(answer, R"({"error":{"message":"The model is busy.","type":"server_error")"));
+  const int late = d.enter();
+  d.write(late, door_on_sockets::asked(R"(,"stream":true)"));
+  d.feed("run-2").push({run_event::kind::text, {}, "one", {}});
+  d.turn();
+  d.feed("run-2").done(raw_json::own(R"({"stopReason":"provider_error","text":"","reason":"It broke."})"));
+  const auto body = joined(d.got(late));
+  CHECK(body.ends_with(
+      R"(data: {"error":{"message":"It broke.","type":"server_error","param":null,"code":"provider_error"}})"
+      "\n\n"));
+  CHECK_FALSE(contains(body, "[DONE]"));
+  CHECK_FALSE(contains(body, "\"finish_reason\":\""));
+}
+
+TEST_CASE("L18: a caller that leaves leaves its run, before the first word and in the middle of a stream") {
+  door_on_sockets d;
+  const int first = d.enter();
+  d.write(first, door_on_sockets::asked());
+  d.leave(first);
+  CHECK(d.backend.deserted == std::vector<std::string>{"run-1: the caller went away"});
+  const int second = d.enter();
+  d.write(second, door_on_sockets::asked(R"(,"stream":true)"));
+  d.feed("run-2").push({run_event::kind::text, {}, "one", {}});
+  d.turn();
+  d.leave(second);
+  CHECK(d.backend.deserted.size() == 2);
+  CHECK(d.door.callers() == 0);
+}
+
+TEST_CASE("L21: results go on with the run that waits for them; without one the conversation begins a new run") {
+  door_on_sockets d;
+  const int web = d.enter();
+  const std::string tools = R"(,"tools":[{"type":"function","function":{"name":"mine"}}]})";
+  const std::string question = R"({"model":"m","messages":[{"role":"user","content":"hi"})";
+  const std::string back =
+      R"(,{"role":"assistant","tool_calls":[{"id":"b","type":"function","function":{"name":"mine","arguments":"{}"}}]},)"
+      R"({"role":"tool","tool_call_id":"b","content":"r"})";
+  d.write(web, door_on_sockets::post(question + "]" + tools));
+  d.done(
+      R"("stopReason":"caller_tools","text":"","toolCalls":[{"id":"b","name":"mine","arguments":{},"pending":true}])");
+  CHECK(contains(d.got(web), R"("finish_reason":"tool_calls")"));
+  CHECK(d.backend.deserted.empty());
+  d.feed().reopen();
+  d.write(web, door_on_sockets::post(question + back + "]" + tools));
+  CHECK(d.backend.started.size() == 1);  // the script gives the feed of the run that it knows
+  d.text("so");
+  d.done(R"("stopReason":"final","text":"so")");
+  const auto last = d.got(web);
+  CHECK_MESSAGE(contains(last, R"("content":"so")"), last);
+  d.write(web, door_on_sockets::post(question + back + "]" + tools));
+  REQUIRE(d.backend.started.size() == 2);
+  CHECK(d.backend.started[1].messages.size() == 3);
+  CHECK(d.backend.started[1].results.empty());
+}
+
+TEST_CASE("D2: JSON that was asked for comes whole, without the words beside calls") {
+  door_on_sockets d;
+  const int web = d.enter();
+  d.write(web, door_on_sockets::asked(R"(,"stream":true,"response_format":{"type":"json_object"})"));
+  d.text("Let me see.");
+  d.turn();
+  d.done(R"("stopReason":"final","text":"{ \"a\": 1 }","data":{"a":1})");
+  const auto body = joined(d.got(web));
+  CHECK(contains(body, R"("delta":{"content":"{\"a\":1}"})"));
+  CHECK_FALSE(contains(body, "Let me see."));
+}
+
+TEST_CASE("D2: a stream that has nothing to say for 15 s says so, again and again") {
+  door_on_sockets d;
+  const int web = d.enter();
+  d.write(web, door_on_sockets::asked(R"(,"stream":true)"));
+  d.time.advance(14'999ms);
+  CHECK(d.got(web).empty());
+  d.time.advance(1ms);
+  CHECK(contains(d.got(web), R"("delta":{"content":""})"));
+  d.time.advance(10s);
+  d.text("x");
+  CHECK(contains(d.got(web), R"("delta":{"content":"x"})"));
+  d.time.advance(14'999ms);
+  CHECK(d.got(web).empty());
+  d.time.advance(1ms);
+  CHECK(contains(d.got(web), R"("delta":{"content":""})"));
+}
+
+TEST_CASE("G17: a slow reader of a stream holds up nobody, and is told what it has lost") {
+  door_on_sockets d;
+  d.backend.bound = 100'000;
+  const int web = d.enter();
+  d.write(web, door_on_sockets::asked(R"(,"stream":true)"));
+  for (int i = 0; i < 200; ++i) {
+    d.text(std::string(20'000, 'x'));
+    d.round(i);
+    d.turn();
+  }
+  CHECK(d.feed().bytes() <= 200'000);
+  d.done(R"("stopReason":"final","text":"x")");
+  const auto body = joined(d.got(web));
+  CHECK(contains(body, "was read too slowly"));
+  CHECK_FALSE(contains(body, "[DONE]"));
+}
+
+TEST_CASE("G20: a door that is closing takes no new requests and ends those that go on") {
+  door_on_sockets d;
+  const int going = d.enter(), late = d.enter();
+  d.write(going, door_on_sockets::asked());
+  d.door.refuse_calls();
+  d.write(late, door_on_sockets::asked());
+  CHECK(d.got(late).starts_with("HTTP/1.1 503 "));
+  d.done(R"("stopReason":"interrupted","text":"","reason":"mcpbx stopped.")");
+  CHECK(d.got(going).starts_with("HTTP/1.1 503 "));
+  d.door.close();
+  CHECK(d.door.callers() == 0);
+}
