@@ -273,6 +273,16 @@ TEST_CASE("G35: a literal secret gets a notice that does not repeat it") {
       "f:1:60: a secret stands in the file itself, in \"mcpServers.x.env.API_TOKEN\": better write ${env:NAME}"));
 }
 
+TEST_CASE("load: store.url takes files and programs behind postgresql:// only") {
+  const auto errors = [](const std::string& url) {
+    return load_one(R"({"store": {"url": ")" + url + "\"}}").error_text();
+  };
+  CHECK(errors("sqlite:${file:/x}").find("work behind postgresql:// only, in \"store.url\": write ${env:NAME}") !=
+        std::string::npos);
+  CHECK(errors("postgresql://me:${file:/x}@h/d") == "");
+  CHECK(errors("sqlite:${env:X}") == "");
+}
+
 TEST_CASE("G35: an error never repeats the value that is wrong") {
   const auto made = load_one(
       R"({"mcpServers": {"x": {"url": "canary-1", "headers": {"Authorization": "canary-2\n"}, "auth": {"clientSecret": "${canary-3}${"}}},
