@@ -57,6 +57,11 @@ void check_server(const server_entry& s, const reporter& r) {
     useless("passEnv", !s.pass_env.empty(), "url");
     useless("cwd", s.cwd.has_value(), "url");
   }
+  for (const auto& arg : s.args)
+    if (s.command && refers_to_secret(arg))
+      r.notice(arg.where,
+               "a secret would stand in the server's command line, where every user of this machine can read it",
+               "better give it in \"env\", from where the server takes it");
   if (s.cwd && s.cwd->text == "caller" && s.sharing == sharing_mode::shared)
     r.error(member_path(path, "cwd"), "\"caller\" needs a process per caller or run, and this server is shared by all",
             "add \"sharing\": \"perCaller\", or name a directory");
