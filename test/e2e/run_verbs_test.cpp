@@ -12,14 +12,14 @@ using namespace mcpbx::e2e;
 
 namespace {
 
-constexpr std::string_view prompt = "[y/N/a/s] ";
+constexpr std::string_view approval_prompt = "[y/N/a/s] ";
 
-config one_server(const model_process& model, std::string_view more = {}) {
+config run_verbs_config(const model_process& model, std::string_view more = {}) {
   return config().server("s", {"--log", "@DIR@/log"}, more).model("m", model.entry()).top("defaultModel", "\"m\"");
 }
 
 /// A model whose run waits in a tool until the file is there.
-std::string waiting(const daemon_under_test& d, std::string_view file) {
+std::string run_until_file(const daemon_under_test& d, std::string_view file) {
   return R"(m/rounds-1 s__wait_for_file {"path":")" + d.file(file) + R"("})";
 }
 
@@ -27,13 +27,14 @@ std::string waiting(const daemon_under_test& d, std::string_view file) {
 
 TEST_CASE("L18: ask --detach prints the run's name and how to come back, and attach follows it during and after it") {
   model_process model;
-  daemon_under_test d(one_server(model));
+  daemon_under_test d(run_verbs_config(model));
   d.wait_ready({"s"});
-  const auto begun = run_cli(d, {"ask", "--detach", "--run", "mine", "-m", waiting(d, "go"), "question"});
+  const auto begun = run_cli(d, {"ask", "--detach", "--run", "mine", "-m", run_until_file(d, "go"), "question"});
   CHECK_MESSAGE(begun.status == 0, begun.err);
   CHECK(begun.out == "mine\n");
   CHECK(contains(begun.err, "`mcpbx attach mine` follows it, `mcpbx cancel mine` ends it"));
-  const auto again = run_cli(d, {"--json", "ask", "--detach", "--run", "mine", "-m", waiting(d, "go"), "question"});
+  const auto again =
+      run_cli(d, {"--json", "ask", "--detach", "--run", "mine", "-m", run_until_file(d, "go"), "question"});
   CHECK(text_at(parse(again.out), "run") == "mine");
   CHECK(text_at(parse(again.out), "session").starts_with("ses_"));
   CHECK(again.err.empty());
@@ -57,9 +58,9 @@ TEST_CASE("L18: ask --detach prints the run's name and how to come back, and att
 
 TEST_CASE("L18: cancel ends a run for whoever follows it, and one that is unknown is status 5") {
   model_process model;
-  daemon_under_test d(one_server(model));
+  daemon_under_test d(run_verbs_config(model));
   d.wait_ready({"s"});
-  REQUIRE(run_cli(d, {"ask", "--detach", "--run", "two words", "-m", waiting(d, "go"), "q"}).status == 0);
+  REQUIRE(run_cli(d, {"ask", "--detach", "--run", "two words", "-m", run_until_file(d, "go"), "q"}).status == 0);
   const auto following = start_cli(d, {"--json", "attach", "two words"});
   while (!contains(following->read_line(), "tool_call")) {
   }
@@ -73,9 +74,9 @@ TEST_CASE("L18: cancel ends a run for whoever follows it, and one that is unknow
 
 TEST_CASE("L18: an interrupt of attach leaves a detached run, and says how to come back to where it was") {
   model_process model;
-  daemon_under_test d(one_server(model));
+  daemon_under_test d(run_verbs_config(model));
   d.wait_ready({"s"});
-  REQUIRE(run_cli(d, {"ask", "--detach", "--run", "mine", "-m", waiting(d, "go"), "q"}).status == 0);
+  REQUIRE(run_cli(d, {"ask", "--detach", "--run", "mine", "-m", run_until_file(d, "go"), "q"}).status == 0);
   const auto following = start_cli(d, {"--json", "attach", "mine"});
   std::string line;
   while (!contains(line, "tool_call")) line = following->read_line();
@@ -100,15 +101,15 @@ TEST_CASE("L18: a detached run needs a daemon that stays") {
 TEST_CASE(
     "L19: a detached run asks whoever attaches at a terminal, and a question that is answered is not asked again") {
   model_process model;
-  daemon_under_test d(one_server(model, R"("approve":["ec*"])"));
+  daemon_under_test d(run_verbs_config(model, R"("approve":["ec*"])"));
   d.wait_ready({"s"});
   REQUIRE(run_cli(d, {"ask", "--detach", "--approve", "ask", "--run", "mine", "-m",
                       R"(m/rounds-1 s__echo {"text":"hello"})", "q"})
               .status == 0);
   const auto piped = start_cli(d, {"attach", "mine"});
   pseudo_terminal first(d, {"attach", "mine"}), second(d, {"attach", "mine"});
-  first.read_until(prompt);
-  second.read_until(prompt);
+  first.read_until(approval_prompt);
+  second.read_until(approval_prompt);
   CHECK(contains(first.shown, "call s__echo"));
   CHECK_FALSE(contains(read_file(d.file("log")), "call echo"));
   first.type("y\n");
@@ -128,7 +129,7 @@ TEST_CASE(
 
 TEST_CASE("L19: who attaches after a run has asked is asked as well, and a refusal there is one") {
   model_process model;
-  daemon_under_test d(one_server(model, R"("approve":["ec*"])"));
+  daemon_under_test d(run_verbs_config(model, R"("approve":["ec*"])"));
   d.wait_ready({"s"});
   REQUIRE(run_cli(d, {"ask", "--detach", "--approve", "ask", "--run", "mine", "-m",
                       R"(m/rounds-1 s__echo {"text":"hello"})", "q"})
@@ -137,7 +138,7 @@ TEST_CASE("L19: who attaches after a run has asked is asked as well, and a refus
   while (!contains(watching->read_line(), R"("type":"question")")) {
   }
   pseudo_terminal late(d, {"attach", "mine"});
-  late.read_until(prompt);
+  late.read_until(approval_prompt);
   late.type("\n");
   CHECK(late.wait() == 0);
   CHECK(contains(late.shown, "the user refused this call"));
@@ -148,7 +149,7 @@ TEST_CASE("L19: who attaches after a run has asked is asked as well, and a refus
 TEST_CASE("structured answers: ask --schema prints the JSON only, or nothing where there is no such answer") {
   model_process model(
       R"({"models":{"once":[{"text":"seven"},{"text":"{\"n\":\n7}\n"}],"never":[{"text":"7"},{"text":"8"}]}})");
-  daemon_under_test d(one_server(model));
+  daemon_under_test d(run_verbs_config(model));
   const auto good = run_cli(d, {"ask", "--schema", R"({"type":"object","required":["n"]})", "-m", "m/once", "q"});
   CHECK_MESSAGE(good.status == 0, good.err);
   CHECK(at(parse(good.out), "n") == json::value(7));
@@ -167,7 +168,7 @@ TEST_CASE("structured answers: ask --schema prints the JSON only, or nothing whe
 
 TEST_CASE("L21: ask --client-tools prints the calls for the shell, and --results goes on with what it gives back") {
   model_process model;
-  daemon_under_test d(one_server(model));
+  daemon_under_test d(run_verbs_config(model));
   const auto tools = d.write("tools.json", R"([{"name":"mine","description":"d",
     "inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}}])");
   const auto ask = [&](const std::string& run) {
