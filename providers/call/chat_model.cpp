@@ -317,6 +317,7 @@ class chat_model final : public model {
   const std::string& id() const override { return shared_->options.wire.model; }
   const std::string& api() const override { return shared_->options.api; }
   std::string_view default_system() const override { return shared_->options.system; }
+  std::size_t max_tools() const override { return shared_->options.max_tools; }
   std::unique_ptr<model_call> start(model_request request, model_events& events) override {
     auto run = std::make_shared<chat_run>(shared_, std::move(request), events);
     run->start();

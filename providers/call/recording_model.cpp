@@ -136,6 +136,7 @@ class recording_model final : public model {
   const std::string& id() const override { return state_->recorded->id(); }
   const std::string& api() const override { return state_->recorded->api(); }
   std::string_view default_system() const override { return state_->header.system; }
+  std::size_t max_tools() const override { return state_->recorded->max_tools(); }
   std::unique_ptr<model_call> start(model_request request, model_events& events) override {
     auto run = std::make_shared<recording_run>(state_, std::move(request), events);
     run->start();

@@ -86,6 +86,11 @@ std::string_view usual_base_url(std::string_view api) {
   return {};
 }
 
+// OpenAI refuses more, and so do services that copied its API. The limits of the others are not stated anywhere.
+std::size_t usual_max_tools(std::string_view api) {
+  return api == "openai-chat" || api == "openai-responses" || api == "azure" || api == "dial" ? 128 : 0;
+}
+
 void apply_dialect(std::string_view api, wire_options& options) {
   options.stop_sequences = !refuses_stop(options.model);
   if (api == "azure") return openai(options);

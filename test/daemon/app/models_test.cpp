@@ -142,3 +142,22 @@ TEST_CASE("models: a replay plays its recording, or records the model that it na
   CHECK((*f.models.find("talk"))->default_system() == "Be brief.");
   CHECK((*f.models.find("own"))->default_system() == "Be long.");
 }
+
+TEST_CASE("F8: a model takes as many tools as its entry says, else as its API is known to") {
+  models_fixture f(R"({"models": {
+    "chat": {"api": "openai-chat", "model": "x", "fallbackModel": "claude"}, "new": {"api": "openai-responses", "model": "x"},
+    "azure": {"api": "azure", "model": "x", "baseUrl": "https://a.example"},
+    "dial": {"api": "dial", "model": "x", "baseUrl": "https://d.example"},
+    "claude": {"api": "anthropic", "model": "x"}, "gem": {"api": "gemini", "model": "x"},
+    "local": {"api": "ollama", "model": "x"}, "some": {"api": "anthropic", "model": "x", "maxTools": 40},
+    "many": {"api": "openai-chat", "model": "x", "maxTools": 0},
+    "text": {"api": "openai-chat", "model": "x", "toolFormat": "react"},
+    "few": {"api": "openai-chat", "model": "x", "toolFormat": "react", "maxTools": 5},
+    "rec": {"api": "replay", "script": "/tmp/x.jsonl", "record": "some"}}})");
+  const auto of = [&](std::string_view name) { return f.models.find(name).value()->max_tools(); };
+  for (const auto* name : {"chat", "new", "azure", "dial"}) CHECK(of(name) == 128);
+  for (const auto* name : {"claude", "gem", "local", "many", "text", "demo"}) CHECK(of(name) == 0);
+  CHECK(of("some") == 40);
+  CHECK(of("few") == 5);
+  CHECK(of("rec") == 40);
+}

@@ -70,6 +70,7 @@ class scripted_model final : public providers::model {
   const std::string& id() const override { return id_; }
   const std::string& api() const override { return api_; }
   std::string_view default_system() const override { return system; }
+  std::size_t max_tools() const override { return most_tools; }
 
   std::unique_ptr<providers::model_call> start(providers::model_request request,
                                                providers::model_events& events) override {
@@ -97,7 +98,8 @@ class scripted_model final : public providers::model {
     return std::make_unique<running>(alive, *this);
   }
 
-  std::string system;  ///< default_system()
+  std::string system;          ///< default_system()
+  std::size_t most_tools = 0;  ///< max_tools()
   std::deque<step> script;
   std::function<step(std::size_t)> endless;  ///< once the script is over
   std::vector<providers::model_request> requests;
