@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -96,9 +97,25 @@ void append_for_model(mcp::json_out& out, const mcp::catalog& tools, const tools
   if (any) out.end_array();
 }
 
+/// What servers list and the catalog cannot have. It has no name that a pattern could match: of the servers that have
+/// tools that do, or of all where none does.
+void append_dropped(mcp::json_out& out, const mcp::catalog& tools, const tools_params& p) {
+  std::set<std::string_view> servers;
+  if (!p.pattern.empty())
+    for (const auto& tool : tools.entries())
+      if (matches(*tool, p)) servers.insert(tool->server);
+  bool any = false;
+  for (const auto& d : tools.dropped()) {
+    if (!servers.empty() && !servers.contains(d.server)) continue;
+    if (!std::exchange(any, true)) out.key("dropped").begin_array();
+    out.begin_object().member("server", d.server).member("reason", d.reason).end_object();
+  }
+  if (any) out.end_array();
+}
+
 raw_json tools_of(connection& c, const mcp::catalog& tools, const tools_params& p) {
   const bool as_sent = p.format == formats[0];
-  if (as_sent && p.pattern.empty() && p.name.empty()) return tools.tools_list();
+  if (as_sent && p.pattern.empty() && p.name.empty() && tools.dropped().empty()) return tools.tools_list();
   mcp::json_out out;
   out.begin_object();
   if (as_sent) {
@@ -111,6 +128,7 @@ raw_json tools_of(connection& c, const mcp::catalog& tools, const tools_params& 
   } else {
     append_for_model(out, tools, p, form_of(c, p.format));
   }
+  if (p.name.empty()) append_dropped(out, tools, p);
   out.end_object();
   return out.json();
 }

@@ -304,6 +304,27 @@ TEST_CASE("F8: tools beyond as many as the model takes are told, also when only 
   CHECK(answer(R"({"format":"mcp"})").find("leftOut") == std::string::npos);
 }
 
+TEST_CASE("G15: what the catalog could not have is told with the tools, and not for one tool by its name") {
+  door_fixture f;
+  auto one = std::make_shared<fake_client>("one"), two = std::make_shared<fake_client>("two");
+  f.backend.catalog = std::make_shared<mcp::catalog>(
+      std::vector<mcp::entry_ptr>{make_tool(one, "one__a", "a"), make_tool(two, "two__a", "a")}, 2,
+      mcp::withheld_tools{}, std::vector<mcp::dropped_tool>{{"one", "First."}, {"two", "Second."}});
+  auto& caller = f.enter();
+  const auto dropped = [&](const std::string& params) {
+    caller.say(request(1, "mcpbx/tools", params));
+    f.backend.settle();
+    return std::string(find_member(result_of(caller.sent.back()), "dropped").text());
+  };
+  const std::string first = R"({"server":"one","reason":"First."})", second = R"({"server":"two","reason":"Second."})";
+  for (const auto* format : {"mcp", "openai", "react"})
+    CHECK(dropped(R"({"format":")" + std::string(format) + "\"}") == "[" + first + "," + second + "]");
+  CHECK(dropped("{}") == "[" + first + "," + second + "]");
+  CHECK(dropped(R"({"pattern":"two__*"})") == "[" + second + "]");
+  CHECK(dropped(R"({"pattern":"one__lost"})") == "[" + first + "," + second + "]");
+  CHECK(dropped(R"({"name":"one__a"})").empty());
+}
+
 TEST_CASE("F8: tools in the form of an API leave out what it cannot take, and say why") {
   door_fixture f;
   auto server = std::make_shared<fake_client>("files");
