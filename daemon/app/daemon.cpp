@@ -381,7 +381,9 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
     std::fprintf(stderr, "mcpbxd: %s\n", socket.error().message.c_str());
     return exit_configuration;
   }
-  auto port = http_port_of(loaded.config, conf::environment::of_process(), o.http);
+  // What serves one command only leaves the port to the usual daemon.
+  auto port = o.private_folder.empty() ? http_port_of(loaded.config, conf::environment::of_process(), o.http)
+                                       : result<std::optional<http_port>>();
   if (!port) {
     std::fprintf(stderr, "mcpbxd: %s\n", port.error().message.c_str());
     return exit_configuration;
