@@ -66,14 +66,11 @@ result<void> check_private(const std::string& path) {
   return {};
 }
 
-result<std::string> token_in(const std::string& path) {
-  if (auto made = make_folder_of(path); !made) return std::unexpected(made.error());
-  // Two daemons that start at once must not each make one.
-  auto lock = state_lock::take(path);
-  if (!lock) return std::unexpected(lock.error());
+// What is in the file; nothing when there is none.
+result<std::optional<std::string>> token_there(const std::string& path) {
   const auto text = read_state_file(path, most_token);
   if (!text) return std::unexpected(text.error());
-  if (!*text) return new_token(path);
+  if (!*text) return std::nullopt;
   if (auto good = check_private(path); !good) return std::unexpected(good.error());
   std::string token(trimmed(**text));
   const auto is_plain = [](char c) { return c > ' ' && c < 0x7f; };
@@ -82,6 +79,20 @@ result<std::string> token_in(const std::string& path) {
                                   " holds no token: expected at least 16 printable bytes without blanks; delete the "
                                   "file, and the next start makes one");
   return token;
+}
+
+result<std::string> token_in(const std::string& path) {
+  // Its folder may be one that nobody writes to.
+  auto there = token_there(path);
+  if (!there) return std::unexpected(there.error());
+  if (*there) return std::move(**there);
+  if (auto made = make_folder_of(path); !made) return std::unexpected(made.error());
+  // Two daemons that start at once must not each make one.
+  auto lock = state_lock::take(path);
+  if (!lock) return std::unexpected(lock.error());
+  there = token_there(path);
+  if (!there) return std::unexpected(there.error());
+  return *there ? result<std::string>(std::move(**there)) : new_token(path);
 }
 
 }  // namespace

@@ -11,13 +11,13 @@
 namespace mcpbx::http {
 namespace {
 
-char lower(char c) {
+char lower_letter(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
 }
 
 bool starts_without_case(std::string_view s, std::string_view prefix) {
   return s.size() >= prefix.size() &&
-         std::equal(prefix.begin(), prefix.end(), s.begin(), [](char a, char b) { return a == lower(b); });
+         std::equal(prefix.begin(), prefix.end(), s.begin(), [](char a, char b) { return a == lower_letter(b); });
 }
 
 // The path of the socket in a unix: address, and what is behind it.
@@ -91,7 +91,7 @@ result<url_parts> parse_url(std::string_view url) {
   }
   if (host.empty()) return wrong("it names no host.");
   u.host.resize(host.size());
-  std::transform(host.begin(), host.end(), u.host.begin(), lower);
+  std::transform(host.begin(), host.end(), u.host.begin(), lower_letter);
   if (u.host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_:%") != std::string::npos)
     return wrong("its host name holds a character that host names do not have.");
   if (!port.empty()) {

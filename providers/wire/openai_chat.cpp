@@ -158,7 +158,7 @@ raw_json encode_message(const message& m, const wire_options& options, std::stri
 }
 
 // `name`: of the tool that has to be called, or "".
-std::string tool_choice(std::string_view name) {
+std::string chat_tool_choice(std::string_view name) {
   if (name.empty()) return R"("required")";
   return R"({"type":"function","function":{"name":)" + json_quoted(name) + "}}";
 }
@@ -188,7 +188,7 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
   if (!asked.reasoning_effort.empty()) members.add_text("reasoning_effort", asked.reasoning_effort);
   if (!asked.stop.empty()) members.add("stop", string_list(first_of(asked.stop, max_stop)));
   if (asked.parallel_tool_calls) members.add("parallel_tool_calls", *asked.parallel_tool_calls ? "true" : "false");
-  if (must_call(request)) members.add("tool_choice", tool_choice(request.required_tool));
+  if (must_call(request)) members.add("tool_choice", chat_tool_choice(request.required_tool));
   out.body.append_copy("{" + members.write(options.body) + R"(,"messages":[)");
 
   const auto neutral = message_key(options);

@@ -159,7 +159,7 @@ raw_json encode_message(const message& m) {
 }
 
 // `name`: of the tool that has to be called, or "".
-std::string tool_choice(std::string_view name) {
+std::string responses_tool_choice(std::string_view name) {
   if (name.empty()) return R"("required")";
   return R"({"type":"function","name":)" + json_quoted(name) + "}";
 }
@@ -194,7 +194,7 @@ wire_request openai_responses::encode(const model_request& request, const wire_o
     members.add("reasoning", R"({"effort":)" + json_quoted(asked.reasoning_effort) + "}");
   if (const auto system = instructions(request); !system.empty()) members.add_text("instructions", system);
   if (asked.parallel_tool_calls) members.add("parallel_tool_calls", *asked.parallel_tool_calls ? "true" : "false");
-  if (must_call(request)) members.add("tool_choice", tool_choice(request.required_tool));
+  if (must_call(request)) members.add("tool_choice", responses_tool_choice(request.required_tool));
   if (options.answer_schema && request.answer_schema)
     members.add("text", std::string(R"({"format":{"type":"json_schema","name":"answer","strict":)") +
                             (is_strict_schema(request.answer_schema.text()) ? "true" : "false") + R"(,"schema":)" +

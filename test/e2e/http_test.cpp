@@ -76,7 +76,8 @@ std::string get(const std::string& target, const std::string& headers = "") {
 }
 
 std::string chat(const std::string& model, const std::string& more = "", const std::string& headers = "") {
-  const std::string body = R"({"model":")" + model + R"(","messages":[{"role":"user","content":"question"}])" + more + "}";
+  const std::string body =
+      R"({"model":")" + model + R"(","messages":[{"role":"user","content":"question"}])" + more + "}";
   return "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
          "Connection: close\r\n" +
          headers + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
@@ -238,9 +239,10 @@ TEST_CASE("G19: requests that are none are answered in HTTP and hurt nobody") {
   CHECK(status_of("GET / HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n") == "431");
   CHECK(status_of("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n" + token +
                   "Content-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n") == "413");
-  CHECK(status_of("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n" + token +
-                  "Content-Type: application/json\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n") ==
-        "400");
+  CHECK(
+      status_of("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n" + token +
+                "Content-Type: application/json\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n") ==
+      "400");
   const std::string deep = std::string(300, '[') + std::string(300, ']');
   CHECK(status_of("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + token +
                   "Content-Type: application/json\r\nContent-Length: " + std::to_string(deep.size()) + "\r\n\r\n" +

@@ -294,10 +294,10 @@ TEST_CASE("G34: a wrong configuration is status 78 with every error, its file, l
   CHECK(good.status == 0);
   CHECK(good.err.ends_with("good.json: ok\n0 errors, 0 notices\n"));
   // What is only worth knowing is marked as such, and no reason to fail.
-  w.write("noted.json", "{\n  \"http\": { \"auth\": \"none\" }\n}\n");
+  w.write("noted.json", "{\n  \"store\": { \"url\": \"postgresql://me:word@h/d\" }\n}\n");
   const auto noted = run_daemon(w, {"--config", w.file("noted.json"), "--check-config"});
   CHECK(noted.status == 0);
-  CHECK_MESSAGE(contains(noted.err, "noted.json:2:3: notice: "), noted.err);
+  CHECK_MESSAGE(contains(noted.err, "noted.json:2:21: notice: "), noted.err);
   CHECK_MESSAGE(noted.err.ends_with("noted.json: ok\n0 errors, 1 notice\n"), noted.err);
 }
 

@@ -46,7 +46,7 @@ TEST_CASE("D2: every stop reason has its finish_reason, or its error") {
   CHECK(outcome("provider_error", "", R"(,"cause":"config")").fault->status == 500);
 }
 
-TEST_CASE("D2: the caller's calls are handed over with arguments as text; ours only make a repetition unsafe") {
+TEST_CASE("D2: the caller's calls are handed over with arguments as text, ours only make a repetition unsafe") {
   const auto o = outcome("caller_tools", "",
                          R"(,"toolCalls":[{"id":"a","name":"calc","arguments":{},"isError":false},)"
                          R"({"id":"b","name":"mine","arguments":{"city": "Oslo"},"pending":true}])");

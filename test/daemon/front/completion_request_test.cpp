@@ -100,7 +100,7 @@ TEST_CASE("D2: every role and every kind of content becomes ours, in its order")
   CHECK(m[4]->text() == "so");
 }
 
-TEST_CASE("D2: settings, tools and the choice of them are taken; null is as good as nothing") {
+TEST_CASE("D2: settings, tools and the choice of them are taken, null is as good as nothing") {
   auto r = asked(R"(,"temperature":0.2,"top_p":1e-1,"max_tokens":5,"max_completion_tokens":7,"stop":["a","b"],)"
                  R"("parallel_tool_calls":false,"reasoning_effort":"low","n":1,"seed":1,"user":"u","logit_bias":null)");
   CHECK(r.run.settings.temperature == "0.2");

@@ -48,7 +48,7 @@ TEST_CASE("G43: a port asks for the token, this machine as host, and no page of 
   CHECK(status_of({host, good, {"Origin", "http://localhost:3000"}}) == 200);
 }
 
-TEST_CASE("G43: without a token the checks of host and origin stay; the socket asks for nothing") {
+TEST_CASE("G43: without a token the checks of host and origin stay, the socket asks for nothing") {
   const http_rules open{.on_port = true, .token = ""};
   CHECK(status_of({{"Host", "localhost"}}, open) == 200);
   CHECK(status_of({{"Host", "evil.example"}}, open) == 403);

@@ -257,7 +257,7 @@ TEST_CASE("L18: a caller that leaves leaves its run, before the first word and i
   CHECK(d.door.callers() == 0);
 }
 
-TEST_CASE("L21: results go on with the run that waits for them; without one the conversation begins a new run") {
+TEST_CASE("L21: results go on with the run that waits for them, without one the conversation begins a new run") {
   door_on_sockets d;
   const int web = d.enter();
   const std::string tools = R"(,"tools":[{"type":"function","function":{"name":"mine"}}]})";

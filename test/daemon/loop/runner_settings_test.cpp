@@ -144,7 +144,7 @@ TEST_CASE("D2: where the tool that has to be called is not offered, or none is, 
 }
 
 TEST_CASE(
-    "L5: in the last call no tool may be called; Messages, which must define those of the history, still has them") {
+    "L5: in the last call no tool may be called, Messages, which must define those of the history, still has them") {
   fixture f;
   f.model->script = {calls({lookup("a")}), says("what I know")};
   run_limits l;

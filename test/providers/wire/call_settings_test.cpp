@@ -103,7 +103,7 @@ TEST_CASE("dial, request settings: as openai-chat sends them") {
   CHECK(body_as("dial", asking(), configured()) == body_as("openai-chat", asking(), configured()));
 }
 
-TEST_CASE("openai-responses, request settings: they win over the configuration; stop sequences it has none") {
+TEST_CASE("openai-responses, request settings: they win over the configuration, stop sequences it has none") {
   CHECK(body_as("openai-responses", asking(), configured())
             .starts_with(R"({"model":"m","stream":true,"store":false,"include":["reasoning.encrypted_content"],)"
                          R"("max_output_tokens":50,"temperature":0.2,"top_p":0.7,"reasoning":{"effort":"low"},)"
@@ -157,7 +157,7 @@ TEST_CASE("gemini, request settings: they win over the configuration, with a lev
 }
 
 TEST_CASE(
-    "ollama, request settings: they win over the configuration; levels of thinking are for models that have any") {
+    "ollama, request settings: they win over the configuration, levels of thinking are for models that have any") {
   auto r = asking();
   CHECK(body_as("ollama", r, configured())
             .starts_with(R"({"model":"m","stream":true,)"
