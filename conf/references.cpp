@@ -174,6 +174,13 @@ bool needs_lane(std::string_view text) {
                        *pieces, [](const piece& p) { return p.kind == piece_kind::file || p.kind == piece_kind::cmd; });
 }
 
+bool refers_to_secret(const reference_string& s) {
+  auto pieces = read(s.text, s.server_entry);
+  return pieces && std::ranges::any_of(*pieces, [](const piece& p) {
+           return p.kind != piece_kind::literal && (p.kind != piece_kind::env || secret_name(p.text));
+         });
+}
+
 result<std::string> resolve(const reference_string& s, reference_source& source) {
   auto pieces = read(s.text, s.server_entry);
   if (!pieces) return fail(errc::config, at(s) + pieces.error().what + ": " + pieces.error().mend);

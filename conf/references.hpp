@@ -57,6 +57,10 @@ result<std::string> resolve(const reference_string& s, reference_source& source)
 /// The same for a value that is a secret as a whole; it is registered with the redactor.
 result<secret> resolve_secret(const reference_string& s, reference_source& source);
 
+/// Whether resolving puts into `s` what is taken for a secret: the content of a file, the output of a command, or a
+/// variable with a secret's name.
+bool refers_to_secret(const reference_string& s);
+
 /// Splits a command into words as a shell would ('…', "…" with \" and \\, backslash outside quotes) and does nothing
 /// else a shell does. errc::config for an unclosed quote, a lone backslash at the end, or no word at all.
 result<std::vector<std::string>> split_words(std::string_view text);

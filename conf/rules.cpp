@@ -57,6 +57,11 @@ void check_server(const server_entry& s, const reporter& r) {
     useless("passEnv", !s.pass_env.empty(), "url");
     useless("cwd", s.cwd.has_value(), "url");
   }
+  for (const auto& arg : s.args)
+    if (s.command && refers_to_secret(arg))
+      r.notice(arg.where,
+               "a secret would stand in the server's command line, where every user of this machine can read it",
+               "better give it in \"env\", from where the server takes it");
   if (s.cwd && s.cwd->text == "caller" && s.sharing == sharing_mode::shared)
     r.error(member_path(path, "cwd"), "\"caller\" needs a process per caller or run, and this server is shared by all",
             "add \"sharing\": \"perCaller\", or name a directory");
@@ -149,9 +154,13 @@ void check_ceilings(const std::string& path, const loop_settings& l, const loop_
   }
 }
 
+bool is_postgres(std::string_view url) {
+  return url.starts_with("postgresql://") || url.starts_with("postgres://");
+}
+
 // postgresql://USER:PASSWORD@… or …?password=…, where nothing is a reference.
 bool has_literal_password(std::string_view url) {
-  if (!url.starts_with("postgres") || has_references(url)) return false;
+  if (!is_postgres(url) || has_references(url)) return false;
   if (url.contains("?password=") || url.contains("&password=")) return true;
   const auto begin = url.find("://");
   const auto at = url.find('@');
@@ -190,6 +199,9 @@ void check_rules(const configuration& config, const report_fn& error, const repo
     check_ceilings(path + ".loop", p.loop, max, notice, "it counts as the ceiling");
     if (p.loop.status_model) r.model_exists(path + ".loop.statusModel", *p.loop.status_model, false);
   }
+  if (config.store.url && needs_lane(*config.store.url) && !is_postgres(config.store.url->text))
+    error("store.url", "${file:…} and ${cmd:…} work behind postgresql:// only",
+          "write ${env:NAME}, or the value itself");
   if (config.store.url && has_literal_password(config.store.url->text))
     notice("store.url", "a password stands in the file itself",
            "better write ${env:NAME}, ${file:PATH} or ${cmd:WORDS} in its place, or use ~/.pgpass");

@@ -369,6 +369,8 @@ int check_configuration(const command_line& o) {
 int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
   raise_descriptor_limit();
   mcp::forbid_core_files();
+  // A file at its limit (`ulimit -f`) is an error of that write, as a full disk is, and not our end.
+  ::signal(SIGXFSZ, SIG_IGN);
   auto loaded = load_configuration(o);
   if (!loaded.ok()) {
     std::fputs(loaded.error_text().c_str(), stderr);
@@ -379,7 +381,9 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
     std::fprintf(stderr, "mcpbxd: %s\n", socket.error().message.c_str());
     return exit_configuration;
   }
-  auto port = http_port_of(loaded.config, conf::environment::of_process(), o.http);
+  // What serves one command only leaves the port to the usual daemon.
+  auto port = o.private_folder.empty() ? http_port_of(loaded.config, conf::environment::of_process(), o.http)
+                                       : result<std::optional<http_port>>();
   if (!port) {
     std::fprintf(stderr, "mcpbxd: %s\n", port.error().message.c_str());
     return exit_configuration;

@@ -66,10 +66,7 @@ bool is_postgres(std::string_view url) {
 result<std::string> url_of(const conf::configuration& config) {
   if (!config.store.url) return std::string(sqlite_scheme);
   if (is_postgres(config.store.url->text)) return config.store.url->text;
-  if (conf::needs_lane(*config.store.url))
-    return fail(errc::config, "store.url: ${file:…} and ${cmd:…} work behind postgresql:// only; use ${env:…} here");
-  system_references source;
-  return conf::resolve(*config.store.url, source);
+  return resolve_now(*config.store.url);
 }
 
 result<sqlite_file::options> place_of(std::string_view path, const conf::environment& env) {

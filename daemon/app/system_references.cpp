@@ -93,7 +93,7 @@ result<std::string> system_references::command(const std::vector<std::string>& w
   sigset_t none, standard;
   sigemptyset(&none);
   sigemptyset(&standard);
-  sigaddset(&standard, SIGPIPE);
+  for (const int number : {SIGPIPE, SIGXFSZ}) sigaddset(&standard, number);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &standard);
   posix_spawnattr_setpgroup(&attributes, 0);
@@ -129,7 +129,7 @@ result<std::string> system_references::command(const std::vector<std::string>& w
 result<std::string> resolve_now(const conf::reference_string& s) {
   if (conf::needs_lane(s))
     return fail(errc::config,
-                s.where + ": ${file:…} and ${cmd:…} work in apiKey and headers of a model; use ${env:…} here");
+                s.where + ": ${file:…} and ${cmd:…} do not work here; write ${env:NAME}, or the value itself");
   system_references source;
   return conf::resolve(s, source);
 }

@@ -21,7 +21,8 @@ class system_references final : public conf::reference_source {
 };
 
 /// A value that is needed at once, on the speaking thread (a model's id, a system prompt): it may come from variables
-/// only. errc::config for ${file:…} and ${cmd:…}, which work where a value is resolved off that thread.
+/// only. errc::config for ${file:…} and ${cmd:…}, which work where a value is resolved off that thread; the checker of
+/// the configuration refuses them in these keys (key_spec::at_once).
 result<std::string> resolve_now(const conf::reference_string& s);
 
 }  // namespace mcpbx::daemon

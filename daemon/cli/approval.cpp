@@ -7,7 +7,9 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <expected>
 #include <string>
 #include <string_view>
 
@@ -16,15 +18,27 @@ namespace {
 
 constexpr std::size_t shown_at_first = 300;
 
-// One line from the terminal, without its end; nullopt at the end of input and after an interrupt.
-std::optional<std::string> read_answer() {
+enum class unanswered { end_of_input, interrupted, withdrawn };
+
+// Waits for standard input; false when the question is open no more, or after an interrupt.
+bool wait_for_key(const question_watch& watch) {
+  for (;;) {
+    std::array<pollfd, 2> wait{pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{watch.fd, POLLIN, 0}};
+    if (!wait_ready(wait)) return false;
+    if (wait[1].revents != 0 && !watch.still_open()) return false;
+    if (wait[0].revents != 0) return true;
+  }
+}
+
+// One line from the terminal, without its end.
+std::expected<std::string, unanswered> read_answer(const question_watch& watch) {
   std::string line;
   for (;;) {
     char c = 0;
-    if (!wait_ready(STDIN_FILENO, POLLIN)) return std::nullopt;
+    if (!wait_for_key(watch)) return std::unexpected(interrupted() ? unanswered::interrupted : unanswered::withdrawn);
     const ssize_t n = ::read(STDIN_FILENO, &c, 1);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return std::nullopt;
+    if (n <= 0) return std::unexpected(unanswered::end_of_input);
     if (c == '\n') return line;
     if (line.size() < 64) line += c;
   }
@@ -49,7 +63,7 @@ bool can_ask() {
   return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
 }
 
-std::optional<approval> ask_person(terminal& screen, const raw_json& event) {
+std::optional<approval> ask_person(terminal& screen, const raw_json& event, const question_watch& watch) {
   screen.clear_status();
   const std::string arguments(find_member(event, "arguments").text());
   const std::string reason = member_text(event, "reason");
@@ -60,10 +74,10 @@ std::optional<approval> ask_person(terminal& screen, const raw_json& event) {
   if (!reason.empty()) screen.err_line(screen.dim(printable(reason)));
   for (;;) {
     screen.prompt("yes, no, always (for this run), show (the whole)? [y/N/a/s] ");
-    const auto line = read_answer();
+    const auto line = read_answer(watch);
     if (!line) {
       screen.err_line("");
-      if (interrupted()) return std::nullopt;
+      if (line.error() != unanswered::end_of_input) return std::nullopt;
       return approval{};
     }
     const auto word = lower(*line);

@@ -3,6 +3,7 @@
 #include "daemon/cli/terminal.hpp"
 #include "mcp/support/raw_json.hpp"
 
+#include <functional>
 #include <optional>
 
 namespace mcpbx::cli {
@@ -15,8 +16,15 @@ struct approval {
 /// Whether there is somebody to ask: standard input and standard error are a terminal.
 bool can_ask();
 
+/// What is looked at while a person thinks: whether the question is still one.
+struct question_watch {
+  int fd = -1;                       ///< readable: something may have changed; -1: nothing can
+  std::function<bool()> still_open;  ///< called then
+};
+
 /// Shows the tool, its arguments and why there is a question, and reads yes, no, always or show from standard input.
-/// `event` is a question event. End of input is a no. nullopt when the user interrupted.
-std::optional<approval> ask_person(terminal& screen, const raw_json& event);
+/// `event` is a question event. End of input is a no. nullopt when the user interrupted, or the question is open no
+/// more.
+std::optional<approval> ask_person(terminal& screen, const raw_json& event, const question_watch& watch = {});
 
 }  // namespace mcpbx::cli

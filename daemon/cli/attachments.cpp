@@ -1,5 +1,6 @@
 #include "daemon/cli/attachments.hpp"
 
+#include "daemon/cli/input_files.hpp"
 #include "mcp/support/json_scanner.hpp"
 #include "mcp/support/raw_json.hpp"
 
@@ -7,10 +8,8 @@
 #include <boost/archive/iterators/transform_width.hpp>
 
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <string_view>
-#include <system_error>
 
 namespace mcpbx::cli {
 namespace {
@@ -47,29 +46,16 @@ result<std::string> block_of(const std::string& name, std::string_view bytes) {
   return R"({"type":"text","text":)" + mcpbx::json_quoted("File " + name + ":\n\n" + std::string(bytes)) + "}";
 }
 
-result<std::string> read_file(const std::string& path, std::size_t room) {
-  std::error_code wrong;
-  if (std::filesystem::is_directory(path, wrong))
-    return fail(errc::invalid_argument, path + " is a folder; --file takes one file");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return fail(errc::io, "the file " + path + " cannot be read; see whether it is there and yours to read");
-  std::string bytes(room + 1, '\0');
-  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (in.bad()) return fail(errc::io, "the file " + path + " could not be read to its end");
-  bytes.resize(static_cast<std::size_t>(in.gcount()));
-  if (bytes.size() > room)
-    return fail(errc::invalid_argument, "with " + path + " the files hold more than " +
-                                            std::to_string(most_attached >> 20) + " MiB; give fewer or smaller ones");
-  return bytes;
-}
-
 }  // namespace
 
 result<std::string> message_with_files(const std::string& question, const std::vector<std::string>& paths) {
   std::string out = R"({"role":"user","content":[{"type":"text","text":)" + mcpbx::json_quoted(question) + "}";
   std::size_t room = most_attached;
   for (const auto& path : paths) {
-    auto bytes = read_file(path, room);
+    auto bytes = read_file(path, room, "--file");
+    if (!bytes && bytes.error().code == errc::limit)
+      return fail(errc::invalid_argument, "with " + path + " the files hold more than " +
+                                              std::to_string(most_attached >> 20) + " MiB; give fewer or smaller ones");
     if (!bytes) return bytes;
     room -= bytes->size();
     auto block = block_of(std::filesystem::path(path).filename().string(), *bytes);

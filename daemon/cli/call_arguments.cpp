@@ -1,6 +1,7 @@
 // Typing by the schema.
 #include "daemon/cli/call_arguments.hpp"
 
+#include "daemon/cli/input_files.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -28,13 +29,6 @@ bool fits(const raw_json& value, std::string_view type) {
       break;
   }
   return false;
-}
-
-// Checked JSON on one line, as the socket takes it: a raw line break can only stand between tokens.
-std::string one_line(const raw_json& value) {
-  std::string text(value.text());
-  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  return text;
 }
 
 }  // namespace

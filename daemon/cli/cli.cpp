@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,9 +40,9 @@ constexpr std::array<later, 12> verbs_to_come{{
     {"auth", "authorization of remote servers"},
     {"answer", "answering a question of a run"},
 }};
-constexpr std::array<std::string_view, 14> verbs_here{"ask",      "tools",  "call", "models",   "servers",
-                                                      "sessions", "status", "wait", "restart",  "stop",
-                                                      "pins",     "mcp",    "help", "--version"};
+constexpr std::array<std::string_view, 16> verbs_here{"ask",     "attach",   "cancel", "tools",    "call",    "models",
+                                                      "servers", "sessions", "status", "wait",     "restart", "stop",
+                                                      "pins",    "mcp",      "help",   "--version"};
 
 int not_yet(terminal& screen, std::string_view what) {
   screen.error(std::string(what) + " comes in a later version of mcpbx");
@@ -89,6 +91,14 @@ void add_question_options(CLI::App& verb, ask_options& o, std::string& globs, co
   verb.add_option("--file", o.files, "add a file: text, an image (PNG, JPEG, GIF, WebP) or a PDF;\nas often as needed")
       ->type_name("FILE")
       ->allow_extra_args(false);
+  verb.add_option("--schema", o.schema,
+                  "a JSON Schema, or a file with one, that the answer must fit; only its JSON\nis printed")
+      ->type_name("FILE|JSON");
+  verb.add_option("--client-tools", o.client_tools,
+                  "definitions of tools of your own; a run that calls them prints the calls")
+      ->type_name("FILE");
+  verb.add_option("--run", o.run, "a name for the run, for `attach` and `cancel`")->type_name("NAME");
+  verb.add_flag("--detach", o.detach, "print the run's name and leave the run to itself");
 }
 
 std::vector<std::string> split_globs(const std::string& globs) {
@@ -139,12 +149,14 @@ int run(int argc, char** argv) {
     return v;
   };
   auto* verb = add_verb("ask", "ask a question and let tools answer it", help::ask);
-  verb->add_option("TEXT", question.text, "the question, or - to read it from standard input")
-      ->required()
-      ->type_name("");
+  verb->add_option("TEXT", question.text, "the question, or - to read it from standard input")->type_name("");
   verb->add_option("-s,--session", question.session, "go on with this session")->type_name("ID");
   verb->add_flag("-c,--continue", question.latest, "go on with the session that was used last");
   add_question_options(*verb, question, globs, "");
+  verb->add_option(
+          "--results", question.results,
+          "instead of a question: the results that the run --run waits for, in a file or,\nwith -, on standard input")
+      ->type_name("FILE|-");
   verb->callback([&] {
     if (!question.session.empty() && question.latest) {
       screen.error("write -s ID or -c, not both");
@@ -154,6 +166,18 @@ int run(int argc, char** argv) {
       code = ask(c, question);
     }
   });
+
+  std::string run_name;
+  std::int64_t after = 0;
+  verb = add_verb("attach", "follow a run that goes on, or that has ended", help::attach);
+  verb->add_option("RUN", run_name, "the run's name")->required()->type_name("");
+  verb->add_option("--after", after, "only what came behind this event (its `seq`)")
+      ->type_name("N")
+      ->check(silent(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max())));
+  verb->callback([&] { code = attach(c, run_name, after); });
+  verb = add_verb("cancel", "end a run");
+  verb->add_option("RUN", run_name, "the run's name")->required()->type_name("");
+  verb->callback([&] { code = cancel(c, run_name); });
 
   tools_options listing;
   verb = add_verb("tools", "list the tools of all servers", help::tools);

@@ -7,9 +7,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
 namespace mcpbx::cli {
 namespace {
@@ -53,9 +55,17 @@ bool interrupted() {
 }
 
 bool wait_ready(int fd, short events) {
+  std::array<pollfd, 1> one{pollfd{fd, events, 0}};
+  return wait_ready(one);
+}
+
+bool wait_ready(std::span<pollfd> any) {
+  std::vector<pollfd> wait(any.begin(), any.end());
+  wait.push_back({wake_pipe[0], POLLIN, 0});
   while (!interrupted()) {
-    std::array<pollfd, 2> wait{pollfd{fd, events, 0}, pollfd{wake_pipe[0], POLLIN, 0}};
-    if (::poll(wait.data(), wait.size(), -1) > 0 && wait[0].revents != 0) return true;
+    if (::poll(wait.data(), wait.size(), -1) <= 0) continue;
+    std::copy_n(wait.begin(), any.size(), any.begin());
+    if (std::ranges::any_of(any, [](const pollfd& one) { return one.revents != 0; })) return true;
   }
   return false;
 }
@@ -76,6 +86,7 @@ connection::connection(connection&& other) noexcept
       next_(other.next_),
       framer_(std::move(other.framer_)),
       received_(std::move(other.received_)),
+      received_bytes_(other.received_bytes_),
       opening_(std::move(other.opening_)),
       any_message_(other.any_message_) {}
 
@@ -126,13 +137,34 @@ result<void> connection::request(std::string_view method, std::string_view param
   return sent ? result<void>() : std::unexpected(sent.error());
 }
 
+bool connection::readable() const {
+  pollfd one{fd_, POLLIN, 0};
+  return ::poll(&one, 1, 0) > 0;
+}
+
+bool connection::receive() {
+  static std::array<char, 65536> buffer;
+  ssize_t got = -1;
+  do got = ::recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT);
+  while (got < 0 && errno == EINTR);
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
+  if (got <= 0) return false;
+  if (!any_message_ && opening_.size() < buffer.size()) opening_.append(buffer.data(), static_cast<std::size_t>(got));
+  received_bytes_ += static_cast<std::size_t>(got);
+  collector sink(received_);
+  framer_.feed({buffer.data(), static_cast<std::size_t>(got)}, sink);
+  if (!received_.empty()) {
+    any_message_ = true;
+    opening_ = {};
+  }
+  return true;
+}
+
 result<answer> connection::call(std::string_view method, std::string_view params, const notification_handler& notified,
-                                const interrupt_handler& on_interrupted) {
+                                const interrupt_handler& on_interrupted, const idle_handler& idle) {
   const auto sent = send_request(method, params);
   if (!sent) return std::unexpected(sent.error());
   const mcp::rpc_id mine = mcp::rpc_id::number(*sent);
-  collector sink(received_);
-  static std::array<char, 65536> buffer;
   int seen = interrupts;
   bool told = false;
   auto give_up = std::chrono::steady_clock::time_point::max();
@@ -142,6 +174,11 @@ result<answer> connection::call(std::string_view method, std::string_view params
       received_.pop_front();
       if (m.type == mcp::message::kind::notification && notified) notified(m.method(), m.params);
       if (m.type == mcp::message::kind::response && m.id == mine) return answer{m.result, m.error};
+    }
+    received_bytes_ = 0;
+    if (idle && !told && !readable()) {
+      idle();
+      if (!received_.empty()) continue;
     }
     if (interrupts > seen) {
       if (told || !on_interrupted) return fail(errc::cancelled, "interrupted");
@@ -165,15 +202,7 @@ result<answer> connection::call(std::string_view method, std::string_view params
       }
     }
     if (n <= 0 || (ready[0].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
-    const ssize_t got = ::read(fd_, buffer.data(), buffer.size());
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (got <= 0) return std::unexpected(closed());
-    if (!any_message_ && opening_.size() < buffer.size()) opening_.append(buffer.data(), static_cast<std::size_t>(got));
-    framer_.feed({buffer.data(), static_cast<std::size_t>(got)}, sink);
-    if (!received_.empty()) {
-      any_message_ = true;
-      opening_ = {};
-    }
+    if (!receive()) return std::unexpected(closed());
   }
 }
 

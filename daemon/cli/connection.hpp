@@ -9,8 +9,11 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
+
+struct pollfd;
 
 namespace mcpbx::cli {
 
@@ -34,16 +37,27 @@ class connection {
   /// Called once when the user interrupts during a call(); may send. The call goes on waiting for its answer, 3 s at
   /// most; a second interrupt ends it at once.
   using interrupt_handler = std::function<void(std::int64_t request)>;
+  /// Called during a call() when all that has come was given out and nothing more is there to be read; it may wait for
+  /// something else, and receive() meanwhile.
+  using idle_handler = std::function<void()>;
 
   /// Sends a request and waits for its answer, however long that takes; notifications that come before go to
-  /// `notified`. errc::unavailable when the daemon closes the connection, errc::cancelled after an interrupt without an
-  /// answer.
+  /// `notified`, and `idle` is called before it waits. errc::unavailable when the daemon closes the connection,
+  /// errc::cancelled after an interrupt without an answer.
   result<answer> call(std::string_view method, std::string_view params, const notification_handler& notified = {},
-                      const interrupt_handler& interrupted = {});
+                      const interrupt_handler& interrupted = {}, const idle_handler& idle = {});
   /// Sends a request and does not wait: its answer is dropped. For use from inside a notification_handler.
   result<void> request(std::string_view method, std::string_view params);
   result<void> notify(std::string_view method, std::string_view params);
   int fd() const noexcept { return fd_; }
+
+  /// For an idle_handler that waits: reads what fd() has, once it is readable, for call() to give out later. False when
+  /// the daemon has closed the connection.
+  bool receive();
+  /// What receive() has read and call() has not given out.
+  const std::deque<mcp::message>& received() const noexcept { return received_; }
+  /// Bytes of that, about.
+  std::size_t received_bytes() const noexcept { return received_bytes_; }
 
  private:
   result<void> send_line(std::string text);
@@ -51,10 +65,12 @@ class connection {
   /// Why the daemon has closed: its own words where it said them before its first message (it refuses a caller with an
   /// error that answers no request).
   error closed();
+  bool readable() const;
   int fd_;
   std::int64_t next_ = 1;
   mcp::line_framer framer_;
   std::deque<mcp::message> received_;
+  std::size_t received_bytes_ = 0;
   std::string opening_;  // the first bytes received, until there is a message
   bool any_message_ = false;
 };
@@ -64,6 +80,8 @@ bool interrupted();
 /// Waits until `fd` has one of `events` (as poll()), or its end; false once an interrupt has come, also just before the
 /// wait.
 bool wait_ready(int fd, short events);
+/// The same for several: until one of them has one of its events, which are then in its `revents`.
+bool wait_ready(std::span<pollfd> any);
 /// Makes SIGINT and SIGTERM wake call() instead of ending the program.
 void catch_interrupts();
 

@@ -25,7 +25,7 @@ Exit status:
   2    usage or configuration
   3    no daemon
   4    the model's provider failed
-  5    no such tool, server or session
+  5    no such tool, server, session or run
   130  interrupted
 
 Later versions: add, answer, auth, chat, completion, doctor, import, logs, prompts, reload, remove, resources.
@@ -36,13 +36,32 @@ inline constexpr std::string_view ask =
     R"(The answer goes to standard output, status and tool lines to standard error; at a terminal the text appears as it comes.
 Ctrl-C cancels the run. With --json every event is one line.
 
+With --detach the run goes on when this command has ended: its name is printed, `attach` follows it, also after its end,
+and `cancel` ends it. --run gives it a name of your own; the same question with the same name again finds the same run.
+With --schema only the JSON of the answer is printed. A run that calls tools of --client-tools prints each call as a line of
+JSON with "run", "id", "name" and "arguments", and waits; --run NAME --results FILE goes on, where FILE has
+{"ID": RESULT, …}, each RESULT a text or an object as tools give it ({"content": […], "isError": true}).
+
 Examples:
   mcpbx ask "Which of my notes mention the lighthouse?"
   mcpbx ask -p reader "What changed in the notes?"
   mcpbx ask -m gpt --tools 'files__*,toolbox__*' "Summarize notes.txt"
   mcpbx ask -c "And which of them is the oldest?"
   mcpbx ask --file plan.pdf --file photo.jpg "Does the photo show what the plan says?"
-  git diff | mcpbx ask --system "Review this change." -)";
+  git diff | mcpbx ask --system "Review this change." -
+  mcpbx ask --schema '{"type":"object","properties":{"total":{"type":"number"}}}' --file bill.pdf "What is the total?"
+  mcpbx ask --detach --run nightly "Sort the inbox."
+  mcpbx ask --client-tools tools.json --run talk "Dim the lights."
+  echo '{"call_1": "done"}' | mcpbx ask --run talk --results -)";
+
+inline constexpr std::string_view attach =
+    R"(Shows a run as `ask` does, from its beginning or, with --after, from behind an event; what is no more kept is told in short.
+At a terminal its questions are asked. The exit status is that of the run. Ctrl-C leaves it: a detached run goes on, another
+one if somebody else follows it.
+
+Examples:
+  mcpbx attach nightly
+  mcpbx --json attach nightly --after 120)";
 
 inline constexpr std::string_view sessions =
     R"(Every question belongs to a session; -c or -s ID of `ask` goes on with one, with its model unless -m names another, and,

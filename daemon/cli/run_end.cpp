@@ -1,7 +1,9 @@
 // The daemon marks each end without an answer with the same beginning of its sentence (requirements L11).
 #include "daemon/cli/run_end.hpp"
 
+#include "daemon/cli/client_tools.hpp"
 #include "daemon/cli/connection.hpp"
+#include "daemon/cli/follow_run.hpp"
 #include "mcp/support/error.hpp"
 
 #include <string_view>
@@ -17,6 +19,13 @@ exit_status status_without_answer(const raw_json& result, std::string_view reaso
   return reason == "provider_error" ? provider_failed : no_answer;
 }
 
+// A run that handed calls to its caller has not ended.
+std::string how_to_go_on(const raw_json& result, std::size_t calls) {
+  return "the run waits for the " + (calls == 1 ? std::string("result of this call") : "results of these calls") +
+         "; `mcpbx ask --run " + shell_word(member_text(result, "run")) +
+         " --results FILE` goes on, where FILE has {\"ID\": \"the text of its result\", …}";
+}
+
 }  // namespace
 
 run_end end_of(const raw_json& result, bool interrupted) {
@@ -24,6 +33,8 @@ run_end end_of(const raw_json& result, bool interrupted) {
   std::string why = find_member(result, "reason").as_string().value_or("");
   if (reason == "cancelled")
     return interrupted ? run_end{interrupted_exit, ""} : run_end{no_answer, "the run was cancelled"};
+  if (const auto calls = handed_calls_of(result).size(); reason == "caller_tools" && calls > 0)
+    return {done, how_to_go_on(result, calls)};
   const bool answered = why.empty() ? reason == "final" : !why.starts_with(no_answer_start);
   if (answered) return {done, std::move(why)};
   if (why.empty()) why = "the run ended without an answer (" + reason + ")";

@@ -1,29 +1,59 @@
-// `mcpbx ask`: one run, streamed.
+// `mcpbx ask`: one run, followed, or begun and left to itself.
 #include "daemon/cli/approval.hpp"
 #include "daemon/cli/attachments.hpp"
-#include "daemon/cli/run_end.hpp"
-#include "daemon/cli/usage_line.hpp"
+#include "daemon/cli/client_tools.hpp"
+#include "daemon/cli/follow_run.hpp"
+#include "daemon/cli/input_files.hpp"
 #include "daemon/cli/verbs.hpp"
-#include "mcp/support/text.hpp"
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace mcpbx::cli {
 namespace {
 
-// How the daemon words the result of such a call.
-constexpr std::string_view may_not_ask = "Not executed: this tool needs a yes of the user, and this run may not ask";
+// What the options and their files come to as members of the request.
+struct parts {
+  std::string message;  ///< the question with its files as one message, or ""
+  std::string schema, client_tools;
+};
 
-bool asks_person(bool json) {
-  return !json && can_ask();
+result<parts> read_parts(const ask_options& o, const std::string& question) {
+  parts p;
+  if (!o.files.empty()) {
+    auto message = message_with_files(question, o.files);
+    if (!message) return std::unexpected(message.error());
+    p.message = std::move(*message);
+  }
+  if (!o.schema.empty()) {
+    const auto schema = json_or_file(o.schema, "--schema");
+    if (!schema) return std::unexpected(schema.error());
+    if (!schema->is_object())
+      return fail(errc::invalid_argument, R"(--schema: expected a JSON Schema, such as {"type":"object"})");
+    p.schema = one_line(*schema);
+  }
+  if (!o.client_tools.empty()) {
+    const auto definitions = read_json(o.client_tools, "--client-tools");
+    if (!definitions) return std::unexpected(definitions.error());
+    auto line = client_tools_of(*definitions);
+    if (!line) return std::unexpected(line.error());
+    p.client_tools = std::move(*line);
+  }
+  return p;
 }
 
-// `message`: the question with its files as one message, or "".
-std::string build_params(const ask_options& o, const std::string& question, const std::string& message, bool json) {
+// Where nobody can be asked, what needs a yes does not get one. A detached run asks whoever attaches to it.
+std::string_view usual_approval(const context& c, const ask_options& o) {
+  return (o.detach ? can_ask() : asks_person(c)) ? "ask" : "none";
+}
+
+std::string build_params(const context& c, const ask_options& o, const std::string& question, const parts& more) {
   std::string p = "{\"stream\":" + std::string(o.no_stream ? "false" : "true");
-  if (!message.empty())
-    p += ",\"messages\":[" + message + "]";
+  if (!o.run.empty()) p += ",\"run\":" + json_quoted(o.run);
+  if (o.detach) p += ",\"detach\":true";
+  if (!more.message.empty())
+    p += ",\"messages\":[" + more.message + "]";
   else if (!question.empty())
     p += ",\"input\":" + json_quoted(question);
   if (!o.session.empty()) p += ",\"session\":" + json_quoted(o.session);
@@ -31,8 +61,9 @@ std::string build_params(const ask_options& o, const std::string& question, cons
   if (!o.profile.empty()) p += ",\"profile\":" + json_quoted(o.profile);
   if (!o.system.empty()) p += ",\"system\":" + json_quoted(o.system);
   if (!o.status.empty()) p += ",\"status\":" + json_quoted(o.status);
-  // Where nobody can be asked, what needs a yes does not get one.
-  p += ",\"approve\":" + json_quoted(!o.approve.empty() ? o.approve : asks_person(json) ? "ask" : "none");
+  p += ",\"approve\":" + json_quoted(o.approve.empty() ? usual_approval(c, o) : o.approve);
+  if (!more.schema.empty()) p += R"(,"responseFormat":{"type":"json_schema","schema":)" + more.schema + "}";
+  if (!more.client_tools.empty()) p += ",\"clientTools\":" + more.client_tools;
   if (!o.tools.empty()) {
     p += ",\"tools\":[";
     for (std::size_t i = 0; i < o.tools.size(); ++i) p += (i > 0 ? "," : "") + json_quoted(o.tools[i]);
@@ -40,102 +71,6 @@ std::string build_params(const ask_options& o, const std::string& question, cons
   }
   if (o.max_rounds >= 0) p += ",\"limits\":{\"maxRounds\":" + std::to_string(o.max_rounds) + "}";
   return p + "}";
-}
-
-// Shows the events of one run as they come.
-class viewer {
- public:
-  viewer(context& c, bool show_text) : c_(c), show_text_(show_text) {}
-
-  void event(const raw_json& params) {
-    const std::string type = member_text(params, "type");
-    if (c_.json) {
-      c_.screen->out_line(params.text());
-      return;
-    }
-    if (type == "text" && show_text_) {
-      c_.screen->out(member_text(params, "text"));
-      shown_ = true;
-    } else if (type == "snapshot" && show_text_) {
-      // This terminal was too slow: what it has shown of the round is void.
-      if (shown_) c_.screen->finish_line();
-      c_.screen->out(member_text(params, "text"));
-      shown_ = true;
-    } else if (type == "status") {
-      // Why a run ended without an answer is printed once, at its end: not here, and not from the error event.
-      if (const std::string text = member_text(params, "text"); !text.starts_with("Stopped: ")) c_.screen->status(text);
-    } else if (type == "round" && shown_) {
-      c_.screen->finish_line();
-    } else if (type == "tool_call") {
-      const auto arguments = find_member(params, "arguments");
-      // Without arguments the call could not be read; the result says why.
-      const bool unread = !arguments || arguments.text() == "null";
-      std::string line = "-> " + member_text(params, "name") + " " +
-                         (unread ? "(the call could not be read)" : std::string(cut_utf8(arguments.text(), 300)));
-      c_.screen->err_line(c_.screen->dim(printable(line)));
-    } else if (type == "tool_progress") {
-      std::string line = member_text(params, "message");
-      if (line.empty()) line = "progress " + std::string(find_member(params, "progress").text());
-      c_.screen->status(line);
-    } else if (type == "tool_result") {
-      result_line(params);
-    }
-  }
-
-  bool shown() const noexcept { return shown_; }
-  /// Whether a call was not made because this run may ask nobody.
-  bool missed_a_yes() const noexcept { return missed_a_yes_; }
-
- private:
-  void result_line(const raw_json& params) {
-    std::string first;
-    for_each_element(find_member(params, "content"), [&](const raw_json& block) {
-      first = member_text(block, "text");
-      if (first.empty()) first = "[" + member_text(block, "type") + "]";
-      return false;
-    });
-    missed_a_yes_ = missed_a_yes_ || first.starts_with(may_not_ask);
-    std::string line = find_member(params, "isError").is_true() ? "<- error: " : "<- ";
-    line += cut_utf8(first.substr(0, first.find('\n')), 200);
-    line += " (" + std::string(find_member(params, "durationMs").text()) + " ms)";
-    c_.screen->err_line(c_.screen->dim(printable(line)));
-  }
-
-  context& c_;
-  bool show_text_;
-  bool shown_ = false, missed_a_yes_ = false;
-};
-
-// An interrupt is left to call(), which cancels the run.
-void answer_question(context& c, connection& link, const raw_json& event) {
-  const auto said = ask_person(*c.screen, event);
-  if (!said) return;
-  std::string params = "{\"run\":" + json_quoted(member_text(event, "run")) +
-                       ",\"question\":" + json_quoted(member_text(event, "question")) + ",\"approve\":";
-  params += said->approve ? "true" : "false";
-  if (said->always) params += ",\"always\":true";
-  (void)link.request("mcpbx/answer", params + "}");
-}
-
-int finish(context& c, const raw_json& result, bool text_shown) {
-  const std::string text = member_text(result, "text");
-  c.screen->clear_status();
-  if (!c.json) {
-    if (text_shown) {
-      c.screen->finish_line();
-    } else if (!text.empty()) {
-      c.screen->out(text);
-      if (text.back() != '\n') c.screen->out("\n");
-    }
-  }
-  if (const auto used = usage_line(result); !used.empty() && c.screen->err_is_terminal() && !c.json)
-    c.screen->err_line(c.screen->dim(used));
-  const auto end = end_of(result, interrupted());
-  if (end.status == done && !end.why.empty())
-    c.screen->err_line("mcpbx: " + printable(end.why, true));
-  else if (!end.why.empty())
-    c.screen->error(end.why);
-  return end.status;
 }
 
 // Which session to go on with, and its model where none was named. False: `status` says how the verb ends.
@@ -163,10 +98,64 @@ bool find_session(context& c, connection& link, ask_options& o, int& status) {
   return true;
 }
 
+// What does not go together, as one sentence; "" when all does.
+std::string contradiction(const context& c, const ask_options& o) {
+  if (o.approve == "ask" && !o.detach && !asks_person(c))
+    return "--approve ask needs a terminal to ask at; write --approve all or --approve none";
+  if (o.detach && c.place.standalone)
+    return "a detached run needs a daemon that stays; leave out --standalone or --detach";
+  if (o.results.empty()) return {};
+  if (o.run.empty()) return "--results needs the run that waits for them; write --run NAME";
+  const bool more = !o.text.empty() || !o.session.empty() || o.latest || !o.model.empty() || !o.profile.empty() ||
+                    !o.system.empty() || !o.status.empty() || !o.approve.empty() || !o.tools.empty() ||
+                    !o.files.empty() || o.max_rounds >= 0 || o.detach || !o.schema.empty() || !o.client_tools.empty();
+  return more ? "with --results a run goes on as it was begun; leave out all but --run and --no-stream" : "";
+}
+
+// The run that handed calls to its caller goes on.
+int go_on(context& c, const ask_options& o) {
+  const auto given = read_json(o.results, "--results");
+  const auto message = given ? results_message(*given) : std::unexpected(given.error());
+  if (!message) {
+    c.screen->error(message.error().message);
+    return usage;
+  }
+  int status = 0;
+  auto made = connect_or_explain(c, true, status);
+  if (!made) return status;
+  const std::string params = "{\"run\":" + json_quoted(o.run) + ",\"stream\":" + (o.no_stream ? "false" : "true") +
+                             ",\"messages\":[" + *message + "]}";
+  return follow_run(c, made->link, "mcpbx/chat", params, {.stream = !o.no_stream}).status;
+}
+
+// The answer comes as soon as the start is recorded.
+int start_detached(context& c, connection& link, const std::string& params) {
+  const auto begun = link.call("mcpbx/chat", params, {}, [&](std::int64_t request) {
+    (void)link.notify("notifications/cancelled", "{\"requestId\":" + std::to_string(request) + "}");
+  });
+  if (!begun) return explain(c, begun.error());
+  if (begun->error) return interrupted() ? static_cast<int>(interrupted_exit) : explain(c, *begun);
+  if (c.json) {
+    c.screen->out_line(begun->result.text());
+    return done;
+  }
+  const auto run = member_text(begun->result, "run");
+  c.screen->out(run + "\n");
+  const auto word = shell_word(run);
+  c.screen->err_line("mcpbx: the run goes on by itself; `mcpbx attach " + word + "` follows it, `mcpbx cancel " + word +
+                     "` ends it");
+  return done;
+}
+
 }  // namespace
 
 int ask(context& c, const ask_options& given) {
   ask_options o = given;
+  if (const auto wrong = contradiction(c, o); !wrong.empty()) {
+    c.screen->error(wrong);
+    return usage;
+  }
+  if (!o.results.empty()) return go_on(c, o);
   std::string question = o.text;
   if (question == "-") {
     auto in = read_stdin();
@@ -177,44 +166,24 @@ int ask(context& c, const ask_options& given) {
     c.screen->error("there is no question; write it behind `ask`, or `-` to read it from standard input");
     return usage;
   }
-  if (o.approve == "ask" && !asks_person(c.json)) {
-    c.screen->error("--approve ask needs a terminal to ask at; write --approve all or --approve none");
+  const auto read = read_parts(o, question);
+  if (!read) {
+    c.screen->error(read.error().message);
     return usage;
-  }
-  std::string message;
-  if (!o.files.empty()) {
-    auto read = message_with_files(question, o.files);
-    if (!read) {
-      c.screen->error(read.error().message);
-      return usage;
-    }
-    message = std::move(*read);
   }
   int status = 0;
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
   catch_interrupts();
-  viewer view(c, c.screen->out_is_terminal() && !o.no_stream);
-  connection& link = made->link;
-  if ((o.latest || !o.session.empty()) && !find_session(c, link, o, status)) return status;
-  auto answered = link.call(
-      "mcpbx/chat", build_params(o, question, message, c.json),
-      [&](std::string_view method, const raw_json& params) {
-        if (method != "mcpbx/event") return;
-        view.event(params);
-        if (asks_person(c.json) && member_text(params, "type") == "question") answer_question(c, link, params);
-      },
-      [&](std::int64_t request) {
-        (void)link.notify("notifications/cancelled", "{\"requestId\":" + std::to_string(request) + "}");
-      });
-  c.screen->clear_status();
-  if (!answered) return explain(c, answered.error());
-  if (answered->error) return interrupted() ? static_cast<int>(interrupted_exit) : explain(c, *answered);
-  const int ended = finish(c, answered->result, view.shown());
-  if (view.missed_a_yes() && o.approve.empty())
+  if ((o.latest || !o.session.empty()) && !find_session(c, made->link, o, status)) return status;
+  const std::string params = build_params(c, o, question, *read);
+  if (o.detach) return start_detached(c, made->link, params);
+  const auto end =
+      follow_run(c, made->link, "mcpbx/chat", params, {.stream = !o.no_stream, .data_only = !o.schema.empty()});
+  if (end.missed_a_yes && o.approve.empty())
     c.screen->err_line(
         "mcpbx: a call needed your yes, and there is no terminal to ask at; `--approve all` makes such calls unasked");
-  return ended;
+  return end.status;
 }
 
 }  // namespace mcpbx::cli

@@ -3,6 +3,7 @@
 #include "daemon/cli/daemon_start.hpp"
 #include "daemon/cli/terminal.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +25,17 @@ struct ask_options {
   std::vector<std::string> tools, files;
   int max_rounds = -1;
   bool no_stream = false;
+  std::string run;           ///< the run's name, "": the daemon gives one
+  bool detach = false;       ///< begin the run and leave it to itself
+  std::string schema;        ///< the form of the answer: JSON, or a file that has it
+  std::string client_tools;  ///< a file with definitions of the caller's own tools
+  std::string results;       ///< a file with the results of such tools, "-": standard input; `run` goes on with them
 };
 int ask(context& c, const ask_options& o);
+
+/// Follows a run that exists, from behind its event number `after`; and ends one, for all who follow it.
+int attach(context& c, const std::string& run, std::int64_t after);
+int cancel(context& c, const std::string& run);
 
 struct tools_options {
   std::string pattern, format, profile;

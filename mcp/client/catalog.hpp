@@ -35,6 +35,8 @@ struct catalog_entry {
   call_manner manner;
   std::weak_ptr<mcp::client> owner;
   std::uint64_t hash = 0;  ///< stable over the definition's bytes and the server's name
+  /// Where the server comes from, as catalog_builder::server has it; null: nobody said.
+  std::shared_ptr<const std::string> origin = {};
   /// Under which name the whole catalog has it.
   const std::string& listed_name() const noexcept { return listed.empty() ? name : listed; }
 };

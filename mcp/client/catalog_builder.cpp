@@ -45,6 +45,7 @@ entry_ptr make_entry(const catalog_builder::server& s, const tool_view& tool, co
   e->manner = s.calls.of(tool);
   e->owner = s.owner;
   e->hash = definition_hash(s.name, tool.definition);
+  e->origin = s.origin;
   return e;
 }
 

@@ -33,6 +33,9 @@ class catalog_builder {
     bool plain_names = false;
     std::weak_ptr<mcp::client> owner;
     call_rules calls = {};
+    /// Names the program or address behind it, in words of the configuration's owner that are compared and hashed,
+    /// never read; null: nobody says.
+    std::shared_ptr<const std::string> origin = {};
   };
   /// All configured servers in file order, also those that are disabled: names must not depend on what is up.
   explicit catalog_builder(std::vector<server> servers);

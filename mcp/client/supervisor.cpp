@@ -30,7 +30,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   void start(std::vector<server_options> servers) {
     std::vector<catalog_builder::server> named;
     for (server_options& s : servers) {
-      catalog_builder::server n{s.name, s.tools, s.plain_names, {}, s.calls};
+      catalog_builder::server n{s.name, s.tools, s.plain_names, {}, s.calls, s.origin};
       n.calls.limits = s.limits;
       n.calls.serial = s.max_concurrency == 1;
       servers_.push_back(std::make_shared<tool_server>(

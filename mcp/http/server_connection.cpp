@@ -22,7 +22,7 @@ namespace {
 namespace asio = boost::asio;
 
 // A request line, a header or the line in front of a chunk fits into this.
-constexpr std::size_t buffer_bytes = 64 * 1024;
+constexpr std::size_t first_buffer = 4 * 1024, largest_buffer = 64 * 1024;
 // What a caller still sends behind an answer that ends the connection is read and dropped, so that the answer arrives
 // (RFC 9112, section 9.6).
 constexpr milliseconds linger_time{2'000};
@@ -79,7 +79,7 @@ std::string date_of(std::int64_t wall_ms) {
 class server_connection::impl : public std::enable_shared_from_this<impl> {
  public:
   impl(const asio::any_io_executor& executor, time_source& time, int fd, server_limits l, server_events& events)
-      : socket_(executor), time_(time), limits_(l), events_(&events), timer_(time.make_timer()), buffer_(buffer_bytes) {
+      : socket_(executor), time_(time), limits_(l), events_(&events), timer_(time.make_timer()), buffer_(first_buffer) {
     sockaddr_storage name{};
     socklen_t size = sizeof name;
     if (::getsockname(fd, reinterpret_cast<sockaddr*>(&name), &size) != 0) name.ss_family = AF_UNIX;
@@ -168,6 +168,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
       end_ -= begin_;
       begin_ = 0;
     }
+    if (std::exchange(filled_, false) && buffer_.size() < largest_buffer) buffer_.resize(buffer_.size() * 2);
     if (end_ == buffer_.size()) return;  // requests ahead of their turn; reading goes on when it comes
     reading_ = true;
     socket_.async_read_some(asio::buffer(buffer_.data() + end_, buffer_.size() - end_),
@@ -186,6 +187,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     // Whoever closes does not wait for an answer.
     if (ec) return phase_ == phase::ending ? end_of_input() : leave("the caller went away");
     end_ += n;
+    filled_ = end_ == buffer_.size();
     if (phase_ == phase::reading) parse();
     read();
   }
@@ -207,7 +209,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
       begin_ += used;
       switch (v) {
         case verdict::need_more:
-          if (end_ - begin_ == buffer_.size()) return refuse(431, "a line of it is longer than 64 KiB");
+          if (end_ - begin_ == largest_buffer) return refuse(431, "a line of it is longer than 64 KiB");
           if (parser_->body_bytes() > byte_account::small_message && !byte_account::has_room(0))
             return refuse(503, "mcpbx holds too many bytes to take its body now");
           return;
@@ -391,6 +393,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   std::string pending_, leaving_;  // what waits for the present write, and what it writes
   std::size_t taken_ = 0;          // of leaving_
   std::size_t accounted_ = 0, lingered_ = 0;
+  bool filled_ = false;  // by the last read: the next one may have more room
   bool reading_ = false, writing_ = false, input_ended_ = false;
   bool keep_ = false, chunks_ = false, without_body_ = false;
 };

@@ -81,6 +81,7 @@ std::vector<std::string> good_values(const key_spec& k) {
       return all;
     }
     case shape::text:
+      if (k.at_once || k.value_form == &forms::store_url) return {text, "\"${env:X}\"", "\"$${\""};
       return {text, "\"${env:X}\"", "\"a${file:/x}b${cmd:pass show x}\"", "\"$${\""};
     case shape::plain:
       return {text};
@@ -132,6 +133,7 @@ std::vector<std::string> bad_values(const key_spec& k) {
       break;
     case shape::text:
       add({"\"${env:}\"", "\"${nope:X}\"", "\"${env:X\""});
+      if (k.at_once) add({"\"${file:/x}\"", "\"a ${cmd:date}\""});
       break;
     case shape::plain:
     case shape::switch_or_text:
@@ -223,6 +225,31 @@ TEST_CASE("keys: elements of lists and maps are refused at their own place") {
       if (map && e.f == k.name_form) refuses("{\"" + std::string(e.bad) + "\": " + good + "}", 4);
     }
   });
+}
+
+TEST_CASE(
+    "keys: a reference is refused with its place in every string that takes none, so that none is taken literally") {
+  std::set<std::string> refused;
+  each_key([&](const position& p) {
+    const auto k = p.key->kind;
+    const std::string ref = "\"${env:X}\"";
+    std::string value;
+    if (k == shape::plain || k == shape::switch_or_text || k == shape::word) value = ref;
+    if (k == shape::plains) value = "[" + ref + "]";
+    if (k == shape::plain_map) value = "{\"x\": " + ref + "}";
+    if (value.empty()) return;
+    const auto text = p.before + "\n  " + value + p.after;
+    CAPTURE(text);
+    const auto made = load_keys(text);
+    CHECK(std::ranges::any_of(made.errors, [&](const diagnostic& d) {
+      return d.path.starts_with(p.path) &&
+             (d.what == "references do not work here" || (k == shape::word && d.what.starts_with("must be ")));
+    }));
+    refused.insert(p.path);
+  });
+  for (const char* path :
+       {"defaultModel", "audit", "profiles.x.tools.allow", "mcpServers.x.tools.deny", "loop.guidance"})
+    CHECK_MESSAGE(refused.contains(path), path);
 }
 
 TEST_CASE("keys: a misspelt key names the key that was meant") {

@@ -276,6 +276,27 @@ TEST_CASE("G35: a literal secret gets a notice that does not repeat it") {
       "f:1:60: a secret stands in the file itself, in \"mcpServers.x.env.API_TOKEN\": better write ${env:NAME}"));
 }
 
+TEST_CASE("G35: a secret that args refers to gets a notice, because command lines can be read by others") {
+  const auto made = load_one(R"({"mcpServers": {"x": {"command": "c", "args":
+    ["-k", "${env:API_TOKEN}", "--key=${DB_PASSWORD:-none}", "${file:~/key}", "${HOME}/x", "${env:LANG}", "$${env:API_TOKEN}"]}}})");
+  CHECK(made.error_text() == "");
+  CHECK(made.config.notices.size() == 3);
+  CHECK(notices(made).starts_with(
+      "f:2:12: a secret would stand in the server's command line, where every user of this machine can read it, in "
+      "\"mcpServers.x.args[1]\": better give it in \"env\""));
+  for (const char* place : {"args[2]", "args[3]"}) CHECK(notices(made).find(place) != std::string::npos);
+}
+
+TEST_CASE("load: store.url takes files and programs behind postgresql:// only") {
+  const auto errors = [](const std::string& url) {
+    return load_one(R"({"store": {"url": ")" + url + "\"}}").error_text();
+  };
+  CHECK(errors("sqlite:${file:/x}").find("work behind postgresql:// only, in \"store.url\": write ${env:NAME}") !=
+        std::string::npos);
+  CHECK(errors("postgresql://me:${file:/x}@h/d") == "");
+  CHECK(errors("sqlite:${env:X}") == "");
+}
+
 TEST_CASE("G35: an error never repeats the value that is wrong") {
   const auto made = load_one(
       R"({"mcpServers": {"x": {"url": "canary-1", "headers": {"Authorization": "canary-2\n"}, "auth": {"clientSecret": "${canary-3}${"}}},

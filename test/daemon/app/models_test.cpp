@@ -3,6 +3,7 @@
 
 #include "mcp/async/system_time.hpp"
 #include "test/daemon/app/loaded.hpp"
+#include "test/fixtures/model/scripted_model.hpp"
 #include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/captured_output.hpp"
 #include "test/support/contains.hpp"
@@ -11,7 +12,10 @@
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <optional>
 #include <string>
+#include <vector>
 
 using namespace mcpbx;
 using namespace mcpbx::daemon;
@@ -50,7 +54,7 @@ TEST_CASE("models: a name or NAME/ID or nothing for the default") {
 
 TEST_CASE("models: what cannot be used is explained") {
   models_fixture f(R"({"models": {"gemma": {"api": "openai-chat", "model": "g", "baseUrl": "http://x:y/"},
-    "filed": {"api": "openai-chat", "model": "${file:/x}"}, "unset": {"api": "openai-chat", "model": "${env:MCPBX_TEST_A}"}}})");
+    "unset": {"api": "openai-chat", "model": "${env:MCPBX_TEST_A}"}}})");
   const mcpbx::test::changed_variable unset("MCPBX_TEST_A", nullptr);
   CHECK(contains(f.error(""), "-m demo"));
   CHECK(contains(f.error(""), "OPENAI_API_KEY"));
@@ -59,7 +63,6 @@ TEST_CASE("models: what cannot be used is explained") {
   CHECK(contains(f.error("profile:x"), "there is no model \"profile:x\""));
   CHECK(check_model_name(f.all, "profile:x").error().message == "there is no model \"profile:x\"");
   CHECK(contains(f.error("gemma"), "Model \"gemma\": "));
-  CHECK(contains(f.error("filed"), "models.filed.model"));
   CHECK(contains(f.error("unset"), "MCPBX_TEST_A"));
 }
 
@@ -92,6 +95,64 @@ TEST_CASE("models: an endpoint on a Unix socket, and a fallback behind a name") 
   const auto o = f.models.connection_options(*f.all.find_model("a"));
   REQUIRE(o);
   CHECK(o->wire.base_url == "unix:/run/x.sock");
+}
+
+TEST_CASE("G30: the four time limits of an entry are those of its calls, and their errors say which one it was") {
+  struct told final : providers::model_events {
+    std::optional<providers::model_error> error;
+    std::string text;
+    void on_text(std::string_view d) override { text += d; }
+    void on_reasoning(std::string_view) override {}
+    void on_reply(providers::model_reply) override { FAIL("an answer"); }
+    void on_error(providers::model_error e) override { error = std::move(e); }
+  };
+  struct row {
+    std::string model, limits;
+    std::chrono::seconds ends;
+    std::string_view says;
+  };
+  for (const auto& r : std::vector<row>{
+           {"hang-before-head", R"("firstByteTimeoutMs": 5000, "idleTimeoutMs": 3000, "totalTimeoutMs": 20000)",
+            std::chrono::seconds(5), "5 s"},
+           {"hang-mid-stream", R"("firstByteTimeoutMs": 5000, "idleTimeoutMs": 3000, "totalTimeoutMs": 20000)",
+            std::chrono::seconds(3), "fell silent for 3 s"},
+           {"hang-mid-stream", R"("firstByteTimeoutMs": 5000, "idleTimeoutMs": 30000, "totalTimeoutMs": 20000)",
+            std::chrono::seconds(20), "20 s"}}) {
+    CAPTURE(r.model);
+    CAPTURE(r.limits);
+    mcpbx::test::scripted_model server{{}};
+    models_fixture f(R"({"models": {"m": {"api": "openai-chat", "model": ")" + r.model + R"(", "baseUrl": ")" +
+                     server.url() + R"(", "maxRetries": 0, )" + r.limits + "}}}");
+    told got;
+    providers::model_request q;
+    q.messages = {providers::user_message("hi")};
+    const auto m = f.models.find("m");
+    REQUIRE(m);
+    const auto call = (*m)->start(std::move(q), got);
+    const auto run = [&](auto until) {
+      for (int i = 0; i < 1000 && !until(); ++i) {
+        f.io.restart();
+        f.io.run_for(milliseconds(10));
+      }
+      return until();
+    };
+    REQUIRE(run([&] { return r.model == "hang-before-head" ? server.bodies().size() == 1 : !got.text.empty(); }));
+    // All that the server sends has been read when nothing more comes: it sends it at once.
+    for (auto before = got.text.size() + 1; before != got.text.size();) {
+      before = got.text.size();
+      f.io.restart();
+      f.io.run_for(milliseconds(50));
+    }
+    f.time.advance(r.ends - milliseconds(1));
+    CHECK_FALSE(got.error);
+    f.time.advance(milliseconds(1));
+    REQUIRE(run([&] { return got.error.has_value(); }));
+    CHECK(got.error->type == providers::model_error::kind::time_limit);
+    CHECK_MESSAGE(contains(got.error->message, r.says), got.error->message);
+    CHECK(server.wait_for("closed", 1));
+  }
+  models_fixture f(R"({"models": {"m": {"api": "openai-chat", "model": "x", "connectTimeoutMs": 2000}}})");
+  CHECK(f.models.connection_options(*f.all.find_model("m"))->limits.connect == milliseconds(2000));
 }
 
 TEST_CASE("G35: what is secret in the query of an address is redacted") {

@@ -3,6 +3,7 @@
 
 #include "daemon/app/models.hpp"
 #include "test/daemon/app/loaded.hpp"
+#include "test/support/captured_output.hpp"
 
 #include <doctest/doctest.h>
 
@@ -79,8 +80,14 @@ TEST_CASE("E1: an unknown profile is told with the nearest name") {
   CHECK(none.error().message == "there is no profile \"x\"; the configuration has no \"profiles\"");
 }
 
-TEST_CASE("profiles: a system prompt may come from a variable and from nothing slower") {
-  const auto b = base_for(loaded(R"({"profiles": {"p": {"system": "${file:/x}"}}})"), "", "p");
+TEST_CASE("profiles: a system prompt may come from a variable, and one that is unset is told with its place") {
+  const auto all = loaded(R"({"profiles": {"p": {"system": "${env:MCPBX_TEST_A}"}}})");
+  {
+    const mcpbx::test::changed_variable set("MCPBX_TEST_A", "Be brief.");
+    CHECK(base_for(all, "", "p")->system == "Be brief.");
+  }
+  const mcpbx::test::changed_variable unset("MCPBX_TEST_A", nullptr);
+  const auto b = base_for(all, "", "p");
   REQUIRE_FALSE(b.has_value());
   CHECK(b.error().message.find("profiles.p.system") != std::string::npos);
 }

@@ -29,17 +29,17 @@ std::string question(std::string_view arguments) {
          std::string(arguments) + "}";
 }
 
-enum class said { no, yes, always, interrupted, nobody_to_ask, odd };
+enum class said { no, yes, always, interrupted, withdrawn, nobody_to_ask, odd };
 
 // What the process at the terminal says with its exit status.
-[[noreturn]] void ask_here(const std::string& event) {
+[[noreturn]] void ask_here(const std::string& event, const question_watch& watch) {
   ::setenv("NO_COLOR", "1", 1);
   catch_interrupts();
   auto answer = said::nobody_to_ask;
   if (can_ask()) {
     terminal screen;
-    const auto given = ask_person(screen, raw_json::own(event));
-    answer = !given            ? said::interrupted
+    const auto given = ask_person(screen, raw_json::own(event), watch);
+    answer = !given            ? (interrupted() ? said::interrupted : said::withdrawn)
              : !given->approve ? (given->always ? said::odd : said::no)
              : given->always   ? said::always
                                : said::yes;
@@ -53,12 +53,13 @@ struct sitting {
 };
 
 // Each of `keys` is typed when the question is there (again).
-sitting at_a_terminal(const std::vector<std::string>& keys, std::string_view arguments = R"({"path":"/tmp/x"})") {
+sitting at_a_terminal(const std::vector<std::string>& keys, std::string_view arguments = R"({"path":"/tmp/x"})",
+                      const question_watch& watch = {}) {
   const std::string event = question(arguments);
   int master = -1;
   const pid_t child = ::forkpty(&master, nullptr, nullptr, nullptr);
   REQUIRE(child >= 0);
-  if (child == 0) ask_here(event);
+  if (child == 0) ask_here(event, watch);
   sitting o;
   std::array<char, 4096> buffer{};
   std::size_t typed = 0, looked_at = 0;
@@ -103,6 +104,22 @@ TEST_CASE("L19: at a terminal a person says yes or no or always, and nothing els
 TEST_CASE("L19: the end of input is a no, and an interrupt is no answer") {
   CHECK(at_a_terminal({"\x04"}).answer == said::no);
   CHECK(at_a_terminal({"\x03"}).answer == said::interrupted);
+}
+
+TEST_CASE("L19: a question that somebody else has answered stands no more, and one that is still open does") {
+  std::array<int, 2> pipe{};
+  REQUIRE(::pipe(pipe.data()) == 0);
+  REQUIRE(::write(pipe[1], "12", 2) == 2);
+  // The first byte changes nothing, the second one is the other's answer.
+  const question_watch watch{pipe[0], [fd = pipe[0]] {
+                               char c = 0;
+                               return ::read(fd, &c, 1) == 1 && c == '1';
+                             }};
+  const auto o = at_a_terminal({}, "{}", watch);
+  CHECK(o.answer == said::withdrawn);
+  CHECK(contains(o.shown, prompt));
+  ::close(pipe[0]);
+  ::close(pipe[1]);
 }
 
 TEST_CASE("L19 F8: the question shows tool, server, arguments and why, and no escape sequence of a peer") {

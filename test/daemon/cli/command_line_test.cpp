@@ -39,7 +39,8 @@ TEST_CASE("command line: the version and the help are on stdout and succeed") {
   for (const auto& words : {std::vector<std::string>{"--help"}, {"help"}, {"-h"}}) {
     const auto r = run(words);
     CHECK(r.status == 0);
-    for (const char* verb : {"ask", "tools", "call", "servers", "status", "wait", "restart", "stop", "pins", "mcp"})
+    for (const char* verb :
+         {"ask", "attach", "cancel", "tools", "call", "servers", "status", "wait", "restart", "stop", "pins", "mcp"})
       CHECK(contains(r.out, std::string("\n  ") + verb + " "));
     CHECK(r.err == "");
   }
@@ -107,7 +108,12 @@ TEST_CASE("command line: wrong words are named with the nearest right one") {
   CHECK(run({"ask", "-c", "-s", "id", "hi"}).err == "mcpbx: write -s ID or -c, not both\n");
   CHECK(run({"sessions", "shwo", "x"}).err ==
         "mcpbx: `sessions` knows no `shwo` (did you mean \"show\"?); see `mcpbx sessions --help`\n");
-  for (const auto& words : std::vector<std::vector<std::string>>{{"sessions", "show"},
+  for (const auto& words : std::vector<std::vector<std::string>>{{"ask", "--results", "-"},
+                                                                 {"ask", "--results", "-", "--run", "r", "hi"},
+                                                                 {"ask", "--schema", "{", "hi"},
+                                                                 {"ask", "--client-tools", "/no/such", "hi"},
+                                                                 {"attach", "r", "--after", "-1"},
+                                                                 {"sessions", "show"},
                                                                  {"sessions", "rm"},
                                                                  {"sessions", "resume"},
                                                                  {"sessions", "list", "x"},

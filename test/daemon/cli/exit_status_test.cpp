@@ -71,6 +71,15 @@ TEST_CASE("L5 L11: exit status: an answer is one, also when it was made at a lim
   }
 }
 
+TEST_CASE("L21: exit status: calls that are handed to the caller are an outcome, with how to go on") {
+  const auto end = end_of(raw_json::literal(R"({"run":"a b","stopReason":"caller_tools","toolCalls":[)"
+                                            R"({"id":"c","name":"mine","arguments":{},"pending":true}]})"),
+                          false);
+  CHECK(end.status == 0);
+  CHECK(
+      end.why.starts_with("the run waits for the result of this call; `mcpbx ask --run 'a b' --results FILE` goes on"));
+}
+
 TEST_CASE("versions are compared number by number") {
   CHECK(mcpbx::cli::is_newer("0.2.0", "0.1.9"));
   CHECK(mcpbx::cli::is_newer("0.10.0", "0.9.0"));

@@ -374,6 +374,7 @@ struct fixture {
   std::function<bool(const mcp::catalog_entry&)> needs_yes = [](const mcp::catalog_entry& e) {
     return e.tool == "guarded";
   };
+  std::shared_ptr<const std::string> origin = std::make_shared<std::string>("a command");  ///< of what is offered next
   std::unique_ptr<test_runner> runs;
   std::vector<std::size_t> active_at_ends;  ///< how many runs went on when the daemon was told that one has ended
   /// Why the runs of this test are not held against the folds of their records; empty: they are, at the end.
@@ -420,6 +421,15 @@ struct fixture {
     e->annotations.title = std::move(title);
     e->owner = server;
     e->hash = 7;
+    e->origin = origin;
+    return e;
+  }
+  /// The tool as its server lists it after an update.
+  mcp::entry_ptr changed(const std::string& name) {
+    auto e = std::make_shared<mcp::catalog_entry>(*entry(name));
+    e->definition = raw_json::own("{\"name\":" + json_quoted(name) + R"(,"description":"new"})");
+    e->exposed = e->definition;
+    e->hash = 8;
     return e;
   }
   void offer(const std::vector<std::string>& names) {

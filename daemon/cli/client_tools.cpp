@@ -1,0 +1,69 @@
+#include "daemon/cli/client_tools.hpp"
+
+#include "daemon/cli/input_files.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+namespace mcpbx::cli {
+namespace {
+
+// A result in MCP's shape, or nullopt.
+std::optional<std::string> result_of(const raw_json& value) {
+  if (auto text = value.as_string()) return R"({"content":[{"type":"text","text":)" + json_quoted(*text) + "}]}";
+  const bool has_content =
+      find_member(value, "content").is_array() || find_member(value, "structuredContent").is_object();
+  if (value.is_object() && has_content) return one_line(value);
+  return std::nullopt;
+}
+
+}  // namespace
+
+result<std::string> client_tools_of(const raw_json& definitions) {
+  if (!definitions.is_array() || for_each_element(definitions, [](const raw_json&) { return true; }) == 0)
+    return fail(errc::invalid_argument,
+                R"(--client-tools: expected an array of definitions, such as [{"name":"look_up","description":"…",)"
+                R"("inputSchema":{"type":"object"}}])");
+  return one_line(definitions);
+}
+
+std::vector<std::string> handed_calls_of(const raw_json& result) {
+  std::vector<std::string> lines;
+  const auto run = find_member(result, "run");
+  for_each_element(find_member(result, "toolCalls"), [&](const raw_json& call) {
+    if (!find_member(call, "pending").is_true()) return true;
+    lines.push_back("{\"run\":" + std::string(run.text()) + ",\"id\":" + std::string(find_member(call, "id").text()) +
+                    ",\"name\":" + std::string(find_member(call, "name").text()) +
+                    ",\"arguments\":" + std::string(find_member(call, "arguments").text()) + "}");
+    return true;
+  });
+  return lines;
+}
+
+result<std::string> results_message(const raw_json& results) {
+  const auto members = results.is_object() ? raw_object::open(results) : fail(errc::parse, "");
+  if (!members)
+    return fail(errc::invalid_argument, R"(--results: expected an object with a result for every call, such as )"
+                                        R"({"call_1":"the text of the result"})");
+  std::vector<std::string> ids;
+  std::string blocks;
+  error wrong{errc::invalid_argument, ""};
+  members->for_each([&](std::string_view id, const raw_json& value) {
+    const std::string quoted = json_quoted(id);
+    const auto one = result_of(value);
+    if (!one)
+      wrong.message =
+          "--results: expected " + quoted +
+          R"( to be a text or a result as tools give it, such as {"content":[{"type":"text","text":"42"}]})";
+    if (std::ranges::find(ids, id) != ids.end()) wrong.message = "--results: " + quoted + " is there twice";
+    ids.emplace_back(id);
+    blocks += (blocks.empty() ? "" : ",") + (R"({"type":"tool_result","id":)" + quoted) +
+              ",\"result\":" + one.value_or("{}") + "}";
+  });
+  if (ids.empty()) wrong.message = "--results: there is no result in it; name each by the id of its call";
+  if (!wrong.message.empty()) return std::unexpected(wrong);
+  return R"({"role":"tool","content":[)" + blocks + "]}";
+}
+
+}  // namespace mcpbx::cli

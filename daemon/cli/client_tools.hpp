@@ -1,0 +1,24 @@
+// The caller's own tools (L21) at a shell: their definitions, the calls that a run hands back, and the results with
+// which it goes on. Pure.
+#pragma once
+#include "mcp/support/error.hpp"
+#include "mcp/support/raw_json.hpp"
+
+#include <string>
+#include <vector>
+
+namespace mcpbx::cli {
+
+/// The definitions for `clientTools` of `mcpbx/chat`, on one line; each is looked at by the daemon.
+/// errc::invalid_argument unless it is an array with at least one of them.
+result<std::string> client_tools_of(const raw_json& definitions);
+
+/// The calls that wait for their results in a run that ended its request with `caller_tools`, each as one line of JSON:
+/// `{"run", "id", "name", "arguments"}`.
+std::vector<std::string> handed_calls_of(const raw_json& result);
+
+/// The message for `mcpbx/chat` that brings results: `results` has one member for every call, called by its id, with a
+/// text or a result in MCP's shape. errc::invalid_argument names the member and the form.
+result<std::string> results_message(const raw_json& results);
+
+}  // namespace mcpbx::cli

@@ -1,0 +1,168 @@
+#include "daemon/cli/follow_run.hpp"
+
+#include "daemon/cli/approval.hpp"
+#include "daemon/cli/client_tools.hpp"
+#include "daemon/cli/open_questions.hpp"
+#include "daemon/cli/run_end.hpp"
+#include "daemon/cli/usage_line.hpp"
+#include "mcp/support/text.hpp"
+
+#include <utility>
+
+namespace mcpbx::cli {
+namespace {
+
+// How the daemon words the result of such a call.
+constexpr std::string_view may_not_ask = "Not executed: this tool needs a yes of the user, and this run may not ask";
+
+// Shows the events of one run as they come.
+class viewer {
+ public:
+  viewer(context& c, bool show_text) : c_(c), show_text_(show_text) {}
+
+  void event(const std::string& type, const raw_json& params) {
+    seq_ = find_member(params, "seq").as_integer().value_or(seq_);
+    if (c_.json) {
+      c_.screen->out_line(params.text());
+      return;
+    }
+    if (type == "text" && show_text_) {
+      c_.screen->out(member_text(params, "text"));
+      shown_ = true;
+    } else if (type == "snapshot" && show_text_) {
+      // This terminal was too slow: what it has shown of the round is void.
+      if (shown_) c_.screen->finish_line();
+      const auto text = member_text(params, "text");
+      c_.screen->out(text);
+      shown_ = shown_ || !text.empty();
+    } else if (type == "status") {
+      // Why a run ended without an answer is printed once, at its end: not here, and not from the error event.
+      if (const std::string text = member_text(params, "text"); !text.starts_with("Stopped: ")) c_.screen->status(text);
+    } else if (type == "round" && shown_) {
+      c_.screen->finish_line();
+    } else if (type == "tool_call") {
+      const auto arguments = find_member(params, "arguments");
+      // Without arguments the call could not be read; the result says why.
+      const bool unread = !arguments || arguments.text() == "null";
+      std::string line = "-> " + member_text(params, "name") + " " +
+                         (unread ? "(the call could not be read)" : std::string(cut_utf8(arguments.text(), 300)));
+      c_.screen->err_line(c_.screen->dim(printable(line)));
+    } else if (type == "tool_progress") {
+      std::string line = member_text(params, "message");
+      if (line.empty()) line = "progress " + std::string(find_member(params, "progress").text());
+      c_.screen->status(line);
+    } else if (type == "tool_result") {
+      result_line(params);
+    } else if (type == "question" && !asks_person(c_)) {
+      c_.screen->err_line("mcpbx: the call of " + printable(member_text(params, "tool")) +
+                          " waits for a yes; `mcpbx attach " + printable(shell_word(member_text(params, "run"))) +
+                          "` at a terminal asks for it");
+    }
+  }
+
+  bool shown() const noexcept { return shown_; }
+  /// Whether a call was not made because this run may ask nobody.
+  bool missed_a_yes() const noexcept { return missed_a_yes_; }
+  std::int64_t seq() const noexcept { return seq_; }
+
+ private:
+  void result_line(const raw_json& params) {
+    std::string first;
+    for_each_element(find_member(params, "content"), [&](const raw_json& block) {
+      first = member_text(block, "text");
+      if (first.empty()) first = "[" + member_text(block, "type") + "]";
+      return false;
+    });
+    missed_a_yes_ = missed_a_yes_ || first.starts_with(may_not_ask);
+    std::string line = find_member(params, "isError").is_true() ? "<- error: " : "<- ";
+    line += cut_utf8(first.substr(0, first.find('\n')), 200);
+    line += " (" + std::string(find_member(params, "durationMs").text()) + " ms)";
+    c_.screen->err_line(c_.screen->dim(printable(line)));
+  }
+
+  context& c_;
+  bool show_text_;
+  bool shown_ = false, missed_a_yes_ = false;
+  std::int64_t seq_ = 0;
+};
+
+void line_out(context& c, std::string_view text) {
+  c.screen->out(text);
+  if (!text.ends_with('\n')) c.screen->out("\n");
+}
+
+// The answer, or the calls that are for the caller, as far as they were not shown while they came.
+void show_result(context& c, const raw_json& result, bool data_only, bool text_shown) {
+  if (text_shown) c.screen->finish_line();
+  const std::string text = text_shown ? "" : member_text(result, "text");
+  const auto data = find_member(result, "data");
+  if (const auto calls = handed_calls_of(result); !calls.empty()) {
+    if (!text.empty()) c.screen->err_line(printable(text, true));
+    for (const auto& call : calls) line_out(c, call);
+  } else if (data && !text_shown) {
+    line_out(c, data.text());
+  } else if (!data_only && !text.empty()) {
+    line_out(c, text);
+  }
+}
+
+int finish(context& c, const raw_json& result, bool data_only, bool text_shown) {
+  c.screen->clear_status();
+  if (!c.json) show_result(c, result, data_only, text_shown);
+  if (const auto used = usage_line(result); !used.empty() && c.screen->err_is_terminal() && !c.json)
+    c.screen->err_line(c.screen->dim(used));
+  const auto end = end_of(result, interrupted());
+  if (end.status == done && !end.why.empty())
+    c.screen->err_line("mcpbx: " + printable(end.why, true));
+  else if (!end.why.empty())
+    c.screen->error(end.why);
+  return end.status;
+}
+
+}  // namespace
+
+bool asks_person(const context& c) {
+  return !c.json && can_ask();
+}
+
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/+@%,";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) return std::string(word);
+  std::string quoted = "'";
+  for (const char one : word) quoted += one == '\'' ? std::string(R"('\'')") : std::string(1, one);
+  return quoted + "'";
+}
+
+followed follow_run(context& c, connection& link, std::string_view method, const std::string& params,
+                    const follow_options& o) {
+  catch_interrupts();
+  viewer view(c, c.screen->out_is_terminal() && o.stream && !o.data_only);
+  open_questions questions(*c.screen, link);
+  const bool asks = asks_person(c);
+  const auto answered = link.call(
+      method, params,
+      [&](std::string_view name, const raw_json& event) {
+        if (name != "mcpbx/event") return;
+        const auto type = member_text(event, "type");
+        view.event(type, event);
+        if (asks) questions.event(type, event);
+      },
+      [&](std::int64_t request) {
+        (void)link.notify("notifications/cancelled", "{\"requestId\":" + std::to_string(request) + "}");
+      },
+      asks ? connection::idle_handler([&] { questions.ask(); }) : connection::idle_handler());
+  c.screen->clear_status();
+  followed f{.missed_a_yes = view.missed_a_yes(), .seq = view.seq()};
+  if (!answered) {
+    f.status = explain(c, answered.error());
+    f.left = answered.error().code == errc::cancelled;
+  } else if (answered->error) {
+    f.left = interrupted();
+    f.status = f.left ? static_cast<int>(interrupted_exit) : explain(c, *answered);
+  } else {
+    f.status = finish(c, answered->result, o.data_only, view.shown());
+  }
+  return f;
+}
+
+}  // namespace mcpbx::cli

@@ -1,0 +1,56 @@
+#include "daemon/cli/input_files.hpp"
+
+#include "daemon/cli/verbs.hpp"
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+namespace mcpbx::cli {
+namespace {
+
+result<raw_json> parse(const std::string& text, std::string_view what, std::string_view option) {
+  constexpr int deepest = 10'000;  // the daemon's own limit is what counts
+  auto parsed = raw_json::parse(text, deepest);
+  if (!parsed)
+    return fail(errc::invalid_argument,
+                std::string(option) + ": " + std::string(what) + " is no JSON: " + parsed.error().message);
+  return parsed;
+}
+
+}  // namespace
+
+result<std::string> read_file(const std::string& path, std::size_t most, std::string_view option) {
+  std::error_code wrong;
+  if (std::filesystem::is_directory(path, wrong))
+    return fail(errc::invalid_argument, path + " is a folder; " + std::string(option) + " takes one file");
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return fail(errc::io, "the file " + path + " cannot be read; see whether it is there and yours to read");
+  std::string bytes(most + 1, '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (in.bad()) return fail(errc::io, "the file " + path + " could not be read to its end");
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  if (bytes.size() > most)
+    return fail(errc::limit, "the file " + path + " holds more than " + std::to_string(most >> 20) + " MiB");
+  return bytes;
+}
+
+result<raw_json> read_json(const std::string& path, std::string_view option) {
+  auto text = path == "-" ? read_stdin() : read_file(path, most_json, option);
+  if (!text) return std::unexpected(text.error());
+  return parse(*text, path == "-" ? "standard input" : "the file " + path, option);
+}
+
+result<raw_json> json_or_file(const std::string& given, std::string_view option) {
+  return trimmed(given).starts_with('{') ? parse(given, "what stands there", option) : read_json(given, option);
+}
+
+std::string one_line(const raw_json& value) {
+  std::string text(value.text());
+  std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
+
+}  // namespace mcpbx::cli

@@ -1,0 +1,36 @@
+// `mcpbx attach` and `mcpbx cancel`: runs that go on elsewhere.
+#include "daemon/cli/follow_run.hpp"
+#include "daemon/cli/verbs.hpp"
+
+#include <string>
+
+namespace mcpbx::cli {
+
+int attach(context& c, const std::string& run, std::int64_t after) {
+  int status = 0;
+  auto made = connect_or_explain(c, true, status);
+  if (!made) return status;
+  std::string params = "{\"run\":" + json_quoted(run);
+  if (after > 0) params += ",\"after\":" + std::to_string(after);
+  const auto end = follow_run(c, made->link, "mcpbx/attach", params + "}", {});
+  if (end.left) {
+    const auto word = shell_word(run);
+    c.screen->err_line("mcpbx: a detached run goes on; `mcpbx attach " + word +
+                       (end.seq > 0 ? " --after " + std::to_string(end.seq) : std::string()) +
+                       "` follows it again, `mcpbx cancel " + word + "` ends it");
+  }
+  return end.status;
+}
+
+int cancel(context& c, const std::string& run) {
+  int status = 0;
+  auto made = connect_or_explain(c, true, status);
+  if (!made) return status;
+  const auto got = made->link.call("mcpbx/cancel", "{\"run\":" + json_quoted(run) + "}");
+  if (!got) return explain(c, got.error());
+  if (got->error) return explain(c, *got);
+  if (c.json) c.screen->out_line(got->result.text());
+  return done;
+}
+
+}  // namespace mcpbx::cli

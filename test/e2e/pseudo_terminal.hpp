@@ -1,0 +1,32 @@
+// A command of the CLI at a pseudo-terminal, and somebody who types.
+#pragma once
+#include "test/e2e/harness.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::e2e {
+
+class pseudo_terminal {
+ public:
+  pseudo_terminal(const world& w, const std::vector<std::string>& arguments);
+  ~pseudo_terminal();
+  pseudo_terminal(const pseudo_terminal&) = delete;
+  pseudo_terminal& operator=(const pseudo_terminal&) = delete;
+
+  /// Waits until it shows this; fails the test when it ends before.
+  void read_until(std::string_view text);
+  void type(std::string_view keys);
+  /// Reads on to its end and gives the exit status.
+  int wait();
+
+  std::string shown;  ///< all so far, with what was typed, as a terminal echoes it
+
+ private:
+  bool pump();
+  pid_t pid_ = -1;
+  int master_ = -1;
+};
+
+}  // namespace mcpbx::e2e
