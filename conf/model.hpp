@@ -152,6 +152,7 @@ struct model_entry {
   reference_map headers;
   std::optional<std::string> fallback_model;  ///< the entry (NAME or NAME/ID) that is asked when this one fails
   tool_format format = tool_format::automatic;
+  std::optional<std::int64_t> max_tools;  ///< of one request; 0: any number; unset: what the API is known to take
   std::optional<std::int64_t> max_tokens;
   std::optional<double> temperature;
   std::optional<double> top_p;

@@ -117,6 +117,8 @@ void check_wire(const model_entry& m, const reporter& r) {
     r.notice(member_path(path, m.temperature ? "temperature" : "topP"),
              "is not sent: the API takes no sampling from its version 2026-10-21 on",
              "take it out, or write an older apiVersion");
+  if (m.max_tools && (m.api == model_api::rehearsal || m.api == model_api::replay))
+    r.notice(member_path(path, "maxTools"), "has no effect with the APIs rehearsal and replay", "take it out");
   const auto& d = m.dialect;
   const bool dialect = d.max_tokens_field || d.empty_content || d.system_role || d.call_ids || d.stream_options ||
                        d.parallel_tool_calls || d.strict || d.answer_schema || d.echo_reasoning;

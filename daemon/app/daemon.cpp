@@ -369,6 +369,8 @@ int check_configuration(const command_line& o) {
 int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
   raise_descriptor_limit();
   mcp::forbid_core_files();
+  // A file at its limit (`ulimit -f`) is an error of that write, as a full disk is, and not our end.
+  ::signal(SIGXFSZ, SIG_IGN);
   auto loaded = load_configuration(o);
   if (!loaded.ok()) {
     std::fputs(loaded.error_text().c_str(), stderr);

@@ -4,6 +4,7 @@
 #include "conf/places.hpp"
 #include "conf/references.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,16 +32,24 @@ pin_mode mode_of(conf::pin_mode m) {
   return pin_mode::block;
 }
 
+std::string text_of(const std::optional<conf::reference_string>& s) {
+  return s ? s->text : "";
+}
+
 }  // namespace
+
+std::string origin_of(const conf::server_entry& entry) {
+  server_origin from{text_of(entry.command), {}, text_of(entry.url), entry.pass_env, text_of(entry.env_file),
+                     text_of(entry.cwd)};
+  for (const auto& a : entry.args) from.args.push_back(a.text);
+  for (const auto& [name, value] : entry.env) from.env_names.push_back(name);
+  return origin_text(std::move(from));
+}
 
 pin_keeper::options pin_options(const conf::configuration& config, const conf::environment& env) {
   pin_keeper::options o{in_state_directory(env, "pins.json"), {}};
-  for (const auto& s : config.servers) {
-    std::vector<std::string> args;
-    for (const auto& a : s.args) args.push_back(a.text);
-    o.servers.push_back({s.name, s.disabled ? pin_mode::off : mode_of(s.pinning()),
-                         origin_text(s.command ? s.command->text : "", args, s.url ? s.url->text : "")});
-  }
+  for (const auto& s : config.servers)
+    o.servers.push_back({s.name, s.disabled ? pin_mode::off : mode_of(s.pinning()), origin_of(s)});
   return o;
 }
 

@@ -4,6 +4,7 @@
 #include "daemon/app/system_references.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/call/model_listing.hpp"
+#include "providers/wire/dialects.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -72,6 +73,17 @@ void model_lists::list(const std::string& name, bool remote, std::function<void(
   open_.push_back(j);
   for (std::size_t i = 0; i < wanted.size(); ++i) ask(j, i, *wanted[i]);
   answered(j);
+}
+
+std::size_t model_lists::max_tools(std::string_view name, std::string_view api) const {
+  const auto* e = model_entry_of(all_, name);
+  if (api.empty()) return e != nullptr ? static_cast<std::size_t>(e->max_tools.value_or(0)) : 0;
+  // Deployments are spoken to as OpenAI is.
+  const auto spoken = [](conf::model_api a) {
+    return a == conf::model_api::azure || a == conf::model_api::dial ? conf::model_api::openai_chat : a;
+  };
+  const bool meant = e != nullptr && conf::to_string(spoken(*e->api)) == api;
+  return meant ? max_tools_of(*e) : providers::usual_max_tools(api);
 }
 
 void model_lists::ask(const std::shared_ptr<job>& j, std::size_t at, const conf::model_entry& e) {

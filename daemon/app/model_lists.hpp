@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mcpbx::daemon {
@@ -26,6 +27,7 @@ class model_lists final : public model_directory {
   model_lists& operator=(const model_lists&) = delete;
 
   void list(const std::string& name, bool remote, std::function<void(result<std::vector<model_row>>)> done) override;
+  std::size_t max_tools(std::string_view name, std::string_view api) const override;
 
  private:
   struct job;

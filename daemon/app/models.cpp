@@ -157,6 +157,12 @@ result<std::string> base_url_of(const conf::model_entry& e) {
   return std::string(usual);
 }
 
+std::size_t max_tools_of(const conf::model_entry& e) {
+  if (e.max_tools) return static_cast<std::size_t>(*e.max_tools);
+  // In text there is no limit but the model's patience.
+  return text_format_of(e.format) != nullptr ? 0 : providers::usual_max_tools(conf::to_string(*e.api));
+}
+
 model_set::model_set(const conf::configuration& all, boost::asio::any_io_executor executor, http::client& client,
                      time_source& time, random_source& random, lane& resolve)
     : all_(all), executor_(std::move(executor)), client_(client), time_(time), random_(random), resolve_(resolve) {}
@@ -269,6 +275,7 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
   o.wire.max_output_tokens = e.max_tokens.value_or(0);
   if (e.temperature) o.wire.temperature = number_text(*e.temperature);
   if (e.top_p) o.wire.top_p = number_text(*e.top_p);
+  o.max_tools = max_tools_of(e);
   o.retries.max_retries = static_cast<int>(e.max_retries);
   auto made = providers::make_chat_model(std::move(o), client_, time_, random_);
   if (!made) return std::unexpected(made.error());

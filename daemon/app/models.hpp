@@ -27,6 +27,8 @@ result<void> check_model_name(const conf::configuration& all, std::string_view n
 /// The address of an entry's API: its own, or the usual one. errc::config when its references cannot be resolved, or
 /// when there is none.
 result<std::string> base_url_of(const conf::model_entry& e);
+/// How many tools a request to the entry's model may have; 0: any number.
+std::size_t max_tools_of(const conf::model_entry& e);
 
 class model_set {
  public:

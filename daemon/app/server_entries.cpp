@@ -2,6 +2,7 @@
 #include "daemon/app/server_entries.hpp"
 
 #include "conf/secrets.hpp"
+#include "daemon/app/guard.hpp"
 #include "daemon/app/system_references.hpp"
 
 #include <boost/asio/post.hpp>
@@ -147,6 +148,7 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
                                         boost::asio::any_io_executor executor) {
   mcp::server_options o;
   o.name = entry.name;
+  o.origin = std::make_shared<const std::string>(origin_of(entry));
   o.disabled = entry.disabled;
   o.lazy = entry.start == conf::start_mode::lazy;
   o.tools.allow = entry.tools.allow;

@@ -93,7 +93,7 @@ result<std::string> system_references::command(const std::vector<std::string>& w
   sigset_t none, standard;
   sigemptyset(&none);
   sigemptyset(&standard);
-  sigaddset(&standard, SIGPIPE);
+  for (const int number : {SIGPIPE, SIGXFSZ}) sigaddset(&standard, number);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &standard);
   posix_spawnattr_setpgroup(&attributes, 0);

@@ -74,7 +74,8 @@ void show_row(context& c, const raw_json& row) {
   if (!pinned.empty()) c.screen->out_line("  pinned " + member_text(row, "pinnedAt") + ", sha256 " + pinned);
   if (!now.empty() && now != pinned) c.screen->out_line("  now sha256 " + now);
   if (find_member(row, "originOnly").is_true())
-    c.screen->out_line("  the definition is the same; the command, arguments or address of its server is another one");
+    c.screen->out_line(
+        "  the definition is the same; the command, arguments, environment or address of its server is another one");
   if (!pinned.empty() && !find_member(row, "pinned"))
     c.screen->out_line("  what was pinned is too long to be kept; its hash is all there is");
   show_definitions(c, row);

@@ -75,10 +75,11 @@ int tools(context& c, const tools_options& o) {
   auto got = made->link.call("mcpbx/tools", params + "}");
   if (!got) return explain(c, got.error());
   if (got->error) return explain(c, *got);
-  for_each_element(find_member(got->result, "leftOut"), [&](const raw_json& tool) {
-    c.screen->err_line(member_text(tool, "reason"));
-    return true;
-  });
+  for (const std::string_view missing : {"leftOut", "dropped"})
+    for_each_element(find_member(got->result, missing), [&](const raw_json& tool) {
+      c.screen->err_line(member_text(tool, "reason"));
+      return true;
+    });
   const raw_json list = find_member(got->result, "tools");
   if (const auto prompt = find_member(got->result, "prompt"); prompt && !c.json) {
     c.screen->out_line(prompt.as_string().value_or(""));

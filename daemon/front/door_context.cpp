@@ -19,7 +19,8 @@ mcp::catalog_ptr door_context::tools_for(const std::string& profile) {
   if (const auto base = settings.chat.base("", profile))
     entries = chosen_tools(*whole, {{}, base->allow, base->deny, base->rename},
                            view.seen ? view.seen->entries() : std::span<const mcp::entry_ptr>());
-  view = {whole, std::make_shared<mcp::catalog>(std::move(entries), whole->revision())};
+  view = {whole, std::make_shared<mcp::catalog>(std::move(entries), whole->revision(), mcp::withheld_tools{},
+                                                whole->dropped())};
   return view.seen;
 }
 

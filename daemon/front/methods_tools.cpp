@@ -11,6 +11,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <numeric>
+#include <set>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -33,50 +36,99 @@ tools_params read_tools(mcp::param_reader& in) {
   return p;
 }
 
-/// As in a run: tools that the API would refuse are left out, each with its reason.
-void append_for_model(mcp::json_out& out, const std::vector<mcp::entry_ptr>& entries, std::string_view format) {
+/// How the tools of a form are made.
+struct shown_form {
+  const providers::text::tool_format* text;  ///< null: as an API has it
+  std::string_view api;
+  std::size_t max_tools;  ///< of one request; 0: any number
+};
+
+shown_form form_of(connection& c, std::string_view format) {
   const auto* text = providers::text::find_format(format);
   const std::string_view api = format == "openai" || text != nullptr ? "openai-chat" : format;
-  providers::tool_set set;
-  std::vector<bool> shown(entries.size());
-  for (auto& tool : schema_adapter()(entries, api)) {
-    shown[tool.entry] = true;
-    set.tools.push_back(std::move(tool.definition));
-  }
-  if (text != nullptr)
-    out.member("prompt", text->prompt(set));
-  else
-    out.key("tools").value(providers::tool_list(api, set));
-  if (std::ranges::find(shown, false) == shown.end()) return;
-  out.key("leftOut").begin_array();
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (shown[i]) continue;
-    const auto& e = *entries[i];
-    const auto why = providers::adapt_tool(e.name, e.description, find_member(e.definition, "inputSchema"), api);
-    out.begin_object().member("name", e.name);
-    out.member("reason", why ? std::string_view("it cannot be shown") : std::string_view(why.error().message));
-    out.end_object();
-  }
-  out.end_array();
+  const auto* models = c.door().daemon.models();
+  const auto model = c.profile().empty() ? std::string() : "profile:" + c.profile();
+  return {text, api, models != nullptr ? models->max_tools(model, text != nullptr ? "" : api) : 0};
 }
 
-raw_json tools_of(const mcp::catalog& tools, const tools_params& p) {
-  const bool as_sent = p.format == formats[0];
-  if (as_sent && p.pattern.empty() && p.name.empty()) return tools.tools_list();
-  std::vector<mcp::entry_ptr> picked;
+bool matches(const mcp::catalog_entry& tool, const tools_params& p) {
+  return (p.pattern.empty() || glob_match(p.pattern, tool.name)) && (p.name.empty() || tool.name == p.name);
+}
+
+std::string reason_of(const mcp::catalog_entry& e, bool beyond, const shown_form& form) {
+  if (beyond)
+    return "The tool \"" + e.name + "\" is left out: the model takes " + std::to_string(form.max_tools) +
+           " tools (maxTools, one place is kept for mcpbx's own), and this one is not among the first by name; choose "
+           "with tools.allow or tools.deny of the servers or of a profile.";
+  const auto why = providers::adapt_tool(e.name, e.description, find_member(e.definition, "inputSchema"), form.api);
+  return why ? "The tool \"" + e.name + "\" is left out: it cannot be shown." : why.error().message;
+}
+
+/// As in a run without tools of its caller: tools that the API would refuse are left out, each with its reason, and so
+/// are those beyond as many as it takes, also when only some tools are asked for.
+void append_for_model(mcp::json_out& out, const mcp::catalog& tools, const tools_params& p, const shown_form& form) {
+  auto room = catalog_room(form.max_tools);
+  std::vector<mcp::entry_ptr> entries;
   for (const auto& tool : tools.entries())
-    if ((p.pattern.empty() || glob_match(p.pattern, tool->name)) && (p.name.empty() || tool->name == p.name))
-      picked.push_back(tool);
+    if (room < tools.entries().size() || matches(*tool, p)) entries.push_back(tool);
+  auto adapted = schema_adapter()(entries, form.api);
+  std::vector<std::size_t> by_name(adapted.size());
+  std::iota(by_name.begin(), by_name.end(), std::size_t{0});
+  std::ranges::sort(by_name, {}, [&](std::size_t i) -> const auto& { return entries[adapted[i].entry]->name; });
+  enum class fate : std::uint8_t { refused, shown, beyond };
+  std::vector<fate> fates(entries.size());
+  for (const auto i : by_name) fates[adapted[i].entry] = room == 0 ? fate::beyond : (--room, fate::shown);
+  providers::tool_set set;
+  for (auto& tool : adapted)
+    if (fates[tool.entry] == fate::shown && matches(*entries[tool.entry], p))
+      set.tools.push_back(std::move(tool.definition));
+  if (form.text != nullptr)
+    out.member("prompt", form.text->prompt(set));
+  else
+    out.key("tools").value(providers::tool_list(form.api, set));
+  bool any = false;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto& e = *entries[i];
+    if (fates[i] == fate::shown || !matches(e, p)) continue;
+    if (!std::exchange(any, true)) out.key("leftOut").begin_array();
+    out.begin_object().member("name", e.name).member("reason", reason_of(e, fates[i] == fate::beyond, form));
+    out.end_object();
+  }
+  if (any) out.end_array();
+}
+
+/// What servers list and the catalog cannot have. It has no name that a pattern could match: of the servers that have
+/// tools that do, or of all where none does.
+void append_dropped(mcp::json_out& out, const mcp::catalog& tools, const tools_params& p) {
+  std::set<std::string_view> servers;
+  if (!p.pattern.empty())
+    for (const auto& tool : tools.entries())
+      if (matches(*tool, p)) servers.insert(tool->server);
+  bool any = false;
+  for (const auto& d : tools.dropped()) {
+    if (!servers.empty() && !servers.contains(d.server)) continue;
+    if (!std::exchange(any, true)) out.key("dropped").begin_array();
+    out.begin_object().member("server", d.server).member("reason", d.reason).end_object();
+  }
+  if (any) out.end_array();
+}
+
+raw_json tools_of(connection& c, const mcp::catalog& tools, const tools_params& p) {
+  const bool as_sent = p.format == formats[0];
+  if (as_sent && p.pattern.empty() && p.name.empty() && tools.dropped().empty()) return tools.tools_list();
   mcp::json_out out;
   out.begin_object();
   if (as_sent) {
     out.key("tools").begin_array();
-    for (const auto& tool : picked) out.value(tool->exposed);
+    for (const auto& tool : tools.entries())
+      if (matches(*tool, p)) out.value(tool->exposed);
     out.end_array();
-    if (!p.name.empty() && !picked.empty()) out.member("server", picked.front()->server);
+    if (const auto one = p.name.empty() ? nullptr : tools.find(p.name); one && matches(*one, p))
+      out.member("server", one->server);
   } else {
-    append_for_model(out, picked, p.format);
+    append_for_model(out, tools, p, form_of(c, p.format));
   }
+  if (p.name.empty()) append_dropped(out, tools, p);
   out.end_object();
   return out.json();
 }
@@ -86,7 +138,7 @@ void answer_tools(connection& c, const tools_params& p, const mcp::reply_once& r
   auto& cache = c.door().tools_cache;
   const std::string key = std::string(p.format) + "\n" + p.pattern + "\n" + p.name + "\n" + c.profile();
   if (cache.result.empty() || cache.revision != tools->revision() || cache.key != key)
-    cache = {tools->revision(), key, tools_of(*tools, p)};
+    cache = {tools->revision(), key, tools_of(c, *tools, p)};
   reply.result(cache.result);
 }
 

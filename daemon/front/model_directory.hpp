@@ -2,8 +2,10 @@
 #pragma once
 #include "mcp/support/error.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mcpbx::daemon {
@@ -34,6 +36,9 @@ class model_directory {
   /// Gives the entries in the order of the configuration, or the one called `name`; with `remote` the endpoints are
   /// asked first. `done` is called once, at once or within 30 s. errc::not_found names the nearest entry.
   virtual void list(const std::string& name, bool remote, std::function<void(result<std::vector<model_row>>)> done) = 0;
+  /// How many tools a request may have, 0: any number: of the model `name` (as requests name it, "" the default) where
+  /// it speaks `api`, else of that API's models in general. An empty `api`: of tools that are shown as text.
+  virtual std::size_t max_tools(std::string_view name, std::string_view api) const = 0;
 };
 
 }  // namespace mcpbx::daemon

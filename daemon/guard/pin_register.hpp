@@ -21,7 +21,7 @@ struct pin_row {
   pin_mode mode = pin_mode::off;
   pin_state state = pin_state::ok;
   bool withheld = false;                 ///< listed, and not offered for this reason
-  bool origin_only = false;              ///< changed: only the command, arguments or address of its server
+  bool origin_only = false;              ///< changed: only the command, arguments, environment or address of its server
   std::string sha256;                    ///< of what is listed now, or ""
   std::string pinned_sha256, pinned_at;  ///< or ""
   raw_json pinned, listed;  ///< what is pinned of a definition, then and now; only where asked for, else absent

@@ -31,7 +31,8 @@ std::string server_words(std::string_view server) {
 }  // namespace
 
 std::string_view changed() {
-  return "its definition, or the command, arguments or address of its server, is not the one that was pinned; `mcpbx "
+  return "its definition, or the command, arguments, environment or address of its server, is not the one that was "
+         "pinned; `mcpbx "
          "pins show` tells what differs, and `mcpbx pins accept` approves it";
 }
 
@@ -67,7 +68,7 @@ std::string notice(std::string_view server, pin_mode mode, const std::vector<com
                        return t.state != pin_state::changed || t.origin_only;
                      });
   if (moved)
-    out += "its command, arguments or address is not the one its tools were pinned with";
+    out += "its command, arguments, environment or address is not the one its tools were pinned with";
   else if (differ > 0)
     out += counted(differ, "definition is", "definitions are") + " not as pinned (" +
            names_of(tools, pin_state::changed) + ")";

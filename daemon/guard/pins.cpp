@@ -3,7 +3,9 @@
 
 #include "daemon/guard/sha256.hpp"
 #include "mcp/support/canonical_json.hpp"
+#include "mcp/support/json_members.hpp"
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <utility>
@@ -57,17 +59,22 @@ std::string pin_hash(std::string_view part, std::string_view origin) {
   return sha256_hex(both);
 }
 
-std::string origin_text(std::string_view command, const std::vector<std::string>& args, std::string_view endpoint) {
-  std::string out = "{\"args\":[";
-  for (std::size_t i = 0; i < args.size(); ++i) {
-    if (i > 0) out += ',';
-    append_quoted(out, args[i]);
-  }
-  out += "],\"command\":";
-  append_quoted(out, command);
-  out += ",\"endpoint\":";
-  append_quoted(out, endpoint);
-  return out + "}";
+std::string origin_text(server_origin from) {
+  std::ranges::sort(from.env_names);
+  const auto doubled = std::ranges::unique(from.env_names);
+  from.env_names.erase(doubled.begin(), doubled.end());
+  // In the order of canonical JSON. What came to be covered later is left out where an entry has none of it, so that
+  // pins that were made before hold.
+  std::string out;
+  object_writer w(out);
+  w.texts("args", from.args);
+  w.text("command", from.command);
+  w.filled("cwd", from.cwd);
+  w.text("endpoint", from.endpoint);
+  if (!from.env_names.empty()) w.texts("env", from.env_names);
+  w.filled("envFile", from.env_file);
+  w.end();
+  return out;
 }
 
 std::vector<compared_tool> compare(const server_pins& pins, const std::vector<mcp::tool_view>& listed,

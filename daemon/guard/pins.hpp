@@ -40,10 +40,19 @@ result<pin_book> read_pins(std::string_view text);
 
 /// What of a definition is pinned: name, description, schemas and annotations, as canonical JSON.
 std::string pinned_part(const raw_json& definition);
-/// The hash of a pinned_part and where it comes from: command, arguments and address, see origin_text.
+/// The hash of a pinned_part and where it comes from, see origin_text.
 std::string pin_hash(std::string_view part, std::string_view origin);
-/// Where a server comes from, as its entry has it (references are not resolved). "" stands for absent.
-std::string origin_text(std::string_view command, const std::vector<std::string>& args, std::string_view endpoint);
+/// Where a server comes from, as its entry has it (references are not resolved). Empty stands for absent.
+struct server_origin {
+  std::string command;
+  std::vector<std::string> args;
+  std::string endpoint;
+  /// The names of the variables that it is given beside the usual ones, in any order; their values may change.
+  std::vector<std::string> env_names = {};
+  std::string env_file = {}, cwd = {};
+};
+/// Canonical JSON.
+std::string origin_text(server_origin from);
 
 /// A tool beside its pin.
 struct compared_tool {

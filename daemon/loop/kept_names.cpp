@@ -58,9 +58,12 @@ offered_ptr kept_names::settle(offered_ptr tools) {
   auto settled = std::make_shared<offered_tools>();
   settled->catalog = tools->catalog;
   settled->entries = tools->entries;
+  settled->room = tools->room;
+  settled->left_out = tools->left_out;
   settled->names = std::move(names);
   auto set = std::make_shared<providers::tool_set>();
   set->tools = tools->set->tools;
+  set->own = tools->set->own;
   for (std::size_t i = 0; i < settled->names.size(); ++i) {
     settled->by_name.emplace(settled->names[i], tools->find(tools->names[i]));
     if (settled->names[i] == tools->names[i]) continue;

@@ -69,15 +69,15 @@ bool live_run::model_saw_output() {
   return saw_output_;
 }
 
-record::question live_run::approval_question(const std::string& id, const mcp::catalog_entry& tool,
-                                             std::uint64_t arguments, std::string_view why) {
+record::question live_run::approval_question(const std::string& id, const mcp::catalog_entry& tool, approval_seal seal,
+                                             std::string_view why) {
   record::question q;
   q.id = "q_" + hex(around_.random.next(), 16);
   q.kind = "approval";
   q.call_id = id;
   q.body = event_json::approval(tool, core_.find_call(id)->arguments, why);
-  q.definition_hash = tool.hash;
-  q.arguments_hash = arguments;
+  q.tool_sha256 = std::move(seal.tool);
+  q.arguments_sha256 = std::move(seal.arguments);
   q.expires_ms = around_.time.wall_ms() + request_.limits.question_timeout_ms;
   return q;
 }

@@ -72,7 +72,8 @@ void live_run::take_offer() {
   const bool reads = !core_.kept().empty();
   if (offer_ && now == catalog_ && reads == offers_reading_) return;
   catalog_ = std::move(now);
-  const auto before = std::exchange(base_offer_, around_.offers.offer(catalog_, request_.tools, model_->api()));
+  const auto room = catalog_room(model_->max_tools(), own_tools_.size());
+  const auto before = std::exchange(base_offer_, around_.offers.offer(catalog_, request_.tools, model_->api(), room));
   auto own = own_tools_;
   if (reads) own.push_back(read_result::entry());
   if (own.empty())

@@ -1,6 +1,7 @@
 // One run while it is going on: the shell around run_core. It carries out the core's commands, turns what comes back
 // into records, has them journalled, applies them, and tells the caller, in this order.
 #pragma once
+#include "daemon/guard/approval_seal.hpp"
 #include "daemon/loop/argument_checks.hpp"
 #include "daemon/loop/kept_names.hpp"
 #include "daemon/loop/round_tools.hpp"
@@ -168,7 +169,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   run_record intent_or_refusal(const std::string& id);
   std::string_view needs_approval(const mcp::catalog_entry& tool);
   bool model_saw_output();
-  record::question approval_question(const std::string& id, const mcp::catalog_entry& tool, std::uint64_t arguments,
+  record::question approval_question(const std::string& id, const mcp::catalog_entry& tool, approval_seal seal,
                                      std::string_view why);
   void ask(const record::question& q);
   // What is left of question_timeout_ms for something that has waited since before a restart.

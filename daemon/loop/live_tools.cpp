@@ -53,19 +53,20 @@ run_record live_run::intent_or_refusal(const std::string& id) {
                    "Not executed: the server \"" + entry->server + "\" of this tool is gone.");
   if (auto problem = around_.arguments.problem(*entry, call.name, call.arguments); !problem.empty())
     return refusal(record::result_cause::bad_arguments, std::move(problem));
-  const auto arguments_hash = stable_hash(call.arguments.text());
   if (const auto why = own || built_in ? std::string_view() : needs_approval(*entry); !why.empty()) {
     // What was shown to a person must be what is called.
     const auto present = now->find(entry->listed_name());
-    if (!present || present->hash != entry->hash)
-      return refusal(record::result_cause::refused,
-                     "Not executed: the server \"" + entry->server +
-                         "\" changed its definition of this tool, which needs a yes of the user.");
-    if (!core_.approved(id, entry->hash, arguments_hash)) {
+    if (!present || !same_tool(*present, *entry))
+      return refusal(
+          record::result_cause::refused,
+          "Not executed: the server \"" + entry->server +
+              "\" changed its definition of this tool, or where it comes from, and the tool needs a yes of the user.");
+    auto seal = seal_of(*entry, call.arguments);
+    if (!core_.approved(id, seal.tool, seal.arguments)) {
       if (request_.limits.approve == approval_mode::none)
         return refusal(record::result_cause::refused,
                        "Not executed: this tool needs a yes of the user, and this run may not ask for one.");
-      if (request_.limits.approve == approval_mode::ask) return approval_question(id, *entry, arguments_hash, why);
+      if (request_.limits.approve == approval_mode::ask) return approval_question(id, *entry, std::move(seal), why);
     }
   }
   record::call_intent intent;
@@ -74,7 +75,7 @@ run_record live_run::intent_or_refusal(const std::string& id) {
   intent.name = entry->name;
   intent.server = entry->server;
   intent.definition_hash = entry->hash;
-  intent.arguments_hash = arguments_hash;
+  intent.arguments_hash = stable_hash(call.arguments.text());
   intent.attempt = core_.attempts(id) + 1;
   intent.repeatable = built_in || entry->manner.max_retries > 0;
   return intent;
@@ -186,7 +187,7 @@ run_record live_run::next_attempt(sent_call& sent) {
   const auto& call = *core_.find_call(sent.id);
   const auto* entry = offer_->find(call.name);
   const auto now = around_.tools.snapshot()->find(entry->listed_name());
-  if (core_.ending() || !now || now->hash != entry->hash || entry->owner.expired()) return failure;
+  if (core_.ending() || !now || !same_tool(*now, *entry) || entry->owner.expired()) return failure;
   record::call_intent intent;
   intent.call_id = sent.id;
   intent.name = entry->name;

@@ -3,6 +3,7 @@
 
 #include "daemon/loop/chosen_tools.hpp"
 #include "daemon/loop/words.hpp"
+#include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -11,8 +12,10 @@
 namespace mcpbx::daemon {
 namespace {
 
-std::string key_of(const tool_choice& choice, const std::string& api) {
-  std::string key = api;
+constexpr std::size_t max_names_told = 50;
+
+std::string key_of(const tool_choice& choice, const std::string& api, std::size_t room) {
+  std::string key = api + '\n' + std::to_string(room);
   for (const auto* globs : {&choice.only, &choice.allow, &choice.deny}) {
     key += '\r';
     for (const auto& g : *globs) {
@@ -26,6 +29,11 @@ std::string key_of(const tool_choice& choice, const std::string& api) {
 }
 
 }  // namespace
+
+std::size_t catalog_room(std::size_t max_tools, std::size_t own) {
+  if (max_tools == 0) return any_number;
+  return max_tools > own + 1 ? max_tools - own - 1 : 0;
+}
 
 const mcp::catalog_entry* offered_tools::find(std::string_view name) const {
   const auto found = by_name.find(name);
@@ -54,8 +62,9 @@ std::vector<std::string> offered_tools::similar(std::string_view name, std::size
   return found;
 }
 
-offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const tool_choice& choice, const std::string& api) {
-  auto key = key_of(choice, api);
+offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const tool_choice& choice, const std::string& api,
+                               std::size_t room) {
+  auto key = key_of(choice, api, room);
   auto hit = std::ranges::find(cache_, key, &cached::key);
   if (hit != cache_.end()) {
     std::rotate(cache_.begin(), hit, hit + 1);
@@ -67,6 +76,7 @@ offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const tool_choic
   auto& place = cache_.front().tools;
   auto tools = std::make_shared<offered_tools>();
   tools->catalog = catalog;
+  tools->room = room;
   std::span<const mcp::entry_ptr> before;
   if (place) before = place->entries;
   tools->entries = chosen_tools(*catalog, choice, before);
@@ -77,19 +87,32 @@ offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const tool_choic
     tools->set = place->set;
     tools->names = place->names;
     tools->guidance = place->guidance;
+    tools->left_out = place->left_out;
     for (std::size_t i = 0; i < tools->names.size(); ++i)
       tools->by_name.emplace(tools->names[i], place->find(tools->names[i]));
   } else {
     adapt(*tools, api);
+    tell_left_out(*tools);
   }
   return place = std::move(tools);
 }
 
-void round_tools::adapt(offered_tools& tools, const std::string& api) {
+// The last `own` of the entries are those of the run.
+void round_tools::adapt(offered_tools& tools, const std::string& api, std::size_t own) {
   auto set = std::make_shared<providers::tool_set>();
   auto adapted = adapt_(tools.entries, api);
   tools.names.reserve(adapted.size());  // by_name has views into it
+  const auto others = tools.entries.size() - own;
+  auto room = tools.room;
   for (auto& tool : adapted) {
+    if (tool.entry >= others) {
+      ++set->own;
+    } else if (room == 0) {
+      tools.left_out.push_back(tools.entries[tool.entry]->name);
+      continue;
+    } else {
+      --room;
+    }
     tools.names.push_back(tool.definition.name);
     tools.by_name.emplace(tools.names.back(), tools.entries[tool.entry].get());
     set->tools.push_back(std::move(tool.definition));
@@ -102,12 +125,28 @@ offered_ptr round_tools::with_own(const offered_tools& base, const std::vector<m
                                   const std::string& api) {
   auto tools = std::make_shared<offered_tools>();
   tools->catalog = base.catalog;
+  tools->room = base.room;
   for (const auto& e : base.entries)
     if (std::ranges::find(own, e->name, [](const auto& mine) -> const auto& { return mine->name; }) == own.end())
       tools->entries.push_back(e);
   tools->entries.insert(tools->entries.end(), own.begin(), own.end());
-  adapt(*tools, api);
+  adapt(*tools, api, own.size());
   return tools;
+}
+
+void round_tools::tell_left_out(const offered_tools& tools) {
+  const auto& all = tools.left_out;
+  if (all.empty()) return;
+  std::string names;
+  for (std::size_t i = 0; i < all.size() && i < max_names_told; ++i) names += (i == 0 ? "" : ", ") + all[i];
+  if (all.size() > max_names_told) names += " and " + std::to_string(all.size() - max_names_told) + " more";
+  auto line =
+      std::to_string(all.size()) + " of " + std::to_string(all.size() + tools.names.size()) +
+      " tools are not offered to a model that has room for " + std::to_string(tools.room) +
+      " (maxTools), the last by name: " + names +
+      "; choose with tools.allow or tools.deny of their servers or of a profile, or raise maxTools of the model";
+  if (told_.size() >= max_told) told_.clear();
+  if (told_.insert(stable_hash(line)).second) log::warn(std::move(line));
 }
 
 }  // namespace mcpbx::daemon

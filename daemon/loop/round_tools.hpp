@@ -7,8 +7,10 @@
 #include "providers/model/message.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,12 +19,19 @@
 
 namespace mcpbx::daemon {
 
+inline constexpr std::size_t any_number = static_cast<std::size_t>(-1);
+/// How many tools of the catalog fit beside `own` tools of a caller where a request may have `max_tools` (0: any
+/// number). One place is kept for the tool that reads on: nothing that a model was offered goes when that comes.
+std::size_t catalog_room(std::size_t max_tools, std::size_t own = 0);
+
 /// What a round offers. Immutable.
 struct offered_tools {
   mcp::catalog_ptr catalog;                        ///< the snapshot it was made from
   std::vector<mcp::entry_ptr> entries;             ///< those the choice lets through, by name, then those of the run
   std::shared_ptr<const providers::tool_set> set;  ///< never null
   std::vector<std::string> names;                  ///< as the model sees them
+  std::size_t room = any_number;                   ///< how many of the catalog's may be offered
+  std::vector<std::string> left_out;               ///< of `entries`, by their names, those that did not find room
   std::string guidance;                            ///< L7; "" when there is no tool
   std::unordered_map<std::string_view, const mcp::catalog_entry*> by_name;  ///< by the model's name; views into names
   /// Null when the model was not offered such a tool.
@@ -48,21 +57,27 @@ tool_adapter schema_adapter();
 class round_tools {
  public:
   explicit round_tools(tool_adapter adapt = schema_adapter()) : adapt_(std::move(adapt)) {}
-  /// The tools of `catalog` that `choice` lets through, for `api`.
-  offered_ptr offer(const mcp::catalog_ptr& catalog, const tool_choice& choice, const std::string& api);
-  /// `base` and the caller's own tools behind its; one of the caller's hides one of the catalog with its name.
+  /// The tools of `catalog` that `choice` lets through, for `api`: the first by name for which there is `room`. Those
+  /// that are left out are logged, once.
+  offered_ptr offer(const mcp::catalog_ptr& catalog, const tool_choice& choice, const std::string& api,
+                    std::size_t room = any_number);
+  /// `base` and the run's own tools behind its, for which there is always room; one of them hides one of the catalog
+  /// with its name.
   offered_ptr with_own(const offered_tools& base, const std::vector<mcp::entry_ptr>& own, const std::string& api);
 
  private:
   struct cached {
-    std::string key;  // API and choice
+    std::string key;  // API, room and choice
     offered_ptr tools;
   };
   static constexpr std::size_t max_cached = 16;  // combinations of API and filter kept, the latest first
-  void adapt(offered_tools& tools, const std::string& api);
+  static constexpr std::size_t max_told = 64;    // log lines remembered
+  void adapt(offered_tools& tools, const std::string& api, std::size_t own = 0);
+  void tell_left_out(const offered_tools& tools);
 
   tool_adapter adapt_;
   std::vector<cached> cache_;
+  std::set<std::uint64_t> told_;  // hashes of the lines about tools that were left out
 };
 
 }  // namespace mcpbx::daemon

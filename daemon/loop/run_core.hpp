@@ -124,8 +124,8 @@ class run_core {
   /// Whether that call is of the present level and still waits for its one result.
   bool is_open(std::string_view id) const;
   /// Whether this call needs no (more) asking: the caller said yes to it, or to all calls of its tool, with exactly
-  /// these hashes.
-  bool approved(std::string_view call_id, std::uint64_t definition_hash, std::uint64_t arguments_hash) const;
+  /// these hashes (see record::question).
+  bool approved(std::string_view call_id, std::string_view tool_sha256, std::string_view arguments_sha256) const;
   /// The open question with this id, or null.
   const record::question* find_question(std::string_view id) const;
   /// Questions without an answer, in call order.
@@ -162,7 +162,7 @@ class run_core {
   // A yes to all calls of a tool.
   struct lasting_yes {
     std::string tool;
-    std::uint64_t definition_hash = 0;
+    std::string sha256;
   };
   struct sentence {
     stop_reason reason = stop_reason::final;

@@ -235,7 +235,7 @@ void run_core::on(const record::answer& r) {
     return close(*found, result_cause::refused, "Not executed: the user refused this call.");
   found->state = call_state::waiting;
   found->approved = true;
-  if (find_member(r.body, "always").is_true()) always_.push_back({found->call->name, found->question.definition_hash});
+  if (find_member(r.body, "always").is_true()) always_.push_back({found->call->name, found->question.tool_sha256});
   go_on();
 }
 

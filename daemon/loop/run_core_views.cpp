@@ -29,14 +29,16 @@ bool run_core::is_open(std::string_view id) const {
   return i != nowhere && open_[i].state != call_state::done;
 }
 
-bool run_core::approved(std::string_view call_id, std::uint64_t definition_hash, std::uint64_t arguments_hash) const {
+bool run_core::approved(std::string_view call_id, std::string_view tool_sha256,
+                        std::string_view arguments_sha256) const {
   const auto i = index_of(call_id);
-  if (i == nowhere) return false;
+  // A question of an older mcpbx has no hashes: its answer holds for nothing.
+  if (i == nowhere || tool_sha256.empty() || arguments_sha256.empty()) return false;
   const auto& c = open_[i];
-  if (c.approved && c.question.definition_hash == definition_hash && c.question.arguments_hash == arguments_hash)
+  if (c.approved && c.question.tool_sha256 == tool_sha256 && c.question.arguments_sha256 == arguments_sha256)
     return true;
-  return std::ranges::any_of(
-      always_, [&](const auto& yes) { return yes.tool == c.call->name && yes.definition_hash == definition_hash; });
+  return std::ranges::any_of(always_,
+                             [&](const auto& yes) { return yes.tool == c.call->name && yes.sha256 == tool_sha256; });
 }
 
 const record::question* run_core::find_question(std::string_view id) const {

@@ -149,12 +149,14 @@ struct model_failed {
   providers::model_error error;
   std::int64_t ms = 0;
 };
-/// Something only a person can say: written before it is shown. Bound to what was shown by the two hashes.
+/// Something only a person can say: written before it is shown. Bound to what was shown by the two hashes (SHA-256
+/// in hexadecimal): an answer holds for no other.
 struct question {
   std::string id, kind, call_id;  ///< kind: "approval"
   raw_json body;                  ///< what is shown: an object
-  std::uint64_t definition_hash = 0, arguments_hash = 0;
-  std::int64_t expires_ms = 0;  ///< wall clock, ms since 1970
+  std::string tool_sha256;        ///< of the tool and where its server comes from; "" where an older mcpbx wrote this
+  std::string arguments_sha256;   ///< of the arguments' bytes; or ""
+  std::int64_t expires_ms = 0;    ///< wall clock, ms since 1970
 };
 /// What was said: written before it takes effect. `body` has approve, and always: for this tool in all of the run.
 struct answer {

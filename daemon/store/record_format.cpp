@@ -111,8 +111,8 @@ struct record_writer {
     w.text("kind", r.kind);
     w.filled("call", r.call_id);
     w.json("body", r.body);
-    w.text("definitionHash", hex(r.definition_hash, 16));
-    w.text("argumentsHash", hex(r.arguments_hash, 16));
+    w.filled("toolSha256", r.tool_sha256);
+    w.filled("argumentsSha256", r.arguments_sha256);
     w.number("expiresMs", r.expires_ms);
   }
   void operator()(const record::answer& r) const {

@@ -105,8 +105,8 @@ void read(const object_reader& o, record::question& r) {
   r.kind = o.text("kind");
   r.call_id = o.text("call");
   r.body = o.json("body");
-  o.hash("definitionHash", r.definition_hash);
-  o.hash("argumentsHash", r.arguments_hash);
+  r.tool_sha256 = o.text("toolSha256");
+  r.arguments_sha256 = o.text("argumentsSha256");
   o.number("expiresMs", r.expires_ms);
 }
 void read(const object_reader& o, record::answer& r) {

@@ -12,9 +12,6 @@ namespace mcpbx::daemon {
 
 namespace record_words {
 
-inline constexpr std::array<std::string_view, 9> model_error{"connection", "time_limit",  "refused",
-                                                             "overloaded", "bad_request", "context_full",
-                                                             "cut",        "garbage",     "configuration"};
 inline constexpr std::array<std::string_view, 2> on_limit{"synthesize", "stop"};
 inline constexpr std::array<std::string_view, 2> on_tool_error{"continue", "stop"};
 inline constexpr std::array<std::string_view, 3> status_mode{"off", "names", "model"};
@@ -32,9 +29,6 @@ struct words_of<daemon::stop_reason> : spoken<daemon::stop_reason, daemon::stop_
 template <>
 struct words_of<daemon::record::result_cause>
     : spoken<daemon::record::result_cause, daemon::record::result_cause::refused> {};
-template <>
-struct words_of<providers::model_error::kind>
-    : listed<providers::model_error::kind, daemon::record_words::model_error> {};
 template <>
 struct words_of<daemon::on_limit> : listed<daemon::on_limit, daemon::record_words::on_limit> {};
 template <>

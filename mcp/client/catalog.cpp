@@ -28,8 +28,9 @@ raw_json joined_list(std::span<const entry_ptr> entries, raw_json catalog_entry:
 
 }  // namespace
 
-catalog::catalog(std::vector<entry_ptr> entries, std::uint64_t revision, withheld_tools withheld)
-    : entries_(std::move(entries)), withheld_(std::move(withheld)), revision_(revision) {
+catalog::catalog(std::vector<entry_ptr> entries, std::uint64_t revision, withheld_tools withheld,
+                 std::vector<dropped_tool> dropped)
+    : entries_(std::move(entries)), withheld_(std::move(withheld)), dropped_(std::move(dropped)), revision_(revision) {
   by_name_.reserve(entries_.size());
   for (const entry_ptr& e : entries_) by_name_.emplace(e->name, e);
 }

@@ -35,6 +35,8 @@ struct catalog_entry {
   call_manner manner;
   std::weak_ptr<mcp::client> owner;
   std::uint64_t hash = 0;  ///< stable over the definition's bytes and the server's name
+  /// Where the server comes from, as catalog_builder::server has it; null: nobody said.
+  std::shared_ptr<const std::string> origin = {};
   /// Under which name the whole catalog has it.
   const std::string& listed_name() const noexcept { return listed.empty() ? name : listed; }
 };
@@ -50,15 +52,25 @@ struct withheld_tool {
 /// By the name under which it would be exposed.
 using withheld_tools = std::map<std::string, withheld_tool, std::less<>>;
 
+/// Something that a server lists and that cannot be a tool of the catalog, such as a definition that is none.
+struct dropped_tool {
+  std::string server;  ///< configured name
+  std::string reason;  ///< one sentence that names the server
+  bool operator==(const dropped_tool&) const = default;
+};
+
 class catalog {
  public:
-  catalog(std::vector<entry_ptr> entries, std::uint64_t revision, withheld_tools withheld = {});
+  catalog(std::vector<entry_ptr> entries, std::uint64_t revision, withheld_tools withheld = {},
+          std::vector<dropped_tool> dropped = {});
   /// In order: servers as configured, each one's tools as it lists them.
   std::span<const entry_ptr> entries() const noexcept { return entries_; }
   entry_ptr find(std::string_view name) const;
   /// Null when no tool of this name is withheld.
   const withheld_tool* find_withheld(std::string_view name) const;
   const withheld_tools& withheld() const noexcept { return withheld_; }
+  /// In the order of the servers; of each as many as tool_lister tells.
+  const std::vector<dropped_tool>& dropped() const noexcept { return dropped_; }
   std::uint64_t revision() const noexcept { return revision_; }
   /// The result object of tools/list with every tool (no cursor), made once per snapshot.
   raw_json tools_list() const;
@@ -70,6 +82,7 @@ class catalog {
  private:
   std::vector<entry_ptr> entries_;
   withheld_tools withheld_;
+  std::vector<dropped_tool> dropped_;
   std::unordered_map<std::string_view, entry_ptr> by_name_;
   std::uint64_t revision_;
   mutable raw_json list_, legacy_list_;

@@ -45,6 +45,7 @@ entry_ptr make_entry(const catalog_builder::server& s, const tool_view& tool, co
   e->manner = s.calls.of(tool);
   e->owner = s.owner;
   e->hash = definition_hash(s.name, tool.definition);
+  e->origin = s.origin;
   return e;
 }
 
@@ -70,6 +71,10 @@ void catalog_builder::set_tools(std::size_t index, tool_list tools, withheld_ptr
   o.stale = true;
 }
 
+void catalog_builder::set_dropped(std::size_t index, std::vector<std::string> why) {
+  servers_.at(index).unread = std::move(why);
+}
+
 void catalog_builder::refilter(offered& o) {
   o.kept.clear();
   if (!o.tools) return;
@@ -83,9 +88,13 @@ void catalog_builder::make_entries(offered& o, const std::vector<std::string>& n
   std::vector<entry_ptr> entries;
   entries.reserve(o.kept.size());
   o.hidden.clear();
+  o.unnamed.clear();
   for (std::size_t i = 0; i < o.kept.size(); ++i) {
-    if (names[i].empty()) continue;
     const tool_view& tool = (*o.tools)[o.kept[i]];
+    if (names[i].empty()) {
+      o.unnamed.push_back(tool.name);
+      continue;
+    }
     if (const auto why = why_withheld(o.withheld, tool.name)) {
       o.hidden.emplace(names[i], withheld_tool{o.s.name, tool.name, why});
       continue;
@@ -123,12 +132,20 @@ catalog_ptr catalog_builder::build() {
   }
   std::vector<entry_ptr> entries;
   withheld_tools withheld;
+  std::vector<dropped_tool> dropped;
   for (const offered& o : servers_) {
     entries.insert(entries.end(), o.entries.begin(), o.entries.end());
     withheld.insert(o.hidden.begin(), o.hidden.end());
+    const auto drop = [&](const std::string& why) {
+      dropped.push_back({o.s.name, "tool server \"" + o.s.name + "\": " + why});
+    };
+    for (const auto& why : o.unread) drop(why);
+    for (const auto& own : o.unnamed)
+      drop("tool \"" + printable(own) + "\" is left out: every name for it is taken; give it one with tools.rename");
   }
-  if (!std::ranges::equal(entries, last_->entries()) || withheld != last_->withheld())
-    last_ = std::make_shared<const catalog>(std::move(entries), last_->revision() + 1, std::move(withheld));
+  if (!std::ranges::equal(entries, last_->entries()) || withheld != last_->withheld() || dropped != last_->dropped())
+    last_ = std::make_shared<const catalog>(std::move(entries), last_->revision() + 1, std::move(withheld),
+                                            std::move(dropped));
   return last_;
 }
 

@@ -33,6 +33,9 @@ class catalog_builder {
     bool plain_names = false;
     std::weak_ptr<mcp::client> owner;
     call_rules calls = {};
+    /// Names the program or address behind it, in words of the configuration's owner that are compared and hashed,
+    /// never read; null: nobody says.
+    std::shared_ptr<const std::string> origin = {};
   };
   /// All configured servers in file order, also those that are disabled: names must not depend on what is up.
   explicit catalog_builder(std::vector<server> servers);
@@ -40,6 +43,8 @@ class catalog_builder {
   /// Sets the list of server number `index`; null when nothing is known of it. Tools in `withheld` have their names, so
   /// that those of others do not depend on it, and are not offered.
   void set_tools(std::size_t index, tool_list tools, withheld_ptr withheld = {});
+  /// What the list of server number `index` has left out, one clause each.
+  void set_dropped(std::size_t index, std::vector<std::string> why);
   /// The snapshot of what is set now: the last one itself when no entry differs.
   catalog_ptr build();
   /// What build() found worth a warning since this was last asked, each sentence once.
@@ -51,8 +56,10 @@ class catalog_builder {
     std::string prefix;
     tool_list tools;
     withheld_ptr withheld;
-    withheld_tools hidden;          // of `withheld`, those that the filter lets through
-    std::vector<std::size_t> kept;  ///< positions in `tools` that the filter lets through
+    std::vector<std::string> unread;   // what the list has left out
+    std::vector<std::string> unnamed;  // own names of those that no name could be had for
+    withheld_tools hidden;             // of `withheld`, those that the filter lets through
+    std::vector<std::size_t> kept;     ///< positions in `tools` that the filter lets through
     std::vector<entry_ptr> entries;
     bool stale = true;
   };

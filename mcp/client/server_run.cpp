@@ -138,6 +138,9 @@ void server_run::session_ready() {
 void server_run::session_refused(const error& why) {
   if (owner_) owner_->run_refused(why);
 }
+void server_run::session_dropped(std::vector<std::string> why) {
+  if (owner_) owner_->run_dropped(std::move(why));
+}
 void server_run::session_tools(tool_list tools) {
   if (owner_) owner_->run_tools(std::move(tools));
 }

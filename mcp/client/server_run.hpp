@@ -25,6 +25,7 @@ class run_events {
   virtual void run_exited(const process_exit& how) = 0;
   virtual void run_ready() = 0;
   virtual void run_refused(const error& why) = 0;
+  virtual void run_dropped(std::vector<std::string> why) = 0;
   virtual void run_tools(tool_list tools) = 0;
   virtual void run_problem(const std::string& what) = 0;
   virtual void run_log(const raw_json& params) = 0;
@@ -80,6 +81,7 @@ class server_run final : private process_events, private transport_events, priva
   std::size_t session_unsent() const override { return unsent(); }
   void session_ready() override;
   void session_refused(const error& why) override;
+  void session_dropped(std::vector<std::string> why) override;
   void session_tools(tool_list tools) override;
   void session_problem(const std::string& what) override;
   void session_log(const raw_json& params) override;

@@ -30,6 +30,8 @@ class session_events {
   virtual void session_ready() = 0;
   /// It cannot be opened; the sentence names the server.
   virtual void session_refused(const error& why) = 0;
+  /// What the list that comes next has left out, one clause each; told with the first list and when it changes.
+  virtual void session_dropped(std::vector<std::string> why) = 0;
   /// Another list of tools than before.
   virtual void session_tools(tool_list tools) = 0;
   /// Something went wrong that does not end the conversation, for the status.

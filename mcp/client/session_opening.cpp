@@ -177,10 +177,11 @@ void session_core::on_page(const call_outcome& outcome) {
 
 void session_core::list_ended() {
   auto notices = lister_->notices();
-  if (notices != list_notices_) {
+  const bool others = notices != list_notices_;
+  if (others)
     for (const std::string& n : notices) log::warn("tool server \"" + options_.server + "\": " + n);
-    list_notices_ = std::move(notices);
-  }
+  if (others || phase_ == phase::listing) events_.session_dropped(notices);
+  list_notices_ = std::move(notices);
   auto tools = lister_->take_tools();
   stale_at_ = now_ + std::min(lister_->ttl(), longest_ttl);
   lister_.reset();
@@ -199,7 +200,9 @@ void session_core::list_failed(const std::string& why) {
   list_problem_ = text;
   events_.session_problem(text);
   // A server whose list is broken is up all the same; the list is asked for again.
-  if (phase_ == phase::listing) publish({});
+  if (phase_ != phase::listing) return;
+  events_.session_dropped({});
+  publish({});
 }
 
 void session_core::publish(std::vector<tool_view> tools) {

@@ -30,7 +30,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   void start(std::vector<server_options> servers) {
     std::vector<catalog_builder::server> named;
     for (server_options& s : servers) {
-      catalog_builder::server n{s.name, s.tools, s.plain_names, {}, s.calls};
+      catalog_builder::server n{s.name, s.tools, s.plain_names, {}, s.calls, s.origin};
       n.calls.limits = s.limits;
       n.calls.serial = s.max_concurrency == 1;
       servers_.push_back(std::make_shared<tool_server>(
@@ -48,7 +48,9 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     if (std::exchange(stale_, false)) {
       auto next = builder_.build();
       for (const std::string& n : builder_.take_notices()) log::warn(n);
-      changed_ = changed_ || next != catalog_;
+      // What was dropped is in no list that a caller reads.
+      changed_ = changed_ || !std::ranges::equal(next->entries(), catalog_->entries()) ||
+                 next->withheld() != catalog_->withheld();
       catalog_ = std::move(next);
     }
     return catalog_;
@@ -128,6 +130,10 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
 
   // server_host
 
+  void server_dropped(const tool_server& s, std::vector<std::string> why) override {
+    builder_.set_dropped(index_.at(&s), std::move(why));
+    change_soon();
+  }
   void server_tools(const tool_server& s, tool_list tools) override {
     const std::size_t index = index_.at(&s);
     if (!options_.gate) return set_tools(index, std::move(tools), {});
@@ -179,6 +185,10 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
 
   void set_tools(std::size_t index, tool_list tools, withheld_ptr withheld) {
     builder_.set_tools(index, std::move(tools), std::move(withheld));
+    change_soon();
+  }
+
+  void change_soon() {
     stale_ = true;
     if (std::exchange(change_posted_, true)) return;
     soon_->post([weak = weak_from_this()] {

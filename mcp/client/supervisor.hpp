@@ -32,6 +32,7 @@ struct server_options {
   milliseconds idle_stop{0};  ///< 0: never
   int max_concurrency = 0;    ///< 0: unlimited
   call_rules calls;           ///< of single tools; limits and serial are taken from the members above
+  std::shared_ptr<const std::string> origin = {};  ///< see catalog_builder::server
 };
 
 class supervisor {

@@ -171,6 +171,10 @@ void tool_server::run_refused(const error& why) {
   dirty_ = true;
 }
 
+void tool_server::run_dropped(std::vector<std::string> why) {
+  context_.host.server_dropped(*this, std::move(why));
+}
+
 void tool_server::run_tools(tool_list tools) {
   tools_ = tools->size();
   listed_ = true;

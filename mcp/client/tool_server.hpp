@@ -21,6 +21,8 @@ class tool_server;
 class server_host {
  public:
   virtual ~server_host() = default;
+  /// What its list has left out, one clause each.
+  virtual void server_dropped(const tool_server& s, std::vector<std::string> why) = 0;
   virtual void server_tools(const tool_server& s, tool_list tools) = 0;
   /// How many other servers have ended just before; counts this one.
   virtual std::size_t server_ended(const tool_server& s) = 0;
@@ -106,6 +108,7 @@ class tool_server final : public client, private run_events, public std::enable_
   void run_exited(const process_exit& how) override;
   void run_ready() override;
   void run_refused(const error& why) override;
+  void run_dropped(std::vector<std::string> why) override;
   void run_tools(tool_list tools) override;
   void run_problem(const std::string& what) override;
   void run_log(const raw_json& params) override;

@@ -228,19 +228,30 @@ class chat_run final : public http::response_events,
     return true;
   }
 
+  // Overload told inside of an answer passes like that of a status.
+  bool asks_again_when_overloaded() {
+    if (!failed_ || failed_->type != model_error::kind::overloaded || !failed_->retryable) return false;
+    if (!try_again({.wait_ms = failed_->retry_after_ms, .should_retry = {}})) return false;
+    failed_.reset();
+    return true;
+  }
+
   // The answer is over: tell what it was.
   void settle() {
     if (!draining_) exchange_.reset();
     if (events_ == nullptr) return;
     if (failed_ && !failed_->said.empty()) log_said(*failed_);
-    if (!draining_ && asks_again_for_call()) return;
+    if (!draining_ && (asks_again_for_call() || asks_again_when_overloaded())) return;
     if (reply_) {
       auto reply = *std::exchange(reply_, std::nullopt);
       if (reply.usage.estimated) reply.usage.input = static_cast<std::int64_t>(request_bytes_ / 4 + 1);
       std::exchange(events_, nullptr)->on_reply(std::move(reply));
       return;
     }
-    if (failed_) return tell(*std::exchange(failed_, std::nullopt));
+    if (failed_) {
+      add_wait(*failed_);
+      return tell(*std::exchange(failed_, std::nullopt));
+    }
     auto e = shared_->wire.decode_error(status_, error_body_, shared_->options.wire);
     log_said(e);
     // A header counts before what the body says.
@@ -248,9 +259,13 @@ class chat_run final : public http::response_events,
     e.retry_after_ms = advice_.wait_ms;
     const bool may = (advice_.should_retry.value_or(is_repeatable(status_)) && e.retryable) || is_lost_call(e);
     if (may && try_again(advice_)) return;
-    if (e.retryable && advice_.wait_ms > 0)
-      e.message += " It asks to wait " + std::to_string((advice_.wait_ms + 999) / 1000) + " s.";
+    add_wait(e);
     tell(std::move(e));
+  }
+
+  static void add_wait(model_error& e) {
+    if (e.retryable && e.retry_after_ms > 0)
+      e.message += " It asks to wait " + std::to_string((e.retry_after_ms + 999) / 1000) + " s.";
   }
 
   bool try_again(const retry_advice& advice) {
@@ -317,6 +332,7 @@ class chat_model final : public model {
   const std::string& id() const override { return shared_->options.wire.model; }
   const std::string& api() const override { return shared_->options.api; }
   std::string_view default_system() const override { return shared_->options.system; }
+  std::size_t max_tools() const override { return shared_->options.max_tools; }
   std::unique_ptr<model_call> start(model_request request, model_events& events) override {
     auto run = std::make_shared<chat_run>(shared_, std::move(request), events);
     run->start();

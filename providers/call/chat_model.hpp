@@ -8,6 +8,7 @@
 #include "providers/model/message.hpp"
 #include "providers/wire/codec.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -29,6 +30,7 @@ struct chat_model_options {
   std::string name;                 ///< configured name
   std::string api = "openai-chat";  ///< find_codec() knows it
   std::string system;               ///< system prompt of runs that bring none, or ""
+  std::size_t max_tools = 0;        ///< of one request; 0: any number
   wire_options wire;
   http::limits limits = model_limits();
   http::trust trust;

@@ -44,20 +44,42 @@ struct model_pair {
   time_source& time;
   fallback_options options;
   time_point resting_until{};
-  // The tools of the last request in the form of the second model's API: the rounds of a run share theirs.
+  // The tools of the last request in the form of the second model's API, as many as it takes: the rounds of a run share
+  // theirs.
   std::shared_ptr<const tool_set> adapted_from, adapted;
 
   std::shared_ptr<const tool_set> tools_for_second(std::shared_ptr<const tool_set> tools) {
-    if (!tools || first->api() == second->api()) return tools;
+    if (!tools) return tools;
+    const bool same_api = first->api() == second->api();
+    const auto most = second->max_tools() == 0 ? tools->tools.size() : second->max_tools();
+    if (same_api && tools->tools.size() <= most) return tools;
     if (tools == adapted_from) return adapted;
     auto made = std::make_shared<tool_set>();
-    for (const auto& t : tools->tools) {
-      auto one = adapt_tool(t.name, t.description, t.schema, second->api());
-      if (one)
-        made->tools.push_back(std::move(*one));
-      else
+    const auto others = tools->tools.size() - tools->own;
+    auto room = most > tools->own ? most - tools->own : 0;
+    std::size_t left_out = 0;
+    for (std::size_t i = 0; i < tools->tools.size(); ++i) {
+      const auto& t = tools->tools[i];
+      if (i < others && room == 0) {
+        ++left_out;
+        continue;
+      }
+      auto one = same_api ? result<tool_definition>(t) : adapt_tool(t.name, t.description, t.schema, second->api());
+      if (!one) {
         log::warn("tool \"" + t.name + "\" is not offered to model \"" + second->name() + "\": " + one.error().message);
+        continue;
+      }
+      made->tools.push_back(std::move(*one));
+      if (i < others)
+        --room;
+      else
+        ++made->own;
     }
+    if (left_out > 0)
+      log::warn("the last " + std::to_string(left_out) + " of " + std::to_string(tools->tools.size()) +
+                " tools are not offered to the fallback model \"" + second->name() + "\", which takes " +
+                std::to_string(most) +
+                "; offer fewer with tools.allow of the servers or of a profile, or set its maxTools");
     adapted_from = std::move(tools);
     adapted = std::move(made);
     return adapted;
@@ -131,6 +153,7 @@ class fallback_model final : public model {
   const std::string& id() const override { return shared_->first->id(); }
   const std::string& api() const override { return shared_->first->api(); }
   std::string_view default_system() const override { return shared_->first->default_system(); }
+  std::size_t max_tools() const override { return shared_->first->max_tools(); }
   std::unique_ptr<model_call> start(model_request request, model_events& events) override {
     return std::make_unique<fallback_call>(shared_, std::move(request), events);
   }

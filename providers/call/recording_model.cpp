@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -72,7 +73,12 @@ class recording_run final : public model_events, public std::enable_shared_from_
       events_->on_text(delta);
   }
   void on_error(model_error e) override {
-    if (auto* const events = std::exchange(events_, nullptr)) events->on_error(std::move(e));
+    if (events_ == nullptr) return;
+    // It says nothing of the model, and is mended before the recording is played.
+    if (e.type == model_error::kind::configuration) return std::exchange(events_, nullptr)->on_error(std::move(e));
+    failure_ = std::move(e);
+    stream_ = pieces_.take();
+    save();
   }
   void on_reply(model_reply reply) override {
     if (events_ == nullptr) return;
@@ -82,7 +88,8 @@ class recording_run final : public model_events, public std::enable_shared_from_
   }
 
   void save() {
-    auto entry = std::make_shared<replay::exchange_writer::entry>(state_->writer.make(request_, reply_, stream_));
+    auto entry = std::make_shared<replay::exchange_writer::entry>(
+        failure_ ? state_->writer.make(request_, *failure_, stream_) : state_->writer.make(request_, reply_, stream_));
     auto outcome = std::make_shared<result<std::optional<growing_recording>>>();
     state_->blocking([path = state_->options.path, prepared = prepared_, entry,
                       outcome] { *outcome = append_to_recording(path, prepared, entry->line); },
@@ -98,10 +105,18 @@ class recording_run final : public model_events, public std::enable_shared_from_
     if (!outcome) return refuse(outcome.error());
     // Somebody put another file in its place while the model answered.
     if (!*outcome) return prepare([this] { save(); });
-    std::exchange(events_, nullptr)->on_reply(std::move(reply_));
+    auto* const events = std::exchange(events_, nullptr);
+    if (failure_)
+      events->on_error(std::move(*failure_));
+    else
+      events->on_reply(std::move(reply_));
   }
 
   void refuse(const error& why) {
+    if (failure_) {
+      failure_->message += " (This is not recorded: " + why.message + ")";
+      return std::exchange(events_, nullptr)->on_error(std::move(*failure_));
+    }
     model_error e;
     e.type = model_error::kind::configuration;
     e.message = "The exchange with the model \"" + state_->recorded->name() + "\" is not recorded: " + why.message;
@@ -116,6 +131,7 @@ class recording_run final : public model_events, public std::enable_shared_from_
   replay::pieces pieces_;
   std::vector<replay::piece> stream_;
   model_reply reply_;
+  std::optional<model_error> failure_;  // in place of the reply
 };
 
 class recording_call final : public model_call {
@@ -136,6 +152,7 @@ class recording_model final : public model {
   const std::string& id() const override { return state_->recorded->id(); }
   const std::string& api() const override { return state_->recorded->api(); }
   std::string_view default_system() const override { return state_->header.system; }
+  std::size_t max_tools() const override { return state_->recorded->max_tools(); }
   std::unique_ptr<model_call> start(model_request request, model_events& events) override {
     auto run = std::make_shared<recording_run>(state_, std::move(request), events);
     run->start();

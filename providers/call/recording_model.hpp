@@ -16,8 +16,9 @@ struct recording_options {
   std::optional<std::string> system;  ///< system prompt of runs that bring none, instead of that of `recorded`
 };
 
-/// A reply is passed on when it is in the file; before `recorded` is asked the file is known to take it. What cannot be
-/// recorded is an error (kind configuration). Errors of `recorded` and calls that were left are not recorded.
+/// A reply or an error is passed on when it is in the file; before `recorded` is asked the file is known to take it. A
+/// reply that cannot be recorded is an error (kind configuration), an error stays what it is and says so. Errors of our
+/// own configuration and calls that were left are not recorded.
 /// `random` (ids for new files) must outlive the model.
 std::unique_ptr<model> make_recording_model(recording_options options, std::shared_ptr<model> recorded,
                                             random_source& random, offload blocking);

@@ -76,7 +76,12 @@ class replay_run {
       else
         events_->on_text(p.text);
     }
-    if (auto* const events = std::exchange(events_, nullptr)) events->on_reply(with_free_ids(recorded.reply, request_));
+    auto* const events = std::exchange(events_, nullptr);
+    if (events == nullptr) return;
+    if (recorded.error)
+      events->on_error(*recorded.error);
+    else
+      events->on_reply(with_free_ids(recorded.reply, request_));
   }
 
  private:

@@ -17,7 +17,8 @@ struct replay_options {
 };
 
 /// Reads the file at the first call, and again when it has changed. Where a conversation was recorded several times its
-/// answers take turns. A conversation that is not in the recording is an error that says what differs.
+/// answers take turns; an error of the model that was recorded is an answer, told with the text that came before it. A
+/// conversation that is not in the recording is an error that says what differs.
 std::unique_ptr<model> make_replay_model(replay_options options, offload blocking);
 
 }  // namespace mcpbx::providers

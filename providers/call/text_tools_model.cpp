@@ -278,6 +278,7 @@ class text_tools_model final : public model {
   const std::string& id() const override { return shared_->inner->id(); }
   const std::string& api() const override { return shared_->inner->api(); }
   std::string_view default_system() const override { return shared_->inner->default_system(); }
+  std::size_t max_tools() const override { return shared_->inner->max_tools(); }
   std::unique_ptr<model_call> start(model_request request, model_events& events) override {
     auto run = std::make_shared<text_run>(shared_, std::move(request), events);
     run->start();

@@ -127,6 +127,7 @@ struct tool_definition {
 /// The tools of one round.
 struct tool_set : fragment_cache {
   std::vector<tool_definition> tools;
+  std::size_t own = 0;  ///< how many of them, the last ones, are the run's own: a model that takes fewer gets these
 };
 
 /// One model call.
@@ -202,6 +203,8 @@ class model {
   virtual const std::string& api() const = 0;
   /// The system prompt of runs that bring none, or "".
   virtual std::string_view default_system() const { return {}; }
+  /// How many tools a request to it may have; 0: any number.
+  virtual std::size_t max_tools() const { return 0; }
   virtual std::unique_ptr<model_call> start(model_request request, model_events& events) = 0;
 };
 

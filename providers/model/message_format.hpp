@@ -3,15 +3,24 @@
 #include "mcp/support/json_members.hpp"
 #include "providers/model/message.hpp"
 
+#include <array>
 #include <string>
 #include <string_view>
 
 namespace mcpbx {
 
+namespace providers {
+inline constexpr std::array<std::string_view, 9> model_error_words{"connection", "time_limit",  "refused",
+                                                                   "overloaded", "bad_request", "context_full",
+                                                                   "cut",        "garbage",     "configuration"};
+}  // namespace providers
+
 template <>
 struct words_of<providers::role> : spoken<providers::role, providers::role::tool_results> {};
 template <>
 struct words_of<providers::end_reason> : spoken<providers::end_reason, providers::end_reason::malformed_call> {};
+template <>
+struct words_of<providers::model_error::kind> : listed<providers::model_error::kind, providers::model_error_words> {};
 
 namespace providers {
 

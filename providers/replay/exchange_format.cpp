@@ -21,6 +21,38 @@ std::string joined(const std::vector<piece>& all, bool reasoning) {
   return text;
 }
 
+void append_error(std::string& out, const model_error& e) {
+  object_writer w(out);
+  w.word("kind", e.type);
+  w.number("httpStatus", e.http_status);
+  w.number("retryAfterMs", e.retry_after_ms);
+  w.text("message", e.message);
+  w.filled("partialText", e.partial_text);
+  w.filled("failedGeneration", e.failed_generation);
+  w.set("retryable", e.retryable);
+  w.end();
+}
+
+model_error read_error(const raw_json& json, const object_reader& o) {
+  model_error e;
+  const object_reader r(json, o, "error");
+  r.word("kind", e.type);
+  r.number("httpStatus", e.http_status);
+  r.number("retryAfterMs", e.retry_after_ms);
+  e.message = r.text("message");
+  e.partial_text = r.text("partialText");
+  e.failed_generation = r.text("failedGeneration");
+  r.set("retryable", e.retryable);
+  return e;
+}
+
+void read_reply(const object_reader& o, model_reply& reply) {
+  reply.message = read_message(o.json("reply"), o, "reply");
+  o.word("reason", reply.reason);
+  reply.raw_reason = o.text("rawReason");
+  if (auto usage = o.json("usage")) reply.usage = read_usage(std::move(usage), o, "usage");
+}
+
 }  // namespace
 
 std::string to_line(const header& h) {
@@ -114,12 +146,17 @@ std::string to_line(const exchange& e) {
     }
     out += ']';
   }
-  w.key("reply");
-  append_message(out, *e.reply.message);
-  w.word("reason", e.reply.reason);
-  w.filled("rawReason", e.reply.raw_reason);
-  w.key("usage");
-  append_usage(out, e.reply.usage);
+  if (e.error) {
+    w.key("error");
+    append_error(out, *e.error);
+  } else {
+    w.key("reply");
+    append_message(out, *e.reply.message);
+    w.word("reason", e.reply.reason);
+    w.filled("rawReason", e.reply.raw_reason);
+    w.key("usage");
+    append_usage(out, e.reply.usage);
+  }
   w.end();
   return out += '\n';
 }
@@ -147,11 +184,12 @@ result<exchange> exchange_from(std::string_view line) {
     const bool reasoning = p.json("reasoning").is_string();
     e.stream.push_back({reasoning, p.needed(reasoning ? "reasoning" : "text")});
   });
-  e.reply.message = read_message(o.json("reply"), o, "reply");
-  o.word("reason", e.reply.reason);
-  e.reply.raw_reason = o.text("rawReason");
-  if (auto usage = o.json("usage")) e.reply.usage = read_usage(std::move(usage), o, "usage");
-  if (wrong.empty() && e.reply.message->role != role::assistant) o.bad("reply", "a message of the role assistant");
+  if (const auto failed = o.json("error"))
+    e.error = read_error(failed, o);
+  else
+    read_reply(o, e.reply);
+  if (wrong.empty() && e.reply.message && e.reply.message->role != role::assistant)
+    o.bad("reply", "a message of the role assistant");
   if (!wrong.empty()) return fail(errc::parse, "cannot be read: " + wrong);
   return e;
 }
@@ -165,17 +203,16 @@ std::vector<std::pair<std::string, std::uint64_t>> tools_of(const model_request&
   return all;
 }
 
-exchange_writer::entry exchange_writer::make(const model_request& request, const model_reply& reply,
-                                             std::vector<piece> stream) const {
-  entry made;
+exchange exchange_writer::begin(const model_request& request, std::vector<piece> stream,
+                                std::vector<std::uint64_t>& keys) const {
   exchange e;
-  std::uint64_t key = 0;
   std::vector<raw_json> all;
   std::size_t known = 0;
+  std::uint64_t key = 0;
   for (const auto& m : request.messages) {
     all.push_back(canonical(*m));
     key = next_key(key, all.back().text());
-    made.keys.push_back(key);
+    keys.push_back(key);
     if (!keys_.contains(key)) continue;
     known = all.size();
     e.after = key;
@@ -183,9 +220,26 @@ exchange_writer::entry exchange_writer::make(const model_request& request, const
   e.messages.assign(all.begin() + static_cast<std::ptrdiff_t>(known), all.end());
   e.tools = tools_of(request);
   e.stream = std::move(stream);
+  return e;
+}
+
+exchange_writer::entry exchange_writer::make(const model_request& request, const model_reply& reply,
+                                             std::vector<piece> stream) const {
+  entry made;
+  auto e = begin(request, std::move(stream), made.keys);
   e.reply = reply;
   e.reply.message = without_secrets(*reply.message);
-  made.keys.push_back(next_key(key, canonical(*e.reply.message).text()));
+  made.keys.push_back(next_key(made.keys.empty() ? 0 : made.keys.back(), canonical(*e.reply.message).text()));
+  made.line = to_line(e);
+  return made;
+}
+
+exchange_writer::entry exchange_writer::make(const model_request& request, model_error error,
+                                             std::vector<piece> stream) const {
+  entry made;
+  auto e = begin(request, std::move(stream), made.keys);
+  for (auto* text : {&error.message, &error.partial_text, &error.failed_generation}) *text = without_secrets(*text);
+  e.error = std::move(error);
   made.line = to_line(e);
   return made;
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -55,9 +56,10 @@ struct exchange {
   std::vector<raw_json> messages;  ///< canonical; what the request had beyond `after`
   std::vector<std::pair<std::string, std::uint64_t>> tools;  ///< that were offered: name and definition_hash
   std::vector<piece> stream;
-  model_reply reply;
+  model_reply reply;                      ///< without a message when there is an error
+  std::optional<model_error> error = {};  ///< what came in place of a reply; `said` is not kept
 };
-/// `e.reply.message` must be there and without secrets, as must be everything else. With its line break.
+/// `e.reply.message` or `e.error` must be there and without secrets, as must be everything else. With its line break.
 std::string to_line(const exchange& e);
 /// errc::parse with what is wrong, going on from the place of the line ("is no JSON …").
 result<exchange> exchange_from(std::string_view line);
@@ -74,11 +76,14 @@ class exchange_writer {
     std::vector<std::uint64_t> keys;
   };
   entry make(const model_request& request, const model_reply& reply, std::vector<piece> stream) const;
+  entry make(const model_request& request, model_error error, std::vector<piece> stream) const;
   void written(const entry& e);
   /// The file was replaced: nothing is known of it any more.
   void forget() { keys_.clear(); }
 
  private:
+  exchange begin(const model_request& request, std::vector<piece> stream, std::vector<std::uint64_t>& keys) const;
+
   std::unordered_set<std::uint64_t> keys_;
 };
 

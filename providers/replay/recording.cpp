@@ -41,7 +41,7 @@ result<void> recording::add(exchange e) {
     return fail(errc::parse, "goes on from a conversation that no line before it has; record anew");
   auto place = begin->second;
   for (const auto& m : e.messages) place = grow(place, m);
-  grow(place, canonical(*e.reply.message));
+  if (!e.error) grow(place, canonical(*e.reply.message));
   nodes_[place].answers.push_back(std::move(e));
   return {};
 }

@@ -27,10 +27,16 @@ struct violation {
   std::string found;     ///< what is there, such as `the number 5`; "" where `expected` says it all
 };
 
+/// A schema that others may refer to: a document that is known beforehand, because nothing is ever fetched.
+struct known_schema {
+  std::string uri;  ///< of the document: absolute, without a fragment; of two with the same one the first counts
+  raw_json text;
+};
+
 class json_schema {
  public:
-  static constexpr std::size_t max_text = 1U << 20;      ///< bytes of a schema
-  static constexpr std::size_t max_subschemas = 10'000;  ///< of one schema
+  static constexpr std::size_t max_text = 1U << 20;      ///< bytes of a schema; of all known ones together as well
+  static constexpr std::size_t max_subschemas = 10'000;  ///< of one schema and what of known ones it refers to
   static constexpr std::size_t max_steps = 1'000'000;    ///< of one check, patterns included
   static constexpr std::size_t max_violations = 8;       ///< told at once
   static constexpr int max_depth = 256;                  ///< of schemas and values; references count as well
@@ -40,10 +46,12 @@ class json_schema {
     bool complete = true;               ///< false: a bound ended the check, and what was not looked at is accepted
   };
 
-  /// Local references ($ref, $anchor, $dynamicRef, $id) are followed; one that leads out of the document accepts
-  /// everything, as do keywords with values that the standard does not allow and patterns that are not supported:
-  /// notes() names each. errc::parse, errc::limit, or errc::invalid_argument for what is no schema at all.
-  static result<json_schema> compile(const raw_json& schema);
+  /// References ($ref, $anchor, $dynamicRef, $id) are followed within the document and into the `known` ones, which
+  /// need not outlive the call; one that leads elsewhere accepts everything, as do keywords with values that the
+  /// standard does not allow and patterns that are not supported: notes() names each. Where $schema names a known
+  /// metaschema, only the vocabularies that it lists mean anything (section 8.1 of JSON Schema Core).
+  /// errc::parse, errc::limit, or errc::invalid_argument for what is no schema at all.
+  static result<json_schema> compile(const raw_json& schema, std::span<const known_schema> known = {});
 
   verdict check(const boost::json::value& value) const;
   /// The same for unparsed JSON; text that Boost.JSON cannot represent (too deep) is not checked.

@@ -1,17 +1,13 @@
-// First the document is walked along the keywords that hold schemas, which finds every $id and anchor; then each
-// subschema becomes a node. What only a JSON pointer leads to is walked when the pointer is met.
-#include "mcp/support/percent.hpp"
+// Each subschema that the index finds becomes a node with its rules.
 #include "providers/schema/json_schema.hpp"
+#include "providers/schema/schema_index.hpp"
 #include "providers/schema/schema_program.hpp"
-#include "providers/schema/schema_uri.hpp"
 #include "providers/schema/schema_values.hpp"
 
 #include <boost/json/parse.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 
 namespace mcpbx::providers {
 namespace schema {
@@ -19,203 +15,38 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::array<std::string_view, 12> single_keywords{
-    "additionalProperties", "propertyNames",         "items",           "contains",     "not", "if", "then", "else",
-    "unevaluatedItems",     "unevaluatedProperties", "additionalItems", "contentSchema"};
-constexpr std::array<std::string_view, 5> list_keywords{"allOf", "anyOf", "oneOf", "prefixItems", "items"};
-constexpr std::array<std::string_view, 5> map_keywords{"properties", "patternProperties", "$defs", "definitions",
-                                                       "dependentSchemas"};
-constexpr std::size_t max_notes = 16;
-constexpr std::size_t max_steps_told = 32;  // of the path of a note, the last ones
-constexpr std::string_view schema_form = "a schema: an object, true or false";
 constexpr std::string_view type_form =
     R"("null", "boolean", "object", "array", "number", "string", "integer" or an array of these)";
 
-bool is_schema(const json::value& v) {
-  return v.is_object() || v.is_bool();
-}
-
 class compiler {
  public:
-  explicit compiler(program& p) : p_(p) {}
+  compiler(program& p, std::span<const known_schema> known) : p_(p), index_(p, known) {}
 
   result<void> run() {
-    if (!is_schema(p_.document)) return fail(errc::invalid_argument, "a schema must be an object or a boolean");
-    open_resource("", p_.document);
-    walk(p_.document, 0, {});
-    for (node_id next = 0; next < sources_.size() && !too_many_; ++next) compile(next);
-    if (too_many_)
-      return fail(errc::limit,
-                  "the schema has more than " + std::to_string(json_schema::max_subschemas) + " subschemas");
-    return {};
+    if (auto opened = index_.open(); !opened) return opened;
+    for (node_id next = 0; next < index_.size() && index_.state(); ++next) compile(next);
+    return index_.state();
   }
 
  private:
-  struct place {
-    std::string base;
-    const json::value* root;
-    std::unordered_map<std::string_view, const json::value*> anchors;
-  };
-  // How a node was come to from another one: `.not`, `.allOf[2]`, `.properties.name`, `.$ref`.
-  static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
-  struct origin {
-    node_id parent = 0;
-    std::string_view keyword{}, name{};
-    std::size_t index = nowhere;
-    bool named = false;
-  };
-
   // A keyword of the node that is compiled is not as it should be.
   void note(std::string_view key, std::string expected, const json::value& found) {
-    if (p_.notes.size() < max_notes)
-      p_.notes.push_back({path_of(here_) + member_step(key), std::move(expected), in_words(found)});
+    index_.note(here_, key, std::move(expected), found);
   }
 
-  // The same for a member of the keyword's value, which should have been a schema.
-  void note_member(std::string_view key, std::string_view name, const json::value& found) {
-    if (p_.notes.size() < max_notes)
-      p_.notes.push_back(
-          {path_of(here_) + member_step(key) + member_step(name), std::string(schema_form), in_words(found)});
+  // A keyword's value; none where the keyword means nothing.
+  const json::value* find(const json::object& o, std::string_view key) const {
+    return index_.understands(here_, key) ? o.if_contains(key) : nullptr;
   }
-
-  static void add_steps(std::string& path, const origin& o) {
-    path += member_step(o.keyword);
-    if (o.named)
-      path += member_step(o.name);
-    else if (o.index != nowhere)
-      path += '[' + std::to_string(o.index) + ']';
-  }
-
-  std::string path_of(node_id id) const {
-    std::vector<const origin*> steps;
-    for (; id != 0 && steps.size() < max_steps_told; id = origins_[id].parent) steps.push_back(&origins_[id]);
-    std::string path = id == 0 ? "" : "…";
-    for (auto step = steps.rbegin(); step != steps.rend(); ++step) add_steps(path, **step);
-    return path;
-  }
-
-  std::uint32_t open_resource(std::string base, const json::value& root) {
-    const auto id = static_cast<std::uint32_t>(places_.size());
-    by_uri_.try_emplace(base, id);
-    places_.push_back({std::move(base), &root, {}});
-    p_.resources.emplace_back();
-    return id;
-  }
-
-  static std::string_view text_of(const json::object& o, std::string_view key) {
-    const auto* v = o.if_contains(key);
-    return v && v->is_string() ? std::string_view(v->get_string()) : std::string_view();
-  }
-
-  // Gives every schema below `v` a node. The depth is that of the document, which the parser bounds.
-  void walk(const json::value& v, std::uint32_t where, const origin& from) {
-    if (!is_schema(v) || ids_.contains(&v)) return;
-    if (sources_.size() >= json_schema::max_subschemas) {
-      too_many_ = true;
-      return;
-    }
-    const auto* o = v.if_object();
-    if (o)
-      if (auto id = text_of(*o, "$id"); !id.empty() && !id.starts_with('#')) {
-        auto base = resolve_uri(places_[where].base, id.substr(0, id.find('#')));
-        if (&v == &p_.document) {
-          by_uri_.try_emplace(base, 0);
-          places_[0].base = std::move(base);
-        } else {
-          where = open_resource(std::move(base), v);
-        }
-      }
-    const auto id = static_cast<node_id>(sources_.size());
-    ids_.emplace(&v, id);
-    sources_.push_back(&v);
-    origins_.push_back(from);
-    p_.nodes.push_back({.resource = where});
-    if (!o) return;
-    if (const auto name = text_of(*o, "$anchor"); !name.empty()) places_[where].anchors.try_emplace(name, &v);
-    if (const auto name = text_of(*o, "$dynamicAnchor"); !name.empty()) {
-      places_[where].anchors.try_emplace(name, &v);
-      p_.resources[where].dynamic_anchors.try_emplace(name, id);
-    }
-    for (const auto& m : *o) {
-      const std::string_view key = m.key();
-      const auto among = [key](const auto& list) { return std::ranges::find(list, key) != list.end(); };
-      if (among(single_keywords)) walk(m.value(), where, {.parent = id, .keyword = key});
-      if (const auto* a = m.value().if_array(); a && among(list_keywords))
-        for (std::size_t i = 0; i < a->size(); ++i) walk((*a)[i], where, {.parent = id, .keyword = key, .index = i});
-      if (const auto* in = m.value().if_object(); in && among(map_keywords))
-        for (const auto& e : *in)
-          walk(e.value(), where, {.parent = id, .keyword = key, .name = e.key(), .named = true});
-    }
-  }
-
-  // --- references -----------------------------------------------------------------------------------------------
-
-  const json::value* follow(const json::value& root, std::string_view pointer, std::uint32_t& where) {
-    const auto* at = &root;
-    while (!pointer.empty()) {
-      pointer.remove_prefix(1);
-      std::string name(pointer.substr(0, pointer.find('/')));
-      pointer.remove_prefix(name.size());
-      for (std::size_t i = 0; (i = name.find('~', i)) != name.npos; ++i)
-        if (i + 1 < name.size() && (name[i + 1] == '0' || name[i + 1] == '1'))
-          name.replace(i, 2, name[i + 1] == '0' ? "~" : "/");
-      if (const auto* o = at->if_object()) {
-        at = o->if_contains(name);
-      } else if (const auto* a = at->if_array()) {
-        std::size_t index = 0;
-        const auto* end = name.data() + name.size();
-        const auto [stop, ec] = std::from_chars(name.data(), end, index);
-        at = ec == std::errc() && stop == end && index < a->size() ? &(*a)[index] : nullptr;
-      } else {
-        at = nullptr;
-      }
-      if (!at) return nullptr;
-      if (const auto known = ids_.find(at); known != ids_.end()) where = p_.nodes[known->second].resource;
-    }
-    return at;
-  }
-
-  // The node that `reference`, a keyword's value in the node `at`, leads to; no_node when it leads out of the document.
-  node_id resolve(std::string_view reference, node_id at, std::string_view key) {
-    const auto from = p_.nodes[at].resource;
-    const auto hash = reference.find('#');
-    const auto uri = reference.substr(0, hash);
-    const auto fragment = hash == reference.npos ? std::string() : percent_decoded(reference.substr(hash + 1));
-    auto where = from;
-    if (!uri.empty()) {
-      const auto found = by_uri_.find(resolve_uri(places_[from].base, uri));
-      if (found == by_uri_.end()) return no_node;
-      where = found->second;
-    }
-    const json::value* target = places_[where].root;
-    if (fragment.starts_with('/')) {
-      target = follow(*target, fragment, where);
-    } else if (!fragment.empty()) {
-      const auto found = places_[where].anchors.find(fragment);
-      target = found == places_[where].anchors.end() ? nullptr : found->second;
-    }
-    if (!target || !is_schema(*target)) return no_node;
-    walk(*target, where, {.parent = at, .keyword = key});
-    const auto id = ids_.find(target);
-    return id == ids_.end() ? no_node : id->second;
-  }
-
-  // --- one node -------------------------------------------------------------------------------------------------
 
   void add(op what, std::uint32_t at = 0, std::uint64_t n = 0, const json::value* value = nullptr) {
     p_.rules.push_back({what, at, n, value});
   }
 
-  node_id child(const json::value* v) const {
-    if (!v) return no_node;
-    const auto found = ids_.find(v);
-    return found == ids_.end() ? no_node : found->second;
-  }
-
   // The value of a keyword when `holds` for it, which is `form`; a note, and none, otherwise.
   template <class Holds>
   const json::value* keyword(const json::object& o, std::string_view key, std::string_view form, Holds holds) {
-    const auto* v = o.if_contains(key);
+    const auto* v = find(o, key);
     if (!v) return nullptr;
     if (holds(*v)) return v;
     note(key, std::string(form), *v);
@@ -223,7 +54,7 @@ class compiler {
   }
 
   node_id subschema(const json::object& o, std::string_view key) {
-    return child(keyword(o, key, schema_form, is_schema));
+    return index_.node_of(keyword(o, key, schema_form, is_schema));
   }
 
   std::vector<node_id> subschemas(const json::object& o, std::string_view key) {
@@ -232,7 +63,7 @@ class compiler {
       return x.is_array() && std::ranges::all_of(x.get_array(), is_schema);
     });
     if (v)
-      for (const auto& e : v->get_array()) all.push_back(child(&e));
+      for (const auto& e : v->get_array()) all.push_back(index_.node_of(&e));
     return all;
   }
 
@@ -242,9 +73,9 @@ class compiler {
     if (!v) return all;
     for (const auto& m : v->get_object()) {
       if (is_schema(m.value()))
-        all.emplace_back(m.key(), child(&m.value()));
+        all.emplace_back(m.key(), index_.node_of(&m.value()));
       else
-        note_member(key, m.key(), m.value());
+        index_.note_member(here_, key, m.key(), m.value());
     }
     return all;
   }
@@ -262,7 +93,7 @@ class compiler {
   }
 
   void compile(node_id id) {
-    const auto& source = *sources_[id];
+    const auto& source = index_.source(id);
     const auto first = p_.rules.size();
     here_ = id;
     if (const auto* o = source.if_object()) {
@@ -304,7 +135,7 @@ class compiler {
         for (const auto& e : *a) bits |= type_bit(e);
       add(op::types, 0, bits);
     }
-    if (const auto* v = o.if_contains("const")) add(op::constant, 0, 0, v);
+    if (const auto* v = find(o, "const")) add(op::constant, 0, 0, v);
     if (const auto* v = keyword(o, "enum", "an array", [](const json::value& x) { return x.is_array(); }))
       add(op::one_of_values, 0, 0, v);
   }
@@ -378,7 +209,7 @@ class compiler {
     item_rules i;
     i.prefix = subschemas(o, "prefixItems");
     // The older drafts' tuple form is understood: many tool servers still write it.
-    if (const auto* v = o.if_contains("items"); v && v->is_array()) {
+    if (const auto* v = find(o, "items"); v && v->is_array()) {
       if (i.prefix.empty()) i.prefix = subschemas(o, "items");
       i.rest = subschema(o, "additionalItems");
     } else {
@@ -410,13 +241,13 @@ class compiler {
     }
     const auto is_text = [](const json::value& v) { return v.is_string(); };
     if (const auto* v = keyword(o, "$ref", "a string", is_text)) {
-      if (const auto n = resolve(v->get_string(), id, "$ref"); n != no_node)
+      if (const auto n = index_.resolve(v->get_string(), id, "$ref"); n != no_node)
         add(op::reference, n);
       else
         unresolved("$ref", *v);
     }
     if (const auto* v = keyword(o, "$dynamicRef", "a string", is_text)) {
-      if (const auto n = resolve(v->get_string(), id, "$dynamicRef"); n != no_node) {
+      if (const auto n = index_.resolve(v->get_string(), id, "$dynamicRef"); n != no_node) {
         const std::string_view text = v->get_string();
         const auto hash = text.find('#');
         auto anchor = hash == text.npos ? std::string_view() : text.substr(hash + 1);
@@ -445,29 +276,37 @@ class compiler {
   }
 
   program& p_;
-  bool too_many_ = false;
-  std::vector<place> places_;  // by resource
-  std::unordered_map<std::string, std::uint32_t> by_uri_;
-  std::unordered_map<const json::value*, node_id> ids_;
-  std::vector<const json::value*> sources_;  // by node
-  std::vector<origin> origins_;              // by node
-  node_id here_ = 0;                         // the node that is compiled
+  schema_index index_;
+  node_id here_ = 0;  // the node that is compiled
   std::unordered_map<std::string_view, std::uint32_t> pattern_ids_;
 };
 
 }  // namespace
+
+result<json::value> parsed_schema(const raw_json& text) {
+  json::parse_options options;
+  options.max_depth = json_schema::max_depth;
+  json::error_code ec;
+  auto parsed = json::parse(text.text(), ec, {}, options);
+  if (ec) return fail(errc::parse, ec.message());
+  return parsed;
+}
+
 }  // namespace schema
 
-result<json_schema> json_schema::compile(const raw_json& source) {
-  if (source.text().size() > max_text)
-    return fail(errc::limit, "the schema is larger than " + std::to_string(max_text >> 20) + " MiB");
+result<json_schema> json_schema::compile(const raw_json& source, std::span<const known_schema> known) {
+  const auto too_large = [](std::string_view what) {
+    return fail(errc::limit, std::string(what) + " larger than " + std::to_string(max_text >> 20) + " MiB");
+  };
+  if (source.text().size() > max_text) return too_large("the schema is");
+  std::size_t size = 0;
+  for (const auto& one : known) size += one.text.text().size();
+  if (size > max_text) return too_large("the known schemas are");
+  auto document = schema::parsed_schema(source);
+  if (!document) return fail(errc::parse, "the schema cannot be read: " + document.error().message);
   auto p = std::make_shared<schema::program>();
-  boost::json::parse_options options;
-  options.max_depth = max_depth;
-  boost::json::error_code ec;
-  p->document = boost::json::parse(source.text(), ec, {}, options);
-  if (ec) return fail(errc::parse, "the schema cannot be read: " + ec.message());
-  if (auto done = schema::compiler(*p).run(); !done) return std::unexpected(done.error());
+  p->documents.push_back(std::move(*document));
+  if (auto done = schema::compiler(*p, known).run(); !done) return std::unexpected(done.error());
   return json_schema(std::move(p));
 }
 

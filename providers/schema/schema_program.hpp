@@ -7,6 +7,7 @@
 #include <boost/json/value.hpp>
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -102,14 +103,14 @@ struct dynamic_rules {
   std::string_view anchor;   // "" when it behaves as $ref
 };
 
-/// A schema with an $id of its own, or the root.
+/// A schema with an $id of its own, or the root of a document.
 struct resource {
   std::unordered_map<std::string_view, node_id> dynamic_anchors;
 };
 
 struct program {
-  boost::json::value document;  // nodes point into it
-  std::vector<node> nodes;      // 0 is the root
+  std::deque<boost::json::value> documents;  // nodes point into them; 0 is the schema itself
+  std::vector<node> nodes;                   // 0 is the root
   std::vector<rule> rules;
   std::vector<resource> resources;
   std::vector<std::optional<pattern>> patterns;  // none: not supported, matches everything
@@ -123,6 +124,8 @@ struct program {
   std::vector<violation> notes;
 };
 
+/// The text of a schema as a value; errc::parse where it cannot be, or nests deeper than json_schema::max_depth.
+result<boost::json::value> parsed_schema(const raw_json& text);
 /// What a rule asks for, in words: "a string", "at least 3 characters". Applicators have none ("").
 std::string expectation(const program& p, const rule& r, const boost::json::value& v);
 /// A whole subschema in a few words, for lists of alternatives; "" when it has none.

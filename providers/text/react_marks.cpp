@@ -91,6 +91,11 @@ react_match match_answer_mark(std::string_view line) {
 
 react_match match_react_mark(std::string_view line, bool last, bool observation_alone) {
   std::size_t at = 0;
+  // An item of a list, and not bold.
+  if (const auto star = line.find_first_not_of(" \t"); star < max_blanks && line[star] == '*') {
+    if (star + 1 == line.size() && !last) return {match::maybe};
+    if (star + 1 < line.size() && (line[star + 1] == ' ' || line[star + 1] == '\t')) return {};
+  }
   while (at < line.size() &&
          (line[at] == ' ' || line[at] == '\t' || line[at] == '*' || line[at] == '#' || line[at] == '_'))
     ++at;

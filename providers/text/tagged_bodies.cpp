@@ -189,19 +189,26 @@ bool tagged_parser::in_python(bool last) {
   return true;
 }
 
-bool tagged_parser::in_mistral(parse_sink& sink) {
+bool tagged_parser::in_mistral(bool last, parse_sink& sink) {
   const auto at = at_ = skip_blanks(held_, at_);
   const auto rest = from(at);
   if (rest.empty()) return false;
-  if (rest.front() == '{' || rest.front() == '[') {
+  const auto arguments = begins(rest, arguments_mark), call_id = begins(rest, call_id_mark);
+  const bool nameless = arguments == match::yes || call_id == match::yes;
+  if (!nameless && (arguments == match::maybe || call_id == match::maybe)) return false;
+  if (rest.front() == '{' || (rest.front() == '[' && !nameless)) {
     begin_json(at, at, use::calls);
     return true;
   }
-  // NAME, perhaps [CALL_ID]ID, perhaps [ARGS], then an object.
-  std::size_t end = 0;
+  // NAME, perhaps [CALL_ID]ID, perhaps [ARGS], then an object. Where the name is missing it is a call all the same.
+  const bool quoted = std::string_view("\"'`").find(rest.front()) != npos;
+  auto end = std::size_t{quoted ? 1U : 0U};
   while (end < rest.size() && is_name_char(rest[end])) ++end;
-  const auto name = rest.substr(0, end);
-  if (!name.empty() && end <= 128) {
+  const auto name = rest.substr(quoted ? 1 : 0, end - (quoted ? 1 : 0));
+  if (quoted && end == rest.size() && end <= 128 && (!last || !name.empty())) return false;
+  const bool named = !name.empty() && (!quoted || rest.substr(end, 1) == rest.substr(0, 1));
+  if (quoted && named) ++end;
+  if ((named || nameless) && end <= 128) {
     if (begins(rest.substr(end), call_id_mark) == match::yes) {
       end += call_id_mark.size();
       while (end < rest.size() && is_name_char(rest[end])) ++end;
@@ -299,6 +306,10 @@ void tagged_parser::end_json(parse_sink& sink) {
         calls.push_back(unreadable_call(text, "it is no call with literals"));
       break;
     case use::arguments: {
+      if (name_.empty()) {
+        calls.push_back(unreadable_call(text, "it has no name"));
+        break;
+      }
       tool_call_block call;
       call.name = tools_.resolve(name_);
       set_arguments(call, tools_.find(name_), text);
@@ -357,6 +368,18 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
     begin_json(at, at, use::calls);
     again_ = true;
     return true;
+  }
+  if (form_ == form_mistral && !in_tag_ && (c == '{' || c == '[')) {
+    // An object without a name of its own belongs to the call before it.
+    const auto marked = c == '[' ? begins(rest, arguments_mark) : match::no;
+    const auto next = marked == match::yes ? skip_blanks(rest, arguments_mark.size()) : 0;
+    if ((marked == match::maybe || next == rest.size()) && !last) return false;
+    if (next < rest.size() && rest[next] == '{') {
+      name_.clear();
+      begin_json(at + next, at + next, marked == match::yes ? use::arguments : use::calls);
+      again_ = true;
+      return true;
+    }
   }
   if ((c == '}' || c == ']') && extra_) {
     extra_ = false;

@@ -95,7 +95,7 @@ bool tagged_parser::step(bool last, parse_sink& sink) {
     case state::python:
       return in_python(last);
     case state::mistral:
-      return in_mistral(sink);
+      return in_mistral(last, sink);
     case state::markup:
       return in_markup(last, sink);
     case state::pairs:
@@ -124,7 +124,7 @@ bool tagged_parser::in_text(bool last, parse_sink& sink) {
       visible(rest.substr(0, at), sink);
       at_ += at;
       return true;
-    } else if (is_name_char(rest.front())) {
+    } else if (is_name_char(rest.front()) || rest.front() == '[') {
       return at_name(last);
     } else {
       first_word_ = false;
@@ -154,13 +154,15 @@ bool tagged_parser::at_name(bool last) {
   while (end < rest.size() && is_name_char(rest[end])) ++end;
   if (end == rest.size() && end <= 128 && !last) return false;
   first_word_ = false;
-  if (end == rest.size() || tools_.find(rest.substr(0, end)) == nullptr) return true;
+  // The name may have been lost as well: then an object has to follow.
+  if (end == rest.size() || (end > 0 && tools_.find(rest.substr(0, end)) == nullptr)) return true;
   const auto arguments = begins(rest.substr(end), arguments_mark);
-  if (arguments == match::maybe && !last) {
+  const auto next = end == 0 && arguments == match::yes ? skip_blanks(rest, arguments_mark.size()) : end;
+  if ((arguments == match::maybe || (next == rest.size() && next <= 128)) && !last) {
     first_word_ = true;
     return false;
   }
-  if (arguments != match::yes && rest[end] != '{') return true;
+  if ((arguments != match::yes || end == 0) && (next == rest.size() || rest[next] != '{')) return true;
   form_ = form_mistral;
   open(state::mistral, 0);
   return true;

@@ -53,7 +53,7 @@ class tagged_parser final : public text_parser {
   void no_call(std::size_t at, parse_sink& sink);
   bool names_tool(std::string_view body) const;
   bool in_python(bool last);
-  bool in_mistral(parse_sink& sink);
+  bool in_mistral(bool last, parse_sink& sink);
   bool in_markup(bool last, parse_sink& sink);
   bool in_pairs(bool last, parse_sink& sink);
   template <class Call>

@@ -62,13 +62,18 @@ struct preset {
   std::string_view host;  // it or a host below it
   change apply;
 };
-constexpr std::array<preset, 5> presets{{
+constexpr std::array<preset, 6> presets{{
     {"api.openai.com", openai},
     {"openai.azure.com", openai},
     {"api.mistral.ai", mistral},
+    {"codestral.mistral.ai", mistral},
     {"api.groq.com", no_reasoning_back},
     {"api.cerebras.ai", no_reasoning_back},
 }};
+
+bool is_at(std::string_view host, std::string_view domain) {
+  return host == domain || (host.ends_with(domain) && host[host.size() - domain.size() - 1] == '.');
+}
 
 bool is_short_id(std::string_view id) {
   return id.size() == 9 && std::ranges::all_of(id, [](char c) {
@@ -86,6 +91,11 @@ std::string_view usual_base_url(std::string_view api) {
   return {};
 }
 
+// OpenAI refuses more, and so do services that copied its API. The limits of the others are not stated anywhere.
+std::size_t usual_max_tools(std::string_view api) {
+  return api == "openai-chat" || api == "openai-responses" || api == "azure" || api == "dial" ? 128 : 0;
+}
+
 void apply_dialect(std::string_view api, wire_options& options) {
   options.stop_sequences = !refuses_stop(options.model);
   if (api == "azure") return openai(options);
@@ -96,11 +106,12 @@ void apply_dialect(std::string_view api, wire_options& options) {
   }
   const auto host = domain_of(options.base_url);
   // Others that speak these two APIs may not know the member.
-  if (api == "openai-responses") options.answer_schema = host == "api.openai.com";
+  if (api == "openai-responses")
+    options.answer_schema = is_at(host, "api.openai.com") || is_at(host, "openai.azure.com");
   if (api == "anthropic") options.answer_schema = host == "api.anthropic.com";
   if (api != "openai-chat") return;
   for (const auto& p : presets)
-    if (host == p.host || (host.ends_with(p.host) && host[host.size() - p.host.size() - 1] == '.')) p.apply(options);
+    if (is_at(host, p.host)) p.apply(options);
 }
 
 std::string dialect_id(std::string_view id, const wire_options& options) {

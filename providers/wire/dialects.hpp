@@ -3,6 +3,7 @@
 #pragma once
 #include "providers/wire/codec.hpp"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,9 @@ namespace mcpbx::providers {
 
 /// The address of an API when none is configured; "" for those that have no usual one.
 std::string_view usual_base_url(std::string_view api);
+
+/// How many tools a request of an API may have, where that is known; else 0.
+std::size_t usual_max_tools(std::string_view api);
 
 /// Sets the switches that `options.base_url` and the API ask for; call it once base_url and model are there.
 void apply_dialect(std::string_view api, wire_options& options);

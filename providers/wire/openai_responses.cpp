@@ -11,10 +11,14 @@
 #include "providers/wire/strict_schema.hpp"
 #include "providers/wire/tool_list.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace mcpbx::providers {
 namespace {
+
+constexpr std::int64_t least_output_tokens = 16;  // that the API lets an answer be limited to
 
 void append_input_text(std::string& out, std::string_view text) {
   out += R"({"type":"input_text","text":)";
@@ -182,7 +186,8 @@ wire_request openai_responses::encode(const model_request& request, const wire_o
   members.add("stream", "true");
   members.add("store", "false");
   members.add("include", R"(["reasoning.encrypted_content"])");
-  if (asked.max_output_tokens > 0) members.add("max_output_tokens", std::to_string(asked.max_output_tokens));
+  if (asked.max_output_tokens > 0)
+    members.add("max_output_tokens", std::to_string(std::max(asked.max_output_tokens, least_output_tokens)));
   if (!asked.temperature.empty()) members.add("temperature", asked.temperature);
   if (!asked.top_p.empty()) members.add("top_p", asked.top_p);
   if (!asked.reasoning_effort.empty())

@@ -81,7 +81,7 @@ TEST_CASE("load: every member of a server entry arrives") {
 TEST_CASE("load: models and profiles and the settings of the loop arrive") {
   const auto made = load_one(R"({
     "models": { "m": { "api": "azure", "model": "d", "baseUrl": "https://x.example", "apiKey": "${cmd:pass x}",
-      "apiVersion": "v", "headers": {"X-A": "b"}, "toolFormat": "react", "maxTokens": 7, "temperature": 0.5, "topP": 1,
+      "apiVersion": "v", "headers": {"X-A": "b"}, "toolFormat": "react", "maxTools": 40, "maxTokens": 7, "temperature": 0.5, "topP": 1,
       "system": "s", "connectTimeoutMs": 1, "firstByteTimeoutMs": 2, "idleTimeoutMs": 3, "totalTimeoutMs": 4,
       "maxRetries": 5, "loop": { "maxRounds": 6 } } },
     "defaultModel": "m/other",
@@ -96,6 +96,7 @@ TEST_CASE("load: models and profiles and the settings of the loop arrive") {
   CHECK(m.api_key->where == "models.m.apiKey");
   CHECK_FALSE(m.api_key->server_entry);
   CHECK(m.format == tool_format::react);
+  CHECK(m.max_tools == 40);
   CHECK(m.max_tokens == 7);
   CHECK(m.temperature == 0.5);
   CHECK(m.top_p == 1.0);
@@ -168,6 +169,8 @@ TEST_CASE("load: a model's dialect and what joins its requests arrive, and what 
       "");
   CHECK(told(R"("temperature": 1)").find("\"models.m.temperature\"") != std::string::npos);
   CHECK(told(R"("dialect": {"strict": true, "callIds": "short"})").find("\"models.m.dialect\"") != std::string::npos);
+  CHECK(listing(load_one(R"({"models": {"m": {"api": "rehearsal", "maxTools": 5}}})").config.notices)
+            .find("\"models.m.maxTools\"") != std::string::npos);
   const auto errors = [](std::string_view body) {
     return load_one(R"({"models": {"m": {"api": "gemini", "model": "x", "body": )" + std::string(body) + "}}}")
         .error_text();

@@ -226,3 +226,16 @@ TEST_CASE("cli: a daemon that closes during a call is status 3") {
   d.stop(SIGKILL);
   CHECK(c->wait().status == 3);
 }
+
+TEST_CASE("F8: tools beyond a model's maxTools are left out of what it is offered, and the listing says so") {
+  daemon_under_test d(config()
+                          .server("b", {"--only", "echo,add,raw"})
+                          .model("m", R"({"api": "openai-chat", "model": "x", "maxTools": 3})")
+                          .top("defaultModel", "\"m\""));
+  d.wait_ready({"b"});
+  const auto shown = run_cli(d, {"tools", "--format", "openai"});
+  CHECK(shown.status == 0);
+  CHECK(parse(shown.out).as_array().size() == 2);
+  CHECK(contains(shown.err, "The tool \"b__raw\" is left out: the model takes 3 tools (maxTools"));
+  CHECK(parse(run_cli(d, {"tools", "--format", "anthropic"}).out).as_array().size() == 3);
+}

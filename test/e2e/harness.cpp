@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 namespace mcpbx::e2e {
@@ -182,6 +183,29 @@ std::string model_process::entry(std::string_view more) const {
 
 std::size_t model_process::count(std::string_view event) const {
   return count_of(log(), "\"event\":\"" + std::string(event) + "\"");
+}
+
+void model_process::check_results() const {
+  const auto all = log();
+  std::size_t seen = 0;
+  for (std::size_t begin = 0, end; (end = all.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    const auto v = parse(all.substr(begin, end - begin));
+    if (text_at(v, "event") != "request") continue;
+    ++seen;
+    std::multiset<std::string> open, used;
+    for (const auto& m : at(v, "body.messages").as_array()) {
+      if (text_at(m, "role") == "tool") {
+        CHECK(open.erase(text_at(m, "tool_call_id")) == 1);
+        continue;
+      }
+      CHECK(open.empty());
+      const auto calls = at(m, "tool_calls");
+      if (!calls.is_array()) continue;
+      for (const auto& call : calls.as_array()) open.insert(text_at(call, "id"));
+    }
+    CHECK(open.empty());
+  }
+  CHECK(seen > 0);
 }
 
 growth::growth(const daemon_under_test& d) : pid_(d.pid()), base_kib_(memory_kib(d.pid(), "VmRSS:")) {

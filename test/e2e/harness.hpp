@@ -117,6 +117,8 @@ class model_process {
   std::string log() const { return read_file(folder_ / "log"); }
   /// How many lines of this event ("request", "closed") it has logged.
   std::size_t count(std::string_view event) const;
+  /// Checks every request so far: each call has its one result, right behind.
+  void check_results() const;
 
  private:
   test::temporary_directory folder_;

@@ -77,6 +77,38 @@ TEST_CASE("G39: an answer of somebody else, of another kind or given twice makes
   CHECK_FALSE(contains(read_file(d.file("log")), "call echo"));
 }
 
+TEST_CASE("L19 G39: a yes to what was asked before a restart makes no call of another command of the same name") {
+  model_process model;
+  daemon_under_test d(guarded(model));
+  std::string before;
+  {
+    caller c = d.connect();
+    CHECK_FALSE(c.request("mcpbx/chat", R"({"input":"q","run":"night","detach":true,)"
+                                        R"("model":"m/rounds-1 s__echo {\"text\":\"hello\"}"})")
+                    .failed());
+    (void)c.start("mcpbx/attach", R"({"run":"night"})");
+    before = text_at(wait_event(c, "question"), "params.question");
+    CHECK(d.stop(SIGKILL).signal == SIGKILL);
+  }
+  d.write("config.json", config()
+                             .server("s", {"--log", "@DIR@/log", "--name", "another"}, R"("approve":["ec*"])")
+                             .model("m", model.entry())
+                             .top("defaultModel", "\"m\"")
+                             .str());
+  d.start();
+  caller c = d.connect();
+  const auto attached = c.start("mcpbx/attach", R"({"run":"night"})");
+  const auto first = wait_event(c, "question");
+  CHECK(text_at(first, "params.question") == before);
+  CHECK_FALSE(c.request("mcpbx/answer", answer_to(first, true)).failed());
+  const auto second = wait_event(c, "question");
+  CHECK(text_at(second, "params.question") != before);
+  CHECK_FALSE(contains(read_file(d.file("log")), "call echo"));
+  CHECK_FALSE(c.request("mcpbx/answer", answer_to(second, true)).failed());
+  CHECK(text_at(c.wait(attached).value, "result.text") == "Final: hello");
+  CHECK(count_of(read_file(d.file("log")), "call echo") == 1);
+}
+
 TEST_CASE("L19: where nobody can be asked, what needs a yes is refused with the reason, unless --approve all") {
   model_process model;
   daemon_under_test d(guarded(model));

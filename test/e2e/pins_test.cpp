@@ -109,7 +109,7 @@ TEST_CASE("G37: pins outlive the daemon: another command, other arguments and re
   d.start();
   d.wait_ready({"s"});
   CHECK(d.session().tool_names().empty());
-  CHECK(contains(text_at(d.session().server("s"), "pins"), "its command, arguments or address"));
+  CHECK(contains(text_at(d.session().server("s"), "pins"), "its command, arguments, environment or address"));
   CHECK(contains(run_cli(d, {"pins", "show", "s"}).out, "the definition is the same"));
   CHECK(read_file(pins_file(d)) == before);
   REQUIRE(run_cli(d, {"pins", "accept", "s"}).status == 0);

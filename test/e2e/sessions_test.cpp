@@ -101,29 +101,6 @@ struct talk {
   }
 };
 
-/// Every request a model ever got: each call has its one result, right behind.
-void check_requests(const std::string& log) {
-  std::size_t seen = 0;
-  for (std::size_t begin = 0, end; (end = log.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    const auto v = parse(log.substr(begin, end - begin));
-    if (text_at(v, "event") != "request") continue;
-    ++seen;
-    std::multiset<std::string> open, used;
-    for (const auto& m : at(v, "body.messages").as_array()) {
-      if (text_at(m, "role") == "tool") {
-        CHECK(open.erase(text_at(m, "tool_call_id")) == 1);
-        continue;
-      }
-      CHECK(open.empty());
-      const auto calls = at(m, "tool_calls");
-      if (!calls.is_array()) continue;
-      for (const auto& call : calls.as_array()) open.insert(text_at(call, "id"));
-    }
-    CHECK(open.empty());
-  }
-  CHECK(seen > 0);
-}
-
 }  // namespace
 
 TEST_CASE(
@@ -144,7 +121,7 @@ TEST_CASE(
   CHECK(text_at(r.value, "result.text") == "answer 7");
   CHECK(text_at(r.value, "result.session") == id);
   CHECK(r.get("result.messages").as_array().size() == 5);  // system prompt and its own
-  check_requests(model.log());
+  model.check_results();
 
   const auto list = run_cli(d, {"sessions"});
   CHECK(contains(list.out, id));
@@ -203,7 +180,7 @@ TEST_CASE(
   CHECK_MESSAGE(resumed.status == 0, resumed.err);
   CHECK(resumed.out == "answer 1\n");
   CHECK(run_cli(d, {"ask", "-c", "question 1"}).out == "answer 3\n");
-  check_requests(model.log());
+  model.check_results();
 }
 
 TEST_CASE(
@@ -318,7 +295,7 @@ TEST_CASE(
     REQUIRE_MESSAGE(found.get("result.messages").is_array(), found.line);
     t.check(found.get("result.messages").as_array());
   }
-  check_requests(model.log());
+  model.check_results();
   caller c = d.connect();
   const auto r =
       c.request("mcpbx/chat", R"({"input":"question )" + std::to_string(t.asked) + R"(","session":")" + id + "\"}");

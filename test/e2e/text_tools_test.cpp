@@ -5,10 +5,18 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 using namespace mcpbx::e2e;
 
 namespace {
+
+// Replies one after another.
+std::string script_of(const std::vector<std::string>& replies) {
+  std::string turns;
+  for (const auto& text : replies) turns += (turns.empty() ? "{\"text\":" : ",{\"text\":") + json_string(text) + "}";
+  return R"({"models":{"local":[)" + turns + "]}}";
+}
 
 // One reply with a call as text, then the answer.
 std::string script(std::string_view call, std::string_view answer) {
@@ -104,4 +112,37 @@ TEST_CASE("F6: a call that its server gave back unread is run, and one that nobo
   CHECK(contains(log, "could not be read (there is no call in it)"));
   CHECK(model.count("request") == 3);
   CHECK(contains(d.log(), "it was read from what the model wrote"));
+}
+
+TEST_CASE("F2: several rounds of a text format, each with the results of those before it, come to the answer") {
+  const auto act = [](const std::string& text) {
+    return "Thought: one more.\nAction: s__echo\nAction Input: {\"text\": \"" + text + "\"}\nObservation:";
+  };
+  model_process model(script_of({act("first"), act("second"), act("third"), "Final Answer: all three"}));
+  daemon_under_test d(asking(model, "react"));
+  const auto r = run_cli(d, {"ask", "-m", "m/local", "question"});
+  CHECK_MESSAGE(r.status == 0, r.err);
+  CHECK(r.out == "all three\n");
+  CHECK(count_of(read_file(d.file("log")), "call echo") == 3);
+  CHECK(model.count("request") == 4);
+  const auto log = model.log();
+  const auto last = log.substr(log.rfind("\"event\":\"request\""));
+  for (const auto* result : {"Observation: first", "Observation: second", "Observation: third"})
+    CHECK_MESSAGE(contains(last, result), result);
+}
+
+TEST_CASE("L5: a text format at its limit of rounds answers without a tool, and a call in that answer is not run") {
+  const std::string call = "Action: s__echo\nAction Input: {\"text\": \"again\"}";
+  model_process model(script_of({call, call, "Final Answer: that will do"}));
+  daemon_under_test d(asking(model, "react"));
+  const auto r = run_cli(d, {"--json", "ask", "-m", "m/local", "--max-rounds", "2", "question"});
+  CHECK_MESSAGE(r.status == 0, r.err);
+  CHECK(contains(r.out, R"("stopReason":"max_rounds")"));
+  CHECK(contains(r.out, R"("text":"that will do")"));
+  CHECK(count_of(read_file(d.file("log")), "call echo") == 2);
+  model_process stubborn(script_of({call, call, call}));
+  daemon_under_test e(asking(stubborn, "react"));
+  const auto never = run_cli(e, {"--json", "ask", "-m", "m/local", "--max-rounds", "2", "question"});
+  CHECK(count_of(read_file(e.file("log")), "call echo") == 2);
+  for (const auto* mark : {"Action:", "Action Input"}) CHECK_FALSE(contains(never.out, mark));
 }

@@ -29,11 +29,11 @@ struct fuzz_sink final : providers::decoder_sink {
   }
 };
 
-inline std::string fuzz_run(std::string_view api, std::string_view bytes, std::size_t step) {
+inline std::string fuzz_run(std::string_view api, std::string_view type, std::string_view bytes, std::size_t step) {
   providers::wire_options options;
   options.model = "m";
   fuzz_sink s;
-  const auto decoder = providers::find_codec(api)->make_decoder("text/event-stream", options);
+  const auto decoder = providers::find_codec(api)->make_decoder(type, options);
   for (; !bytes.empty() && !decoder->done(); bytes.remove_prefix(std::min(step, bytes.size())))
     decoder->feed(bytes.substr(0, step), s);
   if (!decoder->done()) decoder->finish(s);
@@ -41,12 +41,13 @@ inline std::string fuzz_run(std::string_view api, std::string_view bytes, std::s
   return s.told;
 }
 
-/// The first byte chooses a step.
+/// The first byte chooses a step and what the answer is said to be.
 inline int fuzz_decoder(std::string_view api, const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data + 1), size - 1);
-  const auto whole = fuzz_run(api, bytes, bytes.size() + 1);
-  if (fuzz_run(api, bytes, 1) != whole || fuzz_run(api, bytes, 1 + data[0] % 32) != whole) std::abort();
+  const std::string_view type = data[0] < 128 ? "text/event-stream" : "application/json";
+  const auto whole = fuzz_run(api, type, bytes, bytes.size() + 1);
+  if (fuzz_run(api, type, bytes, 1) != whole || fuzz_run(api, type, bytes, 1 + data[0] % 32) != whole) std::abort();
   return 0;
 }
 

@@ -1,18 +1,24 @@
 // Any bytes as a schema and a value (parted by the first NUL): compiling and checking end within their bounds, and what
-// is found can be told.
+// is found can be told. The value is a known schema as well, under "urn:known".
 #include "providers/schema/json_schema.hpp"
 
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using mcpbx::providers::json_schema;
+  using mcpbx::providers::known_schema;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto cut = text.find('\0');
   const auto schema = mcpbx::raw_json::parse(text.substr(0, cut));
   if (!schema) return 0;
-  const auto compiled = json_schema::compile(*schema);
+  std::vector<known_schema> known;
+  if (cut != text.npos)
+    if (auto one = mcpbx::raw_json::parse(text.substr(cut + 1))) known.push_back({"urn:known", std::move(*one)});
+  const auto compiled = json_schema::compile(*schema, known);
   if (!compiled) {
     if (compiled.error().message.empty()) std::abort();
     return 0;

@@ -1,4 +1,5 @@
-// Tool schemas for Gemini and Ollama: whatever a server lists becomes well-formed JSON of a bounded size.
+// Tool schemas for every API: whatever a server lists becomes well-formed JSON of a bounded size, or is left out with a
+// reason; what was adapted once is not changed again.
 #include "providers/schema/adapt.hpp"
 #include "providers/schema/reduce.hpp"
 
@@ -14,6 +15,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const std::string_view api : {"gemini", "ollama"}) {
     const auto reduced = providers::schema_for(api, *schema);
     if (!raw_json::parse(reduced.text(), 1000) || !reduced.is_object()) std::abort();
+  }
+  for (const std::string_view api : {"openai-chat", "openai-responses", "anthropic"}) {
+    const auto adapted = providers::adapt_tool("tool", "", *schema, api);
+    if (!adapted && adapted.error().message.empty()) std::abort();
+    if (!adapted) continue;
+    if (!raw_json::parse(adapted->schema.text(), 1000) || !adapted->schema.is_object()) std::abort();
+    const auto again = providers::adapt_tool("tool", "", adapted->schema, api);
+    if (!again || again->schema.text() != adapted->schema.text()) std::abort();
   }
   return 0;
 }

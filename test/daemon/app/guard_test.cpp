@@ -50,6 +50,16 @@ TEST_CASE("G37: where a server comes from is its entry's own text, without the v
   CHECK_FALSE(pin_options(loaded("{}"), {}).path);
 }
 
+TEST_CASE("G37 L19: names of variables and the folder are of where a server comes from, values and all else are not") {
+  const auto origin = [](const std::string& more) {
+    return pin_options(loaded(R"({"mcpServers":{"s":{"command":"x")" + more + "}}}"), {}).servers.at(0).origin;
+  };
+  CHECK(origin(R"(,"env":{"B":"1","A":"2"},"passEnv":["C","A"],"envFile":"~/e","cwd":"/srv")") ==
+        R"({"args":[],"command":"x","cwd":"/srv","endpoint":"","env":["A","B","C"],"envFile":"~/e"})");
+  CHECK(origin(R"(,"env":{"A":"1"})") == origin(R"(,"env":{"A":"2"})"));
+  CHECK(origin(R"(,"maxRetries":1,"pin":"off","approve":["*"])") == origin(""));
+}
+
 TEST_CASE("G48: the audit is off, in the state directory, or where the configuration says") {
   const auto env = env_of({{"HOME", "/home/u"}});
   const auto path = [&](const std::string& text) {

@@ -112,3 +112,17 @@ TEST_CASE("model_lists: so many lists at a time, no more") {
                [&](const result<std::vector<model_row>>& r) { refused = !r && r.error().code == errc::limit; });
   CHECK(refused);
 }
+
+TEST_CASE("F8: how many tools a form has room for is what the meant model's entry says where it speaks that API") {
+  lists_fixture f(R"({"models": {"gpt": {"api": "openai-chat", "model": "x", "maxTools": 40},
+    "claude": {"api": "anthropic", "model": "x", "maxTools": 20},
+    "dial": {"api": "dial", "model": "x", "baseUrl": "https://d.example", "maxTools": 30}}, "defaultModel": "gpt",
+    "profiles": {"work": {"model": "claude"}, "far": {"model": "dial"}}})");
+  CHECK(f.lists.max_tools("", "openai-chat") == 40);
+  CHECK(f.lists.max_tools("", "openai-responses") == 128);
+  CHECK(f.lists.max_tools("", "anthropic") == 0);
+  CHECK(f.lists.max_tools("", "") == 40);
+  CHECK(f.lists.max_tools("profile:work", "anthropic") == 20);
+  CHECK(f.lists.max_tools("profile:work", "openai-chat") == 128);
+  CHECK(f.lists.max_tools("profile:far", "openai-chat") == 30);
+}

@@ -3,6 +3,7 @@
 
 #include "mcp/async/system_time.hpp"
 #include "test/daemon/app/loaded.hpp"
+#include "test/fixtures/model/scripted_model.hpp"
 #include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/captured_output.hpp"
 #include "test/support/contains.hpp"
@@ -11,7 +12,10 @@
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <optional>
 #include <string>
+#include <vector>
 
 using namespace mcpbx;
 using namespace mcpbx::daemon;
@@ -93,6 +97,64 @@ TEST_CASE("models: an endpoint on a Unix socket, and a fallback behind a name") 
   CHECK(o->wire.base_url == "unix:/run/x.sock");
 }
 
+TEST_CASE("G30: the four time limits of an entry are those of its calls, and their errors say which one it was") {
+  struct told final : providers::model_events {
+    std::optional<providers::model_error> error;
+    std::string text;
+    void on_text(std::string_view d) override { text += d; }
+    void on_reasoning(std::string_view) override {}
+    void on_reply(providers::model_reply) override { FAIL("an answer"); }
+    void on_error(providers::model_error e) override { error = std::move(e); }
+  };
+  struct row {
+    std::string model, limits;
+    std::chrono::seconds ends;
+    std::string_view says;
+  };
+  for (const auto& r : std::vector<row>{
+           {"hang-before-head", R"("firstByteTimeoutMs": 5000, "idleTimeoutMs": 3000, "totalTimeoutMs": 20000)",
+            std::chrono::seconds(5), "5 s"},
+           {"hang-mid-stream", R"("firstByteTimeoutMs": 5000, "idleTimeoutMs": 3000, "totalTimeoutMs": 20000)",
+            std::chrono::seconds(3), "fell silent for 3 s"},
+           {"hang-mid-stream", R"("firstByteTimeoutMs": 5000, "idleTimeoutMs": 30000, "totalTimeoutMs": 20000)",
+            std::chrono::seconds(20), "20 s"}}) {
+    CAPTURE(r.model);
+    CAPTURE(r.limits);
+    mcpbx::test::scripted_model server{{}};
+    models_fixture f(R"({"models": {"m": {"api": "openai-chat", "model": ")" + r.model + R"(", "baseUrl": ")" +
+                     server.url() + R"(", "maxRetries": 0, )" + r.limits + "}}}");
+    told got;
+    providers::model_request q;
+    q.messages = {providers::user_message("hi")};
+    const auto m = f.models.find("m");
+    REQUIRE(m);
+    const auto call = (*m)->start(std::move(q), got);
+    const auto run = [&](auto until) {
+      for (int i = 0; i < 1000 && !until(); ++i) {
+        f.io.restart();
+        f.io.run_for(milliseconds(10));
+      }
+      return until();
+    };
+    REQUIRE(run([&] { return r.model == "hang-before-head" ? server.bodies().size() == 1 : !got.text.empty(); }));
+    // All that the server sends has been read when nothing more comes: it sends it at once.
+    for (auto before = got.text.size() + 1; before != got.text.size();) {
+      before = got.text.size();
+      f.io.restart();
+      f.io.run_for(milliseconds(50));
+    }
+    f.time.advance(r.ends - milliseconds(1));
+    CHECK_FALSE(got.error);
+    f.time.advance(milliseconds(1));
+    REQUIRE(run([&] { return got.error.has_value(); }));
+    CHECK(got.error->type == providers::model_error::kind::time_limit);
+    CHECK_MESSAGE(contains(got.error->message, r.says), got.error->message);
+    CHECK(server.wait_for("closed", 1));
+  }
+  models_fixture f(R"({"models": {"m": {"api": "openai-chat", "model": "x", "connectTimeoutMs": 2000}}})");
+  CHECK(f.models.connection_options(*f.all.find_model("m"))->limits.connect == milliseconds(2000));
+}
+
 TEST_CASE("G35: what is secret in the query of an address is redacted") {
   models_fixture f(R"({"models": {
     "m": {"api": "openai-chat", "model": "x", "baseUrl": "https://h/v1?sig=${env:MCPBX_TEST_A}&api-key=canary-key-7"}}})");
@@ -140,4 +202,23 @@ TEST_CASE("models: a replay plays its recording, or records the model that it na
   CHECK(f.error("talk") == "found talk replay");
   CHECK((*f.models.find("talk"))->default_system() == "Be brief.");
   CHECK((*f.models.find("own"))->default_system() == "Be long.");
+}
+
+TEST_CASE("F8: a model takes as many tools as its entry says, else as its API is known to") {
+  models_fixture f(R"({"models": {
+    "chat": {"api": "openai-chat", "model": "x", "fallbackModel": "claude"}, "new": {"api": "openai-responses", "model": "x"},
+    "azure": {"api": "azure", "model": "x", "baseUrl": "https://a.example"},
+    "dial": {"api": "dial", "model": "x", "baseUrl": "https://d.example"},
+    "claude": {"api": "anthropic", "model": "x"}, "gem": {"api": "gemini", "model": "x"},
+    "local": {"api": "ollama", "model": "x"}, "some": {"api": "anthropic", "model": "x", "maxTools": 40},
+    "many": {"api": "openai-chat", "model": "x", "maxTools": 0},
+    "text": {"api": "openai-chat", "model": "x", "toolFormat": "react"},
+    "few": {"api": "openai-chat", "model": "x", "toolFormat": "react", "maxTools": 5},
+    "rec": {"api": "replay", "script": "/tmp/x.jsonl", "record": "some"}}})");
+  const auto of = [&](std::string_view name) { return f.models.find(name).value()->max_tools(); };
+  for (const auto* name : {"chat", "new", "azure", "dial"}) CHECK(of(name) == 128);
+  for (const auto* name : {"claude", "gem", "local", "many", "text", "demo"}) CHECK(of(name) == 0);
+  CHECK(of("some") == 40);
+  CHECK(of("few") == 5);
+  CHECK(of("rec") == 40);
 }

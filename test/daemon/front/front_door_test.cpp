@@ -267,6 +267,64 @@ TEST_CASE("G7: a tool that is known now is shown while other servers start, and 
   CHECK(result_of(caller.sent.back()).text() == R"({"tools":[]})");
 }
 
+TEST_CASE("F8: tools beyond as many as the model takes are told, also when only some are asked for") {
+  door_fixture f;
+  struct directory final : model_directory {
+    void list(const std::string&, bool, std::function<void(result<std::vector<model_row>>)>) override {}
+    std::size_t max_tools(std::string_view name, std::string_view api) const override {
+      CHECK(name == "");
+      return api == "openai-chat" ? 3 : 0;
+    }
+  } models;
+  f.backend.directory_of_models = &models;
+  auto server = std::make_shared<fake_client>("s");
+  auto odd = std::make_shared<mcp::catalog_entry>(*make_tool(server, "s__b", "b"));
+  odd->definition = raw_json::literal(R"({"name":"b","inputSchema":{"type":"string"}})");
+  f.backend.catalog = std::make_shared<mcp::catalog>(
+      std::vector<mcp::entry_ptr>{make_tool(server, "s__d", "d"), make_tool(server, "s__c", "c"), odd,
+                                  make_tool(server, "s__a", "a")},
+      2);
+  auto& caller = f.enter();
+  const auto answer = [&](const std::string& params) {
+    caller.say(request(1, "mcpbx/tools", params));
+    f.backend.settle();
+    return std::string(result_of(caller.sent.back()).text());
+  };
+  const std::string beyond =
+      R"({"name":"s__d","reason":"The tool \"s__d\" is left out: the model takes 3 tools (maxTools, one place is kept )"
+      R"(for mcpbx's own), and this one is not among the first by name; choose with tools.allow or tools.deny of the )"
+      R"(servers or of a profile."})";
+  const auto all = answer(R"({"format":"openai"})");
+  CHECK(all.find(R"("leftOut":[)" + beyond + R"(,{"name":"s__b")") != std::string::npos);
+  CHECK(all.find(R"("function":{"name":"s__a")") != std::string::npos);
+  CHECK(all.find(R"("function":{"name":"s__c")") != std::string::npos);
+  CHECK(answer(R"({"format":"openai","pattern":"*__d"})") == R"({"tools":[],"leftOut":[)" + beyond + "]}");
+  CHECK(answer(R"({"format":"anthropic","pattern":"*__d"})").find("leftOut") == std::string::npos);
+  CHECK(answer(R"({"format":"react"})").find("maxTools") == std::string::npos);
+  CHECK(answer(R"({"format":"mcp"})").find("leftOut") == std::string::npos);
+}
+
+TEST_CASE("G15: what the catalog could not have is told with the tools, and not for one tool by its name") {
+  door_fixture f;
+  auto one = std::make_shared<fake_client>("one"), two = std::make_shared<fake_client>("two");
+  f.backend.catalog = std::make_shared<mcp::catalog>(
+      std::vector<mcp::entry_ptr>{make_tool(one, "one__a", "a"), make_tool(two, "two__a", "a")}, 2,
+      mcp::withheld_tools{}, std::vector<mcp::dropped_tool>{{"one", "First."}, {"two", "Second."}});
+  auto& caller = f.enter();
+  const auto dropped = [&](const std::string& params) {
+    caller.say(request(1, "mcpbx/tools", params));
+    f.backend.settle();
+    return std::string(find_member(result_of(caller.sent.back()), "dropped").text());
+  };
+  const std::string first = R"({"server":"one","reason":"First."})", second = R"({"server":"two","reason":"Second."})";
+  for (const auto* format : {"mcp", "openai", "react"})
+    CHECK(dropped(R"({"format":")" + std::string(format) + "\"}") == "[" + first + "," + second + "]");
+  CHECK(dropped("{}") == "[" + first + "," + second + "]");
+  CHECK(dropped(R"({"pattern":"two__*"})") == "[" + second + "]");
+  CHECK(dropped(R"({"pattern":"one__lost"})") == "[" + first + "," + second + "]");
+  CHECK(dropped(R"({"name":"one__a"})").empty());
+}
+
 TEST_CASE("F8: tools in the form of an API leave out what it cannot take, and say why") {
   door_fixture f;
   auto server = std::make_shared<fake_client>("files");

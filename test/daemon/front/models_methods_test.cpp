@@ -26,6 +26,7 @@ struct fake_directory final : model_directory {
     if (name == "none") return then(fail(errc::not_found, "there is no model \"none\""));
     done = std::move(then);
   }
+  std::size_t max_tools(std::string_view, std::string_view) const override { return 0; }
   std::vector<std::string> asked;
   std::function<void(result<std::vector<model_row>>)> done;
 };

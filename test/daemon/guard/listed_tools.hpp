@@ -27,7 +27,7 @@ inline mcp::tool_list list_of(std::vector<mcp::tool_view> tools) {
 
 inline daemon::pinned_server server_of(const std::string& name, daemon::pin_mode mode,
                                        const std::string& command = "run-it") {
-  return {name, mode, daemon::origin_text(command, {"--flag"}, "")};
+  return {name, mode, daemon::origin_text({command, {"--flag"}, ""})};
 }
 
 }  // namespace mcpbx::test

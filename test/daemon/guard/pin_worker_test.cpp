@@ -127,7 +127,7 @@ TEST_CASE("G37: another command behind the same name withholds every tool") {
   w.see(blocking, {tool_of("a"), tool_of("b")});
   const auto d = w.see(server_of("s", pin_mode::block, "swapped"), {tool_of("a"), tool_of("b")});
   CHECK(withheld(d) == std::set<std::string>{"a", "b"});
-  CHECK(d.notice.find("command, arguments or address") != std::string::npos);
+  CHECK(d.notice.find("command, arguments, environment or address") != std::string::npos);
 }
 
 TEST_CASE("G37: a corrupt file blocks everything in mode block, is never written over, and says what to do") {

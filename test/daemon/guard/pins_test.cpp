@@ -15,7 +15,7 @@ using namespace mcpbx::test;
 
 namespace {
 
-const std::string here = origin_text("run-it", {"--flag"}, "");
+const std::string here = origin_text({"run-it", {"--flag"}, ""});
 
 std::string hash_of(const std::string& definition, const std::string& origin = here) {
   return pin_hash(pinned_part(raw_json::own(definition)), origin);
@@ -37,7 +37,9 @@ std::string states(const std::vector<compared_tool>& tools) {
 }  // namespace
 
 TEST_CASE(
-    "G37: a pin covers name, description, schemas, annotations, command, arguments and address, and nothing else") {
+    "G37: a pin covers name, description, schemas, annotations, command, arguments, names of variables, folder and "
+    "address, "
+    "and nothing else") {
   const std::string before =
       R"({"name":"a","title":"A","description":"d","inputSchema":{"type":"object"},"outputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}})";
   const auto with = [&](std::string_view from, std::string_view to) {
@@ -55,10 +57,14 @@ TEST_CASE(
   CHECK(with(R"(,"annotations":{"readOnlyHint":true})", "") != hash);
   CHECK(with(R"("title":"A")", R"("title":"B")") == hash);
   CHECK(with(R"("name":"a","title":"A","description":"d")", R"( "description" : "\u0064", "name":"a")") == hash);
-  CHECK(hash_of(before, origin_text("other", {"--flag"}, "")) != hash);
-  CHECK(hash_of(before, origin_text("run-it", {"--flag", ""}, "")) != hash);
-  CHECK(hash_of(before, origin_text("run-it", {"--flag"}, "https://a.example")) != hash);
-  CHECK(origin_text("a b", {}, "") != origin_text("a", {"b"}, ""));
+  CHECK(hash_of(before, origin_text({"other", {"--flag"}, ""})) != hash);
+  CHECK(hash_of(before, origin_text({"run-it", {"--flag", ""}, ""})) != hash);
+  CHECK(hash_of(before, origin_text({"run-it", {"--flag"}, "https://a.example"})) != hash);
+  CHECK(hash_of(before, origin_text({"run-it", {"--flag"}, "", {"TOKEN"}})) != hash);
+  CHECK(hash_of(before, origin_text({"run-it", {"--flag"}, "", {}, "~/.env"})) != hash);
+  CHECK(hash_of(before, origin_text({"run-it", {"--flag"}, "", {}, "", "/srv"})) != hash);
+  CHECK(origin_text({"a b", {}, ""}) != origin_text({"a", {"b"}, ""}));
+  CHECK(origin_text({"a", {}, "", {"X", "Y", "X"}}) == origin_text({"a", {}, "", {"Y", "X"}}));
 }
 
 TEST_CASE("G37: a list compares with its pins tool by tool, and a rename is a new tool") {
@@ -67,7 +73,7 @@ TEST_CASE("G37: a list compares with its pins tool by tool, and a rename is a ne
   CHECK(states(compare(pins, {tool_of("c", "other"), tool_of("renamed"), tool_of("a")}, here)) ==
         "c:changed renamed:new a:ok b:gone");
   CHECK(states(compare(pins, {}, here)) == "a:gone b:gone c:gone");
-  const auto moved = origin_text("elsewhere", {}, "");
+  const auto moved = origin_text({"elsewhere", {}, ""});
   CHECK(states(compare(pins, {tool_of("a"), tool_of("b", "other")}, moved)) == "a:changed* b:changed c:gone");
 }
 
@@ -162,7 +168,8 @@ TEST_CASE("G37: the notice of a server says in one sentence what differs and wha
         "tool server \"s\": 1 definition is not as pinned (a), and 1 tool is new (c); they are not offered until "
         "`mcpbx pins accept s` approves them (`mcpbx pins show` tells what differs)");
   CHECK(pin_words::notice("s", pin_mode::warn, compare(pins, {tool_of("a"), tool_of("b")}, "{}")) ==
-        "tool server \"s\": its command, arguments or address is not the one its tools were pinned with; look with "
+        "tool server \"s\": its command, arguments, environment or address is not the one its tools were pinned with; "
+        "look with "
         "`mcpbx pins show s`, approve with `mcpbx pins accept s`");
   std::vector<mcp::tool_view> many;
   for (int i = 0; i < 9; ++i) many.push_back(tool_of("n" + std::to_string(i) + "\u202e"));

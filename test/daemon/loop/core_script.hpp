@@ -138,14 +138,14 @@ struct script {
       for (const auto& id : intend->call_ids) {
         if (core.find_call(id)->name == "unknown") {
           batch.emplace_back(closing_record({id, record::result_cause::unknown_tool, "there is no such tool"}));
-        } else if (core.find_call(id)->name == "guarded" && !core.approved(id, 1, 2)) {
+        } else if (core.find_call(id)->name == "guarded" && !core.approved(id, "t", "a")) {
           record::question q;
           q.id = "q_" + id;
           q.kind = "approval";
           q.call_id = id;
           q.body = raw_json::literal("{}");
-          q.definition_hash = 1;
-          q.arguments_hash = 2;
+          q.tool_sha256 = "t";
+          q.arguments_sha256 = "a";
           batch.emplace_back(q);
         } else {
           record::call_intent intent;

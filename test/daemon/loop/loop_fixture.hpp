@@ -70,6 +70,7 @@ class scripted_model final : public providers::model {
   const std::string& id() const override { return id_; }
   const std::string& api() const override { return api_; }
   std::string_view default_system() const override { return system; }
+  std::size_t max_tools() const override { return most_tools; }
 
   std::unique_ptr<providers::model_call> start(providers::model_request request,
                                                providers::model_events& events) override {
@@ -97,7 +98,8 @@ class scripted_model final : public providers::model {
     return std::make_unique<running>(alive, *this);
   }
 
-  std::string system;  ///< default_system()
+  std::string system;          ///< default_system()
+  std::size_t most_tools = 0;  ///< max_tools()
   std::deque<step> script;
   std::function<step(std::size_t)> endless;  ///< once the script is over
   std::vector<providers::model_request> requests;
@@ -372,6 +374,7 @@ struct fixture {
   std::function<bool(const mcp::catalog_entry&)> needs_yes = [](const mcp::catalog_entry& e) {
     return e.tool == "guarded";
   };
+  std::shared_ptr<const std::string> origin = std::make_shared<std::string>("a command");  ///< of what is offered next
   std::unique_ptr<test_runner> runs;
   std::vector<std::size_t> active_at_ends;  ///< how many runs went on when the daemon was told that one has ended
   /// Why the runs of this test are not held against the folds of their records; empty: they are, at the end.
@@ -418,6 +421,15 @@ struct fixture {
     e->annotations.title = std::move(title);
     e->owner = server;
     e->hash = 7;
+    e->origin = origin;
+    return e;
+  }
+  /// The tool as its server lists it after an update.
+  mcp::entry_ptr changed(const std::string& name) {
+    auto e = std::make_shared<mcp::catalog_entry>(*entry(name));
+    e->definition = raw_json::own("{\"name\":" + json_quoted(name) + R"(,"description":"new"})");
+    e->exposed = e->definition;
+    e->hash = 8;
     return e;
   }
   void offer(const std::vector<std::string>& names) {

@@ -126,3 +126,24 @@ TEST_CASE("L11: a tool that answers something else ends a replayed run with prov
   CHECK(reason.find("rough") != std::string::npos);
   CHECK(reason.find("fine") != std::string::npos);
 }
+
+TEST_CASE("L11: a run that ended with an error of its model ends so when it is replayed, and the next one goes on") {
+  replayed f;
+  f.record();
+  providers::model_error busy;
+  busy.type = providers::model_error::kind::overloaded;
+  busy.http_status = 529;
+  busy.message = "The model is busy.";
+  busy.partial_text = "Let me";
+  auto broken = breaks(busy);
+  broken.deltas = {"Let ", "me"};
+  f.model->script = {calls({lookup("a")}), broken, calls({lookup("a")}), says("done")};
+  const auto one = f.go("go"), two = f.go("go");
+  CHECK(one.member("stopReason") == "provider_error");
+  f.play();
+  const auto again = f.go("go"), next = f.go("go");
+  for (const char* member : {"text", "stopReason", "reason", "rounds", "messages", "partialText"})
+    CHECK(one.member(member) == again.member(member));
+  CHECK(one.of("text") == again.of("text"));
+  check_same(two, next);
+}

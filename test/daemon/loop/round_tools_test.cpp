@@ -1,6 +1,7 @@
 // The tools of a round: filters, sharing, names.
 #include "daemon/loop/round_tools.hpp"
 
+#include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/wire/codec.hpp"
 
@@ -9,6 +10,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace mcpbx;
@@ -221,4 +223,51 @@ TEST_CASE("F8: what is kept of a definition does not keep the list that it came 
   const auto& schema = tools.at(0).definition.schema;
   CHECK(schema.text() == R"({"type":"object","properties":{}})");
   CHECK(schema.owner().size() == schema.text().size());
+}
+
+TEST_CASE("F8: of more tools than there is room for the first by name are offered, and the others are told once") {
+  std::vector<std::string> lines;
+  log::install(log::level::warn, [&](log::level, std::string_view line) { lines.emplace_back(line); });
+  counted c;
+  round_tools tools(c.adapter());
+  const auto a = entry("a"), b = entry("b"), d = entry("d"), odd = entry("odd"), z = entry("z");
+  const auto first = tools.offer(catalog_of({z, d, odd, b, a}, 1), {}, "x", 3);
+  CHECK(first->names == std::vector<std::string>{"x_a", "x_b", "x_d"});
+  CHECK(first->left_out == std::vector<std::string>{"s__z"});  // one that the API cannot take needs no room
+  CHECK(first->set->tools.size() == 3);
+  CHECK(first->find("x_z") == nullptr);
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0] ==
+        "1 of 4 tools are not offered to a model that has room for 3 (maxTools), the last by name: s__z; choose with "
+        "tools.allow or tools.deny of their servers or of a profile, or raise maxTools of the model");
+  // Another order, the same tools again after others, and another room.
+  CHECK(tools.offer(catalog_of({a, z, b, odd, d}, 2), {}, "x", 3)->left_out == first->left_out);
+  CHECK(tools.offer(catalog_of({a, b}, 3), {}, "x", 3)->left_out.empty());
+  CHECK(tools.offer(catalog_of({a, b, d, z}, 4), {}, "x", 3)->left_out == first->left_out);
+  CHECK(lines.size() == 1);
+  CHECK(tools.offer(catalog_of({a, b, d, z}, 4), {}, "x")->names.size() == 4);
+  CHECK(tools.offer(catalog_of({a, b, d, z}, 4), {}, "x", 0)->names.empty());
+  CHECK(lines.size() == 2);
+  std::vector<mcp::entry_ptr> many;
+  for (int i = 100; i < 200; ++i) many.push_back(entry(std::to_string(i)));
+  CHECK(tools.offer(catalog_of(many, 5), {}, "x", 10)->left_out.size() == 90);
+  CHECK(lines.back().find("s__159 and 40 more; choose") != std::string::npos);
+  log::install(log::level::off, {});
+}
+
+TEST_CASE("F8: the caller's own tools are never left out") {
+  counted c;
+  round_tools tools(c.adapter());
+  const auto base = tools.offer(catalog_of({entry("a"), entry("b"), entry("d")}, 1), {}, "x", 1);
+  auto mine = std::make_shared<mcp::catalog_entry>(*entry("mine"));
+  auto hides = std::make_shared<mcp::catalog_entry>(*entry("a"));
+  const auto all = tools.with_own(*base, {mine, hides}, "x");
+  CHECK(all->names == std::vector<std::string>{"x_b", "x_mine", "x_a"});
+  CHECK(all->find("x_a") == hides.get());
+  CHECK(all->set->own == 2);
+  CHECK(all->left_out == std::vector<std::string>{"s__d"});
+  CHECK(catalog_room(0, 5) == any_number);
+  CHECK(catalog_room(128) == 127);  // one place is kept for the tool that reads on
+  CHECK(catalog_room(128, 5) == 122);
+  CHECK(catalog_room(5, 5) == 0);
 }

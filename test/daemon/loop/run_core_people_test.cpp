@@ -52,17 +52,17 @@ TEST_CASE("G39: a yes holds for the very definition and arguments that were show
   s.model(reply("", {call("a", "guarded")}));
   s.asked.clear();
   s.take(record::answer{"q_a", raw_json::own(R"({"approve":true})"), false});
-  CHECK(s.core.approved("a", 1, 2));
-  CHECK_FALSE(s.core.approved("a", 7, 2));
-  CHECK_FALSE(s.core.approved("a", 1, 7));
-  CHECK_FALSE(s.core.approved("b", 1, 2));
+  CHECK(s.core.approved("a", "t", "a"));
+  CHECK_FALSE(s.core.approved("a", "other", "a"));
+  CHECK_FALSE(s.core.approved("a", "t", "other"));
+  CHECK_FALSE(s.core.approved("b", "t", "a"));
   s.settle();
   s.answer(answered("a")).model(reply("", {call("b", "guarded")}));
   CHECK(s.asked == std::vector<std::string>{"q_b"});  // a plain yes was for one call
   s.says("q_b", true, true).answer(answered("b")).model(reply("", {call("c", "guarded")}));
   CHECK(s.asked.empty());
-  CHECK(s.core.approved("c", 1, 99));
-  CHECK_FALSE(s.core.approved("c", 7, 99));
+  CHECK(s.core.approved("c", "t", "other"));
+  CHECK_FALSE(s.core.approved("c", "other", "other"));
 }
 
 TEST_CASE("L21: calls of the caller's tools are handed over together, when nothing else is left to do") {

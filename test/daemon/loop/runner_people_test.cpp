@@ -236,9 +236,7 @@ TEST_CASE("G39: a tool whose definition changed between the question and the yes
   asking f;
   f.model->script = {calls({guarded("a")}), says("done")};
   const auto run = f.run();
-  auto changed = std::make_shared<mcp::catalog_entry>(*f.entry("guarded"));
-  changed->hash = 8;
-  f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{changed}, 99);
+  f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{f.changed("guarded")}, 99);
   CHECK(f.answer(run, f.question(), R"({"approve":true,"always":true})") == "");
   CHECK(f.server->params.empty());
   CHECK(f.caller_.of("tool_result").at(0).find("changed its definition") != std::string::npos);
@@ -254,9 +252,7 @@ TEST_CASE("G39: \"always\" ends with the definition it was said of") {
   f.server->release();
   f.settle();
   CHECK(f.caller_.of("question").size() == 1);  // "b" needs none
-  auto changed = std::make_shared<mcp::catalog_entry>(*f.entry("guarded"));
-  changed->hash = 8;
-  f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{changed}, 99);
+  f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{f.changed("guarded")}, 99);
   f.server->release();
   f.settle();
   CHECK(f.caller_.of("question").size() == 2);

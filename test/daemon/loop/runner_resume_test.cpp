@@ -1,7 +1,7 @@
 // Runs that an earlier process left: gone on with from their records.
 #include "daemon/loop/recovery.hpp"
 #include "daemon/loop/runner.hpp"
-#include "test/daemon/loop/loop_fixture.hpp"
+#include "test/daemon/loop/next_process.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,13 +13,6 @@ using namespace mcpbx::daemon;
 using namespace mcpbx::daemon::test;
 
 namespace {
-
-run_request detached(const std::string& name) {
-  auto r = fixture::ask();
-  r.run = name;
-  r.detach = true;
-  return r;
-}
 
 /// The records of a detached run that has called "lookup" and waits for it.
 std::vector<run_record> left_in_a_call(bool repeatable = false) {
@@ -40,17 +33,6 @@ std::vector<run_record> left_parked(std::int64_t question_timeout_ms = 60'000) {
   r.run = "long";
   r.limits.question_timeout_ms = question_timeout_ms;
   r.client_tools = {raw_json::own(R"({"name":"mine","inputSchema":{"type":"object"}})")};
-  f.run(std::move(r));
-  return f.written();
-}
-
-/// The records of a detached run that waits for a yes.
-std::vector<run_record> left_asking() {
-  fixture f;
-  f.offer({"guarded"});
-  f.model->script = {calls({call("a", "srv__guarded")})};
-  auto r = detached("long");
-  r.limits.question_timeout_ms = 60'000;
   f.run(std::move(r));
   return f.written();
 }
@@ -88,21 +70,6 @@ struct stopping_process : disk_first, fixture {
   }
   const std::vector<run_record>& records() const { return *disk.records.kept().back().second; }
   bool at_once = false;  // stop() needed no time
-};
-
-// What goes on is not held against a fold of what this process wrote: its beginning is not in there.
-struct next_process : fixture {
-  next_process() { unproven = "its records begin in another process"; }
-  memory_journal disk{true};
-  void resume(std::vector<run_record> records) {
-    unfinished_run left;
-    left.run = "long";
-    left.journal = disk.open_run("long");
-    left.records = std::move(records);
-    runs->resume(std::move(left));
-    settle();
-  }
-  const std::vector<run_record>& added() const { return *disk.kept().back().second; }
 };
 
 }  // namespace

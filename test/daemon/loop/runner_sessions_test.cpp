@@ -255,3 +255,25 @@ TEST_CASE("L14: a result that was cut can be read on in the next run of its sess
   CHECK(contains(f.caller_.member("messages"), "the end"));
   CHECK(folded(f.kept.runs().front()->records).results.size() == 1);  // the run after this one can read it, too
 }
+
+TEST_CASE("F8 L14: no tool goes when the one that reads on comes, for it has a place where the model takes few") {
+  sessions_fixture f;
+  f.offer({"lookup", "other", "third"});
+  f.model->most_tools = 3;
+  f.server->tools["lookup"] = [](const mcp::server_call&) {
+    return mcp::call_outcome{mcp::call_outcome::kind::result, text_result(std::string(5'000, 'a')), {}};
+  };
+  f.model->script = {calls({call("c1", "srv__lookup")}), calls({call("c2", "srv__third")}), says("done")};
+  auto r = fixture::ask();
+  r.limits.max_result_bytes = 1'000;
+  f.run(r);
+  REQUIRE(f.model->requests.size() == 3);
+  const auto names = [&](std::size_t round) {
+    std::string all;
+    for (const auto& t : f.model->requests[round].tools->tools) all += t.name + " ";
+    return all;
+  };
+  CHECK(names(0) == "srv__lookup srv__other ");
+  CHECK(names(1) == "srv__lookup srv__other mcpbx__read_result ");
+  CHECK(f.server->params.size() == 1);  // what was not offered is not called
+}

@@ -189,9 +189,7 @@ TEST_CASE("L13: a tool that came back with another definition is not called agai
   f.server->tools["lookup"] = fails_with(errc::unavailable, 100, made);
   f.model->script = {calls({lookup("a")}), says("done")};
   f.run();
-  auto changed = std::make_shared<mcp::catalog_entry>(*f.entry("lookup"));
-  changed->hash = 8;
-  f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{changed}, 99);
+  f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{f.changed("lookup")}, 99);
   f.time.advance(milliseconds(200));
   f.settle();
   CHECK(made == 1);

@@ -136,6 +136,7 @@ TEST_CASE("record format: calls questions and ends keep every member") {
   const auto q = again_as<record::question>(4);
   CHECK((q.id == "question-1" && q.kind == "approval" && q.call_id == "call-3" && q.expires_ms == 31));
   CHECK(q.body.text() == "{\"ask\":true}");
+  CHECK((q.tool_sha256 == "hash-of-the-tool" && q.arguments_sha256 == "hash-of-the-arguments"));
   const auto a = again_as<record::answer>(5);
   CHECK((a.id == "question-1" && a.body.text() == "false" && a.expired));
   const auto i = again_as<record::call_intent>(6);

@@ -244,3 +244,43 @@ TEST_CASE("G37: a withheld tool is in no list, keeps its name, and says why it i
   b.set_tools(0, tools({"a.b", "a_b", "log", "denied"}), withhold({"a.b", "a_b"}));
   CHECK(b.build()->revision() == later->revision() + 1);
 }
+
+TEST_CASE("G15: a snapshot says what of the servers' lists is no tool of it, in the order of the servers") {
+  catalog_builder b({server("a"), server("b")});
+  b.set_dropped(1, {"a tool definition is left out: name must be a string", "tool \"x\" is listed twice"});
+  b.set_tools(1, tools({"x"}));
+  const auto first = b.build();
+  REQUIRE(first->dropped().size() == 2);
+  CHECK(first->dropped()[0].server == "b");
+  CHECK(first->dropped()[0].reason == "tool server \"b\": a tool definition is left out: name must be a string");
+  CHECK(b.build() == first);
+  b.set_dropped(0, {"one"});
+  const auto second = b.build();
+  CHECK(second->revision() == first->revision() + 1);
+  REQUIRE(second->dropped().size() == 3);
+  CHECK(second->dropped()[0].reason == "tool server \"a\": one");
+  CHECK(second->entries()[0] == first->entries()[0]);
+  b.set_dropped(0, {});
+  b.set_dropped(1, {});
+  CHECK(b.build()->dropped().empty());
+}
+
+TEST_CASE("G15: callers are not told of a change when only what is left out has changed") {
+  supervisor_rig r;
+  auto bad = std::make_shared<bool>(true);
+  r.start("s", legacy_script({"a"}, [bad](scripted_process& p, const message& m) {
+            if (m.method() != "tools/list") return false;
+            std::vector<std::string> definitions{tool_definition("a")};
+            if (*bad) definitions.emplace_back("null");
+            p.answer(m, tools_page(definitions));
+            return true;
+          }));
+  CHECK(r.supervisor->snapshot()->dropped().size() == 1);
+  int changes = 0;
+  const auto subscription = r.supervisor->on_catalog_change([&] { ++changes; });
+  *bad = false;
+  r.launcher.last().say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+  r.advance(20'000);
+  CHECK(r.supervisor->snapshot()->dropped().empty());
+  CHECK(changes == 0);
+}

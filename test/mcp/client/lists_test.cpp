@@ -84,6 +84,28 @@ TEST_CASE("G15: bad definitions and second ones of a name are left out one by on
   CHECK(flood.notices().back() == "and 80 more of this kind");
 }
 
+TEST_CASE("G15: what a list leaves out is told with the first list, and again when that changes") {
+  using words = std::vector<std::string>;
+  session_rig s;
+  s.open_legacy(R"({"tools":[{"name":"a","inputSchema":{}},{"name":"x"}]})");
+  REQUIRE(s.dropped.size() == 1);
+  CHECK(s.dropped[0] == words{"a tool definition is left out: tool \"x\": inputSchema is missing"});
+  const auto list_again = [&](std::string_view list) {
+    s.advance(milliseconds(20'000));
+    s.say(list_changed);
+    s.answer("tools/list", list);
+  };
+  list_again(R"({"tools":[{"name":"b","inputSchema":{}},{"name":"x"}]})");
+  CHECK(s.dropped.size() == 1);
+  list_again(page("b"));
+  REQUIRE(s.dropped.size() == 2);
+  CHECK(s.dropped[1].empty());
+  CHECK(s.lists.size() == 2);
+  session_rig good;
+  good.open_legacy(page("a"));
+  CHECK(good.dropped == std::vector<words>{{}});  // an earlier life of the server may have told some
+}
+
 TEST_CASE("G14: a list of the wrong shape leaves the server up and is asked for again") {
   session_rig s;
   s.begin();

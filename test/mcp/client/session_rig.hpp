@@ -26,6 +26,7 @@ class session_rig final : public mcp::session_events {
   time_point now = time_point{} + std::chrono::hours(1);
   std::vector<std::string> sent;
   std::vector<mcp::tool_list> lists;
+  std::vector<std::vector<std::string>> dropped;
   std::vector<std::string> logs;
   int ready = 0;
   std::string refused, hangs, problem;
@@ -117,6 +118,7 @@ class session_rig final : public mcp::session_events {
   std::size_t session_unsent() const override { return unsent; }
   void session_ready() override { ++ready; }
   void session_refused(const error& why) override { refused = why.message; }
+  void session_dropped(std::vector<std::string> why) override { dropped.push_back(std::move(why)); }
   void session_tools(mcp::tool_list tools) override { lists.push_back(std::move(tools)); }
   void session_problem(const std::string& what) override { problem = what; }
   void session_log(const raw_json& params) override { logs.emplace_back(params.text()); }

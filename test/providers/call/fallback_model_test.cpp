@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,12 +30,14 @@ struct played final : model {
   std::vector<model_request> asked;
   model_events* events = nullptr;
   int open = 0;
+  std::size_t most = 0;
 
   played(std::string n, std::string a) : name_(std::move(n)), api_(std::move(a)) {}
   const std::string& name() const override { return name_; }
   const std::string& id() const override { return name_; }
   const std::string& api() const override { return api_; }
   std::string_view default_system() const override { return name_; }
+  std::size_t max_tools() const override { return most; }
   std::unique_ptr<model_call> start(model_request r, model_events& e) override {
     asked.push_back(std::move(r));
     events = &e;
@@ -226,3 +229,30 @@ TEST_CASE("L13: a fallback is asked with the same settings, and to call the tool
 }
 
 }  // namespace
+
+TEST_CASE("F8: a fallback that takes fewer tools gets the first ones, and all of the run's own") {
+  auto tools = std::make_shared<tool_set>();
+  for (const auto* name : {"a", "b", "c", "mine", "reads"})
+    tools->tools.push_back({name, "", raw_json::literal(R"({"type":"object","properties":{}})")});
+  tools->own = 2;
+  model_request r;
+  r.messages = {user_message("hi")};
+  r.tools = tools;
+  const auto names_for = [&](const std::string& api, std::size_t most) {
+    pair_of_models p(api);
+    p.second->most = most;
+    const auto call = p.both->start(r, p.got);
+    p.first->fails(kind::connection);
+    const auto& shown = *p.second->asked[0].tools;
+    std::string names;
+    for (const auto& t : shown.tools) names += t.name + " ";
+    CHECK(shown.own == 2);
+    return names;
+  };
+  for (const auto* api : {"openai-chat", "anthropic"}) {
+    CHECK(names_for(api, 0) == "a b c mine reads ");
+    CHECK(names_for(api, 5) == "a b c mine reads ");
+    CHECK(names_for(api, 3) == "a mine reads ");
+    CHECK(names_for(api, 1) == "mine reads ");
+  }
+}

@@ -44,10 +44,13 @@ struct told_replay : model_events {
     ++ends;
     CHECK_FALSE(e.retryable);
     error = e.message;
+    failure = std::move(e);
   }
+  model_error failure;
 };
 
-/// Says what the last message asks for, in two pieces after a thought; "fail" fails, "call" calls a tool.
+/// Says what the last message asks for, in two pieces after a thought; "fail" fails, "break" breaks off, "no key" is an
+/// error of the configuration, "call" calls a tool.
 class echo_model final : public model {
  public:
   explicit echo_model(std::deque<std::function<void()>>& later) : later_(later) {}
@@ -60,10 +63,15 @@ class echo_model final : public model {
     auto alive = std::make_shared<bool>(true);
     later_.push_back([alive, text = request.messages.back()->text(), &events] {
       if (!*alive) return;
-      if (text == "fail") return events.on_error({});
+      if (text == "fail")
+        return events.on_error({model_error::kind::refused, 500, 2'000, "it said canary-2", "", "", "", false});
+      if (text == "no key")
+        return events.on_error({model_error::kind::configuration, 0, -1, "no key", "", "", "", false});
       if (text == "call") return events.on_reply(reply_of(calls({call_of("id-1", "s__echo", "{}")})));
       events.on_reasoning("hm");
       if (*alive) events.on_text("you said ");
+      if (*alive && text == "break")
+        return events.on_error({model_error::kind::cut, 200, -1, "it broke", "you said ", "", "", false});
       if (*alive) events.on_text(text);
       if (*alive) events.on_reply(reply_of(says("you said " + text)));
     });
@@ -187,10 +195,44 @@ TEST_CASE("replay: a call whose id the conversation has already comes without on
   CHECK(f.ask(*m, again).ids == std::vector<std::string>{""});
 }
 
-TEST_CASE("replay: errors and calls that were left are not recorded, and a call that was left says nothing") {
+TEST_CASE("replay: an error of the model is played as it was, after the text that came before it") {
+  fixture f;
+  redactor::add(secret("canary-2"));
+  const auto r = f.recorder();
+  const auto live = f.ask(*r, "fail"), broken = f.ask(*r, "break");
+  CHECK(live.error == "it said canary-2");
+  CHECK(broken.deltas == std::vector<std::string>{"(hm)", "you said "});
+  CHECK_FALSE(contains(f.content(), "canary"));
+  redactor::clear();
+  const auto p = f.player();
+  const auto played = f.ask(*p, "fail");
+  CHECK((played.error == "it said ***" && played.failure.type == model_error::kind::refused));
+  CHECK((played.failure.http_status == 500 && played.failure.retry_after_ms == 2'000));
+  const auto again = f.ask(*p, "break");
+  CHECK(again.deltas == broken.deltas);
+  CHECK((again.error == "it broke" && again.failure.type == model_error::kind::cut));
+  CHECK(again.failure.partial_text == "you said ");
+}
+
+TEST_CASE("replay: an error that cannot be recorded stays what it is and says so") {
+  fixture f;
+  told_replay t;
+  const auto m = f.recorder();
+  const auto call = m->start(asked({user_message("fail")}), t);
+  f.later.front()();
+  f.later.pop_front();
+  fs::remove(f.path);
+  fs::create_directory(f.path);
+  f.settle();
+  CHECK(t.failure.type == model_error::kind::refused);
+  CHECK(t.failure.http_status == 500);
+  CHECK_MESSAGE(t.error.starts_with("it said canary-2 (This is not recorded: the recording " + f.path), t.error);
+}
+
+TEST_CASE("replay: a key that is missing and calls that were left are not recorded, and who left is told nothing") {
   fixture f;
   const auto r = f.recorder();
-  CHECK(f.ask(*r, "fail").error.empty());
+  CHECK(f.ask(*r, "no key").error == "no key");
   told_replay t;
   auto call = r->start(asked({user_message("left")}), t);
   t.at_delta = [&] { call.reset(); };

@@ -67,6 +67,12 @@ struct recorded {
     writer.written(entry);
     return *this;
   }
+  recorded& fails(const model_request& request, model_error error, std::vector<replay::piece> stream = {}) {
+    const auto entry = writer.make(request, std::move(error), std::move(stream));
+    text += entry.line;
+    writer.written(entry);
+    return *this;
+  }
   replay::recording read() const {
     auto r = replay::recording::read(text);
     REQUIRE_MESSAGE(r.has_value(), (r ? "" : r.error().message));
@@ -81,7 +87,8 @@ inline std::string answers(const replay::recording& r, const model_request& requ
   const auto found = r.find(request);
   if (!found) return found.error().message;
   std::string all;
-  for (const auto* e : found->answers) all += (all.empty() ? "" : "|") + e->reply.message->text();
+  for (const auto* e : found->answers)
+    all += (all.empty() ? "" : "|") + (e->error ? e->error->message : e->reply.message->text());
   return all;
 }
 

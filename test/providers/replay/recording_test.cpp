@@ -78,6 +78,29 @@ TEST_CASE("replay: a conversation that was recorded several times has all its an
   CHECK(answers(file.read(), asked({q})) == "three|five");
 }
 
+TEST_CASE("replay: an error of the model reads back as it was and takes its turn among the answers") {
+  using kind = model_error::kind;
+  const auto q = asked({user_message("q")});
+  recorded file;
+  file.fails(q, {kind::overloaded, 529, 1'500, "it is busy", "", "", "", true});
+  file.fails(q, {kind::cut, 200, -1, "it broke", "so far", "<call>", "the whole body", false}, {{false, "so far"}});
+  file.add(q, says("at last"));
+  file.add(asked({user_message("q"), says("at last"), user_message("more")}), says("end"));
+  const auto r = file.read();
+  CHECK(answers(r, q) == "it is busy|it broke|at last");
+  const auto found = r.find(q);
+  REQUIRE(found);
+  const auto& busy = *found->answers[0]->error;
+  CHECK((busy.type == kind::overloaded && busy.http_status == 529 && busy.retry_after_ms == 1'500 && busy.retryable));
+  const auto& broke = *found->answers[1]->error;
+  CHECK((broke.type == kind::cut && broke.http_status == 200 && broke.retry_after_ms == -1 && !broke.retryable));
+  CHECK((broke.partial_text == "so far" && broke.failed_generation == "<call>" && broke.said.empty()));
+  CHECK(found->answers[1]->stream == std::vector<replay::piece>{{false, "so far"}});
+  CHECK_FALSE(found->answers[2]->error);
+  // Nothing follows an error in a conversation.
+  CHECK(answers(r, asked({user_message("q"), says("at last"), user_message("more")})) == "end");
+}
+
 TEST_CASE("replay: of several answers those to the same tools come, else those with tools or without as now") {
   recorded file;
   const auto q = user_message("q");
@@ -124,6 +147,8 @@ TEST_CASE("replay: a last line that was cut off does not count, damage before it
   CHECK(contains(refusal(first_line + R"({"type":"exchange","reply":{"role":"user"}})" + "\n"), "it.reply is not"));
   CHECK(contains(refusal(first_line + R"({"type":"exchange","tools":{"a":7},"reply":{"role":"assistant"}})" + "\n"),
                  "it.tools.a is not a string"));
+  CHECK(contains(refusal(first_line + R"({"type":"exchange","error":7})" + "\n"), "it.error is no object"));
+  CHECK(contains(refusal(first_line + R"({"type":"exchange","error":{"kind":"tired"}})" + "\n"), "it.error.kind is"));
 }
 
 TEST_CASE("replay: what is no recording, and one of a newer version, are refused with the mend") {

@@ -6,10 +6,12 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 using mcpbx::errc;
 using mcpbx::raw_json;
 using mcpbx::providers::json_schema;
+using mcpbx::providers::known_schema;
 
 namespace {
 
@@ -155,4 +157,86 @@ TEST_CASE("json_schema: the older tuple form of items and big integers") {
   CHECK(said(R"({"type":"integer"})", "1e300") == "");
   CHECK(said(R"({"multipleOf":0.01})", "19.99") == "");
   CHECK(said(R"({"multipleOf":0.01})", "19.995") != "");
+}
+
+TEST_CASE("json_schema: references lead into known schemas, whatever the order") {
+  const std::vector<known_schema> known{
+      {"https://example.com/list", raw_json::own(R"({"items":{"$ref":"item#plain"},"minItems":"none"})")},
+      {"https://example.com/item", raw_json::own(R"({"$defs":{"a":{"$anchor":"plain","$id":"deep","type":"string"},
+                                                             "b":{"$anchor":"plain","type":"integer"}}})")},
+      {"https://example.com/broken", raw_json::own("7")},
+      {"https://example.com/unused", raw_json::own(R"({"type":"nothing"})")}};
+  // "deep" is named inside of "item", which only "list" leads to.
+  const auto made = json_schema::compile(raw_json::own(R"({"$id":"https://example.com/","properties":{
+      "deep":{"$ref":"deep"},"list":{"$ref":"list"},"broken":{"$ref":"broken"},"gone":{"$ref":"gone"}}})"),
+                                         known);
+  REQUIRE(made.has_value());
+  const auto wrong = [&](std::string_view value) {
+    return describe(made->check(raw_json::own(value)).violations, "arguments");
+  };
+  CHECK(wrong(R"({"deep":"a","list":[1,2],"broken":1,"gone":1})") == "");
+  CHECK(wrong(R"({"deep":1})") == "- arguments.deep: expected a string, found the number 1");
+  CHECK(wrong(R"({"list":[1,"a"]})") == "- arguments.list[1]: expected an integer, found the string \"a\"");
+  // What is wrong in a known schema is told by the way there; what nothing refers to is not looked at.
+  CHECK(describe(made->notes(), "schema") ==
+        "- schema.properties.broken.$ref: expected a reference to a schema in the same document, found the string "
+        "\"broken\"\n"
+        "- schema.properties.gone.$ref: expected a reference to a schema in the same document, found the string "
+        "\"gone\"\n"
+        "- schema.properties.list.$ref.minItems: expected an integer of at least 0, found the string \"none\"");
+}
+
+TEST_CASE("json_schema: without known schemas a reference to the metaschema accepts everything and is noted") {
+  const auto schema = compiled(R"({"$schema":"https://json-schema.org/draft/2020-12/schema",
+                                   "$ref":"https://json-schema.org/draft/2020-12/schema"})");
+  CHECK(schema.notes().size() == 1);
+  CHECK(schema.check(raw_json::own(R"({"type":1})")).violations.empty());
+}
+
+TEST_CASE("json_schema: a known metaschema says which vocabularies mean anything") {
+  const std::vector<known_schema> known{{"https://example.com/meta", raw_json::own(R"({"$vocabulary":{
+          "https://json-schema.org/draft/2020-12/vocab/core":true,
+          "https://json-schema.org/draft/2020-12/vocab/validation":false,
+          "https://example.com/vocab/units":true,"https://example.com/vocab/colours":false}})")}};
+  const auto make = [&](std::string_view text) {
+    auto made = json_schema::compile(raw_json::own(text), known);
+    REQUIRE(made.has_value());
+    return std::move(*made);
+  };
+  const auto schema = make(R"({"$schema":"https://example.com/meta#","properties":{"a":false},"required":["a"],
+                               "$ref":"#/$defs/whole","$defs":{"whole":{"$id":"whole","type":"object"},
+                               "other":{"$id":"other","$schema":"https://example.com/unknown","properties":7}}})");
+  CHECK(schema.check(raw_json::own(R"({"a":1})")).violations.empty());  // no applicators
+  CHECK(schema.check(raw_json::own("{}")).violations.size() == 1);      // validation
+  CHECK(schema.check(raw_json::own("[]")).violations.size() == 1);      // in an inner resource as well
+  CHECK(describe(schema.notes(), "schema") ==
+        "- schema.$schema: expected a metaschema that requires no vocabulary but those of 2020-12, found the string "
+        "\"https://example.com/meta#\"\n"
+        "- schema.$defs.other.properties: expected an object of schemas, found the number 7");
+}
+
+TEST_CASE("json_schema bounds: known schemas count as the schema does") {
+  const auto with = [](std::string text, std::string_view schema = R"({"$ref":"urn:known"})") {
+    const std::vector<known_schema> known{{"urn:known", raw_json::own(text)}};
+    return json_schema::compile(raw_json::own(schema), known);
+  };
+  CHECK(with("{\"title\":\"" + std::string(json_schema::max_text, 'x') + "\"}", "{}").error().message ==
+        "the known schemas are larger than 1 MiB");
+  std::string many = R"({"allOf":[)";
+  for (std::size_t i = 0; i < json_schema::max_subschemas; ++i) many += i ? ",{}" : "{}";
+  CHECK(with(many + "]}").error().code == errc::limit);
+  CHECK(with(many + "]}", "{}").has_value());
+  std::string deep, ends;
+  for (int i = 0; i < 300; ++i) {
+    deep += R"({"not":)";
+    ends += '}';
+  }
+  const auto unread = with(deep + "{}" + ends);
+  REQUIRE_FALSE(unread.has_value());
+  CHECK(unread.error().code == errc::parse);
+  CHECK(unread.error().message.starts_with("the known schema urn:known cannot be read: "));
+  // A circle through two documents ends as one within a document does.
+  const auto circle = with(R"({"$ref":"urn:first"})", R"({"$id":"urn:first","$ref":"urn:known"})");
+  REQUIRE(circle.has_value());
+  CHECK_FALSE(circle->check(raw_json::own("1")).complete);
 }

@@ -133,6 +133,10 @@ TEST_CASE("F6: what cannot be read becomes a problem for the model, and as a las
       {"react", "Thought: I know it, it is 4.", "neither an Action nor a Final Answer"},
       {"react", "Action: add\nAction Input: {\"a\": 1, b}", "colon is missing"},
       {"mistral", R"([TOOL_CALLS][])", "list is empty"},
+      {"mistral", R"([TOOL_CALLS]{"query": "a"})", "no \"name\""},
+      {"mistral", R"([TOOL_CALLS][ARGS]{"query": "a"})", "no name"},
+      {"mistral", R"([TOOL_CALLS][CALL_ID]search[ARGS]{"query": "a"})", "no name"},
+      {"mistral", R"([ARGS]{"query": "a"})", "no name"},
       {"glm", "<tool_call>search\n<arg_key>query</arg_key>\nx</arg_value>\n</tool_call>", "before a value is missing"},
       {"glm", "<tool_call>search<arg_key>query</arg_key>arg_value>x</arg_value></tool_call>", "value is damaged"},
   };
@@ -145,9 +149,55 @@ TEST_CASE("F6: what cannot be read becomes a problem for the model, and as a las
     CHECK(got.visible().empty());
     const auto last = parse_text(r.format, r.raw, 1, {.show_unreadable = true});
     CHECK(last.reply.calls.empty());
-    for (const auto* mark :
-         {"<tool_call>", "Action:", "Thought:", "[TOOL_CALLS]", "<|python_tag|>", "<arg_key>", "</arg_value>"})
+    for (const auto* mark : {"<tool_call>", "Action:", "Thought:", "[TOOL_CALLS]", "[ARGS]", "<|python_tag|>",
+                             "<arg_key>", "</arg_value>"})
       CHECK_FALSE(contains(last.text, mark));
+  }
+}
+
+TEST_CASE("F6: a Mistral call behind which an object without a name follows is refused, and told as one") {
+  for (const std::string_view raw : {R"([TOOL_CALLS]search[ARGS]{"query": "a"}{"limit": 3})",
+                                     R"([TOOL_CALLS]search[ARGS]{"query": "a"} [ARGS] {"limit": 3})",
+                                     R"([TOOL_CALLS][{"name": "search", "arguments": {"query": "a"}}]{"limit": 3})"}) {
+    CAPTURE(raw);
+    const auto got = parse_text("mistral", raw);
+    CHECK(got.calls().empty());
+    CHECK(got.visible().empty());
+    REQUIRE(got.reply.calls.size() == 2);
+    CHECK(contains(got.reply.calls[0].problem, "what follows it may be some of its arguments"));
+    CHECK(got.reply.calls[0].arguments.empty());
+    for (std::size_t step = 1; step < raw.size(); ++step) CHECK(parse_text("mistral", raw, step).str() == got.str());
+  }
+  // A call with a mark of its own is another one.
+  CHECK(parse_text("mistral",
+                   R"([TOOL_CALLS]list_all[ARGS]{}[TOOL_CALLS]{"name": "search", "arguments": {"query": "a"}})", 1)
+            .calls() == R"(list_all{} search{"query": "a"})");
+}
+
+TEST_CASE("F5: ReAct's marks in quotes and in items of lists are text, are not run and take nothing away") {
+  for (const std::string item : {"> ", "- ", "* ", "+ ", "1. ", "\xE2\x80\xA2 ", "  - ", ">", "  *\t"}) {
+    CAPTURE(item);
+    const auto shown = item + "Thought: x\n" + item + "Action: search\n" + item + "Action Input: {\"query\": \"a\"}\n" +
+                       item + "Observation: y\n" + item + "Final Answer: z";
+    // Without any mark of its own all of it is the answer; behind a final answer too.
+    for (const std::string begin : {"", "Final Answer: "}) {
+      const auto got = parse_text("react", begin + "So:\n" + shown);
+      CHECK(got.reply.calls.empty());
+      CHECK_FALSE(got.reply.incomplete);
+      CHECK(got.visible() == "So:\n" + shown);
+      for (const std::size_t step : {1U, 2U, 3U, 7U})
+        CHECK(parse_text("react", begin + "So:\n" + shown, step).str() == got.str());
+    }
+    // In a thought it is a part of that, and the action that stands for itself is the one that counts.
+    const auto acts = parse_text("react", "Thought: either\n" + shown + "\nAction: list_all\nAction Input: {}", 1);
+    CHECK(acts.calls() == "list_all{}");
+    CHECK(acts.visible().empty());
+    // With no action and no answer of its own it is told the model, and nobody sees half of it.
+    const auto lost = parse_text("react", "Thought: either\n" + item + "Action: search", 1);
+    CHECK(lost.calls().empty());
+    CHECK(lost.visible().empty());
+    REQUIRE(lost.reply.calls.size() == 1);
+    CHECK(contains(lost.reply.calls[0].problem, "neither an Action nor a Final Answer"));
   }
 }
 

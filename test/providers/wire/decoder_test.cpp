@@ -49,14 +49,14 @@ const std::vector<std::string>& transcripts() {
   return all;
 }
 
-TEST_CASE("decoder: every split down to one byte tells the same") {
+TEST_CASE("openai-chat, streaming: every split down to one byte tells the same") {
   for (const auto& t : transcripts()) {
     CAPTURE(t);
     CHECK(differing_split("openai-chat", t) == "");
   }
 }
 
-TEST_CASE("decoder: text, usage and the raw message of a stream") {
+TEST_CASE("openai-chat, streaming: text, usage and the raw message of a stream") {
   const auto d = decode(transcripts()[0]);
   REQUIRE(d.reply);
   CHECK(d.text() == "Hello wörld \xF0\x9F\x98\x80!");
@@ -122,7 +122,7 @@ TEST_CASE("decoder: no end mark is fine after a finish reason, and bytes after t
   CHECK(decode("data: " + delta(R"({"content":"a"})") + "\n\ndata: " + finish("stop")).reply);
 }
 
-TEST_CASE("G28: an answer without its end, with an error or with garbage is an error, the text marked as partial") {
+TEST_CASE("openai-chat, errors: an answer without its end, with an error or with garbage is an error (G28)") {
   struct row {
     std::string bytes;
     kind type;

@@ -18,7 +18,7 @@ wire_options at(std::string base, std::string_view api = "openai-chat") {
   return o;
 }
 
-TEST_CASE("openai-chat, streaming: presets go by the host of the address") {
+TEST_CASE("F1: openai-chat: presets go by the host of the address") {
   CHECK(at("https://api.openai.com/v1").max_tokens_field == "max_completion_tokens");
   CHECK(at("https://API.openai.com.evil.example/v1").max_tokens_field == "max_tokens");
   CHECK(at("https://eu.api.openai.com:443/v1").null_content);
@@ -26,18 +26,29 @@ TEST_CASE("openai-chat, streaming: presets go by the host of the address") {
   CHECK(at("https://notapi.mistral.ai/v1").short_call_ids == false);
   CHECK(at("https://api.mistral.ai/v1").short_call_ids);
   CHECK_FALSE(at("https://api.mistral.ai/v1").stream_options);
+  CHECK(at("https://api.mistral.ai/v1").echo_reasoning == "none");
+  CHECK(at("https://codestral.mistral.ai/v1").short_call_ids);
   CHECK(at("https://api.groq.com/openai/v1").echo_reasoning == "none");
-  CHECK(at("https://api.deepseek.com").echo_reasoning == "auto");
-  CHECK(at("http://127.0.0.1:8080/v1").stream_options);
+  CHECK(at("https://api.cerebras.ai/v1").echo_reasoning == "none");
   CHECK(at("https://x.example", "azure").max_tokens_field == "max_completion_tokens");
   CHECK_FALSE(at("https://x.example", "dial").stream_options);
+}
+
+TEST_CASE("F1: openai-responses: an answer's schema goes to OpenAI and Azure, whose hosts have regions") {
+  for (const auto* base :
+       {"https://api.openai.com/v1", "https://eu.api.openai.com/v1", "https://r.openai.azure.com/openai/v1"})
+    CHECK(at(base, "openai-responses").answer_schema);
+  for (const auto* base : {"https://api.openai.com.example/v1", "https://notopenai.azure.com/v1",
+                           "http://127.0.0.1:8000/v1", "https://openrouter.ai/api/v1"})
+    CHECK_FALSE(at(base, "openai-responses").answer_schema);
 }
 
 TEST_CASE("F1: servers that follow the usual form need no preset: what the default says is right for them") {
   for (const auto* base : {"https://openrouter.ai/api/v1", "https://generativelanguage.googleapis.com/v1beta/openai",
                            "https://api.fireworks.ai/inference/v1", "https://dashscope.aliyuncs.com/compatible-mode/v1",
                            "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "https://api.deepseek.com",
-                           "http://127.0.0.1:1234/v1", "http://127.0.0.1:11434/v1", "http://127.0.0.1:8000/v1"}) {
+                           "http://127.0.0.1:1234/v1", "http://127.0.0.1:11434/v1", "http://127.0.0.1:8000/v1",
+                           "http://127.0.0.1:8080/v1"}) {
     CAPTURE(base);
     const auto o = at(base);
     CHECK(o.max_tokens_field == "max_tokens");
@@ -50,7 +61,7 @@ TEST_CASE("F1: servers that follow the usual form need no preset: what the defau
   }
 }
 
-TEST_CASE("azure, streaming: the deployment's address with its API version, and what people configure instead") {
+TEST_CASE("F1: azure: the deployment's address with its API version, and what people configure instead") {
   const auto url = [](std::string base, std::string version = "", std::string model = "gpt-4o",
                       std::string_view api = "azure") {
     auto o = at(std::move(base), api);
@@ -101,7 +112,7 @@ TEST_CASE("dial, reasoning echo: custom content is put together from its deltas 
   CHECK(body_as("openai-chat", r).find("custom_content") == std::string::npos);
 }
 
-TEST_CASE("openai-chat, parallel calls: ids of nine letters and digits, the same in calls and results") {
+TEST_CASE("F1: openai-chat: ids of nine letters and digits, the same in calls and results") {
   auto o = options();
   o.short_call_ids = true;
   CHECK(dialect_id("aB3dE6gH9", o) == "aB3dE6gH9");
@@ -129,7 +140,7 @@ TEST_CASE("openai-chat, parallel calls: ids of nine letters and digits, the same
   CHECK(body.find("other-call") == std::string::npos);
 }
 
-TEST_CASE("openai-chat, parallel calls: the switches for tools are sent with tools only") {
+TEST_CASE("F1: openai-chat: the switches for tools are sent with tools only") {
   model_request r;
   r.messages = {user_message("q")};
   auto o = options();
@@ -148,7 +159,7 @@ TEST_CASE("openai-chat, parallel calls: the switches for tools are sent with too
   CHECK(body_as("openai-chat", r, o).find(R"("properties":{"a":{}}},"strict":false}}])") != std::string::npos);
 }
 
-TEST_CASE("openai-chat, structured output: strict is for schemas that fulfil its demands as they stand") {
+TEST_CASE("F8: openai-chat: strict is for schemas that fulfil its demands as they stand") {
   const auto strict = [](std::string_view properties, std::string_view more = "") {
     model_request r;
     r.messages = {user_message("q")};
@@ -199,9 +210,16 @@ TEST_CASE("openai-chat, reasoning echo: as it came, not at all, or under the mem
   CHECK(raw("none") == R"({"role":"assistant","content":"ok","custom_content":{"a":1}})");
   CHECK(raw("reasoning_content") ==
         R"({"role":"assistant","content":"ok","custom_content":{"a":1},"reasoning_content":"hm"})");
+  // That is what the next request holds, for the same model; another one gets the words only.
+  model_request r;
+  r.messages = {user_message("q"), decode_as("openai-chat", t).reply->message, user_message("q2")};
+  CHECK(body_as("openai-chat", r).find(raw("auto")) != std::string::npos);
+  auto other = options();
+  other.model = "another";
+  CHECK(body_as("openai-chat", r, other).find(R"({"role":"assistant","content":"ok"},)") != std::string::npos);
 }
 
-TEST_CASE("openai-chat, streaming: the developer role, and members of the body that win over ours or take them out") {
+TEST_CASE("F1: openai-chat: the developer role, and members of the body that win over ours or take them out") {
   auto o = options();
   o.developer_role = true;
   o.temperature = "1";

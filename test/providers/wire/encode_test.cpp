@@ -144,6 +144,30 @@ TEST_CASE("openai-chat, images in results: in one user message after all tool me
       std::string::npos);
 }
 
+TEST_CASE(
+    "openai-chat, parallel calls: several calls of one reply, interleaved, are read and sent back with their results") {
+  const auto d = decode(stream(
+      {calls(
+           R"([{"index":0,"id":"a","type":"function","function":{"name":"x","arguments":"{\"p\":"}},{"index":1,"id":"b","type":"function","function":{"name":"y","arguments":"{"}}])"),
+       calls(R"([{"index":1,"function":{"arguments":"}"}},{"index":0,"function":{"arguments":"1}"}}])"),
+       finish("tool_calls")}));
+  REQUIRE(d.calls() == 2);
+  CHECK(d.reply->reason == end_reason::tool_calls);
+  CHECK(d.call(0).name == "x");
+  CHECK(d.call(0).arguments.text() == R"({"p":1})");
+  CHECK(d.call(1).name == "y");
+  CHECK(d.call(1).arguments.text() == "{}");
+  model_request r;
+  r.messages = {user_message("q"), d.reply->message,
+                results_of({{"a", "x", raw_json::literal(R"({"content":[{"type":"text","text":"1"}]})"), false},
+                            {"b", "y", raw_json::literal(R"({"content":[{"type":"text","text":"2"}]})"), false}})};
+  CHECK(body(r).find(
+            R"("tool_calls":[{"id":"a","type":"function","function":{"name":"x","arguments":"{\"p\":1}"}},)"
+            R"({"id":"b","type":"function","function":{"name":"y","arguments":"{}"}}]},)"
+            R"({"role":"tool","tool_call_id":"a","content":"1"},{"role":"tool","tool_call_id":"b","content":"2"}])") !=
+        std::string::npos);
+}
+
 TEST_CASE("openai-chat, caching: a further round begins with the very bytes of the one before") {
   auto tools = std::make_shared<tool_set>();
   tools->tools.push_back({"add", "d", {}});
@@ -212,7 +236,8 @@ TEST_CASE("openai-chat, images in: images, sound and files of a caller are parts
         std::string::npos);
 }
 
-TEST_CASE("encode: the schema of the answer goes to endpoints that take one, beside the tools") {
+TEST_CASE(
+    "openai-chat, structured output: the schema of the answer goes to endpoints that take one, beside the tools") {
   auto tools = std::make_shared<tool_set>();
   tools->tools.push_back({"now", "", {}});
   model_request r;

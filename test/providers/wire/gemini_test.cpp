@@ -55,7 +55,7 @@ TEST_CASE("gemini, streaming: the golden request") {
       R"({"role":"user","parts":[{"functionResponse":{"name":"add","response":{"output":"2"}}},{"functionResponse":{"name":"now","response":{"error":"late"}}}]}]})");
 }
 
-TEST_CASE("gemini, streaming: addresses hold the model's name as a path and keep their query") {
+TEST_CASE("F1: gemini: addresses hold the model's name as a path and keep their query") {
   auto o = google();
   o.model = "tunedModels/my model";
   o.base_url = "https://g.example/v1beta/?trace=1";
@@ -220,7 +220,7 @@ TEST_CASE("gemini, caching: a further round begins with the very bytes of the on
   check_prefix("gemini", google(), "]}");
 }
 
-TEST_CASE("gemini, streaming: what the configuration adds to the body is merged and wins, but for the conversation") {
+TEST_CASE("F1: gemini: what the configuration adds to the body is merged and wins, but for the conversation") {
   auto o = google();
   o.max_output_tokens = 5;
   o.body = raw_json::literal(

@@ -48,7 +48,7 @@ TEST_CASE("ollama, streaming: the golden request") {
   CHECK(find_codec("ollama")->encode(r, o).url == "https://ollama.example/api/chat");
 }
 
-TEST_CASE("ollama, streaming: num_ctx, keep_alive and think come from the configuration") {
+TEST_CASE("F1: ollama: num_ctx, keep_alive and think come from the configuration") {
   auto o = local();
   o.max_output_tokens = 5;
   o.body =
@@ -207,6 +207,31 @@ TEST_CASE(
   const auto absent =
       find_codec("ollama")->decode_error(404, R"({"error":"model \"x\" not found, try pulling it first"})", local());
   CHECK(absent.message.find("try pulling it first. Check the model's name") != std::string::npos);
+  CHECK(absent.type == kind::bad_request);
+  CHECK_FALSE(absent.retryable);
+  struct status_row {
+    int status;
+    std::string_view body;
+    kind type;
+    bool retryable;
+    std::string_view says;
+  };
+  for (const auto& r : std::vector<status_row>{
+           {400, R"({"error":"registry.example/m does not support tools"})", kind::bad_request, false,
+            "does not support tools. Check"},
+           {400, R"({"error":"the input length exceeds the context length"})", kind::context_full, false, "too long"},
+           {401, R"({"error":"unauthorized"})", kind::bad_request, false, "unauthorized. Check the key"},
+           {500, R"({"error":"model requires more system memory (5.6 GiB) than is available"})", kind::refused, true,
+            "more system memory"},
+           {503, R"({"error":"server busy, please try again.  maximum pending requests exceeded"})", kind::overloaded,
+            true, "server busy"},
+       }) {
+    CAPTURE(r.body);
+    const auto e = find_codec("ollama")->decode_error(r.status, r.body, local());
+    CHECK(e.type == r.type);
+    CHECK(e.retryable == r.retryable);
+    CHECK_MESSAGE(e.message.find(r.says) != std::string::npos, e.message);
+  }
 }
 
 TEST_CASE("G29: ollama, errors: the length limit vetoes the last call, arguments that are no object are told") {

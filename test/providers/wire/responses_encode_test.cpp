@@ -51,12 +51,22 @@ TEST_CASE("openai-responses: without tools nothing about tools is said, and opti
   r.messages = {system_message("one"), user_message("x"), system_message("two")};
   r.tools = std::make_shared<tool_set>();
   auto o = options();
-  o.max_output_tokens = 5;
+  o.max_output_tokens = 50;
   o.temperature = "0.5";
   o.top_p = "0.9";
   CHECK(body(r, o) == std::string(head) +
-                          R"(,"max_output_tokens":5,"temperature":0.5,"top_p":0.9,"instructions":"one\n\ntwo",)"
+                          R"(,"max_output_tokens":50,"temperature":0.5,"top_p":0.9,"instructions":"one\n\ntwo",)"
                           R"("input":[{"type":"message","role":"user","content":"x"}]})");
+}
+
+TEST_CASE("openai-responses: fewer tokens than its API takes are the fewest that it takes") {
+  model_request r;
+  r.messages = {user_message("x")};
+  for (const auto& [asked, sent] :
+       std::vector<std::pair<int, std::string_view>>{{1, "16"}, {15, "16"}, {16, "16"}, {17, "17"}}) {
+    r.settings.max_output_tokens = asked;
+    CHECK(body(r).find(",\"max_output_tokens\":" + std::string(sent) + ",") != std::string::npos);
+  }
 }
 
 TEST_CASE("openai-responses, caching: a further round has the prefix of the one before byte for byte") {

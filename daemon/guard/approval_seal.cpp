@@ -1,0 +1,34 @@
+// See approval_seal.hpp.
+#include "daemon/guard/approval_seal.hpp"
+
+#include "daemon/guard/sha256.hpp"
+#include "mcp/support/text.hpp"
+
+#include <string_view>
+
+namespace mcpbx::daemon {
+namespace {
+
+std::string_view origin_of(const mcp::catalog_entry& e) {
+  return e.origin ? std::string_view(*e.origin) : std::string_view();
+}
+
+}  // namespace
+
+approval_seal seal_of(const mcp::catalog_entry& tool, const raw_json& arguments) {
+  // An array, so that no part can be read as the end of another.
+  std::string text = "[";
+  for (const std::string_view part : {std::string_view(tool.server), origin_of(tool), std::string_view(tool.tool)}) {
+    append_quoted(text, part);
+    text += ',';
+  }
+  text.append(tool.definition.text()).append("]");
+  return {sha256_hex(text), sha256_hex(arguments.text())};
+}
+
+bool same_tool(const mcp::catalog_entry& a, const mcp::catalog_entry& b) {
+  return a.server == b.server && a.tool == b.tool && origin_of(a) == origin_of(b) &&
+         a.definition.text() == b.definition.text();
+}
+
+}  // namespace mcpbx::daemon

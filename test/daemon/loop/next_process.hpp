@@ -1,0 +1,44 @@
+// A run that one process leaves and the next one goes on with.
+#pragma once
+#include "test/daemon/loop/loop_fixture.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::daemon::test {
+
+inline run_request detached(const std::string& name) {
+  auto r = fixture::ask();
+  r.run = name;
+  r.detach = true;
+  return r;
+}
+
+/// The records of a detached run that waits for a yes.
+inline std::vector<run_record> left_asking() {
+  fixture f;
+  f.offer({"guarded"});
+  f.model->script = {calls({call("a", "srv__guarded")})};
+  auto r = detached("long");
+  r.limits.question_timeout_ms = 60'000;
+  f.run(std::move(r));
+  return f.written();
+}
+
+/// What goes on is not held against a fold of what this process wrote: its beginning is not in there.
+struct next_process : fixture {
+  next_process() { unproven = "its records begin in another process"; }
+  memory_journal disk{true};
+  void resume(std::vector<run_record> records) {
+    unfinished_run left;
+    left.run = "long";
+    left.journal = disk.open_run("long");
+    left.records = std::move(records);
+    runs->resume(std::move(left));
+    settle();
+  }
+  const std::vector<run_record>& added() const { return *disk.kept().back().second; }
+};
+
+}  // namespace mcpbx::daemon::test
