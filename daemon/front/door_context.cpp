@@ -16,11 +16,17 @@ mcp::catalog_ptr door_context::tools_for(const std::string& profile) {
   auto& view = views[profile];
   if (view.whole == whole) return view.seen;
   std::vector<mcp::entry_ptr> entries;
-  if (const auto base = settings.chat.base("", profile))
-    entries = chosen_tools(*whole, {{}, base->allow, base->deny, base->rename},
-                           view.seen ? view.seen->entries() : std::span<const mcp::entry_ptr>());
-  view = {whole, std::make_shared<mcp::catalog>(std::move(entries), whole->revision(), mcp::withheld_tools{},
-                                                whole->dropped())};
+  mcp::withheld_tools withheld;
+  if (const auto base = settings.chat.base("", profile)) {
+    const tool_choice offered{{}, base->allow, base->deny, base->rename};
+    entries = chosen_tools(*whole, offered, view.seen ? view.seen->entries() : std::span<const mcp::entry_ptr>());
+    for (const auto& [name, why] : whole->withheld()) {
+      const auto shown = base->rename.find(name);
+      if (offered.offers(name)) withheld.emplace(shown != base->rename.end() ? shown->second : name, why);
+    }
+  }
+  view = {whole,
+          std::make_shared<mcp::catalog>(std::move(entries), whole->revision(), std::move(withheld), whole->dropped())};
   return view.seen;
 }
 

@@ -106,7 +106,11 @@ TEST_CASE("M4: the profile of a hello holds for runs and narrows the tools that 
     e->definition = e->exposed = e->legacy = raw_json::own(R"({"name":"s__)" + name + R"("})");
     return e;
   };
-  f.backend.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{entry("read"), entry("write")}, 2);
+  mcp::withheld_tools withheld;
+  for (const auto* name : {"s__hidden", "s__overwrite"})
+    withheld.emplace(name, mcp::withheld_tool{"s", name, std::make_shared<const std::string>("it changed")});
+  f.backend.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{entry("read"), entry("write")}, 2,
+                                                     std::move(withheld));
   const auto listed = [&](fake_transport::line& caller) {
     caller.say(request(5, "mcpbx/tools"));
     f.run();
@@ -123,6 +127,12 @@ TEST_CASE("M4: the profile of a hello holds for runs and narrows the tools that 
   CHECK(listed(plain).find("s__write") != std::string::npos);
   CHECK(listed(reader).find("s__write") == std::string::npos);
   CHECK(listed(reader).find("s__read") != std::string::npos);
+  // What is withheld is told as that to whoever would have it, and is unknown to others.
+  const auto called = [&](const std::string& tool) {
+    return f.ask(reader, request(7, "tools/call", R"({"name":")" + tool + R"(","arguments":{}})"));
+  };
+  CHECK_MESSAGE(called("s__hidden").find("it changed") != std::string::npos, called("s__hidden"));
+  CHECK(called("s__overwrite").find("it changed") == std::string::npos);
   auto& own = f.enter();
   f.ask(own, request(2, "mcpbx/hello", R"({"profile":"own"})"));
   CHECK(listed(own).find(R"({"tools":[{"name":"peruse"},{"name":"s__write"}]})") != std::string::npos);
