@@ -4,6 +4,7 @@
 #include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
 #include "providers/schema/fold.hpp"
+#include "providers/schema/keywords.hpp"
 #include "providers/schema/reduce.hpp"
 #include "providers/schema/sound.hpp"
 #include "providers/schema/valid_words.hpp"
@@ -67,6 +68,11 @@ raw_json clean(const raw_json& schema, int depth) {
   if (is_sound(schema.text(), max_adapted_depth - depth)) return schema;
   auto object = raw_object::open(schema);
   if (!object || depth > max_adapted_depth) return schema;
+  // The older form of prefixItems; first, so that what it holds is mended as that.
+  if (const auto list = object->find("items"); list.is_array()) {
+    if (is_filled(list.text()) && !object->contains("prefixItems")) object->set("prefixItems", list);
+    object->set("items", raw_json::literal("{}"));
+  }
   mend_words(*object);
   const auto replace = [&](std::string_view key, raw_json before, raw_json after) {
     if (after.text().data() != before.text().data()) object->set(key, std::move(after));
@@ -79,10 +85,7 @@ raw_json clean(const raw_json& schema, int depth) {
                                      "unevaluatedItems", "unevaluatedProperties"})
     if (const auto one = object->find(key); one.is_object()) replace(key, one, clean(one, depth + 1));
   const auto items = object->find("items");
-  if (items.is_array()) {
-    if (!object->contains("prefixItems")) object->set("prefixItems", items);
-    object->set("items", raw_json::literal("{}"));
-  } else if (items.is_object()) {
+  if (items.is_object()) {
     replace("items", items, clean(items, depth + 1));
   } else if (items || has_type(object->find("type"), "array")) {
     object->set("items", raw_json::literal("{}"));

@@ -35,9 +35,8 @@ std::string read(std::string_view text, std::size_t step) {
       require(parser.body_bytes() <= limits.body);
     } while (verdict == request_parser::verdict::head);
   }
-  // Which of two faults is found first, and in how much of the text, depends on the cuts; that there is one does not.
-  if (verdict != request_parser::verdict::done)
-    return verdict == request_parser::verdict::need_more ? "more" : "refused";
+  // How much of a text has to be seen before it is refused depends on the cuts; that it is no request does not.
+  if (verdict != request_parser::verdict::done) return "no request";
   auto head = parser.take_head();
   std::string all = head.method + " " + head.target;
   for (const auto& h : head.headers) all += "\n" + h.name + ":" + h.value;

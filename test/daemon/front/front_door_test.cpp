@@ -128,6 +128,8 @@ TEST_CASE("M4: the profile of a hello holds for runs and narrows the tools that 
   CHECK(listed(reader).find("s__write") == std::string::npos);
   CHECK(listed(reader).find("s__read") != std::string::npos);
   // What is withheld is told as that to whoever would have it, and is unknown to others.
+  f.ask(reader, request(6, "initialize", R"({"protocolVersion":"2025-11-25"})"));
+  f.ask(reader, R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
   const auto called = [&](const std::string& tool) {
     return f.ask(reader, request(7, "tools/call", R"({"name":")" + tool + R"(","arguments":{}})"));
   };

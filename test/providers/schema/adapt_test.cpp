@@ -126,6 +126,7 @@ TEST_CASE("F8: keywords with values that the standard does not allow are mended 
   CHECK(one(R"({"enum":"a","examples":{},"pattern":null,"additionalProperties":"no"})") == "{}");
   CHECK(one(R"({"anyOf":[],"oneOf":[{"type":"string"},"x"],"allOf":{}})") == R"({"oneOf":[{"type":"string"}]})");
   CHECK(one(R"({"enum":[ ],"anyOf":[ ],"type":[  ],"oneOf":[ "x" ],"prefixItems":[ ]})") == "{}");
+  CHECK(one(R"({"items":[ ]})") == R"({"items":{}})");
   CHECK(one(R"({"anyOf":[{"type":"int"},{"items":{"required":"x"}}],"not":{"type":"any"}})") ==
         R"({"anyOf":[{},{"items":{}}],"not":{}})");
   CHECK(adapted(R"({"type":"object","properties":{"a":{}},"required":["a","a",1]})") ==
