@@ -140,9 +140,12 @@ TEST_CASE("L5: a text format at its limit of rounds answers without a tool, and 
   CHECK(contains(r.out, R"("stopReason":"max_rounds")"));
   CHECK(contains(r.out, R"("text":"that will do")"));
   CHECK(count_of(read_file(d.file("log")), "call echo") == 2);
-  model_process stubborn(script_of({call, call, call}));
-  daemon_under_test e(asking(stubborn, "react"));
-  const auto never = run_cli(e, {"--json", "ask", "-m", "m/local", "--max-rounds", "2", "question"});
-  CHECK(count_of(read_file(e.file("log")), "call echo") == 2);
-  for (const auto* mark : {"Action:", "Action Input"}) CHECK_FALSE(contains(never.out, mark));
+  // One that calls in its last answer too: nothing more is run, nobody sees a mark, and the reason is told.
+  model_process calls_on(script_of({call, call, call}));
+  daemon_under_test other(asking(calls_on, "react"));
+  const auto ended = run_cli(other, {"--json", "ask", "-m", "m/local", "--max-rounds", "2", "question"});
+  CHECK(calls_on.count("request") == 3);
+  CHECK(count_of(read_file(other.file("log")), "call echo") == 2);
+  CHECK(contains(ended.out, R"("stopReason":"max_rounds")"));
+  for (const auto* mark : {"Action:", "Action Input"}) CHECK_FALSE(contains(ended.out, mark));
 }
