@@ -99,7 +99,7 @@ void connection::send_progress(std::uint64_t serial, const segments& text) {
 
 void connection::watch_bytes() {
   was_large_ = was_large_ || outbox_.bytes() > large_outbox;
-  if (byte_account::total() > byte_account::limit() && door_.relieve) door_.relieve();
+  door_.watch_bytes();
 }
 
 result<void> connection::admit_call() const {

@@ -2,6 +2,7 @@
 #include "daemon/front/door_context.hpp"
 
 #include "daemon/loop/chosen_tools.hpp"
+#include "mcp/support/shared_bytes.hpp"
 
 #include <memory>
 #include <span>
@@ -28,6 +29,10 @@ mcp::catalog_ptr door_context::tools_for(const std::string& profile) {
   view = {whole,
           std::make_shared<mcp::catalog>(std::move(entries), whole->revision(), std::move(withheld), whole->dropped())};
   return view.seen;
+}
+
+void door_context::watch_bytes() const {
+  if (byte_account::total() > byte_account::limit() && relieve) relieve();
 }
 
 }  // namespace mcpbx::daemon

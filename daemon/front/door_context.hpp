@@ -73,6 +73,9 @@ struct door_context {
   };
   std::unordered_map<std::string, view> views;
   mcp::catalog_ptr tools_for(const std::string& profile);
+
+  /// To be called where an outbox has grown.
+  void watch_bytes() const;
 };
 
 }  // namespace mcpbx::daemon

@@ -5,11 +5,9 @@
 #include "mcp/support/json_scanner.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/percent.hpp"
-#include "mcp/support/secret.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/arguments.hpp"
 
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -118,7 +116,12 @@ void http_caller::answer(http::server_answer a) {
   asked_ = false;
   if (a.status >= 400) ++faults_;
   line_.answer(std::move(a));
+  watch_bytes();
+}
+
+void http_caller::watch_bytes() {
   was_large_ = was_large_ || line_.unsent() > large_outbox;
+  door_.watch_bytes();
 }
 
 void http_caller::complete(const shared_bytes& body) {
@@ -137,6 +140,7 @@ void http_caller::complete(const shared_bytes& body) {
   going_ = std::make_shared<completion>(door_, line_, std::move(*request), [this] {
     asked_ = false;
     going_.reset();
+    watch_bytes();
   });
   going_->start(principal_);
 }
@@ -166,9 +170,11 @@ void http_caller::on_drained() {
 }
 
 void http_caller::on_left(const std::string& why) {
-  log::debug(who_ + ": left: " + why);
-  // A caller that has stopped reading is news; one that has gone is not.
-  close("");
+  if (why.empty())
+    log::debug(who_ + ": left");
+  else
+    ++door_.counters.stuck;
+  close(why);
 }
 
 }  // namespace mcpbx::daemon

@@ -37,6 +37,7 @@ class http_caller final : public std::enable_shared_from_this<http_caller>, publ
   void complete(const shared_bytes& body);
   void list_models(std::optional<std::string> only);
   void answer(http::server_answer a);
+  void watch_bytes();
 
   door_context& door_;
   const http_rules& rules_;

@@ -7,7 +7,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/write.hpp>
+#include <boost/beast/http/status.hpp>
 
 #include <sys/socket.h>
 
@@ -27,43 +27,6 @@ constexpr std::size_t first_buffer = 4 * 1024, largest_buffer = 64 * 1024;
 // (RFC 9112, section 9.6).
 constexpr milliseconds linger_time{2'000};
 constexpr std::size_t linger_bytes = 1u << 20;
-
-std::string_view reason_of(int status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 400:
-      return "Bad Request";
-    case 401:
-      return "Unauthorized";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 408:
-      return "Request Timeout";
-    case 413:
-      return "Content Too Large";
-    case 415:
-      return "Unsupported Media Type";
-    case 429:
-      return "Too Many Requests";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 500:
-      return "Internal Server Error";
-    case 502:
-      return "Bad Gateway";
-    case 503:
-      return "Service Unavailable";
-    case 504:
-      return "Gateway Timeout";
-    default:
-      return "Answer";
-  }
-}
 
 std::string date_of(std::int64_t wall_ms) {
   const auto seconds = static_cast<std::time_t>(wall_ms / 1000);
@@ -185,7 +148,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
       return read();
     }
     // Whoever closes does not wait for an answer.
-    if (ec) return phase_ == phase::ending ? end_of_input() : leave("the caller went away");
+    if (ec) return phase_ == phase::ending ? end_of_input() : leave("");
     end_ += n;
     filled_ = end_ == buffer_.size();
     if (phase_ == phase::reading) parse();
@@ -195,7 +158,10 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   // The last answer may still be on its way to a caller that has said all it had to say.
   void end_of_input() { input_ended_ = true; }
 
+  // The next request is begun when the answer before it has left, so that a caller that asks ahead and does not read
+  // holds no more than one answer here.
   void parse() {
+    if (unsent() > 0 && !parser_->begun()) return;
     using verdict = request_parser::verdict;
     for (;;) {
       // Empty lines before a request mean nothing (RFC 9112, section 2.2).
@@ -262,7 +228,9 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
 
   void head_of(int status, const std::vector<header>& headers) {
     pending_ += "HTTP/1.1 " + std::to_string(status) + " ";
-    pending_ += reason_of(status);
+    const auto reason =
+        boost::beast::http::obsolete_reason(boost::beast::http::int_to_status(static_cast<unsigned>(status)));
+    pending_.append(reason.data(), reason.size());
     pending_ += "\r\nDate: " + date_of(time_.wall_ms()) + "\r\n";
     if (!keep_) pending_ += "Connection: close\r\n";
     for (const auto& h : headers) pending_ += h.name + ": " + h.value + "\r\n";
@@ -277,10 +245,12 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     if (phase_ != phase::reading) return;
     parser_.emplace(limits_.size);
     arm();
-    asio::post(socket_.get_executor(), [self = shared_from_this()] {
-      if (self->phase_ == phase::reading && self->begin_ < self->end_) self->parse();
-      self->read();
-    });
+    asio::post(socket_.get_executor(), [self = shared_from_this()] { self->go_on(); });
+  }
+
+  void go_on() {
+    if (phase_ == phase::reading && begin_ < end_) parse();
+    read();
   }
 
   void flush() {
@@ -303,7 +273,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   }
 
   void on_written(const boost::system::error_code& ec, std::size_t n) {
-    if (ec) return leave("the caller went away");
+    if (ec) return leave("");
     taken_ += n;
     stalled_since_ = time_.now();
     if (taken_ < leaving_.size()) return write();
@@ -316,7 +286,8 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     account(0);
     arm();
     if (phase_ == phase::streaming) return events_->on_drained();
-    if (phase_ == phase::ending) linger();
+    if (phase_ == phase::ending) return linger();
+    go_on();
   }
 
   void linger() {

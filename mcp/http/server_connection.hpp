@@ -45,7 +45,8 @@ class server_events {
   virtual server_answer on_fault(int status, std::string_view what) = 0;
   /// All that had been sent of an answer that goes on has left.
   virtual void on_drained() = 0;
-  /// The connection is over: the caller has left, or `why` is a limit. Comes once; nothing comes after it.
+  /// The connection is over: by the caller or by the end of what it asked for (`why` is ""), or by a limit on what it
+  /// takes, which `why` names. Comes once; nothing comes after it.
   virtual void on_left(const std::string& why) = 0;
 };
 
