@@ -2,8 +2,6 @@
 // and a slow caller costs what the run's feed is bounded to.
 #include "daemon/front/completion.hpp"
 
-#include "mcp/support/secret.hpp"
-
 #include <boost/asio/post.hpp>
 
 #include <utility>
@@ -47,7 +45,9 @@ void completion::start(std::string principal) {
 }
 
 result<std::shared_ptr<run_feed>> completion::open_run() {
-  if (const auto waiting = door_.handed.take(request_.conversation_before, request_.results)) {
+  const bool may_call = request_.run.limits.max_rounds > 0;  // tool_choice "none" says not, whatever the run may do
+  if (const auto waiting =
+          may_call ? door_.handed.take(request_.conversation_before, request_.results) : std::nullopt) {
     run_request results;
     results.run = waiting->run;
     results.principal = request_.run.principal;
@@ -115,7 +115,7 @@ void completion::take(const run_event& e) {
 void completion::take_text(const run_event& e) {
   const bool said = e.type == run_event::kind::text;
   // Text of different rounds is told apart as paragraphs are.
-  const bool apart = said && std::exchange(new_round_, new_round_ && !said);
+  const bool apart = said && std::exchange(new_round_, false);
   any_text_ = any_text_ || said;
   if (!request_.stream) {
     if (apart) text_ += "\n\n";

@@ -78,16 +78,17 @@ std::string model_object(std::string_view name, std::int64_t created) {
 
 completion_outcome outcome_of(const raw_json& run_result, bool retryable) {
   completion_outcome o;
-  const auto usage = find_member(run_result, "usage");
+  // One walk: the result holds the whole conversation.
+  const auto read = read_members(run_result, {"usage", "data", "text", "reason", "toolCalls", "stopReason", "cause"});
+  const auto [usage, data, text, reason, calls, stop, cause] = read.value_or(std::array<raw_json, 7>());
   o.input = tokens(usage, "inputTokens");
   o.output = tokens(usage, "outputTokens");
   o.cached = tokens(usage, "cachedTokens");
   o.reasoning = tokens(usage, "reasoningTokens");
-  const auto data = find_member(run_result, "data");
-  o.text = data ? std::string(data.text()) : member_text(run_result, "text");
+  o.text = data ? std::string(data.text()) : text.as_string().value_or("");
   const bool answered = !o.text.empty();
-  const auto why = member_text(run_result, "reason");
-  for_each_element(find_member(run_result, "toolCalls"), [&](const raw_json& call) {
+  const auto why = reason.as_string().value_or("");
+  for_each_element(calls, [&](const raw_json& call) {
     if (find_member(call, "pending").is_true())
       o.calls.push_back(
           {member_text(call, "id"), member_text(call, "name"), std::string(find_member(call, "arguments").text())});
@@ -95,7 +96,7 @@ completion_outcome outcome_of(const raw_json& run_result, bool retryable) {
       o.ran_tools = true;
     return true;
   });
-  const auto& end = ending_of(member_text(run_result, "stopReason"));
+  const auto& end = ending_of(stop.as_string().value_or(""));
   if (end.status == 0) {
     o.finish = end.finish_or_code;
     const bool limit = end.reason != stop_reason::final && end.reason != stop_reason::caller_tools;
@@ -108,7 +109,7 @@ completion_outcome outcome_of(const raw_json& run_result, bool retryable) {
   completion_fault f{end.status, redactor::redact(why), "", std::string(end.finish_or_code)};
   if (f.message.empty()) f.message = "The run ended without an answer (" + f.code + ").";
   if (end.reason == stop_reason::provider_error) {
-    if (member_text(run_result, "cause") == to_string(errc::config)) {
+    if (cause.as_string() == to_string(errc::config)) {
       f.status = 500;
       f.code = "config";
     } else if (retryable) {

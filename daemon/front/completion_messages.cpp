@@ -5,10 +5,10 @@
 #include "mcp/support/text.hpp"
 #include "providers/model/arguments.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -169,16 +169,15 @@ class message_reader {
       return wrong(at(place, "function.arguments"), "a string of JSON", find_member(function, "arguments"));
     call.arguments_text = *arguments;
     providers::read_arguments(call);
-    if (std::ranges::find(open_, call.id, &open_call::id) != open_.end())
+    if (!open_.emplace(call.id, call.name).second)
       return wrong(at(place, "id"), "the id " + json_quoted(call.id) + " is another call's already");
-    open_.push_back({call.id, call.name, false});
     into.blocks.emplace_back(std::move(call));
   }
 
   void read_result(const raw_json& json, const std::string& place) {
     const auto id = member_text(json, "tool_call_id");
-    const auto call = std::ranges::find(open_, id, &open_call::id);
-    if (call == open_.end() || call->answered)
+    const auto call = open_.find(id);
+    if (call == open_.end())
       return wrong(at(place, "tool_call_id"),
                    "expected the id of a call in the assistant message before it that has no result yet, got " +
                        mcp::describe(find_member(json, "tool_call_id")));
@@ -188,26 +187,21 @@ class message_reader {
     std::string result = R"({"content":[{"type":"text","text":)";
     append_quoted(result, said.text());
     const auto results = messages_.back()->role == role::tool_results ? results_ : (results_ = add(role::tool_results));
-    results->blocks.emplace_back(providers::tool_result_block{id, call->name, raw_json::own(result + "}]}"), false});
-    call->answered = true;
+    results->blocks.emplace_back(providers::tool_result_block{id, call->second, raw_json::own(result + "}]}"), false});
+    open_.erase(call);
   }
 
   // Every call needs its result before anything else is said.
   void close_calls(const std::string& place) {
-    for (const auto& c : open_)
-      if (!c.answered)
-        return wrong(place, "expected a message of role tool with the result of the call " + json_quoted(c.id) +
-                                " before it, because the assistant message that made it comes first");
-    open_.clear();
+    if (open_.empty()) return;
+    wrong(place, "expected a message of role tool with the result of the call " + json_quoted(open_.begin()->first) +
+                     " before it, because the assistant message that made it comes first");
   }
 
-  struct open_call {
-    std::string id, name;
-    bool answered = false;
-  };
   std::vector<providers::message_ptr> messages_;
   std::shared_ptr<providers::message> results_;  // the message of results that grows now
-  std::vector<open_call> open_;                  // of the latest assistant message
+  // Calls of the latest assistant message that have no result yet: id and name.
+  std::unordered_map<std::string, std::string> open_;
   std::optional<completion_fault> fault_;
 };
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <limits>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -131,9 +132,8 @@ class request_reader {
     definition += schema.text();
     auto checked = raw_json::own(definition + "}");
     if (const auto good = check_caller_tool(checked); !good) return fault(place + ".function", good.error().message);
-    if (std::ranges::find(names_, name) != names_.end())
+    if (!names_.insert(name).second)
       return fault(place + ".function.name", "the name " + json_quoted(name) + " is there twice");
-    names_.push_back(name);
     out_.run.client_tools.push_back(std::move(checked));
   }
 
@@ -181,9 +181,9 @@ class request_reader {
       return true;
     });
     if (allowed.empty()) return wrong("tool_choice.allowed_tools.tools", "an array of functions by name", list);
-    std::erase_if(out_.run.client_tools, [&](const raw_json& definition) {
-      return std::ranges::find(allowed, member_text(definition, "name")) == allowed.end();
-    });
+    const std::unordered_set<std::string> kept(allowed.begin(), allowed.end());
+    std::erase_if(out_.run.client_tools,
+                  [&](const raw_json& definition) { return !kept.contains(member_text(definition, "name")); });
     out_.run.tools.only = std::move(allowed);
   }
 
@@ -225,9 +225,10 @@ class request_reader {
     fault(message.substr(0, end), message.substr(end + 2));
   }
 
-  // What makes two requests parts of one conversation: who answers, with which tools, and what was said.
+  // What makes two requests parts of one conversation: who answers, in which form, with which tools, and what was said.
   std::uint64_t conversation_of(std::size_t messages) const {
     std::string all = json_quoted(out_.model);
+    all += out_.run.answer_schema.text();
     for (const auto& tool : out_.run.client_tools) all += tool.text();
     for (std::size_t i = 0; i < messages; ++i) append_message(all, *out_.run.messages[i]);
     return std::max<std::uint64_t>(stable_hash(all), 1);
@@ -246,7 +247,7 @@ class request_reader {
   const raw_json& body_;
   const chat_defaults& defaults_;
   completion_request out_;
-  std::vector<std::string> names_;  // of the caller's tools
+  std::unordered_set<std::string> names_;  // of the caller's tools
   std::optional<completion_fault> fault_;
 };
 

@@ -199,4 +199,6 @@ TEST_CASE("L21: a conversation that comes back with results is known by model, t
   CHECK(before("gpt/other", question, tools) != first.conversation);
   CHECK(before("gpt", R"({"role":"user","content":"ho"})", tools) != first.conversation);
   CHECK(before("gpt", question, "") != first.conversation);
+  // Another form of the answer is another conversation: the run that waits would answer in the first one.
+  CHECK(before("gpt", question, tools + R"(,"response_format":{"type":"json_object"})") != first.conversation);
 }

@@ -283,6 +283,25 @@ TEST_CASE("L21: results go on with the run that waits for them, without one the 
   CHECK(d.backend.started[1].results.empty());
 }
 
+TEST_CASE("D2: results with tool_choice none do not go on with a run that may call again") {
+  door_on_sockets d;
+  const int web = d.enter();
+  const std::string tools = R"(,"tools":[{"type":"function","function":{"name":"mine"}}])";
+  const std::string question = R"({"model":"m","messages":[{"role":"user","content":"hi"})";
+  d.write(web, door_on_sockets::post(question + "]" + tools + "}"));
+  d.done(
+      R"("stopReason":"caller_tools","text":"","toolCalls":[{"id":"b","name":"mine","arguments":{},"pending":true}])");
+  CHECK(contains(d.got(web), R"("finish_reason":"tool_calls")"));
+  d.write(web, door_on_sockets::post(
+                   question +
+                   R"(,{"role":"assistant","tool_calls":[{"id":"b","type":"function","function":{"name":"mine",)"
+                   R"("arguments":"{}"}}]},{"role":"tool","tool_call_id":"b","content":"r"}])" +
+                   tools + R"(,"tool_choice":"none"})"));
+  REQUIRE(d.backend.started.size() == 2);
+  CHECK(d.backend.started[1].limits.max_rounds == 0);
+  CHECK(d.backend.started[1].messages.size() == 3);
+}
+
 TEST_CASE("D2: JSON that was asked for comes whole, without the words beside calls") {
   door_on_sockets d;
   const int web = d.enter();
@@ -327,6 +346,25 @@ TEST_CASE("G17: a slow reader of a stream holds up nobody, and is told what it h
   const auto body = joined(d.got(web));
   CHECK(contains(body, "was read too slowly"));
   CHECK_FALSE(contains(body, "[DONE]"));
+}
+
+TEST_CASE("G17: a caller that takes nothing of its answer is let go after 30 s, counted, and its run ends") {
+  door_on_sockets d;
+  const int web = d.enter();
+  d.write(web, door_on_sockets::asked(R"(,"stream":true)"));
+  for (int i = 0; i < 40; ++i) {
+    d.text(std::string(20'000, 'x'));
+    d.round(i);
+    d.turn();
+  }
+  d.time.advance(29'999ms);
+  d.turn();
+  CHECK(d.door.callers() == 1);
+  d.time.advance(1ms);
+  d.turn();
+  CHECK(d.door.callers() == 0);
+  CHECK(d.backend.deserted.size() == 1);
+  CHECK(contains(d.door.status().text(), "\"closedForNotReading\":1"));
 }
 
 TEST_CASE("G20: a door that is closing takes no new requests and ends those that go on") {
