@@ -1,8 +1,9 @@
 // The derived Beast parser, and the checks that Beast leaves to its user.
 #include "mcp/http/request_parser.hpp"
 
+#include "mcp/http/beast_parser.hpp"
+
 #include <boost/asio/buffer.hpp>
-#include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 
 #include <algorithm>
@@ -11,10 +12,8 @@
 namespace mcpbx::http {
 
 namespace beast_http = boost::beast::http;
-using beast_code = boost::beast::error_code;
-using beast_view = boost::beast::string_view;
 
-class request_parser::impl final : public beast_http::basic_parser<true> {
+class request_parser::impl final : public beast_parser<true> {
  public:
   explicit impl(limits l) {
     eager(true);
@@ -44,26 +43,15 @@ class request_parser::impl final : public beast_http::basic_parser<true> {
  private:
   void on_request_impl(beast_http::verb, beast_view method, beast_view target, int version_sent, beast_code&) override {
     version = version_sent;
-    head.method = {method.data(), method.size()};
-    head.target = {target.data(), target.size()};
+    head.method = to_std(method);
+    head.target = to_std(target);
   }
-  void on_response_impl(int, beast_view, int, beast_code&) override {}
   void on_field_impl(beast_http::field, beast_view name, beast_view value, beast_code&) override {
     // Fields behind a body in chunks say nothing that anybody asked for.
     if (!complete_) head.headers.push_back({{name.data(), name.size()}, {value.data(), value.size()}});
   }
   void on_header_impl(beast_code&) override { complete_ = true; }
-  void on_body_init_impl(const boost::optional<std::uint64_t>&, beast_code&) override {}
-  std::size_t on_body_impl(beast_view bytes, beast_code&) override {
-    body.append({bytes.data(), bytes.size()});
-    return bytes.size();
-  }
-  void on_chunk_header_impl(std::uint64_t, beast_view, beast_code&) override {}
-  std::size_t on_chunk_body_impl(std::uint64_t, beast_view bytes, beast_code&) override {
-    body.append({bytes.data(), bytes.size()});
-    return bytes.size();
-  }
-  void on_finish_impl(beast_code&) override {}
+  void on_bytes(std::string_view bytes) override { body.append(bytes); }
 
   bool complete_ = false;
 };

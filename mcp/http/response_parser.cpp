@@ -1,17 +1,16 @@
 // The derived Beast parser. Interim answers (100, 103) are swallowed.
 #include "mcp/http/response_parser.hpp"
 
+#include "mcp/http/beast_parser.hpp"
+
 #include <boost/asio/buffer.hpp>
-#include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 
 namespace mcpbx::http {
 
 namespace beast_http = boost::beast::http;
-using beast_code = boost::beast::error_code;
-using beast_view = boost::beast::string_view;
 
-class response_parser::impl final : public beast_http::basic_parser<false> {
+class response_parser::impl final : public beast_parser<false> {
  public:
   impl(parser_sink& sink, std::size_t max_body) : sink_(sink) {
     eager(true);
@@ -21,7 +20,6 @@ class response_parser::impl final : public beast_http::basic_parser<false> {
   int status() const { return status_; }
 
  private:
-  void on_request_impl(beast_http::verb, beast_view, beast_view, int, beast_code&) override {}
   void on_response_impl(int code, beast_view, int, beast_code&) override { status_ = code; }
   void on_field_impl(beast_http::field, beast_view name, beast_view value, beast_code&) override {
     headers_.push_back({std::string(name.data(), name.size()), std::string(value.data(), value.size())});
@@ -30,17 +28,7 @@ class response_parser::impl final : public beast_http::basic_parser<false> {
     if (status_ / 100 != 1 && !sink_.on_parsed_head(status_, std::move(headers_)))
       ec = beast_http::error::end_of_stream;
   }
-  void on_body_init_impl(const boost::optional<std::uint64_t>&, beast_code&) override {}
-  std::size_t on_body_impl(beast_view body, beast_code&) override {
-    sink_.on_parsed_body({body.data(), body.size()});
-    return body.size();
-  }
-  void on_chunk_header_impl(std::uint64_t, beast_view, beast_code&) override {}
-  std::size_t on_chunk_body_impl(std::uint64_t, beast_view body, beast_code&) override {
-    sink_.on_parsed_body({body.data(), body.size()});
-    return body.size();
-  }
-  void on_finish_impl(beast_code&) override {}
+  void on_bytes(std::string_view bytes) override { sink_.on_parsed_body(bytes); }
 
   parser_sink& sink_;
   int status_ = 0;

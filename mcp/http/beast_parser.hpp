@@ -1,0 +1,42 @@
+// Beast's parser with what requests and answers do alike: the bytes of a body, in chunks or not, are one stream, and
+// what nobody asks about is ignored. Included by the two parsers only, since instantiating Beast is dear.
+#pragma once
+#include <boost/beast/http/basic_parser.hpp>
+#include <boost/optional/optional.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace mcpbx::http {
+
+using beast_code = boost::beast::error_code;
+using beast_view = boost::beast::string_view;
+
+inline std::string_view to_std(beast_view text) {
+  return {text.data(), text.size()};
+}
+
+template <bool IsRequest>
+class beast_parser : public boost::beast::http::basic_parser<IsRequest> {
+ protected:
+  virtual void on_bytes(std::string_view bytes) = 0;
+
+ private:
+  using verb = boost::beast::http::verb;
+  void on_request_impl(verb, beast_view, beast_view, int, beast_code&) override {}
+  void on_response_impl(int, beast_view, int, beast_code&) override {}
+  void on_body_init_impl(const boost::optional<std::uint64_t>&, beast_code&) override {}
+  std::size_t on_body_impl(beast_view body, beast_code&) override {
+    on_bytes(to_std(body));
+    return body.size();
+  }
+  void on_chunk_header_impl(std::uint64_t, beast_view, beast_code&) override {}
+  std::size_t on_chunk_body_impl(std::uint64_t, beast_view body, beast_code&) override {
+    on_bytes(to_std(body));
+    return body.size();
+  }
+  void on_finish_impl(beast_code&) override {}
+};
+
+}  // namespace mcpbx::http
