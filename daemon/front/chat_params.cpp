@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -170,17 +171,16 @@ void read_client_tool(param_reader& tool) {
 
 void read_client_tools(param_reader& in, run_request& r) {
   std::size_t index = 0;
-  std::vector<std::string> names;
+  std::unordered_set<std::string> names;
   for_each_element(in.array("clientTools"), [&](const raw_json& definition) {
     const auto place = "clientTools[" + std::to_string(index++) + "]";
-    auto name = member_text(definition, "name");
+    const auto name = member_text(definition, "name");
     param_reader tool = in.inside(definition, "." + place);
     read_client_tool(tool);
     if (const auto good = check_caller_tool(definition); !good)
       in.wrong(place, good.error().message);
-    else if (std::ranges::find(names, name) != names.end())
+    else if (!names.insert(name).second)
       tool.wrong("name", "the name " + json_quoted(name) + " is there twice");
-    names.push_back(std::move(name));
     r.client_tools.push_back(definition);
     return !in.failed();
   });
