@@ -5,6 +5,7 @@
 #include "mcp/support/text.hpp"
 
 #include <poll.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <array>
@@ -65,6 +66,8 @@ bool can_ask() {
 
 std::optional<approval> ask_person(terminal& screen, const raw_json& event, const question_watch& watch) {
   screen.clear_status();
+  // What was typed before the question was there answers another one, or none.
+  ::tcflush(STDIN_FILENO, TCIFLUSH);
   const std::string arguments(find_member(event, "arguments").text());
   const std::string reason = member_text(event, "reason");
   const std::string server = member_text(event, "server");

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <poll.h>
 #include <pty.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,14 +53,19 @@ struct sitting {
   std::string shown;  // with what was typed, as a terminal echoes it
 };
 
-// Each of `keys` is typed when the question is there (again).
+// Each of `keys` is typed when the question is there (again), `ahead` before it is.
 sitting at_a_terminal(const std::vector<std::string>& keys, std::string_view arguments = R"({"path":"/tmp/x"})",
-                      const question_watch& watch = {}) {
+                      const question_watch& watch = {}, std::string_view ahead = {}) {
   const std::string event = question(arguments);
   int master = -1;
   const pid_t child = ::forkpty(&master, nullptr, nullptr, nullptr);
   REQUIRE(child >= 0);
-  if (child == 0) ask_here(event, watch);
+  if (child == 0) {
+    pollfd typed_ahead{STDIN_FILENO, POLLIN, 0};
+    if (!ahead.empty()) (void)::poll(&typed_ahead, 1, 60'000);
+    ask_here(event, watch);
+  }
+  REQUIRE(::write(master, ahead.data(), ahead.size()) == static_cast<ssize_t>(ahead.size()));
   sitting o;
   std::array<char, 4096> buffer{};
   std::size_t typed = 0, looked_at = 0;
@@ -99,6 +105,11 @@ TEST_CASE("L19: at a terminal a person says yes or no or always, and nothing els
     CHECK(o.answer == r.answer);
     CHECK(contains(o.shown, "write y, n, a or s") == (r.keys.size() > 1));
   }
+}
+
+TEST_CASE("L19: what was typed before a question was there is no answer to it") {
+  CHECK(at_a_terminal({"n\n"}, "{}", {}, "y\n").answer == said::no);
+  CHECK(at_a_terminal({"y\n"}, "{}", {}, "n\nno\n").answer == said::yes);
 }
 
 TEST_CASE("L19: the end of input is a no, and an interrupt is no answer") {
