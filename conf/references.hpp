@@ -68,6 +68,9 @@ result<std::vector<std::string>> split_words(std::string_view text);
 /// `path` with a leading `~` or `~/` replaced by `home`. `~user` is left alone.
 std::string expand_home(std::string_view path, std::string_view home);
 
+/// The same, and a relative path starts at `home`: where the daemon was started from means nothing.
+std::string under_home(std::string_view path, std::string_view home);
+
 /// Whether a variable or header called so usually holds a secret (`GITHUB_TOKEN`, `X-Api-Key`, `Authorization`).
 bool secret_name(std::string_view name);
 

@@ -60,9 +60,7 @@ std::optional<audit_log::options> audit_options(const conf::configuration& confi
   o.make_folder = path == nullptr;
   if (path) {
     const std::string home = env.filled("HOME").value_or("/");
-    std::string file = conf::expand_home(*path, home);
-    // A relative path starts at the home directory, as everywhere in the configuration.
-    o.path = file.starts_with('/') ? std::move(file) : home + "/" + file;
+    o.path = conf::under_home(*path, home);
   }
   return o;
 }

@@ -1,10 +1,12 @@
 // See http_port.hpp.
 #include "daemon/app/http_port.hpp"
 
+#include "conf/forms.hpp"
 #include "conf/places.hpp"
 #include "conf/references.hpp"
 #include "daemon/app/system_references.hpp"
 #include "daemon/guard/state_file.hpp"
+#include "mcp/support/raw_json.hpp"
 #include "mcp/support/secret.hpp"
 #include "mcp/support/text.hpp"
 
@@ -22,19 +24,11 @@ namespace {
 
 constexpr std::size_t least_token = 16, most_token = 4096;
 
-result<std::string> value_of(const conf::reference_string& s, std::string_view key) {
-  auto value = resolve_now(s);
-  if (!value) return fail(value.error().code, std::string(key) + ": " + value.error().message);
-  return value;
-}
-
 result<std::string> token_path(const conf::configuration& config, const conf::environment& env) {
   if (config.http.token_file) {
-    auto named = value_of(*config.http.token_file, "http.tokenFile");
+    auto named = resolve_now(*config.http.token_file);
     if (!named) return named;
-    const std::string home = env.filled("HOME").value_or("/");
-    auto path = conf::expand_home(*named, home);
-    return path.starts_with('/') ? path : home + "/" + path;
+    return conf::under_home(*named, env.filled("HOME").value_or("/"));
   }
   // Beside the configuration, where the user may write there; that of the machine has the user's folder instead.
   if (!config.sources.empty()) {
@@ -103,8 +97,12 @@ result<std::optional<http_port>> http_port_of(const conf::configuration& config,
   port.address = flag;
   if (flag.empty()) {
     if (!config.http.address) return std::nullopt;
-    auto address = value_of(*config.http.address, "http.address");
+    auto address = resolve_now(*config.http.address);
     if (!address) return std::unexpected(address.error());
+    const auto& form = conf::forms::loopback_address;
+    if (!form.accepts(*address))
+      return fail(errc::config, "http.address: expected " + std::string(form.says) + ", got " +
+                                    json_quoted(printable(*address)) + "; " + std::string(form.mend));
     port.address = std::move(*address);
   }
   port.rules.on_port = true;

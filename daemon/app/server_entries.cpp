@@ -42,11 +42,6 @@ std::string home_of(system_references& source) {
   return source.env("HOME").value_or("/");
 }
 
-// A relative path starts at the home directory: where the daemon was started from means nothing.
-std::string below(const std::string& home, std::string path) {
-  return path.starts_with('/') ? path : home + "/" + path;
-}
-
 std::string_view trimmed(std::string_view s) {
   while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
   while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r')) s.remove_suffix(1);
@@ -103,7 +98,7 @@ result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, con
   if (entry.env_file) {
     auto path = conf::resolve(*entry.env_file, source);
     if (!path) return std::unexpected(path.error());
-    const std::string file = below(home, conf::expand_home(*path, home));
+    const std::string file = conf::under_home(*path, home);
     auto text = source.file(file);
     if (!text) return std::unexpected(text.error());
     auto lines = parse_env_file(*text, file);
@@ -138,7 +133,7 @@ result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, con
   if (entry.cwd) {
     auto directory = conf::resolve(*entry.cwd, source);
     if (!directory) return std::unexpected(directory.error());
-    spec.directory = below(home, conf::expand_home(*directory, home));
+    spec.directory = conf::under_home(*directory, home);
   }
   return spec;
 }

@@ -79,8 +79,7 @@ result<sqlite_file::options> place_of(std::string_view path, const conf::environ
     return o;
   }
   const std::string home = env.filled("HOME").value_or("/");
-  o.path = conf::expand_home(path, home);
-  if (!o.path.starts_with('/')) o.path = home + "/" + o.path;
+  o.path = conf::under_home(path, home);
   return o;
 }
 

@@ -72,7 +72,7 @@ result<std::optional<std::string>> read_state_file(const std::string& path, std:
   if (::fstat(file.get(), &s) != 0) return failed(path, "cannot be read", errno);
   if (!S_ISREG(s.st_mode)) return fail(errc::io, path + " is not a regular file");
   if (static_cast<std::uint64_t>(s.st_size) > max_bytes)
-    return fail(errc::io, path + " has more than " + std::to_string(max_bytes >> 20) + " MiB");
+    return fail(errc::io, path + " has more than " + std::to_string(max_bytes) + " bytes");
   std::string text(static_cast<std::size_t>(s.st_size), '\0');
   std::size_t have = 0;
   while (have < text.size()) {

@@ -9,6 +9,7 @@
 
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -26,7 +27,6 @@ struct place {
   place() {
     std::filesystem::create_directory(folder / "conf");
     env.values["HOME"] = folder.path();
-    env.values["T"] = "named";
   }
   result<std::optional<http_port>> port(const std::string& http, std::string_view flag = {}) {
     auto config = loaded("{\"http\": {" + http + "}}");
@@ -97,6 +97,16 @@ TEST_CASE("G43: a token file of one's own is read where it is, below the home wh
   p.folder.write("short", "abc");
   REQUIRE(::chmod((p.folder / "short").c_str(), 0600) == 0);
   CHECK(p.refusal(R"("address": "127.0.0.1:1", "tokenFile": "short")").find("holds no token") != std::string::npos);
+}
+
+TEST_CASE("G43 E2: an address that a variable gives is checked before anything is made for it") {
+  place p;
+  ::setenv("MCPBX_TEST_ADDR", "0.0.0.0:1", 1);
+  CHECK(p.refusal(R"("address": "${env:MCPBX_TEST_ADDR}")") ==
+        "http.address: expected HOST:PORT on this machine (127.0.0.1, [::1] or localhost), got \"0.0.0.0:1\"; write "
+        "127.0.0.1:PORT; put a TLS proxy in front for other machines");
+  CHECK(p.text("conf/token").empty());
+  ::unsetenv("MCPBX_TEST_ADDR");
 }
 
 TEST_CASE("G43: with auth none there is no token and no file") {
