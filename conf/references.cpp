@@ -129,8 +129,7 @@ result<std::string> value_of(const piece& p, const reference_string& s, referenc
     if (!value)
       return fail(errc::config,
                   at(s) + "the environment variable " + name +
-                      " is not set: set it where mcpbx is started and restart it, or write the value with "
-                      "${file:…} or ${cmd:…}");
+                      " is not set: set it where mcpbx is started and restart it, or write the value itself");
     if (secret_name(name)) redactor::add(secret(*value));
     return *value;
   }
@@ -252,6 +251,11 @@ std::string expand_home(std::string_view path, std::string_view home) {
   if (path == "~") return std::string(home);
   if (path.starts_with("~/")) return std::string(home) + std::string(path.substr(1));
   return std::string(path);
+}
+
+std::string under_home(std::string_view path, std::string_view home) {
+  auto whole = expand_home(path, home);
+  return whole.starts_with('/') ? whole : std::string(home) + "/" + whole;
 }
 
 bool secret_name(std::string_view name) {
