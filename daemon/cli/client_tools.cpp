@@ -2,9 +2,9 @@
 
 #include "daemon/cli/input_files.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <string_view>
+#include <unordered_set>
 
 namespace mcpbx::cli {
 namespace {
@@ -46,7 +46,7 @@ result<std::string> results_message(const raw_json& results) {
   if (!members)
     return fail(errc::invalid_argument, R"(--results: expected an object with a result for every call, such as )"
                                         R"({"call_1":"the text of the result"})");
-  std::vector<std::string> ids;
+  std::unordered_set<std::string_view> ids;
   std::string blocks;
   error wrong{errc::invalid_argument, ""};
   members->for_each([&](std::string_view id, const raw_json& value) {
@@ -56,12 +56,11 @@ result<std::string> results_message(const raw_json& results) {
       wrong.message =
           "--results: expected " + quoted +
           R"( to be a text or a result as tools give it, such as {"content":[{"type":"text","text":"42"}]})";
-    if (std::ranges::find(ids, id) != ids.end()) wrong.message = "--results: " + quoted + " is there twice";
-    ids.emplace_back(id);
+    if (!ids.insert(id).second) wrong.message = "--results: " + quoted + " is there twice";
     blocks += (blocks.empty() ? "" : ",") + (R"({"type":"tool_result","id":)" + quoted) +
               ",\"result\":" + one.value_or("{}") + "}";
   });
-  if (ids.empty()) wrong.message = "--results: there is no result in it; name each by the id of its call";
+  if (blocks.empty()) wrong.message = "--results: there is no result in it; name each by the id of its call";
   if (!wrong.message.empty()) return std::unexpected(wrong);
   return R"({"role":"tool","content":[)" + blocks + "]}";
 }

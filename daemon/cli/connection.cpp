@@ -63,7 +63,10 @@ bool wait_ready(std::span<pollfd> any) {
   std::vector<pollfd> wait(any.begin(), any.end());
   wait.push_back({wake_pipe[0], POLLIN, 0});
   while (!interrupted()) {
-    if (::poll(wait.data(), wait.size(), -1) <= 0) continue;
+    if (::poll(wait.data(), wait.size(), -1) < 0) {
+      if (errno != EINTR) return false;
+      continue;
+    }
     std::copy_n(wait.begin(), any.size(), any.begin());
     if (std::ranges::any_of(any, [](const pollfd& one) { return one.revents != 0; })) return true;
   }

@@ -2,6 +2,7 @@
 #include "daemon/cli/follow_run.hpp"
 #include "daemon/cli/verbs.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace mcpbx::cli {
@@ -15,8 +16,9 @@ int attach(context& c, const std::string& run, std::int64_t after) {
   const auto end = follow_run(c, made->link, "mcpbx/attach", params + "}", {});
   if (end.left) {
     const auto word = shell_word(run);
+    const auto seen = std::max(after, static_cast<std::int64_t>(end.seq));
     c.screen->err_line("mcpbx: a detached run goes on; `mcpbx attach " + word +
-                       (end.seq > 0 ? " --after " + std::to_string(end.seq) : std::string()) +
+                       (seen > 0 ? " --after " + std::to_string(seen) : std::string()) +
                        "` follows it again, `mcpbx cancel " + word + "` ends it");
   }
   return end.status;
