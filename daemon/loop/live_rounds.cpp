@@ -69,7 +69,9 @@ record::run_started live_run::opening() {
 
 void live_run::take_offer() {
   auto now = around_.tools.snapshot();
-  const bool reads = !core_.kept().empty();
+  // A caller's own tools may fill all the places that the model has; then nothing is read on.
+  const bool fits = model_->max_tools() == 0 || own_tools_.size() < model_->max_tools();
+  const bool reads = fits && !core_.kept().empty();
   if (offer_ && now == catalog_ && reads == offers_reading_) return;
   catalog_ = std::move(now);
   const auto room = catalog_room(model_->max_tools(), own_tools_.size());
