@@ -116,6 +116,12 @@ void schema_index::walk(const json::value& v, std::uint32_t where, const origin&
   if (o)
     if (auto name = text_of(*o, "$id"); !name.empty() && !name.starts_with('#')) {
       auto base = resolve_uri(places_[where].base, without_fragment(name));
+      base_bytes_ += base.size();
+      if (base_bytes_ > json_schema::max_base_bytes) {
+        state_ = fail(errc::limit, "the \"$id\"s of the schema are together longer than " +
+                                       std::to_string(json_schema::max_base_bytes) + " bytes");
+        return;
+      }
       if (&v == places_[where].root) {
         by_uri_.try_emplace(base, where);
         places_[where].base = std::move(base);

@@ -83,6 +83,10 @@ TEST_CASE("json_schema bounds: size and number of subschemas and depth of a sche
   std::string many = R"({"allOf":[)";
   for (std::size_t i = 0; i <= json_schema::max_subschemas; ++i) many += i ? ",{}" : "{}";
   CHECK(json_schema::compile(raw_json::own(many + "]}")).error().code == errc::limit);
+  // Each of these makes an address as long as the one that it stands in.
+  std::string longs = R"({"$id":"http://h/)" + std::string(500'000, 'a') + R"(/","properties":{"p":true)";
+  for (int i = 0; i < 5'000; ++i) longs += ",\"p" + std::to_string(i) + R"(":{"$id":"b"})";
+  CHECK(json_schema::compile(raw_json::own(longs + "}}")).error().code == errc::limit);
   std::string deep, ends;
   for (int i = 0; i < 300; ++i) {
     deep += R"({"not":)";
@@ -226,6 +230,10 @@ TEST_CASE("json_schema bounds: known schemas count as the schema does") {
   for (std::size_t i = 0; i < json_schema::max_subschemas; ++i) many += i ? ",{}" : "{}";
   CHECK(with(many + "]}").error().code == errc::limit);
   CHECK(with(many + "]}", "{}").has_value());
+  // Each of these makes an address as long as the one that it stands in.
+  std::string longs = R"({"$id":"http://h/)" + std::string(500'000, 'a') + R"(/","properties":{"p":true)";
+  for (int i = 0; i < 5'000; ++i) longs += ",\"p" + std::to_string(i) + R"(":{"$id":"b"})";
+  CHECK(json_schema::compile(raw_json::own(longs + "}}")).error().code == errc::limit);
   std::string deep, ends;
   for (int i = 0; i < 300; ++i) {
     deep += R"({"not":)";
