@@ -373,7 +373,7 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
     // An object without a name of its own belongs to the call before it.
     const auto marked = c == '[' ? begins(rest, arguments_mark) : match::no;
     const auto next = marked == match::yes ? skip_blanks(rest, arguments_mark.size()) : 0;
-    if ((marked == match::maybe || next == rest.size()) && !last) return false;
+    if ((marked == match::maybe || (next == rest.size() && next <= max_held)) && !last) return false;
     if (next < rest.size() && rest[next] == '{') {
       name_.clear();
       begin_json(at + next, at + next, marked == match::yes ? use::arguments : use::calls);
@@ -392,7 +392,7 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
   }
   if (in_tag_ && brackets && (c == ',' || c == ':' || c == '"')) {
     const auto next = skip_blanks(rest, 1);
-    if (c == ',' && next == rest.size() && !last) return false;
+    if (c == ',' && next == rest.size() && next <= max_held && !last) return false;
     if (c == ',' && (next == rest.size() || rest[next] == '{')) {
       at_ = at + next;
       return true;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace mcpbx::providers::text {
 namespace {
@@ -65,11 +66,26 @@ unsigned types_of(std::string_view schema, std::string_view root, int depth) {
   return found;
 }
 
-unsigned property_types(const tool_definition* tool, std::string_view name) {
-  if (tool == nullptr) return none;
-  const auto root = tool->schema.text();
-  return types_of(walk::find(walk::find(root, "properties"), name), root, 0);
-}
+// The properties of a tool, found in one walk through its schema, which may be long and is asked for every argument.
+class tool_properties {
+ public:
+  explicit tool_properties(const tool_definition* tool) : root_(tool != nullptr ? tool->schema.text() : "") {
+    if (tool == nullptr) return;
+    walk::members(walk::find(root_, "properties"),
+                  [&](std::string_view name, std::string_view schema) { schemas_[std::string(name)] = schema; });
+  }
+  bool has(const std::string& name) const { return schemas_.contains(name); }
+  std::size_t size() const { return schemas_.size(); }
+  // What values a property may have; `none` for one that there is not.
+  unsigned types_for(const std::string& name) const {
+    const auto found = schemas_.find(name);
+    return found == schemas_.end() ? none : types_of(found->second, root_, 0);
+  }
+
+ private:
+  std::string_view root_;
+  std::unordered_map<std::string, std::string_view> schemas_;
+};
 
 // The JSON that a text means for such a type; "" when it stays a string.
 std::string typed(std::string_view text, unsigned wanted) {
@@ -99,9 +115,10 @@ void fit_types(tool_call_block& call, const tool_definition* tool) {
   if (!opened) return;
   bool changed = false;
   std::vector<std::pair<std::string, std::string>> better;
+  const tool_properties properties(tool);
   opened->for_each([&](std::string_view key, const raw_json& value) {
     if (!value.is_string()) return;
-    auto json = typed(value.as_string().value_or(""), property_types(tool, key));
+    auto json = typed(value.as_string().value_or(""), properties.types_for(std::string(key)));
     if (!json.empty()) better.emplace_back(key, std::move(json));
   });
   for (auto& [key, json] : better) {
@@ -117,7 +134,7 @@ std::string only_text(const tool_definition* tool) {
   std::vector<std::string> needed;
   walk::elements(walk::find(tool->schema.text(), "required"),
                  [&](std::string_view name) { needed.push_back(walk::text(name)); });
-  const bool one = needed.size() == 1 && (property_types(tool, needed[0]) & string_type) != 0;
+  const bool one = needed.size() == 1 && (tool_properties(tool).types_for(needed[0]) & string_type) != 0;
   return one ? needed[0] : std::string();
 }
 
@@ -203,13 +220,14 @@ void set_untyped(tool_call_block& call, const tool_definition* tool, const std::
   // The last of a name counts, as in JSON.
   std::unordered_map<std::string_view, const untyped_argument*> last;
   for (const auto& a : arguments) last[a.name] = &a;
+  const tool_properties properties(tool);
   std::string json = "{";
   for (const auto& a : arguments) {
     if (last[a.name] != &a) continue;
     if (json.size() > 1) json += ',';
     append_quoted(json, a.name);
     json += ':';
-    const auto wanted = property_types(tool, a.name);
+    const auto wanted = properties.types_for(a.name);
     auto value = typed(a.text, wanted);
     const auto word = trimmed(a.text);
     if (value.empty() && (wanted & null_type) != 0 && (word == "null" || word == "None")) value = "null";
@@ -226,11 +244,11 @@ bool takes_nothing(const tool_definition* tool) {
 
 bool takes_no_more(const tool_definition* tool, const std::vector<untyped_argument>& arguments) {
   if (tool == nullptr) return false;
-  bool all = true;
-  walk::members(walk::find(tool->schema.text(), "properties"), [&](std::string_view name, std::string_view) {
-    all = all && std::ranges::any_of(arguments, [&](const auto& a) { return a.name == name; });
-  });
-  return all;
+  const tool_properties properties(tool);
+  std::unordered_set<std::string_view> given;
+  for (const auto& a : arguments)
+    if (properties.has(a.name)) given.insert(a.name);
+  return given.size() == properties.size();
 }
 
 bool has_property(const tool_definition* tool, std::string_view name) {

@@ -1,10 +1,12 @@
 // What text costs that is as long as an answer may be: each byte as much as the others, whatever the text is made of.
+#include "providers/text/tools.hpp"
 #include "test/providers/text/parse.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -94,6 +96,36 @@ TEST_CASE("F10: any number of arguments is read in linear time, and the last of 
     CHECK(arguments.starts_with(R"({"k1":"1","k2":"2")"));
     CHECK(arguments.ends_with(R"("k0":"299999"})"));
   }
+}
+
+TEST_CASE("F10: blanks that an object may come behind are waited for in linear time") {
+  // With all of them skipped again for each byte, these would take minutes.
+  for (const std::string_view begin : {R"([TOOL_CALLS]search{"query":"a"}[ARGS])", R"([TOOL_CALLS]search{"query":"a"})",
+                                       R"(<tool_call>{"name":"search","arguments":{"query":"a"}},)"}) {
+    CAPTURE(std::string(begin));
+    const auto got = parse_text("hermes", std::string(begin) + std::string(400'000, ' '), 1);
+    CHECK(got.reply.calls.size() <= 1);
+  }
+}
+
+TEST_CASE("F10: arguments are fitted to their types in linear time, however many a tool has") {
+  // With the tool's schema walked for each of them, this would take minutes.
+  constexpr int many = 30'000;
+  providers::tool_definition tool;
+  std::string schema = R"({"type":"object","properties":{)";
+  std::vector<providers::text::untyped_argument> arguments;
+  for (int i = 0; i < many; ++i) {
+    const auto name = "property_" + std::to_string(i);
+    schema += (i == 0 ? "\"" : ",\"") + name + R"(":{"type":"integer"})";
+    arguments.push_back({name, std::to_string(i)});
+  }
+  tool.schema = raw_json::own(schema + "}}");
+  providers::tool_call_block call;
+  providers::text::set_untyped(call, &tool, arguments);
+  CHECK(call.arguments.text().starts_with(R"({"property_0":0,"property_1":1,)"));
+  CHECK(providers::text::takes_no_more(&tool, arguments));
+  arguments.pop_back();
+  CHECK_FALSE(providers::text::takes_no_more(&tool, arguments));
 }
 
 }  // namespace
