@@ -35,12 +35,12 @@ struct known_schema {
 
 class json_schema {
  public:
-  static constexpr std::size_t max_text = 1U << 20;      ///< bytes of a schema; of all known ones together as well
-  static constexpr std::size_t max_subschemas = 10'000;  ///< of one schema and what of known ones it refers to
+  static constexpr std::size_t max_text = 1U << 20;        ///< bytes of a schema; of all known ones together as well
+  static constexpr std::size_t max_subschemas = 10'000;    ///< of one schema and what of known ones it refers to
   static constexpr std::size_t max_base_bytes = 1U << 20;  ///< of the addresses that its "$id"s make, together
-  static constexpr std::size_t max_steps = 1'000'000;    ///< of one check, patterns included
-  static constexpr std::size_t max_violations = 8;       ///< told at once
-  static constexpr int max_depth = 256;                  ///< of schemas and values; references count as well
+  static constexpr std::size_t max_steps = 1'000'000;      ///< of one check, patterns included
+  static constexpr std::size_t max_violations = 8;         ///< told at once
+  static constexpr int max_depth = 256;                    ///< of schemas and values; references count as well
 
   struct verdict {
     std::vector<violation> violations;  ///< empty: the value fits, or nothing is known against it
