@@ -2,6 +2,7 @@
 #include "conf/files.hpp"
 
 #include "conf/references.hpp"
+#include "mcp/support/text.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -31,13 +32,6 @@ bool is_there(const fs::path& p) {
   return ::stat(p.c_str(), &s) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-/// `path` in single quotes as a shell takes it.
-std::string shell_word(const fs::path& path) {
-  std::string out = "'";
-  for (const char c : path.native()) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 /// Whether only `user` and root can change what `s` describes.
 result<void> guarded(const fs::path& path, const struct stat& s, uid_t user) {
   const bool directory = S_ISDIR(s.st_mode);
@@ -45,11 +39,11 @@ result<void> guarded(const fs::path& path, const struct stat& s, uid_t user) {
   if (s.st_uid != user && s.st_uid != 0)
     return fail(errc::config, what + path.native() + " belongs to user " + std::to_string(s.st_uid) +
                                   ", who could change the configuration: run chown " + std::to_string(user) + " " +
-                                  shell_word(path));
+                                  shell_word(path.native()));
   if ((s.st_mode & 022) == 0 || (directory && (s.st_mode & S_ISVTX) != 0)) return {};
   return fail(errc::config, what + path.native() + " can be written by " +
                                 ((s.st_mode & 002) != 0 ? "everybody" : "its group") +
-                                ", who could change the configuration: run chmod go-w " + shell_word(path));
+                                ", who could change the configuration: run chmod go-w " + shell_word(path.native()));
 }
 
 result<void> guarded_directory(const fs::path& directory, uid_t user) {
@@ -85,7 +79,7 @@ result<std::vector<fs::path>> find_files(const environment& env, const file_opti
     const fs::path expanded = expand_home(path, env.get("HOME").value_or(""));
     if (path.empty() || !is_there(expanded))
       return fail(errc::config,
-                  "there is no file " + shell_word(expanded) + ", which " + by + " names: correct the path");
+                  "there is no file " + shell_word(expanded.native()) + ", which " + by + " names: correct the path");
     return std::vector{expanded};
   };
   if (options.flag) return named(*options.flag, "--config");

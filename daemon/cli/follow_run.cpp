@@ -125,14 +125,6 @@ bool asks_person(const context& c) {
   return !c.json && can_ask();
 }
 
-std::string shell_word(std::string_view word) {
-  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/+@%,";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) return std::string(word);
-  std::string quoted = "'";
-  for (const char one : word) quoted += one == '\'' ? std::string(R"('\'')") : std::string(1, one);
-  return quoted + "'";
-}
-
 followed follow_run(context& c, connection& link, std::string_view method, const std::string& params,
                     const follow_options& o) {
   catch_interrupts();

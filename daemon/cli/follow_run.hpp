@@ -31,7 +31,4 @@ followed follow_run(context& c, connection& link, std::string_view method, const
 /// Whether a person is asked the questions of runs: with --json, or without a terminal, nobody is.
 bool asks_person(const context& c);
 
-/// A word as a shell takes it, for commands that people are told.
-std::string shell_word(std::string_view word);
-
 }  // namespace mcpbx::cli

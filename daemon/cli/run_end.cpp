@@ -3,8 +3,8 @@
 
 #include "daemon/cli/client_tools.hpp"
 #include "daemon/cli/connection.hpp"
-#include "daemon/cli/follow_run.hpp"
 #include "mcp/support/error.hpp"
+#include "mcp/support/text.hpp"
 
 #include <string_view>
 

@@ -5,6 +5,7 @@
 #include "daemon/cli/follow_run.hpp"
 #include "daemon/cli/input_files.hpp"
 #include "daemon/cli/verbs.hpp"
+#include "mcp/support/text.hpp"
 
 #include <string>
 #include <string_view>

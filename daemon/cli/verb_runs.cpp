@@ -1,6 +1,7 @@
 // `mcpbx attach` and `mcpbx cancel`: runs that go on elsewhere.
 #include "daemon/cli/follow_run.hpp"
 #include "daemon/cli/verbs.hpp"
+#include "mcp/support/text.hpp"
 
 #include <algorithm>
 #include <string>

@@ -120,6 +120,14 @@ std::string_view tail_utf8(std::string_view text, std::size_t bytes) {
   return text.substr(at < text.size() && continuation(text[at]) ? from : at);
 }
 
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/+@%,";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) return std::string(word);
+  std::string quoted = "'";
+  for (const char one : word) quoted += one == '\'' ? std::string(R"('\'')") : std::string(1, one);
+  return quoted + "'";
+}
+
 bool glob_match(std::string_view pattern, std::string_view name) {
   // Only the last star can need another try: whatever an earlier one took can be taken by the later one too.
   constexpr std::size_t none = std::string_view::npos;

@@ -23,6 +23,9 @@ std::string_view cut_utf8(std::string_view text, std::size_t bytes);
 /// At most the last `bytes` bytes, cut at a character boundary.
 std::string_view tail_utf8(std::string_view text, std::size_t bytes);
 
+/// `word` as a shell takes it, for commands that people are told: plain words as they are, others in quotes.
+std::string shell_word(std::string_view word);
+
 /// Whether `name` matches `pattern`, in which `*` stands for any run of characters and `?` for one.
 bool glob_match(std::string_view pattern, std::string_view name);
 

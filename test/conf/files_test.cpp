@@ -100,10 +100,10 @@ TEST_CASE("files: a file that was named must exist") {
   m.home.write("etc/config.json");
   m.env.values["MCPBX_CONFIG"] = "/none/x.json";
   CHECK(find_files(m.env, m.options).error().message ==
-        "there is no file '/none/x.json', which MCPBX_CONFIG names: correct the path");
+        "there is no file /none/x.json, which MCPBX_CONFIG names: correct the path");
   m.options.flag = "/none/y.json";
   const auto made = load_files(m.env, m.options);
-  CHECK(made.error_text() == "there is no file '/none/y.json', which --config names: correct the path\n");
+  CHECK(made.error_text() == "there is no file /none/y.json, which --config names: correct the path\n");
 }
 
 TEST_CASE("files: what others can write is refused with the command that mends it") {
@@ -113,7 +113,7 @@ TEST_CASE("files: what others can write is refused with the command that mends i
   ::chmod(file.c_str(), 0620);
   CHECK(read_file(file).error().message ==
         "the file " + file.string() +
-            " can be written by its group, who could change the configuration: run chmod go-w '" + file.string() + "'");
+            " can be written by its group, who could change the configuration: run chmod go-w " + file.string());
   ::chmod(file.c_str(), 0602);
   CHECK(read_file(file).error().message.find("by everybody") != std::string::npos);
   ::chmod(file.c_str(), 0644);

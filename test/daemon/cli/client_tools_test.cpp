@@ -64,10 +64,3 @@ TEST_CASE("JSON for an option stands in the command line or in a file, and what 
   CHECK(read_json(f.path(), "--results").error().message == f.path() + " is a folder; --results takes one file");
   CHECK(read_file(f.write("c", "1234"), 3, "--file").error().code == errc::limit);
 }
-
-TEST_CASE("a word of a command that people are told is safe for a shell") {
-  CHECK(shell_word("run_1") == "run_1");
-  CHECK(shell_word("two words") == "'two words'");
-  CHECK(shell_word("it's;$(x)") == R"('it'\''s;$(x)')");
-  CHECK(shell_word("") == "''");
-}

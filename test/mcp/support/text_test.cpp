@@ -86,4 +86,11 @@ TEST_CASE("hashes are the same for ever") {
   CHECK(mcpbx::hex(0, 1) == "0");
 }
 
+TEST_CASE("a word of a command that people are told is safe for a shell") {
+  CHECK(mcpbx::shell_word("run_1") == "run_1");
+  CHECK(mcpbx::shell_word("two words") == "'two words'");
+  CHECK(mcpbx::shell_word("it's;$(x)") == R"('it'\''s;$(x)')");
+  CHECK(mcpbx::shell_word("") == "''");
+}
+
 }  // namespace
