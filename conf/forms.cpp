@@ -98,7 +98,7 @@ bool is_loopback_address(std::string_view s) {
 }
 
 bool is_store_url(std::string_view s) {
-  return s == "none" || s.starts_with("sqlite:") || s.starts_with("postgresql://") || s.starts_with("postgres://");
+  return s == "none" || s.starts_with("sqlite:") || forms::is_postgres_url(s);
 }
 
 }  // namespace

@@ -12,6 +12,11 @@ struct form {
 };
 
 namespace forms {
+/// Whether a store is a PostgreSQL database.
+constexpr bool is_postgres_url(std::string_view url) {
+  return url.starts_with("postgresql://") || url.starts_with("postgres://");
+}
+
 extern const form entry_name;    ///< names of servers and profiles
 extern const form model_name;    ///< an entry name without `/` that does not start with `profile:`
 extern const form filled;        ///< any text but the empty one

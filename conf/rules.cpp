@@ -154,13 +154,9 @@ void check_ceilings(const std::string& path, const loop_settings& l, const loop_
   }
 }
 
-bool is_postgres(std::string_view url) {
-  return url.starts_with("postgresql://") || url.starts_with("postgres://");
-}
-
 // postgresql://USER:PASSWORD@… or …?password=…, where nothing is a reference.
 bool has_literal_password(std::string_view url) {
-  if (!is_postgres(url) || has_references(url)) return false;
+  if (!forms::is_postgres_url(url) || has_references(url)) return false;
   if (url.contains("?password=") || url.contains("&password=")) return true;
   const auto begin = url.find("://");
   const auto at = url.find('@');
@@ -199,7 +195,7 @@ void check_rules(const configuration& config, const report_fn& error, const repo
     check_ceilings(path + ".loop", p.loop, max, notice, "it counts as the ceiling");
     if (p.loop.status_model) r.model_exists(path + ".loop.statusModel", *p.loop.status_model, false);
   }
-  if (config.store.url && needs_lane(*config.store.url) && !is_postgres(config.store.url->text))
+  if (config.store.url && needs_lane(*config.store.url) && !forms::is_postgres_url(config.store.url->text))
     error("store.url", "${file:…} and ${cmd:…} work behind postgresql:// only",
           "write ${env:NAME}, or the value itself");
   if (config.store.url && has_literal_password(config.store.url->text))

@@ -2,6 +2,7 @@
 // means nothing.
 #include "daemon/app/store.hpp"
 
+#include "conf/forms.hpp"
 #include "conf/places.hpp"
 #include "conf/references.hpp"
 #include "daemon/app/daemon_identity.hpp"
@@ -57,15 +58,11 @@ class unavailable_journal final : public journal {
   std::string why_;
 };
 
-bool is_postgres(std::string_view url) {
-  return url.starts_with("postgresql://") || url.starts_with("postgres://");
-}
-
 // The value of store.url; files and programs would have to be waited for. A database's URL is only told as one: what it
 // refers to is its journal's to resolve.
 result<std::string> url_of(const conf::configuration& config) {
   if (!config.store.url) return std::string(sqlite_scheme);
-  if (is_postgres(config.store.url->text)) return config.store.url->text;
+  if (conf::forms::is_postgres_url(config.store.url->text)) return config.store.url->text;
   return resolve_now(*config.store.url);
 }
 
@@ -100,7 +97,7 @@ std::unique_ptr<store_file> postgres_of(const conf::reference_string& url, const
 // A path without a place: runs are not kept where the key is not there either, else they fail with the reason.
 result<std::unique_ptr<store_file>> file_of(const conf::configuration& config, const conf::environment& env,
                                             const std::string& url, bool passing) {
-  if (is_postgres(url)) return postgres_of(*config.store.url, env, passing);
+  if (conf::forms::is_postgres_url(url)) return postgres_of(*config.store.url, env, passing);
   auto place = place_of(std::string_view(url).substr(sqlite_scheme.size()), env);
   if (!place) return std::unexpected(std::move(place.error()));
   return std::make_unique<sqlite_file>(std::move(*place));
@@ -129,7 +126,7 @@ std::unique_ptr<journal> make_journal(const conf::configuration& config, const c
   const auto url = url_of(config);
   if (!url) return std::make_unique<unavailable_journal>(std::move(executor), url.error().message);
   if (*url == "none") return std::make_unique<memory_journal>();
-  if (!url->starts_with(sqlite_scheme) && !is_postgres(*url))
+  if (!url->starts_with(sqlite_scheme) && !conf::forms::is_postgres_url(*url))
     return std::make_unique<unavailable_journal>(
         std::move(executor), "store.url: its value is neither none nor a URL with sqlite: or postgresql://");
   auto file = file_of(config, env, *url, !by_default);
