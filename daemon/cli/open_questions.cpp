@@ -54,10 +54,14 @@ void open_questions::ask() {
   const open_question q = open_.front();
   asked_ = q.id;
   question_watch watch{link_.fd(), {}};
+  std::size_t looked_at = 0;  // of what has come: it only grows while the question stands
   watch.still_open = [&] {
     if (!link_.receive()) return false;
     if (link_.received_bytes() > most_waiting) watch.fd = -1;
-    return std::ranges::none_of(link_.received(), [&](const mcp::message& m) { return may_close(m, q.id); });
+    const auto& come = link_.received();
+    while (looked_at < come.size())
+      if (may_close(come[looked_at++], q.id)) return false;
+    return true;
   };
   const auto said = ask_person(screen_, q.event, watch);
   if (!said) return;
