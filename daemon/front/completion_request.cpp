@@ -8,7 +8,7 @@
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <array>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -191,7 +191,7 @@ class request_reader {
     auto& s = out_.run.settings;
     s.temperature = number("temperature");
     s.top_p = number("top_p");
-    s.reasoning_effort = given("reasoning_effort").as_string().value_or("");
+    read_effort();
     s.parallel_tool_calls = boolean("parallel_tool_calls");
     const auto newer = integer("max_completion_tokens", 1), older = integer("max_tokens", 1);
     s.max_output_tokens = newer ? *newer : older.value_or(0);
@@ -212,6 +212,16 @@ class request_reader {
     }
     std::erase(s.stop, "");
     if (s.stop.size() > 4) fault("stop", "expected at most 4 texts, got " + std::to_string(s.stop.size()));
+  }
+
+  void read_effort() {
+    static constexpr std::array<std::string_view, 7> words{"none", "minimal", "low", "medium", "high", "xhigh", "max"};
+    const auto effort = given("reasoning_effort");
+    if (!effort) return;
+    auto word = effort.as_string().value_or("");
+    if (std::ranges::find(words, word) == words.end())
+      return wrong("reasoning_effort", R"("none", "minimal", "low", "medium", "high", "xhigh" or "max")", effort);
+    out_.run.settings.reasoning_effort = std::move(word);
   }
 
   void read_format() {

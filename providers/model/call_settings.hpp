@@ -13,7 +13,8 @@ struct call_settings {
   std::int64_t max_output_tokens = 0;       ///< 0: not set
   std::vector<std::string> stop;            ///< the answer ends before any of these; some APIs take only the first few
   std::optional<bool> parallel_tool_calls;  ///< whether one reply may hold several calls; said only with tools
-  /// none, minimal, low, medium, high, xhigh or max: an API is told only of those that it knows; "": not set
+  /// none, minimal, low, medium, high, xhigh or max; "": not set. OpenAI's APIs are told as it is, others only of those
+  /// that they know.
   std::string reasoning_effort;
 
   bool empty() const { return *this == call_settings(); }

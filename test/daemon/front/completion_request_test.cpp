@@ -167,6 +167,8 @@ TEST_CASE("D2: what is wrong has a status, a sentence, its place and the code th
             .starts_with("400 messages[2].tool_call_id |"));
   CHECK(with(R"("n":2)") == "400 n | n: expected 1, because a run of tools has one answer");
   CHECK(with(R"("temperature":"hot")") == "400 temperature | temperature: expected a number, got \"hot\"");
+  CHECK(
+      with(R"("reasoning_effort":"a lot")").starts_with("400 reasoning_effort | reasoning_effort: expected \"none\""));
   CHECK(with(R"("stream":1)") == "400 stream | stream: expected true or false, got 1");
   CHECK(with(R"("stop":["a","b","c","d","e"])") == "400 stop | stop: expected at most 4 texts, got 5");
   CHECK(with(R"("functions":[])") == "400 functions | functions: this is the older form; send tools");
