@@ -2,6 +2,7 @@
 #include "daemon/loop/round_tools.hpp"
 
 #include "daemon/loop/chosen_tools.hpp"
+#include "daemon/loop/read_result.hpp"
 #include "daemon/loop/words.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
@@ -98,8 +99,9 @@ offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const tool_choic
 }
 
 // The last `own` of the entries are those of the run.
-void round_tools::adapt(offered_tools& tools, const std::string& api, std::size_t own) {
+void round_tools::adapt(offered_tools& tools, const std::string& api, std::size_t own, std::size_t reserved) {
   auto set = std::make_shared<providers::tool_set>();
+  set->reserved = reserved;
   auto adapted = adapt_(tools.entries, api);
   tools.names.reserve(adapted.size());  // by_name has views into it
   const auto others = tools.entries.size() - own;
@@ -130,7 +132,8 @@ offered_ptr round_tools::with_own(const offered_tools& base, const std::vector<m
     if (std::ranges::find(own, e->name, [](const auto& mine) -> const auto& { return mine->name; }) == own.end())
       tools->entries.push_back(e);
   tools->entries.insert(tools->entries.end(), own.begin(), own.end());
-  adapt(*tools, api, own.size());
+  const bool reads_on = std::ranges::any_of(own, [](const auto& e) { return read_result::is(*e); });
+  adapt(*tools, api, own.size(), own.size() + (reads_on ? 0 : 1));
   return tools;
 }
 

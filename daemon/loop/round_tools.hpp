@@ -72,7 +72,7 @@ class round_tools {
   };
   static constexpr std::size_t max_cached = 16;  // combinations of API and filter kept, the latest first
   static constexpr std::size_t max_told = 64;    // log lines remembered
-  void adapt(offered_tools& tools, const std::string& api, std::size_t own = 0);
+  void adapt(offered_tools& tools, const std::string& api, std::size_t own = 0, std::size_t reserved = 1);
   void tell_left_out(const offered_tools& tools);
 
   tool_adapter adapt_;

@@ -52,11 +52,14 @@ struct model_pair {
     if (!tools) return tools;
     const bool same_api = first->api() == second->api();
     const auto most = second->max_tools() == 0 ? tools->tools.size() : second->max_tools();
-    if (same_api && tools->tools.size() <= most) return tools;
+    const auto others = tools->tools.size() - tools->own;
+    // What joins later takes nothing away that was offered.
+    const auto kept = std::max(tools->reserved, tools->own);
+    auto room = second->max_tools() == 0 ? others : most > kept ? most - kept : 0;
+    if (same_api && others <= room) return tools;
     if (tools == adapted_from) return adapted;
     auto made = std::make_shared<tool_set>();
-    const auto others = tools->tools.size() - tools->own;
-    auto room = most > tools->own ? most - tools->own : 0;
+    made->reserved = tools->reserved;
     std::size_t left_out = 0;
     for (std::size_t i = 0; i < tools->tools.size(); ++i) {
       const auto& t = tools->tools[i];
@@ -104,6 +107,9 @@ class fallback_call final : public model_call, private model_events {
     request_.tools = shared_->tools_for_second(std::move(request_.tools));
     // A tool that its API cannot take need not be called.
     if (!request_.required_tool.empty() && !has_tool(request_.tools.get(), request_.required_tool)) {
+      log::warn("the tool \"" + request_.required_tool +
+                "\" that was to be called is not offered to the fallback model \"" + shared_->second->name() +
+                "\"; it may answer without");
       request_.tool_mode = tool_mode::automatic;
       request_.required_tool.clear();
     }

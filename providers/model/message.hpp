@@ -128,6 +128,7 @@ struct tool_definition {
 struct tool_set : fragment_cache {
   std::vector<tool_definition> tools;
   std::size_t own = 0;  ///< how many of them, the last ones, are the run's own: a model that takes fewer gets these
+  std::size_t reserved = 1;  ///< places for the run's own in any of its rounds: one may join later
 };
 
 /// One model call.

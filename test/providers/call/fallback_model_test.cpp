@@ -256,3 +256,26 @@ TEST_CASE("F8: a fallback that takes fewer tools gets the first ones, and all of
     CHECK(names_for(api, 1) == "mine reads ");
   }
 }
+
+TEST_CASE("F8: a fallback that takes fewer tools loses none when the tool that reads on joins") {
+  const auto shown = [](bool reads) {
+    auto tools = std::make_shared<tool_set>();
+    for (const auto* name : {"a", "b", "c", "mine"})
+      tools->tools.push_back({name, "", raw_json::literal(R"({"type":"object","properties":{}})")});
+    if (reads) tools->tools.push_back({"reads", "", raw_json::literal(R"({"type":"object","properties":{}})")});
+    tools->own = reads ? 2 : 1;
+    tools->reserved = 2;
+    model_request r;
+    r.messages = {user_message("hi")};
+    r.tools = tools;
+    pair_of_models p;
+    p.second->most = 4;
+    const auto call = p.both->start(r, p.got);
+    p.first->fails(kind::connection);
+    std::string names;
+    for (const auto& t : p.second->asked[0].tools->tools) names += t.name + " ";
+    return names;
+  };
+  CHECK(shown(false) == "a b mine ");
+  CHECK(shown(true) == "a b mine reads ");
+}
