@@ -27,6 +27,12 @@ value_set& values() {
   return v;
 }
 
+// Those that were added themselves: another one's form is in the table without forms of its own.
+value_set& added() {
+  static value_set v;
+  return v;
+}
+
 // The value, and how a quote, a backslash and, with many writers, a slash are escaped inside JSON.
 void append_forms(std::vector<std::string>& forms, std::string_view value) {
   forms.emplace_back(value);
@@ -60,7 +66,7 @@ void add(const std::string& value) {
   if (value.size() < shortest) return;
   {
     const std::lock_guard lock(guard);
-    if (values().contains(value)) return;  // with all its forms: most are told again with each use
+    if (added().contains(value)) return;  // with all its forms: most are told again with each use
   }
   std::vector<std::string> forms;
   append_forms(forms, value);
@@ -74,6 +80,7 @@ void add(const std::string& value) {
     }
   }
   const std::lock_guard lock(guard);
+  added().insert(value);
   for (auto& form : forms)
     if (form.size() >= shortest) values().insert(std::move(form));
 }
@@ -110,6 +117,7 @@ std::vector<span> find(std::string_view text, cut_ends cut) {
 void clear() {
   const std::lock_guard lock(guard);
   values().clear();
+  added().clear();
 }
 
 }  // namespace mcpbx::secret_table

@@ -1,6 +1,8 @@
 // What must not be printed is not printed.
 #include "mcp/support/secret.hpp"
 
+#include "mcp/support/raw_json.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
@@ -14,6 +16,12 @@ struct fixture {
   fixture() { redactor::clear(); }
   ~fixture() { redactor::clear(); }
 };
+
+TEST_CASE_FIXTURE(fixture, "G35: a secret that is another one's escaped form has forms of its own") {
+  redactor::add(secret(R"(pass"word)"));
+  redactor::add(secret(R"(pass\"word)"));
+  CHECK(redactor::redact("got " + mcpbx::json_quoted(R"(pass\"word)")) == R"(got "***")");
+}
 
 TEST_CASE_FIXTURE(fixture, "registered secrets are redacted wherever they stand") {
   redactor::add(secret("sk-123456"));
