@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
-#include <vector>
 
 namespace mcpbx::providers {
 namespace {
@@ -26,13 +26,14 @@ void told(const tool_call_block& call, const repaired_json& repaired) {
 // RFC 8259 section 4 leaves open which of them counts; nearly everybody takes the last.
 void tell_double_names(const tool_call_block& call) {
   if (!log::enabled(log::level::warn)) return;
-  std::vector<std::string> names;
-  walk::members(call.arguments.text(), [&](std::string_view name, std::string_view) { names.emplace_back(name); });
-  std::ranges::sort(names);
-  const auto twice = std::ranges::adjacent_find(names);
-  if (twice == names.end()) return;
+  std::unordered_set<std::string> names;
+  std::string twice;
+  walk::members(call.arguments.text(), [&](std::string_view name, std::string_view) {
+    if (!names.emplace(name).second) twice = name;
+  });
+  if (twice.empty()) return;
   log::warn("The arguments of a call of \"" + printable(cut_utf8(call.name, 100)) + "\" name \"" +
-            printable(cut_utf8(*twice, 100)) + "\" more than once; most tools take the last one.");
+            printable(cut_utf8(twice, 100)) + "\" more than once; most tools take the last one.");
 }
 
 }  // namespace
