@@ -1,7 +1,9 @@
 // Beast's parser with what requests and answers do alike: the bytes of a body, in chunks or not, are one stream, and
 // what nobody asks about is ignored. Included by the two parsers only, since instantiating Beast is dear.
 #pragma once
+#include <boost/asio/buffer.hpp>
 #include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/http/error.hpp>
 #include <boost/optional/optional.hpp>
 
 #include <cstddef>
@@ -19,7 +21,25 @@ inline std::string_view to_std(beast_view text) {
 
 template <bool IsRequest>
 class beast_parser : public boost::beast::http::basic_parser<IsRequest> {
+ public:
+  /// Beast's put(), for the head or for what follows it. The bound of the head holds for all its bytes, however they
+  /// are cut: Beast itself measures only what one call leaves over.
+  std::size_t put_bytes(std::string_view bytes, beast_code& ec) {
+    const bool in_head = !this->is_header_done();
+    this->eager(!in_head);
+    const auto used = this->put(boost::asio::const_buffer(bytes.data(), bytes.size()), ec);
+    if (!in_head) return used;
+    head_bytes_ += used;
+    const auto waiting = this->is_header_done() ? 0 : bytes.size() - used;
+    if (head_bytes_ + waiting > max_head_ && (!ec || ec == boost::beast::http::error::need_more))
+      ec = boost::beast::http::error::header_limit;
+    return used;
+  }
+
  protected:
+  explicit beast_parser(std::size_t max_head) : max_head_(max_head) {
+    this->header_limit(static_cast<std::uint32_t>(max_head));
+  }
   virtual void on_bytes(std::string_view bytes) = 0;
 
  private:
@@ -37,6 +57,9 @@ class beast_parser : public boost::beast::http::basic_parser<IsRequest> {
     return body.size();
   }
   void on_finish_impl(beast_code&) override {}
+
+  std::size_t max_head_;
+  std::size_t head_bytes_ = 0;
 };
 
 }  // namespace mcpbx::http

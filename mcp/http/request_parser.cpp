@@ -3,7 +3,6 @@
 
 #include "mcp/http/beast_parser.hpp"
 
-#include <boost/asio/buffer.hpp>
 #include <boost/beast/http/error.hpp>
 
 #include <algorithm>
@@ -15,11 +14,7 @@ namespace beast_http = boost::beast::http;
 
 class request_parser::impl final : public beast_parser<true> {
  public:
-  explicit impl(limits l) {
-    eager(true);
-    header_limit(static_cast<std::uint32_t>(l.head));
-    body_limit(l.body);
-  }
+  explicit impl(limits l) : beast_parser(l.head) { body_limit(l.body); }
 
   request_head head;
   byte_buffer body;
@@ -61,17 +56,16 @@ request_parser::~request_parser() = default;
 
 request_parser::verdict request_parser::put(std::string_view bytes, std::size_t& used) {
   used = 0;
-  // The head is told before its body is looked at: a caller that is refused is not listened to any longer.
-  impl_->eager(impl_->head_told);
   while (used < bytes.size() && !impl_->is_done()) {
     beast_code ec;
-    used += impl_->put(boost::asio::const_buffer(bytes.data() + used, bytes.size() - used), ec);
+    used += impl_->put_bytes(bytes.substr(used), ec);
     if (ec == beast_http::error::header_limit) return verdict::head_too_large;
     if (ec == beast_http::error::body_limit) return verdict::body_too_large;
     if (ec && ec != beast_http::error::need_more) {
       why_ = ec.message();
       return verdict::wrong;
     }
+    // The head is told before its body is looked at: a caller that is refused is not listened to any longer.
     if (impl_->is_header_done() && !impl_->head_told) {
       impl_->head_told = true;
       why_ = impl_->fault();

@@ -3,7 +3,6 @@
 
 #include "mcp/http/beast_parser.hpp"
 
-#include <boost/asio/buffer.hpp>
 #include <boost/beast/http/error.hpp>
 
 namespace mcpbx::http {
@@ -12,11 +11,7 @@ namespace beast_http = boost::beast::http;
 
 class response_parser::impl final : public beast_parser<false> {
  public:
-  impl(parser_sink& sink, std::size_t max_body) : sink_(sink) {
-    eager(true);
-    header_limit(64 * 1024);
-    body_limit(max_body);
-  }
+  impl(parser_sink& sink, std::size_t max_body) : beast_parser(64 * 1024), sink_(sink) { body_limit(max_body); }
   int status() const { return status_; }
 
  private:
@@ -43,7 +38,7 @@ response_parser::verdict response_parser::put(std::string_view bytes, std::size_
   used = 0;
   while (used < bytes.size() && !impl_->is_done()) {
     beast_code ec;
-    used += impl_->put(boost::asio::const_buffer(bytes.data() + used, bytes.size() - used), ec);
+    used += impl_->put_bytes(bytes.substr(used), ec);
     if (ec == beast_http::error::need_more) break;
     if (ec == beast_http::error::end_of_stream) return verdict::stopped;
     if (ec == beast_http::error::body_limit) return verdict::too_large;

@@ -93,6 +93,34 @@ TEST_CASE("request_parser: G43: headers and bodies above their limits are told a
         verdict::body_too_large);
 }
 
+TEST_CASE("request_parser: G43: the limit of the head holds for all its bytes, however they are cut") {
+  std::string lines = "GET / HTTP/1.1\r\nHost: a\r\n";
+  while (lines.size() < 970) lines += "X: y\r\n";
+  const auto head_of = [&](std::size_t bytes) {
+    return lines + "Y: " + std::string(bytes - lines.size() - 7, 'z') + "\r\n\r\n";
+  };
+  REQUIRE(head_of(1000).size() == 1000);
+  for (std::size_t step = 1; step <= 1001; ++step) {
+    CAPTURE(step);
+    CHECK(run_request(head_of(1000), step).end == verdict::done);
+    CHECK(run_request(head_of(1001), step).end == verdict::head_too_large);
+  }
+  // A line with each piece, cut where nothing of it has to be kept, and no end.
+  request_parser p({.head = 1000, .body = 0});
+  std::string kept = "GET / HTTP/1.1\r\nX";
+  std::size_t put = kept.size();
+  auto end = verdict::need_more;
+  while (end == verdict::need_more && put < 2000) {
+    std::size_t used = 0;
+    end = p.put(kept, used);
+    kept.erase(0, used);
+    kept += ": y\r\nX";
+    put += 6;
+  }
+  CHECK(end == verdict::head_too_large);
+  CHECK(put < 1020);
+}
+
 TEST_CASE("request_parser: HTTP/1.0 needs no Host and is not kept unless it asks") {
   const auto got = whole("GET / HTTP/1.0\r\n\r\n");
   CHECK(got.end == verdict::done);
