@@ -61,6 +61,15 @@ TEST_CASE("request_parser: every split gives the same request") {
     }
 }
 
+TEST_CASE("request_parser: a body of the last chunk alone may come in any pieces") {
+  const std::string text = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+  const std::string same = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n0\r\n\r\n0\r\n\r\n";
+  for (std::size_t step = 1; step <= same.size(); ++step) {
+    CHECK(run_request(text, step).end == verdict::done);
+    CHECK(run_request(same, step).body == "0\r\n");
+  }
+}
+
 TEST_CASE("request_parser: G43: a request that others might read differently is refused") {
   const auto refused = [](const std::string& headers) {
     const auto got = whole("POST / HTTP/1.1\r\n" + headers + "\r\nhello");
