@@ -55,7 +55,7 @@ class viewer {
       result_line(params);
     } else if (type == "question" && !asks_person(c_)) {
       c_.screen->err_line("mcpbx: the call of " + printable(member_text(params, "tool")) +
-                          " waits for a yes; `mcpbx attach " + printable(shell_word(member_text(params, "run"))) +
+                          " waits for a yes; `mcpbx attach " + printable(run_operand(member_text(params, "run"))) +
                           "` at a terminal asks for it");
     }
   }
@@ -123,6 +123,10 @@ int finish(context& c, const raw_json& result, bool data_only, bool text_shown) 
 
 bool asks_person(const context& c) {
   return !c.json && can_ask();
+}
+
+std::string run_operand(std::string_view run) {
+  return (run.starts_with('-') ? "-- " : "") + shell_word(run);
 }
 
 followed follow_run(context& c, connection& link, std::string_view method, const std::string& params,

@@ -31,4 +31,7 @@ followed follow_run(context& c, connection& link, std::string_view method, const
 /// Whether a person is asked the questions of runs: with --json, or without a terminal, nobody is.
 bool asks_person(const context& c);
 
+/// The name of a run as the last word of a command that people are told.
+std::string run_operand(std::string_view run);
+
 }  // namespace mcpbx::cli

@@ -22,7 +22,7 @@ exit_status status_without_answer(const raw_json& result, std::string_view reaso
 // A run that handed calls to its caller has not ended.
 std::string how_to_go_on(const raw_json& result, std::size_t calls) {
   return "the run waits for the " + (calls == 1 ? std::string("result of this call") : "results of these calls") +
-         "; `mcpbx ask --run " + shell_word(member_text(result, "run")) +
+         "; `mcpbx ask --run=" + shell_word(member_text(result, "run")) +
          " --results FILE` goes on, where FILE has {\"ID\": \"the text of its result\", …}";
 }
 

@@ -5,7 +5,6 @@
 #include "daemon/cli/follow_run.hpp"
 #include "daemon/cli/input_files.hpp"
 #include "daemon/cli/verbs.hpp"
-#include "mcp/support/text.hpp"
 
 #include <string>
 #include <string_view>
@@ -142,7 +141,7 @@ int start_detached(context& c, connection& link, const std::string& params) {
   }
   const auto run = member_text(begun->result, "run");
   c.screen->out(run + "\n");
-  const auto word = shell_word(run);
+  const auto word = run_operand(run);
   c.screen->err_line("mcpbx: the run goes on by itself; `mcpbx attach " + word + "` follows it, `mcpbx cancel " + word +
                      "` ends it");
   return done;

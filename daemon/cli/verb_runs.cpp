@@ -1,7 +1,6 @@
 // `mcpbx attach` and `mcpbx cancel`: runs that go on elsewhere.
 #include "daemon/cli/follow_run.hpp"
 #include "daemon/cli/verbs.hpp"
-#include "mcp/support/text.hpp"
 
 #include <algorithm>
 #include <string>
@@ -16,10 +15,10 @@ int attach(context& c, const std::string& run, std::int64_t after) {
   if (after > 0) params += ",\"after\":" + std::to_string(after);
   const auto end = follow_run(c, made->link, "mcpbx/attach", params + "}", {});
   if (end.left) {
-    const auto word = shell_word(run);
+    const auto word = run_operand(run);
     const auto seen = std::max(after, static_cast<std::int64_t>(end.seq));
-    c.screen->err_line("mcpbx: a detached run goes on; `mcpbx attach " + word +
-                       (seen > 0 ? " --after " + std::to_string(seen) : std::string()) +
+    c.screen->err_line("mcpbx: a detached run goes on; `mcpbx attach " +
+                       (seen > 0 ? "--after " + std::to_string(seen) + " " : std::string()) + word +
                        "` follows it again, `mcpbx cancel " + word + "` ends it");
   }
   return end.status;

@@ -83,7 +83,7 @@ TEST_CASE("L18: an interrupt of attach leaves a detached run, and says how to co
   following->signal(SIGINT);
   CHECK(following->wait().status == 130);
   const auto seq = std::to_string(at(parse(line), "seq").as_int64());
-  CHECK_MESSAGE(contains(following->err, "`mcpbx attach mine --after "), following->err);
+  CHECK_MESSAGE(contains(following->err, "`mcpbx attach --after "), following->err);
   d.write("go", "");
   const auto rest = run_cli(d, {"attach", "mine", "--after", seq});
   CHECK(rest.status == 0);
@@ -184,7 +184,7 @@ TEST_CASE("L21: ask --client-tools prints the calls for the shell, and --results
   CHECK(text_at(one, "name") == "mine");
   CHECK(text_at(one, "arguments.text") == "for you");
   CHECK(text_at(one, "id") != text_at(two, "id"));
-  CHECK(contains(handed.err, "`mcpbx ask --run talk --results FILE` goes on"));
+  CHECK(contains(handed.err, "`mcpbx ask --run=talk --results FILE` goes on"));
   // Who comes back to it sees the same.
   CHECK(run_cli(d, {"attach", "talk"}).out == handed.out);
   const auto results = [](const json::value& first, const json::value& second, std::string_view value) {

@@ -1,7 +1,6 @@
 // The caller's own tools at a shell: definitions, calls and results (L21).
 #include "daemon/cli/client_tools.hpp"
 
-#include "daemon/cli/follow_run.hpp"
 #include "daemon/cli/input_files.hpp"
 #include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/contains.hpp"

@@ -1,4 +1,5 @@
 // The documented exit statuses, by kind of failure.
+#include "daemon/cli/follow_run.hpp"
 #include "daemon/cli/run_end.hpp"
 #include "daemon/cli/verbs.hpp"
 
@@ -77,7 +78,13 @@ TEST_CASE("L21: exit status: calls that are handed to the caller are an outcome,
                           false);
   CHECK(end.status == 0);
   CHECK(
-      end.why.starts_with("the run waits for the result of this call; `mcpbx ask --run 'a b' --results FILE` goes on"));
+      end.why.starts_with("the run waits for the result of this call; `mcpbx ask --run='a b' --results FILE` goes on"));
+}
+
+TEST_CASE("a told command takes a run's name for a name, also when it begins as an option does") {
+  CHECK(run_operand("nightly") == "nightly");
+  CHECK(run_operand("two words") == "'two words'");
+  CHECK(run_operand("-v") == "-- -v");
 }
 
 TEST_CASE("versions are compared number by number") {
