@@ -1,6 +1,7 @@
 // What text costs that is as long as an answer may be: each byte as much as the others, whatever the text is made of.
 #include "providers/text/tools.hpp"
 #include "test/providers/text/parse.hpp"
+#include "test/support/sanitized.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,6 +14,11 @@ namespace {
 using namespace mcpbx;
 using namespace mcpbx::test;
 using providers::text::formats;
+
+// Sanitizers make each byte many times as dear; what is quadratic shows in a quarter of a text too.
+constexpr std::size_t full(std::size_t bytes) {
+  return sanitized ? bytes / 4 : bytes;
+}
 
 TEST_CASE("F10: text as long as an answer may be is parsed in linear time, byte by byte") {
   // With anything quadratic these would take minutes.
@@ -38,7 +44,7 @@ TEST_CASE("F10: text as long as an answer may be is parsed in linear time, byte 
                                     "x<tool_call>"};
   for (const auto unit : units) {
     std::string text;
-    while (text.size() < 200'000) text += unit;
+    while (text.size() < full(200'000)) text += unit;
     for (const auto* format : formats()) {
       CAPTURE(std::string(unit));
       CHECK(parse_text(format->name(), text, 1).counted <= text.size());
@@ -51,7 +57,7 @@ TEST_CASE("F10: marks that no call follows cost as much each, however many come 
   for (const std::string_view unit :
        {"<invoke ", "x<arg_key>\n", "x<tool_call>", "<tool_call>\n", "<invoke \"search\" "}) {
     std::string text;
-    while (text.size() < 1'000'000) text += unit;
+    while (text.size() < full(1'000'000)) text += unit;
     // The other formats have the parser of the first.
     for (const std::string_view format : {"hermes", "react"})
       for (const std::size_t step : {std::string_view::npos, std::size_t{4096}}) {
@@ -68,7 +74,7 @@ TEST_CASE("F10: a value is judged in linear time, whatever is left of marks in i
   };
   for (const auto& [begin, unit, end] : {row{"/parameter", " parameter", ""}, row{"", " </parameter", "> x"}}) {
     std::string value(begin);
-    while (value.size() < 4'000'000) value += unit;
+    while (value.size() < full(4'000'000)) value += unit;
     value += end;
     for (const auto* format : formats()) {
       CAPTURE(std::string(unit));
@@ -81,7 +87,7 @@ TEST_CASE("F10: a value is judged in linear time, whatever is left of marks in i
 
 TEST_CASE("F10: any number of arguments is read in linear time, and the last of a name counts") {
   // With each looked for among all the others, these would take minutes.
-  constexpr int many = 300'000;
+  constexpr int many = static_cast<int>(full(300'000));
   std::string markup = "<function=search>\n", pairs = "<tool_call>search\n";
   for (int i = 0; i < many; ++i) {
     const auto name = "k" + std::to_string(i % (many - 1));
@@ -94,7 +100,7 @@ TEST_CASE("F10: any number of arguments is read in linear time, and the last of 
     REQUIRE(got.reply.calls.size() == 1);
     const auto arguments = got.reply.calls[0].arguments.text();
     CHECK(arguments.starts_with(R"({"k1":"1","k2":"2")"));
-    CHECK(arguments.ends_with(R"("k0":"299999"})"));
+    CHECK(arguments.ends_with(R"("k0":")" + std::to_string(many - 1) + R"("})"));
   }
 }
 
@@ -103,7 +109,7 @@ TEST_CASE("F10: blanks that an object may come behind are waited for in linear t
   for (const std::string_view begin : {R"([TOOL_CALLS]search{"query":"a"}[ARGS])", R"([TOOL_CALLS]search{"query":"a"})",
                                        R"(<tool_call>{"name":"search","arguments":{"query":"a"}},)"}) {
     CAPTURE(std::string(begin));
-    const auto got = parse_text("hermes", std::string(begin) + std::string(400'000, ' '), 1);
+    const auto got = parse_text("hermes", std::string(begin) + std::string(full(400'000), ' '), 1);
     CHECK(got.reply.calls.size() <= 1);
   }
 }
