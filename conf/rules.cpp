@@ -1,6 +1,7 @@
 // The rules between keys, one function per subject.
 #include "conf/rules.hpp"
 
+#include "conf/forms.hpp"
 #include "conf/loop_levels.hpp"
 #include "conf/references.hpp"
 #include "mcp/support/raw_json.hpp"
