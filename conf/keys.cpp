@@ -172,11 +172,11 @@ const section_spec& model_keys() {
   using e = model_entry;
   static const section_spec s{"model", {
     key<&e::api>("api", "The API to speak; rehearsal and replay need no network and are no language models."),
-    key<&e::model>("model", "The provider's id of the model (the deployment for dial and azure).").like(forms::filled).needed_at_once(),
-    key<&e::base_url>("baseUrl", "The address of the API, or unix:/PATH:/PATH for a server on a Unix socket; the provider's own when not given.").like(forms::endpoint_url).needed_at_once(),
+    key<&e::model>("model", "The provider's id of the model (the deployment for dial and azure).").like(forms::filled),
+    key<&e::base_url>("baseUrl", "The address of the API, or unix:/PATH:/PATH for a server on a Unix socket; the provider's own when not given.").like(forms::endpoint_url),
     key<&e::api_key>("apiKey", "The key; better a reference than the value.").like(forms::filled).secret(),
-    key<&e::api_version>("apiVersion", "The version of the API, for anthropic, azure and dial.").like(forms::filled).needed_at_once(),
-    key<&e::ca_file>("caFile", "A file of PEM certificates that the endpoint's is verified by, in place of the system's.").like(forms::filled).needed_at_once(),
+    key<&e::api_version>("apiVersion", "The version of the API, for anthropic, azure and dial.").like(forms::filled),
+    key<&e::ca_file>("caFile", "A file of PEM certificates that the endpoint's is verified by, in place of the system's.").like(forms::filled),
     key<&e::headers>("headers", "HTTP headers that are sent with each request, in place of ours of the same name.").names(forms::header_name).like(forms::header_value).secret(),
     key<&e::fallback_model>("fallbackModel", "The model entry (NAME or NAME/ID) that is asked when this one gives no answer.").like(forms::filled),
     key<&e::format>("toolFormat", "How tools are shown to the model: as its API has it (native), or as text in one of the forms that models know; auto begins with native and changes where that does not work."),
@@ -184,8 +184,8 @@ const section_spec& model_keys() {
     key<&e::max_tokens>("maxTokens", "How many tokens one reply may have; the provider's own limit when not given.").range(1, 10'000'000),
     key<&e::temperature>("temperature", "The temperature; the provider's own when not given.").real_range(0, 2),
     key<&e::top_p>("topP", "The nucleus to sample from; the provider's own when not given.").real_range(0, 1),
-    key<&e::system>("system", "A system prompt for every run with this model.").like(forms::filled).needed_at_once(),
-    key<&e::script>("script", "The file that rehearsal plays, or the recording for replay.").like(forms::filled).needed_at_once(),
+    key<&e::system>("system", "A system prompt for every run with this model.").like(forms::filled),
+    key<&e::script>("script", "The file that rehearsal plays, or the recording for replay.").like(forms::filled),
     key<&e::record>("record", "For replay: the model entry that answers instead, each exchange being added to the recording; without it the recording is played.").like(forms::filled),
     section<&e::dialect>("dialect", "How the server speaks chat completions where it differs from what is known of its address.", dialect_keys()),
     key<&e::body>("body", "Further members of each request's body, over those that mcpbx sends; null takes one out."),
@@ -210,7 +210,7 @@ const section_spec& profile_keys() {
     key<&e::model>("model", "The model of the profile: a configured name, or NAME/ID.").like(forms::filled),
     section<&e::tools>("tools", "Which tools the profile offers, and under which names.", filter_keys()),
     key<&e::approve>("approve", "Globs of the tools that need a yes of the caller.").like(forms::tool_glob),
-    key<&e::system>("system", "The system prompt of the profile, in place of the model's.").like(forms::filled).needed_at_once(),
+    key<&e::system>("system", "The system prompt of the profile, in place of the model's.").like(forms::filled),
     section<&e::loop>("loop", "Settings of the loop for this profile.", inner_loop_keys()),
   }};
   return s;
@@ -228,8 +228,8 @@ const section_spec& store_keys() {
 
 const section_spec& http_keys() {
   static const section_spec s{"http", {
-    key<&http_settings::address>("address", "HOST:PORT on this machine; without it no TCP port is opened.").like(forms::loopback_address).needed_at_once(),
-    key<&http_settings::token_file>("tokenFile", "The file with the bearer token; created beside the configuration when not given.").like(forms::filled).needed_at_once(),
+    key<&http_settings::address>("address", "HOST:PORT on this machine; without it no TCP port is opened.").like(forms::loopback_address),
+    key<&http_settings::token_file>("tokenFile", "The file with the bearer token; created beside the configuration when not given.").like(forms::filled),
     key<&http_settings::auth>("auth", "Whether the bearer token is asked for."),
   }};
   return s;

@@ -321,8 +321,6 @@ class checker {
     const bool text = k.kind == shape::text || k.kind == shape::texts || k.kind == shape::text_map;
     if (marked && text) {
       auto fault = find_reference_fault(n.text, server_entry);
-      if (!fault && k.at_once && needs_lane(n.text))
-        fault = reference_fault{"${file:…} and ${cmd:…} do not work here", "write ${env:NAME}, or the value itself"};
       if (fault) error(n.at, std::move(fault->what), path, std::move(fault->mend));
       return !fault;
     }

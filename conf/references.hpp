@@ -21,7 +21,7 @@ struct reference_string {
   bool operator==(const reference_string&) const = default;
 };
 
-/// Where references get their values. The daemon implements it with blocking calls on its resolve lane.
+/// Where references get their values. The daemon implements it with blocking calls, on a lane or before it listens.
 class reference_source {
  public:
   virtual ~reference_source() = default;
@@ -44,7 +44,7 @@ result<void> check_references(std::string_view text, bool in_server_entry);
 
 /// Whether `text` holds at least one reference.
 bool has_references(std::string_view text);
-/// Whether resolving reads a file or runs a command, so that it must happen on a lane.
+/// Whether resolving reads a file or runs a command, so that it must happen on a lane or before the daemon listens.
 bool needs_lane(std::string_view text);
 inline bool needs_lane(const reference_string& s) {
   return needs_lane(s.text);

@@ -1,6 +1,7 @@
 // The rules between keys, one function per subject.
 #include "conf/rules.hpp"
 
+#include "conf/forms.hpp"
 #include "conf/loop_levels.hpp"
 #include "conf/references.hpp"
 #include "mcp/support/raw_json.hpp"
@@ -195,9 +196,6 @@ void check_rules(const configuration& config, const report_fn& error, const repo
     check_ceilings(path + ".loop", p.loop, max, notice, "it counts as the ceiling");
     if (p.loop.status_model) r.model_exists(path + ".loop.statusModel", *p.loop.status_model, false);
   }
-  if (config.store.url && needs_lane(*config.store.url) && !forms::is_postgres_url(config.store.url->text))
-    error("store.url", "${file:…} and ${cmd:…} work behind postgresql:// only",
-          "write ${env:NAME}, or the value itself");
   if (config.store.url && has_literal_password(config.store.url->text))
     notice("store.url", "a password stands in the file itself",
            "better write ${env:NAME}, ${file:PATH} or ${cmd:WORDS} in its place, or use ~/.pgpass");

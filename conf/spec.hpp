@@ -51,7 +51,6 @@ struct key_spec {
   shape kind = shape::boolean;
   bool in_milliseconds = false;
   bool is_secret = false;          ///< text: a literal gets a notice; maps: where the name tells so
-  bool at_once = false;            ///< text: needed where nothing can be waited for, so references are ${env:…} only
   std::int64_t low = 0, high = 0;  ///< of `whole`, and of each value of a whole_map
   double real_low = 0, real_high = 0;
   std::span<const std::string_view> words;
@@ -83,10 +82,6 @@ struct key_spec {
   key_spec one_of(std::span<const std::string_view> w) && {
     words = w;
     kind = shape::word;
-    return std::move(*this);
-  }
-  key_spec needed_at_once() && {
-    at_once = true;
     return std::move(*this);
   }
   key_spec secret() && {

@@ -13,6 +13,7 @@
 #include "daemon/app/profiles.hpp"
 #include "daemon/app/server_entries.hpp"
 #include "daemon/app/service.hpp"
+#include "daemon/app/start_values.hpp"
 #include "daemon/app/store.hpp"
 #include "daemon/front/backend.hpp"
 #include "daemon/front/front_door.hpp"
@@ -28,6 +29,7 @@
 #include "mcp/http/client.hpp"
 #include "mcp/support/heap.hpp"
 #include "mcp/support/log.hpp"
+#include "mcp/support/secret.hpp"
 #include "mcp/support/text.hpp"
 #include "mcp/transport/core_files.hpp"
 #include "mcp/transport/private_folder.hpp"
@@ -103,9 +105,10 @@ log::level level_of(const command_line& o, const conf::configuration& c) {
 // The parts, in the order in which they need each other; destroyed in reverse.
 class parts {
  public:
-  parts(const command_line& o, conf::configuration c, mcp::keeper_handle keeper, std::string socket,
-        std::optional<http_port> port)
+  parts(const command_line& o, conf::configuration c, const start_values& values, mcp::keeper_handle keeper,
+        std::string socket, std::optional<http_port> port)
       : config_(std::move(c)),
+        values_(values),
         socket_(std::move(socket)),
         port_(std::move(port)),
         // Whoever comes by the port could not start it again.
@@ -118,8 +121,8 @@ class parts {
         servers_(time_, random_, keeper_, {.version = MCPBX_VERSION, .gate = &pins_}),
         tools_(servers_),
         http_(io_.get_executor(), time_, resolve_, compute_, http_options()),
-        models_(config_, io_.get_executor(), http_, time_, random_, resolve_),
-        model_lists_(config_, models_, io_.get_executor(), http_, time_),
+        models_(config_, values_, io_.get_executor(), http_, time_, random_, resolve_),
+        model_lists_(config_, values_, models_, io_.get_executor(), http_, time_),
         journal_(make_run_journal(o.private_folder.empty())),
         runs_(io_.get_executor(), time_, random_, tools_, [this](std::string_view name) { return models_.find(name); },
               *journal_,
@@ -209,7 +212,7 @@ class parts {
   // A private daemon, beside the usual one, keeps only what it is told to.
   std::unique_ptr<journal> make_run_journal(bool by_default) {
     auto closed = audit_ ? audit_of_closed_runs(io_.get_executor(), *audit_, time_) : decltype(record_rules::closed)();
-    auto made = make_journal(config_, conf::environment::of_process(), io_.get_executor(), time_, by_default,
+    auto made = make_journal(config_, values_, conf::environment::of_process(), io_.get_executor(), time_, by_default,
                              std::move(closed));
     if (!audit_) return made;
     return std::make_unique<audited_journal>(std::move(made), *audit_, time_);
@@ -231,7 +234,7 @@ class parts {
     o.framing = framing(false);
     o.audit = audit_.get();
     o.chat.base = [this](std::string_view model, std::string_view profile) {
-      return base_for(config_, model, profile);
+      return base_for(config_, values_, model, profile);
     };
     o.chat.model = [this](std::string_view name) { return check_model_name(config_, name); };
     o.chat.profiles = [this] {
@@ -321,6 +324,7 @@ class parts {
   }
 
   conf::configuration config_;
+  const start_values& values_;
   std::string socket_;
   std::optional<http_port> port_;
   conf::milliseconds idle_exit_;
@@ -381,11 +385,13 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
     std::fprintf(stderr, "mcpbxd: %s\n", socket.error().message.c_str());
     return exit_configuration;
   }
+  // This may take its time: nothing listens yet, and nobody speaks.
+  const start_values values(loaded.config);
   // What serves one command only leaves the port to the usual daemon.
-  auto port = o.private_folder.empty() ? http_port_of(loaded.config, conf::environment::of_process(), o.http)
+  auto port = o.private_folder.empty() ? http_port_of(loaded.config, values, conf::environment::of_process(), o.http)
                                        : result<std::optional<http_port>>();
   if (!port) {
-    std::fprintf(stderr, "mcpbxd: %s\n", port.error().message.c_str());
+    std::fprintf(stderr, "mcpbxd: %s\n", redactor::redact(port.error().message).c_str());
     return exit_configuration;
   }
   // The command that made it may have been killed; then nobody else is left to do this.
@@ -393,9 +399,9 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
     if (!o.private_folder.empty()) mcp::remove_private_folder(o.private_folder);
   });
   std::shared_ptr<void> end;  // behind all parts
-  parts daemon(o, std::move(loaded.config), keeper, socket->string(), std::move(*port));
+  parts daemon(o, std::move(loaded.config), values, keeper, socket->string(), std::move(*port));
   if (auto opened = daemon.open(); !opened) {
-    std::fprintf(stderr, "mcpbxd: %s\n", opened.error().message.c_str());
+    std::fprintf(stderr, "mcpbxd: %s\n", redactor::redact(opened.error().message).c_str());
     return 1;
   }
   std::fprintf(stderr, "ready %s\n", daemon.socket().c_str());

@@ -4,7 +4,6 @@
 #include "conf/forms.hpp"
 #include "conf/places.hpp"
 #include "conf/references.hpp"
-#include "daemon/app/system_references.hpp"
 #include "daemon/guard/state_file.hpp"
 #include "mcp/support/raw_json.hpp"
 #include "mcp/support/secret.hpp"
@@ -24,9 +23,10 @@ namespace {
 
 constexpr std::size_t least_token = 16, most_token = 4096;
 
-result<std::string> token_path(const conf::configuration& config, const conf::environment& env) {
+result<std::string> token_path(const conf::configuration& config, const start_values& values,
+                               const conf::environment& env) {
   if (config.http.token_file) {
-    auto named = resolve_now(*config.http.token_file);
+    auto named = values.value(*config.http.token_file);
     if (!named) return named;
     return conf::under_home(*named, env.filled("HOME").value_or("/"));
   }
@@ -91,23 +91,26 @@ result<std::string> token_in(const std::string& path) {
 
 }  // namespace
 
-result<std::optional<http_port>> http_port_of(const conf::configuration& config, const conf::environment& env,
-                                              std::string_view flag) {
+result<std::optional<http_port>> http_port_of(const conf::configuration& config, const start_values& values,
+                                              const conf::environment& env, std::string_view flag) {
   http_port port;
   port.address = flag;
   if (flag.empty()) {
     if (!config.http.address) return std::nullopt;
-    auto address = resolve_now(*config.http.address);
+    auto address = values.value(*config.http.address);
     if (!address) return std::unexpected(address.error());
     const auto& form = conf::forms::loopback_address;
-    if (!form.accepts(*address))
-      return fail(errc::config, "http.address: expected " + std::string(form.says) + ", got " +
-                                    json_quoted(printable(*address)) + "; " + std::string(form.mend));
+    if (!form.accepts(*address)) {
+      // The wrong file may be one that holds a secret.
+      const auto got = conf::refers_to_secret(*config.http.address) ? "" : ", got " + json_quoted(printable(*address));
+      return fail(errc::config,
+                  "http.address: expected " + std::string(form.says) + got + "; " + std::string(form.mend));
+    }
     port.address = std::move(*address);
   }
   port.rules.on_port = true;
   if (config.http.auth == conf::http_auth::none) return port;
-  auto path = token_path(config, env);
+  auto path = token_path(config, values, env);
   if (!path) return std::unexpected(path.error());
   auto token = token_in(*path);
   if (!token) return std::unexpected(token.error());

@@ -2,6 +2,7 @@
 #pragma once
 #include "conf/environment.hpp"
 #include "conf/model.hpp"
+#include "daemon/app/start_values.hpp"
 #include "daemon/front/http_access.hpp"
 #include "mcp/support/error.hpp"
 
@@ -20,7 +21,7 @@ struct http_port {
 /// What `--http` (`flag`, or "") and the configuration ask for; nothing when neither does. Reads the token, or makes
 /// one (64 hexadecimal digits, mode 0600) where its file is not there yet; it is registered as a secret. errc::config:
 /// a value that cannot be had, a token file that others may read, or one that holds no token.
-result<std::optional<http_port>> http_port_of(const conf::configuration& config, const conf::environment& env,
-                                              std::string_view flag);
+result<std::optional<http_port>> http_port_of(const conf::configuration& config, const start_values& values,
+                                              const conf::environment& env, std::string_view flag);
 
 }  // namespace mcpbx::daemon

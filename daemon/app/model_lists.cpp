@@ -1,7 +1,7 @@
 // One row per entry; endpoints are asked side by side.
 #include "daemon/app/model_lists.hpp"
 
-#include "daemon/app/system_references.hpp"
+#include "mcp/support/secret.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/call/model_listing.hpp"
 #include "providers/wire/dialects.hpp"
@@ -30,9 +30,9 @@ struct model_lists::job {
   std::function<void(result<std::vector<model_row>>)> done;
 };
 
-model_lists::model_lists(const conf::configuration& all, model_set& models, boost::asio::any_io_executor executor,
-                         http::client& client, time_source& time)
-    : all_(all), models_(models), executor_(std::move(executor)), client_(client), time_(time) {}
+model_lists::model_lists(const conf::configuration& all, const start_values& values, model_set& models,
+                         boost::asio::any_io_executor executor, http::client& client, time_source& time)
+    : all_(all), values_(values), models_(models), executor_(std::move(executor)), client_(client), time_(time) {}
 
 model_lists::~model_lists() = default;
 
@@ -44,8 +44,12 @@ model_row model_lists::row_of(const conf::model_entry& e) const {
   const auto usual = meant_model(all_, "");
   r.is_default = usual.substr(0, usual.find('/')) == e.name;
   if (has_endpoint(e)) {
-    if (const auto model = resolve_now(*e.model)) r.model = *model;
-    if (const auto base = base_url_of(e)) r.endpoint = base->substr(0, base->find('?'));
+    if (const auto model = values_.value(*e.model)) r.model = redactor::redact(*model);
+    // Redacted while it is whole: of a secret that is cut nothing would be recognised.
+    if (const auto base = base_url_of(e, values_)) {
+      const auto shown = redactor::redact(*base);
+      r.endpoint = shown.substr(0, shown.find('?'));
+    }
   }
   if (const auto made = models_.find(e.name); !made) r.problem = made.error().message;
   return r;

@@ -1,6 +1,7 @@
 // What `mcpbx/models` answers: the entries of the configuration, and what their endpoints offer.
 #pragma once
 #include "daemon/app/models.hpp"
+#include "daemon/app/start_values.hpp"
 #include "daemon/front/model_directory.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -20,8 +21,8 @@ class model_lists final : public model_directory {
   static constexpr std::size_t max_open = 8;
 
   /// Everything given by reference must outlive it.
-  model_lists(const conf::configuration& all, model_set& models, boost::asio::any_io_executor executor,
-              http::client& client, time_source& time);
+  model_lists(const conf::configuration& all, const start_values& values, model_set& models,
+              boost::asio::any_io_executor executor, http::client& client, time_source& time);
   ~model_lists() override;
   model_lists(const model_lists&) = delete;
   model_lists& operator=(const model_lists&) = delete;
@@ -36,6 +37,7 @@ class model_lists final : public model_directory {
   void answered(const std::shared_ptr<job>& j);
 
   const conf::configuration& all_;
+  const start_values& values_;
   model_set& models_;
   boost::asio::any_io_executor executor_;
   http::client& client_;

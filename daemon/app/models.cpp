@@ -103,8 +103,8 @@ void apply_dialect(const conf::dialect_settings& d, providers::wire_options& o) 
   if (d.echo_reasoning) o.echo_reasoning = *d.echo_reasoning;
 }
 
-result<std::string> script_path(const conf::model_entry& e) {
-  auto path = resolve_now(*e.script);
+result<std::string> script_path(const conf::model_entry& e, const start_values& values) {
+  auto path = values.value(*e.script);
   if (!path) return path;
   return at_home(*path);
 }
@@ -144,12 +144,15 @@ result<void> check_model_name(const conf::configuration& all, std::string_view n
               "there is no model \"" + std::string(cut_utf8(meant, 100)) + "\"" + did_you_mean(meant, names));
 }
 
-result<std::string> base_url_of(const conf::model_entry& e) {
+result<std::string> base_url_of(const conf::model_entry& e, const start_values& values) {
   if (e.base_url) {
-    system_references source;
-    auto url = resolve_now(*e.base_url);
-    // What is sent in the query comes back in what endpoints say of the request.
-    if (url) conf::register_query_secrets(*e.base_url, source);
+    auto url = values.value(*e.base_url);
+    // What is sent in the query comes back in what endpoints say of the request. With files and programs in it that was
+    // done when they were read.
+    if (url && !conf::needs_lane(*e.base_url)) {
+      system_references source;
+      conf::register_query_secrets(*e.base_url, source);
+    }
     return url;
   }
   const auto usual = providers::usual_base_url(conf::to_string(*e.api));
@@ -163,9 +166,15 @@ std::size_t max_tools_of(const conf::model_entry& e) {
   return text_format_of(e.format) != nullptr ? 0 : providers::usual_max_tools(conf::to_string(*e.api));
 }
 
-model_set::model_set(const conf::configuration& all, boost::asio::any_io_executor executor, http::client& client,
-                     time_source& time, random_source& random, lane& resolve)
-    : all_(all), executor_(std::move(executor)), client_(client), time_(time), random_(random), resolve_(resolve) {}
+model_set::model_set(const conf::configuration& all, const start_values& values, boost::asio::any_io_executor executor,
+                     http::client& client, time_source& time, random_source& random, lane& resolve)
+    : all_(all),
+      values_(values),
+      executor_(std::move(executor)),
+      client_(client),
+      time_(time),
+      random_(random),
+      resolve_(resolve) {}
 
 result<std::shared_ptr<providers::model>> model_set::find(std::string_view name) {
   const std::string key(meant_model(all_, name));
@@ -203,7 +212,7 @@ result<std::shared_ptr<providers::model>> model_set::find(std::string_view name)
 result<std::shared_ptr<providers::model>> model_set::make_rehearsal(const conf::model_entry& e) const {
   std::shared_ptr<const providers::rehearsal::script> script;
   if (e.script) {
-    auto path = script_path(e);
+    auto path = script_path(e, values_);
     if (!path) return std::unexpected(path.error());
     // Read once, on the speaking thread: a script is a small local file of the user's.
     auto text = system_references().file(*path);
@@ -216,11 +225,11 @@ result<std::shared_ptr<providers::model>> model_set::make_rehearsal(const conf::
 }
 
 result<std::shared_ptr<providers::model>> model_set::make_replay(const conf::model_entry& e, std::string_view id) {
-  auto path = script_path(e);
+  auto path = script_path(e, values_);
   if (!path) return std::unexpected(path.error());
   std::optional<std::string> system;
   if (e.system) {
-    auto prompt = resolve_now(*e.system);
+    auto prompt = values_.value(*e.system);
     if (!prompt) return std::unexpected(prompt.error());
     system = std::move(*prompt);
   }
@@ -255,17 +264,17 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
   if (!id.empty()) o.name += "/" + std::string(id);  // as a later request can name it again
   o.wire.model = id;
   if (id.empty()) {
-    auto model = resolve_now(*e.model);
+    auto model = values_.value(*e.model);
     if (!model) return std::unexpected(model.error());
     o.wire.model = std::move(*model);
   }
   if (e.system) {
-    auto prompt = resolve_now(*e.system);
+    auto prompt = values_.value(*e.system);
     if (!prompt) return std::unexpected(prompt.error());
     o.system = std::move(*prompt);
   }
   if (e.api_version) {
-    auto version = resolve_now(*e.api_version);
+    auto version = values_.value(*e.api_version);
     if (!version) return std::unexpected(version.error());
     o.wire.api_version = std::move(*version);
   }
@@ -287,11 +296,11 @@ result<providers::chat_model_options> model_set::connection_options(const conf::
   providers::chat_model_options o;
   o.name = e.name;
   o.api = conf::to_string(*e.api);
-  auto base = base_url_of(e);
+  auto base = base_url_of(e, values_);
   if (!base) return std::unexpected(base.error());
   o.wire.base_url = std::move(*base);
   if (e.ca_file) {
-    auto path = resolve_now(*e.ca_file);
+    auto path = values_.value(*e.ca_file);
     if (!path) return std::unexpected(path.error());
     o.trust.ca_file = at_home(*path);
   }

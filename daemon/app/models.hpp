@@ -1,6 +1,7 @@
 // The configured models, made when they are first asked for and kept.
 #pragma once
 #include "conf/model.hpp"
+#include "daemon/app/start_values.hpp"
 #include "mcp/async/lane.hpp"
 #include "mcp/http/client.hpp"
 #include "mcp/support/time.hpp"
@@ -26,15 +27,15 @@ result<void> check_model_name(const conf::configuration& all, std::string_view n
 
 /// The address of an entry's API: its own, or the usual one. errc::config when its references cannot be resolved, or
 /// when there is none.
-result<std::string> base_url_of(const conf::model_entry& e);
+result<std::string> base_url_of(const conf::model_entry& e, const start_values& values);
 /// How many tools a request to the entry's model may have; 0: any number.
 std::size_t max_tools_of(const conf::model_entry& e);
 
 class model_set {
  public:
   /// Everything given by reference must outlive the set; the configuration does not change under it.
-  model_set(const conf::configuration& all, boost::asio::any_io_executor executor, http::client& client,
-            time_source& time, random_source& random, lane& resolve);
+  model_set(const conf::configuration& all, const start_values& values, boost::asio::any_io_executor executor,
+            http::client& client, time_source& time, random_source& random, lane& resolve);
 
   /// A configured name, NAME/ID (that entry with another model id), profile:NAME, or "" for the default. errc::config
   /// names the nearest, says how to get a model when none is configured, or why this one cannot be used.
@@ -50,6 +51,7 @@ class model_set {
   result<std::shared_ptr<providers::model>> make_replay(const conf::model_entry& e, std::string_view id);
 
   const conf::configuration& all_;
+  const start_values& values_;
   boost::asio::any_io_executor executor_;
   http::client& client_;
   time_source& time_;

@@ -3,7 +3,6 @@
 
 #include "daemon/app/limits.hpp"
 #include "daemon/app/models.hpp"
-#include "daemon/app/system_references.hpp"
 #include "mcp/support/text.hpp"
 
 #include <string>
@@ -24,7 +23,8 @@ result<const conf::profile_entry*> find_profile(const conf::configuration& all, 
 
 }  // namespace
 
-result<chat_base> base_for(const conf::configuration& all, std::string_view model, std::string_view profile) {
+result<chat_base> base_for(const conf::configuration& all, const start_values& values, std::string_view model,
+                           std::string_view profile) {
   constexpr std::string_view mark = "profile:";
   if (model.empty() && profile.empty() && all.default_model && all.default_model->starts_with(mark))
     profile = std::string_view(*all.default_model).substr(mark.size());
@@ -42,7 +42,7 @@ result<chat_base> base_for(const conf::configuration& all, std::string_view mode
     for (const auto& [from, to] : p->tools.rename) base.rename.emplace(from, to);
     base.approve = p->approve;
     if (p->system) {
-      auto system = resolve_now(*p->system);
+      auto system = values.value(*p->system);
       if (!system) return std::unexpected(std::move(system.error()));
       base.system = std::move(*system);
     }

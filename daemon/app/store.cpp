@@ -58,12 +58,11 @@ class unavailable_journal final : public journal {
   std::string why_;
 };
 
-// The value of store.url; files and programs would have to be waited for. A database's URL is only told as one: what it
-// refers to is its journal's to resolve.
-result<std::string> url_of(const conf::configuration& config) {
+// The value of store.url. A database's URL is only told as one: what it refers to is its journal's to resolve.
+result<std::string> url_of(const conf::configuration& config, const start_values& values) {
   if (!config.store.url) return std::string(sqlite_scheme);
   if (conf::forms::is_postgres_url(config.store.url->text)) return config.store.url->text;
-  return resolve_now(*config.store.url);
+  return values.value(*config.store.url);
 }
 
 result<sqlite_file::options> place_of(std::string_view path, const conf::environment& env) {
@@ -119,11 +118,11 @@ lane_journal::options journal_options(const conf::configuration& config, decltyp
   return o;
 }
 
-std::unique_ptr<journal> make_journal(const conf::configuration& config, const conf::environment& env,
-                                      boost::asio::any_io_executor executor, time_source& time, bool by_default,
-                                      decltype(record_rules::closed) closed) {
+std::unique_ptr<journal> make_journal(const conf::configuration& config, const start_values& values,
+                                      const conf::environment& env, boost::asio::any_io_executor executor,
+                                      time_source& time, bool by_default, decltype(record_rules::closed) closed) {
   if (!config.store.url && !by_default) return std::make_unique<memory_journal>();
-  const auto url = url_of(config);
+  const auto url = url_of(config, values);
   if (!url) return std::make_unique<unavailable_journal>(std::move(executor), url.error().message);
   if (*url == "none") return std::make_unique<memory_journal>();
   if (!url->starts_with(sqlite_scheme) && !conf::forms::is_postgres_url(*url))

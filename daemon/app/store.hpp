@@ -2,6 +2,7 @@
 #pragma once
 #include "conf/environment.hpp"
 #include "conf/model.hpp"
+#include "daemon/app/start_values.hpp"
 #include "daemon/store/journal.hpp"
 #include "daemon/store/lane_journal.hpp"
 #include "daemon/store/store_worker.hpp"
@@ -18,14 +19,14 @@ namespace mcpbx::daemon {
 lane_journal::options journal_options(const conf::configuration& config, decltype(record_rules::closed) closed = {});
 
 /// The journal of `store.url`: in memory for "none"; in a PostgreSQL database; else in SQLite, at the path or at
-/// mcpbx.db in the state directory. The URL of a database may refer to files and programs: it is resolved for each
-/// connection. Where the place cannot be told (a reference without value, no HOME) the journal is one in which
-/// everything fails with the reason, so that only runs are out of service. Without the key it is "sqlite:", or in
-/// memory where there is no place and where `by_default` is false: in a daemon that comes and goes beside the usual
-/// one, whose runs in a database are its own. `closed` is record_rules::closed. `time` must outlive the
-/// journal.
-std::unique_ptr<journal> make_journal(const conf::configuration& config, const conf::environment& env,
-                                      boost::asio::any_io_executor executor, time_source& time, bool by_default = true,
+/// mcpbx.db in the state directory. The URL of a database is resolved for each connection, by what it refers to then.
+/// Where the place cannot be told (a reference without value, no HOME) the journal is one in which everything fails
+/// with the reason, so that only runs are out of service. Without the key it is "sqlite:", or in memory where there is
+/// no place and where `by_default` is false: in a daemon that comes and goes beside the usual one, whose runs in a
+/// database are its own. `closed` is record_rules::closed. `time` must outlive the journal.
+std::unique_ptr<journal> make_journal(const conf::configuration& config, const start_values& values,
+                                      const conf::environment& env, boost::asio::any_io_executor executor,
+                                      time_source& time, bool by_default = true,
                                       decltype(record_rules::closed) closed = {});
 
 }  // namespace mcpbx::daemon

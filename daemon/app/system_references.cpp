@@ -126,12 +126,4 @@ result<std::string> system_references::command(const std::vector<std::string>& w
   return text;
 }
 
-result<std::string> resolve_now(const conf::reference_string& s) {
-  if (conf::needs_lane(s))
-    return fail(errc::config,
-                s.where + ": ${file:…} and ${cmd:…} do not work here; write ${env:NAME}, or the value itself");
-  system_references source;
-  return conf::resolve(s, source);
-}
-
 }  // namespace mcpbx::daemon

@@ -1,5 +1,5 @@
 // Where references of the configuration get their values: this process's environment, files, and programs. Blocking, so
-// it is used on the resolve lane, but for variables.
+// it is used on the resolve lane and before the daemon listens (start_values), but for variables.
 #pragma once
 #include "conf/references.hpp"
 
@@ -19,10 +19,5 @@ class system_references final : public conf::reference_source {
   /// goes nowhere. errc::timed_out after 5 s, errc::limit above 1 MiB, errc::config for a status other than 0.
   result<std::string> command(const std::vector<std::string>& words) override;
 };
-
-/// A value that is needed at once, on the speaking thread (a model's id, a system prompt): it may come from variables
-/// only. errc::config for ${file:…} and ${cmd:…}, which work where a value is resolved off that thread; the checker of
-/// the configuration refuses them in these keys (key_spec::at_once).
-result<std::string> resolve_now(const conf::reference_string& s);
 
 }  // namespace mcpbx::daemon

@@ -4,6 +4,7 @@
 #include "daemon/loop/live_run.hpp"
 #include "daemon/loop/words.hpp"
 #include "mcp/support/log.hpp"
+#include "mcp/support/secret.hpp"
 
 namespace mcpbx::daemon {
 
@@ -64,7 +65,7 @@ asio::awaitable<bool> live_run::append(bool synced) {
   const auto written = co_await journal_->append(std::exchange(unwritten_, {}), synced);
   if (!written) {
     store_broken_ = true;
-    store_fault_ = "the run's journal could not be written: " + written.error().message;
+    store_fault_ = "the run's journal could not be written: " + redactor::redact(written.error().message);
     log::error("run " + name() + ": " + store_fault_);
     for (const auto& e : held_)
       if (e.type == run_event::kind::tool_call) told_calls_.erase(e.call);

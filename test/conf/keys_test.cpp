@@ -81,7 +81,6 @@ std::vector<std::string> good_values(const key_spec& k) {
       return all;
     }
     case shape::text:
-      if (k.at_once || k.value_form == &forms::store_url) return {text, "\"${env:X}\"", "\"$${\""};
       return {text, "\"${env:X}\"", "\"a${file:/x}b${cmd:pass show x}\"", "\"$${\""};
     case shape::plain:
       return {text};
@@ -133,7 +132,6 @@ std::vector<std::string> bad_values(const key_spec& k) {
       break;
     case shape::text:
       add({"\"${env:}\"", "\"${nope:X}\"", "\"${env:X\""});
-      if (k.at_once) add({"\"${file:/x}\"", "\"a ${cmd:date}\""});
       break;
     case shape::plain:
     case shape::switch_or_text:

@@ -36,6 +36,39 @@ TEST_CASE("models: the configured ones with API, id and address, and what an end
   CHECK(contains(unknown.err, "did you mean \"gone\"?"));
 }
 
+TEST_CASE("models: what one needs at once may come from a file or a program, and one without it is unavailable alone") {
+  model_process model;
+  const config cfg =
+      config()
+          .model("m", R"({"api":"openai-chat","model":"${cmd:echo text from a file}","baseUrl":")" + model.url() +
+                          R"(","system":"${file:@DIR@/prompt}"})")
+          .model("none", model.entry(R"("system":"${file:@DIR@/missing}")"))
+          .top("profiles",
+               R"({"p":{"model":"m","system":"${cmd:sh -c 'echo As the profile says; echo x >> @DIR@/runs'}"}})");
+  daemon_under_test d(cfg, {.files = {{"prompt", "Answer in Dutch.\nBe brief.\n"}}});
+  CHECK(read_file(d.file("runs")) == "x\n");
+  d.write("prompt", "Changed since.");
+
+  const auto r = run_cli(d, {"ask", "-m", "m", "question"});
+  CHECK_MESSAGE(r.status == 0, r.err);
+  CHECK(r.out == "from a file\n");
+  CHECK(contains(model.log(), R"(Answer in Dutch.\nBe brief.)"));
+  CHECK_FALSE(contains(model.log(), "Changed since."));
+  const auto profile = run_cli(d, {"ask", "-p", "p", "question"});
+  CHECK_MESSAGE(profile.status == 0, profile.err);
+  CHECK(contains(model.log(), "As the profile says"));
+
+  const auto none = run_cli(d, {"ask", "-m", "none", "question"});
+  CHECK(none.status == 2);
+  CHECK_MESSAGE(contains(none.err, "in \"models.none.system\": ${file:" + d.file("missing") + "}: cannot read "),
+                none.err);
+  CHECK(contains(run_cli(d, {"models"}).out, "models.none.system"));
+  CHECK(read_file(d.file("runs")) == "x\n");
+  // Nobody waits for a check: it runs and reads nothing.
+  CHECK(run_daemon(d, {"--check-config", "--config", d.file("config.json")}).status == 0);
+  CHECK(read_file(d.file("runs")) == "x\n");
+}
+
 TEST_CASE("L13: a run goes on with the fallback of a model that gives no answer") {
   model_process model;
   daemon_under_test d(

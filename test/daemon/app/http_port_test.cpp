@@ -31,7 +31,7 @@ struct place {
   result<std::optional<http_port>> port(const std::string& http, std::string_view flag = {}) {
     auto config = loaded("{\"http\": {" + http + "}}");
     config.sources = {folder / "conf/config.json"};
-    return http_port_of(config, env, flag);
+    return http_port_of(config, start_values(config), env, flag);
   }
   std::string text(const std::string& name) const {
     std::ostringstream all;
@@ -107,6 +107,21 @@ TEST_CASE("G43 E2: an address that a variable gives is checked before anything i
         "127.0.0.1:PORT; put a TLS proxy in front for other machines");
   CHECK(p.text("conf/token").empty());
   ::unsetenv("MCPBX_TEST_ADDR");
+}
+
+TEST_CASE("G43 G35: the address and the token's file may come from files, and a wrong address is not shown then") {
+  place p;
+  const auto file = [&](const std::string& text) { return "${file:" + p.folder.write("value", text + "\n") + "}"; };
+  const auto port = p.port(R"("address": "127.0.0.1:)" + file("8421") + R"(", "tokenFile": "${cmd:echo conf/mine}")");
+  REQUIRE(port.has_value());
+  CHECK((*port)->address == "127.0.0.1:8421");
+  CHECK((*port)->token_file == p.folder / "conf/mine");
+  const auto wrong = p.refusal(R"("address": ")" + file("canary-key-1") + "\"");
+  CHECK(wrong.starts_with("http.address: expected HOST:PORT on this machine (127.0.0.1, [::1] or localhost); write "));
+  CHECK(wrong.find("canary") == std::string::npos);
+  CHECK(p.refusal(R"("address": "${file:/nonesuch}")").starts_with("in \"http.address\": ${file:/nonesuch}: "));
+  CHECK(p.refusal(R"("address": "127.0.0.1:1", "tokenFile": "${cmd:false}")").starts_with("in \"http.tokenFile\": "));
+  redactor::clear();
 }
 
 TEST_CASE("G43: with auth none there is no token and no file") {

@@ -1,9 +1,11 @@
 // The configured models as rows, and what endpoints that the test plays offer.
 #include "daemon/app/model_lists.hpp"
 
+#include "mcp/support/secret.hpp"
 #include "test/daemon/app/loaded.hpp"
 #include "test/fixtures/model/http_peer.hpp"
 #include "test/mcp/http/harness.hpp"
+#include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/captured_output.hpp"
 #include "test/support/contains.hpp"
 
@@ -33,10 +35,11 @@ struct lists_fixture {
     return **got;
   }
   conf::configuration all;
+  start_values values{all};
   mcpbx::test::http_loop loop;
   system_random random;
-  model_set models{all, loop.context.get_executor(), *loop.client, loop.real, random, loop.resolve};
-  model_lists lists{all, models, loop.context.get_executor(), *loop.client, loop.real};
+  model_set models{all, values, loop.context.get_executor(), *loop.client, loop.real, random, loop.resolve};
+  model_lists lists{all, values, models, loop.context.get_executor(), *loop.client, loop.real};
 };
 
 }  // namespace
@@ -67,6 +70,22 @@ TEST_CASE("model_lists: each entry with its API, id and address, the default, th
     CHECK(r.error().code == errc::not_found);
     CHECK(contains(r.error().message, "did you mean \"local\"?"));
   });
+}
+
+TEST_CASE("G35: of what files and programs give the rows show nothing, and an entry without its value says so") {
+  const mcpbx::test::temporary_directory folder;
+  folder.write("url", "https://h.example/v1?key=canary-1");
+  folder.write("id", "canary-2");
+  const auto at = [&](const std::string& name) { return "\"${file:" + folder / name + "}\""; };
+  lists_fixture f(R"({"models": {"a": {"api": "openai-chat", "model": )" + at("id") + R"(, "baseUrl": )" + at("url") +
+                  R"(}, "b": {"api": "openai-chat", "model": "m", "baseUrl": )" + at("none") + "}}}");
+  const auto rows = f.rows(false);
+  CHECK(rows[0].model == "***");
+  CHECK(rows[0].endpoint == "***");
+  CHECK(rows[0].problem == "");
+  CHECK(rows[1].model == "m");
+  CHECK(rows[1].problem.starts_with("in \"models.b.baseUrl\": ${file:"));
+  redactor::clear();
 }
 
 TEST_CASE(

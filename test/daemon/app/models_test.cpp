@@ -31,12 +31,13 @@ struct models_fixture {
     return m ? "found " + (*m)->name() + " " + (*m)->id() : m.error().message;
   }
   conf::configuration all;
+  start_values values{all};
   boost::asio::io_context io;
   mcpbx::test::manual_time time;
   system_random random;
   lane resolve{"resolve", 1}, compute{"compute", 1};
   http::client http{io.get_executor(), time, resolve, compute, {}};
-  model_set models{all, io.get_executor(), http, time, random, resolve};
+  model_set models{all, values, io.get_executor(), http, time, random, resolve};
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <string_view>
 
 using namespace mcpbx;
 using namespace mcpbx::daemon;
@@ -25,11 +26,15 @@ const char* const sample = R"({
                "bare": {}}
 })";
 
+result<chat_base> base_of(const conf::configuration& all, std::string_view model, std::string_view profile) {
+  return base_for(all, start_values(all), model, profile);
+}
+
 }  // namespace
 
 TEST_CASE("L4: configuration, model and profile are laid over each other, and loop.max over all") {
   const auto all = loaded(sample);
-  const auto b = base_for(all, "", "reader");
+  const auto b = base_of(all, "", "reader");
   REQUIRE(b.has_value());
   CHECK(b->profile == "reader");
   CHECK(b->model == "big");
@@ -43,7 +48,7 @@ TEST_CASE("L4: configuration, model and profile are laid over each other, and lo
   CHECK(b->limits.max_calls == 70);      // the profile's
   CHECK(b->limits.timeout_ms == 6000);   // the model's
   CHECK(b->limits.token_budget == 500);  // the configuration's
-  const auto other = base_for(all, "small", "reader");
+  const auto other = base_of(all, "small", "reader");
   CHECK(other->model == "small");
   CHECK(other->limits.timeout_ms == 5000);
   CHECK(other->limits.max_calls == 70);
@@ -51,10 +56,10 @@ TEST_CASE("L4: configuration, model and profile are laid over each other, and lo
 
 TEST_CASE("profiles: without one the model decides alone, and a profile without a model takes the default") {
   const auto all = loaded(sample);
-  CHECK(base_for(all, "", "")->limits.max_rounds == 2);
-  CHECK(base_for(all, "big", "")->limits.max_rounds == 6);
-  CHECK(base_for(all, "big", "")->profile == "");
-  const auto bare = base_for(all, "", "bare");
+  CHECK(base_of(all, "", "")->limits.max_rounds == 2);
+  CHECK(base_of(all, "big", "")->limits.max_rounds == 6);
+  CHECK(base_of(all, "big", "")->profile == "");
+  const auto bare = base_of(all, "", "bare");
   CHECK(bare->limits.max_rounds == 2);
   CHECK(meant_model(all, "profile:bare") == "small");
 }
@@ -62,21 +67,21 @@ TEST_CASE("profiles: without one the model decides alone, and a profile without 
 TEST_CASE("profiles: the default may be one, for requests that name neither model nor profile") {
   const auto all = loaded(R"({"models": {"m": {"api": "rehearsal"}}, "defaultModel": "profile:p",
     "profiles": {"p": {"model": "m/x", "system": "s"}, "q": {}}})");
-  const auto b = base_for(all, "", "");
+  const auto b = base_of(all, "", "");
   CHECK(b->profile == "p");
   CHECK(b->model == "m/x");
   CHECK(b->system == "s");
-  CHECK(base_for(all, "m", "")->profile == "");
-  CHECK(base_for(all, "", "q")->system == "");
+  CHECK(base_of(all, "m", "")->profile == "");
+  CHECK(base_of(all, "", "q")->system == "");
   CHECK(meant_model(all, "profile:q") == "m/x");
   CHECK(model_entry_of(all, "")->name == "m");
 }
 
 TEST_CASE("E1: an unknown profile is told with the nearest name") {
-  const auto b = base_for(loaded(sample), "", "raeder");
+  const auto b = base_of(loaded(sample), "", "raeder");
   REQUIRE_FALSE(b.has_value());
   CHECK(b.error().message == "there is no profile \"raeder\" (did you mean \"reader\"?)");
-  const auto none = base_for(loaded("{}"), "", "x");
+  const auto none = base_of(loaded("{}"), "", "x");
   CHECK(none.error().message == "there is no profile \"x\"; the configuration has no \"profiles\"");
 }
 
@@ -84,10 +89,10 @@ TEST_CASE("profiles: a system prompt may come from a variable, and one that is u
   const auto all = loaded(R"({"profiles": {"p": {"system": "${env:MCPBX_TEST_A}"}}})");
   {
     const mcpbx::test::changed_variable set("MCPBX_TEST_A", "Be brief.");
-    CHECK(base_for(all, "", "p")->system == "Be brief.");
+    CHECK(base_of(all, "", "p")->system == "Be brief.");
   }
   const mcpbx::test::changed_variable unset("MCPBX_TEST_A", nullptr);
-  const auto b = base_for(all, "", "p");
+  const auto b = base_of(all, "", "p");
   REQUIRE_FALSE(b.has_value());
   CHECK(b.error().message.find("profiles.p.system") != std::string::npos);
 }

@@ -24,7 +24,9 @@ namespace {
 
 struct store_fixture {
   explicit store_fixture(const std::string& url, const conf::environment& env = {})
-      : made(make_journal(loaded("{\"store\": {\"url\": \"" + url + "\"}}"), env, io.get_executor(), time)) {}
+      : store_fixture(loaded("{\"store\": {\"url\": \"" + url + "\"}}"), env) {}
+  store_fixture(const conf::configuration& all, const conf::environment& env)
+      : made(make_journal(all, start_values(all), env, io.get_executor(), time)) {}
   std::string refusal() {
     std::string message;
     auto run = made->open_run("r");
@@ -88,12 +90,34 @@ TEST_CASE("store: a PostgreSQL URL may refer to variables, files and programs, a
   redactor::clear();
 }
 
+TEST_CASE("store: its whole URL may come from a file or a program, whatever it then names") {
+  temporary_directory home;
+  conf::environment env;
+  env.values = {{"HOME", home.path()}};
+  const auto url = [&](const std::string& text) { return "${file:" + home.write("url", text + "\n") + "}"; };
+  CHECK(store_fixture(url("none")).is<memory_journal>());
+  CHECK(store_fixture("${cmd:printf none}").is<memory_journal>());
+  CHECK(store_fixture("sqlite:" + url("/dev/null/a.db"))
+            .refusal()
+            .starts_with("the journal /dev/null/a.db cannot be opened"));
+  CHECK(store_fixture(url("nonesuch-secret")).refusal() ==
+        "store.url: its value is neither none nor a URL with sqlite: or postgresql://");
+  CHECK(store_fixture("${file:" + home.path() + "/none}").refusal().starts_with("in \"store.url\": ${file:"));
+  store_fixture database(url("postgresql://me@/talk?host=" + home.path()), env);
+  REQUIRE(database.is<lane_journal>());
+  // Asked again for each connection: a password may have changed since the start.
+  home.write("url", "postgresql://me@/other?host=" + home.path());
+  CHECK(database.refusal().starts_with("the journal postgresql://" + home.path() + "/other cannot be reached ("));
+  redactor::clear();
+}
+
 TEST_CASE("store: without the key it is sqlite: where there is a place, unless the daemon is a private one") {
   boost::asio::io_context io;
   mcpbx::test::manual_time time;
   conf::environment env;
   const auto keeps = [&](const std::string& text, bool by_default) {
-    return make_journal(loaded(text), env, io.get_executor(), time, by_default)->keeps_sessions();
+    const auto all = loaded(text);
+    return make_journal(all, start_values(all), env, io.get_executor(), time, by_default)->keeps_sessions();
   };
   CHECK_FALSE(keeps("{}", true));  // no HOME, no place
   env.values = {{"HOME", "/nowhere/home"}};

@@ -32,15 +32,6 @@ TEST_CASE("references: variables are the daemon's own") {
   CHECK_FALSE(source.env("MCPBX_TEST_C"));
 }
 
-TEST_CASE("references: what is needed at once comes from variables and from nothing slower") {
-  const mcpbx::test::changed_variable set("MCPBX_TEST_A", "value");
-  CHECK(resolve_now({"a ${env:MCPBX_TEST_A}", "models.m.system"}) == "a value");
-  const auto slow = resolve_now({"${file:/dev/null}", "models.m.system"});
-  REQUIRE_FALSE(slow);
-  CHECK(slow.error().code == errc::config);
-  CHECK(slow.error().message.starts_with("models.m.system: "));
-}
-
 TEST_CASE("references: a regular file of at most 1 MiB is read and nothing else") {
   const mcpbx::test::temporary_directory folder;
   system_references source;

@@ -5,6 +5,7 @@
 #include "daemon/loop/argument_checks.hpp"
 #include "daemon/loop/recovery.hpp"
 #include "mcp/support/log.hpp"
+#include "mcp/support/secret.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -733,6 +734,17 @@ TEST_CASE("L18: a detached start that cannot be recorded is told and leaves noth
   CHECK(why == "the run was not started: the run's journal could not be written: no space left on device");
   CHECK(f.runs->find("mine").error().code == errc::not_found);
   CHECK(f.model->requests.empty());
+}
+
+TEST_CASE("G35: what the journal says of itself is told without secrets") {
+  redactor::add(secret("left on device"));
+  fixture f(true);
+  f.failing.fail_at = "run_ended";
+  f.model->script = {says("done")};
+  f.run();
+  CHECK(f.caller_.member("stopReason") == "store_error");
+  CHECK(contains(f.caller_.member("reason"), "could not be written: no space ***."));
+  redactor::clear();
 }
 
 TEST_CASE("L18: the same request with the same name attaches to its run and any other is refused") {
