@@ -120,7 +120,8 @@ std::string shown(const piece& p) {
   return "${cmd:" + (words ? words->front() : "") + (words && words->size() > 1 ? " …}" : "}");
 }
 
-result<std::string> value_of(const piece& p, const reference_string& s, reference_source& source) {
+result<std::string> value_of(const piece& p, const reference_string& s, reference_source& source,
+                             source_content given) {
   const std::string name(p.text);
   if (p.kind == piece_kind::literal) return name;
   if (p.kind == piece_kind::env) {
@@ -145,7 +146,7 @@ result<std::string> value_of(const piece& p, const reference_string& s, referenc
   }
   if (!got) return fail(got.error().code, at(s) + shown(p) + ": " + got.error().message);
   auto value = without_line_end(std::move(*got));
-  redactor::add(secret(value));
+  if (given == source_content::secret) redactor::add(secret(value));
   return value;
 }
 
@@ -180,12 +181,12 @@ bool refers_to_secret(const reference_string& s) {
          });
 }
 
-result<std::string> resolve(const reference_string& s, reference_source& source) {
+result<std::string> resolve(const reference_string& s, reference_source& source, source_content given) {
   auto pieces = read(s.text, s.server_entry);
   if (!pieces) return fail(errc::config, at(s) + pieces.error().what + ": " + pieces.error().mend);
   std::string out;
   for (const auto& p : *pieces) {
-    auto value = value_of(p, s, source);
+    auto value = value_of(p, s, source, given);
     if (!value) return value;
     out += *value;
   }

@@ -4,6 +4,7 @@
 #include "mcp/support/error.hpp"
 #include "mcp/support/secret.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,10 +51,14 @@ inline bool needs_lane(const reference_string& s) {
   return needs_lane(s.text);
 }
 
-/// The value of `s`. Line breaks at the end of files and of commands' output are cut. What comes from a file, a command
-/// or a variable with a secret's name is registered with the redactor. An error names the place, the reference and the
-/// mend (errc::config; what a source reports keeps its kind).
-result<std::string> resolve(const reference_string& s, reference_source& source);
+/// What a file or a command gives: a secret, as long as nobody says that it is read by everybody (a system prompt).
+enum class source_content : std::uint8_t { secret, plain };
+
+/// The value of `s`. Line breaks at the end of files and of commands' output are cut. Secret content of a file or a
+/// command, and a variable with a secret's name, is registered with the redactor. An error names the place, the
+/// reference and the mend (errc::config; what a source reports keeps its kind).
+result<std::string> resolve(const reference_string& s, reference_source& source,
+                            source_content given = source_content::secret);
 /// The same for a value that is a secret as a whole; it is registered with the redactor.
 result<secret> resolve_secret(const reference_string& s, reference_source& source);
 

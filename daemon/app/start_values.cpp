@@ -38,17 +38,20 @@ class asked_once final : public conf::reference_source {
 
 start_values::start_values(const conf::configuration& all) {
   asked_once source;
-  const auto keep = [&](const std::optional<conf::reference_string>& s) {
+  using conf::source_content;
+  const auto keep = [&](const std::optional<conf::reference_string>& s, source_content given = source_content::secret) {
     if (!s || !conf::needs_lane(*s) || kept_.contains(s->text)) return;
     // Without a place: other strings may have the same text.
-    kept_.emplace(s->text, conf::resolve({s->text, "", s->server_entry}, source));
+    kept_.emplace(s->text, conf::resolve({s->text, "", s->server_entry}, source, given));
   };
   for (const auto& m : all.models) {
-    for (const auto* s : {&m.model, &m.base_url, &m.api_version, &m.ca_file, &m.system, &m.script}) keep(*s);
+    for (const auto* s : {&m.model, &m.base_url, &m.api_version, &m.ca_file, &m.script}) keep(*s);
+    // A prompt is no secret: its lines would be taken out of logs and recordings.
+    keep(m.system, source_content::plain);
     // What is sent in the query comes back in what endpoints say of the request.
     if (m.base_url && conf::needs_lane(*m.base_url)) conf::register_query_secrets(*m.base_url, source);
   }
-  for (const auto& p : all.profiles) keep(p.system);
+  for (const auto& p : all.profiles) keep(p.system, source_content::plain);
   keep(all.http.address);
   keep(all.http.token_file);
   // What is a database's URL on its face is its journal's to resolve, for each connection.

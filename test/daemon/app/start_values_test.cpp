@@ -50,6 +50,7 @@ TEST_CASE_FIXTURE(values_fixture, "start_values: files and programs are read at 
   CHECK(runs() == 1);
   folder.write("prompt", "Be long.");
   CHECK(values.value(*m.system) == "Be brief.\nBe kind.");
+  CHECK(redactor::redact("Be brief.") == "Be brief.");
   CHECK(values.value(*m.api_version) == "v7");
   CHECK(values.value(*m.model) == "x");
   CHECK(runs() == 1);
