@@ -9,10 +9,8 @@
 #include "providers/text/format.hpp"
 #include "providers/wire/tool_list.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -65,33 +63,27 @@ std::string reason_of(const mcp::catalog_entry& e, bool beyond, const shown_form
 }
 
 /// As in a run without tools of its caller: tools that the API would refuse are left out, each with its reason, and so
-/// are those beyond as many as it takes, also when only some tools are asked for.
-void append_for_model(mcp::json_out& out, const mcp::catalog& tools, const tools_params& p, const shown_form& form) {
-  auto room = catalog_room(form.max_tools);
-  std::vector<mcp::entry_ptr> entries;
-  for (const auto& tool : tools.entries())
-    if (room < tools.entries().size() || matches(*tool, p)) entries.push_back(tool);
-  auto adapted = schema_adapter()(entries, form.api);
-  std::vector<std::size_t> by_name(adapted.size());
-  std::iota(by_name.begin(), by_name.end(), std::size_t{0});
-  std::ranges::sort(by_name, {}, [&](std::size_t i) -> const auto& { return entries[adapted[i].entry]->name; });
-  enum class fate : std::uint8_t { refused, shown, beyond };
-  std::vector<fate> fates(entries.size());
-  for (const auto i : by_name) fates[adapted[i].entry] = room == 0 ? fate::beyond : (--room, fate::shown);
+/// are those beyond as many as it takes. Names are those of all, also when only some tools are asked for.
+void append_for_model(mcp::json_out& out, const mcp::catalog_ptr& tools, const tools_params& p,
+                      const shown_form& form) {
+  const auto offered = make_offer(tools, {}, std::string(form.api), catalog_room(form.max_tools), schema_adapter());
   providers::tool_set set;
-  for (auto& tool : adapted)
-    if (fates[tool.entry] == fate::shown && matches(*entries[tool.entry], p))
-      set.tools.push_back(std::move(tool.definition));
+  std::set<const mcp::catalog_entry*> shown;
+  for (const auto& tool : offered->set->tools) {
+    const auto* entry = offered->find(tool.name);
+    shown.insert(entry);
+    if (matches(*entry, p)) set.tools.push_back(tool);
+  }
   if (form.text != nullptr)
     out.member("prompt", form.text->prompt(set));
   else
     out.key("tools").value(providers::tool_list(form.api, set));
+  const std::set<std::string_view> beyond(offered->left_out.begin(), offered->left_out.end());
   bool any = false;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const auto& e = *entries[i];
-    if (fates[i] == fate::shown || !matches(e, p)) continue;
+  for (const auto& e : offered->entries) {
+    if (shown.contains(e.get()) || !matches(*e, p)) continue;
     if (!std::exchange(any, true)) out.key("leftOut").begin_array();
-    out.begin_object().member("name", e.name).member("reason", reason_of(e, fates[i] == fate::beyond, form));
+    out.begin_object().member("name", e->name).member("reason", reason_of(*e, beyond.contains(e->name), form));
     out.end_object();
   }
   if (any) out.end_array();
@@ -113,7 +105,8 @@ void append_dropped(mcp::json_out& out, const mcp::catalog& tools, const tools_p
   if (any) out.end_array();
 }
 
-raw_json tools_of(connection& c, const mcp::catalog& tools, const tools_params& p) {
+raw_json tools_of(connection& c, const mcp::catalog_ptr& all, const tools_params& p) {
+  const auto& tools = *all;
   const bool as_sent = p.format == formats[0];
   if (as_sent && p.pattern.empty() && p.name.empty() && tools.dropped().empty()) return tools.tools_list();
   mcp::json_out out;
@@ -126,7 +119,7 @@ raw_json tools_of(connection& c, const mcp::catalog& tools, const tools_params& 
     if (const auto one = p.name.empty() ? nullptr : tools.find(p.name); one && matches(*one, p))
       out.member("server", one->server);
   } else {
-    append_for_model(out, tools, p, form_of(c, p.format));
+    append_for_model(out, all, p, form_of(c, p.format));
   }
   if (p.name.empty()) append_dropped(out, tools, p);
   out.end_object();
@@ -138,7 +131,7 @@ void answer_tools(connection& c, const tools_params& p, const mcp::reply_once& r
   auto& cache = c.door().tools_cache;
   const std::string key = std::string(p.format) + "\n" + p.pattern + "\n" + p.name + "\n" + c.profile();
   if (cache.result.empty() || cache.revision != tools->revision() || cache.key != key)
-    cache = {tools->revision(), key, tools_of(c, *tools, p)};
+    cache = {tools->revision(), key, tools_of(c, tools, p)};
   reply.result(cache.result);
 }
 

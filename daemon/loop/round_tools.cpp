@@ -29,6 +29,32 @@ std::string key_of(const tool_choice& choice, const std::string& api, std::size_
   return key;
 }
 
+// The last `own` of the entries are those of the run.
+void adapt_entries(offered_tools& tools, const std::string& api, const tool_adapter& adapt, std::size_t own,
+                   std::size_t reserved) {
+  auto set = std::make_shared<providers::tool_set>();
+  set->reserved = reserved;
+  auto adapted = adapt(tools.entries, api);
+  tools.names.reserve(adapted.size());  // by_name has views into it
+  const auto others = tools.entries.size() - own;
+  auto room = tools.room;
+  for (auto& tool : adapted) {
+    if (tool.entry >= others) {
+      ++set->own;
+    } else if (room == 0) {
+      tools.left_out.push_back(tools.entries[tool.entry]->name);
+      continue;
+    } else {
+      --room;
+    }
+    tools.names.push_back(tool.definition.name);
+    tools.by_name.emplace(tools.names.back(), tools.entries[tool.entry].get());
+    set->tools.push_back(std::move(tool.definition));
+  }
+  tools.set = std::move(set);
+  if (!tools.names.empty()) tools.guidance = words::guidance(tools.names);
+}
+
 }  // namespace
 
 std::size_t catalog_room(std::size_t max_tools, std::size_t own) {
@@ -63,6 +89,30 @@ std::vector<std::string> offered_tools::similar(std::string_view name, std::size
   return found;
 }
 
+offered_ptr make_offer(const mcp::catalog_ptr& catalog, const tool_choice& choice, const std::string& api,
+                       std::size_t room, const tool_adapter& adapt, const offered_ptr& before) {
+  auto tools = std::make_shared<offered_tools>();
+  tools->catalog = catalog;
+  tools->room = room;
+  std::span<const mcp::entry_ptr> known;
+  if (before) known = before->entries;
+  tools->entries = chosen_tools(*catalog, choice, known);
+  // Servers that keep their tools in a map list them in another order each time.
+  std::ranges::sort(tools->entries, {}, [](const auto& e) -> const auto& { return e->name; });
+  // A new snapshot that changes nothing for this filter keeps the set, and with it the encoded bytes.
+  if (before && before->entries == tools->entries) {
+    tools->set = before->set;
+    tools->names = before->names;
+    tools->guidance = before->guidance;
+    tools->left_out = before->left_out;
+    for (std::size_t i = 0; i < tools->names.size(); ++i)
+      tools->by_name.emplace(tools->names[i], before->find(tools->names[i]));
+  } else {
+    adapt_entries(*tools, api, adapt, 0, 1);
+  }
+  return tools;
+}
+
 offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const tool_choice& choice, const std::string& api,
                                std::size_t room) {
   auto key = key_of(choice, api, room);
@@ -75,52 +125,9 @@ offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const tool_choic
     cache_.insert(cache_.begin(), {std::move(key), nullptr});
   }
   auto& place = cache_.front().tools;
-  auto tools = std::make_shared<offered_tools>();
-  tools->catalog = catalog;
-  tools->room = room;
-  std::span<const mcp::entry_ptr> before;
-  if (place) before = place->entries;
-  tools->entries = chosen_tools(*catalog, choice, before);
-  // Servers that keep their tools in a map list them in another order each time.
-  std::ranges::sort(tools->entries, {}, [](const auto& e) -> const auto& { return e->name; });
-  // A new snapshot that changes nothing for this filter keeps the set, and with it the encoded bytes.
-  if (place && place->entries == tools->entries) {
-    tools->set = place->set;
-    tools->names = place->names;
-    tools->guidance = place->guidance;
-    tools->left_out = place->left_out;
-    for (std::size_t i = 0; i < tools->names.size(); ++i)
-      tools->by_name.emplace(tools->names[i], place->find(tools->names[i]));
-  } else {
-    adapt(*tools, api);
-    tell_left_out(*tools);
-  }
-  return place = std::move(tools);
-}
-
-// The last `own` of the entries are those of the run.
-void round_tools::adapt(offered_tools& tools, const std::string& api, std::size_t own, std::size_t reserved) {
-  auto set = std::make_shared<providers::tool_set>();
-  set->reserved = reserved;
-  auto adapted = adapt_(tools.entries, api);
-  tools.names.reserve(adapted.size());  // by_name has views into it
-  const auto others = tools.entries.size() - own;
-  auto room = tools.room;
-  for (auto& tool : adapted) {
-    if (tool.entry >= others) {
-      ++set->own;
-    } else if (room == 0) {
-      tools.left_out.push_back(tools.entries[tool.entry]->name);
-      continue;
-    } else {
-      --room;
-    }
-    tools.names.push_back(tool.definition.name);
-    tools.by_name.emplace(tools.names.back(), tools.entries[tool.entry].get());
-    set->tools.push_back(std::move(tool.definition));
-  }
-  tools.set = std::move(set);
-  if (!tools.names.empty()) tools.guidance = words::guidance(tools.names);
+  place = make_offer(catalog, choice, api, room, adapt_, place);
+  tell_left_out(*place);
+  return place;
 }
 
 offered_ptr round_tools::with_own(const offered_tools& base, const std::vector<mcp::entry_ptr>& own,
@@ -133,7 +140,7 @@ offered_ptr round_tools::with_own(const offered_tools& base, const std::vector<m
       tools->entries.push_back(e);
   tools->entries.insert(tools->entries.end(), own.begin(), own.end());
   const bool reads_on = std::ranges::any_of(own, [](const auto& e) { return read_result::is(*e); });
-  adapt(*tools, api, own.size(), own.size() + (reads_on ? 0 : 1));
+  adapt_entries(*tools, api, adapt_, own.size(), own.size() + (reads_on ? 0 : 1));
   return tools;
 }
 

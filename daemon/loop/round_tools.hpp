@@ -54,11 +54,15 @@ using tool_adapter =
 /// The adapter that providers/schema makes.
 tool_adapter schema_adapter();
 
+/// The tools of `catalog` that `choice` lets through, for `api`: the first by name for which there is `room`. `before`,
+/// which may be null: what the same gave for an earlier catalog; what has not changed is taken from it.
+offered_ptr make_offer(const mcp::catalog_ptr& catalog, const tool_choice& choice, const std::string& api,
+                       std::size_t room, const tool_adapter& adapt, const offered_ptr& before = nullptr);
+
 class round_tools {
  public:
   explicit round_tools(tool_adapter adapt = schema_adapter()) : adapt_(std::move(adapt)) {}
-  /// The tools of `catalog` that `choice` lets through, for `api`: the first by name for which there is `room`. Those
-  /// that are left out are logged, once.
+  /// make_offer(), of which the latest are kept. Tools that find no room are logged, once.
   offered_ptr offer(const mcp::catalog_ptr& catalog, const tool_choice& choice, const std::string& api,
                     std::size_t room = any_number);
   /// `base` and the run's own tools behind its, for which there is always room; one of them hides one of the catalog
@@ -72,7 +76,6 @@ class round_tools {
   };
   static constexpr std::size_t max_cached = 16;  // combinations of API and filter kept, the latest first
   static constexpr std::size_t max_told = 64;    // log lines remembered
-  void adapt(offered_tools& tools, const std::string& api, std::size_t own = 0, std::size_t reserved = 1);
   void tell_left_out(const offered_tools& tools);
 
   tool_adapter adapt_;

@@ -307,13 +307,37 @@ TEST_CASE("F8: tools beyond as many as the model takes are told, also when only 
       R"(for mcpbx's own), and this one is not among the first by name; choose with tools.allow or tools.deny of the )"
       R"(servers or of a profile."})";
   const auto all = answer(R"({"format":"openai"})");
-  CHECK(all.find(R"("leftOut":[)" + beyond + R"(,{"name":"s__b")") != std::string::npos);
+  CHECK(all.find(R"("leftOut":[{"name":"s__b")") != std::string::npos);
+  CHECK(all.find("," + beyond + "]") != std::string::npos);
   CHECK(all.find(R"("function":{"name":"s__a")") != std::string::npos);
   CHECK(all.find(R"("function":{"name":"s__c")") != std::string::npos);
   CHECK(answer(R"({"format":"openai","pattern":"*__d"})") == R"({"tools":[],"leftOut":[)" + beyond + "]}");
   CHECK(answer(R"({"format":"anthropic","pattern":"*__d"})").find("leftOut") == std::string::npos);
   CHECK(answer(R"({"format":"react"})").find("maxTools") == std::string::npos);
   CHECK(answer(R"({"format":"mcp"})").find("leftOut") == std::string::npos);
+}
+
+TEST_CASE("F8: a tool that is listed alone has the name that it has among all") {
+  door_fixture f;
+  auto server = std::make_shared<fake_client>("s");
+  f.backend.catalog = std::make_shared<mcp::catalog>(
+      std::vector<mcp::entry_ptr>{make_tool(server, "s__a_b", "a_b"), make_tool(server, "s__a.b", "a.b")}, 2);
+  auto& caller = f.enter();
+  const auto named = [&](const std::string& more) {
+    caller.say(request(1, "mcpbx/tools", R"({"format":"anthropic")" + more + "}"));
+    f.backend.settle();
+    std::vector<std::string> names;
+    for_each_element(find_member(result_of(caller.sent.back()), "tools"), [&](const raw_json& tool) {
+      names.push_back(find_member(tool, "name").as_string().value());
+      return true;
+    });
+    return names;
+  };
+  const auto all = named("");
+  REQUIRE(all.size() == 2);
+  CHECK(all[0] != all[1]);
+  CHECK(named(R"(,"name":"s__a.b")") == std::vector{all[0]});
+  CHECK(named(R"(,"pattern":"*a_b")") == std::vector{all[1]});
 }
 
 TEST_CASE("G15: what the catalog could not have is told with the tools, and not for one tool by its name") {
