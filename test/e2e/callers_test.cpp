@@ -102,7 +102,7 @@ TEST_CASE(
       eventually([&] { return at(neighbour.request("mcpbx/status").value, "result.callers.open") == json::value(1); }));
   CHECK(neighbour.call("s__echo", R"({"text":"on"})").text() == "on");
   CHECK(g.peak_mib() <= 64);
-  CHECK(contains(d.log(), "the caller does not read: more than 40 MiB wait for it"));
+  CHECK(d.logs("the caller does not read: more than 40 MiB wait for it"));
 }
 
 TEST_CASE("G17: when all bytes that may be owned are, large answers become errors, and every request is answered") {

@@ -127,7 +127,7 @@ TEST_CASE("G20: at SIGTERM a run may end, one that does not is interrupted, and 
   const auto ends = chat("go"), hangs = chat("never");
   REQUIRE(eventually([&] { return count_of(read_file(d.file("log")), "call wait_for_file") == 2; }));
   d.process().signal(SIGTERM);
-  REQUIRE(eventually([&] { return contains(d.log(), "stopping"); }));
+  REQUIRE(d.logs("stopping"));
   const auto call = c.call("s__echo", R"({"text":"late"})");
   CHECK_MESSAGE(contains(call.message(), "mcpbx is stopping"), call.line);
   const auto run = c.request("mcpbx/chat", R"({"input":"q","model":"m/echo"})");

@@ -121,6 +121,10 @@ daemon_under_test::~daemon_under_test() {
   check_sanitizers(log());
 }
 
+bool daemon_under_test::logs(std::string_view words) const {
+  return eventually([&] { return contains(log(), words); });
+}
+
 pid_t daemon_under_test::keeper() const {
   for (const pid_t c : children_of(pid()))
     if (alive(c)) return c;

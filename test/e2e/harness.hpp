@@ -79,6 +79,8 @@ class daemon_under_test : public world {
   pid_t keeper() const;
   /// What it has written to stderr so far.
   std::string log() const { return read_file(file("daemon.log")); }
+  /// Whether it writes `words` there; the log has a lane of its own, so it may take a moment.
+  bool logs(std::string_view words) const;
   caller connect() const { return caller(socket()); }
   /// A caller past the handshake.
   caller session() const;

@@ -55,7 +55,7 @@ TEST_CASE("cli: without a daemon at the default socket the CLI starts one, which
   CHECK(run_cli(h, {"call", "s__process"}, {}, false).status == 0);
   CHECK(h.daemon() == pid);
   CHECK(fs::read_symlink("/proc/" + std::to_string(pid) + "/cwd") == h.dir());
-  CHECK(contains(h.log(), "ready "));
+  CHECK(eventually([&] { return contains(h.log(), "ready "); }));
   struct stat s{};
   REQUIRE(::stat(h.file("state/mcpbx/mcpbxd.log").c_str(), &s) == 0);
   CHECK((s.st_mode & 0777) == 0600);

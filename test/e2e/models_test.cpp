@@ -81,7 +81,7 @@ TEST_CASE("L13: a run goes on with the fallback of a model that gives no answer"
   const auto r = run_cli(d, {"ask", "question"});
   CHECK_MESSAGE(r.status == 0, r.err);
   CHECK(r.out == "from the other one\n");
-  CHECK(contains(d.log(), "model \"m\" gave no answer, asking \"other\""));
+  CHECK(d.logs("model \"m\" gave no answer, asking \"other\""));
   // Who answered is told beside who was asked.
   caller c = d.connect();
   const auto told = c.request("mcpbx/chat", R"({"input":"question"})");

@@ -93,8 +93,8 @@ TEST_CASE("F4: a call that comes as text from a model with native tools is run, 
   CHECK(count_of(read_file(d.file("log")), "call echo") == 1);
   CHECK(contains(r.out, "It said again."));
   CHECK_FALSE(contains(r.out, "tool_call>"));
-  CHECK(contains(d.log(), "from now on it is told of tools in text (hermes)"));
-  CHECK(contains(d.log(), "deprecated"));
+  CHECK(d.logs("from now on it is told of tools in text (hermes)"));
+  CHECK(d.logs("deprecated"));
 }
 
 TEST_CASE("F6: a call that its server gave back unread is run, and one that nobody can read is told the model") {
@@ -111,7 +111,7 @@ TEST_CASE("F6: a call that its server gave back unread is run, and one that nobo
   CHECK(contains(log, R"("role":"tool")"));
   CHECK(contains(log, "could not be read (there is no call in it)"));
   CHECK(model.count("request") == 3);
-  CHECK(contains(d.log(), "it was read from what the model wrote"));
+  CHECK(d.logs("it was read from what the model wrote"));
 }
 
 TEST_CASE("F2: several rounds of a text format, each with the results of those before it, come to the answer") {
