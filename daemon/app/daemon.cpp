@@ -150,8 +150,13 @@ class parts {
     if (auto opened = open_port(); !opened) return opened;
     for (const auto& n : config_.notices) log::warn(n.text());
     listener_->start([this](int fd, mcp::peer_credentials peer) { door_.accept(fd, peer); });
+    // What only starting needs has been needed when the first tools are there, and when the journal has been opened.
+    first_tools_ = servers_.on_catalog_change([this] {
+      forget_program_pages();
+      asio::post(io_, [this] { first_tools_.reset(); });
+    });
     servers_.start(server_list());
-    left_.ask();
+    left_.ask([] { forget_program_pages(); });
     if (idle_exit_.count() > 0) {
       idle_timer_ = time_.make_timer();
       door_.on_callers([this](std::size_t) { watch_idle(); });
@@ -339,6 +344,7 @@ class parts {
   pin_keeper pins_;
   std::unique_ptr<audit_log> audit_;  // null: off
   mcp::supervisor servers_;
+  mcp::supervisor::subscription first_tools_;
   supervised_tools tools_;
   http::client http_;
   model_set models_;

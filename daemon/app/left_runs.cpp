@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mcpbx::daemon {
@@ -15,6 +16,7 @@ void left_runs::ask(milliseconds pause) {
     if (left) {
       if (pause > first_pause) log::info("the journal is there; runs that were left go on now");
       for (auto& run : *left) take_(std::move(run));
+      if (const auto answered = std::exchange(answered_, {})) answered();
       return;
     }
     if (pause == first_pause) log::error("runs that were left do not go on yet: " + left.error().message);

@@ -15,8 +15,12 @@ class left_runs {
   /// All must outlive it, and it what the journal has yet to answer. Each run goes to `take`, once.
   left_runs(journal& from, time_source& time, taker take) : from_(from), time_(time), take_(std::move(take)) {}
 
-  /// Asks the journal, and where it cannot answer again after 5 s, 10 s, … 60 s.
-  void ask() { ask(first_pause); }
+  /// Asks the journal, and where it cannot answer again after 5 s, 10 s, … 60 s. `answered` comes once, when it has and
+  /// the runs are taken; it may be empty.
+  void ask(std::function<void()> answered = {}) {
+    answered_ = std::move(answered);
+    ask(first_pause);
+  }
   /// Asks no more.
   void stop();
 
@@ -26,6 +30,7 @@ class left_runs {
   journal& from_;
   time_source& time_;
   taker take_;
+  std::function<void()> answered_;
   std::unique_ptr<timer> again_;
   bool stopped_ = false;
 };

@@ -73,7 +73,8 @@ TEST_CASE("G24 G25: the journal is asked for runs that were left until it is the
     std::vector<std::string> taken;
     left_runs left(journal, time, [&](unfinished_run run) { taken.push_back(run.run); });
     journal.fault = error{code, "the database is not there"};
-    left.ask();
+    int answered = 0;
+    left.ask([&] { ++answered; });
     std::vector<int> waits;
     for (int i = 0; i < 6; ++i) {
       const int before = journal.asked;
@@ -86,9 +87,11 @@ TEST_CASE("G24 G25: the journal is asked for runs that were left until it is the
     }
     CHECK(waits == std::vector<int>{5, 10, 20, 40, 60, 60});
     CHECK(taken.empty());
+    CHECK(answered == 0);
     journal.fault.reset();
     time.advance(milliseconds(60'000));
     CHECK(taken == std::vector<std::string>{"night"});
+    CHECK(answered == 1);
     CHECK(time.armed() == 0);
     const int asked = journal.asked;
     time.advance(milliseconds(600'000));
