@@ -206,7 +206,8 @@ void chat_decoder::end(decoder_sink& sink) {
     return fail(model_error::kind::refused, "ended its answer with an error (" + finish_reason_ + ").", sink);
   add_pieces(thoughts_.finish(), sink);
   const auto reason = chat_reason(finish_reason_);
-  auto calls = calls_.finish(is_cut(reason), ids());
+  // What the model was writing when it refused is half a call, too.
+  auto calls = calls_.finish(is_cut(reason) || refused_, ids());
   if (calls.nameless > 0)
     log::warn("The " + who(options()) + " made " + std::to_string(calls.nameless) +
               " tool call(s) without a name; dropped.");
@@ -223,10 +224,10 @@ void chat_decoder::end(decoder_sink& sink) {
   reply.raw_reason = finish_reason_;
   reply.reason = reason;
   if (reason == end_reason::stop) {
-    if (!calls.calls.empty())
-      reply.reason = end_reason::tool_calls;
-    else if (refused_)
+    if (refused_)
       reply.reason = end_reason::refusal;
+    else if (!calls.calls.empty())
+      reply.reason = end_reason::tool_calls;
     else if (calls.nameless > 0 && text_.empty())
       reply.reason = end_reason::malformed_call;
   }

@@ -157,6 +157,17 @@ TEST_CASE("G29: the call that the model was writing when it was cut off is left 
   }
 }
 
+TEST_CASE("G29: a refusal vetoes the call that the model was writing, whatever the finish reason says") {
+  for (const auto* reason : {"stop", "tool_calls"}) {
+    const auto d =
+        decode(stream({delta(R"({"refusal":"I will not"})"),
+                       calls(R"([{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}])"), finish(reason)}));
+    CHECK(d.calls() == 0);
+    REQUIRE(d.reply);
+    CHECK(d.reply->reason == providers::end_reason::refusal);
+  }
+}
+
 TEST_CASE("G29: a call is not run without a finish reason, and with one no arguments are an empty object") {
   for (const auto* arguments : {"", "{}", R"({\"p\":1})"}) {
     const auto call =
