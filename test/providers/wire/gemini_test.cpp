@@ -189,6 +189,21 @@ TEST_CASE("gemini, images in results: structured content without text is the res
   CHECK(body_as("gemini", r, google()).find(R"("response":{"n": 1})") != std::string::npos);
 }
 
+TEST_CASE("F9: gemini is told structured content that an error has, or a result of media") {
+  const auto sent = [](std::string_view result, bool is_error) {
+    model_request r;
+    r.messages = {user_message("q"), assistant_of("", {call_of("a", "x", "{}")}),
+                  results_of({result_of("a", "x", result, is_error)})};
+    return std::string(body_as("gemini", r, google()));
+  };
+  const auto failed = sent(R"({"content":[],"structuredContent":{"why":"disk full"},"isError":true})", true);
+  CHECK_MESSAGE(failed.find(R"("response":{"error":"{\"why\":\"disk full\"}"})") != std::string::npos, failed);
+  const auto shot =
+      sent(R"({"content":[{"type":"image","mimeType":"image/png","data":"QQ=="}],"structuredContent":{"width":640}})",
+           false);
+  CHECK_MESSAGE(shot.find(R"({\"width\":640})") != std::string::npos, shot);
+}
+
 TEST_CASE("gemini, structured output: the schema goes to models that take it beside tools, to others without tools") {
   model_request r;
   r.messages = {user_message("q")};
