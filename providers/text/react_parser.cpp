@@ -127,6 +127,7 @@ void react_parser::take_mark(react_mark mark, std::size_t size, parse_sink& sink
     return;
   }
   if (state_ == state::answer) {
+    answered_ = true;
     over(here);
     stopped_ = true;
     return;
@@ -227,7 +228,7 @@ parsed_reply react_parser::finish(parse_sink& sink) {
   }
   reasoning_sink reasoning(sink);
   auto thoughts = thoughts_.finish(reasoning);
-  if (state_ == state::answer) {
+  if (state_ == state::answer || answered_) {
     answer_.finish(sink);
     return std::move(reply_);
   }

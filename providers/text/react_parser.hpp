@@ -48,6 +48,7 @@ class react_parser final : public text_parser {
   std::string held_;
   std::size_t at_ = 0, fed_ = 0, counted_ = 0;
   bool line_start_ = true, stopped_ = false, marked_ = false, escaped_ = false, answering_ = false;
+  bool answered_ = false;  // there was an answer, and something behind it that does not count
   bracket_scanner brackets_;
   std::string before_;                    // text before any mark
   std::string thought_, action_, input_;  // as written

@@ -107,6 +107,16 @@ TEST_CASE("F5: sanitizing removes all marks of a reply") {
   CHECK(trimmed(find_format("hermes")->sanitize("a<|im_end|>")) == "a");
 }
 
+TEST_CASE("F7: an answer is one, also with an Observation behind it that does not count") {
+  const std::string reply = "Thought: t\nFinal Answer: 12\nObservation: nothing";
+  for (std::size_t step = 1; step <= reply.size(); ++step) {
+    const auto got = parse_text("react", reply, step);
+    CHECK(got.visible() == "12");
+    CHECK(got.reply.calls.empty());
+    CHECK(trimmed(got.thoughts) == "t");
+  }
+}
+
 TEST_CASE("F7: after the first action everything is dropped, and the rest is not waited for") {
   const std::string reply =
       "Thought: x\nAction: get_weather\nAction Input: {\"city\": \"Rome\"}\nObservation: made up\nFinal Answer: made "
