@@ -48,8 +48,8 @@ class text_run final : public model_events, public std::enable_shared_from_this<
     format_ = shared_->format;
     const auto offered = request_.offered();
     sent_ = format_ != nullptr ? in_text(request_, *format_) : request_;
-    // Without tools nothing is a call, unless the model has learned from the conversation to write them.
-    if (offered || (format_ != nullptr && request_.has_calls())) {
+    // Without tools nothing is a call, unless the model has learned from the conversation to make them.
+    if (offered || request_.has_calls()) {
       using bare = text::parser_options::bare;
       text::parser_options options;
       options.untagged = format_ != nullptr ? bare::anywhere : bare::alone;
@@ -92,7 +92,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   }
   void on_error(model_error e) override {
     if (events_ == nullptr) return;
-    if (format_ == nullptr && shared_->fall_back && !shown_ && parser_ && says_no_tools(e)) {
+    if (format_ == nullptr && shared_->fall_back && !shown_ && request_.offered() && says_no_tools(e)) {
       // Another call may have found it out already.
       if (shared_->format == nullptr) shared_->change_to(text::format_of_model(shared_->inner->id()), "takes no tools");
       written_.clear();
@@ -251,7 +251,7 @@ void text_run::tell_forms(unsigned forms, bool any_call) {
     log::warn("model \"" + name +
               "\" wrote a tool call as <tool_call>, a deprecated form that it was not told to use; " +
               "set its \"toolFormat\" to \"hermes\" if it was trained on it");
-  if (format_ != nullptr || !any_call) return;
+  if (format_ != nullptr || !any_call || !request_.offered()) return;
   const auto* like = text::format_of_calls(forms);
   if (shared_->fall_back && shared_->format == nullptr)
     shared_->change_to(like != nullptr ? *like : text::format_of_model(shared_->inner->id()),

@@ -471,6 +471,23 @@ TEST_CASE("L13: another provider's history reaches a text model in its own form"
   CHECK(b.inner->asked[0].messages[3]->text() == "<tool_response>\nout\n</tool_response>");
 }
 
+TEST_CASE("F5: a native model whose conversation has calls shows no marks in its last answer, which has no tools") {
+  text_bench b("native", true);
+  b.ask();
+  tool_call_block made;
+  made.id = "a";
+  made.name = "echo";
+  made.arguments = raw_json::literal(R"({"text":"x"})");
+  b.inner->reply("", std::string_view::npos, end_reason::tool_calls, {made});
+  b.go_on();
+  b.ask(false);
+  b.inner->reply("I need more. <tool_call>{\"name\": \"echo\", \"arguments\": {\"text\":\"y\"}}</tool_call>");
+  CHECK(b.got.text.find("tool_call") == std::string::npos);
+  CHECK(b.got.text.starts_with("I need more."));
+  // Its API has tools: what it does where none are offered says nothing about that.
+  CHECK(b.log_text.find("from now on") == std::string::npos);
+}
+
 TEST_CASE("F5: without tools, text about marks passes untouched") {
   text_bench b("native", true);
   b.ask(false);
