@@ -273,11 +273,6 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
     if (!prompt) return std::unexpected(prompt.error());
     o.system = std::move(*prompt);
   }
-  if (e.api_version) {
-    auto version = values_.value(*e.api_version);
-    if (!version) return std::unexpected(version.error());
-    o.wire.api_version = std::move(*version);
-  }
   providers::apply_dialect(api, o.wire);
   apply_dialect(e.dialect, o.wire);
   if (e.body) o.wire.body = raw_json::own(e.body->text);
@@ -299,6 +294,11 @@ result<providers::chat_model_options> model_set::connection_options(const conf::
   auto base = base_url_of(e, values_);
   if (!base) return std::unexpected(base.error());
   o.wire.base_url = std::move(*base);
+  if (e.api_version) {
+    auto version = values_.value(*e.api_version);
+    if (!version) return std::unexpected(version.error());
+    o.wire.api_version = std::move(*version);
+  }
   if (e.ca_file) {
     auto path = values_.value(*e.ca_file);
     if (!path) return std::unexpected(path.error());

@@ -5,6 +5,7 @@
 #include "mcp/support/cut_text.hpp"
 #include "mcp/support/json_scanner.hpp"
 #include "providers/model/json_walk.hpp"
+#include "providers/wire/anthropic.hpp"
 #include "providers/wire/encoding.hpp"
 
 #include <unordered_set>
@@ -43,7 +44,8 @@ result<wire_request> encode_model_list(std::string_view api, const wire_options&
   } else if (api == "anthropic") {
     r.url = join_url(base, path_ends_with(base, "/v1") ? "/models" : "/v1/models");
     add_query(r.url, "limit=1000");
-    r.headers.emplace_back("anthropic-version", "2023-06-01");
+    r.headers.emplace_back("anthropic-version",
+                           o.api_version.empty() ? std::string(anthropic::usual_version) : o.api_version);
   } else if (api == "gemini") {
     r.url = join_url(base, "/models");
     add_query(r.url, "pageSize=1000");

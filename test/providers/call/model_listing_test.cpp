@@ -99,7 +99,7 @@ TEST_CASE("model_listing: every API is asked at its own address, below the confi
   CHECK(ids(b.ask("ollama", e.url() + "/api")) == "l:latest;");
   CHECK(ids(b.ask("dial", e.url())) == "bare;");
   CHECK(e.asked[0] == "GET /v1/models canary-key-123456");
-  CHECK(e.asked[3] == "GET /v1/models?limit=1000 canary-key-1234562023-06-01");
+  CHECK(e.asked[3] == "GET /v1/models?limit=1000 canary-key-1234562026-10-21");
 }
 
 TEST_CASE("model_listing: an API without a list, and an endpoint that has none, say so in a sentence") {
