@@ -184,7 +184,12 @@ class chat_run final : public http::response_events,
     e.retryable = e.type != model_error::kind::configuration;
     e.message = "The model \"" + shared_->options.name + "\" gave no usable answer (" +
                 std::string(to_string(f.stage)) + "): " + f.why.message;
-    if (e.type == model_error::kind::connection) e.message += " Check the address and the network.";
+    if (e.type == model_error::kind::connection && f.stage == http::stage::tls)
+      e.message += " If an authority of your own has signed its certificate, name that in \"caFile\" of the model.";
+    else if (e.type == model_error::kind::connection)
+      e.message += " Check the address and the network.";
+    else if (limit)
+      e.message += " If it may take longer, raise the limit in the model's entry.";
     failed_.reset();
     reply_.reset();
     if (is_repeatable(f) && try_again({})) return;
