@@ -14,6 +14,9 @@ namespace mcpbx::providers {
 namespace {
 
 constexpr std::size_t max_error_body = 64 * 1024;
+// Bytes of words: more than any model writes in one answer, and little enough that what unpacks to it (guarantees row
+// 33) may lie in the feeds and queues of all who listen.
+constexpr std::size_t max_words = 4u << 20;
 // How long the rest of a body may take to come after its end mark, so that the connection can be used again.
 constexpr milliseconds drain_time{50};
 
@@ -137,6 +140,7 @@ class chat_run final : public http::response_events,
     if (draining_ || events_ == nullptr) return;
     if (decoder_) {
       if (!decoder_->done()) decoder_->feed(bytes, *this);
+      if (words_ > max_words && !decoder_->done()) stop_words();
       // An error in the stream is final, whatever may follow.
       if (failed_) settle();
     } else {
@@ -199,10 +203,12 @@ class chat_run final : public http::response_events,
   // decoder_sink
   void on_text(std::string_view delta) override {
     shown_ = true;
+    words_ += delta.size();
     if (events_ != nullptr) events_->on_text(delta);
   }
   void on_reasoning(std::string_view delta) override {
     shown_ = true;
+    words_ += delta.size();
     if (events_ != nullptr) events_->on_reasoning(delta);
   }
   void on_end(model_reply reply) override { reply_ = std::move(reply); }
@@ -239,6 +245,18 @@ class chat_run final : public http::response_events,
     if (!try_again({.wait_ms = failed_->retry_after_ms, .should_retry = {}})) return false;
     failed_.reset();
     return true;
+  }
+
+  void stop_words() {
+    decoder_->finish(*this);
+    model_error e;
+    if (failed_) e.partial_text = std::move(failed_->partial_text);
+    e.type = model_error::kind::garbage;
+    e.http_status = status_;
+    e.message = "The model \"" + shared_->options.name + "\" wrote more than " + std::to_string(max_words >> 20) +
+                " MiB without an end, so its answer was stopped. Ask for less at once.";
+    reply_.reset();
+    failed_ = std::move(e);
   }
 
   // The answer is over: tell what it was.
@@ -312,6 +330,7 @@ class chat_run final : public http::response_events,
   std::optional<model_reply> reply_;
   std::optional<model_error> failed_;
   std::size_t request_bytes_ = 0;
+  std::size_t words_ = 0;  // bytes that were told so far
   int status_ = 0, attempt_ = 0;
   bool shown_ = false, draining_ = false, starting_ = false;
 };

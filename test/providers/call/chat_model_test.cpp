@@ -219,6 +219,20 @@ TEST_CASE("chat_model: odd but complete answers are replies") {
   }
 }
 
+TEST_CASE("G33: a model that writes more words than any answer has is stopped, and keeps what it wrote so far") {
+  std::string words;
+  for (int i = 0; i < 3'000; ++i) words += std::string(2'000, 'x') + " ";
+  bench b("big", R"({"models":{"big":[{"text":")" + words + R"("}]}})");
+  b.start();
+  REQUIRE(b.finish());
+  REQUIRE(b.got.error);
+  CHECK(b.got.error->type == kind::garbage);
+  CHECK(b.got.error->message.find("wrote more than 4 MiB") != std::string::npos);
+  CHECK(b.got.text.size() < (5u << 20));
+  CHECK(b.got.error->partial_text == b.got.text);
+  CHECK(b.requests() == 1);
+}
+
 TEST_CASE("chat_model: after the end mark the connection is not waited for") {
   bench b("done-no-eof");
   b.start();
