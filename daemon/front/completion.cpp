@@ -34,6 +34,7 @@ void completion::start(std::string principal) {
   if (!feed) return fail(fault_of(feed.error()), true);
   run_ = (*feed)->run();
   head_.id = "chatcmpl-" + run_;
+  if (seen_ > 0) head_.id += "-" + std::to_string(seen_);  // an answer of its own, about the same run
   // Where JSON was asked for, text beside the calls of tools would spoil it: the answer comes whole, at the end.
   reader_ = (*feed)->attach(*this, {.after = seen_, .deltas = !request_.run.answer_schema});
   last_sent_ = door_.time.now();
@@ -54,7 +55,10 @@ result<std::shared_ptr<run_feed>> completion::open_run() {
     results.results = request_.results;
     // It may have ended since; the conversation is all here, so that a new run can go on with it.
     seen_ = waiting->seen;
-    if (auto feed = door_.daemon.start_run(std::move(results), {})) return feed;
+    if (auto feed = door_.daemon.start_run(std::move(results), {})) {
+      told_ = waiting->told;
+      return feed;
+    }
     seen_ = 0;
   }
   auto fresh = request_.run;
@@ -119,7 +123,7 @@ void completion::take_text(const run_event& e) {
   any_text_ = any_text_ || said;
   if (!request_.stream) {
     if (apart) text_ += "\n\n";
-    if (said) text_ += e.text;
+    (said ? text_ : thinking_) += e.text;
     return;
   }
   begin();
@@ -146,22 +150,28 @@ void completion::send() {
 void completion::end() {
   const auto self = shared_from_this();
   if (const auto& why = reader_->refusal()) return fail(fault_of(*why), true);
-  const auto o = outcome_of(reader_->result(), retryable_);
+  auto o = outcome_of(reader_->result(), retryable_);
   if (o.fault) return fail(*o.fault, !o.ran_tools);
   if (lost_) return fail({503, too_slow, "", "too_slow"}, false);
   if (!o.calls.empty()) {
-    handed_calls::waiting w{run_, request_.conversation, {}, seen_};
+    handed_calls::waiting w{run_, request_.conversation, {}, seen_, o.tokens};
     for (const auto& c : o.calls) w.calls.push_back(c.id);
     if (const auto given_up = door_.handed.keep(std::move(w)))
       door_.daemon.cancel_run(*given_up, "too many runs wait for results of their callers");
   }
+  // Who adds up answers counts each request to the model once.
+  o.tokens.input -= told_.input;
+  o.tokens.output -= told_.output;
+  o.tokens.cached -= told_.cached;
+  o.tokens.reasoning -= told_.reasoning;
   if (request_.stream) begin();
   auto* const line = std::exchange(line_, nullptr);
   silence_.reset();
   if (!request_.stream) {
     const auto& text = any_text_ ? text_ : o.text;
-    line->answer(
-        {200, {{"Content-Type", "application/json"}, {"x-request-id", run_}}, completion_json::answer(head_, text, o)});
+    line->answer({200,
+                  {{"Content-Type", "application/json"}, {"x-request-id", run_}},
+                  completion_json::answer(head_, text, thinking_, o)});
     return ended_();
   }
   if (!any_text_ && !o.text.empty()) completion_json::append_text(out_, head_, o.text);

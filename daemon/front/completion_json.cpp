@@ -52,10 +52,12 @@ std::int64_t tokens(const raw_json& usage, std::string_view key) {
 }
 
 std::string usage_object(const completion_outcome& o) {
-  return "{\"prompt_tokens\":" + std::to_string(o.input) + ",\"completion_tokens\":" + std::to_string(o.output) +
-         ",\"total_tokens\":" + std::to_string(o.input + o.output) +
-         ",\"prompt_tokens_details\":{\"cached_tokens\":" + std::to_string(o.cached) +
-         ",\"audio_tokens\":0},\"completion_tokens_details\":{\"reasoning_tokens\":" + std::to_string(o.reasoning) +
+  return "{\"prompt_tokens\":" + std::to_string(o.tokens.input) +
+         ",\"completion_tokens\":" + std::to_string(o.tokens.output) +
+         ",\"total_tokens\":" + std::to_string(o.tokens.input + o.tokens.output) +
+         ",\"prompt_tokens_details\":{\"cached_tokens\":" + std::to_string(o.tokens.cached) +
+         ",\"audio_tokens\":0},\"completion_tokens_details\":{\"reasoning_tokens\":" +
+         std::to_string(o.tokens.reasoning) +
          ",\"audio_tokens\":0,\"accepted_prediction_tokens\":0,\"rejected_prediction_tokens\":0}}";
 }
 
@@ -81,10 +83,10 @@ completion_outcome outcome_of(const raw_json& run_result, bool retryable) {
   // One walk: the result holds the whole conversation.
   const auto read = read_members(run_result, {"usage", "data", "text", "reason", "toolCalls", "stopReason", "cause"});
   const auto [usage, data, text, reason, calls, stop, cause] = read.value_or(std::array<raw_json, 7>());
-  o.input = tokens(usage, "inputTokens");
-  o.output = tokens(usage, "outputTokens");
-  o.cached = tokens(usage, "cachedTokens");
-  o.reasoning = tokens(usage, "reasoningTokens");
+  o.tokens.input = tokens(usage, "inputTokens");
+  o.tokens.output = tokens(usage, "outputTokens");
+  o.tokens.cached = tokens(usage, "cachedTokens");
+  o.tokens.reasoning = tokens(usage, "reasoningTokens");
   o.text = data ? std::string(data.text()) : text.as_string().value_or("");
   const bool answered = !o.text.empty();
   const auto why = reason.as_string().value_or("");
@@ -235,7 +237,7 @@ void append_error(std::string& out, const completion_fault& f) {
   out += "data: " + error_body(f) + "\n\n";
 }
 
-std::string answer(const head& h, std::string_view text, const completion_outcome& o) {
+std::string answer(const head& h, std::string_view text, std::string_view thinking, const completion_outcome& o) {
   std::string out = "{\"id\":" + json_quoted(h.id) + R"(,"object":"chat.completion","created":)" +
                     std::to_string(h.created) + ",\"model\":" + json_quoted(h.model) +
                     R"(,"choices":[{"index":0,"message":{"role":"assistant","content":)";
@@ -244,6 +246,10 @@ std::string answer(const head& h, std::string_view text, const completion_outcom
   else
     append_quoted(out, text);
   out += R"(,"refusal":null)";
+  if (!thinking.empty()) {
+    out += R"(,"reasoning_content":)";
+    append_quoted(out, thinking);
+  }
   if (!o.calls.empty()) {
     out += R"(,"tool_calls":)";
     char before = '[';

@@ -2,6 +2,7 @@
 // the result of a run is in these terms. Pure.
 #pragma once
 #include "daemon/front/completion_request.hpp"
+#include "daemon/front/handed_calls.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/raw_json.hpp"
 
@@ -21,9 +22,9 @@ struct completion_outcome {
   struct call {
     std::string id, name, arguments;  ///< arguments: as JSON text
   };
-  std::vector<call> calls;                                        ///< the caller's own, which are handed back
-  std::int64_t input = 0, output = 0, cached = 0, reasoning = 0;  ///< tokens
-  bool ran_tools = false;                                         ///< repeating the request would call them again
+  std::vector<call> calls;      ///< the caller's own, which are handed back
+  handed_calls::tokens tokens;  ///< of the run, or of what the answer is about
+  bool ran_tools = false;       ///< repeating the request would call them again
 };
 
 /// `retryable` is what the run's last error event said.
@@ -51,8 +52,8 @@ void append_done(std::string& out);
 /// The last event of a stream that broke: [DONE] does not follow.
 void append_error(std::string& out, const completion_fault& f);
 
-/// The answer of a request that wants no stream.
-std::string answer(const head& h, std::string_view text, const completion_outcome& o);
+/// The answer of a request that wants no stream; `thinking` is told as in a stream.
+std::string answer(const head& h, std::string_view text, std::string_view thinking, const completion_outcome& o);
 /// The body of an error answer.
 std::string error_body(const completion_fault& f);
 /// The body of /v1/models, or of one model when `only` names it; nothing when that is not there.

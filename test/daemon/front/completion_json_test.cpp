@@ -54,12 +54,14 @@ TEST_CASE("D2: the caller's calls are handed over with arguments as text, ours o
   CHECK(o.calls[0].id == "b");
   CHECK(o.calls[0].arguments == R"({"city": "Oslo"})");
   CHECK(o.ran_tools);
-  const auto json = completion_json::answer({.id = "i", .model = "m", .created = 1}, "", o);
+  const auto json = completion_json::answer({.id = "i", .model = "m", .created = 1}, "", "", o);
   CHECK(
       json.find(R"("content":null,"refusal":null,"tool_calls":[{"id":"b","type":"function","function":{"name":"mine",)"
                 R"("arguments":"{\"city\": \"Oslo\"}"}}])") != std::string::npos);
   CHECK(json.find(R"("prompt_tokens":7,"completion_tokens":3,"total_tokens":10)") != std::string::npos);
   CHECK(raw_json::parse(json).has_value());
+  const auto thought = completion_json::answer({.id = "i", .model = "m", .created = 1}, "", "de\"ep", o);
+  CHECK(thought.find(R"("refusal":null,"reasoning_content":"de\"ep","tool_calls")") != std::string::npos);
   std::string chunks;
   completion_json::append_calls(chunks, {.id = "i", .model = "m", .created = 1}, o.calls);
   CHECK(chunks.find(R"("delta":{"tool_calls":[{"index":0,"id":"b","type":"function")") != std::string::npos);

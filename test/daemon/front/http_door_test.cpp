@@ -90,8 +90,9 @@ struct door_on_sockets {
   }
   void text(const std::string& delta) { feed().push({run_event::kind::text, {}, delta, {}}); }
   void round(int number) { feed().push({run_event::kind::round, {}, {}, event_json::round(number, "m")}); }
-  void done(const std::string& members) {
-    feed().done(raw_json::own(R"({"run":"run-1",)" + members + R"(,"usage":{"inputTokens":1,"outputTokens":2}})"));
+  void done(const std::string& members, int input = 1, int output = 2) {
+    feed().done(raw_json::own(R"({"run":"run-1",)" + members + R"(,"usage":{"inputTokens":)" + std::to_string(input) +
+                              R"(,"outputTokens":)" + std::to_string(output) + "}}"));
   }
 
   boost::asio::io_context io;
@@ -268,15 +269,20 @@ TEST_CASE("L21: results go on with the run that waits for them, without one the 
   d.write(web, door_on_sockets::post(question + "]" + tools));
   d.done(
       R"("stopReason":"caller_tools","text":"","toolCalls":[{"id":"b","name":"mine","arguments":{},"pending":true}])");
-  CHECK(contains(d.got(web), R"("finish_reason":"tool_calls")"));
+  const auto first = d.got(web);
+  CHECK(contains(first, R"("finish_reason":"tool_calls")"));
+  CHECK(contains(first, R"("id":"chatcmpl-run-1",)"));
   CHECK(d.backend.deserted.empty());
   d.feed().reopen();
   d.write(web, door_on_sockets::post(question + back + "]" + tools));
   CHECK(d.backend.started.size() == 1);  // the script gives the feed of the run that it knows
   d.text("so");
-  d.done(R"("stopReason":"final","text":"so")");
+  d.done(R"("stopReason":"final","text":"so")", 6, 9);
   const auto last = d.got(web);
   CHECK_MESSAGE(contains(last, R"("content":"so")"), last);
+  // An answer of its own, which counts what the one before has not.
+  CHECK_FALSE(contains(last, R"("id":"chatcmpl-run-1",)"));
+  CHECK_MESSAGE(contains(last, R"("prompt_tokens":5,"completion_tokens":7,)"), last);
   d.write(web, door_on_sockets::post(question + back + "]" + tools));
   REQUIRE(d.backend.started.size() == 2);
   CHECK(d.backend.started[1].messages.size() == 3);
