@@ -130,8 +130,8 @@ void http_caller::complete(const shared_bytes& body) {
   const auto fault = check_json(text, door_.settings.framing.max_depth, &place);
   if (fault != json_scanner::fault::none)
     return answer(error_answer({400,
-                                "body: expected JSON, but at byte " + std::to_string(place) + " there is " +
-                                    std::string(to_string(fault)) + ".",
+                                "body: expected JSON, and it is none from byte " + std::to_string(place) +
+                                    " on: " + std::string(to_string(fault)) + ".",
                                 "", "invalid_json"}));
   // What is passed on from it leaves in messages that are lines.
   const auto whole = providers::on_one_line(raw_json::trusted(body, text));
