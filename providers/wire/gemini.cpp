@@ -120,17 +120,10 @@ raw_json encode_user(const message& m, std::string_view note) {
   return parts.empty() ? raw_json() : raw_json::own(out + "]}");
 }
 
-// The tool's own object, where that is all that its result is; "" otherwise.
-std::string_view own_object(const tool_result_block& r, const converted_result& converted) {
-  const auto structured = walk::find(r.result.text(), "structuredContent");
-  const bool alone = !r.is_error && converted.parts.empty() && converted.beside.empty();
-  return alone && walk::is_object(structured) ? structured : std::string_view();
-}
-
-// The object that a result becomes: the tool's own, or `output` or `error` as the API understands them.
-std::string response_of(const tool_result_block& r, const converted_result& converted, std::string_view own) {
-  if (!own.empty()) return std::string(own);
-  const auto text = converted.text();
+// The object that a result becomes: `output` or `error` as the API understands them, or the tool's own object.
+std::string response_of(const tool_result_block& r, const converted_result& converted) {
+  auto text = converted.text();
+  if (converted.structured_alone && walk::is_object(text)) return text;
   std::string out = r.is_error ? R"({"error":)" : R"({"output":)";
   append_quoted(out, text);
   return out + "}";
@@ -139,23 +132,18 @@ std::string response_of(const tool_result_block& r, const converted_result& conv
 // One functionResponse per call, in the order of the calls; media that do not fit inside of them follow.
 raw_json encode_results(const message& m, const id_lookup& ids, bool early, std::string_view note) {
   const auto within = early ? media_place::beside : media_place::inside;
-  const result_rules bare{.images = within,
-                          .documents = within,
-                          .others = media_place::beside,
-                          .takes = takes_media,
-                          .error_prefix = false,
-                          .structured = false};
-  auto rules = bare;
-  rules.structured = true;
+  const result_rules rules{.images = within,
+                           .documents = within,
+                           .others = media_place::beside,
+                           .takes = takes_media,
+                           .error_prefix = false};
   std::string out = R"({"role":"user","parts":[)";
   parts_writer parts(out);
   media_beside beside;
   for (const auto& b : m.blocks) {
     const auto* r = std::get_if<tool_result_block>(&b);
     if (r == nullptr) continue;
-    auto converted = convert_result(*r, bare);
-    const auto own = own_object(*r, converted);
-    if (own.empty()) converted = convert_result(*r, rules);
+    auto converted = convert_result(*r, rules);
     parts.next() += R"({"functionResponse":{)";
     if (const auto id = ids.sent_id(r->call_id); !id.empty()) {
       out += R"("id":)";
@@ -165,7 +153,7 @@ raw_json encode_results(const message& m, const id_lookup& ids, bool early, std:
     out += R"("name":)";
     append_quoted(out, r->name);
     out += R"(,"response":)";
-    out += response_of(*r, converted, own);
+    out += response_of(*r, converted);
     const bool media = std::ranges::any_of(converted.parts, [](const auto& p) { return !p.is_text(); });
     if (media) {
       out += R"(,"parts":[)";

@@ -33,9 +33,10 @@ class converter {
   }
 
   converted_result finish(std::string_view object, bool is_error) {
-    if (!has_text_ && rules_.structured) {
-      const auto structured = walk::find(object, "structuredContent");
-      if (!structured.empty() && structured != "null") add_line(structured);
+    const auto structured = has_text_ ? std::string_view() : walk::find(object, "structuredContent");
+    if (!structured.empty() && structured != "null") {
+      out_.structured_alone = !is_error && out_.parts.empty() && out_.beside.empty();
+      add_line(structured);
     }
     if (is_error && rules_.error_prefix) {
       if (out_.parts.empty() || !out_.parts.front().is_text()) out_.parts.insert(out_.parts.begin(), result_part{});

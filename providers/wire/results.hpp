@@ -22,7 +22,6 @@ struct result_rules {
   media_place others = media_place::none;          ///< any other image, audio and blob
   bool (*takes)(std::string_view mime) = nullptr;  ///< of these, the types that it takes at all; null: all
   bool error_prefix = true;                        ///< the API has no flag for errors: the text begins with "Error: "
-  bool structured = true;                          ///< structured content becomes text when there is no text
 };
 
 /// One piece of a result: text, or base64 data of a type.
@@ -34,6 +33,7 @@ struct result_part {
 struct converted_result {
   std::vector<result_part> parts;   ///< in the order of the content; neighbouring texts are one, with a line each
   std::vector<result_part> beside;  ///< media for the message behind the results
+  bool structured_alone = false;    ///< no error, and all that there is is structured content: it is the text
   /// All text of the parts, a line each.
   std::string text() const;
 };
