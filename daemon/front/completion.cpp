@@ -154,16 +154,13 @@ void completion::end() {
   if (o.fault) return fail(*o.fault, !o.ran_tools);
   if (lost_) return fail({503, too_slow, "", "too_slow"}, false);
   if (!o.calls.empty()) {
-    handed_calls::waiting w{run_, request_.conversation, {}, seen_, o.tokens};
+    handed_calls::waiting w{run_, request_.conversation, {}, seen_, o.used};
     for (const auto& c : o.calls) w.calls.push_back(c.id);
     if (const auto given_up = door_.handed.keep(std::move(w)))
       door_.daemon.cancel_run(*given_up, "too many runs wait for results of their callers");
   }
   // Who adds up answers counts each request to the model once.
-  o.tokens.input -= told_.input;
-  o.tokens.output -= told_.output;
-  o.tokens.cached -= told_.cached;
-  o.tokens.reasoning -= told_.reasoning;
+  o.used -= told_;
   if (request_.stream) begin();
   auto* const line = std::exchange(line_, nullptr);
   silence_.reset();

@@ -49,7 +49,7 @@ class completion final : public std::enable_shared_from_this<completion>, privat
   completion_json::head head_;
   std::string run_;
   std::uint64_t seen_ = 0;       // the number of the last event
-  handed_calls::tokens told_;    // by answers before this one, of the same run
+  providers::usage told_;        // by answers before this one, of the same run
   std::string text_, thinking_;  // of all rounds, for an answer that is no stream
   std::string out_;              // chunks of this pull
   std::unique_ptr<timer> silence_;

@@ -52,12 +52,12 @@ std::int64_t tokens(const raw_json& usage, std::string_view key) {
 }
 
 std::string usage_object(const completion_outcome& o) {
-  return "{\"prompt_tokens\":" + std::to_string(o.tokens.input) +
-         ",\"completion_tokens\":" + std::to_string(o.tokens.output) +
-         ",\"total_tokens\":" + std::to_string(o.tokens.input + o.tokens.output) +
-         ",\"prompt_tokens_details\":{\"cached_tokens\":" + std::to_string(o.tokens.cached) +
+  return "{\"prompt_tokens\":" + std::to_string(o.used.input) +
+         ",\"completion_tokens\":" + std::to_string(o.used.output) +
+         ",\"total_tokens\":" + std::to_string(o.used.input + o.used.output) +
+         ",\"prompt_tokens_details\":{\"cached_tokens\":" + std::to_string(o.used.cached) +
          ",\"audio_tokens\":0},\"completion_tokens_details\":{\"reasoning_tokens\":" +
-         std::to_string(o.tokens.reasoning) +
+         std::to_string(o.used.reasoning) +
          ",\"audio_tokens\":0,\"accepted_prediction_tokens\":0,\"rejected_prediction_tokens\":0}}";
 }
 
@@ -83,10 +83,10 @@ completion_outcome outcome_of(const raw_json& run_result, bool retryable) {
   // One walk: the result holds the whole conversation.
   const auto read = read_members(run_result, {"usage", "data", "text", "reason", "toolCalls", "stopReason", "cause"});
   const auto [usage, data, text, reason, calls, stop, cause] = read.value_or(std::array<raw_json, 7>());
-  o.tokens.input = tokens(usage, "inputTokens");
-  o.tokens.output = tokens(usage, "outputTokens");
-  o.tokens.cached = tokens(usage, "cachedTokens");
-  o.tokens.reasoning = tokens(usage, "reasoningTokens");
+  o.used.input = tokens(usage, "inputTokens");
+  o.used.output = tokens(usage, "outputTokens");
+  o.used.cached = tokens(usage, "cachedTokens");
+  o.used.reasoning = tokens(usage, "reasoningTokens");
   o.text = data ? std::string(data.text()) : text.as_string().value_or("");
   const bool answered = !o.text.empty();
   const auto why = reason.as_string().value_or("");

@@ -2,9 +2,9 @@
 // the result of a run is in these terms. Pure.
 #pragma once
 #include "daemon/front/completion_request.hpp"
-#include "daemon/front/handed_calls.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/raw_json.hpp"
+#include "providers/model/message.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -22,9 +22,9 @@ struct completion_outcome {
   struct call {
     std::string id, name, arguments;  ///< arguments: as JSON text
   };
-  std::vector<call> calls;      ///< the caller's own, which are handed back
-  handed_calls::tokens tokens;  ///< of the run, or of what the answer is about
-  bool ran_tools = false;       ///< repeating the request would call them again
+  std::vector<call> calls;  ///< the caller's own, which are handed back
+  providers::usage used;    ///< of the run, or of what the answer is about
+  bool ran_tools = false;   ///< repeating the request would call them again
 };
 
 /// `retryable` is what the run's last error event said.

@@ -18,16 +18,12 @@ class handed_calls {
   /// More than these are not kept: the oldest are given up.
   static constexpr std::size_t most = 256;
 
-  /// Of a run up to now.
-  struct tokens {
-    std::int64_t input = 0, output = 0, cached = 0, reasoning = 0;
-  };
   struct waiting {
     std::string run;
     std::uint64_t conversation = 0;  ///< completion_request::conversation of the request that was answered with them
     std::vector<std::string> calls;  ///< their ids
     std::uint64_t seen = 0;          ///< the number of the last event that its caller was told
-    tokens told{};                   ///< what the usage of the answers so far adds up to
+    providers::usage told{};         ///< what the usage of the answers so far adds up to
   };
   /// Remembers a run. Gives the one that is given up for it, if any.
   std::optional<std::string> keep(waiting w);

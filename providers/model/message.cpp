@@ -120,4 +120,13 @@ usage& usage::operator+=(const usage& other) {
   return *this;
 }
 
+usage& usage::operator-=(const usage& part) {
+  input -= part.input;
+  output -= part.output;
+  cached -= part.cached;
+  cache_write -= part.cache_write;
+  reasoning -= part.reasoning;
+  return *this;
+}
+
 }  // namespace mcpbx::providers

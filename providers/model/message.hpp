@@ -105,6 +105,8 @@ struct usage {
   std::int64_t input = 0, output = 0, cached = 0, cache_write = 0, reasoning = 0;
   bool estimated = false;
   usage& operator+=(const usage& other);
+  /// Without `part` of it.
+  usage& operator-=(const usage& part);
 };
 
 enum class end_reason : std::uint8_t { stop, tool_calls, length, filter, refusal, pause, context_full, malformed_call };
