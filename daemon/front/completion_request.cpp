@@ -216,18 +216,20 @@ class request_reader {
 
   void read_effort() {
     static constexpr std::array<std::string_view, 7> words{"none", "minimal", "low", "medium", "high", "xhigh", "max"};
-    const auto effort = given("reasoning_effort");
-    if (!effort) return;
-    auto word = effort.as_string().value_or("");
-    if (std::ranges::find(words, word) == words.end())
-      return wrong("reasoning_effort", R"("none", "minimal", "low", "medium", "high", "xhigh" or "max")", effort);
-    out_.run.settings.reasoning_effort = std::move(word);
+    if (!given("reasoning_effort")) return;
+    mcp::param_reader in(body_, "");
+    if (const auto word = in.word("reasoning_effort", words)) out_.run.settings.reasoning_effort = words[*word];
+    take_fault(in);
   }
 
   void read_format() {
     if (!given("response_format")) return;
     mcp::param_reader in(body_, "");
     read_response_format(in, "response_format", out_.run);
+    take_fault(in);
+  }
+
+  void take_fault(mcp::param_reader& in) {
     if (!in.failed()) return;
     // The reader puts a point between its own place, which is empty here, and the member's.
     const auto message = in.finish().error().message.substr(1);
