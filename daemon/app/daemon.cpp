@@ -126,7 +126,8 @@ class parts {
         journal_(make_run_journal(o.private_folder.empty())),
         runs_(io_.get_executor(), time_, random_, tools_, [this](std::string_view name) { return models_.find(name); },
               *journal_,
-              {.needs_approval = [this](const mcp::catalog_entry& e) { return needs_yes(e); },
+              {.adapt = adapt_,
+               .needs_approval = [this](const mcp::catalog_entry& e) { return needs_yes(e); },
                .run_ended =
                    [this] {
                      if (idle_timer_) watch_idle();
@@ -238,6 +239,7 @@ class parts {
     o.session.version = MCPBX_VERSION;
     o.framing = framing(false);
     o.audit = audit_.get();
+    o.adapt = adapt_;
     o.chat.base = [this](std::string_view model, std::string_view profile) {
       return base_for(config_, values_, model, profile);
     };
@@ -346,6 +348,7 @@ class parts {
   mcp::supervisor servers_;
   mcp::supervisor::subscription first_tools_;
   supervised_tools tools_;
+  tool_adapter adapt_ = schema_adapter();
   http::client http_;
   model_set models_;
   model_lists model_lists_;

@@ -7,6 +7,7 @@
 #include "daemon/front/http_access.hpp"
 #include "daemon/front/outgoing_queue.hpp"
 #include "daemon/guard/audit_log.hpp"
+#include "daemon/loop/round_tools.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/method_table.hpp"
 #include "mcp/support/time.hpp"
@@ -46,6 +47,7 @@ struct door_context {
     chat_defaults chat;
     http_rules port_rules{.on_port = true, .token = {}};  ///< of callers that come by a TCP port
     audit_log* audit = nullptr;                           ///< takes every tools/call; null: nobody does
+    tool_adapter adapt = schema_adapter();                ///< the one of runs: what they see is converted once
   };
   boost::asio::any_io_executor executor;
   time_source& time;

@@ -64,9 +64,9 @@ std::string reason_of(const mcp::catalog_entry& e, bool beyond, const shown_form
 
 /// As in a run without tools of its caller: tools that the API would refuse are left out, each with its reason, and so
 /// are those beyond as many as it takes. Names are those of all, also when only some tools are asked for.
-void append_for_model(mcp::json_out& out, const mcp::catalog_ptr& tools, const tools_params& p,
-                      const shown_form& form) {
-  const auto offered = make_offer(tools, {}, std::string(form.api), catalog_room(form.max_tools), schema_adapter());
+void append_for_model(mcp::json_out& out, const mcp::catalog_ptr& tools, const tools_params& p, const shown_form& form,
+                      const tool_adapter& adapt) {
+  const auto offered = make_offer(tools, {}, std::string(form.api), catalog_room(form.max_tools), adapt);
   providers::tool_set set;
   std::set<const mcp::catalog_entry*> shown;
   for (const auto& tool : offered->set->tools) {
@@ -119,7 +119,7 @@ raw_json tools_of(connection& c, const mcp::catalog_ptr& all, const tools_params
     if (const auto one = p.name.empty() ? nullptr : tools.find(p.name); one && matches(*one, p))
       out.member("server", one->server);
   } else {
-    append_for_model(out, all, p, form_of(c, p.format));
+    append_for_model(out, all, p, form_of(c, p.format), c.door().settings.adapt);
   }
   if (p.name.empty()) append_dropped(out, tools, p);
   out.end_object();

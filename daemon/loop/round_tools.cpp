@@ -125,8 +125,8 @@ offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const tool_choic
     cache_.insert(cache_.begin(), {std::move(key), nullptr});
   }
   auto& place = cache_.front().tools;
-  place = make_offer(catalog, choice, api, room, adapt_, place);
-  tell_left_out(*place);
+  const auto before = std::exchange(place, make_offer(catalog, choice, api, room, adapt_, place));
+  if (!before || before->set != place->set) tell_left_out(*place);
   return place;
 }
 
