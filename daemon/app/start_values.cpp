@@ -5,6 +5,7 @@
 #include "conf/secrets.hpp"
 #include "daemon/app/system_references.hpp"
 
+#include <chrono>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -12,10 +13,15 @@
 namespace mcpbx::daemon {
 namespace {
 
+// Whoever starts the daemon waits 15 s for it.
+constexpr milliseconds all_programs{8'000};
+
 // Each file and each program once, however many strings refer to it, and though an address is read a second time for
 // what is secret in its parts.
 class asked_once final : public conf::reference_source {
  public:
+  asked_once(conf::reference_source& source, const start_values::clock& now)
+      : source_(source), now_(now), until_(now() + all_programs) {}
   std::optional<std::string> env(std::string_view name) override { return source_.env(name); }
   result<std::string> file(const std::string& path) override {
     const auto [at, is_new] = files_.try_emplace(path);
@@ -24,12 +30,22 @@ class asked_once final : public conf::reference_source {
   }
   result<std::string> command(const std::vector<std::string>& words) override {
     const auto [at, is_new] = commands_.try_emplace(words);
-    if (is_new) at->second = source_.command(words);
+    if (is_new) at->second = run(words);
     return at->second;
   }
 
  private:
-  system_references source_;
+  result<std::string> run(const std::vector<std::string>& words) {
+    if (now_() >= until_)
+      return fail(errc::timed_out,
+                  "it was not run, because those before it took more than 8 s; give their values in "
+                  "another way");
+    return source_.command(words);
+  }
+
+  conf::reference_source& source_;
+  const start_values::clock& now_;
+  time_point until_;
   std::map<std::string, result<std::string>> files_;
   std::map<std::vector<std::string>, result<std::string>> commands_;
 };
@@ -37,11 +53,20 @@ class asked_once final : public conf::reference_source {
 }  // namespace
 
 start_values::start_values(const conf::configuration& all) {
-  asked_once source;
+  system_references source;
+  read(all, source, [] { return std::chrono::steady_clock::now(); });
+}
+
+start_values::start_values(const conf::configuration& all, conf::reference_source& source, const clock& now) {
+  read(all, source, now);
+}
+
+void start_values::read(const conf::configuration& all, conf::reference_source& from, const clock& now) {
+  asked_once source(from, now);
   using conf::source_content;
   const auto keep = [&](const std::optional<conf::reference_string>& s, source_content given = source_content::secret) {
-    if (!s || !conf::needs_lane(*s) || kept_.contains(s->text)) return;
-    // Without a place: other strings may have the same text.
+    if (!s || !conf::needs_lane(*s)) return;
+    // Without a place: other strings may have the same text, and one of them may be a secret.
     kept_.emplace(s->text, conf::resolve({s->text, "", s->server_entry}, source, given));
   };
   for (const auto& m : all.models) {

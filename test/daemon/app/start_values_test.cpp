@@ -57,6 +57,29 @@ TEST_CASE_FIXTURE(values_fixture, "start_values: files and programs are read at 
   CHECK(start_values(all).value(*m.system) == "Be long.");
 }
 
+TEST_CASE("start_values: programs that hang hold the start for a bounded time, however many there are") {
+  struct slow_programs final : conf::reference_source {
+    std::optional<std::string> env(std::string_view) override { return std::nullopt; }
+    result<std::string> file(const std::string&) override { return "f"; }
+    result<std::string> command(const std::vector<std::string>&) override {
+      ++ran;
+      now += std::chrono::seconds(5);
+      return fail(errc::timed_out, "it did not end within 5 s");
+    }
+    int ran = 0;
+    time_point now{};
+  } slow;
+  const auto all = loaded(R"({"models": {"a": )" + entry(R"("system": "${cmd:one}", "apiVersion": "${cmd:two}")") +
+                          R"(, "b": )" + entry(R"("system": "${cmd:three}", "apiVersion": "${file:/v}")") + "}}");
+  const start_values values(all, slow, [&] { return slow.now; });
+  CHECK(slow.ran == 2);
+  CHECK(contains(values.value(*all.find_model("a")->system).error().message, "did not end within 5 s"));
+  const auto left = values.value(*all.find_model("b")->system);
+  CHECK_MESSAGE(contains(left.error().message, "it was not run, because those before it took more than 8 s"),
+                left.error().message);
+  CHECK(values.value(*all.find_model("b")->api_version) == "f");
+}
+
 TEST_CASE_FIXTURE(values_fixture, "start_values: what fails is told with its place, and nothing else fails") {
   const auto all =
       loaded(R"({"models": {"m": )" +
