@@ -130,7 +130,8 @@ result<std::string> value_of(const piece& p, const reference_string& s, referenc
     if (!value)
       return fail(errc::config,
                   at(s) + "the environment variable " + name +
-                      " is not set: set it where mcpbx is started and restart it, or write the value itself");
+                      " is not set: set it where mcpbx is started and restart it, or write the value with "
+                      "${file:…} or ${cmd:…}");
     if (secret_name(name)) redactor::add(secret(*value));
     return *value;
   }

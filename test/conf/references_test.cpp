@@ -92,7 +92,7 @@ TEST_CASE("references: an unset one says which and where and what to do") {
   CHECK(resolved("${env:NONE}") ==
         "error: in \"models.m.x\": the environment variable NONE is not set: set it where mcpbx is started and restart "
         "it, or "
-        "write the value itself");
+        "write the value with ${file:…} or ${cmd:…}");
   CHECK(resolved("${file:/none}") == "error: in \"models.m.x\": ${file:/none}: there is no such file: create it");
   CHECK(resolved("${cmd:false --password canary}") ==
         "error: in \"models.m.x\": ${cmd:false …}: it ended with status 1");
