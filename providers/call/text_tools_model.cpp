@@ -102,7 +102,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
       old_call_ = std::move(call_);  // it is telling us this
       return start();
     }
-    if (parser_ && !e.failed_generation.empty() && recover(e.failed_generation)) return;
+    if (request_.offered() && !e.failed_generation.empty() && recover(e.failed_generation)) return;
     if (parser_) e.partial_text = visible_;
     std::exchange(events_, nullptr)->on_error(std::move(e));
   }
