@@ -17,12 +17,19 @@ constexpr std::size_t longest_name = 64;  // of every API
 
 }  // namespace
 
+void kept_names::remember(const std::string& name, tool t) {
+  if (tools_.emplace(name, t).second) names_.emplace(std::move(t), name);
+}
+
 void kept_names::remember(const offered_tools& tools) {
   for (const auto& name : tools.names) {
     const auto& entry = *tools.find(name);
-    tool t{entry.server, entry.tool};
-    if (tools_.emplace(name, t).second) names_.emplace(std::move(t), name);
+    remember(name, {entry.server, entry.tool});
   }
+}
+
+void kept_names::restore(std::span<const record::meant_tool> tools) {
+  for (const auto& t : tools) remember(t.name, {t.server, t.tool});
 }
 
 // The wanted name with a hash of the tool, as many digits of it as it takes.
@@ -37,8 +44,8 @@ std::string kept_names::free_name(const std::string& wanted, const tool& of, con
 }
 
 offered_ptr kept_names::settle(offered_ptr tools) {
-  if (!last_ || last_->set == tools->set) return last_ = std::move(tools);
-  remember(*last_);
+  if (last_ ? last_->set == tools->set : tools_.empty()) return last_ = std::move(tools);
+  if (last_) remember(*last_);
   std::vector<std::string> names;
   names.reserve(tools->names.size());
   for (const auto& name : tools->names) {
@@ -49,7 +56,7 @@ offered_ptr kept_names::settle(offered_ptr tools) {
     } else if (tools_.contains(name)) {
       names.push_back(free_name(name, t, *tools));
       log::warn("the tool " + json_quoted(entry.tool) + " of server \"" + entry.server + "\" is called " +
-                names.back() + " in a run that knows another tool as " + name);
+                names.back() + " in a conversation that knows another tool as " + name);
     } else {
       names.push_back(name);
     }

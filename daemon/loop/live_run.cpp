@@ -4,6 +4,7 @@
 #include "daemon/loop/call_ids.hpp"
 #include "daemon/loop/call_result.hpp"
 #include "daemon/loop/caller_tools.hpp"
+#include "daemon/loop/recovery.hpp"
 #include "daemon/loop/words.hpp"
 #include "mcp/support/log.hpp"
 
@@ -106,6 +107,8 @@ void live_run::pick_up(unfinished_run left) {
     }
   }
   const auto& started = std::get<record::run_started>(left.records.front());
+  names_.restore(started.inherited_tools);
+  names_.restore(meant_tools(left.records));
   call_ids_ = ids_of(started.inherited);
   call_ids_.merge(ids_of(started.messages));
   began_ -= milliseconds(before_ms);
@@ -123,6 +126,7 @@ asio::awaitable<result<void>> live_run::inherit() {
   auto history = co_await history_of(around_.store, request_.session);
   if (!history) co_return std::unexpected(std::move(history.error()));
   inherited_ = std::move(*history);
+  names_.restore(inherited_.tools);
   if (auto kept = keep_terms(); !kept) co_return kept;
   const bool waits = !inherited_.empty() && inherited_.back()->role != providers::role::assistant;
   if (request_.messages.empty() && !waits)
@@ -264,11 +268,12 @@ live_run::reaction live_run::on_item(item& i) {
   if (auto* reply = std::get_if<providers::model_reply>(&i)) {
     if (!model_call_) return r;  // it was cancelled when its reply had just come
     model_call_.reset();
-    batch.emplace_back(with_lanes({with_unique_ids(std::move(reply->message), call_ids_, core_.calls(), around_.random),
+    batch.emplace_back(with_tools({with_unique_ids(std::move(reply->message), call_ids_, core_.calls(), around_.random),
                                    reply->reason,
                                    std::move(reply->raw_reason),
                                    reply->usage,
                                    ms_since(round_began_),
+                                   {},
                                    {}}));
   } else if (auto* broken = std::get_if<providers::model_error>(&i)) {
     if (!model_call_) return r;

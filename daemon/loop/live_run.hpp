@@ -160,7 +160,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   reaction on_item(item& i);
   reaction on_answer(answer_given& a);
   record::run_started opening();
-  record::assistant with_lanes(record::assistant r) const;
+  record::assistant with_tools(record::assistant r) const;
   bool try_again(sent_call& sent, const mcp::call_outcome& outcome);
   run_record next_attempt(sent_call& sent);
   void run_built_in(const std::string& id);

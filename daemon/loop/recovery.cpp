@@ -5,6 +5,9 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
+#include <unordered_set>
+#include <variant>
 
 namespace mcpbx::daemon {
 
@@ -30,6 +33,16 @@ bool goes_on(const std::vector<run_record>& of_a_run, bool detached_too) {
   return !core.ended() && ((detached_too && core.started().detached) || core.parked());
 }
 
+std::vector<record::meant_tool> meant_tools(const std::vector<run_record>& of_a_run) {
+  std::vector<record::meant_tool> all;
+  std::unordered_set<std::string_view> names;
+  for (const auto& r : of_a_run)
+    if (const auto* reply = std::get_if<record::assistant>(&r))
+      for (const auto& tool : reply->tools)
+        if (names.insert(tool.name).second) all.push_back(tool);
+  return all;
+}
+
 folded_run folded(const std::vector<run_record>& of_a_run) {
   if (!begins(of_a_run)) return {};
   run_core core;
@@ -43,6 +56,7 @@ folded_run folded(const std::vector<run_record>& of_a_run) {
   const auto& asked = core.started().asked_limits;
   r.terms = {core.started().profile, core.started().tools.only, asked ? asked.detached() : asked};
   for (const auto id : core.kept().ids()) r.results.push_back({std::string(id), *core.kept().find(id)});
+  r.tools = meant_tools(of_a_run);
   return r;
 }
 

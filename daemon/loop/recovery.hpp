@@ -16,6 +16,9 @@ std::vector<run_record> recovery_of(const std::vector<run_record>& of_a_run);
 /// `detached_too`), or it waits for its caller's own tools. Pure, as above.
 bool goes_on(const std::vector<run_record>& of_a_run, bool detached_too = true);
 
+/// What the names in the calls of the run's replies mean, each once. Pure, as above.
+std::vector<record::meant_tool> meant_tools(const std::vector<run_record>& of_a_run);
+
 /// What the run adds to its session, as far as its records go; nothing of what it inherited. Pure, as above.
 folded_run folded(const std::vector<run_record>& of_a_run);
 

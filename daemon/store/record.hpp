@@ -97,6 +97,12 @@ struct whole_result {
   std::string call_id;
   raw_json result;
 };
+/// The tool that a model means by a name.
+struct meant_tool {
+  std::string name;          ///< as the model sees it
+  std::string server, tool;  ///< configured name, and the server's own name of the tool
+  bool operator==(const meant_tool&) const = default;
+};
 /// The input: written before the first model request.
 struct run_started {
   std::string run;                               ///< the run's name
@@ -109,6 +115,8 @@ struct run_started {
   std::size_t inherited_count = 0;  ///< also where `inherited` itself has not been filled in
   /// Of the results in `inherited`, those that the model can read on, oldest first. Not kept, but filled in like these.
   std::vector<whole_result> inherited_results;
+  /// What the names in the calls of `inherited` mean, each once. Not kept, but filled in like these.
+  std::vector<meant_tool> inherited_tools;
   /// The session's latest run when its history was read (journal::history::last_run): the run begins only behind it. 0:
   /// behind any. Not kept.
   std::int64_t inherited_after = 0;
@@ -143,6 +151,8 @@ struct assistant {
   /// For each call in order the lane it runs in, 0: none. Calls in the same lane are made one after another. Empty: no
   /// call has one.
   std::vector<int> lanes;
+  /// What the names in its calls mean, each once; a name that was not offered means nothing.
+  std::vector<meant_tool> tools;
 };
 /// The model call gave nothing usable.
 struct model_failed {

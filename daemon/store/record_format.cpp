@@ -96,6 +96,19 @@ struct record_writer {
     providers::append_usage(out, r.usage);
     w.number("ms", r.ms);
     if (!r.lanes.empty()) w.numbers("lanes", r.lanes);
+    if (r.tools.empty()) return;
+    w.key("tools");
+    char before = '[';
+    for (const auto& t : r.tools) {
+      out += before;
+      object_writer tool(out);
+      tool.text("name", t.name);
+      tool.filled("server", t.server);
+      tool.text("tool", t.tool);
+      tool.end();
+      before = ',';
+    }
+    out += ']';
   }
   void operator()(const record::model_failed& r) const {
     w.word("kind", r.error.type);

@@ -90,6 +90,10 @@ void read(const object_reader& o, record::assistant& r) {
       return o.bad("lanes", "an array of whole numbers");
     r.lanes.push_back(static_cast<int>(*lane));
   });
+  o.each("tools", [&](raw_json element) {
+    const object_reader tool(std::move(element), o, "tools");
+    r.tools.push_back({tool.needed("name"), tool.text("server"), tool.needed("tool")});
+  });
 }
 void read(const object_reader& o, record::model_failed& r) {
   o.word("kind", r.error.type);

@@ -52,6 +52,7 @@ struct folded_run {
   std::string partial_text;  ///< of the answer that broke, when the run ended with one; it is in no message
   run_terms terms;
   std::vector<record::whole_result> results;  ///< as record::run_started::inherited_results has them for the next run
+  std::vector<record::meant_tool> tools;      ///< what the names in the calls of these messages mean, each once
 };
 
 /// A run of a session as it is read again.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <unordered_set>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -248,6 +249,7 @@ result<journal::history> store_worker::history_before(const std::string& session
   auto runs = runs_of(session, run_id);
   if (!runs) return std::unexpected(std::move(runs.error()));
   journal::history all;
+  std::unordered_set<std::string> names;  // of all.tools
   for (auto& one : *runs) {
     if (one.row.ended_ms == 0)  // begun elsewhere since the session was looked at
       return fail(errc::unavailable, "the session " + session + " is in use by the run " + one.row.run +
@@ -259,6 +261,8 @@ result<journal::history> store_worker::history_before(const std::string& session
     std::ranges::move(one.folded.messages, std::back_inserter(all));
     all.terms = std::move(one.folded.terms);
     all.results = std::move(one.folded.results);
+    for (auto& tool : one.folded.tools)
+      if (names.insert(tool.name).second) all.tools.push_back(std::move(tool));
   }
   return all;
 }
@@ -285,6 +289,7 @@ result<void> store_worker::inherit(const run_row& row, std::vector<run_record>& 
                                  std::to_string(before->size()) + "; `mcpbx sessions show " + row.session +
                                  "` shows what is left");
   first->inherited_results = std::move(before->results);
+  first->inherited_tools = std::move(before->tools);
   first->inherited = std::move(*before);
   return {};
 }

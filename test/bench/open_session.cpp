@@ -105,8 +105,13 @@ std::vector<run_record> run_of(std::size_t number, int calls, std::size_t inheri
     const auto raw = R"({"role":"assistant","content":null,"tool_calls":[{"id":")" + id +
                      R"(","type":"function","function":{"name":"notes__search","arguments":)" +
                      json_quoted(call.arguments_text) + "}}]}";
-    all.emplace_back(record::assistant{
-        assistant({std::move(call)}, raw), end_reason::tool_calls, "tool_calls", some_tokens(), 800, {}});
+    all.emplace_back(record::assistant{assistant({std::move(call)}, raw),
+                                       end_reason::tool_calls,
+                                       "tool_calls",
+                                       some_tokens(),
+                                       800,
+                                       {},
+                                       {{"notes__search", "notes", "search"}}});
     record::call_intent intent;
     intent.call_id = id;
     intent.name = "notes__search";
@@ -123,6 +128,7 @@ std::vector<run_record> run_of(std::size_t number, int calls, std::size_t inheri
                         "stop",
                         some_tokens(),
                         800,
+                        {},
                         {}});
   all.emplace_back(record::run_ended{});
   return all;

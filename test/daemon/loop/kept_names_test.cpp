@@ -1,4 +1,4 @@
-// Names that keep their meaning while a run goes on.
+// Names that keep their meaning while a conversation goes on.
 #include "daemon/loop/kept_names.hpp"
 
 #include "test/daemon/loop/loop_fixture.hpp"
@@ -87,6 +87,25 @@ TEST_CASE("F8: a tool that goes takes its name along for the run, and offers wit
   CHECK(names.settle(more) == more);
 }
 
+TEST_CASE("F8: a name that meant a tool earlier in the conversation means it from the first offer on") {
+  offers o;
+  const std::vector<record::meant_tool> earlier = {
+      {"s__a_b", "srv", "a.b"}, {"s__gone", "srv", "gone"}, {"s__a_b", "srv", "later"}};
+  o.names.restore(earlier);
+  const auto all = o.of({{"a_b", "s__a_b"}, {"a.b", "s__a_b_123456"}, {"go/ne", "s__gone"}, {"x", "s__x"}});
+  REQUIRE(all.size() == 4);
+  CHECK(all[0].starts_with("a_b as s__a_b_"));
+  CHECK(all[1] == "a.b as s__a_b");
+  CHECK(all[2].starts_with("go/ne as s__gone_"));
+  CHECK(all[3] == "x as s__x");
+
+  round_tools tools(plain_adapter);
+  kept_names names;
+  names.restore(std::vector<record::meant_tool>{{"s__x", "srv", "x"}});
+  const auto same = tools.offer(catalog_of({{"x", "s__x"}}, 1), {}, "x");
+  CHECK(names.settle(same) == same);
+}
+
 TEST_CASE("F8: a new name keeps within 64 characters") {
   offers o;
   const std::string longest(64, 'n');
@@ -99,22 +118,15 @@ TEST_CASE("F8: a new name keeps within 64 characters") {
 
 TEST_CASE("F8 M4: a call by a name of an earlier round reaches the tool that had it then") {
   fixture f;
-  const auto tool = [&](const std::string& own, const std::string& name) {
-    auto e = std::make_shared<mcp::catalog_entry>(*f.entry(own));
-    e->name = name;
-    return mcp::entry_ptr(e);
-  };
-  f.tools.catalog = std::make_shared<mcp::catalog>(std::vector{tool("lookup", "srv__lookup")}, 50);
+  f.list({{"lookup", "srv__lookup"}});
   f.server->hold["lookup"] = true;
   f.model->script = {calls({call("1", "srv__lookup")}), calls({call("2", "srv__lookup")}), says("done")};
   f.run();
-  f.tools.catalog = std::make_shared<mcp::catalog>(
-      std::vector{tool("lookup", "srv__lookup_123456"), tool("other", "srv__lookup")}, 51);
+  f.list({{"lookup", "srv__lookup_123456"}, {"other", "srv__lookup"}});
   f.server->release();
   f.settle();
   f.server->release();
   f.settle();
   CHECK(f.caller_.member("stopReason") == "final");
-  REQUIRE(f.server->params.size() == 2);
-  CHECK(find_member(*raw_json::parse(f.server->params[1]), "name").as_string() == "lookup");
+  CHECK(f.called() == lines{"lookup", "lookup"});
 }

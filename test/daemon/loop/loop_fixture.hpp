@@ -228,14 +228,17 @@ class noted_journal final : public journal {
 /// The effects that the fold of every prefix commands, in order, each with the number of records it takes.
 inline std::vector<effect> commanded(const std::vector<run_record>& records) {
   std::vector<effect> all;
+  std::map<std::string, std::string> meant;
   run_core core;
   for (std::size_t i = 0; i < records.size(); ++i) {
+    if (const auto* reply = std::get_if<record::assistant>(&records[i]))
+      for (const auto& tool : reply->tools) meant[tool.name] = tool.tool;
     core.apply(records[i]);
     for (const auto& c : core.commands()) {
       if (std::holds_alternative<command::call_model>(c)) all.push_back({"model", i + 1});
       const auto* run = std::get_if<command::run_call>(&c);
       const auto* name = run ? &core.find_call(run->call_id)->name : nullptr;
-      if (name && *name != read_result::name) all.push_back({"call " + name->substr(5), i + 1});  // that one is ours
+      if (name && *name != read_result::name) all.push_back({"call " + meant[*name], i + 1});  // that one is ours
     }
   }
   return all;
@@ -436,6 +439,22 @@ struct fixture {
     std::vector<mcp::entry_ptr> entries;
     for (const auto& n : names) entries.push_back(entry(n));
     tools.catalog = std::make_shared<mcp::catalog>(std::move(entries), tools.catalog->revision() + 1);
+  }
+  /// Offers tools under names that do not follow from their own: pairs of the server's own name and the catalog's.
+  void list(const std::vector<std::pair<std::string, std::string>>& named) {
+    std::vector<mcp::entry_ptr> entries;
+    for (const auto& [own, name] : named) {
+      auto e = std::make_shared<mcp::catalog_entry>(*entry(own));
+      e->name = name;
+      entries.push_back(std::move(e));
+    }
+    tools.catalog = std::make_shared<mcp::catalog>(std::move(entries), tools.catalog->revision() + 1);
+  }
+  /// The server's own names of the tools that were called, in order.
+  lines called() const {
+    lines all;
+    for (const auto& p : server->params) all.push_back(member_text(*raw_json::parse(p), "name"));
+    return all;
   }
   /// The records of the run that was started last.
   const std::vector<run_record>& written() const { return kept.runs().back()->records; }

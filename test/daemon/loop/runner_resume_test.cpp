@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 using namespace mcpbx;
@@ -163,6 +165,27 @@ TEST_CASE("G24: a detached run goes on where its records end, and no call is sil
   REQUIRE(feed.has_value());
   CHECK(find_member((*feed)->result(), "text").as_string() == "done after all");
   CHECK(contains((*feed)->result().text(), "it may have taken effect"));
+}
+
+TEST_CASE(
+    "F8 G24: a call that was not made before a restart reaches the tool that its name meant when the model used it") {
+  auto records = left_in_a_call();
+  REQUIRE(std::holds_alternative<record::call_intent>(records.back()));
+  records.pop_back();
+  next_process f;
+  f.list({{"other", "srv__lookup"}, {"lookup", "srv__lookup_123456"}});
+  f.model->script = {calls({call("b", "srv__lookup")}), says("done")};
+  f.resume(records);
+  CHECK(f.called() == lines{"lookup", "lookup"});
+
+  // So does one of a run that goes on with a session, by what that has called.
+  next_process g;
+  g.list({{"other", "srv__lookup"}, {"lookup", "srv__lookup_123456"}});
+  g.model->script = {says("done")};
+  auto& reply = std::get<record::assistant>(records.back());
+  std::get<record::run_started>(records.front()).inherited_tools = std::exchange(reply.tools, {});
+  g.resume(std::move(records));
+  CHECK(g.called() == lines{"lookup"});
 }
 
 TEST_CASE("L8 G24: time that the run had used counts after a restart, time without a process does not") {

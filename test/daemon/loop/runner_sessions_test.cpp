@@ -256,6 +256,27 @@ TEST_CASE("L14: a result that was cut can be read on in the next run of its sess
   CHECK(folded(f.kept.runs().front()->records).results.size() == 1);  // the run after this one can read it, too
 }
 
+TEST_CASE("F8: a name that a run of the session has called means the same tool in its later runs") {
+  std::vector<run_record> first;
+  {
+    sessions_fixture f;
+    f.list({{"a.b", "srv__a_b"}});
+    f.model->script = {calls({call("c1", "srv__a_b"), call("c2", "srv__a_b"), call("c3", "unknown")}), says("done")};
+    f.run();
+    CHECK(f.called() == lines{"a.b", "a.b"});
+    first = f.kept.runs().front()->records;
+  }
+  const auto before = folded(first);
+  CHECK(before.tools == std::vector<record::meant_tool>{{"srv__a_b", "srv", "a.b"}});
+  sessions_fixture f;
+  f.list({{"a_b", "srv__a_b"}, {"a.b", "srv__a_b_123456"}});
+  f.there["ses_1"].assign(before.messages.begin(), before.messages.end());
+  f.there["ses_1"].tools = before.tools;
+  f.model->script = {calls({call("c4", "srv__a_b")}), says("done")};
+  f.run(in_session("ses_1"));
+  CHECK(f.called() == lines{"a.b"});
+}
+
 TEST_CASE("F8 L14: no tool goes when the one that reads on comes, for it has a place where the model takes few") {
   sessions_fixture f;
   f.offer({"lookup", "other", "third"});

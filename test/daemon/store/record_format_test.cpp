@@ -124,6 +124,7 @@ TEST_CASE("record format: what the model said keeps the provider's bytes") {
   CHECK((r.reason == providers::end_reason::malformed_call && r.raw_reason == "raw-reason" && r.ms == 28));
   CHECK((r.usage.input == 23 && r.usage.output == 24 && r.usage.cached == 25 && r.usage.cache_write == 26));
   CHECK((r.usage.reasoning == 27 && r.usage.estimated));
+  CHECK(r.tools == std::vector<record::meant_tool>{{"srv__a_b", "srv", "a.b"}, {"mine", "", "mine"}});
   const auto f = again_as<record::model_failed>(3);
   CHECK((f.error.type == providers::model_error::kind::configuration && f.error.http_status == 503));
   CHECK((f.error.retry_after_ms == 29 && f.error.message == "it broke" && f.error.partial_text == "so far"));

@@ -72,8 +72,13 @@ inline std::vector<run_record> sample_records() {
   started.asked_limits = raw_json::own(R"({"maxRounds": 40})");
   all.emplace_back(std::move(started));
   all.emplace_back(record::round_started{21, "model-2", false, 22, 33});
-  all.emplace_back(record::assistant{
-      full_message(), providers::end_reason::malformed_call, "raw-reason", {23, 24, 25, 26, 27, true}, 28, {34, 0}});
+  all.emplace_back(record::assistant{full_message(),
+                                     providers::end_reason::malformed_call,
+                                     "raw-reason",
+                                     {23, 24, 25, 26, 27, true},
+                                     28,
+                                     {34, 0},
+                                     {{"srv__a_b", "srv", "a.b"}, {"mine", "", "mine"}}});
   all.emplace_back(record::model_failed{
       {providers::model_error::kind::configuration, 503, 29, "it broke", "so far", "", "", true}, 30});
   all.emplace_back(record::question{"question-1", "approval", "call-3", raw_json::own("{\"ask\":true}"),

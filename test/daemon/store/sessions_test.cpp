@@ -331,7 +331,8 @@ TEST_CASE("sessions: more requests than may wait are refused at once, the others
   CHECK(std::ranges::count(answers, "limit") == 2);
 }
 
-TEST_CASE("L14 L19: the next run of a session is given its latest terms, and the results that can be read on") {
+TEST_CASE(
+    "F8 L14 L19: the next run of a session is given its latest terms, its results to read on, and what names mean") {
   folder f;
   sessions_store s(f.file());
   auto records = in_session("ses_1", 1);
@@ -339,6 +340,8 @@ TEST_CASE("L14 L19: the next run of a session is given its latest terms, and the
   first.profile = "careful";
   first.limits.max_result_bytes = 100;
   first.asked_limits = raw_json::literal(R"({"maxRounds":2})");
+  for (auto& r : records)
+    if (auto* said = std::get_if<record::assistant>(&r)) said->tools = {{"s__a_b", "s", "a.b"}};
   REQUIRE(s.write("a", std::move(records)).has_value());
   REQUIRE(s.write("b", in_session("ses_1", 0, 4)).has_value());
   const auto next = s.load("ses_1");
@@ -347,6 +350,7 @@ TEST_CASE("L14 L19: the next run of a session is given its latest terms, and the
   REQUIRE(next->results.size() == 1);
   CHECK(next->results[0].call_id == "b1_0");
   CHECK(contains(next->results[0].result.text(), std::string(300, 'x')));
+  CHECK(next->tools == std::vector<record::meant_tool>{{"s__a_b", "s", "a.b"}});
 
   auto third = in_session("ses_1", 0, next->size());
   std::get<record::run_started>(third.front()).profile = "careful";
