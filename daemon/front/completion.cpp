@@ -71,7 +71,7 @@ void completion::leave(std::string why) {
   if (reader_) reader_->leave(std::move(why));
 }
 
-void completion::on_ready(bool) {
+void completion::on_ready(run_event::kind) {
   ask_pull();
 }
 

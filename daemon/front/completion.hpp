@@ -29,7 +29,7 @@ class completion final : public std::enable_shared_from_this<completion>, privat
   void leave(std::string why);
 
  private:
-  void on_ready(bool growing) override;
+  void on_ready(run_event::kind latest) override;
   result<std::shared_ptr<run_feed>> open_run();
   void ask_pull();
   void pull();

@@ -268,8 +268,8 @@ bool connection::cancel_request(const mcp::rpc_id& id) {
   return session_.cancel(id, "");
 }
 
-void connection::on_ready(const std::shared_ptr<event_stream>& stream, bool growing) {
-  outbox_.ready(stream, growing);
+void connection::on_ready(const std::shared_ptr<event_stream>& stream, outgoing_queue::pace how) {
+  outbox_.ready(stream, how);
   watch_bytes();
 }
 

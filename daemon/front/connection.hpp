@@ -88,7 +88,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   void ask_flush() override;
   void on_stuck(const std::string& why) override;
   // event_stream::owner
-  void on_ready(const std::shared_ptr<event_stream>& stream, bool growing) override;
+  void on_ready(const std::shared_ptr<event_stream>& stream, outgoing_queue::pace how) override;
   void on_end(event_stream& stream) override;
 
   void recall(const std::string& run, std::uint64_t likeness, const mcp::reply_once& reply,

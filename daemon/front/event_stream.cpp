@@ -7,6 +7,27 @@
 namespace mcpbx::daemon {
 namespace {
 
+using pace = outgoing_queue::pace;
+
+// What tells how a run gets on comes in bursts: a reply, its calls, their results and the next round within less than a
+// millisecond. What somebody reads as it comes, or has to answer, does not wait for more.
+pace pace_of(run_event::kind latest) {
+  using enum run_event::kind;
+  switch (latest) {
+    case text:
+    case reasoning:
+      return pace::turn;
+    case status:
+    case round:
+    case tool_call:
+    case tool_result:
+    case usage:
+      return pace::soon;
+    default:
+      return pace::at_once;
+  }
+}
+
 void append_number(std::string& out, std::uint64_t n) {
   char digits[24];
   out.append(digits, std::to_chars(digits, digits + sizeof digits, n).ptr);
@@ -25,7 +46,11 @@ event_stream::event_stream(owner& told, mcp::reply_once reply, std::string run)
 
 void event_stream::read(run_feed& feed, run_feed::wish w) {
   reader_ = feed.attach(*this, w);
-  on_ready(false);
+  owner_->on_ready(shared_from_this(), pace::at_once);
+}
+
+void event_stream::on_ready(run_event::kind latest) {
+  owner_->on_ready(shared_from_this(), pace_of(latest));
 }
 
 void event_stream::leave(std::string why) {

@@ -21,7 +21,7 @@ class event_stream final : public outgoing_queue::source,
    public:
     virtual ~owner() = default;
     /// As outgoing_queue::ready.
-    virtual void on_ready(const std::shared_ptr<event_stream>& stream, bool growing) = 0;
+    virtual void on_ready(const std::shared_ptr<event_stream>& stream, outgoing_queue::pace how) = 0;
     /// Its last event has been given to the outbox, and the request is to be answered now.
     virtual void on_end(event_stream& stream) = 0;
   };
@@ -45,7 +45,7 @@ class event_stream final : public outgoing_queue::source,
   std::size_t waiting() const override { return reader_ ? reader_->waiting() : 0; }
 
  private:
-  void on_ready(bool growing) override { owner_->on_ready(shared_from_this(), growing); }
+  void on_ready(run_event::kind latest) override;
   segments line(const run_feed::entry& e, std::string& scratch) const;
 
   owner* owner_;  // null once it has ended or left

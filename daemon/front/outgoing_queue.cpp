@@ -25,6 +25,7 @@ outgoing_queue::~outgoing_queue() {
 void outgoing_queue::close() {
   closed_ = true;
   deadline_.reset();
+  soon_.reset();
   for (auto& i : items_)
     if (i.from) i.from->place_ = nullptr;
   items_.clear();
@@ -63,26 +64,38 @@ void outgoing_queue::push_list_changed() {
   add({.type = kind::list_changed, .text = std::move(line)});
 }
 
-void outgoing_queue::ready(const std::shared_ptr<source>& s, bool growing) {
+void outgoing_queue::ready(const std::shared_ptr<source>& s, pace how) {
   if (closed_) return;
   if (s->place_ != nullptr) {
     recount(*s->place_);
-    // What it had kept back grows no more.
-    if (!growing && items_.size() == 1) return flush();
-  } else if (growing || !may_send() || !pull(*s)) {
-    if (!closed_) s->place_ = &add({.type = kind::source, .from = s});
+    // What it had kept back need not wait any more.
+    if (how == pace::at_once && items_.size() == 1) return flush();
+    ask_flush(how);
+  } else if (how != pace::at_once || !may_send() || !pull(*s)) {
+    if (!closed_) s->place_ = &add({.type = kind::source, .from = s}, how);
   }
   watch_bound();
 }
 
-outgoing_queue::item& outgoing_queue::add(item i) {
+outgoing_queue::item& outgoing_queue::add(item i, pace how) {
   items_.push_back(std::move(i));
   recount(items_.back());
-  if (!flush_asked_ && transport_.unsent() < options_.feed_below) {
-    flush_asked_ = true;
-    owner_.ask_flush();
-  }
+  ask_flush(how);
   return items_.back();
+}
+
+void outgoing_queue::ask_flush(pace how) {
+  if (flush_asked_ || transport_.unsent() >= options_.feed_below) return;
+  if (how != pace::soon) {
+    flush_asked_ = true;
+    return owner_.ask_flush();
+  }
+  if (std::exchange(soon_set_, true)) return;
+  if (!soon_) soon_ = time_.make_timer();
+  soon_->arm(time_.now() + options_.soon, [this] {
+    soon_set_ = false;
+    flush();
+  });
 }
 
 void outgoing_queue::recount(item& i) {

@@ -2,6 +2,9 @@
 // memory and never slows a tool server that others share (guarantees row 17). Knows no I/O; the time comes through its
 // source.
 //
+// A write costs more than what it carries, and wakes the caller: so what a source has may wait for more, as its `pace`
+// says, and whatever leaves meanwhile takes it along.
+//
 // Answers never drop, progress keeps the last per token, list_changed is a flag. Streams of events (event_stream) are
 // not copied in: they have a place in the line, and give their next event when it can leave. Over the bound the caller
 // is not read any more; over it for too long, it is closed. Answers to what it had asked before still come: a caller
@@ -27,6 +30,13 @@ class outgoing_queue {
     milliseconds grace{30'000};           ///< time over the bound, after which it is closed
     std::size_t ceiling = 40u << 20;      ///< bytes behind the message that is leaving: closed, unless it reads
     std::size_t feed_below = 256u << 10;  ///< the transport is given more while it has less than this
+    milliseconds soon{1};                 ///< the longest that what may wait for more waits
+  };
+  /// How long what a source has may wait for more.
+  enum class pace : std::uint8_t {
+    at_once,  ///< not at all
+    turn,     ///< to the end of this turn
+    soon,     ///< for options::soon
   };
   /// Told by the queue; never from inside its destructor.
   class owner {
@@ -51,8 +61,8 @@ class outgoing_queue {
   void push(const segments& text);
   void push_progress(std::uint64_t request, const segments& text);
   void push_list_changed();
-  /// `s` has something to give, or more of it. What is `growing` leaves at the end of the turn: more may join it.
-  void ready(const std::shared_ptr<source>& s, bool growing);
+  /// `s` has something to give, or more of it.
+  void ready(const std::shared_ptr<source>& s, pace how);
 
   /// Gives the transport what it may have. At the end of a turn, and when the transport has drained.
   void flush();
@@ -74,7 +84,8 @@ class outgoing_queue {
   };
 
   bool may_send() const { return items_.empty() && transport_.unsent() < options_.feed_below; }
-  item& add(item i);
+  item& add(item i, pace how = pace::turn);
+  void ask_flush(pace how);
   void recount(item& i);
   void forget(item& i);
   void send(const segments& text);
@@ -95,7 +106,8 @@ class outgoing_queue {
   std::uint64_t given_ = 0;            // bytes ever given to the transport
   std::uint64_t taken_when_over_ = 0;  // bytes the caller had taken when it came over the bound
   std::unique_ptr<timer> deadline_;
-  bool list_changed_ = false, flush_asked_ = false, over_ = false, closed_ = false;
+  std::unique_ptr<timer> soon_;  // set while soon_set_; what has left earlier does not cancel it
+  bool list_changed_ = false, flush_asked_ = false, soon_set_ = false, over_ = false, closed_ = false;
   bool pulling_ = false;  // a source gives its messages; what it causes waits
   std::string scratch_;
 };

@@ -26,14 +26,14 @@ run_feed::~run_feed() {
 
 void run_feed::push(run_event e) {
   if (over_) reopen();
-  const bool growing = e.is_delta();
+  const auto latest = e.type;
   if (e.type == kind::tool_log) {
     const auto dropped = make_room_for_log();
     append(std::move(e), dropped);
   } else if (!join(e) && !replace(e)) {
     append(std::move(e));
   }
-  tell(growing);
+  tell(latest);
   // Behind the telling: whoever reads gets an event that is larger than the bound.
   drop_over_bound();
 }
@@ -44,13 +44,13 @@ void run_feed::done(raw_json result) {
   over_ = true;
   result_ = std::move(result);
   append(std::move(e));
-  tell(false);
+  tell(kind::done);
 }
 
 void run_feed::refuse(error why) {
   refusal_ = std::move(why);
   over_ = true;
-  tell(false);
+  tell(kind::done);
 }
 
 void run_feed::reopen() {
@@ -197,16 +197,16 @@ void run_feed::drop_passed() {
   while (first_ < least) drop_front();
 }
 
-void run_feed::tell(bool growing) {
+void run_feed::tell(kind latest) {
   ++telling_;
   // By index: readers come and go meanwhile.
   for (std::size_t i = 0; i < readers_.size(); ++i) {
     auto* r = readers_[i];
     if (r == nullptr) continue;
-    if (growing && !r->deltas_)
+    if (run_event::is_delta(latest) && !r->deltas_)
       r->skip();
     else
-      r->listener_.on_ready(growing);
+      r->listener_.on_ready(latest);
   }
   if (--telling_ == 0) std::erase(readers_, nullptr);
   drop_passed();

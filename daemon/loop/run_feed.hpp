@@ -49,7 +49,8 @@ struct run_event {
   std::string text;
   segments body;
 
-  bool is_delta() const noexcept { return type == kind::text || type == kind::reasoning; }
+  static bool is_delta(kind k) noexcept { return k == kind::text || k == kind::reasoning; }
+  bool is_delta() const noexcept { return is_delta(type); }
 };
 
 class feed_reader;
@@ -78,8 +79,9 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   class listener {
    public:
     virtual ~listener() = default;
-    /// `growing`: a delta, to which more may be joined before it is pulled.
-    virtual void on_ready(bool growing) = 0;
+    /// `latest`: what came last; to a delta more may be joined before it is pulled. `done` also where the run did not
+    /// begin.
+    virtual void on_ready(run_event::kind latest) = 0;
   };
   struct wish {
     std::uint64_t after = 0;  ///< the number of the last event that this reader's caller has
@@ -146,7 +148,7 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   void drop_front();
   void drop_over_bound();
   void drop_passed();
-  void tell(bool growing);
+  void tell(run_event::kind latest);
   entry snapshot_at(std::uint64_t place, bool with_text);
   void remove(feed_reader& r, std::string why);
 

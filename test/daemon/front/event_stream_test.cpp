@@ -24,7 +24,7 @@ struct stream_fixture final : outgoing_queue::owner, event_stream::owner {
   void pause_reading(bool) override {}
   void ask_flush() override {}
   void on_stuck(const std::string&) override {}
-  void on_ready(const std::shared_ptr<event_stream>& s, bool growing) override { queue.ready(s, growing); }
+  void on_ready(const std::shared_ptr<event_stream>& s, outgoing_queue::pace how) override { queue.ready(s, how); }
   void on_end(event_stream& s) override {
     segments answer;
     answer.append_copy("answer to " + std::string(s.reply().id().token()) + ": ");

@@ -18,6 +18,7 @@
 using namespace mcpbx;
 using namespace mcpbx::daemon;
 using test::fake_transport;
+using pace = outgoing_queue::pace;
 
 namespace {
 
@@ -61,9 +62,9 @@ struct queue_fixture final : outgoing_queue::owner {
   fake_transport transport{line};
   outgoing_queue queue{options, time, transport, *this};
   std::shared_ptr<stub_source> run = std::make_shared<stub_source>();
-  void give(const std::string& message, bool growing = false) {
+  void give(const std::string& message, pace how = pace::at_once) {
     run->messages.push_back(message);
-    queue.ready(run, growing);
+    queue.ready(run, how);
   }
   bool paused = false;
   int asked = 0;
@@ -85,16 +86,58 @@ TEST_CASE("what a source has leaves at once, and what is growing at the end of t
   f.give("a");
   CHECK(f.line.sent == std::vector<std::string>{"a"});
   CHECK(f.asked == 0);
-  f.give("b", true);
+  f.give("b", pace::turn);
   CHECK(f.line.sent.size() == 1);
   CHECK(f.asked == 1);
   f.queue.push(text("answer"));
   f.queue.flush();
   CHECK(f.line.sent == std::vector<std::string>{"a", "b", "answer"});
   // It grows no more: it leaves before what ended it.
-  f.give("c", true);
+  f.give("c", pace::turn);
   f.give("d");
   CHECK(f.line.sent == std::vector<std::string>{"a", "b", "answer", "c", "d"});
+}
+
+TEST_CASE("what may wait for more leaves after 1 ms, or with whatever leaves before") {
+  queue_fixture f;
+  f.give("a", pace::soon);
+  f.time.advance(milliseconds(0));
+  f.give("b", pace::soon);
+  CHECK((f.line.sent.empty() && f.asked == 0));
+  f.time.advance(milliseconds(1));
+  CHECK(f.line.sent == std::vector<std::string>{"a", "b"});
+
+  f.give("c", pace::soon);
+  f.give("d");
+  CHECK(f.line.sent == std::vector<std::string>{"a", "b", "c", "d"});
+  f.give("e", pace::soon);
+  f.give("f", pace::turn);
+  CHECK(f.asked == 1);
+  f.queue.flush();
+  CHECK(f.line.sent.size() == 6);
+  f.give("g", pace::soon);
+  f.queue.push(text("answer"));
+  CHECK(f.asked == 2);
+  f.queue.flush();
+  CHECK(f.line.sent == std::vector<std::string>{"a", "b", "c", "d", "e", "f", "g", "answer"});
+}
+
+TEST_CASE("of two sources that wait for more, one that cannot wait is asked at the end of the turn") {
+  queue_fixture f;
+  auto other = std::make_shared<stub_source>();
+  f.give("a", pace::soon);
+  other->messages = {"b"};
+  f.queue.ready(other, pace::soon);
+  CHECK(f.asked == 0);
+  other->messages.push_back("c");
+  f.queue.ready(other, pace::at_once);
+  CHECK(f.asked == 1);
+  f.queue.flush();
+  CHECK(f.line.sent == std::vector<std::string>{"a", "b", "c"});
+  f.give("d", pace::soon);
+  f.queue.close();
+  f.time.advance(milliseconds(10));
+  CHECK(f.line.sent.size() == 3);
 }
 
 TEST_CASE("G17: what a source holds counts as waiting, and is not asked for while the caller does not read") {
@@ -104,7 +147,7 @@ TEST_CASE("G17: what a source holds counts as waiting, and is not asked for whil
   f.line.reads = false;
   f.queue.push(text(std::string(300'000, 'x')));
   for (int i = 0; i < 10; ++i) {
-    f.give(std::string(100'000, 'a'), i % 2 == 0);
+    f.give(std::string(100'000, 'a'), i % 2 == 0 ? pace::turn : pace::at_once);
     f.queue.flush();
   }
   CHECK(f.line.sent.size() == 1);
@@ -112,7 +155,7 @@ TEST_CASE("G17: what a source holds counts as waiting, and is not asked for whil
   CHECK(f.paused);
   // It lets go of some by itself.
   f.run->messages.resize(3);
-  f.queue.ready(f.run, false);
+  f.queue.ready(f.run, pace::at_once);
   CHECK(f.queue.bytes() < 700'000);
   CHECK(!f.paused);
   f.line.reads = true;
@@ -129,7 +172,7 @@ TEST_CASE("a source that never runs dry keeps nobody waiting") {
   f.give(std::string(100'000, 'a'));
   auto other = std::make_shared<stub_source>();
   other->messages = {"b"};
-  f.queue.ready(other, false);
+  f.queue.ready(other, pace::at_once);
   f.queue.push(text("answer"));
   for (int i = 0; i < 2; ++i) {
     f.line.unsent = 0;
@@ -146,7 +189,7 @@ TEST_CASE("what the end of a source pushes leaves behind its last message") {
     queue_fixture f;
     f.line.reads = reads;
     f.run->at_end = [&] { f.queue.push(text("response")); };
-    f.give("event", true);
+    f.give("event", pace::turn);
     f.give(std::string(300'000, 'd'));
     f.line.unsent = 0;
     f.queue.flush();
@@ -162,11 +205,11 @@ TEST_CASE("a source may close the outbox from inside") {
   f.give("a");
   auto again = std::make_shared<stub_source>();
   again->messages = {"b"};
-  f.queue.ready(again, false);
+  f.queue.ready(again, pace::at_once);
   CHECK(f.line.sent == std::vector<std::string>{"a"});
   queue_fixture g;
   g.run->at_end = [&] { g.queue.close(); };
-  g.give("a", true);
+  g.give("a", pace::turn);
   g.queue.flush();
   CHECK(g.line.sent == std::vector<std::string>{"a"});
   CHECK(g.queue.bytes() == 0);

@@ -282,12 +282,12 @@ class caller final : public run_feed::listener {
   void read(run_feed& feed, run_feed::wish w = {}) {
     last_run = feed.run();
     readers.push_back(feed.attach(*this, w));
-    on_ready(false);
+    on_ready(run_event::kind::snapshot);
   }
   void leave(const std::string& why = "the caller went away") {
     for (auto& r : std::exchange(readers, {})) r->leave(why);
   }
-  void on_ready(bool) override {
+  void on_ready(run_event::kind) override {
     for (std::size_t i = 0; i < readers.size(); ++i) {  // `then` may add some
       auto& r = *readers[i];
       while (const auto* e = r.peek()) {

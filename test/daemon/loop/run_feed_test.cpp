@@ -44,9 +44,9 @@ run_event round(int n) {
 struct reader final : run_feed::listener {
   explicit reader(run_feed& f, run_feed::wish w = {}, bool reads_at_once = false)
       : at_once(reads_at_once), place(f.attach(*this, w)) {}
-  void on_ready(bool growing) override {
+  void on_ready(run_event::kind latest) override {
     ++told;
-    if (at_once && !growing) read();
+    if (at_once && !run_event::is_delta(latest)) read();
     if (then) then();
   }
   /// The next events, at most so many, as "seq: text or body".
