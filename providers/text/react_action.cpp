@@ -240,6 +240,11 @@ tool_call_block react_parser::read_action(std::string_view& beside) const {
   return call;
 }
 
+// As a last resort, what was written of it.
+void react_parser::show_action(parse_sink& sink) const {
+  sink.on_text(trimmed(input_).empty() ? action_ : input_ + behind_);
+}
+
 void react_parser::end_call(parse_sink& sink) {
   // Some models name the answer as if it were a tool.
   if (same_letters(cleaned_name(first_line(action_)), "final answer")) {
@@ -251,7 +256,7 @@ void react_parser::end_call(parse_sink& sink) {
   auto call = read_call();
   reply_.forms |= form_react;
   if (!call.problem.empty() && options_.show_unreadable)
-    answer_.feed(input_.empty() ? action_ : input_, sink);
+    show_action(sink);
   else
     reply_.calls.push_back(std::move(call));
 }

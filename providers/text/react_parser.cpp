@@ -3,6 +3,7 @@
 #include "providers/text/react_parser.hpp"
 
 #include "providers/text/marks.hpp"
+#include "providers/text/unmarked.hpp"
 #include "providers/text/words.hpp"
 
 #include <algorithm>
@@ -38,7 +39,8 @@ parser_options without_bare(parser_options o) {
 }  // namespace
 
 std::unique_ptr<text_parser> make_react_parser(const offered_tools& tools, parser_options options) {
-  return std::make_unique<react_parser>(tools, options);
+  auto parser = std::make_unique<react_parser>(tools, options);
+  return options.show_unreadable ? make_unmarked_parser(std::move(parser), true) : std::move(parser);
 }
 
 react_parser::react_parser(offered_tools tools, parser_options options)
@@ -220,10 +222,9 @@ parsed_reply react_parser::finish(parse_sink& sink) {
     if (!cut())
       end_call(sink);
     else if (reply_.incomplete = true; options_.show_unreadable)
-      answer_.feed(input_.empty() ? action_ : input_, sink);
+      show_action(sink);
     reply_.forms |= form_react;
     state_ = state::over;
-    if (options_.show_unreadable) answer_.finish(sink);
     return std::move(reply_);
   }
   reasoning_sink reasoning(sink);
@@ -232,12 +233,10 @@ parsed_reply react_parser::finish(parse_sink& sink) {
     answer_.finish(sink);
     return std::move(reply_);
   }
-  if (!reply_.calls.empty() || reply_.forms != 0) {
-    if (options_.show_unreadable) answer_.finish(sink);
-    return std::move(reply_);
-  }
+  if (!reply_.calls.empty() || reply_.forms != 0) return std::move(reply_);
   // Marks without an action and without an answer. Perhaps it called in another form.
-  if (!thoughts.calls.empty() || thoughts.incomplete) return thoughts;
+  const bool unread = thoughts.incomplete && options_.show_unreadable;
+  if (!thoughts.calls.empty() || (thoughts.incomplete && !unread)) return thoughts;
   if (const auto answer = answer_in(thought_); answer != npos) {
     answer_.feed(trimmed(std::string_view(thought_).substr(answer)), sink);
     answer_.finish(sink);
@@ -245,10 +244,10 @@ parsed_reply react_parser::finish(parse_sink& sink) {
   }
   unheard_words nobody;  // all of it was told as reasoning
   whole_.feed(thought_, nobody);
-  if (auto bare_call = whole_.finish(nobody); !bare_call.calls.empty() || bare_call.incomplete) return bare_call;
+  auto bare_call = whole_.finish(nobody);
+  if (!bare_call.calls.empty() || (bare_call.incomplete && !options_.show_unreadable)) return bare_call;
   if (options_.show_unreadable) {
-    answer_.feed(thought_, sink);
-    answer_.finish(sink);
+    sink.on_text(thought_);
   } else {
     reply_.calls.push_back(unreadable_call(thought_, "it has neither an Action nor a Final Answer"));
   }

@@ -34,6 +34,7 @@ class react_parser final : public text_parser {
   void think(std::string_view text, parse_sink& sink);
   void over(std::size_t before);
   void end_call(parse_sink& sink);
+  void show_action(parse_sink& sink) const;
   tool_call_block read_call() const;
   tool_call_block read_action(std::string_view& beside) const;
   bool looks_for_marks() const;

@@ -148,8 +148,7 @@ bool tagged_parser::in_unread(bool last, parse_sink& sink) {
     return true;
   }
   if (size != 0) {
-    auto text = std::string(trimmed(std::string_view(held_).substr(begin_, end - begin_)));
-    if (options_.show_unreadable && text.starts_with('<')) text.erase(0, std::min(text.find('>'), text.size() - 1) + 1);
+    const auto text = std::string(trimmed(std::string_view(held_).substr(begin_, end - begin_)));
     call_found();
     at_ = end + size;
     extra_ = false;
@@ -234,7 +233,7 @@ bool tagged_parser::in_mistral(bool last, parse_sink& sink) {
     const bool begun = marked || (!next.empty() && std::string_view("([:=").find(next.front()) != npos);
     if (tools_.find(name) != nullptr && begun) {
       if (options_.show_unreadable) {
-        state_ = state::text;
+        release(at, sink);
         return true;
       }
       begin_ = at;
@@ -276,6 +275,7 @@ bool tagged_parser::read_call(Call& call, bool last, parse_sink& sink) {
       state_ = state::after;
       std::vector<tool_call_block> one;
       one.push_back(call.call(whole));
+      if (options_.show_unreadable) one.back().arguments_text = whole.substr(0, call.end());
       take(std::move(one), sink);
       return true;
     }
@@ -343,7 +343,7 @@ void tagged_parser::end_json(parse_sink& sink) {
     return;
   }
   call_found();
-  if (again_ && calls.front().name == nameless_call) withdraw(object_first_);
+  if (again_ && calls.front().name == nameless_call) withdraw(object_first_, sink);
   take(std::move(calls), sink);
 }
 
@@ -457,15 +457,14 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
   return true;
 }
 
-bool tagged_parser::in_spoiled(bool last) {
+bool tagged_parser::in_spoiled(bool last, parse_sink& sink) {
   const auto rest = from(at_);
   const auto [end, size] = closing_in(rest, 0);
-  if (size == 0) {
-    const auto keep = last ? 0 : std::min(rest.size(), longest_closing_mark - 1);
-    at_ = held_.size() - keep;
-    return false;
-  }
-  at_ += end + size;
+  const auto keep = last ? 0 : std::min(rest.size(), longest_closing_mark - 1);
+  const auto known = size == 0 ? rest.size() - keep : end;
+  if (options_.show_unreadable) visible(rest.substr(0, known), sink);
+  at_ += known + size;
+  if (size == 0) return false;
   in_tag_ = false;
   state_ = state::text;
   return true;

@@ -71,9 +71,9 @@ void tagged_parser::take(std::vector<tool_call_block> calls, parse_sink& sink) {
     // What has no name may be the arguments of the call before it, which seemed to have none.
     if (call.name == nameless_call && !call.problem.empty() && !reply_.calls.empty() &&
         reply_.calls.back().arguments.text() == "{}" && !takes_nothing(tools_.find(reply_.calls.back().name)))
-      withdraw(reply_.calls.size() - 1);
+      withdraw(reply_.calls.size() - 1, sink);
     if (!call.problem.empty() && options_.show_unreadable)
-      visible(call.arguments_text, sink);
+      visible(call.arguments_text + "\n", sink);
     else
       reply_.calls.push_back(std::move(call));
   }
@@ -82,8 +82,12 @@ void tagged_parser::take(std::vector<tool_call_block> calls, parse_sink& sink) {
 }
 
 // What follows the calls from this one on says that they are not whole.
-void tagged_parser::withdraw(std::size_t from) {
-  if (options_.show_unreadable) return reply_.calls.resize(std::min(from, reply_.calls.size()));
+void tagged_parser::withdraw(std::size_t from, parse_sink& sink) {
+  if (options_.show_unreadable) {
+    for (auto i = from; i < reply_.calls.size(); ++i)
+      visible(reply_.calls[i].name + " " + reply_.calls[i].arguments_text + "\n", sink);
+    return reply_.calls.resize(std::min(from, reply_.calls.size()));
+  }
   for (auto i = from; i < reply_.calls.size(); ++i) {
     auto& call = reply_.calls[i];
     if (!call.problem.empty()) continue;

@@ -3,6 +3,7 @@
 #include "providers/text/tagged_parser.hpp"
 
 #include "providers/text/marks.hpp"
+#include "providers/text/unmarked.hpp"
 #include "providers/text/words.hpp"
 
 #include <algorithm>
@@ -19,7 +20,8 @@ bool is_opening(mark_kind k) {
 }  // namespace
 
 std::unique_ptr<text_parser> make_tagged_parser(const offered_tools& tools, parser_options options) {
-  return std::make_unique<tagged_parser>(tools, options);
+  auto parser = std::make_unique<tagged_parser>(tools, options);
+  return options.show_unreadable ? make_unmarked_parser(std::move(parser), false) : std::move(parser);
 }
 
 tagged_parser::tagged_parser(offered_tools tools, parser_options options)
@@ -56,18 +58,16 @@ parsed_reply tagged_parser::finish(parse_sink& sink) {
     case state::opened:
     case state::python:
     case state::mistral:
-      cut({}, sink);
-      break;
     case state::markup:
     case state::pairs:
-      cut({}, sink);
+      cut(std::string(from(mark_)), sink);
       break;
     case state::json:
       if (use_ == use::untagged && !named_) {
         const auto text = std::string(from(begin_));
         visible(text, sink);
       } else {
-        cut(std::string(from(begin_)), sink);
+        cut(std::string(from(again_ ? begin_ : mark_)), sink);
       }
       break;
     default:
@@ -105,7 +105,7 @@ bool tagged_parser::step(bool last, parse_sink& sink) {
     case state::after:
       return in_after(last, sink);
     case state::spoiled:
-      return in_spoiled(last);
+      return in_spoiled(last, sink);
     case state::dropped:
       return false;
   }

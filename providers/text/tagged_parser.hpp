@@ -60,13 +60,13 @@ class tagged_parser final : public text_parser {
   bool read_call(Call& call, bool last, parse_sink& sink);
   bool in_json(parse_sink& sink);
   bool in_after(bool last, parse_sink& sink);
-  bool in_spoiled(bool last);
+  bool in_spoiled(bool last, parse_sink& sink);
 
   void open(state s, std::size_t mark_size);
   void begin_json(std::size_t at, std::size_t brackets_at, use as);
   void end_json(parse_sink& sink);
   void take(std::vector<tool_call_block> calls, parse_sink& sink);
-  void withdraw(std::size_t from);
+  void withdraw(std::size_t from, parse_sink& sink);
   void spoil(parse_sink& sink, std::string_view why);
   void release(std::size_t end, parse_sink& sink);
   void visible(std::string_view text, parse_sink& sink);

@@ -2,6 +2,7 @@
 #pragma once
 #include "mcp/support/raw_json.hpp"
 #include "providers/text/format.hpp"
+#include "providers/text/marks.hpp"
 #include "providers/text/words.hpp"
 
 #include <algorithm>
@@ -74,6 +75,21 @@ inline parsed_text parse_text(std::string_view format, std::string_view raw, std
   got.stopped = parser->stopped();
   got.counted = parser->counted();
   return got;
+}
+
+/// Every mark that nobody may see of a reply in this format: opening and closing ones, special tokens, and ReAct's.
+inline std::vector<std::string> marks_of(std::string_view format) {
+  namespace text = providers::text;
+  std::vector<std::string> all{"<parameter",  "</parameter", "<arg_key",   "</arg_key",       "<arg_value",
+                               "</arg_value", "<tool_",      "</tool_",    "[TOOL_RESULTS]",  "[TOOL_CALLS]",
+                               "[ARGS]",      "[CALL_ID]",   "<function",  "</function",      "<invoke",
+                               "</invoke",    "<|",          "</function", "[/TOOL_RESULTS]", "CDATA"};
+  for (const auto& mark : text::angle_marks) all.emplace_back(mark.text);
+  for (const auto& mark : text::closing_marks) all.emplace_back(mark.text);
+  if (format == "react")
+    for (const auto* word : {"Thought:", "Action:", "Action Input:", "Observation:", "Final Answer:"})
+      all.emplace_back(word);
+  return all;
 }
 
 }  // namespace mcpbx::test

@@ -1,0 +1,193 @@
+// A filter behind a parser. It judges nothing: what is a mark goes, wherever it stands, and what may become one waits.
+#include "providers/text/unmarked.hpp"
+
+#include "providers/text/marks.hpp"
+#include "providers/text/markup_marks.hpp"
+#include "providers/text/react_marks.hpp"
+#include "providers/text/words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace mcpbx::providers::text {
+namespace {
+
+constexpr std::size_t max_mark_size = 512;
+// Those that no table of the parsers holds, because each stands within a call.
+constexpr std::array<std::string_view, 12> inner_marks{"<parameter>", "</arg_key>", "<arg_value>",     "</arg_value>",
+                                                       "[ARGS]",      "[CALL_ID]",  "[TOOL_RESULTS]",  "[TOOL_CALLS]",
+                                                       "[THINK]",     "[/THINK]",   "[/TOOL_RESULTS]", "<![CDATA["};
+constexpr std::array<std::string_view, 6> roles{"assistant", "user", "system", "tool", "ipython", "developer"};
+
+enum class what : unsigned char {
+  whole,  // a mark that ends where its text does
+  open,   // one that goes on to its '>', with words in it
+  role    // one with a role behind it
+};
+
+// The mark that `s` begins with: the longest, for one may be the beginning of another.
+struct found_mark {
+  std::size_t size = 0;
+  what is = what::whole;
+  bool maybe = false;  // another, longer one is still possible
+};
+found_mark mark_at(std::string_view s) {
+  found_mark best;
+  const auto look = [&](std::string_view text, what is) {
+    const auto one = begins(s, text);
+    best.maybe = best.maybe || one == match::maybe;
+    if (one == match::yes && text.size() > best.size) best = {text.size(), is, best.maybe};
+  };
+  for (const auto& mark : angle_marks)
+    look(mark.text, mark.kind == mark_kind::markup ? what::open
+                    : mark.kind == mark_kind::role ? what::role
+                                                   : what::whole);
+  for (const auto& mark : angle_marks)
+    if (mark.kind == mark_kind::result) look("</" + std::string(mark.text.substr(1)), what::whole);
+  for (const auto& mark : closing_marks) look(mark.text, what::whole);
+  for (const auto mark : parameter_marks) look(mark, what::open);
+  for (const auto mark : value_ends) look(mark, what::whole);
+  for (const auto mark : inner_marks) look(mark, what::whole);
+  return best;
+}
+
+// Of a tag's NAME, name="NAME" or attributes, what a reader would say.
+std::string words_of(std::string_view inside) {
+  if (inside.starts_with("name=")) inside.remove_prefix(5);
+  std::string words;
+  for (const char c : inside)
+    if (c != '"' && c != '\'') words += c;
+  return words;
+}
+
+class unmarked_sink final : public parse_sink {
+ public:
+  explicit unmarked_sink(bool react) : react_(react) {}
+  void pass_to(parse_sink& sink) { to_ = &sink; }
+  void on_reasoning(std::string_view delta) override { to_->on_reasoning(delta); }
+  void on_text(std::string_view delta) override {
+    if (over_) return;
+    held_ += delta;
+    run(false);
+  }
+  void finish() { run(true); }
+
+ private:
+  void run(bool last) {
+    std::size_t at = 0;
+    while (at < held_.size() && !over_) {
+      const auto size = step(std::string_view(held_).substr(at), last);
+      if (size == 0) break;
+      at += size;
+    }
+    held_.erase(0, at);
+  }
+
+  // How many bytes at the beginning of `rest` are done with; 0 when more of it is needed.
+  std::size_t step(std::string_view rest, bool last) {
+    if (react_ && line_start_) {
+      const auto found = match_react_mark(rest, last, false);
+      if (found.is == match::maybe) return 0;
+      if (found.is == match::yes) {
+        over_ = found.mark == react_mark::observation;
+        gap_ = true;
+        return found.size;
+      }
+      line_start_ = false;
+    }
+    const auto plain = std::min(rest.find_first_of("<[]\n"), rest.size());
+    if (plain > 0) return show(rest.substr(0, plain));
+    const auto found = mark_at(rest);
+    if (found.maybe && !last) return 0;
+    if (found.size > 0) return pass(rest, found, last);
+    // The reply ended in a mark.
+    if (found.maybe && rest.size() > 2) return rest.size();
+    return section_end(rest, last);
+  }
+
+  std::size_t section_end(std::string_view rest, bool last) {
+    const auto end = begins(rest, "]]>");
+    if (cdata_ && end == match::maybe && !last) return 0;
+    if (cdata_ && end == match::yes) {
+      cdata_ = false;
+      gap_ = true;
+      return 3;
+    }
+    line_start_ = rest.front() == '\n';
+    return show(rest.substr(0, 1));
+  }
+
+  std::size_t pass(std::string_view rest, const found_mark& mark, bool last) {
+    const auto behind = rest.substr(mark.size);
+    auto size = mark.size;
+    std::string words;
+    if (mark.is == what::open) {
+      const auto end = std::min(behind.find_first_of("><\n"), behind.size());
+      if (end == behind.size() && end < max_mark_size && !last) return 0;
+      // Without its end the mark is damaged, and what follows is text.
+      if (end < std::min(behind.size(), max_mark_size) && behind[end] == '>') {
+        words = words_of(behind.substr(0, end));
+        size += end + 1;
+      }
+    } else if (mark.is == what::role) {
+      std::size_t end = 0;
+      while (end < behind.size() && is_name_char(behind[end]) && end < 16) ++end;
+      if (end == behind.size() && end < 16 && !last) return 0;
+      if (std::ranges::find(roles, behind.substr(0, end)) != roles.end()) size += end;
+    }
+    cdata_ = cdata_ || rest.substr(0, mark.size).ends_with("CDATA[");
+    gap_ = line_start_ = true;
+    if (!words.empty()) {
+      show(words);
+      gap_ = true;
+    }
+    return size;
+  }
+
+  // What a mark kept apart stays apart; a blank could make a mark of it.
+  std::size_t show(std::string_view text) {
+    if (std::exchange(gap_, false) && last_shown_ != 0 && !is_blank(last_shown_) && !is_blank(text.front()))
+      to_->on_text("\n");
+    last_shown_ = text.back();
+    to_->on_text(text);
+    return text.size();
+  }
+
+  parse_sink* to_ = nullptr;
+  bool react_;
+  bool line_start_ = true, over_ = false, gap_ = false, cdata_ = false;
+  char last_shown_ = 0;
+  std::string held_;
+};
+
+class unmarked_parser final : public text_parser {
+ public:
+  unmarked_parser(std::unique_ptr<text_parser> inner, bool react) : inner_(std::move(inner)), filter_(react) {}
+  void feed(std::string_view bytes, parse_sink& sink) override {
+    filter_.pass_to(sink);
+    inner_->feed(bytes, filter_);
+  }
+  parsed_reply finish(parse_sink& sink) override {
+    filter_.pass_to(sink);
+    auto reply = inner_->finish(filter_);
+    filter_.finish();
+    return reply;
+  }
+  bool stopped() const override { return inner_->stopped(); }
+  std::size_t counted() const override { return inner_->counted(); }
+
+ private:
+  std::unique_ptr<text_parser> inner_;
+  unmarked_sink filter_;
+};
+
+}  // namespace
+
+std::unique_ptr<text_parser> make_unmarked_parser(std::unique_ptr<text_parser> inner, bool react) {
+  return std::make_unique<unmarked_parser>(std::move(inner), react);
+}
+
+}  // namespace mcpbx::providers::text
