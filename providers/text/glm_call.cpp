@@ -4,6 +4,7 @@
 #include "providers/text/glm_call.hpp"
 
 #include "mcp/support/log.hpp"
+#include "providers/text/distance.hpp"
 #include "providers/text/marks.hpp"
 #include "providers/text/words.hpp"
 
@@ -36,10 +37,22 @@ match begins_next(std::string_view s) {
   return next != match::no ? next : closed;
 }
 
-// What is left of an opening mark that lost a byte.
+// What is left of an opening mark: its end, or all of it with some bytes changed.
 bool begins_in_damage(std::string_view value) {
-  const auto begin = value.substr(0, value_mark.size() + 1);
-  return begin.find("value>") != npos || begin.find("arg_value") != npos;
+  for (std::size_t i = 1; i < value_mark.size(); ++i)
+    if (value.starts_with(value_mark.substr(i))) return true;
+  return holds_nearly(value.substr(0, value_mark.size() + 3), value_mark, 5);
+}
+
+// Whether the marks between two values are in this one, each damaged: with one of them whole it is refused anyway.
+bool holds_changed_pair(std::string_view value) {
+  distance_to border("</arg_value><arg_key>");
+  return std::ranges::any_of(value, [&](char c) { return !is_blank(c) && border.feed(c) <= 6; });
+}
+
+// Whether a pair may begin here whose first mark was damaged.
+bool begins_near_key(std::string_view text) {
+  return holds_nearly(text.substr(0, key_mark.size() + 3), key_mark, 4);
 }
 
 }  // namespace
@@ -190,6 +203,8 @@ glm_call::outcome glm_call::opening(std::string_view in) {
 void glm_call::close(std::string_view in) {
   const auto text = in.substr(begin_, scan_ - begin_);
   if (!marked_ && broken_ == nullptr && begins_in_damage(text)) broken_ = "the mark before a value is damaged";
+  if (broken_ == nullptr && (text.ends_with('<') || holds_changed_pair(text)))
+    broken_ = "the mark behind a value is damaged";
   repaired_ = repaired_ || !marked_;
   arguments_.push_back({key_, std::string(text)});
   at_ = scan_ + value_end.size();
@@ -217,7 +232,8 @@ glm_call::outcome glm_call::value(std::string_view in, bool last) {
       if (follows == match::maybe || twice == match::maybe) return outcome::more;
       // At the end of a line it was meant to close; what follows it is damaged, and was to be no part of the value.
       const auto line = rest.substr(mark->size(), next - mark->size());
-      if (broken_ == nullptr && (twice == match::yes || line.find('\n') != npos))
+      if (behind.size() < key_mark.size() + 3 && !last) return outcome::more;
+      if (broken_ == nullptr && (twice == match::yes || line.find('\n') != npos || begins_near_key(behind)))
         broken_ = "something stands behind the end of a value";
     }
     if (maybe && !last) return outcome::more;

@@ -251,12 +251,22 @@ bool markup_call::given(std::string_view key) const {
 }
 
 void markup_call::close(std::string_view in, std::size_t end, std::size_t next) {
-  // Without its own mark the value may end in what is left of it.
-  if (end == next && broken_.empty() && ends_in_damage(in.substr(begin_, end - begin_)))
-    broken_ = "the closing mark of a parameter is damaged";
-  if (broken_.empty() && !border_is_certain(in.substr(begin_, end - begin_), xml_))
+  auto value = in.substr(begin_, end - begin_);
+  if (end == next) {
+    // Without its own mark the value may end in what is left of it.
+    if (broken_.empty() && ends_in_damage(value, xml_)) broken_ = "the closing mark of a parameter is damaged";
+    // The mark may have been lost by itself, from a line of its own: then that line break is not the value's either.
+    const auto behind = value.substr(value.find_last_not_of(" \t\r\n") + 1);
+    if (broken_.empty() && !xml_ && std::ranges::count(behind, '\n') > 1)
+      broken_ = "the closing mark of a parameter is missing behind an empty line";
+    if (const auto line = behind.rfind('\n'); line != npos) {
+      value.remove_suffix(behind.size() - line - (xml_ ? 0 : 1));
+      if (xml_ && value.ends_with('\r')) value.remove_suffix(1);
+    }
+  }
+  if (broken_.empty() && !border_is_certain(value, xml_))
     broken_ = "a mark stands in a parameter, so that its end is not certain";
-  arguments_.push_back({key_, decoded(in.substr(begin_, end - begin_))});
+  arguments_.push_back({key_, decoded(value)});
   key_.clear();
   at_ = next;
   part_ = part::between;

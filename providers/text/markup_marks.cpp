@@ -1,10 +1,11 @@
 // A value may hold marks of its own; two values whose border lost some bytes look almost the same.
 #include "providers/text/markup_marks.hpp"
 
+#include "providers/text/distance.hpp"
 #include "providers/text/words.hpp"
 
 #include <algorithm>
-#include <string>
+#include <unordered_map>
 
 namespace mcpbx::providers::text {
 namespace {
@@ -39,6 +40,54 @@ bool holds_damaged_border(std::string_view value) {
     closed = closed || rest.starts_with('>') || (at > 0 && value[at - 1] == '/');
   }
   return false;
+}
+
+// Calls `f` for each byte of a value but blanks, and once with 0 for what is whole for certain: a closing tag that the
+// value itself opens, a closing mark, a section of CDATA.
+template <class F>
+void for_each_doubtful(std::string_view value, bool cdata, F&& f) {
+  std::unordered_map<std::string_view, int> open;
+  const auto name_at = [&](std::size_t at) {
+    auto end = at;
+    while (end < value.size() && (is_name_char(value[end]) || value[end] == ':')) ++end;
+    return value.substr(at, end - at);
+  };
+  for (std::size_t at = 0; at < value.size(); ++at) {
+    if (is_blank(value[at])) continue;
+    const auto rest = value.substr(at);
+    if (cdata && rest.starts_with(open_cdata)) {
+      at = std::min(value.find("]]>", at), value.size() - 3) + 2;
+      f('\0');
+      continue;
+    }
+    if (rest.starts_with("</")) {
+      const auto name = name_at(at + 2);
+      const auto opened = open.find(name);
+      const bool own = opened != open.end() && opened->second > 0;
+      if (value.substr(at + 2 + name.size()).starts_with('>') && (own || name == parameter_word)) {
+        if (own) --opened->second;
+        at += name.size() + 2;
+        f('\0');
+        continue;
+      }
+    } else if (rest.starts_with('<')) {
+      if (const auto name = name_at(at + 1); !name.empty()) ++open[name];
+    }
+    f(value[at]);
+  }
+}
+
+// A border of two values that was damaged on both sides (with one of its marks whole the marks would be no pairs), as
+// far as three damages go, a swap being two; or what is nearly the closing mark, right before that.
+bool holds_changed_mark(std::string_view value, bool cdata) {
+  distance_to border("</parameter><parameter"), mark("</parameter>");
+  bool found = value.ends_with('<');
+  unsigned distance = 12;
+  for_each_doubtful(value, cdata, [&](char c) {
+    found = border.feed(c) <= 6 || found;
+    distance = mark.feed(c);
+  });
+  return found || distance <= 2;
 }
 
 }  // namespace
@@ -80,18 +129,20 @@ bool has_attributes_only(std::string_view tag) {
   }
 }
 
-bool ends_in_damage(std::string_view value) {
+bool ends_in_damage(std::string_view value, bool cdata) {
   value = trimmed(value);
   const auto line = value.rfind('\n');
-  if (value.substr(line == npos ? 0 : line).find(parameter_word) != npos) return true;
-  const auto slash = value.rfind("</");
-  if (slash == npos) return false;
-  const auto name = value.substr(slash + 2);
-  std::size_t end = 0;
-  while (end < name.size() && (is_name_char(name[end]) || name[end] == ':')) ++end;
-  const auto behind = trimmed(name.substr(end));
-  if (!behind.empty() && behind != ">") return false;
-  return value.find("<" + std::string(name.substr(0, end))) == npos;
+  const auto last_line = value.substr(line == npos ? 0 : line);
+  if (last_line.find(parameter_word) != npos) return true;
+  distance_to mark("</parameter>");
+  unsigned distance = 0;
+  char end = 0;
+  for_each_doubtful(value, cdata, [&](char c) {
+    distance = mark.feed(c);
+    end = c;
+  });
+  if (end == 0) return false;
+  return distance <= 5 || last_line.find_first_of("<>") != npos;
 }
 
 bool border_is_certain(std::string_view value, bool cdata) {
@@ -120,7 +171,7 @@ bool border_is_certain(std::string_view value, bool cdata) {
       lone = true;
     }
   }
-  return open == 0 && !holds_damaged_border(value);
+  return open == 0 && !holds_damaged_border(value) && !holds_changed_mark(value, cdata);
 }
 
 }  // namespace mcpbx::providers::text

@@ -16,12 +16,13 @@ std::vector<std::pair<std::string_view, std::string_view>> attributes_of(std::st
 /// Whether a tag holds nothing but such attributes behind its name.
 bool has_attributes_only(std::string_view tag);
 
-/// Whether a value that has no closing mark of its own ends in what may be left of one: its last line has the word, or
-/// it ends in a closing tag that nothing in it opens.
-bool ends_in_damage(std::string_view value);
+/// Whether a value that has no closing mark of its own ends in what may be left of one: its last line has the word or
+/// an angle bracket, or its end is near to the mark. Not when it ends in a closing tag that it opens itself.
+bool ends_in_damage(std::string_view value, bool cdata);
 
 /// Whether a value is one value: its marks of parameters are pairs, but for a closing mark that the text speaks about
-/// (blanks on both sides), and no two damaged marks stand in it. `cdata`: the value may have such sections.
+/// (blanks on both sides), and what is left of two damaged marks, one behind the other, does not stand in it. `cdata`:
+/// the value may have such sections.
 bool border_is_certain(std::string_view value, bool cdata);
 
 }  // namespace mcpbx::providers::text
