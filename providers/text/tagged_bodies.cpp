@@ -9,25 +9,7 @@
 namespace mcpbx::providers::text {
 namespace {
 
-constexpr std::size_t max_held = 512;      // bytes behind a mark that may still turn out to be text
-constexpr std::size_t max_named = 256;     // bytes of one in the middle of a line, in which it names its tool
-constexpr std::size_t max_unread = 16384;  // bytes up to the closing mark of a call that cannot be read
-
-constexpr std::size_t longest_closing_mark =
-    std::ranges::max(closing_marks, {}, [](const closing_mark& m) { return m.text.size(); }).text.size();
-
-// Where the first mark from `from` on begins that closes what is around calls (or a call itself: `inner`), and its
-// size; 0 when there is none.
-std::pair<std::size_t, std::size_t> closing_in(std::string_view text, std::size_t from, bool inner = false) {
-  const auto next = [&](std::size_t at) { return text.find_first_of("<[", at); };
-  for (auto at = next(from); at != npos && at + 1 < text.size(); at = next(at + 1))
-    for (const auto& mark : closing_marks) {
-      if (mark.text[1] != text[at + 1]) continue;  // as nearly always, and this is seen without a call
-      if ((mark.outer || (inner && mark.text[1] == '/')) && text.substr(at).starts_with(mark.text))
-        return {at, mark.text.size()};
-    }
-  return {0, 0};
-}
+constexpr std::size_t max_held = 512;  // bytes behind a mark that may still turn out to be text
 
 }  // namespace
 
@@ -97,73 +79,6 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
     pairs_ = glm_call(&tools_);
     state_ = state::pairs;
   }
-  return true;
-}
-
-// What begins at `at` is no call: text, unless the mark before it stands where only calls do, or what is behind it
-// names a tool as a call does; and it is closed.
-void tagged_parser::no_call(std::size_t at, parse_sink& sink) {
-  needs_name_ = mark_ == at || !begins_line_ || options_.untagged != parser_options::bare::anywhere;
-  if (unclosed_ || (needs_name_ && tools_.none())) return release(at + (mark_ == at ? 1 : 0), sink);
-  begin_ = scan_ = at;
-  named_ = false;
-  state_ = state::unread;
-}
-
-// Whether a tool's name begins `body`, or stands in it behind what a name stands behind in calls.
-bool tagged_parser::names_tool(std::string_view body) const {
-  for (std::size_t at = 0; at < body.size();) {
-    if (!is_name_char(body[at])) {
-      ++at;
-      continue;
-    }
-    auto end = at;
-    while (end < body.size() && is_name_char(body[end])) ++end;
-    const auto before = trimmed(body.substr(0, at));
-    const bool placed = before.empty() || std::string_view(":=\"'>").find(before.back()) != npos;
-    if (placed && tools_.find(body.substr(at, end - at)) != nullptr) return true;
-    at = end;
-  }
-  return false;
-}
-
-bool tagged_parser::in_unread(bool last, parse_sink& sink) {
-  // Foreign text may be nothing but marks: the end of one that must name a tool is looked for no farther than its name
-  // until that is found.
-  const bool unnamed = needs_name_ && !named_;
-  const auto within = begin_ + (unnamed ? max_named + longest_closing_mark : max_unread);
-  const auto [end, size] =
-      closing_in(std::string_view(held_).substr(0, std::min(held_.size(), within)), scan_, needs_name_);
-  const auto looked_through = [&] {
-    scan_ = std::max(scan_, held_.size() - std::min(held_.size(), longest_closing_mark - 1));
-  };
-  if (unnamed) {
-    const auto body = from(begin_).substr(0, std::min(max_named, (size != 0 ? end : held_.size()) - begin_));
-    if (body.size() < max_named && size == 0 && !last) {
-      looked_through();
-      return false;
-    }
-    named_ = names_tool(body);
-    if (!named_) release(begin_ + (mark_ == begin_ ? 1 : 0), sink);
-    return true;
-  }
-  if (size != 0) {
-    const auto text = std::string(trimmed(std::string_view(held_).substr(begin_, end - begin_)));
-    call_found();
-    at_ = end + size;
-    extra_ = false;
-    state_ = state::after;
-    std::vector<tool_call_block> one;
-    one.push_back(unreadable_call(text, "it is no call in any form that is known"));
-    take(std::move(one), sink);
-    return true;
-  }
-  looked_through();
-  unclosed_ = held_.size() - begin_ >= max_unread;
-  if (!last && !unclosed_) return false;
-  // At the end of the reply no later mark finds what all of them were looked for here and not found.
-  unclosed_ = unclosed_ || needs_name_;
-  release(begin_ + (mark_ == begin_ ? 1 : 0), sink);
   return true;
 }
 
@@ -454,19 +369,6 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
   in_tag_ = false;
   state_ = state::text;
   if (std::exchange(gap_, false) && pending_blanks_.empty()) visible("\n", sink);
-  return true;
-}
-
-bool tagged_parser::in_spoiled(bool last, parse_sink& sink) {
-  const auto rest = from(at_);
-  const auto [end, size] = closing_in(rest, 0);
-  const auto keep = last ? 0 : std::min(rest.size(), longest_closing_mark - 1);
-  const auto known = size == 0 ? rest.size() - keep : end;
-  if (options_.show_unreadable) visible(rest.substr(0, known), sink);
-  at_ += known + size;
-  if (size == 0) return false;
-  in_tag_ = false;
-  state_ = state::text;
   return true;
 }
 

@@ -19,7 +19,7 @@ void tagged_parser::visible(std::string_view text, parse_sink& sink) {
     pending_blanks_.clear();
     if (pending_fence_ != npos) in_code_ = fence_opens_;
     pending_fence_ = npos;
-    if (!shown_ && any_calls()) {
+    if (!shown_ && (any_calls() || skipped_)) {
       before.erase(0, skip_blanks(before, 0));
       if (before.empty()) text.remove_prefix(skip_blanks(text, 0));
     }

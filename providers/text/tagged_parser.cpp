@@ -1,5 +1,5 @@
-// Text and what may begin in it. What happens behind an opening mark is in tagged_bodies.cpp, what comes out in
-// tagged_output.cpp.
+// Text and what may begin in it. What happens behind an opening mark is in tagged_bodies.cpp and
+// tagged_skipped.cpp, what comes out in tagged_output.cpp.
 #include "providers/text/tagged_parser.hpp"
 
 #include "providers/text/marks.hpp"
@@ -75,7 +75,7 @@ parsed_reply tagged_parser::finish(parse_sink& sink) {
   }
   if (!alone_.empty()) take(std::exchange(alone_, {}), sink);
   // Blanks and marks at the end are shown only where they are all there is to a plain answer.
-  if (!any_calls() && !reply_.incomplete) {
+  if (!any_calls() && !reply_.incomplete && (shown_ || !skipped_)) {
     const auto rest = pending_fence_ != npos ? pending_ : pending_blanks_;
     if (!rest.empty()) sink.on_text(rest);
   }
@@ -102,6 +102,8 @@ bool tagged_parser::step(bool last, parse_sink& sink) {
       return in_pairs(last, sink);
     case state::json:
       return in_json(sink);
+    case state::result:
+      return in_result(last, sink);
     case state::after:
       return in_after(last, sink);
     case state::spoiled:
@@ -263,10 +265,8 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
         at_ += mark.text.size();
         return true;
       case mark_kind::result:
-        if (!any_calls()) break;
-        counted_ -= rest.size();
-        state_ = state::dropped;
-        return false;
+        if (at_result(mark.text, sink)) return true;
+        break;
     }
   }
   if (maybe && !last) return false;
@@ -284,11 +284,7 @@ bool tagged_parser::at_square(bool last, parse_sink& sink) {
     open(state::mistral, tool_calls_mark.size());
     return true;
   }
-  if (results == match::yes && any_calls()) {
-    counted_ -= rest.size();
-    state_ = state::dropped;
-    return false;
-  }
+  if (results == match::yes && at_result(tool_results_mark, sink)) return true;
   const auto think = at_line_start() ? begins(rest, think_mark) : match::no;
   if (think == match::yes) {
     at_ += think_mark.size();

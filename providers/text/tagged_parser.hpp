@@ -28,6 +28,7 @@ class tagged_parser final : public text_parser {
     think,    // reasoning, until </think>
     opened,   // behind an opening mark whose call has not begun
     unread,   // behind one where no call can be read: until its closing mark
+    result,   // in an invented result before any call, until its closing mark
     python,   // behind <|python_tag|>
     mistral,  // behind [TOOL_CALLS]
     markup,   // in a call that is markup
@@ -50,6 +51,8 @@ class tagged_parser final : public text_parser {
   bool in_think(bool last, parse_sink& sink);
   bool in_opened(bool last, parse_sink& sink);
   bool in_unread(bool last, parse_sink& sink);
+  bool at_result(std::string_view mark, parse_sink& sink);
+  bool in_result(bool last, parse_sink& sink);
   void no_call(std::size_t at, parse_sink& sink);
   bool names_tool(std::string_view body) const;
   bool in_python(bool last);
@@ -94,10 +97,13 @@ class tagged_parser final : public text_parser {
   unsigned form_ = 0;
   std::size_t thinks_from_ = std::string::npos;  // calls since <think> stood in the middle of a line
   std::string_view end_think_;                   // of the reasoning that is being read
+  std::string end_result_;                       // the closing mark of the invented result
   bool in_tag_ = false, extra_ = false, fenced_ = false, named_ = false, gap_ = false, first_word_ = true;
   bool begins_line_ = false;      // the opening mark
   bool needs_name_ = false;       // what cannot be read is a call only if it names a tool
   bool unclosed_ = false;         // one was not closed near enough: none is waited for any more
+  bool unclosed_result_ = false;  // the same for invented results
+  bool skipped_ = false;          // one was left out
   bool in_code_ = false;          // in a code block that has begun with something else than a call
   bool quoted_ = false;           // in code within a sentence, which began with what might be a call
   std::size_t object_first_ = 0;  // the first call of the object that was read last

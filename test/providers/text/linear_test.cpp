@@ -41,7 +41,9 @@ TEST_CASE("F10: text as long as an answer may be is parsed in linear time, byte 
                                     "[TOOL_CALLS]a ",
                                     "<invoke ",
                                     "x<arg_key>\n",
-                                    "x<tool_call>"};
+                                    "x<tool_call>",
+                                    "x\n<tool_response>",
+                                    "\n<tool_response></tool_response>"};
   for (const auto unit : units) {
     std::string text;
     while (text.size() < full(200'000)) text += unit;
@@ -54,8 +56,8 @@ TEST_CASE("F10: text as long as an answer may be is parsed in linear time, byte 
 
 TEST_CASE("F10: marks that no call follows cost as much each, however many come behind them, in any pieces") {
   // With the end of each looked for in all that may be waited for, these would take minutes.
-  for (const std::string_view unit :
-       {"<invoke ", "x<arg_key>\n", "x<tool_call>", "<tool_call>\n", "<invoke \"search\" "}) {
+  for (const std::string_view unit : {"<invoke ", "x<arg_key>\n", "x<tool_call>", "<tool_call>\n",
+                                      "<invoke \"search\" ", "<tool_response>\n", "\n[TOOL_RESULTS]"}) {
     std::string text;
     while (text.size() < full(1'000'000)) text += unit;
     // The other formats have the parser of the first.
