@@ -48,7 +48,8 @@ struct parsed_reply {
 };
 
 struct parser_options {
-  /// Where JSON without any mark may be a call.
+  /// Where JSON without any mark may be a call. `alone` is for models that were sent tools natively: with it, one that
+  /// ends the reply in ReAct's form is one too.
   enum class bare : std::uint8_t { never, alone, anywhere };  // alone: it is the whole reply
   bare untagged = bare::anywhere;
   bool bare_names = false;       ///< NAME[ARGS]{…} and NAME{…} at the beginning are calls (marks were taken out)

@@ -238,6 +238,18 @@ void tagged_parser::end_json(parse_sink& sink) {
       }
       const auto like = likeness_of(text, tools_);
       if (like.named) read_json_calls(text, tools_, calls);
+      if (pending_fence_ != npos && options_.untagged == parser_options::bare::alone) {
+        // A call only if the fence ends the reply, and nothing else stands in it.
+        const bool sure =
+            like.with_arguments && std::ranges::all_of(calls, [](const auto& c) { return c.problem.empty(); });
+        if (!sure) calls.clear();
+        if (calls.empty()) break;
+        state_ = state::text;
+        alone_in_fence_ = true;
+        alone_ = std::move(calls);
+        pending_ += text;
+        return;
+      }
       if (like.named && !like.with_arguments && !calls.empty()) {
         // A call only if nothing else is said.
         state_ = state::text;

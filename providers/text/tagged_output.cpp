@@ -1,4 +1,5 @@
 // What becomes of what was read: text for people, calls, or nothing.
+#include "providers/text/marks.hpp"
 #include "providers/text/tagged_parser.hpp"
 #include "providers/text/words.hpp"
 
@@ -13,6 +14,7 @@ void tagged_parser::visible(std::string_view text, parse_sink& sink) {
   text = text.substr(0, end);
   if (!text.empty()) {
     alone_.clear();
+    alone_in_fence_ = false;
     // Behind a call, marks of the end of a turn are nothing that was said.
     auto before = std::exchange(pending_, {});
     if (any_calls() && pending_fence_ == npos) before = pending_blanks_;
@@ -47,6 +49,23 @@ bool tagged_parser::at_line_start() const {
          (last_shown_ == '\n' && pending_.empty());
 }
 
+bool tagged_parser::in_plain_text() const {
+  return state_ == state::text && at_ == held_.size() && !in_code_ && !quoted_ && pending_fence_ == npos &&
+         alone_.empty() && !any_calls() && !reply_.incomplete;
+}
+
+void tagged_parser::end_with(tool_call_block call, form how) {
+  ++found_;
+  reply_.calls.push_back(std::move(call));
+  reply_.forms |= how;
+}
+
+// Beside native calls: code in another language is none.
+bool tagged_parser::fence_may_hold_call() const {
+  const auto language = trimmed(std::string_view(pending_).substr(pending_fence_ + fence_mark.size()));
+  return language.empty() || language == "json" || language == "tool_call";
+}
+
 void tagged_parser::call_found() {
   if (pending_fence_ != npos) {
     pending_.erase(pending_fence_);
@@ -61,7 +80,7 @@ void tagged_parser::forget_drafts(std::size_t from) {
   if (reply_.calls.empty()) reply_.forms = 0;
   found_ = object_first_ = reply_.calls.size();
   alone_.clear();
-  in_code_ = quoted_ = false;
+  in_code_ = quoted_ = alone_in_fence_ = false;
 }
 
 void tagged_parser::take(std::vector<tool_call_block> calls, parse_sink& sink) {

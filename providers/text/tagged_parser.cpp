@@ -3,6 +3,7 @@
 #include "providers/text/tagged_parser.hpp"
 
 #include "providers/text/marks.hpp"
+#include "providers/text/native_parser.hpp"
 #include "providers/text/unmarked.hpp"
 #include "providers/text/words.hpp"
 
@@ -20,7 +21,12 @@ bool is_opening(mark_kind k) {
 }  // namespace
 
 std::unique_ptr<text_parser> make_tagged_parser(const offered_tools& tools, parser_options options) {
-  auto parser = std::make_unique<tagged_parser>(tools, options);
+  const bool native = options.untagged == parser_options::bare::alone && !tools.none();
+  std::unique_ptr<text_parser> parser;
+  if (native)
+    parser = std::make_unique<native_parser>(tools, options);
+  else
+    parser = std::make_unique<tagged_parser>(tools, options);
   return options.show_unreadable ? make_unmarked_parser(std::move(parser), false) : std::move(parser);
 }
 
@@ -73,6 +79,7 @@ parsed_reply tagged_parser::finish(parse_sink& sink) {
     default:
       break;
   }
+  if (alone_in_fence_) alone_.clear();
   if (!alone_.empty()) take(std::exchange(alone_, {}), sink);
   // Blanks and marks at the end are shown only where they are all there is to a plain answer.
   if (!any_calls() && !reply_.incomplete && (shown_ || !skipped_)) {
@@ -174,7 +181,7 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
   const auto rest = from(at_);
   bool maybe = false;
   for (const auto& mark : closing_marks) {
-    const bool closes = any_calls() || !alone_.empty();
+    const bool closes = any_calls() || (!alone_.empty() && !alone_in_fence_);
     if (!closes && !mark.outer) continue;
     const auto found = begins(rest, mark.text);
     maybe = maybe || found == match::maybe;
@@ -315,6 +322,13 @@ bool tagged_parser::at_fence(bool last, parse_sink& sink) {
     at_ += fence_mark.size();
     return true;
   }
+  if (alone_in_fence_) {
+    alone_in_fence_ = false;
+    pending_fence_ = npos;
+    pending_ += fence_mark;
+    at_ += fence_mark.size();
+    return true;
+  }
   auto end = fence_mark.size();
   while (end < rest.size() && is_name_char(rest[end]) && end < 24) ++end;
   if (end == rest.size() && !last) return false;
@@ -336,10 +350,14 @@ bool tagged_parser::at_fence(bool last, parse_sink& sink) {
 bool tagged_parser::at_untagged(bool last, parse_sink& sink) {
   using bare = parser_options::bare;
   const auto rest = from(at_);
-  const bool alone = !shown_ && !any_calls() && alone_.empty() && pending_fence_ == npos;
+  const bool fenced = pending_fence_ != npos;
+  const bool alone = !shown_ && !any_calls() && alone_.empty() && (!fenced || fence_may_hold_call());
   const bool looked_for = options_.untagged == bare::anywhere ? !in_code_ && !quoted_ && alone_.empty()
                                                               : options_.untagged == bare::alone && alone;
-  const auto guess = !looked_for || tools_.none() ? untagged_guess{} : guess_untagged(rest, tools_, at_line_start());
+  auto guess = !looked_for || tools_.none() ? untagged_guess{} : guess_untagged(rest, tools_, at_line_start());
+  // Beside native calls it has to be JSON, and is text until its fence is closed.
+  const bool waits = fenced && options_.untagged == bare::alone;
+  if (waits && guess.python) guess = {};
   if (guess.is == match::maybe && !last) return false;
   if (guess.is != match::yes) {
     alone_.clear();
@@ -350,7 +368,7 @@ bool tagged_parser::at_untagged(bool last, parse_sink& sink) {
   form_ = guess.python ? form_llama : form_bare;
   mark_ = at_;
   in_tag_ = false;
-  named_ = guess.named;
+  named_ = guess.named && !waits;
   begin_json(at_, at_, use::untagged);
   return true;
 }

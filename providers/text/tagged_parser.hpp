@@ -21,6 +21,10 @@ class tagged_parser final : public text_parser {
   parsed_reply finish(parse_sink& sink) override;
   bool stopped() const override { return state_ == state::dropped; }
   std::size_t counted() const override { return counted_; }
+  /// Whether what comes next is text, and no call, code or reasoning has begun; nothing is held back but blanks.
+  bool in_plain_text() const;
+  /// The text ends with this call, which was not fed. Only in plain text, and before finish().
+  void end_with(tool_call_block call, form how);
 
  private:
   enum class state : unsigned char {
@@ -78,6 +82,7 @@ class tagged_parser final : public text_parser {
   void forget_drafts(std::size_t from);
   void cut(std::string_view body, parse_sink& sink);
   bool at_line_start() const;
+  bool fence_may_hold_call() const;
   std::string_view from(std::size_t at) const { return std::string_view(held_).substr(at); }
   bool any_calls() const { return found_ > 0; }
 
@@ -115,6 +120,7 @@ class tagged_parser final : public text_parser {
   std::size_t pending_fence_ = std::string::npos;
   bool fence_opens_ = false;  // it begins a code block
   std::vector<tool_call_block> alone_;
+  bool alone_in_fence_ = false;        // the fence around those is not closed yet
   bool shown_ = false, said_ = false;  // anything; anything but backticks
   char last_shown_ = 0;
   std::size_t found_ = 0;

@@ -102,7 +102,7 @@ bool tagged_parser::in_unread(bool last, parse_sink& sink) {
 // At the mark of a result, which no model is to write. False when it is spoken about: before any call that is what it
 // is within a line or in code.
 bool tagged_parser::at_result(std::string_view mark, parse_sink& sink) {
-  if (!alone_.empty()) {
+  if (!alone_.empty() && !alone_in_fence_) {
     pending_.clear();
     pending_blanks_.clear();
     take(std::exchange(alone_, {}), sink);

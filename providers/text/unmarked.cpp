@@ -100,6 +100,7 @@ class unmarked_sink final : public parse_sink {
     }
     const auto plain = std::min(rest.find_first_of("<[]\n"), rest.size());
     if (plain > 0) return show(rest.substr(0, plain));
+    if (rest.front() == '\n' || rest.front() == ']') return section_end(rest, last);
     const auto found = mark_at(rest);
     if (found.maybe && !last) return 0;
     if (found.size > 0) return pass(rest, found, last);

@@ -326,6 +326,39 @@ TEST_CASE("F4: a call that comes as text in GLM's form is run and changes the fo
   CHECK(second.messages[3]->text() == "<tool_response>\na\n</tool_response>");
 }
 
+TEST_CASE(
+    "F4: a fenced JSON call or a ReAct call that ends a native model's reply is run, logged, and changes the form") {
+  struct row {
+    const char *written, *shown, *form;
+  };
+  for (const auto& [written, shown, form] :
+       {row{"```json\n{\"name\": \"echo\", \"arguments\": {\"text\": \"7\"}}\n```", "", "llama3"},
+        row{"I look.\nAction: echo\nAction Input: {\"text\": \"7\"}", "I look.", "react"}})
+    for (const bool fall_back : {false, true}) {
+      text_bench b("native", fall_back);
+      b.ask();
+      b.inner->reply(written, 1);
+      REQUIRE(b.got.reply);
+      CHECK(b.got.text == shown);
+      REQUIRE(b.got.reply->message->calls().size() == 1);
+      CHECK(b.first().name == "echo");
+      CHECK(b.first().arguments.text() == R"({"text": "7"})");
+      CHECK(b.got.reply->reason == end_reason::tool_calls);
+      const auto told = fall_back ? "told of tools in text (" + std::string(form) + ")" : "it is run like any other";
+      CHECK(b.log_text.find(told) != std::string::npos);
+      b.go_on("a");
+      b.ask();
+      CHECK((b.inner->asked[1].tools == nullptr) == fall_back);
+    }
+  // Text that goes on is an answer.
+  text_bench b("native", true);
+  b.ask();
+  const std::string answer = "```json\n{\"name\": \"echo\", \"arguments\": {\"text\": \"7\"}}\n```\nSo it is called.";
+  b.inner->reply(answer, 1);
+  CHECK(b.got.text == answer);
+  CHECK(b.got.reply->message->calls().empty());
+}
+
 TEST_CASE("F4: native calls win over the same call leaked into the text") {
   text_bench b("native", true);
   b.ask();

@@ -33,6 +33,9 @@ TEST_CASE("F10: text as long as an answer may be is parsed in linear time, byte 
                                     "<function=a>",
                                     "<invoke name=\"a\"><parameter name=\"b\">",
                                     "Action: a\n",
+                                    "Action: search\nAction Input: {\n",
+                                    "Action: search\nAction Input: {}\n",
+                                    "```json\n{\"name\":\"search\",\"arguments\":{}}\n```\n",
                                     "a </parameter>",
                                     "<arg_key>",
                                     "<tool_call>a",
@@ -50,6 +53,12 @@ TEST_CASE("F10: text as long as an answer may be is parsed in linear time, byte 
     for (const auto* format : formats()) {
       CAPTURE(std::string(unit));
       CHECK(parse_text(format->name(), text, 1).counted <= text.size());
+    }
+    using bare = providers::text::parser_options::bare;
+    for (const std::size_t step : {std::string_view::npos, std::size_t{1}}) {
+      CAPTURE(std::string(unit));
+      CHECK(parse_text("hermes", text, step, {.untagged = bare::alone, .show_unreadable = step == 1}).counted <=
+            text.size());
     }
   }
 }
@@ -114,6 +123,9 @@ TEST_CASE("F10: blanks that an object may come behind are waited for in linear t
     const auto got = parse_text("hermes", std::string(begin) + std::string(full(400'000), ' '), 1);
     CHECK(got.reply.calls.size() <= 1);
   }
+  CHECK(parse_text("hermes", "Action: search\nAction Input: {}" + std::string(full(400'000), ' '), 1,
+                   {.untagged = providers::text::parser_options::bare::alone})
+            .reply.calls.size() == 1);
 }
 
 TEST_CASE("F10: arguments are fitted to their types in linear time, however many a tool has") {

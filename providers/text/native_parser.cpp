@@ -1,0 +1,99 @@
+// Lines pass to the parser of the tagged forms, but for those that may be a call in ReAct's shape. They wait no longer
+// than they may be one; then they are text like all the others.
+#include "providers/text/native_parser.hpp"
+
+#include "providers/text/words.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::providers::text {
+namespace {
+
+constexpr std::string_view action_words = "Action:", input_words = "Action Input:";
+constexpr std::size_t longest_tool_name = 128, most_blanks = 16;
+
+// Behind the blanks of a line.
+std::size_t behind_gap(std::string_view s, std::size_t at) {
+  const auto end = std::min(s.size(), at + most_blanks);
+  while (at < end && (s[at] == ' ' || s[at] == '\t')) ++at;
+  return at;
+}
+
+}  // namespace
+
+native_parser::native_parser(offered_tools tools, parser_options options)
+    : tools_(std::move(tools)), show_unreadable_(options.show_unreadable), tagged_(tools_, options) {}
+
+void native_parser::feed(std::string_view bytes, parse_sink& sink) {
+  held_ += bytes;
+  run(false, sink);
+}
+
+void native_parser::run(bool last, parse_sink& sink) {
+  while (at_ < held_.size()) {
+    const bool may_begin = object_ == 0 && line_start_ && !examples_ && tagged_.in_plain_text();
+    const auto head = object_ != 0 ? match::yes : may_begin ? judge_head() : match::no;
+    if (head == match::no || (head == match::maybe && last)) {
+      const auto line = held_.find('\n', at_);
+      let_go(line == npos ? held_.size() : line + 1, sink);
+      continue;
+    }
+    if (head == match::maybe) break;
+    if (!brackets_.closed())
+      scanned_ = object_end_ = scanned_ + brackets_.feed(std::string_view(held_).substr(scanned_));
+    if (brackets_.closed()) scanned_ = skip_blanks(held_, scanned_);
+    if (scanned_ == held_.size() && (brackets_.closed() || !last)) return;
+    // Something follows it, or it has no end: an example, and what comes behind may be another one.
+    examples_ = true;
+    let_go(scanned_, sink);
+  }
+  if (object_ == 0) held_.erase(0, std::exchange(at_, 0));
+}
+
+match native_parser::judge_head() {
+  const auto s = std::string_view(held_).substr(at_);
+  if (const auto begun = begins(s, action_words); begun != match::yes) return begun;
+  const auto at = behind_gap(s, action_words.size());
+  auto end = at;
+  while (end < s.size() && is_name_char(s[end]) && end - at <= longest_tool_name) ++end;
+  if (end == s.size()) return match::maybe;
+  const auto name = s.substr(at, end - at);
+  if (tools_.find(name) == nullptr) return match::no;
+  auto next = behind_gap(s, end);
+  if (s.substr(next).starts_with('\r')) ++next;
+  if (next == s.size()) return match::maybe;
+  if (s[next] != '\n') return match::no;
+  if (const auto begun = begins(s.substr(++next), input_words); begun != match::yes) return begun;
+  next = behind_gap(s, next + input_words.size());
+  if (next == s.size()) return match::maybe;
+  if (s[next] != '{') return match::no;
+  name_ = name;
+  object_ = scanned_ = at_ + next;
+  brackets_.reset();
+  return match::yes;
+}
+
+void native_parser::let_go(std::size_t end, parse_sink& sink) {
+  line_start_ = held_[end - 1] == '\n';
+  object_ = 0;
+  tagged_.feed(std::string_view(held_).substr(at_, end - at_), sink);
+  at_ = end;
+}
+
+parsed_reply native_parser::finish(parse_sink& sink) {
+  run(true, sink);
+  if (object_ != 0) {
+    const auto object = std::string_view(held_).substr(object_, object_end_ - object_);
+    tool_call_block call;
+    call.name = tools_.resolve(name_);
+    set_arguments_text(call, tools_.find(name_), object);
+    if (!call.problem.empty() && show_unreadable_)
+      sink.on_text(object);
+    else
+      tagged_.end_with(std::move(call), form_react);
+  }
+  return tagged_.finish(sink);
+}
+
+}  // namespace mcpbx::providers::text
