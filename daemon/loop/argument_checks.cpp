@@ -18,7 +18,7 @@ argument_checks::compiled& argument_checks::find(const mcp::catalog_entry& tool)
     return kept_.front();
   }
   compiled fresh{tool.hash, tool.definition, std::nullopt, false};
-  if (const auto schema = find_member(tool.definition, "inputSchema")) {
+  if (const auto schema = find_member(tool.definition, "inputSchema"); schema && !schema.is_null()) {
     if (auto made = providers::json_schema::compile(schema)) {
       for (const auto& note : made->notes())
         log::warn("tool \"" + tool.name +

@@ -23,13 +23,13 @@ struct tool_annotations {
 };
 
 struct catalog_entry {
-  std::string name;     ///< exposed, at most 64 characters of [A-Za-z0-9_-] unless toolNames is plain
-  std::string server;   ///< configured name
-  std::string tool;     ///< the server's own name for it
-  std::string listed;   ///< the name in the whole catalog, where `name` is that of a profile; else ""
-  raw_json definition;  ///< the server's own bytes
-  raw_json exposed;     ///< the same with `name` (and nothing else) replaced
-  raw_json legacy;      ///< `exposed` as a legacy caller may see it: without an outputSchema that is not for objects
+  std::string name;         ///< exposed, at most 64 characters of [A-Za-z0-9_-] unless toolNames is plain
+  std::string server;       ///< configured name
+  std::string tool;         ///< the server's own name for it
+  std::string listed;       ///< the name in the whole catalog, where `name` is that of a profile; else ""
+  raw_json definition;      ///< the server's own bytes
+  raw_json exposed;         ///< the same with `name` (and nothing else) replaced
+  raw_json legacy;          ///< `exposed` as a legacy caller may see it (legacy_definition())
   std::string description;  ///< unescaped
   tool_annotations annotations;
   call_manner manner;

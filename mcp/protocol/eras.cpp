@@ -138,10 +138,15 @@ raw_json strip_modern_result(const raw_json& result) {
 }
 
 raw_json legacy_definition(const raw_json& definition) {
-  const raw_json schema = find_member(definition, "outputSchema");
-  if (!schema || (schema.is_object() && find_member(schema, "type").as_string() == "object")) return definition;
+  const raw_json output = find_member(definition, "outputSchema");
+  const bool keeps_output = !output || (output.is_object() && find_member(output, "type").as_string() == "object");
+  const bool keeps_input = find_member(definition, "inputSchema").is_object();
+  if (keeps_output && keeps_input) return definition;
   auto o = raw_object::open(definition);
-  return o && o->erase("outputSchema") ? o->json() : definition;
+  if (!o) return definition;
+  if (!keeps_output) o->erase("outputSchema");
+  if (!keeps_input) o->set("inputSchema", raw_json::literal(R"({"type":"object"})"));
+  return o->json();
 }
 
 raw_json legacy_error(const raw_json& error) {

@@ -31,8 +31,9 @@ result<segments> with_request_meta(const raw_json& params, const request_meta& m
 /// structuredContent as text (2025-11-25, tools, "Structured Content"). The very same value when nothing is to change.
 raw_json strip_modern_result(const raw_json& result);
 
-/// A modern server's tool definition for a legacy caller: without an outputSchema that is not for an object. The very
-/// same value when there is nothing to take away.
+/// A tool definition for a legacy caller: without an outputSchema that is not for an object, and with an empty
+/// inputSchema where there is none, for lack of which clients refuse the whole list. The very same value when nothing
+/// is to change.
 raw_json legacy_definition(const raw_json& definition);
 
 /// A modern server's JSON-RPC error object for a legacy caller. Codes that only two neighbours may exchange become

@@ -50,8 +50,10 @@ std::string wrong_member(const raw_object& object, std::span<const optional_memb
   return {};
 }
 
+/// Nothing, null and true demand nothing of the arguments: the tool is good all the same.
 std::string wrong_input_schema(const raw_json& schema) {
-  if (!schema) return "inputSchema is missing";
+  if (!schema || schema.is_null() || schema.is_true()) return {};
+  if (schema.text() == "false") return "inputSchema is false, so that no arguments fit it";
   if (!schema.is_object()) return "inputSchema must be an object";
   const raw_json type = find_member(schema, "type");
   if (type && type.as_string() != "object") return "inputSchema.type must be \"object\"";

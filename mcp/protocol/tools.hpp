@@ -18,8 +18,9 @@ struct tool_view {
 };
 
 /// Checks a definition by what every revision demands: name a string, inputSchema an object whose `type`, if any, is
-/// "object"; and what is optional has its kind, because strict hosts refuse a whole list for one wrong member. The
-/// error says in one clause what is wrong and names the tool when its name is readable.
+/// "object" (or nothing, null or true, which say as little as an empty one); and what is optional has its kind, because
+/// strict hosts refuse a whole list for one wrong member. The error says in one clause what is wrong and names the tool
+/// when its name is readable.
 result<tool_view> read_tool(raw_json definition);
 
 }  // namespace mcpbx::mcp

@@ -130,9 +130,24 @@ TEST_CASE("G15: bad tool definitions are dropped one by one with a warning, the 
   CHECK(d.logs("left out"));
   const auto listed = run_cli(d, {"tools", "--format", "anthropic"});
   CHECK(listed.status == 0);
-  CHECK(contains(listed.err, "tool server \"s\": a tool definition is left out: tool \"bad_no_schema\": "));
+  CHECK(contains(listed.err, "tool server \"s\": a tool definition is left out: tool \"bad_false_schema\": "));
   CHECK(count_of(listed.err, "a tool definition is left out: ") == 14);
   CHECK(contains(listed.out, "s__good_after_bad"));
+}
+
+TEST_CASE(
+    "F8: tools without a schema are offered with an empty one and called with any object, callers see what the server "
+    "says") {
+  daemon_under_test d(config().server("s", {"--behave", "list-bad-schemas"}));
+  d.wait_ready({"s"});
+  caller c = d.session();
+  for (const std::string name : {"no_schema_but_good", "null_schema_but_good", "true_schema_but_good"}) {
+    CHECK(c.call("s__" + name, R"({"any":[1]})").text() == name);
+    const auto shown = run_cli(d, {"tools", "s__" + name, "--format", "openai"}).out;
+    CHECK(contains(shown, R"("parameters":{"type":"object","properties":{}})"));
+  }
+  CHECK(contains(run_cli(d, {"tools", "--format", "mcp"}).out,
+                 R"({"name":"s__no_schema_but_good","description":"has no inputSchema"})"));
 }
 
 TEST_CASE("G15: endless pages stop, a list of the wrong shape is explained, others are served") {

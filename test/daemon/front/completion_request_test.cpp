@@ -172,6 +172,8 @@ TEST_CASE("D2: what is wrong has a status, a sentence, its place and the code th
   CHECK(with(R"("stream":1)") == "400 stream | stream: expected true or false, got 1");
   CHECK(with(R"("stop":["a","b","c","d","e"])") == "400 stop | stop: expected at most 4 texts, got 5");
   CHECK(with(R"("functions":[])") == "400 functions | functions: this is the older form; send tools");
+  CHECK(with(R"("tools":[{"type":"function","function":{"name":"f","parameters":true}}])") ==
+        "400 tools[0].function | tools[0].function: tool \"f\": inputSchema must be an object");
   CHECK(with(R"("tools":[{"type":"custom","custom":{}}])") ==
         "400 tools[0].type | tools[0].type: expected \"function\", got \"custom\"");
   CHECK(with("\"tools\":[" + tool + "," + tool + "]").starts_with("400 tools[1].function.name |"));

@@ -6,6 +6,7 @@
 #include "daemon/loop/recovery.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/secret.hpp"
+#include "mcp/support/text.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -427,6 +428,22 @@ TEST_CASE("L10: a schema that cannot be compiled or followed never keeps a call 
     f.model->script = {calls({call("a", "srv__lookup", R"({"y":1})")}), says("done")};
     f.run();
     CHECK(f.server->params.size() == 1);
+  }
+}
+
+TEST_CASE("F8 L10: with no schema, null or true for one, any object of arguments fits, and nothing is said about it") {
+  for (const auto* schema : {"", R"(,"inputSchema":null)", R"(,"inputSchema":true)"}) {
+    fixture f;
+    f.unproven = "nothing runs here";
+    const auto listed = catalog_with(f, "{}", 24);
+    auto bare = *listed->entries()[0];
+    bare.definition = raw_json::own(R"({"name":"lookup")" + std::string(schema) + "}");
+    bare.hash = stable_hash(bare.definition.text());
+    std::vector<std::string> logged;
+    log::install(log::level::warn, [&](log::level, std::string_view line) { logged.emplace_back(line); });
+    CHECK(argument_checks().problem(bare, "t", raw_json::literal(R"({"any":[1]})")).empty());
+    log::install(log::level::off, {});
+    CHECK(logged.empty());
   }
 }
 

@@ -72,7 +72,7 @@ TEST_CASE("G15: a list is bounded in bytes and tools") {
 TEST_CASE("G15: bad definitions and second ones of a name are left out one by one with a notice each") {
   tool_lister l;
   CHECK_FALSE(*l.take_page(raw_json::own(
-      R"({"tools":[{"name":"a","inputSchema":{}},null,{"name":"x"},{"name":"a","inputSchema":{},"description":"2"},{"name":"b","inputSchema":{}}]})")));
+      R"({"tools":[{"name":"a","inputSchema":{}},null,{"name":"x","inputSchema":[]},{"name":"a","inputSchema":{},"description":"2"},{"name":"b","inputSchema":{}}]})")));
   CHECK(names_of(l.tools()) == "ab");
   CHECK(l.tools()[0].description.empty());
   CHECK(l.notices().size() == 3);
@@ -87,15 +87,15 @@ TEST_CASE("G15: bad definitions and second ones of a name are left out one by on
 TEST_CASE("G15: what a list leaves out is told with the first list, and again when that changes") {
   using words = std::vector<std::string>;
   session_rig s;
-  s.open_legacy(R"({"tools":[{"name":"a","inputSchema":{}},{"name":"x"}]})");
+  s.open_legacy(R"({"tools":[{"name":"a","inputSchema":{}},{"name":"x","inputSchema":[]}]})");
   REQUIRE(s.dropped.size() == 1);
-  CHECK(s.dropped[0] == words{"a tool definition is left out: tool \"x\": inputSchema is missing"});
+  CHECK(s.dropped[0] == words{"a tool definition is left out: tool \"x\": inputSchema must be an object"});
   const auto list_again = [&](std::string_view list) {
     s.advance(milliseconds(20'000));
     s.say(list_changed);
     s.answer("tools/list", list);
   };
-  list_again(R"({"tools":[{"name":"b","inputSchema":{}},{"name":"x"}]})");
+  list_again(R"({"tools":[{"name":"b","inputSchema":{}},{"name":"x","inputSchema":[]}]})");
   CHECK(s.dropped.size() == 1);
   list_again(page("b"));
   REQUIRE(s.dropped.size() == 2);

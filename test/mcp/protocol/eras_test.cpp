@@ -130,11 +130,22 @@ TEST_CASE("O>N: what a modern server says in structuredContent alone reaches a l
 }
 
 TEST_CASE("a definition loses an outputSchema that is not for an object") {
-  const auto kept = json(R"({"name":"a","outputSchema":{"type":"object"}})");
+  const auto kept = json(R"({"name":"a","inputSchema":{},"outputSchema":{"type":"object"}})");
   CHECK(legacy_definition(kept).text().data() == kept.text().data());
   for (const auto* schema : {"{\"type\":\"array\"}", "true", "{}", "{\"type\":[\"object\",\"null\"]}"})
-    CHECK(legacy_definition(raw_json::own(R"({"name":"a","outputSchema":)" + std::string(schema) + R"(,"x":1})"))
-              .text() == R"({"name":"a","x":1})");
+    CHECK(legacy_definition(
+              raw_json::own(R"({"name":"a","inputSchema":{},"outputSchema":)" + std::string(schema) + R"(,"x":1})"))
+              .text() == R"({"name":"a","inputSchema":{},"x":1})");
+}
+
+TEST_CASE(
+    "F8: a definition without a schema of its arguments gets an empty one for legacy callers, who refuse a whole list "
+    "for it") {
+  CHECK(legacy_definition(json(R"({"name":"a"})")).text() == R"({"name":"a","inputSchema":{"type":"object"}})");
+  for (const auto* schema : {"null", "true"})
+    CHECK(legacy_definition(
+              raw_json::own(R"({"name":"a","inputSchema":)" + std::string(schema) + R"(,"outputSchema":true})"))
+              .text() == R"({"name":"a","inputSchema":{"type":"object"}})");
 }
 
 TEST_CASE("errors between neighbours do not travel on") {

@@ -29,6 +29,17 @@ TEST_CASE("G15: a schema without a type and any JSON Schema for the output are g
   CHECK(read_tool(raw_json::literal(R"({"name":"a","inputSchema":{},"outputSchema":{"type":"array"}})")).has_value());
 }
 
+TEST_CASE(
+    "F8: a definition without a schema of its arguments, or with null or true for one, is good and keeps its bytes") {
+  for (const auto* text :
+       {R"({"name":"a"})", R"({"name":"a","inputSchema":null})", R"({"name":"a","inputSchema":true})"}) {
+    CAPTURE(text);
+    const auto tool = read_tool(raw_json::literal(text));
+    REQUIRE(tool.has_value());
+    CHECK(tool->definition.text() == text);
+  }
+}
+
 TEST_CASE("G15: a bad definition is refused with a reason") {
   const std::pair<const char*, const char*> table[] = {
       {"null", "must be an object"},
@@ -38,8 +49,7 @@ TEST_CASE("G15: a bad definition is refused with a reason") {
       {R"({"name":7,"inputSchema":{}})", "name must be a string"},
       {R"({"name":"","inputSchema":{}})", "1 to 128 bytes"},
       {R"({"name":"a\nb","inputSchema":{}})", "control characters"},
-      {R"({"name":"a"})", "tool \"a\": inputSchema is missing"},
-      {R"({"name":"a","inputSchema":null})", "inputSchema must be an object"},
+      {R"({"name":"a","inputSchema":false})", "tool \"a\": inputSchema is false, so that no arguments fit it"},
       {R"({"name":"a","inputSchema":"object"})", "inputSchema must be an object"},
       {R"({"name":"a","inputSchema":[]})", "inputSchema must be an object"},
       {R"({"name":"a","inputSchema":{"type":"string"}})", "inputSchema.type"},
