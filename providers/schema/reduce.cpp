@@ -21,8 +21,8 @@ namespace {
 constexpr int max_reduced_depth = 32;
 constexpr std::size_t max_size = 256 * 1024;
 constexpr std::size_t max_work = 32u << 20;
-constexpr std::ptrdiff_t max_unrolled = 2;  // of a reference inside of itself
-constexpr std::size_t max_told = 200;       // bytes of a value in a description
+constexpr std::ptrdiff_t max_unrolled = 3;  // of a reference inside of itself
+constexpr std::size_t max_told = 200;       // bytes of a value or a name in a description
 
 bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
@@ -111,6 +111,7 @@ struct gathered {
   named_list properties;
   named_list required;                 // names alone
   std::vector<std::string_view> refs;  // that were followed
+  std::string_view cut;                // a reference inside of itself that was not, or ""
   bool object = false;                 // it has properties
 };
 
@@ -201,8 +202,10 @@ class reducer {
     if (const auto name = text_of(ref); !name.empty()) {
       const auto followed = std::ranges::count(refs_, name) + std::ranges::count(g.refs, name);
       work_ += root_.size();
-      const auto to = followed < max_unrolled && work_ <= max_work ? target(name) : std::string_view();
-      if (walk::is_object(to)) {
+      const auto to = work_ <= max_work ? target(name) : std::string_view();
+      if (walk::is_object(to) && followed >= max_unrolled) {
+        g.cut = name;
+      } else if (walk::is_object(to)) {
         g.refs.push_back(name);
         gather(to, depth + 1, g);
       }
@@ -242,6 +245,7 @@ class reducer {
       const auto cut = cut_utf8(value, max_told);
       told.append(cut).append(cut.size() < value.size() ? "…" : "");
     };
+    if (!g.cut.empty()) told = recursion(g.cut);
     std::string_view description;
     for (const auto& [name, value] : g.words) {
       if (name == "description") {
@@ -281,6 +285,13 @@ class reducer {
     }
     if (g.object || !g.properties.empty()) write_properties(opened, g, depth);
     out_ += '}';
+  }
+
+  // What stands for a reference that is not followed again; the model has read the form further out.
+  static std::string recursion(std::string_view ref) {
+    if (ref == "#") return "of the form of all arguments";
+    const auto name = step_of(ref.substr(ref.rfind('/') + 1));
+    return "of the form of the \"" + std::string(cut_utf8(name, max_told)) + "\" that it is part of";
   }
 
   void write_description(std::string_view token, std::string_view told) {

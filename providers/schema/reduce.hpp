@@ -16,8 +16,9 @@ struct api_words {
   bool plain_enums = false;  ///< enums hold texts and numbers only
 };
 
-/// `schema` (checked) in those words. Local references are resolved (recursive ones twice, then any value is allowed),
-/// others allow any value; below 32 levels, above 256 KiB of result or 32 MiB of reading, too.
+/// `schema` (checked) in those words. Local references are resolved (recursive ones three times, then any value is
+/// allowed and the description says what it is), others allow any value; below 32 levels, above 256 KiB of result or 32
+/// MiB of reading, too.
 raw_json reduce_schema(const raw_json& schema, const api_words& words);
 
 /// Gemini's `parametersJsonSchema`.

@@ -99,17 +99,22 @@ TEST_CASE("F8: a list without an element is left out, with blanks in it too") {
     }
 }
 
-TEST_CASE("F8: recursive references are cut and unknown ones allow any value") {
+TEST_CASE(
+    "F8: recursive references are cut at the third level with a word on what they are, unknown ones allow any value") {
   const auto tree = for_api(
       "gemini",
       R"j({"type":"object","properties":{"t":{"$ref":"#/$defs/n"},"r":{"$ref":"https://x/y"}},"$defs":{"n":{"type":"object","properties":{"c":{"type":"array","items":{"$ref":"#/$defs/n"}}},"required":["c"]}}})j");
   CHECK(
       tree ==
       R"j({"type":"object","properties":{"t":{"type":"object","properties":{"c":{"type":"array","items":)j"
-      R"j({"type":"object","properties":{"c":{"type":"array","items":{}}},"required":["c"]}}},"required":["c"]},"r":{}}})j");
-  CHECK(for_api("gemini", R"j({"$ref":"#"})j") == "{}");
-  CHECK(for_api("ollama", R"j({"properties":{"a":{"$ref":"#"}}})j") ==
-        R"j({"properties":{"a":{"properties":{"a":{"properties":{"a":{}}}}}}})j");
+      R"j({"type":"object","properties":{"c":{"type":"array","items":)j"
+      R"j({"type":"object","properties":{"c":{"type":"array","items":)j"
+      R"j({"description":"(of the form of the \"n\" that it is part of)"}}},"required":["c"]}}},"required":["c"]}}},"required":["c"]},"r":{}}})j");
+  CHECK(for_api("gemini", R"j({"$ref":"#"})j") == R"j({"description":"(of the form of all arguments)"})j");
+  CHECK(
+      for_api("ollama", R"j({"properties":{"a":{"$ref":"#","description":"A part."}}})j") ==
+      R"j({"properties":{"a":{"description":"A part.","properties":{"a":{"description":"A part.","properties":{"a":)j"
+      R"j({"description":"A part.","properties":{"a":{"description":"A part. (of the form of all arguments)"}}}}}}}}})j");
 }
 
 TEST_CASE("F8: a schema that grows without end when its references are resolved is bounded") {
