@@ -75,9 +75,9 @@ int tools(context& c, const tools_options& o) {
   auto got = made->link.call("mcpbx/tools", params + "}");
   if (!got) return explain(c, got.error());
   if (got->error) return explain(c, *got);
-  for (const std::string_view missing : {"leftOut", "dropped"})
-    for_each_element(find_member(got->result, missing), [&](const raw_json& tool) {
-      c.screen->err_line(member_text(tool, "reason"));
+  for (const std::string_view told : {"changed", "leftOut", "dropped"})
+    for_each_element(find_member(got->result, told), [&](const raw_json& tool) {
+      c.screen->err_line(printable(member_text(tool, "reason")));
       return true;
     });
   const raw_json list = find_member(got->result, "tools");

@@ -62,8 +62,27 @@ std::string reason_of(const mcp::catalog_entry& e, bool beyond, const shown_form
   return why ? "The tool \"" + e.name + "\" is left out: it cannot be shown." : why.error().message;
 }
 
+/// Tools of a kind that is told beside the list, each with what there is to say.
+class told_tools {
+ public:
+  told_tools(mcp::json_out& out, std::string_view key) : out_(out), key_(key) {}
+  void add(std::string_view name, const std::string& reason) {
+    if (!std::exchange(any_, true)) out_.key(key_).begin_array();
+    out_.begin_object().member("name", name).member("reason", reason).end_object();
+  }
+  void end() {
+    if (any_) out_.end_array();
+  }
+
+ private:
+  mcp::json_out& out_;
+  std::string_view key_;
+  bool any_ = false;
+};
+
 /// As in a run without tools of its caller: tools that the API would refuse are left out, each with its reason, and so
-/// are those beyond as many as it takes. Names are those of all, also when only some tools are asked for.
+/// are those beyond as many as it takes; of those whose schema lost something it is told. Names are those of all, also
+/// when only some tools are asked for.
 void append_for_model(mcp::json_out& out, const mcp::catalog_ptr& tools, const tools_params& p, const shown_form& form,
                       const tool_adapter& adapt) {
   const auto offered = make_offer(tools, {}, std::string(form.api), catalog_room(form.max_tools), adapt);
@@ -78,15 +97,19 @@ void append_for_model(mcp::json_out& out, const mcp::catalog_ptr& tools, const t
     out.member("prompt", form.text->prompt(set));
   else
     out.key("tools").value(providers::tool_list(form.api, set));
-  const std::set<std::string_view> beyond(offered->left_out.begin(), offered->left_out.end());
-  bool any = false;
-  for (const auto& e : offered->entries) {
-    if (shown.contains(e.get()) || !matches(*e, p)) continue;
-    if (!std::exchange(any, true)) out.key("leftOut").begin_array();
-    out.begin_object().member("name", e->name).member("reason", reason_of(*e, beyond.contains(e->name), form));
-    out.end_object();
+  told_tools changed(out, "changed");
+  for (const auto& tool : set.tools) {
+    if (tool.changes.empty()) continue;
+    const auto& name = offered->find(tool.name)->name;
+    changed.add(name, "The tool \"" + name + "\" is offered with changes: " + providers::changes_in_words(tool) + ".");
   }
-  if (any) out.end_array();
+  changed.end();
+  const std::set<std::string_view> beyond(offered->left_out.begin(), offered->left_out.end());
+  told_tools left_out(out, "leftOut");
+  for (const auto& e : offered->entries)
+    if (!shown.contains(e.get()) && matches(*e, p))
+      left_out.add(e->name, reason_of(*e, beyond.contains(e->name), form));
+  left_out.end();
 }
 
 /// What servers list and the catalog cannot have. It has no name that a pattern could match: of the servers that have

@@ -1,6 +1,7 @@
 // Catalog entries in a model's dialect: names by providers/schema's rule, definitions one by one. A tool that cannot be
-// adapted is left out with one line in the log; the others are offered all the same. What a definition becomes for an
-// API is kept, and with it what codecs encode it to, so that a changed catalog costs only what changed.
+// adapted is left out with one line in the log, one that lost something has a line too, and the others are offered all
+// the same. What a definition becomes for an API is kept, and with it what codecs encode it to, so that a changed
+// catalog costs only what changed.
 #include "daemon/loop/round_tools.hpp"
 #include "mcp/support/log.hpp"
 #include "providers/schema/adapt.hpp"
@@ -75,6 +76,8 @@ class adapter {
       log::warn("tool \"" + e.name + "\" is not offered to models: " + tool.error().message);
       return std::nullopt;
     }
+    if (!tool->changes.empty())
+      log::warn("tool \"" + e.name + "\" is offered to models with changes: " + providers::changes_in_words(*tool));
     if (tool->schema.owner().size() > tool->schema.text().size()) tool->schema = tool->schema.detached();
     tool->encoded = std::make_shared<providers::fragment_cache>();
     return std::move(*tool);

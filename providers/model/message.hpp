@@ -125,6 +125,7 @@ struct tool_definition {
   /// What codecs encoded it to, shared by all sets that hold it, so that a changed set encodes only what is new; null:
   /// nothing is kept.
   std::shared_ptr<const fragment_cache> encoded{};
+  std::vector<std::string> changes{};  ///< what its server wrote and models are not shown, in clauses for people
 };
 /// The tools of one round.
 struct tool_set : fragment_cache {

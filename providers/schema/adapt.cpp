@@ -6,6 +6,7 @@
 #include "providers/schema/fold.hpp"
 #include "providers/schema/keywords.hpp"
 #include "providers/schema/reduce.hpp"
+#include "providers/schema/schema_program.hpp"
 #include "providers/schema/sound.hpp"
 #include "providers/schema/valid_words.hpp"
 
@@ -29,71 +30,100 @@ bool has_type(const raw_json& type, std::string_view name) {
   return found;
 }
 
-raw_json clean(const raw_json& schema, int depth);
+// Mends what is below a schema and keeps where it is, for what it tells.
+class cleaner {
+ public:
+  explicit cleaner(std::vector<std::string>& changes) : changes_(changes) {}
 
-// A map of names to schemas: what is no schema goes, `true` becomes {}.
-raw_json clean_map(const raw_json& map, int depth) {
-  auto object = raw_object::open(map);
-  if (!object) return raw_json::literal("{}");
-  std::vector<std::string> wrong;
-  std::vector<std::pair<std::string, raw_json>> changed;
-  object->for_each([&](std::string_view name, raw_json value) {
-    if (value.is_true())
-      changed.emplace_back(name, raw_json::literal("{}"));
-    else if (!value.is_object())
-      wrong.emplace_back(name);
-    else if (auto cleaned = clean(value, depth + 1); cleaned.text().data() != value.text().data())
-      changed.emplace_back(name, std::move(cleaned));
-  });
-  for (const auto& name : wrong) object->erase(name);
-  for (auto& [name, value] : changed) object->set(name, std::move(value));
-  return object->json();
-}
-
-// The schemas of a list; the same bytes when there is nothing to mend.
-raw_json clean_list(const raw_json& list, int depth) {
-  std::string out = "[";
-  bool changed = false;
-  for_each_element(list, [&](raw_json e) {
-    const auto cleaned = clean(e, depth + 1);
-    changed = changed || cleaned.text().data() != e.text().data();
-    out.append(out.size() > 1 ? "," : "").append(cleaned.text());
-    return true;
-  });
-  return changed ? raw_json::own(out + "]") : list;
-}
-
-// A nested schema; the same bytes when there is nothing to mend. Deeper ones are passed as they are.
-raw_json clean(const raw_json& schema, int depth) {
-  if (is_sound(schema.text(), max_adapted_depth - depth)) return schema;
-  auto object = raw_object::open(schema);
-  if (!object || depth > max_adapted_depth) return schema;
-  // The older form of prefixItems; first, so that what it holds is mended as that.
-  if (const auto list = object->find("items"); list.is_array()) {
-    if (is_filled(list.text()) && !object->contains("prefixItems")) object->set("prefixItems", list);
-    object->set("items", raw_json::literal("{}"));
+  // A nested schema; the same bytes when there is nothing to mend. Deeper ones are passed as they are.
+  raw_json clean(const raw_json& schema, int depth) {
+    if (is_sound(schema.text(), max_adapted_depth - depth)) return schema;
+    auto object = raw_object::open(schema);
+    if (!object || depth > max_adapted_depth) return schema;
+    // The older form of prefixItems; first, so that what it holds is mended as that.
+    if (const auto list = object->find("items"); list.is_array()) {
+      if (is_filled(list.text()) && !object->contains("prefixItems")) object->set("prefixItems", list);
+      object->set("items", raw_json::literal("{}"));
+    }
+    mend_words(*object);
+    const auto replace = [&](std::string_view key, const raw_json& before, raw_json after) {
+      if (after.text().data() != before.text().data()) object->set(key, std::move(after));
+    };
+    for (const std::string_view key : {"properties", "$defs", "definitions", "patternProperties", "dependentSchemas"})
+      if (const auto map = object->find(key))
+        replace(key, map, below(schema::member_step(key), [&] { return clean_map(map, depth); }));
+    for (const std::string_view key : {"anyOf", "oneOf", "allOf", "prefixItems"})
+      if (const auto list = object->find(key))
+        replace(key, list, below(schema::member_step(key), [&] { return clean_list(list, depth); }));
+    const auto clean_one = [&](std::string_view key, const raw_json& one) {
+      replace(key, one, below(schema::member_step(key), [&] { return clean(one, depth + 1); }));
+    };
+    for (const std::string_view key : {"additionalProperties", "not", "if", "then", "else", "contains", "propertyNames",
+                                       "unevaluatedItems", "unevaluatedProperties"})
+      if (const auto one = object->find(key); one.is_object()) clean_one(key, one);
+    const auto items = object->find("items");
+    if (items.is_object()) {
+      clean_one("items", items);
+    } else if (items || has_type(object->find("type"), "array")) {
+      object->set("items", raw_json::literal("{}"));
+    }
+    return object->json();
   }
-  mend_words(*object);
-  const auto replace = [&](std::string_view key, raw_json before, raw_json after) {
-    if (after.text().data() != before.text().data()) object->set(key, std::move(after));
-  };
-  for (const std::string_view key : {"properties", "$defs", "definitions", "patternProperties", "dependentSchemas"})
-    if (const auto map = object->find(key)) replace(key, map, clean_map(map, depth));
-  for (const std::string_view key : {"anyOf", "oneOf", "allOf", "prefixItems"})
-    if (const auto list = object->find(key)) replace(key, list, clean_list(list, depth));
-  for (const std::string_view key : {"additionalProperties", "not", "if", "then", "else", "contains", "propertyNames",
-                                     "unevaluatedItems", "unevaluatedProperties"})
-    if (const auto one = object->find(key); one.is_object()) replace(key, one, clean(one, depth + 1));
-  const auto items = object->find("items");
-  if (items.is_object()) {
-    replace("items", items, clean(items, depth + 1));
-  } else if (items || has_type(object->find("type"), "array")) {
-    object->set("items", raw_json::literal("{}"));
-  }
-  return object->json();
-}
 
-// Anthropic checks the names of a tool's arguments: letters, digits, `_`, `.` and `-`, at most 64.
+ private:
+  // What `f` gives, one step further down.
+  template <class F>
+  raw_json below(const std::string& step, F&& f) {
+    const auto size = path_.size();
+    path_ += step;
+    auto made = f();
+    path_.resize(size);
+    return made;
+  }
+
+  // A map of names to schemas: what is no schema goes, `true` becomes {}.
+  raw_json clean_map(const raw_json& map, int depth) {
+    auto object = raw_object::open(map);
+    if (!object) return raw_json::literal("{}");
+    std::vector<std::string> wrong;
+    std::vector<std::pair<std::string, raw_json>> changed;
+    object->for_each([&](std::string_view name, const raw_json& value) {
+      if (value.is_true()) {
+        changed.emplace_back(name, raw_json::literal("{}"));
+      } else if (!value.is_object()) {
+        wrong.emplace_back(name);
+        if (!is_flag(value.text())) changes_.push_back(path_ + schema::member_step(name) + " is no schema and goes");
+      } else if (auto cleaned = below(schema::member_step(name), [&] { return clean(value, depth + 1); });
+                 cleaned.text().data() != value.text().data()) {
+        changed.emplace_back(name, std::move(cleaned));
+      }
+    });
+    for (const auto& name : wrong) object->erase(name);
+    for (auto& [name, value] : changed) object->set(name, std::move(value));
+    return object->json();
+  }
+
+  // The schemas of a list; the same bytes when there is nothing to mend.
+  raw_json clean_list(const raw_json& list, int depth) {
+    std::string out = "[";
+    bool changed = false;
+    std::size_t index = 0;
+    for_each_element(list, [&](const raw_json& e) {
+      const auto cleaned = below("[" + std::to_string(index++) + "]", [&] { return clean(e, depth + 1); });
+      changed = changed || cleaned.text().data() != e.text().data();
+      out.append(out.size() > 1 ? "," : "").append(cleaned.text());
+      return true;
+    });
+    return changed ? raw_json::own(out + "]") : list;
+  }
+
+  std::vector<std::string>& changes_;
+  std::string path_ = "inputSchema";
+};
+
+// Anthropic checks the names of a tool's arguments.
+constexpr std::string_view argument_names = "this model's API takes only names of 64 letters, digits, _ . and -";
+
 bool is_anthropic_argument(std::string_view name) {
   return !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
@@ -102,7 +132,7 @@ bool is_anthropic_argument(std::string_view name) {
 }
 
 // Takes the optional arguments with other names out. Gives the name of a required one, or "".
-std::string drop_odd_arguments(raw_object& schema) {
+std::string drop_odd_arguments(raw_object& schema, std::vector<std::string>& changes) {
   const auto arguments = schema.find("properties");
   std::vector<std::string> odd;
   walk::members(arguments.text(), [&](std::string_view name, std::string_view) {
@@ -118,9 +148,21 @@ std::string drop_odd_arguments(raw_object& schema) {
     return required.empty();
   });
   if (!required.empty()) return required;
-  for (const auto& name : odd) properties->erase(name);
+  for (const auto& name : odd) {
+    properties->erase(name);
+    changes.push_back("the argument " + json_quoted(cut_utf8(name, 128)) + " goes, because " +
+                      std::string(argument_names));
+  }
   schema.set("properties", properties->json());
   return {};
+}
+
+// So many that a server cannot flood the log with them.
+void bound_changes(std::vector<std::string>& changes) {
+  if (changes.size() <= max_changes) return;
+  const auto more = changes.size() - max_changes;
+  changes.resize(max_changes);
+  changes.push_back("and " + std::to_string(more) + " more of this kind");
 }
 
 }  // namespace
@@ -136,7 +178,7 @@ result<tool_definition> adapt_tool(std::string_view name, std::string_view descr
   if (!schema.is_object()) {
     tool.schema = raw_json::literal(R"({"type":"object","properties":{}})");
   } else {
-    auto object = raw_object::open(clean(schema, 0));
+    auto object = raw_object::open(cleaner(tool.changes).clean(schema, 0));
     if (!object) return left_out(object.error().code, "its schema cannot be read: " + object.error().message);
     for (const auto* key : {"$schema", "$id", "$comment"}) object->erase(key);
     conditions = fold_combinators(*object, object->json());
@@ -149,12 +191,12 @@ result<tool_definition> adapt_tool(std::string_view name, std::string_view descr
     if (!type.is_string()) object->set("type", raw_json::literal("\"object\""));
     if (!object->find("properties").is_object()) object->set("properties", raw_json::literal("{}"));
     if (api == "anthropic")
-      if (const auto odd = drop_odd_arguments(*object); !odd.empty())
+      if (const auto odd = drop_odd_arguments(*object, tool.changes); !odd.empty())
         return left_out(errc::invalid_argument,
-                        "it needs an argument called \"" + odd +
-                            "\", and this model's API takes only names of 64 letters, digits, _ . and -.");
+                        "it needs an argument called \"" + odd + "\", and " + std::string(argument_names) + ".");
     tool.schema = object->json();
   }
+  bound_changes(tool.changes);
   tool.schema = schema_for(api, tool.schema);
   auto text = printable(description, true);
   const auto room = max_description - std::min(max_description, conditions.size());
@@ -162,6 +204,12 @@ result<tool_definition> adapt_tool(std::string_view name, std::string_view descr
   tool.description = text + conditions;
   if (!tool.description.empty() && text.empty()) tool.description.erase(0, 1);
   return tool;
+}
+
+std::string changes_in_words(const tool_definition& tool) {
+  std::string all;
+  for (const auto& c : tool.changes) all += (all.empty() ? "" : "; ") + printable(c);
+  return all;
 }
 
 }  // namespace mcpbx::providers

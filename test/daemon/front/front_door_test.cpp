@@ -393,6 +393,32 @@ TEST_CASE("F8: tools in the form of an API leave out what it cannot take, and sa
   CHECK(text.ends_with(left_out));
 }
 
+TEST_CASE("F8: what a tool lost on its way to an API is told with the tools in that form, and only there") {
+  door_fixture f;
+  auto server = std::make_shared<fake_client>("files");
+  auto odd = std::make_shared<mcp::catalog_entry>(*make_tool(server, "files__odd", "odd"));
+  odd->definition =
+      raw_json::literal(R"({"name":"odd","inputSchema":{"type":"object","properties":{"$a":{},"b":1,"\u001bc":2}}})");
+  f.backend.catalog =
+      std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{make_tool(server, "files__read", "read"), odd}, 2);
+  auto& caller = f.enter();
+  const auto changed = [&](const std::string& params) {
+    caller.say(request(1, "mcpbx/tools", params));
+    f.backend.settle();
+    return std::string(find_member(result_of(caller.sent.back()), "changed").text());
+  };
+  const std::string words = R"([{"name":"files__odd","reason":"The tool \"files__odd\" is offered with changes: )"
+                            R"(inputSchema.properties.b is no schema and goes; )"
+                            R"(inputSchema.properties[\"\\u001bc\"] is no schema and goes)";
+  CHECK(changed(R"({"format":"openai"})") == words + R"(."}])");
+  CHECK(
+      changed(R"({"format":"anthropic"})") ==
+      words +
+          R"(; the argument \"$a\" goes, because this model's API takes only names of 64 letters, digits, _ . and -."}])");
+  CHECK(changed(R"({"format":"anthropic","pattern":"*read"})").empty());
+  CHECK(changed("{}").empty());
+}
+
 TEST_CASE("L20: a chat streams its events with request and run and seq and ends with done and its result") {
   door_fixture f;
   auto& caller = f.enter();

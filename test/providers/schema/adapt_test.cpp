@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -133,10 +134,34 @@ TEST_CASE("F8: keywords with values that the standard does not allow are mended 
         R"({"type":"object","properties":{"a":{}},"required":["a"]})");
 }
 
+TEST_CASE("F8: what is taken out of a schema is told by its place, each once and not without end") {
+  const auto changes_of = [](std::string_view schema, std::string_view api = "openai-chat") {
+    return adapt_tool("t", "", raw_json::own(schema), api).value().changes;
+  };
+  CHECK(changes_of(R"({"type":"object","properties":{"a":true,"b":{}}})").empty());
+  CHECK(
+      changes_of(
+          R"({"type":"object","properties":{"type":"object","a":{"items":{"properties":{"x y":[]}}}},"$defs":{"d":null}})") ==
+      std::vector<std::string>{"inputSchema.properties.type is no schema and goes",
+                               R"(inputSchema.properties.a.items.properties["x y"] is no schema and goes)",
+                               "inputSchema.$defs.d is no schema and goes"});
+  CHECK(changes_of(R"({"type":"object","properties":{"$top":{},"a":{}}})", "anthropic") ==
+        std::vector<std::string>{
+            "the argument \"$top\" goes, because this model's API takes only names of 64 letters, digits, _ . and -"});
+  CHECK(changes_of(R"({"type":"object","properties":{"$top":{},"a":{}}})").empty());
+  std::string many = R"({"type":"object","properties":{"0":1)";
+  for (int i = 1; i < 99; ++i) many += ",\"" + std::to_string(i) + "\":1";
+  const auto changes = changes_of(many + "}}");
+  REQUIRE(changes.size() == max_changes + 1);
+  CHECK(changes.back() == "and " + std::to_string(99 - max_changes) + " more of this kind");
+}
+
 TEST_CASE("F8: in what was mended nothing is left to mend, and a sound schema is known without being taken apart") {
   constexpr int levels = 64;
   test::for_each_real_tool([](const raw_json& definition) {
-    const auto schema = adapt_tool("t", "", find_member(definition, "inputSchema")).value().schema;
+    const auto tool = adapt_tool("t", "", find_member(definition, "inputSchema")).value();
+    const auto& schema = tool.schema;
+    CHECK(tool.changes.empty());
     CHECK(is_sound(schema.text(), levels));
     CHECK(adapt_tool("t", "", schema).value().schema.text().data() == schema.text().data());
   });
