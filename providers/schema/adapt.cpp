@@ -6,6 +6,7 @@
 #include "providers/schema/fold.hpp"
 #include "providers/schema/keywords.hpp"
 #include "providers/schema/reduce.hpp"
+#include "providers/schema/references.hpp"
 #include "providers/schema/schema_program.hpp"
 #include "providers/schema/sound.hpp"
 #include "providers/schema/valid_words.hpp"
@@ -194,7 +195,8 @@ result<tool_definition> adapt_tool(std::string_view name, std::string_view descr
       if (const auto odd = drop_odd_arguments(*object, tool.changes); !odd.empty())
         return left_out(errc::invalid_argument,
                         "it needs an argument called \"" + odd + "\", and " + std::string(argument_names) + ".");
-    tool.schema = object->json();
+    // Last: what the steps before took away may have been referred to.
+    tool.schema = mend_references(object->json(), tool.changes);
   }
   bound_changes(tool.changes);
   tool.schema = schema_for(api, tool.schema);

@@ -137,7 +137,8 @@ TEST_CASE("G44: no shell sees the configuration, and environment and arguments a
   CHECK_FALSE(std::filesystem::exists(d.file("pwned")));
 }
 
-TEST_CASE("G44: a schema that refers to the network is passed on and never fetched") {
+TEST_CASE(
+    "G44 F8: a schema that refers to the network is passed on to callers, told models without it, and never fetched") {
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -152,7 +153,9 @@ TEST_CASE("G44: a schema that refers to the network is passed on and never fetch
   caller c = d.session();
   CHECK(contains(c.request("tools/list").line, R"({"$ref":"http://127.0.0.1:)" + port + "/schema.json\"}"));
   CHECK(c.call("s__ref_net", R"({"a":1})").text() == "ref_net");
-  CHECK_FALSE(c.request("mcpbx/tools", R"({"format":"openai"})").failed());
+  const auto shown = run_cli(d, {"tools", "s__ref_net", "--format", "openai"});
+  CHECK(contains(shown.out, "which is not known here"));
+  CHECK(contains(shown.err, "The tool \"s__ref_net\" is offered with changes: inputSchema.properties.a.$ref: "));
   CHECK(::accept(listener, nullptr, nullptr) < 0);
   ::close(listener);
 }

@@ -197,6 +197,25 @@ TEST_CASE("F8: one changed tool of many is converted and encoded alone, and the 
   }
 }
 
+TEST_CASE("F8: what a definition lost on its way to an API is logged once for each API") {
+  std::vector<std::string> lines;
+  log::install(log::level::warn, [&](log::level, std::string_view line) { lines.emplace_back(line); });
+  const auto adapt = schema_adapter();
+  const std::vector lossy{
+      defined("a", raw_json::literal(R"({"name":"a","inputSchema":{"properties":{"b":1,"c":{"$ref":"#/d"}}}})"))};
+  adapt(lossy, "openai-chat");
+  REQUIRE(lines.size() == 1);
+  CHECK(
+      lines[0] ==
+      R"(tool "s__a" is offered to models with changes: inputSchema.properties.b is no schema and goes; )"
+      R"(inputSchema.properties.c.$ref: expected a reference to a schema in the same document, found the string "#/d")");
+  adapt(lossy, "openai-chat");
+  CHECK(lines.size() == 1);
+  adapt(lossy, "anthropic");
+  CHECK(lines.size() == 2);
+  log::install(log::level::off, {});
+}
+
 TEST_CASE("F8: what is kept of definitions is bounded in number and in bytes") {
   const auto adapt = schema_adapter();
   const auto kept_after = [&](std::size_t others, const std::string& words) {

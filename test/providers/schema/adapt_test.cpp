@@ -134,6 +134,54 @@ TEST_CASE("F8: keywords with values that the standard does not allow are mended 
         R"({"type":"object","properties":{"a":{}},"required":["a"]})");
 }
 
+TEST_CASE("F8: a reference that leads to nothing or out of the schema becomes any value that says so, for every API") {
+  const std::string_view lost =
+      R"j({"type":"object","properties":{"a":{"$ref":"#/$defs/none"},"b":{"type":"array","items":{"$ref":"https://x/y","description":"Own \u00e9."}},"c":{"$ref":"#/$defs/ok"},"d":{"default":{"$ref":"#/none"}}},"$defs":{"ok":{"type":"string"}}})j";
+  const std::string_view mended =
+      R"j({"type":"object","properties":{"a":{"description":"(its form is told by \"#/$defs/none\", which is not known here)"},"b":{"type":"array","items":{"description":"Own é. (its form is told by \"https://x/y\", which is not known here)"}},"c":{"$ref":"#/$defs/ok"},"d":{"default":{"$ref":"#/none"}}},"$defs":{"ok":{"type":"string"}}})j";
+  for (const std::string_view api : {"openai-chat", "openai-responses", "anthropic", "azure", "dial"}) {
+    CAPTURE(api);
+    CHECK(adapt_tool("t", "", raw_json::literal(lost), api).value().schema.text() == mended);
+  }
+  const auto tool = adapt_tool("t", "", raw_json::literal(lost)).value();
+  REQUIRE(tool.changes.size() == 2);
+  CHECK(
+      tool.changes[0] ==
+      R"(inputSchema.properties.a.$ref: expected a reference to a schema in the same document, found the string "#/$defs/none")");
+  CHECK(
+      tool.changes[1] ==
+      R"(inputSchema.properties.b.items.$ref: expected a reference to a schema in the same document, found the string "https://x/y")");
+  for (const std::string_view api : {"gemini", "ollama"}) {
+    const auto a =
+        find_member(find_member(adapt_tool("t", "", raw_json::literal(lost), api).value().schema, "properties"), "a");
+    CHECK(a.text() == R"j({"description":"(its form is told by \"#/$defs/none\", which is not known here)"})j");
+  }
+}
+
+TEST_CASE("F8: references that lead to a schema in the same document keep its bytes") {
+  for (
+      const std::string_view good :
+      {R"j({"type":"object","properties":{"$ref":{"type":"string"},"a":{"$ref":"#"},"b":{"$ref":"#/properties/a%62"},"ab":{"$ref":"#n"}},"$defs":{"x":{"$anchor":"n"}}})j",
+       R"j({"type":"object","properties":{"a":{"$ref":"y"}},"$defs":{"x":{"$id":"y","$defs":{"i":{}},"items":{"$ref":"#/$defs/i"}}}})j",
+       R"j({"type":"object","properties":{"a":{"$ref":"#/own/x~1y/0"},"b":{"$dynamicRef":"#n"}},"own":{"x/y":[{"$ref":"#/$defs/d"}]},"$defs":{"d":{"$dynamicAnchor":"n"}}})j"}) {
+    CAPTURE(good);
+    CHECK(adapted(good) == good);
+  }
+  // What only a reference leads to is looked at as well, and what is no schema is none.
+  CHECK(
+      adapted(R"j({"type":"object","properties":{"a":{"$ref":"#/own/x"}},"own":{"x":{"$ref":"#/type"}}})j") ==
+      R"j({"type":"object","properties":{"a":{"$ref":"#/own/x"}},"own":{"x":{"description":"(its form is told by \"#/type\", which is not known here)"}}})j");
+}
+
+TEST_CASE("F8: a reference into what folding takes away is mended as one to nothing") {
+  const auto tool =
+      adapt_tool("t", "",
+                 raw_json::literal(R"j({"anyOf":[{"properties":{"a":{},"b":{"$ref":"#/anyOf/0/properties/a"}}}]})j"))
+          .value();
+  CHECK(find_member(find_member(tool.schema, "properties"), "b").text().find("not known here") != std::string::npos);
+  CHECK(tool.changes.size() == 1);
+}
+
 TEST_CASE("F8: what is taken out of a schema is told by its place, each once and not without end") {
   const auto changes_of = [](std::string_view schema, std::string_view api = "openai-chat") {
     return adapt_tool("t", "", raw_json::own(schema), api).value().changes;
