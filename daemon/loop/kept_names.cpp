@@ -70,7 +70,9 @@ offered_ptr kept_names::settle(offered_ptr tools) {
   settled->names = std::move(names);
   auto set = std::make_shared<providers::tool_set>();
   set->tools = tools->set->tools;
+  set->forms_for = tools->set->forms_for;
   set->own = tools->set->own;
+  set->reserved = tools->set->reserved;
   for (std::size_t i = 0; i < settled->names.size(); ++i) {
     settled->by_name.emplace(settled->names[i], tools->find(tools->names[i]));
     if (settled->names[i] == tools->names[i]) continue;

@@ -8,7 +8,11 @@
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace mcpbx::daemon {
 namespace {
@@ -38,6 +42,8 @@ void adapt_entries(offered_tools& tools, const std::string& api, const tool_adap
   tools.names.reserve(adapted.size());  // by_name has views into it
   const auto others = tools.entries.size() - own;
   auto room = tools.room;
+  std::vector<std::size_t> entry_of;  // by tool
+  entry_of.reserve(adapted.size());
   for (auto& tool : adapted) {
     if (tool.entry >= others) {
       ++set->own;
@@ -50,7 +56,15 @@ void adapt_entries(offered_tools& tools, const std::string& api, const tool_adap
     tools.names.push_back(tool.definition.name);
     tools.by_name.emplace(tools.names.back(), tools.entries[tool.entry].get());
     set->tools.push_back(std::move(tool.definition));
+    entry_of.push_back(tool.entry);
   }
+  set->forms_for = [entries = tools.entries, entry_of = std::move(entry_of), adapt](std::string_view other) {
+    std::vector<std::optional<providers::tool_definition>> by_entry(entries.size()), forms;
+    for (auto& tool : adapt(entries, other)) by_entry[tool.entry] = std::move(tool.definition);
+    forms.reserve(entry_of.size());
+    for (const auto entry : entry_of) forms.push_back(std::move(by_entry[entry]));
+    return forms;
+  };
   tools.set = std::move(set);
   if (!tools.names.empty()) tools.guidance = words::guidance(tools.names);
 }

@@ -2,18 +2,21 @@
 #include "providers/call/fallback_model.hpp"
 
 #include "mcp/support/log.hpp"
-#include "providers/schema/adapt.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace mcpbx::providers {
 namespace {
 
 using kind = model_error::kind;
+
+constexpr std::size_t max_kept_forms = 16;
 
 // Whether the next call would fail in the same way, whatever it asks.
 bool lasts(const model_error& e) {
@@ -44,9 +47,13 @@ struct model_pair {
   time_source& time;
   fallback_options options;
   time_point resting_until{};
-  // The tools of the last request in the form of the second model's API, as many as it takes: the rounds of a run share
-  // theirs.
-  std::shared_ptr<const tool_set> adapted_from, adapted;
+  // Tools in the form of the second model's API, as many as it takes: the rounds of runs share theirs. As long as what
+  // they were made from is there.
+  struct kept_form {
+    std::weak_ptr<const tool_set> from;
+    std::shared_ptr<const tool_set> made;
+  };
+  std::vector<kept_form> kept_forms{};
 
   std::shared_ptr<const tool_set> tools_for_second(std::shared_ptr<const tool_set> tools) {
     if (!tools) return tools;
@@ -57,7 +64,11 @@ struct model_pair {
     const auto kept = std::max(tools->reserved, tools->own);
     auto room = second->max_tools() == 0 ? others : most > kept ? most - kept : 0;
     if (same_api && others <= room) return tools;
-    if (tools == adapted_from) return adapted;
+    std::erase_if(kept_forms, [](const kept_form& k) { return k.from.expired(); });
+    for (const auto& k : kept_forms)
+      if (k.from.lock() == tools) return k.made;
+    std::vector<std::optional<tool_definition>> forms;
+    if (!same_api && tools->forms_for) forms = tools->forms_for(second->api());
     auto made = std::make_shared<tool_set>();
     made->reserved = tools->reserved;
     std::size_t left_out = 0;
@@ -67,10 +78,11 @@ struct model_pair {
         ++left_out;
         continue;
       }
-      auto one = same_api ? result<tool_definition>(t) : adapt_tool(t.name, t.description, t.schema, second->api());
-      if (!one) {
-        log::warn("tool \"" + t.name + "\" is not offered to model \"" + second->name() + "\": " + one.error().message);
-        continue;
+      auto one = forms.empty() ? std::optional(t) : std::move(forms[i]);
+      if (!one) continue;
+      if (one->name != t.name) {  // the run's own for it
+        one->name = t.name;
+        one->encoded = nullptr;
       }
       made->tools.push_back(std::move(*one));
       if (i < others)
@@ -83,9 +95,9 @@ struct model_pair {
                 " tools are not offered to the fallback model \"" + second->name() + "\", which takes " +
                 std::to_string(most) +
                 "; offer fewer with tools.allow of the servers or of a profile, or set its maxTools");
-    adapted_from = std::move(tools);
-    adapted = std::move(made);
-    return adapted;
+    if (kept_forms.size() == max_kept_forms) kept_forms.erase(kept_forms.begin());
+    kept_forms.push_back({tools, made});
+    return made;
   }
 };
 
@@ -172,7 +184,7 @@ class fallback_model final : public model {
 
 std::unique_ptr<model> make_fallback_model(std::shared_ptr<model> first, std::shared_ptr<model> second,
                                            time_source& time, fallback_options o) {
-  auto shared = std::make_shared<model_pair>(model_pair{std::move(first), std::move(second), time, o, {}, {}, {}});
+  auto shared = std::make_shared<model_pair>(model_pair{std::move(first), std::move(second), time, o});
   return std::make_unique<fallback_model>(std::move(shared));
 }
 

@@ -14,8 +14,8 @@ struct fallback_options {
 };
 
 /// `first` under its own name; when a call of it ends in an error before any text or reasoning was told, the same
-/// request goes to `second`, with tools in the form that its API takes. When that fails too, the error is the first
-/// one's, with what the second said behind it. `time` must outlive the model.
+/// request goes to `second`, with tools in the form that its API takes (tool_set::forms_for). When that fails too, the
+/// error is the first one's, with what the second said behind it. `time` must outlive the model.
 std::unique_ptr<model> make_fallback_model(std::shared_ptr<model> first, std::shared_ptr<model> second,
                                            time_source& time, fallback_options o = {});
 

@@ -5,7 +5,9 @@
 #include "providers/model/call_settings.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -127,9 +129,14 @@ struct tool_definition {
   std::shared_ptr<const fragment_cache> encoded{};
   std::vector<std::string> changes{};  ///< what its server wrote and models are not shown, in clauses for people
 };
+/// Each tool of a set as another API takes it, in their order; nothing for one that it cannot take, which was logged.
+using tool_forms = std::function<std::vector<std::optional<tool_definition>>(std::string_view api)>;
 /// The tools of one round.
 struct tool_set : fragment_cache {
   std::vector<tool_definition> tools;
+  /// Converts them from what their servers list, not from what is here, which may have lost something; names are for
+  /// the caller to keep. Empty: there are no other forms.
+  tool_forms forms_for;
   std::size_t own = 0;  ///< how many of them, the last ones, are the run's own: a model that takes fewer gets these
   std::size_t reserved = 1;  ///< places for the run's own in any of its rounds: one may join later
 };

@@ -56,6 +56,7 @@ TEST_CASE("F8: a name that was offered in a run means the same tool to its end")
   // A tool comes whose name fits as it is, and the catalog gives it the name.
   const auto after = o.of({{"a_b", "s__a_b"}, {"a.b", "s__a_b_123456"}, {"x", "s__x"}});
   REQUIRE(after.size() == 3);
+  CHECK(o.last->set->forms_for("y").size() == 3);
   CHECK(after[0].starts_with("a_b as s__a_b_"));
   CHECK(after[1] == "a.b as s__a_b");
   CHECK(after[2] == "x as s__x");

@@ -197,6 +197,37 @@ TEST_CASE("F8: one changed tool of many is converted and encoded alone, and the 
   }
 }
 
+TEST_CASE(
+    "F8 L13: offered tools know their forms for other APIs, made from the server's definition and shared with runs") {
+  round_tools tools;
+  const auto listed = catalog_of(
+      {described("a", "A."), entry("b"),
+       defined("c", raw_json::literal(R"({"name":"c","inputSchema":{"type":"object","required":["x y"],"properties":)"
+                                      R"({"x y":{"type":"string","pattern":"^x"}}}})"))},
+      1);
+  const auto for_gemini = tools.offer(listed, {}, "gemini");
+  const auto forms = for_gemini->set->forms_for("openai-chat");
+  const auto direct = tools.offer(listed, {}, "openai-chat");
+  REQUIRE(forms.size() == 3);
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    REQUIRE(forms[i].has_value());
+    const auto& same = direct->set->tools[i];
+    CHECK(forms[i]->schema.text().data() == same.schema.text().data());
+    CHECK(forms[i]->encoded == same.encoded);
+  }
+  CHECK(forms[2]->schema.text().find("\"pattern\"") != std::string_view::npos);
+  CHECK(for_gemini->set->tools[2].schema.text().find("\"pattern\"") == std::string_view::npos);
+  const auto for_anthropic = for_gemini->set->forms_for("anthropic");
+  CHECK(for_anthropic[1].has_value());
+  CHECK_FALSE(for_anthropic[2].has_value());
+  // Of those beyond the room there is none, and the run's own are there.
+  const auto own = tools.with_own(*tools.offer(listed, {}, "gemini", 1), {entry("mine")}, "gemini");
+  const auto few = own->set->forms_for("ollama");
+  REQUIRE(few.size() == 2);
+  CHECK(few[0]->name == "s__a");
+  CHECK(few[1]->name == "s__mine");
+}
+
 TEST_CASE("F8: what a definition lost on its way to an API is logged once for each API") {
   std::vector<std::string> lines;
   log::install(log::level::warn, [&](log::level, std::string_view line) { lines.emplace_back(line); });

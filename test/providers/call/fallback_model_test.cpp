@@ -1,6 +1,7 @@
 // A model behind a model, with two that are played by the test.
 #include "providers/call/fallback_model.hpp"
 
+#include "providers/schema/adapt.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>
@@ -8,7 +9,9 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -111,21 +114,67 @@ TEST_CASE("L13: a model that gives no answer is replaced by its fallback, with t
   CHECK(p.first->open + p.second->open == 0);
 }
 
-TEST_CASE("L13 F8: the fallback is shown the tools in the words that its own API knows") {
-  pair_of_models p("ollama");
+// What a server lists, as `api` takes it, with a count of the conversions for other ones.
+std::shared_ptr<tool_set> listed(const std::vector<std::string>& schemas, std::string_view api, int& conversions) {
   auto set = std::make_shared<tool_set>();
-  set->tools.push_back(
-      {"t", "", raw_json::literal(R"({"type":"object","properties":{"a":{"type":"string","pattern":"^x"}}})")});
+  const auto converted = [schemas](std::size_t i, std::string_view to) {
+    const auto tool = adapt_tool("t" + std::to_string(i), "", raw_json::own(schemas[i]), to);
+    return tool ? std::optional(*tool) : std::nullopt;
+  };
+  for (std::size_t i = 0; i < schemas.size(); ++i) set->tools.push_back(converted(i, api).value());
+  set->forms_for = [converted, n = schemas.size(), &conversions](std::string_view to) {
+    ++conversions;
+    std::vector<std::optional<tool_definition>> forms;
+    for (std::size_t i = 0; i < n; ++i) forms.push_back(converted(i, to));
+    return forms;
+  };
+  return set;
+}
+
+TEST_CASE("L13 F8: a fallback of another API is shown what a conversion of the server's definition gives, made once") {
+  const std::vector<std::string> schemas{
+      R"({"type":"object","properties":{"a":{"type":"string","pattern":"^x","default":"xy"}},"$defs":{"d":{}}})",
+      R"({"type":"object","properties":{"x y":{}},"required":["x y"]})"};
+  pair_of_models p("anthropic");
+  int conversions = 0;
+  const auto one = listed(schemas, "gemini", conversions), other = listed(schemas, "gemini", conversions);
+  one->tools[0].name = "renamed";  // by the run
   model_request r;
   r.messages = {user_message("hi")};
-  r.tools = set;
-  const auto call = p.both->start(std::move(r), p.got);
-  p.first->fails(kind::cut);
-  REQUIRE(p.second->asked.size() == 1);
-  const auto& shown = p.second->asked[0].tools->tools.at(0).schema;
-  const auto a = find_member(find_member(shown, "properties"), "a");
-  CHECK_FALSE(find_member(a, "pattern"));
-  CHECK(find_member(a, "description").text().find("^x") != std::string_view::npos);
+  for (int i = 0; i < 4; ++i) {
+    r.tools = i % 2 == 0 ? one : other;
+    const auto call = p.both->start(r, p.got);
+    if (i == 0) p.first->fails(kind::connection);
+  }
+  REQUIRE(p.second->asked.size() == 4);
+  CHECK(conversions == 2);
+  const auto& shown = *p.second->asked[0].tools;
+  REQUIRE(shown.tools.size() == 1);  // the second one is none for this API
+  CHECK(shown.tools[0].name == "renamed");
+  CHECK(shown.tools[0].schema.text() == schemas[0]);
+  CHECK(p.second->asked[1].tools->tools[0].name == "t0");
+  CHECK(p.second->asked[2].tools == p.second->asked[0].tools);
+  CHECK(p.second->asked[3].tools == p.second->asked[1].tools);
+}
+
+TEST_CASE("L13 F8: what a fallback was shown goes with the tools that it was made from") {
+  pair_of_models p("anthropic");
+  int conversions = 0;
+  std::weak_ptr<const tool_set> shown;
+  for (int i = 0; i < 2; ++i) {
+    model_request r;
+    r.messages = {user_message("hi")};
+    r.tools = listed({"{}"}, "gemini", conversions);
+    const auto call = p.both->start(std::move(r), p.got);
+    if (i == 0) {
+      p.first->fails(kind::connection);
+      shown = p.second->asked.at(0).tools;
+    }
+    p.first->asked.clear();
+    p.second->asked.clear();
+  }
+  CHECK(conversions == 2);
+  CHECK(shown.expired());
 }
 
 TEST_CASE("L13: nothing is asked elsewhere once something was shown") {
@@ -185,8 +234,8 @@ TEST_CASE("fallback_model: leaving ends whichever call goes on") {
 
 TEST_CASE("F8: a fallback of another API gets the tools in its form, the same object each round") {
   pair_of_models p("another");
-  auto tools = std::make_shared<tool_set>();
-  tools->tools.push_back({"echo", "Echoes", raw_json::literal(R"({"properties":{}})")});
+  int conversions = 0;
+  const auto tools = listed({R"({"properties":{}})"}, "openai-chat", conversions);
   model_request r;
   r.messages = {user_message("hi")};
   r.tools = tools;
@@ -198,7 +247,8 @@ TEST_CASE("F8: a fallback of another API gets the tools in its form, the same ob
   CHECK(p.second->asked[0].tools != r.tools);
   CHECK(p.second->asked[0].tools == p.second->asked[1].tools);
   REQUIRE(p.second->asked[0].tools->tools.size() == 1);
-  CHECK(p.second->asked[0].tools->tools[0].name == "echo");
+  CHECK(p.second->asked[0].tools->tools[0].name == "t0");
+  CHECK(conversions == 1);
   pair_of_models same;
   const auto call = same.both->start(r, same.got);
   same.first->fails(kind::connection);
