@@ -5,6 +5,7 @@
 #include "mcp/support/cut_text.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/secret.hpp"
+#include "providers/wire/errors.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -84,7 +85,7 @@ class chat_run final : public http::response_events,
     if (got) return send(*std::move(got));
     model_error e;
     e.type = model_error::kind::configuration;
-    e.message = "The key of model \"" + shared_->options.name + "\" is not available: " + got.error().message;
+    e.message = "The key of " + named(shared_->options.wire) + " is not available: " + got.error().message;
     if (!starting_) return tell(std::move(e));
     // Never from inside start().
     timer_->arm_next([weak = weak_from_this(), e = std::move(e)] {
@@ -186,12 +187,15 @@ class chat_run final : public http::response_events,
                                                                                   : model_error::kind::connection;
     e.http_status = status_;
     e.retryable = e.type != model_error::kind::configuration;
-    e.message = "The model \"" + shared_->options.name + "\" gave no usable answer (" +
-                std::string(to_string(f.stage)) + "): " + f.why.message;
+    // The cause begins with the place.
+    e.message = "The " + named(shared_->options.wire) + " gave no usable answer (" + std::string(to_string(f.stage)) +
+                "): " + f.why.message;
     if (e.type == model_error::kind::connection && f.stage == http::stage::tls)
       e.message += " If an authority of your own has signed its certificate, name that in \"caFile\" of the model.";
     else if (e.type == model_error::kind::connection)
       e.message += " Check the address and the network.";
+    else if (e.type == model_error::kind::cut)
+      e.message.append(" ").append(cut_mend);
     else if (limit)
       e.message += " If it may take longer, raise the limit in the model's entry.";
     failed_.reset();
@@ -253,7 +257,7 @@ class chat_run final : public http::response_events,
     if (failed_) e.partial_text = std::move(failed_->partial_text);
     e.type = model_error::kind::garbage;
     e.http_status = status_;
-    e.message = "The model \"" + shared_->options.name + "\" wrote more than " + std::to_string(max_words >> 20) +
+    e.message = "The " + who(shared_->options.wire) + " wrote more than " + std::to_string(max_words >> 20) +
                 " MiB without an end, so its answer was stopped. Ask for less at once.";
     reply_.reset();
     failed_ = std::move(e);
@@ -374,6 +378,7 @@ result<std::unique_ptr<model>> make_chat_model(chat_model_options options, http:
   const auto* wire = find_codec(options.api);
   if (wire == nullptr)
     return fail(errc::config, "Model \"" + options.name + "\": the API \"" + options.api + "\" is not known.");
+  options.wire.name = options.name;
   options.wire.base_url = http::appendable(options.wire.base_url);
   if (const auto url = http::parse_url(options.wire.base_url); !url)
     return fail(errc::config, "Model \"" + options.name + "\": " + url.error().message);

@@ -20,6 +20,7 @@ class listing_run final : public http::response_events, public std::enable_share
       : options_(std::move(o)), client_(client), timer_(time.make_timer()), now_(time.now()), done_(std::move(done)) {}
 
   void start() {
+    options_.wire.name = options_.name;
     options_.wire.base_url = http::appendable(options_.wire.base_url);
     auto encoded = encode_model_list(options_.api, options_.wire);
     if (!encoded) return end_later(std::unexpected(encoded.error()));
@@ -36,8 +37,8 @@ class listing_run final : public http::response_events, public std::enable_share
       const auto self = weak.lock();
       if (!self || !self->done_) return;
       if (got) return self->send(*std::move(got));
-      self->end_later(fail(
-          errc::config, "The key of model \"" + self->options_.name + "\" is not available: " + got.error().message));
+      self->end_later(
+          fail(errc::config, "The key of " + named(self->options_.wire) + " is not available: " + got.error().message));
     });
   }
 
@@ -58,7 +59,7 @@ class listing_run final : public http::response_events, public std::enable_share
     end(std::move(list));
   }
   void on_failure(http::failure f) override {
-    end(fail(errc::unavailable, "The endpoint of model \"" + options_.name + "\": " + f.why.message));
+    end(fail(errc::unavailable, "The endpoint of " + named(options_.wire) + ": " + f.why.message));
   }
 
  private:

@@ -1,6 +1,7 @@
 // Framing and endings.
 #include "providers/wire/answer_decoder.hpp"
 
+#include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -60,12 +61,23 @@ void answer_decoder::fail_foreign(std::string_view bytes, decoder_sink& sink) {
        sink, bytes);
 }
 
+void answer_decoder::fail_cut(std::string_view message, decoder_sink& sink) {
+  fail(model_error::kind::cut, std::string(message) + " " + std::string(cut_mend), sink);
+}
+
 void answer_decoder::fail_cut(decoder_sink& sink) {
-  fail(model_error::kind::cut, "ended its answer without an end mark: it was cut off.", sink);
+  fail_cut("ended its answer without an end mark, so it was cut off.", sink);
 }
 
 void answer_decoder::fail_unfinished(decoder_sink& sink) {
-  fail(model_error::kind::cut, "ended its answer without a finish reason: it was cut off.", sink);
+  fail_cut("ended its answer without a finish reason, so it was cut off.", sink);
+}
+
+void answer_decoder::warn_cut_call() const {
+  log::warn(
+      "The " + who(options_) +
+      " was cut off at a tool call; that call is not run. If its limit of tokens is the cause, raise maxTokens of "
+      "its entry.");
 }
 
 void answer_decoder::fail(model_error e, decoder_sink& sink) {
@@ -108,13 +120,12 @@ void event_decoder::watch_for_stray(std::string_view bytes) {
 
 void event_decoder::finish(decoder_sink& sink) {
   if (done()) return;
-  if (state_ == state::start) return fail(model_error::kind::cut, "sent an empty answer.", sink);
+  if (state_ == state::start) return fail_cut("sent an empty answer.", sink);
   if (state_ == state::json) {
     const auto body = trimmed(body_);
     const auto fault = body.starts_with('<') ? json_scanner::fault::syntax : check_json(body, 256);
     if (fault == json_scanner::fault::none) return take_body(body, sink);
-    if (fault == json_scanner::fault::truncated)
-      return fail(model_error::kind::cut, "sent a JSON answer that was cut off.", sink);
+    if (fault == json_scanner::fault::truncated) return fail_cut("sent a JSON answer that was cut off.", sink);
     return fail_foreign(body, sink);
   }
   // An event without its closing line is data all the same, but broken JSON in it means that the stream was cut there.

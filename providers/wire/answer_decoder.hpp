@@ -43,8 +43,12 @@ class answer_decoder : public stream_decoder {
   /// An answer that is none of this API.
   void fail_foreign(std::string_view bytes, decoder_sink& sink);
   void fail_cut(decoder_sink& sink);
+  /// "The model … at … ", `message` and the mend of answers that were cut off.
+  void fail_cut(std::string_view message, decoder_sink& sink);
   /// The end mark came, but nothing had said why the model stopped: the official clients take that for a fault, too.
   void fail_unfinished(decoder_sink& sink);
+  /// In the log: the last call of an answer is left out because the answer was cut there.
+  void warn_cut_call() const;
 
  private:
   void fail(model_error e, decoder_sink& sink);

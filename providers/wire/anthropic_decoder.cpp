@@ -246,7 +246,7 @@ void anthropic_decoder::end(decoder_sink& sink) {
   const auto reason = anthropic_reason(stop_reason_);
   // What the model was writing when it was cut off is half a call, closed or not.
   if (is_cut(reason) && !blocks_.empty() && blocks_.back().is_call()) {
-    log::warn("The " + who(options()) + " was cut off inside a tool call; that call is not run.");
+    warn_cut_call();
     blocks_.pop_back();
   }
   if (too_many_) log::warn("The " + who(options()) + " sent more than 4096 blocks; the later ones are dropped.");

@@ -211,7 +211,7 @@ void chat_decoder::end(decoder_sink& sink) {
   if (calls.nameless > 0)
     log::warn("The " + who(options()) + " made " + std::to_string(calls.nameless) +
               " tool call(s) without a name; dropped.");
-  if (calls.cut > 0) log::warn("The " + who(options()) + " was cut off inside a tool call; that call is not run.");
+  if (calls.cut > 0) warn_cut_call();
   if (calls.too_many)
     log::warn("The " + who(options()) + " made more than 1024 tool calls; the later ones are dropped.");
 

@@ -14,6 +14,7 @@ namespace mcpbx::providers {
 
 /// The part of a model's configuration that shapes bytes.
 struct wire_options {
+  std::string name;                             ///< of the entry, for sentences; "": nobody configured it
   std::string model;                            ///< the provider's model id
   std::string base_url;                         ///< e.g. https://api.openai.com/v1
   std::string max_tokens_field = "max_tokens";  ///< or max_completion_tokens

@@ -180,8 +180,16 @@ std::string loggable(std::string_view text) {
   return cut_for_log(text, most, "…");
 }
 
+std::string named(const wire_options& options) {
+  const auto& entry = options.name.empty() ? options.model : options.name;
+  // NAME/ID says the id already.
+  const bool same = options.model.empty() || entry == options.model || entry.ends_with("/" + options.model);
+  // References may have put a secret into the id or the address.
+  return "model \"" + excerpt(entry) + "\"" + (same ? "" : " (" + excerpt(options.model) + ")");
+}
+
 std::string who(const wire_options& options) {
-  return "model \"" + options.model + "\" at " + std::string(host_of(options.base_url));
+  return named(options) + " at " + excerpt(host_of(options.base_url));
 }
 
 error_body read_error_body(std::string_view json) {

@@ -28,7 +28,14 @@ model_error status_error(int status, std::string_view body, const wire_options& 
 /// An error that came inside an answer of status 200.
 model_error stream_error(const error_body& said, std::string_view raw, const wire_options& options);
 
-/// `model "gpt-x" at api.example.com`, as every sentence begins.
+/// What people can do about an answer that was cut off.
+inline constexpr std::string_view cut_mend =
+    "Ask again; if that goes on, look into the log of its server, or of a proxy before it.";
+
+/// `model "fast" (gpt-x)`: the entry, and the provider's id where that is another.
+std::string named(const wire_options& options);
+
+/// `model "fast" (gpt-x) at api.example.com`, as sentences begin whose cause does not name the place itself.
 std::string who(const wire_options& options);
 
 /// What an endpoint sent, for the log: at most 8 KiB, secrets redacted.

@@ -163,8 +163,7 @@ void gemini_decoder::end(decoder_sink& sink) {
   const bool blocked = finish_reason_.empty();
   const auto reason = blocked ? end_reason::filter : gemini_reason(finish_reason_);
   // Calls come whole here, but the one before the cut may be half of what was meant.
-  if ((reason == end_reason::length || reason == end_reason::filter) && drop_last_call())
-    log::warn("The " + who(options()) + " was cut off behind a tool call; that call is not run.");
+  if ((reason == end_reason::length || reason == end_reason::filter) && drop_last_call()) warn_cut_call();
   if (nameless_) log::warn("The " + who(options()) + " made a tool call without a name; dropped.");
   auto m = new_message();
   std::vector<std::string> sent;

@@ -53,7 +53,7 @@ void ollama_decoder::finish(decoder_sink& sink) {
     take_line(trimmed(line), sink);
     if (done()) return;
   }
-  if (!seen_ && line_.empty()) return fail(model_error::kind::cut, "sent an empty answer.", sink);
+  if (!seen_ && line_.empty()) return fail_cut("sent an empty answer.", sink);
   if (!seen_ && scanner_.fault_kind() != json_scanner::fault::truncated) return fail_foreign(line_, sink);
   fail_cut(sink);
 }
@@ -136,7 +136,7 @@ void ollama_decoder::end(std::string_view line, decoder_sink& sink) {
   // Calls come whole here, but the one before the cut may be half of what was meant.
   if (length && !calls_.empty()) {
     calls_.pop_back();
-    log::warn("The " + who(options()) + " was cut off behind a tool call; that call is not run.");
+    warn_cut_call();
   }
   if (nameless_) log::warn("The " + who(options()) + " made a tool call without a name; dropped.");
   if (too_many_) log::warn("The " + who(options()) + " made more than 1024 tool calls; the later ones are dropped.");

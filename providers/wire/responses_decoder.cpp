@@ -267,7 +267,7 @@ void responses_decoder::end(end_reason reason, std::string raw_reason, decoder_s
   const bool cut = reason != end_reason::stop || refused;
   // What the model was writing when it was stopped is half a call, done or not.
   if (cut && !items_.empty() && items_.back().type == "function_call") {
-    log::warn("The " + who(options()) + " was cut off inside a tool call; that call is not run.");
+    warn_cut_call();
     items_.pop_back();
   }
   int nameless = 0;

@@ -319,7 +319,12 @@ void check(const fault& f) {
   REQUIRE(got.error);
   CHECK(got.error->type == f.type);
   CHECK_MESSAGE(got.error->message.find(f.says) != std::string::npos, got.error->message);
-  CHECK(got.error->message.starts_with("The model \""));
+  // Whatever went wrong, people read of the same entry and model, once of the place, and what to do about a cut.
+  const auto& said = got.error->message;
+  CHECK_MESSAGE(said.starts_with("The model \"main\" (m) "), said);
+  CHECK_MESSAGE(said.find("127.0.0.1:") != std::string::npos, said);
+  CHECK_MESSAGE(said.find("127.0.0.1:") == said.rfind("127.0.0.1:"), said);
+  if (f.type == kind::cut) CHECK_MESSAGE(said.find(" Ask again; ") != std::string::npos, said);
   // What was shown is what is marked as partial; after a reset it may never have arrived.
   CHECK(got.error->partial_text == got.text);
   if (f.end != then::reset) CHECK(got.text == f.partial);

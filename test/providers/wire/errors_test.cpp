@@ -1,4 +1,6 @@
 // Error answers of every shape become one sentence with kind and mend.
+#include "providers/wire/errors.hpp"
+
 #include "mcp/support/secret.hpp"
 #include "test/providers/wire/decode.hpp"
 
@@ -9,6 +11,26 @@ namespace errors_tests {
 using namespace mcpbx;
 using mcpbx::test::options;
 using kind = providers::model_error::kind;
+
+TEST_CASE("errors: sentences name the configured entry, the provider's model where that says more, and the place") {
+  providers::wire_options o;
+  o.base_url = "https://user:secret@api.example.com:444/v1?key=k";
+  const auto said = [&](std::string_view entry, std::string_view model) {
+    o.name = entry;
+    o.model = model;
+    return providers::who(o);
+  };
+  CHECK(said("fast", "gpt-x") == "model \"fast\" (gpt-x) at api.example.com:444");
+  CHECK(said("gpt-x", "gpt-x") == "model \"gpt-x\" at api.example.com:444");
+  CHECK(said("local/gpt-x", "gpt-x") == "model \"local/gpt-x\" at api.example.com:444");
+  CHECK(said("", "gpt-x") == "model \"gpt-x\" at api.example.com:444");
+  CHECK(said("fast", "") == "model \"fast\" at api.example.com:444");
+  CHECK(providers::named(o) == "model \"fast\"");
+  redactor::add(secret("canary-id-4711"));
+  CHECK(said("fast", "canary-id-4711") == "model \"fast\" (***) at api.example.com:444");
+  CHECK(said("", "canary-id-4711") == "model \"***\" at api.example.com:444");
+  redactor::clear();
+}
 
 TEST_CASE("errors: status and body of every provider become kind, sentence and mend") {
   struct row {
