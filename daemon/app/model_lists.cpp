@@ -86,7 +86,7 @@ std::size_t model_lists::max_tools(std::string_view name, std::string_view api) 
   const auto spoken = [](conf::model_api a) {
     return a == conf::model_api::azure || a == conf::model_api::dial ? conf::model_api::openai_chat : a;
   };
-  const bool meant = e != nullptr && conf::to_string(spoken(*e->api)) == api;
+  const bool meant = e != nullptr && (conf::to_string(*e->api) == api || conf::to_string(spoken(*e->api)) == api);
   return meant ? max_tools_of(*e) : providers::usual_max_tools(api);
 }
 

@@ -2,6 +2,7 @@
 #include "daemon/cli/cli.hpp"
 
 #include "conf/loop_levels.hpp"
+#include "conf/words.hpp"
 #include "daemon/cli/help.hpp"
 #include "daemon/cli/verbs.hpp"
 #include "daemon/options/parse.hpp"
@@ -50,6 +51,21 @@ int not_yet(terminal& screen, std::string_view what) {
 }
 
 constexpr const char* not_here = "Not in this version";
+
+// What `tools --format` takes for APIs: those of model entries that send requests, and a short word for the first.
+std::vector<std::string_view> api_formats() {
+  std::vector<std::string_view> all{"openai"};
+  for (const auto api : conf::words_of<conf::model_api>)
+    if (api != conf::to_string(conf::model_api::rehearsal) && api != conf::to_string(conf::model_api::replay))
+      all.push_back(api);
+  return all;
+}
+
+std::string listed(const std::vector<std::string_view>& words) {
+  std::string all;
+  for (const auto w : words) all.append(all.empty() ? "" : ", ").append(w);
+  return all;
+}
 
 // The bare name of the value is enough where the description tells what is allowed.
 template <class Check>
@@ -183,16 +199,14 @@ int run(int argc, char** argv) {
   verb = add_verb("tools", "list the tools of all servers", help::tools);
   verb->add_option("GLOB", listing.pattern, "only names that match, such as 'files__*'")->type_name("");
   verb->add_option("--format", listing.format,
-                   "print definitions as sent (mcp), for an API (openai, openai-responses, anthropic, gemini, ollama) "
-                   "or as text (react)")
+                   "print definitions as sent (mcp), for an API (" + listed(api_formats()) + ") or as text (react)")
       ->type_name("FORMAT");
   verb->add_option("-p,--profile", listing.profile, "only the tools of this profile")->type_name("NAME");
   verb->callback([&] {
-    constexpr std::array<std::string_view, 7> known{"mcp",    "openai", "openai-responses", "anthropic", "gemini",
-                                                    "ollama", "react"};
-    if (!listing.format.empty() && std::find(known.begin(), known.end(), listing.format) == known.end()) {
-      screen.error("there is no format `" + listing.format +
-                   "`; write mcp, openai, openai-responses, anthropic, gemini, ollama or react");
+    const auto apis = api_formats();
+    const auto& format = listing.format;
+    if (!format.empty() && format != "mcp" && format != "react" && std::ranges::find(apis, format) == apis.end()) {
+      screen.error("there is no format `" + format + "`; write mcp, " + listed(apis) + " or react");
       code = usage;
     } else {
       code = tools(c, listing);

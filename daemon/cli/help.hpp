@@ -84,7 +84,7 @@ inline constexpr std::string_view tools =
 
 Examples:
   mcpbx tools 'files__*'
-  mcpbx tools --format openai > tools.json)";
+  mcpbx tools --format openai-chat > tools.json)";
 
 inline constexpr std::string_view call =
     R"(A key=value argument takes the type that the tool's schema gives the key. With --json the result object is printed as the

@@ -17,9 +17,10 @@
 namespace mcpbx::daemon {
 namespace {
 
-/// `mcp` is what servers say; the others are what models are shown, by API, and as text.
-constexpr std::array<std::string_view, 7> formats{"mcp",    "openai", "openai-responses", "anthropic", "gemini",
-                                                  "ollama", "react"};
+/// `mcp` is what servers say; the others are what models are shown, by API (openai is short for openai-chat), and as
+/// text.
+constexpr std::array<std::string_view, 10> formats{
+    "mcp", "openai", "openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "dial", "azure", "react"};
 
 struct tools_params {
   std::string pattern, name;

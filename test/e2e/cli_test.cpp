@@ -39,6 +39,8 @@ TEST_CASE("cli: tools lists a table, JSON and every format, all or by pattern") 
     const auto shown = parse(run_cli(d, {"tools", "b__echo", "--format", format}).out);
     CHECK_MESSAGE(at(shown, schema).is_object(), format);
   }
+  for (const std::string api : {"openai-chat", "dial", "azure"})
+    CHECK(parse(run_cli(d, {"tools", "b__echo", "--format", api}).out) == openai);
   const auto react = run_cli(d, {"tools", "b__echo", "--format", "react"});
   CHECK(contains(react.out, "Action Input:"));
   CHECK(contains(react.out, "b__echo"));

@@ -144,4 +144,5 @@ TEST_CASE("F8: how many tools a form has room for is what the meant model's entr
   CHECK(f.lists.max_tools("profile:work", "anthropic") == 20);
   CHECK(f.lists.max_tools("profile:work", "openai-chat") == 128);
   CHECK(f.lists.max_tools("profile:far", "openai-chat") == 30);
+  CHECK(f.lists.max_tools("profile:far", "dial") == 30);
 }

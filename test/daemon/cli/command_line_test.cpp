@@ -102,9 +102,10 @@ TEST_CASE("command line: wrong words are named with the nearest right one") {
   CHECK(run({"ask", "--status", "loud", "hi"}).status == 2);
   CHECK(run({"ask", "  "}).err ==
         "mcpbx: there is no question; write it behind `ask`, or `-` to read it from standard input\n");
-  CHECK(run({"tools", "--format", "yaml"}).err ==
-        "mcpbx: there is no format `yaml`; write mcp, openai, openai-responses, anthropic, gemini, ollama "
-        "or react\n");
+  CHECK(
+      run({"tools", "--format", "yaml"}).err ==
+      "mcpbx: there is no format `yaml`; write mcp, openai, openai-chat, openai-responses, anthropic, gemini, ollama, "
+      "dial, azure or react\n");
   CHECK(run({"ask", "-c", "-s", "id", "hi"}).err == "mcpbx: write -s ID or -c, not both\n");
   CHECK(run({"sessions", "shwo", "x"}).err ==
         "mcpbx: `sessions` knows no `shwo` (did you mean \"show\"?); see `mcpbx sessions --help`\n");

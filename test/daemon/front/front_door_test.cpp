@@ -384,7 +384,7 @@ TEST_CASE("F8: tools in the form of an API leave out what it cannot take, and sa
   CHECK(answer("openai-responses") ==
         R"({"tools":[{"type":"function","name":"files__read","description":"does read","parameters":)" + schema +
             R"(,"strict":false}])" + left_out);
-  for (const auto* format : {"openai", "ollama"})
+  for (const auto* format : {"openai", "openai-chat", "dial", "azure", "ollama"})
     CHECK(answer(format) ==
           R"({"tools":[{"type":"function","function":{"name":"files__read","description":"does read","parameters":)" +
               schema + "}}]" + left_out);
