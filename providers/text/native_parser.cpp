@@ -2,8 +2,6 @@
 // than they may be one; then they are text like all the others.
 #include "providers/text/native_parser.hpp"
 
-#include "providers/text/words.hpp"
-
 #include <algorithm>
 #include <utility>
 

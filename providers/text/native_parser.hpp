@@ -3,6 +3,7 @@
 #pragma once
 #include "providers/text/brackets.hpp"
 #include "providers/text/tagged_parser.hpp"
+#include "providers/text/words.hpp"
 
 #include <string>
 #include <string_view>
