@@ -59,6 +59,24 @@ if(MCPBX_STATIC)
   target_link_options(mcpbx_options INTERFACE -static-libstdc++ -static-libgcc)
 endif()
 
+# A round of the loop runs once through much code, and most of the time is spent fetching that code: knowing which ways
+# are taken, the compiler lays them side by side, and a round costs a third less. What was not trained, or has changed
+# since, is compiled as ever.
+if(MCPBX_TRAINING)
+  target_compile_options(mcpbx_options INTERFACE -fprofile-generate=${PROJECT_BINARY_DIR}/counted)
+  target_link_options(mcpbx_options INTERFACE -fprofile-generate=${PROJECT_BINARY_DIR}/counted)
+elseif(MCPBX_TRAINED)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "MCPBX_TRAINED needs clang; build without it, or with the preset's compiler.")
+  endif()
+  set(profile "${PROJECT_BINARY_DIR}/trained.profdata")
+  add_custom_command(OUTPUT "${profile}" COMMAND "${PROJECT_SOURCE_DIR}/scripts/train" "${profile}"
+                     COMMENT "Finding out what the programs do most" USES_TERMINAL VERBATIM)
+  add_custom_target(mcpbx_training DEPENDS "${profile}")
+  set(MCPBX_TRAINED_OPTIONS
+    -fprofile-use=${profile} -Wno-profile-instr-unprofiled -Wno-profile-instr-out-of-date -Wno-backend-plugin)
+endif()
+
 # Every user of Boost must see the same switches: Asio, Beast and Process are compiled once (mcp/async, mcp/http,
 # mcp/transport hold the one source file of each), and Process v2 takes std::filesystem.
 add_library(mcpbx_boost INTERFACE)
@@ -80,6 +98,14 @@ target_include_directories(mcpbx_spdlog SYSTEM INTERFACE
   $<TARGET_PROPERTY:spdlog::spdlog_header_only,INTERFACE_INCLUDE_DIRECTORIES>)
 target_compile_definitions(mcpbx_spdlog INTERFACE SPDLOG_FMT_EXTERNAL FMT_HEADER_ONLY)
 
+# The target is compiled with what the training gave, if there is one, and so behind it.
+function(mcpbx_trained name)
+  if(TARGET mcpbx_training)
+    target_compile_options(${name} PRIVATE ${MCPBX_TRAINED_OPTIONS})
+    add_dependencies(${name} mcpbx_training)
+  endif()
+endfunction()
+
 # mcpbx_layer(mcp_support SOURCES a.cpp HEADERS a.hpp LINKS mcp_support Boost::json)
 # A layer is a static library that links only what scripts/layers.txt allows it. Its headers must compile alone: one with
 # a source of its own does so there, as that source's first include (scripts/check-layers sees to it); the others are
@@ -100,6 +126,7 @@ function(mcpbx_layer name)
     FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${proven}
     FILE_SET alone TYPE HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${alone})
   target_link_libraries(${name} PUBLIC mcpbx_options mcpbx_boost ${arg_LINKS})
+  mcpbx_trained(${name})
   set_target_properties(${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON INTERFACE_HEADER_SETS_TO_VERIFY alone)
 endfunction()
 
@@ -108,4 +135,5 @@ function(mcpbx_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE mcpbx_options ${arg_LINKS})
+  mcpbx_trained(${name})
 endfunction()
