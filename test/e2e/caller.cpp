@@ -236,6 +236,13 @@ json::value caller::wait_notification(std::string_view method) {
   }
 }
 
+json::value caller::wait_event(std::string_view type) {
+  for (;;) {
+    auto n = wait_notification("mcpbx/event");
+    if (text_at(n, "params.type") == type) return n;
+  }
+}
+
 void caller::notify(std::string_view method, std::string_view params) {
   send(R"({"jsonrpc":"2.0","method":)" + json_string(method) + ",\"params\":" + std::string(params) + "}");
 }

@@ -65,6 +65,8 @@ class caller {
   reply wait(std::int64_t id);
   /// Waits until a notification of this method is there, and takes it.
   json::value wait_notification(std::string_view method);
+  /// Waits until a run has told an event of this type, and takes it and what was told before it.
+  json::value wait_event(std::string_view type);
   reply request(std::string_view method, std::string_view params = "{}") { return wait(start(method, params)); }
   reply call(std::string_view tool, std::string_view arguments = "{}") { return wait(start_call(tool, arguments)); }
   void notify(std::string_view method, std::string_view params = "{}");

@@ -26,13 +26,6 @@ config guarded(const model_process& model) {
 
 constexpr std::string_view one_echo = R"({"input":"q","model":"m/rounds-1 s__echo {\"text\":\"hello\"}"})";
 
-json::value wait_event(caller& c, std::string_view type) {
-  for (;;) {
-    auto n = c.wait_notification("mcpbx/event");
-    if (text_at(n, "params.type") == type) return n;
-  }
-}
-
 std::string answer_to(const json::value& question, bool yes) {
   return "{\"run\":" + json_string(text_at(question, "params.run")) +
          ",\"question\":" + json_string(text_at(question, "params.question")) +
@@ -46,7 +39,7 @@ TEST_CASE("L19: the caller is asked with tool, arguments and reason, and its yes
   daemon_under_test d(guarded(model));
   caller c = d.connect();
   const auto chat = c.start("mcpbx/chat", one_echo);
-  const auto q = wait_event(c, "question");
+  const auto q = c.wait_event("question");
   CHECK(text_at(q, "params.kind") == "approval");
   CHECK(text_at(q, "params.tool") == "s__echo");
   CHECK(text_at(q, "params.arguments.text") == "hello");
@@ -63,7 +56,7 @@ TEST_CASE("G39: an answer of somebody else, of another kind or given twice makes
   daemon_under_test d(guarded(model));
   caller c = d.connect(), other = d.connect();
   const auto chat = c.start("mcpbx/chat", one_echo);
-  const auto q = wait_event(c, "question");
+  const auto q = c.wait_event("question");
   const auto stolen = other.request("mcpbx/answer", answer_to(q, true));
   CHECK(stolen.failed());
   CHECK(contains(stolen.message(), "was started by this connection"));
@@ -87,7 +80,7 @@ TEST_CASE("L19 G39: a yes to what was asked before a restart makes no call of an
                                         R"("model":"m/rounds-1 s__echo {\"text\":\"hello\"}"})")
                     .failed());
     (void)c.start("mcpbx/attach", R"({"run":"night"})");
-    before = text_at(wait_event(c, "question"), "params.question");
+    before = text_at(c.wait_event("question"), "params.question");
     CHECK(d.stop(SIGKILL).signal == SIGKILL);
   }
   d.write("config.json", config()
@@ -98,10 +91,10 @@ TEST_CASE("L19 G39: a yes to what was asked before a restart makes no call of an
   d.start();
   caller c = d.connect();
   const auto attached = c.start("mcpbx/attach", R"({"run":"night"})");
-  const auto first = wait_event(c, "question");
+  const auto first = c.wait_event("question");
   CHECK(text_at(first, "params.question") == before);
   CHECK_FALSE(c.request("mcpbx/answer", answer_to(first, true)).failed());
-  const auto second = wait_event(c, "question");
+  const auto second = c.wait_event("question");
   CHECK(text_at(second, "params.question") != before);
   CHECK_FALSE(contains(read_file(d.file("log")), "call echo"));
   CHECK_FALSE(c.request("mcpbx/answer", answer_to(second, true)).failed());

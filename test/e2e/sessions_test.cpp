@@ -167,8 +167,7 @@ TEST_CASE(
   daemon_under_test d(talking(model).server("slow"));
   caller c = d.connect();
   (void)c.start("mcpbx/chat", R"({"input":"question 0","model":"m/rounds-1 slow__never-answer"})");
-  while (text_at(c.wait_notification("mcpbx/event"), "params.type") != "tool_call") {
-  }
+  c.wait_event("tool_call");
   CHECK(d.stop(SIGKILL).signal == SIGKILL);
   d.start();
   caller again = d.connect();
@@ -190,12 +189,6 @@ TEST_CASE(
                           .server("s", {"--log", "@DIR@/log"}, R"("approve":["echo"])")
                           .model("m", model.entry())
                           .top("defaultModel", "\"m\""));
-  const auto question_of = [](caller& c) {
-    for (;;) {
-      auto n = c.wait_notification("mcpbx/event");
-      if (text_at(n, "params.type") == "question") return text_at(n, "params.question");
-    }
-  };
   std::string before;
   {
     caller c = d.connect();
@@ -203,13 +196,13 @@ TEST_CASE(
                                         R"("model":"m/rounds-1 s__echo {\"text\":\"hello\"}"})")
                     .failed());
     (void)c.start("mcpbx/attach", R"({"run":"night"})");
-    before = question_of(c);
+    before = text_at(c.wait_event("question"), "params.question");
     CHECK(d.stop(SIGKILL).signal == SIGKILL);
   }
   d.start();
   caller c = d.connect();
   const auto attached = c.start("mcpbx/attach", R"({"run":"night","after":3})");
-  CHECK(question_of(c) == before);
+  CHECK(text_at(c.wait_event("question"), "params.question") == before);
   CHECK_FALSE(contains(read_file(d.file("log")), "call echo"));
   const auto kept =
       c.request("mcpbx/answer", R"({"run":"night","approve":true,"question":)" + json_string(before) + "}");
