@@ -249,6 +249,7 @@ asio::awaitable<void> live_run::carry_out(const run_command& next) {
     const bool kept = co_await keep();
     if (kept && model) call_model(*model);
     if (kept && run) run_call(*run);
+    spent_call_.reset();
     tell_held();
     if (kept && run) write_status(run->call_id);
     co_return;
@@ -267,7 +268,7 @@ live_run::reaction live_run::on_item(item& i) {
   auto& batch = r.batch;
   if (auto* reply = std::get_if<providers::model_reply>(&i)) {
     if (!model_call_) return r;  // it was cancelled when its reply had just come
-    model_call_.reset();
+    spent_call_ = std::move(model_call_);
     batch.emplace_back(with_tools({with_unique_ids(std::move(reply->message), call_ids_, core_.calls(), around_.random),
                                    reply->reason,
                                    std::move(reply->raw_reason),

@@ -246,6 +246,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   mcp::catalog_ptr catalog_;
   offered_ptr offer_;
   std::unique_ptr<providers::model_call> model_call_;
+  std::unique_ptr<providers::model_call> spent_call_;  // let go of behind what its reply has started
   std::optional<status_writer> status_;
   std::vector<sent_call> sent_;
   std::unordered_set<std::string> told_calls_;  // ids with a tool_call event, of this level

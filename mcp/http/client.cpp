@@ -82,14 +82,14 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     t->started = time_.now();
     t->request = std::move(r);
     ++counters_.exchanges;
-    auto way = make_route(t->request);
+    auto way = route_to(t->request);
     const auto& headers = t->request.headers;
     const auto bad = std::find_if_not(headers.begin(), headers.end(), is_sendable);
     if (!way) {
       refuse(t, way.error());
     } else if (bad != headers.end()) {
       refuse(t, {errc::invalid_argument,
-                 "The header \"" + printable(cut_utf8(bad->name, 64)) + "\" for " + way->to.label +
+                 "The header \"" + printable(cut_utf8(bad->name, 64)) + "\" for " + (*way)->to.label +
                      " cannot be sent: its name or value holds a line break or a character that headers do not have, "
                      "or it belongs to the connection itself."});
     } else {
@@ -162,7 +162,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
 
  private:
   void run(const std::shared_ptr<task>& t) {
-    if (const auto list = idle_.find(t->route.key); list != idle_.end() && !list->second.empty()) {
+    if (const auto list = idle_.find(t->route->key); list != idle_.end() && !list->second.empty()) {
       // The one used last is the least likely to be stale.
       const auto c = std::move(list->second.back());
       list->second.pop_back();
@@ -176,6 +176,15 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     asio::post(executor_, [c, t] {
       if (t->events != nullptr) c->open(t);
     });
+  }
+
+  // Most requests go where the last one went.
+  result<std::shared_ptr<const route>> route_to(const request& r) {
+    if (last_route_ && last_url_ == r.url && last_route_->trust == r.trust) return last_route_;
+    auto made = make_route(r);
+    if (!made) return std::unexpected(std::move(made.error()));
+    last_url_ = r.url;
+    return last_route_ = std::make_shared<const route>(*std::move(made));
   }
 
   result<route> make_route(const request& r) const {
@@ -198,12 +207,12 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
 
   static void write_head(task& t) {
     const auto& r = t.request;
-    const auto& to = t.route.to;
+    const auto& to = t.route->to;
     const auto given = [&](std::string_view name) { return !find_header(r.headers, name).empty(); };
     t.head.reserve(512);
     t.head.append(r.method).append(" ");
     // To a proxy that is no tunnel the whole address is said (RFC 9112, 3.2.2).
-    const bool whole = t.route.via && !to.tls;
+    const bool whole = t.route->via && !to.tls;
     if (whole) t.head.append("http://").append(to.authority);
     t.head.append(to.target).append(" HTTP/1.1\r\n");
     if (!given("host")) t.head.append("Host: ").append(to.authority).append("\r\n");
@@ -211,8 +220,8 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     if (!given("accept-encoding"))
       t.head.append("Accept-Encoding: ").append(r.accept_gzip ? "gzip" : "identity").append("\r\n");
     t.head += "Connection: keep-alive\r\n";
-    if (whole && !t.route.via->authorization.empty())
-      t.head.append("Proxy-Authorization: ").append(t.route.via->authorization).append("\r\n");
+    if (whole && !t.route->via->authorization.empty())
+      t.head.append("Proxy-Authorization: ").append(t.route->via->authorization).append("\r\n");
     for (const auto& h : r.headers) t.head.append(h.name).append(": ").append(h.value).append("\r\n");
     if (!r.body.empty() || (r.method != "GET" && r.method != "HEAD" && r.method != "DELETE"))
       t.head += "Content-Length: " + std::to_string(r.body.size()) + "\r\n";
@@ -231,6 +240,8 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   lane& compute_;
   options options_;
   counters counters_;
+  std::string last_url_;
+  std::shared_ptr<const route> last_route_;  // to it
   std::map<trust, tls_entry> contexts_;
   std::map<std::string, std::vector<std::shared_ptr<connection>>, std::less<>> idle_;
 };

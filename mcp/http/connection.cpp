@@ -35,7 +35,7 @@ std::string above_limit(std::size_t limit) {
 }  // namespace
 
 connection::connection(asio::any_io_executor executor, time_source& time, std::weak_ptr<connection_owner> owner,
-                       http::route route)
+                       std::shared_ptr<const http::route> route)
     : executor_(std::move(executor)),
       time_(time),
       owner_(std::move(owner)),
@@ -124,9 +124,12 @@ void connection::on_read(const boost::system::error_code& ec, std::size_t n) {
     begin_ = end_ = 0;
     buffer_.resize(buffer_.size() * 2);
   }
-  if (!first) return start_read();
+  if (!first && task_) return start_read();
+  auto read_on = [self] { self->start_read(); };
   // What the first bytes say is passed on before a whole buffer of others is read and looked through.
-  asio::post(socket_.get_executor(), [self = shared_from_this()] { self->start_read(); });
+  if (task_) return asio::post(executor_, std::move(read_on));
+  // In the pool it only waits for the peer to close: what the whole answer starts goes before that.
+  asio::post(executor_, [executor = executor_, read_on] { asio::post(executor, read_on); });
 }
 
 void connection::parse() {
@@ -235,7 +238,7 @@ void connection::fail(http::stage at, errc code, std::string what) {
 }
 
 std::string connection::subject() const {
-  return route_.to.label + (route_.via ? ", through the proxy " + route_.via->label + "," : "");
+  return route_->to.label + (route_->via ? ", through the proxy " + route_->via->label + "," : "");
 }
 
 void connection::close() {

@@ -31,7 +31,7 @@ struct route {
 /// An exchange while it runs; shared by the user's handle and its connection.
 struct task {
   http::request request;
-  http::route route;
+  std::shared_ptr<const http::route> route;
   response_events* events = nullptr;  ///< null once the user has left or everything was told
   std::string head;                   ///< request line and headers
   time_point started;
@@ -56,7 +56,7 @@ class connection_owner {
 class connection final : public std::enable_shared_from_this<connection>, private parser_sink {
  public:
   connection(boost::asio::any_io_executor executor, time_source& time, std::weak_ptr<connection_owner> owner,
-             http::route route);
+             std::shared_ptr<const http::route> route);
 
   /// Connects, then runs `t`. Once, at first.
   void open(std::shared_ptr<task> t);
@@ -67,7 +67,7 @@ class connection final : public std::enable_shared_from_this<connection>, privat
   /// The user of `t` has left.
   void abandon(const task* t);
   bool is_open() const noexcept { return !closed_; }
-  const std::string& key() const noexcept { return route_.key; }
+  const std::string& key() const noexcept { return route_->key; }
   /// In the pool until then.
   void keep_until(time_point when);
 
@@ -98,7 +98,7 @@ class connection final : public std::enable_shared_from_this<connection>, privat
   boost::asio::any_io_executor executor_;
   time_source& time_;
   std::weak_ptr<connection_owner> owner_;
-  http::route route_;
+  std::shared_ptr<const http::route> route_;
   stream_socket socket_;
   tls_context context_;
   std::unique_ptr<tls_stream> tls_;

@@ -42,13 +42,13 @@ void connection::open(std::shared_ptr<task> t) {
   arm(deadline());
   const auto owner = owner_.lock();
   if (!owner) return fail(http::stage::resolve, errc::cancelled, "was not asked: the client is shutting down");
-  if (!route_.to.socket.empty()) {
-    endpoints_.emplace_back(asio::local::stream_protocol::endpoint(route_.to.socket));
+  if (!route_->to.socket.empty()) {
+    endpoints_.emplace_back(asio::local::stream_protocol::endpoint(route_->to.socket));
     stage_ = http::stage::connect;
     return connect_next();
   }
-  const auto& host = route_.via ? route_.via->host : route_.to.host;
-  const auto port = route_.via ? route_.via->port : route_.to.port;
+  const auto& host = route_->via ? route_->via->host : route_->to.host;
+  const auto port = route_->via ? route_->via->port : route_->to.port;
   owner->resolve(host, port, [self = shared_from_this()](result<connection_owner::endpoints> found) {
     if (self->closed_) return;
     if (!found) return self->fail(http::stage::resolve, errc::unavailable, "is not known: " + found.error().message);
@@ -92,20 +92,20 @@ void connection::connect_next() {
 
 void connection::connected() {
   attempt_until_ = never;
-  if (route_.to.socket.empty()) {
+  if (route_->to.socket.empty()) {
     boost::system::error_code ignored;
     socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
   }
-  if (!route_.to.tls) return send();
-  if (route_.via) return open_tunnel();
+  if (!route_->to.tls) return send();
+  if (route_->via) return open_tunnel();
   start_tls();
 }
 
 // RFC 9110, 9.3.6.
 void connection::open_tunnel() {
-  const auto target = route_.to.origin.substr(std::string_view("https://").size());
+  const auto target = route_->to.origin.substr(std::string_view("https://").size());
   tunnel_ = "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n";
-  if (!route_.via->authorization.empty()) tunnel_ += "Proxy-Authorization: " + route_.via->authorization + "\r\n";
+  if (!route_->via->authorization.empty()) tunnel_ += "Proxy-Authorization: " + route_->via->authorization + "\r\n";
   tunnel_ += "\r\n";
   asio::async_write(
       socket_, asio::buffer(tunnel_), [self = shared_from_this()](const boost::system::error_code& ec, std::size_t) {
@@ -156,12 +156,12 @@ void connection::start_tls() {
   stage_ = http::stage::tls;
   const auto owner = owner_.lock();
   if (!owner) return fail(http::stage::tls, errc::cancelled, "was not asked: the client is shutting down");
-  owner->with_tls(route_.trust, [self = shared_from_this()](result<tls_context> context) {
+  owner->with_tls(route_->trust, [self = shared_from_this()](result<tls_context> context) {
     if (self->closed_) return;
     if (!context)
       return self->fail(http::stage::tls, context.error().code, "cannot be asked: " + context.error().message);
     self->context_ = *context;
-    auto stream = make_tls_stream(self->socket_, self->context_, self->route_.to.host);
+    auto stream = make_tls_stream(self->socket_, self->context_, self->route_->to.host);
     if (!stream) return self->fail(http::stage::tls, stream.error().code, "cannot be asked: " + stream.error().message);
     self->tls_ = *std::move(stream);
     self->tls_->async_handshake(asio::ssl::stream_base::client, [self](const boost::system::error_code& ec) {

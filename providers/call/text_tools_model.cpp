@@ -46,18 +46,10 @@ class text_run final : public model_events, public std::enable_shared_from_this<
 
   void start() {
     format_ = shared_->format;
-    const auto offered = request_.offered();
-    sent_ = format_ != nullptr ? in_text(request_, *format_) : request_;
     // Without tools nothing is a call, unless the model has learned from the conversation to make them.
-    if (offered || request_.has_calls()) {
-      using bare = text::parser_options::bare;
-      text::parser_options options;
-      options.untagged = format_ != nullptr ? bare::anywhere : bare::alone;
-      options.show_unreadable = last_attempt_ = unreadable_replies(request_) >= 2;
-      const text::offered_tools tools(offered);
-      parser_ = format_ != nullptr ? format_->make_parser(tools, options) : text::make_tagged_parser(tools, options);
-    }
-    call_ = shared_->inner->start(sent_, *this);
+    parses_ = request_.offered() || request_.has_calls();
+    parser_.reset();
+    call_ = shared_->inner->start(format_ != nullptr ? in_text(request_, *format_) : request_, *this);
   }
   void cancel() {
     events_ = nullptr;
@@ -68,12 +60,13 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   // model_events, of the inner model
   void on_text(std::string_view delta) override {
     if (events_ == nullptr) return;
-    if (!parser_) {
+    if (!parses_) {
       shown_ = true;
       return events_->on_text(delta);
     }
     written_ += delta;
     const auto self = shared_from_this();
+    if (!parser_) make_parser();
     parser_->feed(delta, words_);
     // The provider was asked to stop there; where it did not, we do.
     if (events_ != nullptr && parser_->stopped()) stop();
@@ -103,8 +96,18 @@ class text_run final : public model_events, public std::enable_shared_from_this<
       return start();
     }
     if (request_.offered() && !e.failed_generation.empty() && recover(e.failed_generation)) return;
-    if (parser_) e.partial_text = visible_;
+    if (parses_) e.partial_text = visible_;
     std::exchange(events_, nullptr)->on_error(std::move(e));
+  }
+
+  // Most replies with calls as the API has them have no text at all.
+  void make_parser() {
+    using bare = text::parser_options::bare;
+    text::parser_options options;
+    options.untagged = format_ != nullptr ? bare::anywhere : bare::alone;
+    options.show_unreadable = last_attempt_ = unreadable_replies(request_) >= 2;
+    const text::offered_tools tools(request_.offered());
+    parser_ = format_ != nullptr ? format_->make_parser(tools, options) : text::make_tagged_parser(tools, options);
   }
 
   void stop() {
@@ -127,7 +130,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
     reply.message = std::move(m);
     reply.raw_reason = std::move(raw_reason);
     reply.usage.estimated = true;
-    reply.usage.input = tokens_of(sent_);
+    reply.usage.input = tokens_of(format_ != nullptr ? in_text(request_, *format_) : request_);
     reply.usage.output = static_cast<std::int64_t>(bytes / 4 + 1);
     return reply;
   }
@@ -154,10 +157,11 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   };
 
   std::shared_ptr<text_tools_state> shared_;
-  model_request request_, sent_;
+  model_request request_;
   model_events* events_;
   const text::tool_format* format_ = nullptr;
-  std::unique_ptr<text::text_parser> parser_;
+  bool parses_ = false;                        // the text may hold calls
+  std::unique_ptr<text::text_parser> parser_;  // once there is some
   std::unique_ptr<model_call> call_, old_call_;
   std::string written_, visible_;    // by the model, for people
   std::string thoughts_, reasoned_;  // reasoning in the text, and beside it
