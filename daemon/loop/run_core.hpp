@@ -223,8 +223,9 @@ class run_core {
   std::optional<stop_reason> cancelled_;    // the last cancel record's reason
   providers::message_ptr last_call_owner_;  // keeps last_call_ alive
   const providers::tool_call_block* last_call_ = nullptr;
-  int repeated_ = 0;  // how often last_call_ was made in a row
-  int admitted_ = 0;  // calls that counted against max_calls
+  std::string last_canonical_;  // its arguments, where they were looked at; else ""
+  int repeated_ = 0;            // how often last_call_ was made in a row
+  int admitted_ = 0;            // calls that counted against max_calls
   providers::usage usage_;
   std::string text_, partial_text_;
   raw_json data_;

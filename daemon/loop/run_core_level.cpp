@@ -19,12 +19,6 @@ namespace {
 using providers::end_reason;
 using record::result_cause;
 
-// Whether two calls ask for the same: blanks, escapes and the order of members make no difference.
-bool same_call(const providers::tool_call_block& a, const providers::tool_call_block& b) {
-  if (a.name != b.name) return false;
-  return a.arguments.text() == b.arguments.text() || canonical_json(a.arguments) == canonical_json(b.arguments);
-}
-
 }  // namespace
 
 void run_core::open_level(const record::assistant& r) {
@@ -111,9 +105,20 @@ void run_core::admit(std::size_t index) {
   ++admitted_;
 }
 
-// Counts identical consecutive calls; true for one too many.
+// Counts identical consecutive calls; true for one too many. Blanks, escapes and the order of members make no
+// difference.
 bool run_core::repeats(const providers::tool_call_block& call) {
-  repeated_ = last_call_ && same_call(*last_call_, call) ? repeated_ + 1 : 1;
+  const bool same_tool = last_call_ && last_call_->name == call.name;
+  bool same = same_tool && last_call_->arguments.text() == call.arguments.text();
+  if (!same) {
+    auto last = std::exchange(last_canonical_, {});
+    if (same_tool) {
+      if (last.empty()) last = canonical_json(last_call_->arguments);
+      last_canonical_ = canonical_json(call.arguments);
+      same = last == last_canonical_;
+    }
+  }
+  repeated_ = same ? repeated_ + 1 : 1;
   last_call_owner_ = level_;
   last_call_ = &call;
   return limits_.max_repeated_calls > 0 && repeated_ > limits_.max_repeated_calls;

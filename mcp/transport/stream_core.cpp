@@ -101,7 +101,11 @@ void stream_core::read_turn() {
   if (ended_ || half_closed_) return;
   if (write_error_ && ++turns_after_error_ >= turns_after_write_error) return fail(*write_error_);
   if (full || drained_ || write_error_) return post_turn();
-  if (!paused_) wait_readable();
+  if (paused_) return;
+  // Waiting is a system call: what was read has its turn before that.
+  asio::post(in_.get_executor(), [self = shared_from_this()] {
+    if (!self->ended_ && !self->paused_ && !self->half_closed_) self->wait_readable();
+  });
 }
 
 // Returns whether more may be there. Ends the connection or the draining itself.

@@ -56,11 +56,7 @@ class chat_run final : public http::response_events,
                        public std::enable_shared_from_this<chat_run> {
  public:
   chat_run(std::shared_ptr<endpoint_state> shared, model_request request, model_events& events)
-      : shared_(std::move(shared)),
-        request_(std::move(request)),
-        events_(&events),
-        started_(shared_->time.now()),
-        timer_(shared_->time.make_timer()) {}
+      : shared_(std::move(shared)), request_(std::move(request)), events_(&events), started_(shared_->time.now()) {}
 
   void start() {
     ++attempt_;
@@ -76,10 +72,16 @@ class chat_run final : public http::response_events,
     events_ = nullptr;
     if (draining_) return;
     exchange_.reset();
-    timer_->cancel();
+    timer_.reset();
   }
 
  private:
+  // Few calls wait for anything but their answer.
+  timer& clock() {
+    if (!timer_) timer_ = shared_->time.make_timer();
+    return *timer_;
+  }
+
   void got_credentials(result<std::vector<http::header>> got) {
     if (events_ == nullptr) return;
     if (got) return send(*std::move(got));
@@ -88,7 +90,7 @@ class chat_run final : public http::response_events,
     e.message = "The key of " + named(shared_->options.wire) + " is not available: " + got.error().message;
     if (!starting_) return tell(std::move(e));
     // Never from inside start().
-    timer_->arm_next([weak = weak_from_this(), e = std::move(e)] {
+    clock().arm_next([weak = weak_from_this(), e = std::move(e)] {
       if (const auto self = weak.lock()) self->tell(e);
     });
   }
@@ -157,7 +159,7 @@ class chat_run final : public http::response_events,
     const auto self = shared_from_this();
     draining_ = true;
     shared_->draining.push_back(self);
-    timer_->arm(shared_->time.now() + drain_time, [weak = weak_from_this()] {
+    clock().arm(shared_->time.now() + drain_time, [weak = weak_from_this()] {
       if (const auto run = weak.lock()) run->drained();
     });
     settle();
@@ -303,7 +305,7 @@ class chat_run final : public http::response_events,
     log::info("model \"" + shared_->options.name +
               "\": " + (status_ != 0 ? "status " + std::to_string(status_) : "no connection") + ", asking again in " +
               std::to_string(wait->count()) + " ms");
-    timer_->arm(shared_->time.now() + *wait, [weak = weak_from_this()] {
+    clock().arm(shared_->time.now() + *wait, [weak = weak_from_this()] {
       if (const auto self = weak.lock(); self && self->events_ != nullptr) self->start();
     });
     return true;
@@ -317,7 +319,7 @@ class chat_run final : public http::response_events,
 
   void drained() {
     const auto self = shared_from_this();
-    timer_->cancel();
+    timer_.reset();
     exchange_.reset();
     std::erase(shared_->draining, self);
   }
