@@ -73,8 +73,9 @@ elseif(MCPBX_TRAINED)
   add_custom_command(OUTPUT "${profile}" COMMAND "${PROJECT_SOURCE_DIR}/scripts/train" "${profile}"
                      COMMENT "Finding out what the programs do most" USES_TERMINAL VERBATIM)
   add_custom_target(mcpbx_training DEPENDS "${profile}")
-  set(MCPBX_TRAINED_OPTIONS
-    -fprofile-use=${profile} -Wno-profile-instr-unprofiled -Wno-profile-instr-out-of-date -Wno-backend-plugin)
+  # What the benchmark does not do, other people do: it is not compiled for size.
+  set(MCPBX_TRAINED_OPTIONS -fprofile-use=${profile} "SHELL:-mllvm -pgso=false"
+    -Wno-profile-instr-unprofiled -Wno-profile-instr-out-of-date -Wno-backend-plugin)
 endif()
 
 # Every user of Boost must see the same switches: Asio, Beast and Process are compiled once (mcp/async, mcp/http,
