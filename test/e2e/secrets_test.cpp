@@ -114,6 +114,7 @@ TEST_CASE("G35: the daemon and its keeper leave no core file with secrets") {
   REQUIRE(::setrlimit(RLIMIT_CORE, &wanted) == 0);
   daemon_under_test d(config().server("s"));
   CHECK(::setrlimit(RLIMIT_CORE, &before) == 0);
+  d.wait_ready({"s"});  // a keeper that was forked and has not run yet has no secrets either
   for (const pid_t pid : {d.pid(), d.keeper()}) {
     CAPTURE(pid);
     rlimit limit{};
