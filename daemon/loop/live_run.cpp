@@ -238,6 +238,7 @@ asio::awaitable<void> live_run::carry_out_all() {
     else
       fold(std::move(batch));
   }
+  spent_call_.reset();
 }
 
 // What leaves this process: not before the records that it follows from are written. The caller is told of them when
@@ -249,7 +250,6 @@ asio::awaitable<void> live_run::carry_out(const run_command& next) {
     const bool kept = co_await keep();
     if (kept && model) call_model(*model);
     if (kept && run) run_call(*run);
-    spent_call_.reset();
     tell_held();
     if (kept && run) write_status(run->call_id);
     co_return;

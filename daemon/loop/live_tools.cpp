@@ -149,21 +149,25 @@ void live_run::cancel_open() {
 // What the names of its calls mean, so that they mean the same after a restart and in later runs of the session. Calls
 // of the serial tools of one server share a lane; the lanes are numbered in order of appearance.
 record::assistant live_run::with_tools(record::assistant r) const {
-  std::vector<std::string_view> servers;
+  std::vector<std::string_view> servers, names;
   const auto calls = r.message->calls();
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    const auto& name = calls[i]->name;
-    const auto* entry = offer_->find(name);
+    const auto* entry = offer_->find(calls[i]->name);
     if (!entry) continue;
-    if (r.tools.empty() || r.tools.back().name != name) r.tools.push_back({name, entry->server, entry->tool});
+    names.push_back(calls[i]->name);
     if (!entry->manner.serial) continue;
     auto lane = std::ranges::find(servers, std::string_view(entry->server));
     if (lane == servers.end()) lane = servers.insert(servers.end(), entry->server);
     r.lanes.resize(calls.size());
     r.lanes[i] = static_cast<int>(lane - servers.begin()) + 1;
   }
-  std::ranges::sort(r.tools, {}, &record::meant_tool::name);
-  r.tools.erase(std::ranges::unique(r.tools, {}, &record::meant_tool::name).begin(), r.tools.end());
+  std::ranges::sort(names);
+  const auto twice = std::ranges::unique(names);
+  names.erase(twice.begin(), twice.end());
+  for (const auto name : names) {
+    const auto& entry = *offer_->find(name);
+    r.tools.push_back({std::string(name), entry.server, entry.tool});
+  }
   return r;
 }
 

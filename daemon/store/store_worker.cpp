@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <unordered_set>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -249,7 +248,6 @@ result<journal::history> store_worker::history_before(const std::string& session
   auto runs = runs_of(session, run_id);
   if (!runs) return std::unexpected(std::move(runs.error()));
   journal::history all;
-  std::unordered_set<std::string> names;  // of all.tools
   for (auto& one : *runs) {
     if (one.row.ended_ms == 0)  // begun elsewhere since the session was looked at
       return fail(errc::unavailable, "the session " + session + " is in use by the run " + one.row.run +
@@ -261,8 +259,7 @@ result<journal::history> store_worker::history_before(const std::string& session
     std::ranges::move(one.folded.messages, std::back_inserter(all));
     all.terms = std::move(one.folded.terms);
     all.results = std::move(one.folded.results);
-    for (auto& tool : one.folded.tools)
-      if (names.insert(tool.name).second) all.tools.push_back(std::move(tool));
+    std::ranges::move(one.folded.tools, std::back_inserter(all.tools));
   }
   return all;
 }
