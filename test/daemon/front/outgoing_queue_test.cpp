@@ -29,7 +29,7 @@ segments text(std::string_view t) {
 }
 
 /// Gives its messages when asked.
-struct stub_source final : outgoing_queue::source {
+struct scripted_source final : outgoing_queue::source {
   segments next(std::string&) override {
     if (messages.empty()) {
       if (auto end = std::exchange(at_end, nullptr)) end();
@@ -61,7 +61,7 @@ struct queue_fixture final : outgoing_queue::owner {
   fake_transport::line line;
   fake_transport transport{line};
   outgoing_queue queue{options, time, transport, *this};
-  std::shared_ptr<stub_source> run = std::make_shared<stub_source>();
+  std::shared_ptr<scripted_source> run = std::make_shared<scripted_source>();
   void give(const std::string& message, pace how = pace::at_once) {
     run->messages.push_back(message);
     queue.ready(run, how);
@@ -124,7 +124,7 @@ TEST_CASE("what may wait for more leaves after 1 ms, or with whatever leaves bef
 
 TEST_CASE("of two sources that wait for more, one that cannot wait is asked at the end of the turn") {
   queue_fixture f;
-  auto other = std::make_shared<stub_source>();
+  auto other = std::make_shared<scripted_source>();
   f.give("a", pace::soon);
   other->messages = {"b"};
   f.queue.ready(other, pace::soon);
@@ -170,7 +170,7 @@ TEST_CASE("a source that never runs dry keeps nobody waiting") {
   f.line.reads = false;
   f.run->refill = true;
   f.give(std::string(100'000, 'a'));
-  auto other = std::make_shared<stub_source>();
+  auto other = std::make_shared<scripted_source>();
   other->messages = {"b"};
   f.queue.ready(other, pace::at_once);
   f.queue.push(text("answer"));
@@ -203,7 +203,7 @@ TEST_CASE("a source may close the outbox from inside") {
   queue_fixture f;
   f.run->at_end = [&] { f.queue.close(); };
   f.give("a");
-  auto again = std::make_shared<stub_source>();
+  auto again = std::make_shared<scripted_source>();
   again->messages = {"b"};
   f.queue.ready(again, pace::at_once);
   CHECK(f.line.sent == std::vector<std::string>{"a"});

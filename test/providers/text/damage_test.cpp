@@ -163,36 +163,42 @@ providers::tool_call_block plain_call(random_calls& random) {
   return made;
 }
 
+// `f` for each writing of that many random calls, with what reading it is to give.
+template <class F>
+void for_each_writing(random_calls& random, int rounds, F&& f) {
+  for (int round = 0; round < rounds; ++round) {
+    const auto call = plain_call(random);
+    const auto expected = call.name + std::string(call.arguments.text());
+    for (const auto& [format, whole] : writings_of(call)) f(format, whole, expected);
+  }
+}
+
 TEST_CASE(
     "G29: random calls with one byte of their form lost or doubled are run exactly or not at all, in every format") {
   random_calls random{7};
-  for (int round = 0; round < 20; ++round) {
-    const auto call = plain_call(random);
-    const auto expected = call.name + std::string(call.arguments.text());
-    for (const auto& [format, whole] : writings_of(call)) {
-      CHECK(parse_text(format, whole).calls() == expected);
-      // What is doubled at the border of a value is part of it where values have no quotes.
-      const bool bare_values = format == "qwen3-coder" || format == "xml" || format == "glm";
-      for (std::size_t at = 0; at < 2 * whole.size(); ++at) {
-        const auto place = at / 2;
-        const bool doubled = at % 2 == 1;
-        if (providers::text::is_name_char(whole[place]) || whole[place] == ' ' || (doubled && bare_values)) continue;
-        auto raw = whole;
-        if (doubled)
-          raw.insert(place, 1, whole[place]);
-        else
-          raw.erase(place, 1);
-        const auto got = parse_text(format, raw);
-        CAPTURE(std::string(format));
-        CAPTURE(raw);
-        // Blanks between the tokens are no change.
-        for (const auto& c : got.reply.calls)
-          if (c.problem.empty() && fits(c))
-            CHECK(c.name + without_blanks(c.arguments.text()) == without_blanks(expected));
-        CHECK(parse_text(format, raw, 1 + random.next(9)).str() == got.str());
-      }
+  for_each_writing(random, 20, [&](std::string_view format, const std::string& whole, const std::string& expected) {
+    CHECK(parse_text(format, whole).calls() == expected);
+    // What is doubled at the border of a value is part of it where values have no quotes.
+    const bool bare_values = format == "qwen3-coder" || format == "xml" || format == "glm";
+    for (std::size_t at = 0; at < 2 * whole.size(); ++at) {
+      const auto place = at / 2;
+      const bool doubled = at % 2 == 1;
+      if (providers::text::is_name_char(whole[place]) || whole[place] == ' ' || (doubled && bare_values)) continue;
+      auto raw = whole;
+      if (doubled)
+        raw.insert(place, 1, whole[place]);
+      else
+        raw.erase(place, 1);
+      const auto got = parse_text(format, raw);
+      CAPTURE(std::string(format));
+      CAPTURE(raw);
+      // Blanks between the tokens are no change.
+      for (const auto& c : got.reply.calls)
+        if (c.problem.empty() && fits(c))
+          CHECK(c.name + without_blanks(c.arguments.text()) == without_blanks(expected));
+      CHECK(parse_text(format, raw, 1 + random.next(9)).str() == got.str());
     }
-  }
+  });
 }
 
 // One more byte of the form lost, replaced, or swapped with its neighbour. Where values have no quotes only bytes of
@@ -296,64 +302,54 @@ void check_exact_or_refused(std::string_view format, std::string_view raw, const
     if (c.problem.empty() && fits(c)) CHECK(c.name + without_blanks(c.arguments.text()) == without_blanks(expected));
 }
 
+// What comes in, or stands in place of another byte.
+constexpr std::string_view others = "ax_P0 |/<>=\"\n";
+
 TEST_CASE(
     "G29: random calls with any one byte of their marks replaced, lost, doubled, moved or come in are run exactly or "
     "not at all") {
   random_calls random{19};
-  static constexpr std::string_view others = "ax_P0 |/<>=\"\n";
-  for (int round = 0; round < 12; ++round) {
-    const auto call = plain_call(random);
-    const auto expected = call.name + std::string(call.arguments.text());
-    for (const auto& [format, whole] : writings_of(call)) {
-      const auto marks = bytes_of_marks(whole);
-      for (std::size_t at = 0; at < whole.size(); ++at)
-        for (const auto how : {harm::replaced, harm::lost, harm::doubled, harm::swapped, harm::inserted}) {
-          auto raw = whole;
-          auto still = marks;
-          if (!harm_mark(raw, still, at, how, others[random.next(others.size())])) continue;
-          check_exact_or_refused(format, raw, expected);
-          if (random.next(8) == 0)
-            CHECK(parse_text(format, raw, 1 + random.next(9)).str() == parse_text(format, raw).str());
-        }
-    }
-  }
+  for_each_writing(random, 12, [&](std::string_view format, const std::string& whole, const std::string& expected) {
+    const auto marks = bytes_of_marks(whole);
+    for (std::size_t at = 0; at < whole.size(); ++at)
+      for (const auto how : {harm::replaced, harm::lost, harm::doubled, harm::swapped, harm::inserted}) {
+        auto raw = whole;
+        auto still = marks;
+        if (!harm_mark(raw, still, at, how, others[random.next(others.size())])) continue;
+        check_exact_or_refused(format, raw, expected);
+        if (random.next(8) == 0)
+          CHECK(parse_text(format, raw, 1 + random.next(9)).str() == parse_text(format, raw).str());
+      }
+  });
 }
 
 TEST_CASE("G29: random calls with two or three bytes of their marks damaged are run exactly or not at all") {
   random_calls random{23};
-  static constexpr std::string_view others = "ax_P0 |/<>=\"\n";
-  for (int round = 0; round < 60; ++round) {
-    const auto call = plain_call(random);
-    const auto expected = call.name + std::string(call.arguments.text());
-    for (const auto& [format, whole] : writings_of(call))
-      for (int times = 0; times < 40 && format != "llama3"; ++times) {  // which has no marks
-        auto raw = whole;
-        auto marks = bytes_of_marks(whole);
-        for (std::size_t wanted = 2 + random.next(2); wanted > 0;)
-          wanted -= harm_mark(raw, marks, random.next(raw.size()), static_cast<harm>(random.next(5)),
-                              others[random.next(others.size())])
-                        ? 1
-                        : 0;
-        check_exact_or_refused(format, raw, expected);
-      }
-  }
+  for_each_writing(random, 60, [&](std::string_view format, const std::string& whole, const std::string& expected) {
+    for (int times = 0; times < 40 && format != "llama3"; ++times) {  // which has no marks
+      auto raw = whole;
+      auto marks = bytes_of_marks(whole);
+      for (std::size_t wanted = 2 + random.next(2); wanted > 0;)
+        wanted -= harm_mark(raw, marks, random.next(raw.size()), static_cast<harm>(random.next(5)),
+                            others[random.next(others.size())])
+                      ? 1
+                      : 0;
+      check_exact_or_refused(format, raw, expected);
+    }
+  });
 }
 
 TEST_CASE("G29: random calls with a part of one of their marks lost are run exactly or not at all") {
   random_calls random{29};
-  for (int round = 0; round < 12; ++round) {
-    const auto call = plain_call(random);
-    const auto expected = call.name + std::string(call.arguments.text());
-    for (const auto& [format, whole] : writings_of(call)) {
-      const auto marks = bytes_of_marks(whole);
-      for (std::size_t at = 0; at < whole.size(); ++at)
-        for (std::size_t size = 2; at + size <= whole.size() && marks[at] && marks[at + size - 1]; ++size) {
-          auto raw = whole;
-          raw.erase(at, size);
-          check_exact_or_refused(format, raw, expected);
-        }
-    }
-  }
+  for_each_writing(random, 12, [&](std::string_view format, const std::string& whole, const std::string& expected) {
+    const auto marks = bytes_of_marks(whole);
+    for (std::size_t at = 0; at < whole.size(); ++at)
+      for (std::size_t size = 2; at + size <= whole.size() && marks[at] && marks[at + size - 1]; ++size) {
+        auto raw = whole;
+        raw.erase(at, size);
+        check_exact_or_refused(format, raw, expected);
+      }
+  });
 }
 
 TEST_CASE("G29: a value with what is nearly its closing mark is refused, and the model is told so") {
@@ -412,28 +408,24 @@ TEST_CASE("G29: random calls in GLM's form with one of its marks lost or doubled
                                                "</arg_key>",  "<arg_value>",  "</arg_value>"};
   random_calls random{3};
   int run = 0;
-  for (int round = 0; round < 40; ++round) {
-    const auto call = plain_call(random);
-    const auto expected = call.name + std::string(call.arguments.text());
-    for (const auto& [format, whole] : writings_of(call)) {
-      if (format != "glm") continue;
-      for (const auto mark : marks)
-        for (auto at = whole.find(mark); at != std::string::npos; at = whole.find(mark, at + 1))
-          for (const bool doubled : {false, true}) {
-            auto raw = whole;
-            if (doubled)
-              raw.insert(at, mark);
-            else
-              raw.erase(at, mark.size());
-            const auto got = parse_text("glm", raw);
-            CAPTURE(raw);
-            const auto calls = got.calls();
-            if (!calls.empty()) CHECK(calls == expected);
-            run += calls.empty() ? 0 : 1;
-            CHECK(parse_text("glm", raw, 1 + random.next(9)).str() == got.str());
-          }
-    }
-  }
+  for_each_writing(random, 40, [&](std::string_view format, const std::string& whole, const std::string& expected) {
+    if (format != "glm") return;
+    for (const auto mark : marks)
+      for (auto at = whole.find(mark); at != std::string::npos; at = whole.find(mark, at + 1))
+        for (const bool doubled : {false, true}) {
+          auto raw = whole;
+          if (doubled)
+            raw.insert(at, mark);
+          else
+            raw.erase(at, mark.size());
+          const auto got = parse_text("glm", raw);
+          CAPTURE(raw);
+          const auto calls = got.calls();
+          if (!calls.empty()) CHECK(calls == expected);
+          run += calls.empty() ? 0 : 1;
+          CHECK(parse_text("glm", raw, 1 + random.next(9)).str() == got.str());
+        }
+  });
   CHECK(run > 0);
 }
 
