@@ -23,6 +23,7 @@ namespace {
 
 // "mcbx": tells a journal of ours from any other SQLite file.
 constexpr std::int64_t application = 0x6d636278;
+constexpr std::int64_t last_seq = 0xffffff;  // that has a place, see MCPBX_PLACES_OF
 
 // What makes version i + 1 of version i. Entries are only ever added.
 constexpr std::array<const char*, sqlite_file::schema_version> migrations{
@@ -43,7 +44,13 @@ constexpr std::array<const char*, sqlite_file::schema_version> migrations{
     "  FROM runs GROUP BY session;"
     "CREATE UNIQUE INDEX sessions_by_last_run ON sessions(last_run);"
     "CREATE INDEX runs_by_session ON runs(session, id);"
-    "CREATE UNIQUE INDEX one_run_at_a_time ON runs(session) WHERE ended_ms IS NULL AND session <> '';"};
+    "CREATE UNIQUE INDEX one_run_at_a_time ON runs(session) WHERE ended_ms IS NULL AND session <> '';",
+    // A record's key is its place, run and number in one: so most commits write one page, where a table and the index
+    // of its key were two.
+    "CREATE TABLE placed(place INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, body TEXT NOT NULL, "
+    "  run INTEGER AS (place >> 24), seq INTEGER AS (place & 0xffffff));"
+    "INSERT INTO placed(place, at_ms, body) SELECT run << 24 | seq, at_ms, body FROM records ORDER BY run, seq;"
+    "DROP TABLE records; ALTER TABLE placed RENAME TO records;"};
 
 }  // namespace
 
@@ -167,10 +174,11 @@ result<void> sqlite_file::prepare_file() {
                                 " cannot keep a write-ahead log in its folder; set store.url to a file on a disk "
                                 "of this machine");
   }
-  // A checkpoint waits for the disk twice, so it comes when 8 MiB of log are worth it. A log that grew larger (a long
+  // A checkpoint waits for the disk twice, which some twenty runs share when it comes with 2 MiB of log. Less often is
+  // no better: while the log grows each wait has the file's new length to write too. A log that grew larger (a long
   // transaction) is cut when it starts over; what is deleted is overwritten.
-  if (auto done = execute("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=2000; "
-                          "PRAGMA journal_size_limit=8388608; PRAGMA cache_size=-1024; PRAGMA secure_delete=ON");
+  if (auto done = execute("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=500; "
+                          "PRAGMA journal_size_limit=4194304; PRAGMA cache_size=-1024; PRAGMA secure_delete=ON");
       !done)
     return done;
   full_ = false;
@@ -227,9 +235,12 @@ result<void> sqlite_file::append_one(run_batch& batch) {
   auto& place = *batch.place;
   if (place.id == 0)
     if (auto done = begin(batch); !done) return done;
-  statement insert(*this, "INSERT INTO records(run, seq, at_ms, body) VALUES(?, ?, ?, ?)");
+  statement insert(*this, "INSERT INTO records(place, at_ms, body) VALUES(?, ?, ?)");
   for (const auto& text : batch.texts) {
-    insert.bind(1, place.id).bind(2, place.next_seq).bind(3, batch.at_ms).bind(4, std::string_view(text));
+    // More than the largest limits let a run write; the next place is another run's.
+    if (place.next_seq > last_seq)
+      return fail(errc::io, name() + " takes " + std::to_string(last_seq + 1) + " records of a run; begin a new run");
+    insert.bind(1, place.id << 24 | place.next_seq).bind(2, batch.at_ms).bind(3, std::string_view(text));
     if (auto done = run(insert); !done) return done;
     insert.reset();
     ++place.next_seq;
@@ -287,8 +298,8 @@ result<void> sqlite_file::end(const run_batch& batch, const record::run_ended& l
     return run(s.bind(1, batch.at_ms).bind(2, place.bytes).bind(3, place.id));
   }
   statement s(*this,
-              "UPDATE sessions SET used_ms=?1, bytes=(SELECT sum(length(CAST(body AS BLOB))) FROM records JOIN runs ON "
-              "records.run = runs.id WHERE runs.session = sessions.id) "
+              "UPDATE sessions SET used_ms=?1, bytes=(SELECT sum(length(CAST(body AS BLOB))) FROM runs CROSS JOIN "
+              "records ON " MCPBX_PLACES_OF("runs.id") " WHERE runs.session = sessions.id) "
               "WHERE id=(SELECT session FROM runs WHERE id=?2)");
   return run(s.bind(1, batch.at_ms).bind(2, place.id));
 }

@@ -22,7 +22,7 @@ class sqlite_file final : public store_file {
     int busy_ms = 2'000;       ///< how long another process's lock is waited for
   };
   /// The schema's version; a file of a newer one is refused, one of an older is migrated.
-  static constexpr int schema_version = 2;
+  static constexpr int schema_version = 3;
 
   explicit sqlite_file(options o) : options_(std::move(o)) {}
   ~sqlite_file() override { sqlite_file::close(); }

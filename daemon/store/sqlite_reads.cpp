@@ -62,14 +62,13 @@ result<std::optional<run_row>> sqlite_file::find_ended(std::string_view run) {
 }
 
 result<void> sqlite_file::read_run(std::int64_t id, const record_sink& sink) {
-  statement s(*this, "SELECT run, seq, body FROM records WHERE run=? ORDER BY seq");
+  statement s(*this, "SELECT run, seq, body FROM records WHERE " MCPBX_PLACES_OF("?1") " ORDER BY place");
   return record_texts(s.bind(1, id), sink);
 }
 
 result<void> sqlite_file::read_session(std::string_view session, const record_sink& sink) {
-  statement s(*this,
-              "SELECT records.run, seq, body FROM runs JOIN records ON records.run = runs.id WHERE runs.session=? "
-              "ORDER BY runs.id, seq");
+  statement s(*this, "SELECT records.run, seq, body FROM runs CROSS JOIN records ON " MCPBX_PLACES_OF(
+                         "runs.id") " WHERE runs.session=? ORDER BY runs.id, place");
   return record_texts(s.bind(1, session), sink);
 }
 
@@ -101,7 +100,8 @@ result<void> sqlite_file::erase(std::span<const std::string> sessions) {
     }
   };
   if (done) {
-    each("DELETE FROM records WHERE run IN (SELECT id FROM runs WHERE session=?)");
+    each("DELETE FROM records WHERE place IN (SELECT place FROM runs CROSS JOIN records ON " MCPBX_PLACES_OF(
+        "runs.id") " WHERE session=?)");
     each("DELETE FROM runs WHERE session=?");
     each("DELETE FROM sessions WHERE id=?");
   }

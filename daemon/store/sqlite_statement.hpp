@@ -7,6 +7,10 @@
 #include <cstdint>
 #include <string_view>
 
+// An SQL expression: the records of a run, by their key, which is 24 bits of seq behind the run's id. The columns run
+// and seq are worked out from it, so they find no row.
+#define MCPBX_PLACES_OF(run) "place BETWEEN " run " << 24 AND " run " << 24 | 0xffffff"
+
 namespace mcpbx::daemon {
 
 class sqlite_file::statement {

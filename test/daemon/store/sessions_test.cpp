@@ -293,6 +293,7 @@ TEST_CASE("G24: a file of the first version is brought up to date, each of its r
   sessions_store s(f.file());
   const auto rows = s.list().value();
   REQUIRE(rows.size() == 2);
+  CHECK(s.read(rows[1].id).value().runs.front().damage.empty());
   CHECK(rows[0].id.starts_with("ses_"));
   CHECK(rows[0].id.size() == 20);
   CHECK((rows[0].runs == 1 && rows[0].running.empty() && rows[0].bytes > 0));

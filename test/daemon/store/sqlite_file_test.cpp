@@ -49,8 +49,8 @@ TEST_CASE("sqlite file: the files are readable by their user only" * sqlite_only
 TEST_CASE("sqlite file: a newer version and a file of somebody else are refused untouched" * sqlite_only()) {
   folder f;
   CHECK(refusal({.path = f.file()}) == "opened");
-  with_plain_sql(f.file(), "UPDATE schema SET version=3");
-  CHECK(contains(refusal({.path = f.file()}), "is of version 3 and this mcpbx knows versions up to 2"));
+  with_plain_sql(f.file(), "UPDATE schema SET version=4");
+  CHECK(contains(refusal({.path = f.file()}), "is of version 4 and this mcpbx knows versions up to 3"));
   const auto foreign = f.path + "/foreign.db";
   with_plain_sql(foreign, "CREATE TABLE theirs(x)");
   CHECK(contains(refusal({.path = foreign}), "belongs to another program"));
@@ -58,6 +58,21 @@ TEST_CASE("sqlite file: a newer version and a file of somebody else are refused 
   std::ofstream(junk) << std::string(5'000, 'j');
   CHECK(contains(refusal({.path = junk}), "damaged or no SQLite file"));
   CHECK(contains(refusal({.path = f.path}), "cannot be opened for writing"));
+}
+
+TEST_CASE("sqlite file: a run of more records than have places takes no place of the next" * sqlite_only()) {
+  folder f;
+  sqlite_file file({.path = f.file()});
+  REQUIRE(file.open().has_value());
+  const auto records = run_of(1);
+  const auto first = std::make_shared<run_place>(run_place{"first"}),
+             next = std::make_shared<run_place>(run_place{"next"});
+  REQUIRE(put(file, batch_of(first, {records[0]})).has_value());
+  REQUIRE(put(file, batch_of(next, {records[0], records[1]})).has_value());
+  first->next_seq = (1 << 24) - 1;
+  CHECK(put(file, batch_of(first, {records[1]})).has_value());
+  CHECK(contains(put(file, batch_of(first, {records[1]})).error().message, "takes 16777216 records of a run"));
+  CHECK(file.records(next->id).value().size() == 2);
 }
 
 TEST_CASE("sqlite file: one that another process has open is refused until that one ends" * sqlite_only()) {
