@@ -6,6 +6,8 @@
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 
+#include <boost/asio/post.hpp>
+
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -104,8 +106,17 @@ void live_run::choose_tools(providers::model_request& ask, const command::call_m
   ask.tool_mode = request_.first_round;
 }
 
-void live_run::call_model(const command::call_model& c) {
-  round_began_ = around_.time.now();
+void live_run::prepare_meanwhile(const command::call_model& c) {
+  to_prepare_ = c;
+  if (around_.store.keeps_sessions() && !unwritten_.empty())
+    boost::asio::post(around_.executor, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->prepare_model();
+    });
+}
+
+void live_run::prepare_model() {
+  if (!to_prepare_) return;
+  const auto c = *std::exchange(to_prepare_, std::nullopt);
   providers::model_request ask;
   ask.messages = core_.messages();
   ask.answer_schema = core_.started().answer_schema;
@@ -115,7 +126,13 @@ void live_run::call_model(const command::call_model& c) {
     choose_tools(ask, c);
     ask.note = words::round_prompt(core_.limits(), core_.rounds(), c.depth, c.with_tools);
   }
-  model_call_ = model_->start(std::move(ask), *this);
+  model_call_ = model_->prepare(std::move(ask), *this);
+}
+
+void live_run::call_model() {
+  prepare_model();
+  round_began_ = around_.time.now();
+  model_call_->begin();
 }
 
 }  // namespace mcpbx::daemon

@@ -247,8 +247,9 @@ asio::awaitable<void> live_run::carry_out(const run_command& next) {
   const auto* model = std::get_if<command::call_model>(&next);
   const auto* run = std::get_if<command::run_call>(&next);
   if (model || run) {
+    if (model) prepare_meanwhile(*model);
     const bool kept = co_await keep();
-    if (kept && model) call_model(*model);
+    if (kept && model) call_model();
     if (kept && run) run_call(*run);
     tell_held();
     if (kept && run) write_status(run->call_id);

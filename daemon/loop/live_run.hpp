@@ -176,7 +176,10 @@ class live_run final : public providers::model_events, public std::enable_shared
   milliseconds left_until(std::int64_t expires_ms) const;
   // `expires_ms`: wall clock, of a run that was parked before a restart; 0: it is parked now.
   void hand_over(std::int64_t expires_ms = 0);
-  void call_model(const command::call_model& c);
+  // As soon as what was folded is on its way into the journal; call_model does it where that takes no time.
+  void prepare_meanwhile(const command::call_model& c);
+  void prepare_model();
+  void call_model();
   void choose_tools(providers::model_request& ask, const command::call_model& c) const;
   void run_call(const command::run_call& c);
   void cancel_open();
@@ -245,6 +248,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   std::deque<run_command> todo_;
   mcp::catalog_ptr catalog_;
   offered_ptr offer_;
+  std::optional<command::call_model> to_prepare_;
   std::unique_ptr<providers::model_call> model_call_;
   std::unique_ptr<providers::model_call> spent_call_;  // let go of behind what its reply has started
   std::optional<status_writer> status_;

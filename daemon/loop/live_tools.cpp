@@ -136,6 +136,7 @@ void live_run::run_call(const command::run_call& c) {
 
 // The calls stay in sent_ until they are closed, so that their results can tell how long they ran.
 void live_run::cancel_open() {
+  to_prepare_.reset();
   model_call_.reset();
   if (status_) status_->drop_all();
   questions_.clear();

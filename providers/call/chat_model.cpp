@@ -60,12 +60,17 @@ class chat_run final : public http::response_events,
 
   void start() {
     ++attempt_;
-    if (!shared_->options.credentials) return send({});
+    if (!shared_->options.credentials) return write({});
     starting_ = true;
     shared_->options.credentials([weak = weak_from_this()](result<std::vector<http::header>> got) {
       if (const auto self = weak.lock()) self->got_credentials(std::move(got));
     });
     starting_ = false;
+  }
+
+  void begin() {
+    begun_ = true;
+    if (ready_) leave();
   }
 
   void cancel() {
@@ -84,18 +89,18 @@ class chat_run final : public http::response_events,
 
   void got_credentials(result<std::vector<http::header>> got) {
     if (events_ == nullptr) return;
-    if (got) return send(*std::move(got));
+    if (got) return write(*std::move(got));
     model_error e;
     e.type = model_error::kind::configuration;
     e.message = "The key of " + named(shared_->options.wire) + " is not available: " + got.error().message;
     if (!starting_) return tell(std::move(e));
-    // Never from inside start().
+    // Never from inside prepare().
     clock().arm_next([weak = weak_from_this(), e = std::move(e)] {
       if (const auto self = weak.lock()) self->tell(e);
     });
   }
 
-  void send(std::vector<http::header> credentials) {
+  void write(std::vector<http::header> credentials) {
     const auto& o = shared_->options;
     if (!credentials.empty() && credentials.front().value != shared_->registered) {
       register_credentials(credentials);
@@ -111,13 +116,18 @@ class chat_run final : public http::response_events,
     r.body = std::move(encoded.body);
     r.trust = o.trust;
     r.limits = o.limits;
-    r.limits.total = std::max(left(), milliseconds(1));
     request_bytes_ = r.body.size();
     status_ = 0;
     decoder_.reset();
     error_body_.clear();
     advice_ = {};
-    exchange_ = shared_->client.start(std::move(r), *this);
+    ready_ = std::move(r);
+    if (begun_) leave();
+  }
+
+  void leave() {
+    ready_->limits.total = std::max(left(), milliseconds(1));
+    exchange_ = shared_->client.start(*std::exchange(ready_, std::nullopt), *this);
   }
 
   milliseconds left() const {
@@ -329,6 +339,7 @@ class chat_run final : public http::response_events,
   model_events* events_;
   time_point started_;
   std::unique_ptr<timer> timer_;
+  std::optional<http::request> ready_;  // until it leaves
   std::unique_ptr<http::exchange> exchange_;
   std::unique_ptr<stream_decoder> decoder_;
   std::string error_body_, request_id_;
@@ -338,7 +349,7 @@ class chat_run final : public http::response_events,
   std::size_t request_bytes_ = 0;
   std::size_t words_ = 0;  // bytes that were told so far
   int status_ = 0, attempt_ = 0;
-  bool shown_ = false, draining_ = false, starting_ = false;
+  bool shown_ = false, draining_ = false, starting_ = false, begun_ = false;
 };
 
 class chat_call final : public model_call {
@@ -347,6 +358,7 @@ class chat_call final : public model_call {
   ~chat_call() override { run_->cancel(); }
   chat_call(const chat_call&) = delete;
   chat_call& operator=(const chat_call&) = delete;
+  void begin() override { run_->begin(); }
 
  private:
   std::shared_ptr<chat_run> run_;
@@ -363,7 +375,7 @@ class chat_model final : public model {
   const std::string& api() const override { return shared_->options.api; }
   std::string_view default_system() const override { return shared_->options.system; }
   std::size_t max_tools() const override { return shared_->options.max_tools; }
-  std::unique_ptr<model_call> start(model_request request, model_events& events) override {
+  std::unique_ptr<model_call> prepare(model_request request, model_events& events) override {
     auto run = std::make_shared<chat_run>(shared_, std::move(request), events);
     run->start();
     return std::make_unique<chat_call>(std::move(run));

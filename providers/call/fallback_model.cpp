@@ -106,15 +106,19 @@ class fallback_call final : public model_call, private model_events {
   fallback_call(std::shared_ptr<model_pair> shared, model_request request, model_events& events)
       : shared_(std::move(shared)), request_(std::move(request)), events_(events) {
     if (shared_->time.now() < shared_->resting_until)
-      start_second();
+      turn_to_second();
     else
-      call_ = shared_->first->start(request_, *this);
+      call_ = shared_->first->prepare(request_, *this);
   }
   fallback_call(const fallback_call&) = delete;
   fallback_call& operator=(const fallback_call&) = delete;
+  void begin() override {
+    begun_ = true;
+    call_->begin();
+  }
 
  private:
-  void start_second() {
+  void turn_to_second() {
     on_second_ = true;
     request_.tools = shared_->tools_for_second(std::move(request_.tools));
     // A tool that its API cannot take need not be called.
@@ -126,7 +130,8 @@ class fallback_call final : public model_call, private model_events {
       request_.required_tool.clear();
     }
     spent_ = std::move(call_);  // we may be inside an event of it
-    call_ = shared_->second->start(std::move(request_), *this);
+    call_ = shared_->second->prepare(std::move(request_), *this);
+    if (begun_) call_->begin();
   }
 
   void on_text(std::string_view delta) override {
@@ -153,7 +158,7 @@ class fallback_call final : public model_call, private model_events {
     log::warn("model \"" + shared_->first->name() + "\" gave no answer, asking \"" + shared_->second->name() +
               "\": " + e.message);
     failed_ = std::move(e);
-    start_second();
+    turn_to_second();
   }
 
   std::shared_ptr<model_pair> shared_;
@@ -161,7 +166,7 @@ class fallback_call final : public model_call, private model_events {
   model_events& events_;
   std::unique_ptr<model_call> call_, spent_;
   std::optional<model_error> failed_;
-  bool on_second_ = false, shown_ = false;
+  bool begun_ = false, on_second_ = false, shown_ = false;
 };
 
 class fallback_model final : public model {
@@ -172,7 +177,7 @@ class fallback_model final : public model {
   const std::string& api() const override { return shared_->first->api(); }
   std::string_view default_system() const override { return shared_->first->default_system(); }
   std::size_t max_tools() const override { return shared_->first->max_tools(); }
-  std::unique_ptr<model_call> start(model_request request, model_events& events) override {
+  std::unique_ptr<model_call> prepare(model_request request, model_events& events) override {
     return std::make_unique<fallback_call>(shared_, std::move(request), events);
   }
 

@@ -38,7 +38,7 @@ class recording_run final : public model_events, public std::enable_shared_from_
   recording_run(std::shared_ptr<recording_state> state, model_request request, model_events& events)
       : state_(std::move(state)), request_(std::move(request)), events_(&events) {}
 
-  void start() {
+  void begin() {
     prepare([this] { call_ = state_->recorded->start(request_, *this); });
   }
   void cancel() {
@@ -140,6 +140,7 @@ class recording_call final : public model_call {
   ~recording_call() override { run_->cancel(); }
   recording_call(const recording_call&) = delete;
   recording_call& operator=(const recording_call&) = delete;
+  void begin() override { run_->begin(); }
 
  private:
   std::shared_ptr<recording_run> run_;
@@ -153,10 +154,8 @@ class recording_model final : public model {
   const std::string& api() const override { return state_->recorded->api(); }
   std::string_view default_system() const override { return state_->header.system; }
   std::size_t max_tools() const override { return state_->recorded->max_tools(); }
-  std::unique_ptr<model_call> start(model_request request, model_events& events) override {
-    auto run = std::make_shared<recording_run>(state_, std::move(request), events);
-    run->start();
-    return std::make_unique<recording_call>(std::move(run));
+  std::unique_ptr<model_call> prepare(model_request request, model_events& events) override {
+    return std::make_unique<recording_call>(std::make_shared<recording_run>(state_, std::move(request), events));
   }
 
  private:

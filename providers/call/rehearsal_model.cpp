@@ -1,4 +1,4 @@
-// Planning happens in the core; here its reply is told through a timer, so that no event comes from inside start().
+// Planning happens in the core; here its reply is told through a timer, so that no event comes from inside begin().
 #include "providers/call/rehearsal_model.hpp"
 
 #include "providers/rehearsal/rehearsal.hpp"
@@ -16,11 +16,13 @@ std::size_t next_word(std::string_view text) {
 
 class rehearsal_run : public std::enable_shared_from_this<rehearsal_run> {
  public:
-  rehearsal_run(model_events& events, time_source& time) : events_(&events), timer_(time.make_timer()) {}
+  rehearsal_run(model_request request, std::shared_ptr<const rehearsal::script> with, model_events& events,
+                time_source& time)
+      : request_(std::move(request)), with_(std::move(with)), events_(&events), timer_(time.make_timer()) {}
 
-  void start(model_request request, std::shared_ptr<const rehearsal::script> with) {
-    timer_->arm_next([weak = weak_from_this(), request = std::move(request), with = std::move(with)] {
-      if (const auto self = weak.lock()) self->tell(rehearsal::plan_reply(request, with.get()));
+  void begin() {
+    timer_->arm_next([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->tell(rehearsal::plan_reply(self->request_, self->with_.get()));
     });
   }
   void cancel() {
@@ -39,6 +41,8 @@ class rehearsal_run : public std::enable_shared_from_this<rehearsal_run> {
     if (auto* const events = std::exchange(events_, nullptr)) events->on_reply(std::move(reply));
   }
 
+  model_request request_;
+  std::shared_ptr<const rehearsal::script> with_;
   model_events* events_;
   std::unique_ptr<timer> timer_;
 };
@@ -49,6 +53,7 @@ class rehearsal_call final : public model_call {
   ~rehearsal_call() override { run_->cancel(); }
   rehearsal_call(const rehearsal_call&) = delete;
   rehearsal_call& operator=(const rehearsal_call&) = delete;
+  void begin() override { run_->begin(); }
 
  private:
   std::shared_ptr<rehearsal_run> run_;
@@ -61,10 +66,8 @@ class rehearsal_model final : public model {
   const std::string& name() const override { return name_; }
   const std::string& id() const override { return api_; }
   const std::string& api() const override { return api_; }
-  std::unique_ptr<model_call> start(model_request request, model_events& events) override {
-    auto run = std::make_shared<rehearsal_run>(events, time_);
-    run->start(std::move(request), with_);
-    return std::make_unique<rehearsal_call>(std::move(run));
+  std::unique_ptr<model_call> prepare(model_request request, model_events& events) override {
+    return std::make_unique<rehearsal_call>(std::make_shared<rehearsal_run>(std::move(request), with_, events, time_));
   }
 
  private:

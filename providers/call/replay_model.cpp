@@ -120,12 +120,15 @@ void replay_state::loaded(result<loaded_recording> outcome) {
 
 class replay_call final : public model_call {
  public:
-  explicit replay_call(std::shared_ptr<replay_run> run) : run_(std::move(run)) {}
+  replay_call(std::shared_ptr<replay_state> state, std::shared_ptr<replay_run> run)
+      : state_(std::move(state)), run_(std::move(run)) {}
   ~replay_call() override { run_->cancel(); }
   replay_call(const replay_call&) = delete;
   replay_call& operator=(const replay_call&) = delete;
+  void begin() override { state_->wait(run_); }
 
  private:
+  std::shared_ptr<replay_state> state_;
   std::shared_ptr<replay_run> run_;
 };
 
@@ -139,10 +142,8 @@ class replay_model final : public model {
     const auto& o = state_->options;
     return o.system ? *o.system : o.header.system;
   }
-  std::unique_ptr<model_call> start(model_request request, model_events& events) override {
-    auto run = std::make_shared<replay_run>(state_, std::move(request), events);
-    state_->wait(run);
-    return std::make_unique<replay_call>(std::move(run));
+  std::unique_ptr<model_call> prepare(model_request request, model_events& events) override {
+    return std::make_unique<replay_call>(state_, std::make_shared<replay_run>(state_, std::move(request), events));
   }
 
  private:

@@ -44,12 +44,16 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   text_run(std::shared_ptr<text_tools_state> shared, model_request request, model_events& events)
       : shared_(std::move(shared)), request_(std::move(request)), events_(&events) {}
 
-  void start() {
+  void prepare() {
     format_ = shared_->format;
     // Without tools nothing is a call, unless the model has learned from the conversation to make them.
     parses_ = request_.offered() || request_.has_calls();
     parser_.reset();
-    call_ = shared_->inner->start(format_ != nullptr ? in_text(request_, *format_) : request_, *this);
+    call_ = shared_->inner->prepare(format_ != nullptr ? in_text(request_, *format_) : request_, *this);
+  }
+  void begin() {
+    begun_ = true;
+    call_->begin();
   }
   void cancel() {
     events_ = nullptr;
@@ -93,7 +97,9 @@ class text_run final : public model_events, public std::enable_shared_from_this<
       thoughts_.clear();
       reasoned_.clear();
       old_call_ = std::move(call_);  // it is telling us this
-      return start();
+      prepare();
+      if (begun_) call_->begin();
+      return;
     }
     if (request_.offered() && !e.failed_generation.empty() && recover(e.failed_generation)) return;
     if (parses_) e.partial_text = visible_;
@@ -165,7 +171,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   std::unique_ptr<model_call> call_, old_call_;
   std::string written_, visible_;    // by the model, for people
   std::string thoughts_, reasoned_;  // reasoning in the text, and beside it
-  bool shown_ = false;
+  bool begun_ = false, shown_ = false;
   bool last_attempt_ = false;  // what cannot be read now is the answer
   parsed_words words_{*this};
 };
@@ -270,6 +276,7 @@ class text_call final : public model_call {
   ~text_call() override { run_->cancel(); }
   text_call(const text_call&) = delete;
   text_call& operator=(const text_call&) = delete;
+  void begin() override { run_->begin(); }
 
  private:
   std::shared_ptr<text_run> run_;
@@ -283,9 +290,9 @@ class text_tools_model final : public model {
   const std::string& api() const override { return shared_->inner->api(); }
   std::string_view default_system() const override { return shared_->inner->default_system(); }
   std::size_t max_tools() const override { return shared_->inner->max_tools(); }
-  std::unique_ptr<model_call> start(model_request request, model_events& events) override {
+  std::unique_ptr<model_call> prepare(model_request request, model_events& events) override {
     auto run = std::make_shared<text_run>(shared_, std::move(request), events);
-    run->start();
+    run->prepare();
     return std::make_unique<text_call>(std::move(run));
   }
 

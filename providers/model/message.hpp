@@ -189,7 +189,7 @@ struct model_error {
   bool retryable = false;
 };
 
-/// Told while a call runs; on_reply or on_error comes exactly once, last, and never from inside start().
+/// Told while a call runs; on_reply or on_error comes exactly once, last, and never from inside prepare() or begin().
 class model_events {
  public:
   virtual ~model_events() = default;
@@ -199,10 +199,12 @@ class model_events {
   virtual void on_error(model_error e) = 0;
 };
 
-/// A running call; destroying it cancels it (the connection is closed) and silences its events.
+/// A call; destroying it cancels it (the connection is closed) and silences its events.
 class model_call {
  public:
   virtual ~model_call() = default;
+  /// Sends it. To be called once.
+  virtual void begin() = 0;
 };
 
 /// One configured model, whatever API it speaks.
@@ -216,7 +218,15 @@ class model {
   virtual std::string_view default_system() const { return {}; }
   /// How many tools a request to it may have; 0: any number.
   virtual std::size_t max_tools() const { return 0; }
-  virtual std::unique_ptr<model_call> start(model_request request, model_events& events) = 0;
+  /// Makes a call as ready as it can be. Nothing is asked, and no delta told, before its begin(): who has to keep
+  /// something safe first makes it ready meanwhile.
+  virtual std::unique_ptr<model_call> prepare(model_request request, model_events& events) = 0;
+  /// A call that is made at once.
+  std::unique_ptr<model_call> start(model_request request, model_events& events) {
+    auto call = prepare(std::move(request), events);
+    call->begin();
+    return call;
+  }
 };
 
 }  // namespace mcpbx::providers

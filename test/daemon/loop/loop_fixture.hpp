@@ -72,14 +72,26 @@ class scripted_model final : public providers::model {
   std::string_view default_system() const override { return system; }
   std::size_t max_tools() const override { return most_tools; }
 
-  std::unique_ptr<providers::model_call> start(providers::model_request request,
-                                               providers::model_events& events) override {
+  std::unique_ptr<providers::model_call> prepare(providers::model_request request,
+                                                 providers::model_events& events) override {
+    return std::make_unique<running>(*this, std::move(request), events);
+  }
+
+  std::string system;          ///< default_system()
+  std::size_t most_tools = 0;  ///< max_tools()
+  std::deque<step> script;
+  std::function<step(std::size_t)> endless;  ///< once the script is over
+  std::vector<providers::model_request> requests;
+  std::vector<std::uintptr_t> stack;  ///< where the stack was at each start
+  int open = 0;
+
+ private:
+  void asked(providers::model_request request, const std::shared_ptr<bool>& alive, providers::model_events& events) {
     // No record commands the writing of a status line.
     if (request.settings.max_output_tokens != status_writer::max_tokens) note_("model");
     // Not the address of a local: the address sanitizer keeps those elsewhere.
     stack.push_back(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
     requests.push_back(std::move(request));
-    auto alive = std::make_shared<bool>(true);
     step next = silent();
     if (!script.empty()) {
       next = std::move(script.front());
@@ -95,26 +107,22 @@ class scripted_model final : public providers::model {
         if (next.error) return events.on_error(*next.error);
         events.on_reply({next.reply->message, next.reply->reason, "", next.reply->usage});
       });
-    return std::make_unique<running>(alive, *this);
   }
 
-  std::string system;          ///< default_system()
-  std::size_t most_tools = 0;  ///< max_tools()
-  std::deque<step> script;
-  std::function<step(std::size_t)> endless;  ///< once the script is over
-  std::vector<providers::model_request> requests;
-  std::vector<std::uintptr_t> stack;  ///< where the stack was at each start
-  int open = 0;
-
- private:
   struct running final : providers::model_call {
-    running(std::shared_ptr<bool> a, scripted_model& m) : alive(std::move(a)), owner(m) { ++owner.open; }
+    running(scripted_model& m, providers::model_request r, providers::model_events& e)
+        : owner(m), request(std::move(r)), events(e) {
+      ++owner.open;
+    }
     ~running() override {
       *alive = false;
       --owner.open;
     }
-    std::shared_ptr<bool> alive;
+    void begin() override { owner.asked(std::move(request), alive, events); }
+    std::shared_ptr<bool> alive = std::make_shared<bool>(true);
     scripted_model& owner;
+    providers::model_request request;
+    providers::model_events& events;
   };
   asio::io_context& context_;
   std::function<void(std::string)> note_;

@@ -14,7 +14,7 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-/// Notes the start of every model call, as the scripted model does.
+/// Notes every model call, as the scripted model does.
 struct noting final : providers::model {
   noting(std::shared_ptr<providers::model> m, std::function<void(std::string)> n)
       : inner(std::move(m)), note(std::move(n)) {}
@@ -22,9 +22,18 @@ struct noting final : providers::model {
   const std::string& id() const override { return inner->id(); }
   const std::string& api() const override { return inner->api(); }
   std::string_view default_system() const override { return inner->default_system(); }
-  std::unique_ptr<providers::model_call> start(providers::model_request r, providers::model_events& e) override {
-    note("model");
-    return inner->start(std::move(r), e);
+  struct noted final : providers::model_call {
+    noted(std::unique_ptr<providers::model_call> c, std::function<void(std::string)> n)
+        : call(std::move(c)), note(std::move(n)) {}
+    void begin() override {
+      note("model");
+      call->begin();
+    }
+    std::unique_ptr<providers::model_call> call;
+    std::function<void(std::string)> note;
+  };
+  std::unique_ptr<providers::model_call> prepare(providers::model_request r, providers::model_events& e) override {
+    return std::make_unique<noted>(inner->prepare(std::move(r), e), note);
   }
   std::shared_ptr<providers::model> inner;
   std::function<void(std::string)> note;

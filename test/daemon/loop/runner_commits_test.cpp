@@ -20,6 +20,7 @@ namespace {
 class held_journal final : public journal {
  public:
   std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(*this); }
+  bool keeps_sessions() const override { return true; }
   void release(result<void> outcome = {}) {
     REQUIRE(waiting);
     std::exchange(waiting, nullptr)(std::move(outcome));
@@ -120,6 +121,23 @@ TEST_CASE("G23: nothing leaves before the records that it follows from are writt
   CHECK(caller.done.empty());
   run.release();
   CHECK(caller.done.size() == 1);
+}
+
+TEST_CASE("G23: a request that is made ready while its round is written leaves only when that is done") {
+  held_run run({says("done")});
+  CHECK(run.f.model->open == 1);
+  CHECK(run.f.model->requests.empty());
+  run.release();
+  CHECK(run.f.model->requests.size() == 1);
+  while (run.journal.waiting) run.release();
+  CHECK(run.f.caller_.member("stopReason") == "final");
+
+  held_run lost({says("never")});
+  CHECK(lost.f.model->open == 1);
+  lost.release(fail(errc::io, "no space left on device"));
+  CHECK(lost.f.model->open == 0);
+  CHECK(lost.f.model->requests.empty());
+  CHECK(lost.f.caller_.member("stopReason") == "store_error");
 }
 
 TEST_CASE("G23: the model that writes status lines is asked about a call only when its intent is written") {

@@ -126,6 +126,40 @@ TEST_CASE("chat_model: a reply with text, usage and one connection for many call
   CHECK(b.time.armed() == 0);
 }
 
+TEST_CASE("G23: a call that is ready asks nothing before it begins") {
+  bench b("text");
+  b.call = b.m->prepare(bench::question(), b.got);
+  b.loop.context.poll();
+  CHECK((b.server.connections() == 0 && b.time.armed() == 0));
+  b.call = b.m->prepare(bench::question(), b.got);
+  b.call->begin();
+  REQUIRE(b.finish());
+  CHECK(b.got.text == "Hello from the scripted model.");
+  CHECK(b.requests() == 1);
+}
+
+TEST_CASE(
+    "chat_model: a key that is late is waited for, and one that cannot be had is told, whether the call has begun or "
+    "not") {
+  for (const bool begun : {false, true})
+    for (const bool there : {false, true}) {
+      std::function<void(result<std::vector<http::header>>)> give;
+      bench b("text", "", [&](chat_model_options& o) { o.credentials = [&](auto g) { give = std::move(g); }; });
+      b.call = b.m->prepare(bench::question(), b.got);
+      if (begun) b.call->begin();
+      b.loop.context.poll();
+      CHECK((b.got.ends == 0 && b.server.connections() == 0));
+      if (there)
+        give(std::vector<http::header>{{"Authorization", "Bearer canary-key-123456"}});
+      else
+        give(fail(errc::not_found, "it is not set"));
+      if (!begun) b.call->begin();
+      REQUIRE(b.finish());
+      CHECK((b.got.ends == 1 && b.got.reply.has_value() == there));
+      CHECK(b.requests() == (there ? 1 : 0));
+    }
+}
+
 TEST_CASE("L3: a round of calls is echoed byte for byte and the next round begins with the same bytes") {
   bench b("rounds-1");
   auto r = bench::question();

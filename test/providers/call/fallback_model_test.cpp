@@ -24,10 +24,16 @@ using kind = model_error::kind;
 struct played final : model {
   struct call final : model_call {
     played& owner;
-    explicit call(played& p) : owner(p) { ++owner.open; }
+    call(played& p, model_request r, model_events& e) : owner(p), request(std::move(r)), to(e) { ++owner.open; }
     ~call() override { --owner.open; }
     call(const call&) = delete;
     call& operator=(const call&) = delete;
+    void begin() override {
+      owner.asked.push_back(std::move(request));
+      owner.events = &to;
+    }
+    model_request request;
+    model_events& to;
   };
   std::string name_, api_;
   std::vector<model_request> asked;
@@ -41,10 +47,8 @@ struct played final : model {
   const std::string& api() const override { return api_; }
   std::string_view default_system() const override { return name_; }
   std::size_t max_tools() const override { return most; }
-  std::unique_ptr<model_call> start(model_request r, model_events& e) override {
-    asked.push_back(std::move(r));
-    events = &e;
-    return std::make_unique<call>(*this);
+  std::unique_ptr<model_call> prepare(model_request r, model_events& e) override {
+    return std::make_unique<call>(*this, std::move(r), e);
   }
   void fails(kind type, int status = 0) const {
     model_error e;
@@ -112,6 +116,22 @@ TEST_CASE("L13: a model that gives no answer is replaced by its fallback, with t
   CHECK(p.got.reply == "second");
   call.reset();
   CHECK(p.first->open + p.second->open == 0);
+}
+
+TEST_CASE("L13: a call that is ready asks no model before it begins, nor the second while the first one rests") {
+  pair_of_models p;
+  model_request r;
+  r.messages = {user_message("hi")};
+  auto call = p.both->prepare(r, p.got);
+  CHECK(p.first->asked.empty());
+  call->begin();
+  REQUIRE(p.first->asked.size() == 1);
+  p.first->fails(kind::connection);
+  CHECK(p.second->asked.size() == 1);
+  call = p.both->prepare(r, p.got);
+  CHECK(p.second->asked.size() == 1);
+  call->begin();
+  CHECK((p.first->asked.size() == 1 && p.second->asked.size() == 2));
 }
 
 // What a server lists, as `api` takes it, with a count of the conversions for other ones.

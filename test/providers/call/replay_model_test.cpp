@@ -58,9 +58,15 @@ class echo_model final : public model {
   const std::string& id() const override { return id_; }
   const std::string& api() const override { return spoken; }
   std::string_view default_system() const override { return system; }
-  std::unique_ptr<model_call> start(model_request request, model_events& events) override {
+  std::unique_ptr<model_call> prepare(model_request request, model_events& events) override {
+    return std::make_unique<running>(*this, std::move(request), events);
+  }
+  std::string spoken = "openai-chat", system;
+  int started = 0;
+
+ private:
+  void asked(const model_request& request, const std::shared_ptr<bool>& alive, model_events& events) {
     ++started;
-    auto alive = std::make_shared<bool>(true);
     later_.push_back([alive, text = request.messages.back()->text(), &events] {
       if (!*alive) return;
       if (text == "fail")
@@ -75,16 +81,16 @@ class echo_model final : public model {
       if (*alive) events.on_text(text);
       if (*alive) events.on_reply(reply_of(says("you said " + text)));
     });
-    return std::make_unique<running>(alive);
   }
-  std::string spoken = "openai-chat", system;
-  int started = 0;
 
- private:
   struct running final : model_call {
-    explicit running(std::shared_ptr<bool> a) : alive(std::move(a)) {}
+    running(echo_model& m, model_request r, model_events& e) : owner(m), request(std::move(r)), events(e) {}
     ~running() override { *alive = false; }
-    std::shared_ptr<bool> alive;
+    void begin() override { owner.asked(request, alive, events); }
+    std::shared_ptr<bool> alive = std::make_shared<bool>(true);
+    echo_model& owner;
+    model_request request;
+    model_events& events;
   };
   std::deque<std::function<void()>>& later_;
   std::string name_ = "gpt", id_ = "gpt-x";

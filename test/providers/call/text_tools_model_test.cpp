@@ -21,19 +21,24 @@ using namespace mcpbx::providers;
 // A model that answers when the test says so.
 struct played_model final : model {
   struct open_call final : model_call {
-    explicit open_call(played_model& owner_model) : owner(owner_model) {}
+    open_call(played_model& owner_model, model_request r, model_events& e)
+        : owner(owner_model), request(std::move(r)), to(e) {}
     ~open_call() override { ++owner.ended; }
     open_call(const open_call&) = delete;
     open_call& operator=(const open_call&) = delete;
+    void begin() override {
+      owner.asked.push_back(std::move(request));
+      owner.events = &to;
+    }
     played_model& owner;
+    model_request request;
+    model_events& to;
   };
   const std::string& name() const override { return names[0]; }
   const std::string& id() const override { return names[1]; }
   const std::string& api() const override { return names[2]; }
-  std::unique_ptr<model_call> start(model_request request, model_events& to) override {
-    asked.push_back(std::move(request));
-    events = &to;
-    return std::make_unique<open_call>(*this);
+  std::unique_ptr<model_call> prepare(model_request request, model_events& to) override {
+    return std::make_unique<open_call>(*this, std::move(request), to);
   }
   void reply(std::string_view text, std::size_t step = std::string_view::npos, end_reason reason = end_reason::stop,
              std::vector<block> more = {}) {
@@ -162,6 +167,19 @@ TEST_CASE("F3: tools go into the system prompt, calls and results travel as text
   b.ask(false);
   CHECK(b.inner->asked[3].messages[0]->text() == "Be brief.");
   CHECK(b.inner->asked[3].messages[3]->text() == "Observation: a");
+}
+
+TEST_CASE("F3: a call that is ready asks nothing before it begins, also when it falls back to text") {
+  text_bench b("", true);
+  model_request r;
+  r.messages = b.conversation;
+  r.tools = b.tools;
+  b.call = b.outer->prepare(std::move(r), b.got);
+  CHECK(b.inner->asked.empty());
+  b.call->begin();
+  REQUIRE(b.inner->asked.size() == 1);
+  b.inner->refuse(400, "registry.ollama.ai/library/local does not support tools");
+  CHECK(b.inner->asked.size() == 2);
 }
 
 TEST_CASE("F7: the stop sequences of a form and of a request are sent together, those of the form first, each once") {
