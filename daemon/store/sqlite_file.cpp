@@ -174,7 +174,7 @@ result<void> sqlite_file::prepare_file() {
                                 " cannot keep a write-ahead log in its folder; set store.url to a file on a disk "
                                 "of this machine");
   }
-  // A checkpoint waits for the disk twice, which some twenty runs share when it comes with 2 MiB of log. Less often is
+  // A checkpoint waits for the disk twice, which some ten runs share when it comes with 2 MiB of log. Less often is
   // no better: while the log grows each wait has the file's new length to write too. A log that grew larger (a long
   // transaction) is cut when it starts over; what is deleted is overwritten.
   if (auto done = execute("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=500; "
