@@ -138,8 +138,9 @@ void connection::chat(run_request r, const mcp::reply_once& reply) {
   // The name may have been given to a daemon before this one: whoever asks for the same again means that run.
   const std::string run = r.run;
   const auto likeness = r.name_only ? 0 : r.likeness;
-  recall(run, likeness, reply, [this, r = std::move(r), reply](const result<runner::recalled_run>& found) mutable {
-    if (!found) return start_run(std::move(r), reply);
+  recall(run, likeness, reply, [this, run, r = std::move(r), reply](const result<runner::recalled_run>& found) mutable {
+    if (!found)
+      return unless_owned(run, reply, [this, r = std::move(r), reply]() mutable { start_run(std::move(r), reply); });
     if (r.detach) return answer_started({r.run, found->session}, reply);
     if (has_room_for_stream(reply)) open_stream(*found->feed, {.deltas = r.stream}, reply);
   });
@@ -201,8 +202,16 @@ void connection::attach(std::string_view run, run_feed::wish w, const mcp::reply
 
 void connection::refuse(const error& why, const std::string& run, const mcp::reply_once& reply) {
   if (run.empty() || why.code != errc::not_found) return reply.error(mcp::to_rpc_error(why));
-  door_.daemon.store().find_owner(run, [reply, why, run](const result<std::optional<std::string>>& owner) {
-    if (!owner || !*owner) return reply.error(mcp::to_rpc_error(why));
+  unless_owned(run, reply, [reply, why] { reply.error(mcp::to_rpc_error(why)); });
+}
+
+// Where daemons share a journal the name may be that of a run of another one.
+void connection::unless_owned(const std::string& run, const mcp::reply_once& reply, std::function<void()> then) {
+  door_.daemon.store().find_owner(run, [weak = weak_from_this(), reply, run,
+                                        then = std::move(then)](const result<std::optional<std::string>>& owner) {
+    const auto self = weak.lock();
+    if (!self || self->closed_ || !reply.open()) return;
+    if (!owner || !*owner) return then();
     reply.error(mcp::to_rpc_error(
         {errc::unavailable, "the run " + json_quoted(run) + " is owned by " + **owner + "; ask that daemon"}));
   });

@@ -61,6 +61,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   /// Answers with `why`. When it says that there is no run of this name, the journal is asked first whether another
   /// daemon has it.
   void refuse(const error& why, const std::string& run, const mcp::reply_once& reply);
+  void unless_owned(const std::string& run, const mcp::reply_once& reply, std::function<void()> then);
   /// Answers a question of a run that was started here or attached to; the reply comes when the answer is kept.
   void answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply);
   /// Cancels an open request: a run ends with its result, anything else as notifications/cancelled says.
