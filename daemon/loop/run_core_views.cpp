@@ -41,6 +41,11 @@ bool run_core::approved(std::string_view call_id, std::string_view tool_sha256,
                              [&](const auto& yes) { return yes.tool == c.call->name && yes.sha256 == tool_sha256; });
 }
 
+bool run_core::approved_otherwise(std::string_view call_id) const {
+  const auto i = index_of(call_id);
+  return i != nowhere && open_[i].approved;
+}
+
 const record::question* run_core::find_question(std::string_view id) const {
   for (const auto& c : open_)
     if (c.state == call_state::questioned && c.question.id == id) return &c.question;

@@ -160,6 +160,10 @@ std::string goes_on_later(std::string_view run) {
          " goes on when it is started again, and can be attached to then";
 }
 
+std::string asked_anew(std::string_view why) {
+  return "the tool, or where it comes from, has changed since you said yes, and " + std::string(why);
+}
+
 std::string not_again(std::string_view why) {
   constexpr std::string_view never = "Not executed: ";
   if (why.starts_with(never)) why.remove_prefix(never.size());

@@ -66,6 +66,8 @@ std::string unknown_tool(std::string_view name, std::span<const std::string> sim
 /// For a call that was at its server when an earlier daemon ended and that is not made again; `why` says why, as it
 /// would be said of one that was never sent ("Not executed: …").
 std::string not_again(std::string_view why);
+/// Why a question comes again whose yes was for something else.
+std::string asked_anew(std::string_view why);
 
 /// "120 s", "1.5 s", "250 ms".
 std::string span_of(std::int64_t ms);

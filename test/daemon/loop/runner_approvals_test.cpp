@@ -108,6 +108,8 @@ TEST_CASE("L19 G39: a yes to a question of an earlier process holds where nothin
     const auto second = find_member(*raw_json::parse(other.watcher.of("question")[1]), "question").as_string();
     REQUIRE(second);
     CHECK(*second != first);
+    CHECK_FALSE(contains(other.watcher.of("question")[0], "has changed since you said yes"));
+    CHECK(contains(other.watcher.of("question")[1], "has changed since you said yes"));
     other.say_yes(*second);
     CHECK(other.made() == 1);
   }
