@@ -4,6 +4,8 @@
 #include "daemon/loop/message_json.hpp"
 #include "mcp/support/text.hpp"
 
+#include <algorithm>
+#include <span>
 #include <string>
 
 namespace mcpbx::daemon::event_json {
@@ -226,10 +228,12 @@ raw_json result_of_done(const segments& body) {
   return body.pieces()[1];
 }
 
-raw_json run_result(const run_core& core) {
+raw_json run_result(const run_core& core, const kept_part* kept) {
+  const auto messages = std::min(core.messages().size(), kept ? kept->messages : core.messages().size());
+  const auto calls = std::min(core.calls().size(), kept ? kept->calls : core.calls().size());
   std::string json = R"({"run":)";
   append_quoted(json, core.started().run);
-  if (!core.started().session.empty()) member(json, "session", core.started().session);
+  if (!core.started().session.empty() && (!kept || kept->session)) member(json, "session", core.started().session);
   member(json, "text", core.text());
   if (!core.partial_text().empty()) member(json, "partialText", core.partial_text());
   if (core.data()) {
@@ -239,10 +243,10 @@ raw_json run_result(const run_core& core) {
   member(json, "stopReason", to_string(core.parked() ? stop_reason::caller_tools : core.reason()));
   if (!core.reason_text().empty()) member(json, "reason", core.reason_text());
   if (core.misconfigured()) member(json, "cause", to_string(errc::config));
-  member(json, "rounds", static_cast<std::int64_t>(core.rounds()));
+  member(json, "rounds", static_cast<std::int64_t>(kept ? kept->rounds : core.rounds()));
   json += ",\"toolCalls\":[";
   bool first = true;
-  for (const auto& c : core.calls()) {
+  for (const auto& c : std::span(core.calls()).first(calls)) {
     json += first ? "{\"id\":" : ",{\"id\":";
     first = false;
     append_quoted(json, c.id);
@@ -250,7 +254,7 @@ raw_json run_result(const run_core& core) {
     member(json, "server", c.server);
     json += ",\"arguments\":";
     json += c.arguments ? c.arguments.text() : std::string_view("null");
-    member(json, "isError", c.is_error);
+    member(json, "isError", c.is_error || (kept && kept->lost.contains(c.id)));
     member(json, "durationMs", c.duration_ms);
     if (c.pending) member(json, "pending", true);
     json += '}';
@@ -260,7 +264,7 @@ raw_json run_result(const run_core& core) {
   json += "},\"messages\":[";
   first = true;
   const auto inherited = core.started().inherited_count;
-  for (std::size_t i = 0; i < core.messages().size(); ++i) {
+  for (std::size_t i = 0; i < messages; ++i) {
     if (i < core.before() && i + inherited >= core.before()) continue;  // the session has told them before
     if (!first) json += ',';
     first = false;

@@ -6,9 +6,11 @@
 #include "mcp/support/raw_json.hpp"
 #include "providers/model/message.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace mcpbx::daemon::event_json {
@@ -43,8 +45,16 @@ raw_json result_of_done(const segments& body);
 /// schema of its answer.
 raw_json approval(const mcp::catalog_entry& tool, const raw_json& arguments, std::string_view why);
 
+/// How much of a run its journal has.
+struct kept_part {
+  bool session = false;  ///< whether its session is there
+  std::size_t messages = 0, calls = 0;
+  int rounds = 0;
+  std::unordered_set<std::string> lost;  ///< ids of the calls among them whose results are not kept
+};
+
 /// The result of a run that has ended, or that hands calls back to its caller (L16); of its messages those
-/// that its session held before are left out.
-raw_json run_result(const run_core& core);
+/// that its session held before are left out. `kept` when its journal failed: nothing is told as kept that is not.
+raw_json run_result(const run_core& core, const kept_part* kept = nullptr);
 
 }  // namespace mcpbx::daemon::event_json

@@ -207,7 +207,7 @@ void live_run::deliver() {
   else if (left_)
     return;
   else if (feed_->wanted())
-    feed_->done(event_json::run_result(core_));
+    feed_->done(event_json::run_result(core_, store_broken_ ? &kept_ : nullptr));
 }
 
 void live_run::deliver_failure(std::string_view what) {

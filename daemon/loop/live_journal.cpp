@@ -61,15 +61,27 @@ asio::awaitable<void> live_run::write_end(record::run_ended end) {
   apply(end);
 }
 
+// Nothing is folded while an append is waited for.
+void live_run::note_kept() {
+  kept_.session = true;
+  kept_.messages = core_.messages().size();
+  kept_.calls = core_.calls().size();
+  kept_.rounds = core_.rounds();
+}
+
 asio::awaitable<bool> live_run::append(bool synced) {
   const auto written = co_await journal_->append(std::exchange(unwritten_, {}), synced);
   if (!written) {
     store_broken_ = true;
     store_fault_ = "the run's journal could not be written: " + redactor::redact(written.error().message);
     log::error("run " + name() + ": " + store_fault_);
-    for (const auto& e : held_)
+    for (const auto& e : held_) {
       if (e.type == run_event::kind::tool_call) told_calls_.erase(e.call);
+      if (e.type == run_event::kind::tool_result) kept_.lost.insert(e.call);
+    }
     held_.clear();
+  } else {
+    note_kept();
   }
   co_return written.has_value();
 }

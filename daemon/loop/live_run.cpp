@@ -112,6 +112,7 @@ void live_run::pick_up(unfinished_run left) {
   call_ids_ = ids_of(started.inherited);
   call_ids_.merge(ids_of(started.messages));
   began_ -= milliseconds(before_ms);
+  note_kept();
   core_.resume();
   for (const auto& c : core_.commands()) todo_.push_back(c);
   for (const auto* q : core_.questions()) asked_before_.insert(q->id);
@@ -127,6 +128,7 @@ asio::awaitable<result<void>> live_run::inherit() {
   if (!history) co_return std::unexpected(std::move(history.error()));
   inherited_ = std::move(*history);
   names_.restore(inherited_.tools);
+  kept_.session = true;
   if (auto kept = keep_terms(); !kept) co_return kept;
   const bool waits = !inherited_.empty() && inherited_.back()->role != providers::role::assistant;
   if (request_.messages.empty() && !waits)

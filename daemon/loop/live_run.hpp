@@ -3,6 +3,7 @@
 #pragma once
 #include "daemon/guard/approval_seal.hpp"
 #include "daemon/loop/argument_checks.hpp"
+#include "daemon/loop/event_json.hpp"
 #include "daemon/loop/kept_names.hpp"
 #include "daemon/loop/round_tools.hpp"
 #include "daemon/loop/run_core.hpp"
@@ -192,6 +193,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   boost::asio::awaitable<bool> keep(bool synced = false);
   void tell_held();
   boost::asio::awaitable<bool> append(bool synced);
+  void note_kept();
   boost::asio::awaitable<void> write_end(record::run_ended end);
   void take_offer();
   std::int64_t ms_since(time_point then) const;
@@ -242,6 +244,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   bool holding_ = false;         // what is told now is told of one of them
   std::vector<run_event> held_;  // that
   bool store_broken_ = false;
+  event_json::kept_part kept_;                // as the last append left it
   std::string store_fault_;                   // what broke it
   std::optional<result<void>> recorded_;      // set once the first records are written
   std::vector<runner::recorded> to_be_told_;  // then

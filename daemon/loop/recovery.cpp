@@ -19,11 +19,12 @@ bool begins(const std::vector<run_record>& of_a_run) {
 
 }  // namespace
 
-std::vector<run_record> recovery_of(const std::vector<run_record>& of_a_run) {
+std::vector<run_record> recovery_of(const std::vector<run_record>& of_a_run, bool same_process) {
   if (!begins(of_a_run)) return {};
   run_core core;
   for (const auto& r : of_a_run) core.apply(r);
-  return core.recovery();
+  if (!same_process) return core.recovery();
+  return core.recovery({stop_reason::store_error, "the run's journal could not be written"});
 }
 
 bool goes_on(const std::vector<run_record>& of_a_run, bool detached_too) {

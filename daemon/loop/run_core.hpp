@@ -141,9 +141,12 @@ class run_core {
   /// Whether nothing but people and the caller's own tools is waited for.
   bool waits_for_people() const;
 
-  /// After a crash: the records that close what was open, in order: every call without a result gets "interrupted",
-  /// then the run ends. Deterministic; appending some of them and crashing again gives the rest.
-  std::vector<run_record> recovery() const;
+  /// What a run is cancelled with that its daemon left.
+  static record::cancel left_by_its_daemon();
+  /// For a run that nobody goes on with: the records that close what was open, in order: every call without a result
+  /// gets "interrupted", then the run ends, for the reason in `why` unless another one is recorded. Deterministic;
+  /// appending some of them and crashing again gives the rest.
+  std::vector<run_record> recovery(const record::cancel& why = left_by_its_daemon()) const;
   /// After a crash, for a run that goes on: sets commands() to what is to be done now. Calls that had been sent are
   /// made again when their intent says that they may be, else they are closed as interrupted; questions are asked
   /// again under their ids.

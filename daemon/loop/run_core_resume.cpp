@@ -49,7 +49,11 @@ void run_core::resume() {
   if (!closes) go_on();
 }
 
-std::vector<run_record> run_core::recovery() const {
+record::cancel run_core::left_by_its_daemon() {
+  return {stop_reason::interrupted, "the daemon ended while the run was going on"};
+}
+
+std::vector<run_record> run_core::recovery(const record::cancel& why) const {
   std::vector<run_record> records;
   if (ended_ || started_.run.empty()) return records;
   run_core copy = *this;
@@ -63,7 +67,7 @@ std::vector<run_record> run_core::recovery() const {
       copy.commands_.clear();
       copy.close_open_calls();  // the cancel is recorded, its results are not all
     } else {
-      take(record::cancel{stop_reason::interrupted, "the daemon ended while the run was going on"});
+      take(why);
     }
   }
   while (!copy.ended_) {

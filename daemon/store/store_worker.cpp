@@ -80,7 +80,7 @@ result<void> store_worker::recover(std::int64_t now_ms) {
         log::warn("run " + row.run + " does not go on after the restart: " + filled.error().message);
       }
     }
-    if (auto done = close_run(row.id, row.run, now_ms, true); !done) return done;
+    if (auto done = close_run(row.id, row.run, now_ms, false); !done) return done;
     ++closed;
   }
   if (closed > 0) log::warn("closed " + std::to_string(closed) + " runs that an earlier daemon left without an end");
@@ -89,7 +89,7 @@ result<void> store_worker::recover(std::int64_t now_ms) {
   return {};
 }
 
-result<void> store_worker::close_run(std::int64_t id, const std::string& run, std::int64_t now_ms, bool tell) {
+result<void> store_worker::close_run(std::int64_t id, const std::string& run, std::int64_t now_ms, bool same_process) {
   auto known = file_->records(id);
   if (!known && known.error().code == errc::io) return std::unexpected(known.error());
   if (!known) {
@@ -102,14 +102,14 @@ result<void> store_worker::close_run(std::int64_t id, const std::string& run, st
   if (!known->empty() && std::holds_alternative<record::run_ended>(known->back())) return {};
   run_batch rest;
   rest.place = std::make_shared<run_place>(run_place{run, id, static_cast<std::int64_t>(known->size()), -1});
-  rest.records = rules_.recovery ? rules_.recovery(*known) : std::vector<run_record>();
+  rest.records = rules_.recovery ? rules_.recovery(*known, same_process) : std::vector<run_record>();
   rest.at_ms = now_ms;
   const bool ends = !rest.records.empty() && std::holds_alternative<record::run_ended>(rest.records.back());
   if (!ends) rest.records.emplace_back(record::run_ended{stop_reason::interrupted, ""});
   for (const auto& r : rest.records) rest.texts.push_back(to_text(r));
   run_batch* const one = &rest;
   auto done = file_->append({&one, 1}, true);
-  if (done && tell && rules_.closed) rules_.closed(*known, rest.records);
+  if (done && !same_process && rules_.closed) rules_.closed(*known, rest.records);
   return done;
 }
 
@@ -118,7 +118,7 @@ result<void> store_worker::close_abandoned(std::int64_t now_ms) {
   auto rows = checked(file_->abandoned_runs(now_ms));
   if (!rows) return std::unexpected(std::move(rows.error()));
   for (const auto& row : *rows) {
-    if (auto done = checked(close_run(row.id, row.run, now_ms, true)); !done) return done;
+    if (auto done = checked(close_run(row.id, row.run, now_ms, false)); !done) return done;
     log::warn("closed the run " + row.run + ", whose daemon is gone");
   }
   return {};
@@ -131,7 +131,7 @@ void store_worker::close_left(std::int64_t now_ms) {
       const auto found = find_tried(*place);
       if (!found || !*found) return found.has_value();
     }
-    const auto closed = close_run(place->id, place->run, now_ms);
+    const auto closed = close_run(place->id, place->run, now_ms, true);
     if (!closed)
       log::warn("run " + place->run + " could not be closed yet, which is tried again: " + closed.error().message);
     return closed.has_value();

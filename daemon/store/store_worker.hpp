@@ -17,8 +17,9 @@ namespace mcpbx::daemon {
 /// What the loop knows of records. Called on the lane.
 struct record_rules {
   using records = std::vector<run_record>;
-  /// The records that close a run of which these are all.
-  std::function<records(const records&)> recovery;
+  /// The records that close a run of which these are all: one that an earlier process left without an end, or one of
+  /// this process whose journal failed.
+  std::function<records(const records&, bool same_process)> recovery;
   std::function<folded_run(const records&)> fold;
   /// Whether a run that an earlier process left without an end is to go on instead of being closed. Unset: none is.
   std::function<bool(const records&)> goes_on;
@@ -68,7 +69,7 @@ class store_worker {
   result<void> get_ready(std::int64_t now_ms);
   result<bool> ready_to_read(std::int64_t now_ms);
   result<void> recover(std::int64_t now_ms);
-  result<void> close_run(std::int64_t id, const std::string& run, std::int64_t now_ms, bool tell = false);
+  result<void> close_run(std::int64_t id, const std::string& run, std::int64_t now_ms, bool same_process);
   void close_left(std::int64_t now_ms);
   result<void> close_abandoned(std::int64_t now_ms);
   result<bool> find_tried(run_place& place);

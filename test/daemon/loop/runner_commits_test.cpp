@@ -163,6 +163,29 @@ TEST_CASE("G25: no status line is written about a call whose intent could not be
   CHECK(run.f.caller_.member("stopReason") == "store_error");
 }
 
+TEST_CASE("G25: the result of a run whose journal failed tells nothing as kept that is not") {
+  held_run start({says("never")});
+  start.release(fail(errc::io, "no space left on device"));
+  const auto& nothing = start.f.caller_;
+  CHECK(nothing.member("session") == "");
+  CHECK(nothing.member("rounds") == "0");
+  CHECK(nothing.member("messages") == "[]");
+
+  held_run run({calls({lookup("a")}), calls({lookup("b")}), says("never")});
+  for (int i = 0; i < 4; ++i) run.release();
+  REQUIRE(run.journal.appends.back() == "call_result round_started");
+  run.release(fail(errc::io, "no space left on device"));
+  const auto& rest = run.f.caller_;
+  CHECK(rest.member("stopReason") == "store_error");
+  CHECK(rest.member("session") != "");
+  CHECK(rest.member("rounds") == "2");
+  const auto calls = rest.member("toolCalls");
+  CHECK(contains(calls.substr(0, calls.find("\"b\"")), "\"isError\":false"));
+  CHECK(contains(calls.substr(calls.find("\"b\"")), "\"isError\":true"));
+  CHECK(contains(rest.member("messages"), "\"a\""));
+  CHECK_FALSE(contains(rest.member("messages"), "\"b\""));
+}
+
 TEST_CASE("G25: what could not be written is not told and starts nothing") {
   held_run run({calls({lookup("a")}), says("never")});
   run.release();

@@ -105,9 +105,9 @@ void kill_many_times(unsigned seed) {
       // A recovery that dies before it closes its n-th run; with fewer runs to close it is whole.
       int left = which(random);
       const auto pid = in_child([&] {
-        store s(f.file(), [&left](const auto& records) {
+        store s(f.file(), [&left](const auto& records, bool same_process) {
           if (--left == 0) ::raise(SIGKILL);
-          return recovery_of(records);
+          return recovery_of(records, same_process);
         });
         ::_exit(s.write(std::to_string(k * 1'000 + 900), run_of(k * 1'000 + 900)).has_value() ? 0 : 1);
       });

@@ -140,7 +140,7 @@ TEST_CASE("G25: without room an append fails whole and the journal goes on by it
   const auto all = contents(f.file());
   REQUIRE(all.size() == 2);
   CHECK(fault_of(all[0].second) == "");
-  CHECK(all[0].first.reason == "interrupted");
+  CHECK(all[0].first.reason == "store_error");
   CHECK(all[0].second.size() == 4);
   CHECK(texts_of(all[1].second) == texts_of(run_of(1)));
 }
@@ -165,9 +165,9 @@ TEST_CASE("G25: what the lane does not do in time fails, and what hangs in the m
   {
     asio::io_context context(1);
     mcpbx::test::manual_time time;
-    auto o = rules([released](const auto& records) {
+    auto o = rules([released](const auto& records, bool same_process) {
       released.wait();
-      return recovery_of(records);
+      return recovery_of(records, same_process);
     });
     lane_journal journal(context.get_executor(), time, file_at(f.file()), std::move(o));
     auto a = journal.open_run("1"), b = journal.open_run("0");
@@ -209,7 +209,7 @@ TEST_CASE("G25: what the lane does not do in time fails, and what hangs in the m
   const auto all = contents(f.file());
   REQUIRE(all.size() == 3);
   CHECK((all[0].first.run == "2" && all[0].first.reason == "interrupted"));
-  CHECK((all[1].first.run == "1" && all[1].first.reason == "interrupted"));
+  CHECK((all[1].first.run == "1" && all[1].first.reason == "store_error"));
   CHECK(fault_of(all[1].second) == "");
   CHECK(texts_of(all[2].second) == texts_of(run_of(3)));
 }

@@ -88,9 +88,9 @@ TEST_CASE("G25: what goes wrong in the middle of the lane's work is an error of 
     REQUIRE(put(*file, batch_of(std::make_shared<run_place>(run_place{"a"}), {in_session("ses_1", 1)[0]})).has_value());
   }
   bool short_of_memory = true;
-  sessions_store s(f.file(), rules([&](const auto& records) {
+  sessions_store s(f.file(), rules([&](const auto& records, bool same_process) {
                      if (short_of_memory) throw std::bad_alloc();
-                     return recovery_of(records);
+                     return recovery_of(records, same_process);
                    }));
   const std::string what = "could not be used (std::bad_alloc)", mend = "see to the daemon's memory";
   check_refused(s.load("ses_1"), what, mend);
