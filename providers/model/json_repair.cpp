@@ -3,6 +3,7 @@
 #include "providers/model/json_repair.hpp"
 
 #include "mcp/support/raw_json.hpp"
+#include "providers/model/json_strings.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,65 +12,27 @@
 namespace mcpbx::providers {
 namespace {
 
+using namespace json_strings;
+
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF", no_break_space = "\xC2\xA0";
 
 bool is_blank(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 bool is_hex(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-bool is_word(char c) {
-  return is_letter(c) || is_digit(c) || c == '_' || c == '$' || c == '-';
-}
-
-// Quotes that open a string, and those that close it again.
-struct quote_kind {
-  std::string_view open;
-  std::array<std::string_view, 2> close;
-};
-constexpr std::array<quote_kind, 7> quotes{{
-    {"\"", {"\"", "\""}},
-    {"'", {"'", "'"}},
-    {"`", {"`", "`"}},
-    {"\xE2\x80\x9C", {"\xE2\x80\x9D", "\xE2\x80\x9C"}},
-    {"\xE2\x80\x9D", {"\xE2\x80\x9D", "\xE2\x80\x9C"}},
-    {"\xE2\x80\x98", {"\xE2\x80\x99", "\xE2\x80\x98"}},
-    {"\xE2\x80\x99", {"\xE2\x80\x99", "\xE2\x80\x98"}},
-}};
-
-// The escapes of one string.
-struct escapes {
-  bool unknown = false;  // to JSON: the backslash means itself
-  bool known = false;    // of a control character or a code point
-  bool rare = false;     // of a control character that nobody writes
-};
-
-// Where one backslash means itself, another one may as well: C:\Users\name holds \n. In a program with line breaks the
-// known escapes are certain enough; in a path they are not.
-bool two_meanings(std::string_view raw, const escapes& seen) {
-  if (!seen.unknown) return false;
-  if (seen.rare || raw.starts_with("\\\\")) return true;
-  if (!seen.known) return false;
-  for (std::size_t at = 1; at + 1 < raw.size(); ++at)
-    if (raw[at] == ':' && raw[at + 1] == '\\' && is_letter(raw[at - 1]) && (at == 1 || !is_word(raw[at - 2])))
-      return true;
-  return raw.find_first_of(" \t\n") == std::string_view::npos;
 }
 
 class reader {
  public:
   explicit reader(std::string_view in) : in_(in) { out_.reserve(in.size() + 16); }
 
-  bool object(int depth);
+  bool object(int depth, unsigned& keys);
+  bool value(int depth, unsigned& keys);
   bool skip_prose();  // to the first brace
   bool rest();        // what follows the object
+  bool end();         // of a value that nothing may follow
+  bool sure();        // of the quotes of its strings, once all is read
   void note(std::string_view what) {
     if (std::ranges::find(notes_, what) == notes_.end()) notes_.push_back(what);
   }
@@ -77,9 +40,8 @@ class reader {
   error why() const { return {code_, wrong_ + " at byte " + std::to_string(at_)}; }
 
  private:
-  bool array(int depth);
-  bool value(int depth);
-  bool key();
+  bool array(int depth, unsigned& keys);
+  bool key(unsigned& keys);
   bool string(const quote_kind& kind);
   bool string_content(const quote_kind& kind);
   bool escape(const quote_kind& kind, escapes& seen);
@@ -91,7 +53,7 @@ class reader {
   bool separator(bool first, bool comma);
   bool comma_within() const;
   const quote_kind* quote() const {
-    for (const auto& q : quotes)
+    for (const auto& q : string_quotes)
       if (starts(q.open)) return &q;
     return nullptr;
   }
@@ -111,6 +73,10 @@ class reader {
   errc code_ = errc::parse;
   bool line_break_ = false;  // among the blanks that were skipped last
   bool apart_ = false;       // the value before stands clear of what follows
+  bool plain_ = false;       // a string stands in JSON's own quotes
+  std::size_t strings_ = 0;
+  std::size_t members_at_ = std::string_view::npos;  // a string in others that holds what looks like members
+  std::size_t mixed_at_ = std::string_view::npos;    // a key without quotes beside one with them, or the other way
 };
 
 // Blanks and comments. False for a comment without an end.
@@ -185,6 +151,24 @@ bool reader::rest() {
   return true;
 }
 
+bool reader::end() {
+  if (!blanks()) return false;
+  return ended() || refuse("something follows the end of the value");
+}
+
+// What has one meaning where it stands alone may have another beside the rest.
+bool reader::sure() {
+  // A key that lost its quotes: one of them may stand in the string before or behind it now.
+  if (mixed_at_ != std::string_view::npos) {
+    at_ = mixed_at_;
+    return refuse("some keys have quotes and others have none, so where a string ends is not certain");
+  }
+  // Beside strings in JSON's own quotes one in others may have got them by mistake, and hold what stood between two.
+  if (members_at_ == std::string_view::npos || (!plain_ && strings_ > 1)) return true;
+  at_ = members_at_;
+  return refuse("a string in other quotes than the rest seems to hold some of what is around it");
+}
+
 // Takes what stands between a value and whatever follows it.
 bool reader::comma_follows(bool& comma) {
   const auto end = at_;
@@ -222,7 +206,8 @@ bool reader::comma_within() const {
   return at < in_.size() && in_[at] == ',';
 }
 
-bool reader::object(int depth) {
+// `keys`: which kinds of keys were seen, here and, for what a list holds, around it.
+bool reader::object(int depth, unsigned& keys) {
   if (depth > max_repaired_depth) return refuse("it is nested too deep", errc::limit);
   ++at_;
   out_ += '{';
@@ -231,11 +216,12 @@ bool reader::object(int depth) {
     if (!blanks()) return false;
     if (ended()) return refuse("an object is not closed");
     if (peek() == '}') break;
-    if (!separator(first, comma) || !key() || !blanks()) return false;
+    if (!separator(first, comma) || !key(keys) || !blanks()) return false;
     if (peek() != ':') return refuse("a colon is missing after a key");
     ++at_;
     out_ += ':';
-    if (!blanks() || !value(depth)) return false;
+    unsigned inner = 0;
+    if (!blanks() || !value(depth, peek() == '[' ? keys : inner)) return false;
     first = false;
     if (!comma_follows(comma)) return false;
   }
@@ -245,7 +231,7 @@ bool reader::object(int depth) {
   return true;
 }
 
-bool reader::array(int depth) {
+bool reader::array(int depth, unsigned& keys) {
   if (depth > max_repaired_depth) return refuse("it is nested too deep", errc::limit);
   ++at_;
   out_ += '[';
@@ -254,7 +240,7 @@ bool reader::array(int depth) {
     if (!blanks()) return false;
     if (ended()) return refuse("a list is not closed");
     if (peek() == ']') break;
-    if (!separator(first, comma) || !value(depth)) return false;
+    if (!separator(first, comma) || !value(depth, keys)) return false;
     first = false;
     if (!comma_follows(comma)) return false;
   }
@@ -264,23 +250,32 @@ bool reader::array(int depth) {
   return true;
 }
 
-bool reader::value(int depth) {
+bool reader::value(int depth, unsigned& keys) {
   if (ended()) return refuse("a value is missing");
-  if (peek() == '{') return object(depth + 1);
-  if (peek() == '[') return array(depth + 1);
+  if (peek() == '{') return object(depth + 1, keys);
+  if (peek() == '[') return array(depth + 1, keys);
   if (const auto* kind = quote()) return string(*kind);
   if (is_digit(peek()) || peek() == '-' || peek() == '+' || peek() == '.') return number();
   if (is_letter(peek())) return literal();
   return refuse("a value is missing");
 }
 
-bool reader::key() {
-  if (const auto* kind = quote()) return string(*kind);
-  if (!is_letter(peek()) && peek() != '_' && peek() != '$') return refuse("a key is missing");
+bool reader::key(unsigned& keys) {
+  constexpr unsigned bare = 1, needless = 2;
   const auto begin = at_;
-  while (is_word(peek())) ++at_;
-  note("key without quotes");
-  append_quoted(out_, in_.substr(begin, at_ - begin));
+  if (const auto* kind = quote()) {
+    const auto written = out_.size() + 1;
+    if (!string(*kind)) return false;
+    // A name that needs them has quotes where the others have none.
+    if (is_plain_name(std::string_view(out_).substr(written, out_.size() - written - 1))) keys |= needless;
+  } else {
+    if (!is_letter(peek()) && peek() != '_' && peek() != '$') return refuse("a key is missing");
+    while (is_word(peek())) ++at_;
+    note("key without quotes");
+    append_quoted(out_, in_.substr(begin, at_ - begin));
+    keys |= bare;
+  }
+  if (keys == (bare | needless)) mixed_at_ = std::min(mixed_at_, begin);
   return true;
 }
 
@@ -316,8 +311,12 @@ bool reader::string_content(const quote_kind& kind) {
     const auto c = static_cast<unsigned char>(peek());
     const auto* const close = starts(kind.close[0]) ? &kind.close[0] : starts(kind.close[1]) ? &kind.close[1] : nullptr;
     if (close != nullptr) {
-      if (two_meanings(in_.substr(begin, at_ - begin), seen))
+      const auto raw = in_.substr(begin, at_ - begin);
+      if (two_meanings(raw, seen))
         return refuse("a backslash in a string is not escaped, and others may mean themselves as well");
+      ++strings_;
+      plain_ = plain_ || kind.open == "\"";
+      if (kind.open != "\"" && members_at_ == std::string_view::npos && holds_members(raw)) members_at_ = begin;
       at_ += close->size();
       return string_end();
     }
@@ -447,7 +446,18 @@ result<repaired_json> repair_json(std::string_view text) {
   const auto inner = escaped_once_more(text);
   reader r(inner.empty() ? text : std::string_view(inner));
   if (!inner.empty()) r.note("escaped once more");
-  if (!r.skip_prose() || !r.object(1) || !r.rest()) return std::unexpected(r.why());
+  unsigned keys = 0;
+  if (!r.skip_prose() || !r.object(1, keys) || !r.rest() || !r.sure()) return std::unexpected(r.why());
+  return r.done();
+}
+
+result<repaired_json> repair_json_value(std::string_view text) {
+  if (text.size() > max_repaired) return fail(errc::limit, "it is too long to be put right");
+  // All of it is there: a number or a literal ends before the blank.
+  const auto whole = std::string(text) + ' ';
+  reader r(whole);
+  unsigned keys = 0;
+  if (!r.value(0, keys) || !r.end() || !r.sure()) return std::unexpected(r.why());
   return r.done();
 }
 

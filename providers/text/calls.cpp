@@ -91,12 +91,12 @@ call_form form_of(std::string_view object, int depth = 0) {
 // `json` itself, or what it was repaired to; "" when it cannot be read, and why.
 std::string readable(std::string_view json, bool& repaired, std::string& why) {
   if (const auto value = raw_json::parse(json, max_argument_depth + 2)) return std::string(value->text());
-  auto text = repair_json(json.starts_with('[') ? "{\"v\":" + std::string(json) + "}" : std::string(json));
+  auto text = json.starts_with('[') ? repair_json_value(json) : repair_json(json);
   if (!text) {
     why = text.error().message;
     return {};
   }
-  if (const auto value = raw_json::parse(text->text, max_argument_depth + 3); !value) {
+  if (const auto value = raw_json::parse(text->text, max_argument_depth + 2); !value) {
     why = value.error().message;
     return {};
   }
@@ -106,7 +106,7 @@ std::string readable(std::string_view json, bool& repaired, std::string& why) {
     for (const auto what : text->repairs) all += (all.empty() ? "" : ", ") + std::string(what);
     log::info("a tool call in a model's text was no JSON and was put right: " + all);
   }
-  return json.starts_with('[') ? std::string(walk::find(text->text, "v")) : std::move(text->text);
+  return std::move(text->text);
 }
 
 void read_object(std::string_view object, const offered_tools& tools, bool repaired, int depth,

@@ -100,9 +100,9 @@ std::string json_of(std::string_view literal) {
   if (literal.size() <= max_tuple && literal.starts_with('(') && literal.ends_with(')'))
     return json_of_tuple(literal.substr(1, literal.size() - 2));
   if (const auto value = raw_json::parse(literal, max_argument_depth)) return std::string(value->text());
-  const auto whole = repair_json("{\"v\":" + std::string(literal) + "}");
-  if (!whole || !raw_json::parse(whole->text, max_argument_depth + 1)) return {};
-  return std::string(walk::find(whole->text, "v"));
+  auto value = repair_json_value(literal);
+  if (!value || !raw_json::parse(value->text, max_argument_depth)) return {};
+  return std::move(value->text);
 }
 
 void read_arguments_of(const python_call& written, const offered_tools& tools, std::vector<tool_call_block>& out) {

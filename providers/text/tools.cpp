@@ -101,9 +101,8 @@ std::string typed(std::string_view text, unsigned wanted) {
       (list && word.starts_with('[')) || (map && word.starts_with('{')))
     if (const auto value = raw_json::parse(word, max_argument_depth)) return std::string(value->text());
   if ((list && word.starts_with('[')) || (map && word.starts_with('{'))) {
-    // The repairer reads objects.
-    const auto whole = repair_json("{\"v\":" + std::string(word) + "}");
-    if (whole && raw_json::parse(whole->text, max_argument_depth)) return std::string(walk::find(whole->text, "v"));
+    auto value = repair_json_value(word);
+    if (value && raw_json::parse(value->text, max_argument_depth)) return std::move(value->text);
   }
   return {};
 }

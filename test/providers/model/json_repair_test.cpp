@@ -34,7 +34,12 @@ TEST_CASE("F6: what has one meaning is repaired, and each repair is named") {
        R"({"a":"b"})", "quotes of another kind"},
       {R"({city: "Paris", $x_1: 2})", R"({"city":"Paris","$x_1":2})", "key without quotes"},
       {R"({"a": [1, 2,], "b": {},})", R"({"a":[1,2],"b":{}})", "trailing comma"},
-      {"{\"a\": 1\n\"b\": 2\n c: 3}", R"({"a":1,"b":2,"c":3})", "missing comma, key without quotes"},
+      {"{a: 1\n b: 2\n 'c-d': 3}", R"({"a":1,"b":2,"c-d":3})",
+       "key without quotes, missing comma, quotes of another kind"},
+      {R"x({"a": '{"k": 1}', "b": {c: 'f({"k": 1})', d: 'x"::text'}})x",
+       R"x({"a":"{\"k\": 1}","b":{"c":"f({\"k\": 1})","d":"x\"::text"}})x",
+       "quotes of another kind, key without quotes"},
+      {R"({'a': 'k": 1'})", R"({"a":"k\": 1"})", "quotes of another kind"},
       {R"({"a": "x" "b": ["1" "2"]})", R"({"a":"x","b":["1","2"]})", "missing comma"},
       {"{ // it's \"x\"\n \"a\": 1, /* y */ # z\n \"b\": 2}", R"({"a":1,"b":2})", "comment"},
       {R"({"on": True, "off": False, "tag": None, "u": undefined})", R"({"on":true,"off":false,"tag":null,"u":null})",
@@ -109,6 +114,13 @@ TEST_CASE("G29: what would need an invented end, value or quote is refused with 
       {R"(f({'b': 1}))", "part of something else"},
       {R"({"a": 1 /* open })", "comment is not closed"},
       {R"({"a": ...})", "not written as in JSON"},
+      {R"({"a": "x(",b: 1})", "some keys have quotes"},
+      {R"({a: ")x", 'b': 1})", "some keys have quotes"},
+      {R"({"a": [{b: ")x"}]})", "some keys have quotes"},
+      {R"({"a": ["x", 'k":"y"']})", "in other quotes than the rest"},
+      {R"({"a": ["x", '"k" : "y"']})", "in other quotes than the rest"},
+      {R"({"a": ['x",{"k":/y"', 1, "z"]})", "in other quotes than the rest"},
+      {R"({"a": ['x",{"k":"y"']})", "in other quotes than the rest"},
       {"", "there is no object"},
       {"hello", "there is no object"},
   };
@@ -122,6 +134,24 @@ TEST_CASE("G29: what would need an invented end, value or quote is refused with 
   }
 }
 
+TEST_CASE("F6: a value of any kind is repaired alone, and refused with anything behind it") {
+  for (const auto& [in, out] :
+       std::vector<std::pair<std::string_view, std::string_view>>{{"['a', 1,]", R"(["a",1])"},
+                                                                  {"{a: None}", R"({"a":null})"},
+                                                                  {"'x'", R"("x")"},
+                                                                  {"True", "true"},
+                                                                  {"5 ", "5"}}) {
+    CAPTURE(in);
+    const auto repaired = repair_json_value(in);
+    REQUIRE(repaired);
+    CHECK(repaired->text == out);
+  }
+  for (const std::string_view in : {"", "[1], 2", "[1], \"v\": [2]", "\"a\" \"b\": 2", "[1]]", "1,", "[1", "5.", "x"}) {
+    CAPTURE(in);
+    CHECK_FALSE(repair_json_value(in));
+  }
+}
+
 TEST_CASE("F6: depth and size are bounded") {
   std::string deep = "{'a':";
   for (int i = 0; i < 100'000; ++i) deep += '[';
@@ -130,7 +160,8 @@ TEST_CASE("F6: depth and size are bounded") {
 }
 
 TEST_CASE("G29: no beginning of an object is ever taken for the whole of it") {
-  const std::string whole = R"({'path': "a \"b\"", n: [1.5, -2e3, {"x": None}], 'on': True, "t": "x" + 'y'})";
+  const std::string whole =
+      R"({'path': "a \"b\"", "n": [1.5, -2e3, {"x": None}], "o": {x: 1}, 'on': True, "t": "x" + 'y'})";
   REQUIRE(repair_json(whole));
   for (std::size_t n = 0; n < whole.size(); ++n) CHECK_FALSE(repair_json(whole.substr(0, n)));
 }
