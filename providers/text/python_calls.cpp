@@ -126,7 +126,7 @@ void read_arguments_of(const python_call& written, const offered_tools& tools, s
         return;
       }
       const auto value = json_of(one);
-      if (value.empty() && (one.find_first_of("(){}[]\"'=") != std::string_view::npos)) {
+      if (value.empty() && (one.find_first_of("(){}[]<>\"'=") != std::string_view::npos)) {
         out.push_back(unreadable_call(written.whole, "its arguments cannot be read"));
         out.back().name = call.name;
         return;

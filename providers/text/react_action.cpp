@@ -52,6 +52,21 @@ bool is_fence_head(std::string_view s) {
   return std::ranges::all_of(s.substr(fence_mark.size()), is_name_char);
 }
 
+// Whether `behind`, which stands on its line behind an object, is the rest of it: then that has ended too early.
+bool goes_on(std::string_view behind, bool repaired) {
+  auto rest = trimmed(behind);
+  if (rest.starts_with('}')) rest.remove_prefix(1);
+  rest = rest.substr(0, rest.find('{'));
+  if (rest.find("\":") != npos || rest.find('}') != npos) return true;
+  // Without a blank between them it is so where it looks like members, or the object was no JSON by itself.
+  rest = trimmed(behind);
+  if (rest.size() < 2 || is_blank(behind.front()) || match_react_mark(rest, true, true).is == match::yes) return false;
+  if (std::string_view(",:{[\"'").find(rest.front()) != npos) return true;
+  std::size_t end = 0;
+  while (end < rest.size() && is_name_char(rest[end])) ++end;
+  return end > 0 && (repaired || (end < rest.size() && std::string_view("\"{[:=").find(rest[end]) != npos));
+}
+
 }  // namespace
 
 std::size_t react_parser::take_action(std::string_view text) {
@@ -174,11 +189,7 @@ tool_call_block react_parser::read_call() const {
   std::string_view beside;
   auto call = read_action(beside);
   beside = trimmed(beside);
-  // The object may have ended too early, and what is behind it is the rest of it.
-  auto rest = trimmed(behind_);
-  if (rest.starts_with('}')) rest.remove_prefix(1);
-  rest = rest.substr(0, rest.find('{'));
-  if (call.problem.empty() && (rest.find("\":") != npos || rest.find('}') != npos)) {
+  if (call.problem.empty() && goes_on(behind_, call.repaired)) {
     auto refused = unreadable_call(input_ + behind_, "something follows the end of its Action Input");
     refused.name = std::move(call.name);
     return refused;

@@ -11,6 +11,16 @@ namespace {
 
 constexpr std::size_t max_held = 512;  // bytes behind a mark that may still turn out to be text
 
+// Whether a closing mark stands at the beginning of `words`, but for its bracket: the one before them may be that.
+bool ends_like_mark(std::string_view words) {
+  while (!words.empty() && std::string_view("<[").find(words.front()) == npos && !is_name_char(words.front()))
+    words.remove_prefix(1);
+  return std::ranges::any_of(closing_marks, [&](const closing_mark& mark) {
+    const auto name = mark.text.substr(2, mark.text.size() - 3);
+    return words.starts_with(name);
+  });
+}
+
 }  // namespace
 
 void tagged_parser::begin_json(std::size_t at, std::size_t brackets_at, use as) {
@@ -366,13 +376,16 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
     }
   }
   if (std::exchange(after_json_, false)) {
-    // The object may have ended too early, and this is the rest of it.
-    const auto words = rest.substr(0, std::min(rest.substr(0, max_held).find_first_of("\n<{["), max_held));
+    // The object may have ended too early, and this is the rest of it. Within a tag nothing else touches it.
+    const bool touches = at > 0 && !is_blank(held_[at - 1]);
+    const auto words = rest.substr(
+        0, std::min(rest.substr(0, max_held).find_first_of("\n<{[", touches && c != '{' ? 1 : 0), max_held));
     if (words.size() == rest.size() && words.size() < max_held && !last) {
       after_json_ = true;
       return false;
     }
-    if (words.find("\":") != npos || words.find('}') != npos) {
+    if (words.find("\":") != npos || words.find('}') != npos ||
+        (touches && (c == '"' || (in_tag_ && is_name_char(c)) || ends_like_mark(words)))) {
       spoil(sink, "something follows the end of its object");
       return true;
     }

@@ -209,8 +209,9 @@ void set_arguments_text(tool_call_block& call, const tool_definition* tool, std:
         words.find(words.front(), 1) == words.size() - 1)
       words = words.substr(1, words.size() - 2);
     // An object that lost its first bracket is no text.
+    const bool closed = words.ends_with('}');
     const bool rest_of_object = words.starts_with('"') || words.find("\":") != words.npos ||
-                                (words.ends_with('}') && words.find('{') == words.npos);
+                                (closed && (words.find('{') == words.npos || words.substr(1).starts_with('"')));
     wrap(call, rest_of_object ? nullptr : tool, words);
   }
 }

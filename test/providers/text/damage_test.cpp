@@ -228,7 +228,7 @@ bool damage(std::string& raw, bool bare_values, random_calls& random) {
 TEST_CASE(
     "G29: random calls with one to three bytes of their form lost, replaced or moved are run exactly or not at all") {
   random_calls random{11};
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < 600; ++round) {
     const auto call = plain_call(random);
     const auto expected = call.name + without_blanks(call.arguments.text());
     for (const auto& [format, whole] : writings_of(call)) {
