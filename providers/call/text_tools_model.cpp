@@ -141,6 +141,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
     return reply;
   }
 
+  std::string counted_words() const;
   void read(model_reply& reply);
   bool recover(const std::string& written);
   void add_calls(message& m, std::vector<tool_call_block> calls) const;
@@ -176,6 +177,17 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   parsed_words words_{*this};
 };
 
+// What the model wrote without what it made up.
+std::string text_run::counted_words() const {
+  std::string words;
+  std::size_t at = 0;
+  for (const auto& part : parser_->left_out()) {
+    words.append(written_, at, part.begin - at);
+    at = part.end;
+  }
+  return words.append(written_, at, parser_->counted() - at);
+}
+
 // The text has ended: what it was.
 void text_run::read(model_reply& reply) {
   auto parsed = parser_->finish(words_);
@@ -210,7 +222,7 @@ void text_run::read(model_reply& reply) {
     // It goes back to its origin as it came.
     m->raw = reply.message->raw;
   } else if (format_ != nullptr) {
-    m->blocks.emplace_back(own_words(*format_, std::string_view(written_).substr(0, parser_->counted())));
+    m->blocks.emplace_back(own_words(*format_, counted_words()));
   }
   reply.message = std::move(m);
 }

@@ -16,6 +16,7 @@ class native_parser final : public text_parser {
   void feed(std::string_view bytes, parse_sink& sink) override;
   parsed_reply finish(parse_sink& sink) override;
   bool stopped() const override { return tagged_.stopped(); }
+  std::span<const input_part> left_out() const override { return tagged_.left_out(); }
   std::size_t counted() const override { return tagged_.counted() + (stopped() ? 0 : held_.size() - at_); }
 
  private:

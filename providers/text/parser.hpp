@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -56,6 +57,11 @@ struct parser_options {
   bool show_unreadable = false;  ///< what cannot be read is shown without its marks instead of becoming a call
 };
 
+/// Bytes of the input, from `begin` to before `end`.
+struct input_part {
+  std::size_t begin = 0, end = 0;
+};
+
 class text_parser {
  public:
   virtual ~text_parser() = default;
@@ -66,6 +72,8 @@ class text_parser {
   virtual bool stopped() const = 0;
   /// How many bytes of the input are the reply; what came behind them was made up by the model and is dropped (F7).
   virtual std::size_t counted() const = 0;
+  /// What of these was made up as well, and stands before what counts: in order.
+  virtual std::span<const input_part> left_out() const { return {}; }
 };
 
 /// All tagged forms and JSON without a mark.

@@ -17,6 +17,10 @@ class react_parser final : public text_parser {
   parsed_reply finish(parse_sink& sink) override;
   bool stopped() const override { return stopped_; }
   std::size_t counted() const override { return counted_; }
+  std::span<const input_part> left_out() const override {
+    // Where all that came was read as another form.
+    return fed_ == before_.size() ? whole_.left_out() : std::span<const input_part>();
+  }
 
  private:
   enum class state : unsigned char { before, thinking, thought, action, input, answer, over };

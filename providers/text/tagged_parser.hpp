@@ -21,6 +21,7 @@ class tagged_parser final : public text_parser {
   parsed_reply finish(parse_sink& sink) override;
   bool stopped() const override { return state_ == state::dropped; }
   std::size_t counted() const override { return counted_; }
+  std::span<const input_part> left_out() const override { return left_out_; }
   /// Whether what comes next is text, and no call, code or reasoning has begun; nothing is held back but blanks.
   bool in_plain_text() const;
   /// The text ends with this call, which was not fed. Only in plain text, and before finish().
@@ -57,6 +58,7 @@ class tagged_parser final : public text_parser {
   bool in_unread(bool last, parse_sink& sink);
   bool at_result(std::string_view mark, parse_sink& sink);
   bool in_result(bool last, parse_sink& sink);
+  void leave_out(std::size_t end);
   void no_call(std::size_t at, parse_sink& sink);
   bool names_tool(std::string_view body) const;
   bool in_python(bool last);
@@ -109,6 +111,7 @@ class tagged_parser final : public text_parser {
   bool unclosed_ = false;         // one was not closed near enough: none is waited for any more
   bool unclosed_result_ = false;  // the same for invented results
   bool skipped_ = false;          // one was left out
+  std::vector<input_part> left_out_;
   bool in_code_ = false;          // in a code block that has begun with something else than a call
   bool quoted_ = false;           // in code within a sentence, which began with what might be a call
   std::size_t object_first_ = 0;  // the first call of the object that was read last

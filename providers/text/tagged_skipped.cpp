@@ -30,6 +30,15 @@ std::pair<std::size_t, std::size_t> closing_in(std::string_view text, std::size_
   return {0, 0};
 }
 
+// Whether a result stands behind its mark, and not a sentence about that: on a line of its own, in brackets, or without
+// a blank.
+bool begins_result(std::string_view behind) {
+  const auto at = behind.find_first_not_of(" \t");
+  if (at == npos) return true;
+  const char c = behind[at];
+  return std::string_view("\r\n{[<\"").find(c) != npos || (at == 0 && is_name_char(c));
+}
+
 }  // namespace
 
 // What begins at `at` is no call: text, unless the mark before it stands where only calls do, or what is behind it
@@ -119,16 +128,28 @@ bool tagged_parser::at_result(std::string_view mark, parse_sink& sink) {
   return true;
 }
 
+void tagged_parser::leave_out(std::size_t end) {
+  const auto before = counted_ - held_.size();
+  left_out_.push_back({before + mark_, before + end});
+  at_ = end;
+  skipped_ = true;
+  state_ = state::text;
+}
+
 bool tagged_parser::in_result(bool last, parse_sink& sink) {
   const auto near = std::string_view(held_).substr(0, std::min(held_.size(), mark_ + max_unread));
   if (const auto end = near.find(end_result_, scan_); end != npos) {
-    at_ = end + end_result_.size();
-    skipped_ = true;
-    state_ = state::text;
+    leave_out(end + end_result_.size());
     return true;
   }
   scan_ = std::max(scan_, near.size() - std::min(near.size(), end_result_.size() - 1));
-  if (!last && held_.size() - mark_ < max_unread) return false;
+  if (held_.size() - mark_ < max_unread) {
+    if (!last) return false;
+    if (begins_result(from(at_))) {
+      leave_out(held_.size());
+      return true;
+    }
+  }
   unclosed_result_ = true;
   release(mark_ + 1, sink);
   return true;

@@ -179,6 +179,7 @@ class unmarked_parser final : public text_parser {
   }
   bool stopped() const override { return inner_->stopped(); }
   std::size_t counted() const override { return inner_->counted(); }
+  std::span<const input_part> left_out() const override { return inner_->left_out(); }
 
  private:
   std::unique_ptr<text_parser> inner_;

@@ -230,6 +230,23 @@ TEST_CASE("F7: where the provider does not stop, we do: the call is ended and no
   CHECK(b.inner->asked[1].messages[2]->text().find("made up") == std::string::npos);
 }
 
+TEST_CASE("F7: a result that was invented before a call does not go back to the model, the words around it do") {
+  for (const auto* format : {"hermes", "react"}) {
+    text_bench b(format);
+    b.ask();
+    b.inner->reply(
+        "Wait.\n<tool_response>\nmade up\n</tool_response>\nThen.\n<tool_response>made up</tool_response>\n"
+        "<tool_call>{\"name\": \"echo\", \"arguments\": {\"text\": \"a\"}}</tool_call>",
+        3);
+    REQUIRE(b.got.reply);
+    CHECK(b.first().arguments.text() == R"({"text": "a"})");
+    b.go_on();
+    b.ask();
+    CHECK(b.inner->asked[1].messages[2]->text() ==
+          "Wait.\n\nThen.\n\n<tool_call>{\"name\": \"echo\", \"arguments\": {\"text\": \"a\"}}</tool_call>");
+  }
+}
+
 TEST_CASE("F5: a plain answer passes as it came, byte for byte, and goes back so") {
   for (const auto* format : {"native", "react", "hermes"}) {
     text_bench b(format);
