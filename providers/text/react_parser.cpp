@@ -14,6 +14,16 @@ namespace {
 
 constexpr std::string_view open_think = "<think>", close_think = "</think>";
 
+// The blanks between a thought and the next mark are told by nobody.
+struct last_thoughts final : parse_sink {
+  explicit last_thoughts(parse_sink& to_sink) : to(to_sink) {}
+  void on_text(std::string_view delta) override {
+    if (!trimmed(delta).empty()) to.on_reasoning(delta);
+  }
+  void on_reasoning(std::string_view delta) override { on_text(delta); }
+  parse_sink& to;
+};
+
 struct reasoning_sink final : parse_sink {
   explicit reasoning_sink(parse_sink& to_sink) : to(to_sink) {}
   void on_text(std::string_view delta) override { to.on_reasoning(delta); }
@@ -214,8 +224,7 @@ parsed_reply react_parser::finish(parse_sink& sink) {
   }
   if (state_ == state::before || (state_ == state::over && !marked_)) {
     whole_.feed(before_, sink);
-    auto reply = whole_.finish(sink);
-    return reply;
+    return whole_.finish(sink);
   }
   if ((state_ == state::action || state_ == state::input) && !no_action()) {
     if (inside_ == inside::behind) counted_ = input_end_;
@@ -227,7 +236,7 @@ parsed_reply react_parser::finish(parse_sink& sink) {
     state_ = state::over;
     return std::move(reply_);
   }
-  reasoning_sink reasoning(sink);
+  last_thoughts reasoning(sink);
   auto thoughts = thoughts_.finish(reasoning);
   if (state_ == state::answer || answered_) {
     answer_.finish(sink);

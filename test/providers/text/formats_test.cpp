@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -111,6 +112,31 @@ TEST_CASE("F7: an answer is one, also with an Observation behind it that does no
     CHECK(got.visible() == "12");
     CHECK(got.reply.calls.empty());
     CHECK(trimmed(got.thoughts) == "t");
+  }
+}
+
+TEST_CASE("F5: the line break that ends a thought is no reasoning of its own behind the answer") {
+  struct deltas final : providers::text::parse_sink {
+    std::string all;
+    char last = 0;
+    void add(char kind, std::string_view delta) {
+      if (std::exchange(last, kind) != kind) all += kind;
+      all += delta;
+    }
+    void on_text(std::string_view delta) override { add('t', delta); }
+    void on_reasoning(std::string_view delta) override { add('r', delta); }
+  };
+  for (const auto& [raw, all] : std::vector<std::pair<std::string_view, std::string_view>>{
+           {"Thought: I know.\nFinal Answer: 4", "r I know.t4"},
+           {"Thought: I know.\n\nIt is 4. \n\nFinal Answer: 4", "r I know.\n\nIt is 4.t4"},
+           {"Thought: I know.\nAction: list_all\nAction Input: {}", "r I know."}}) {
+    CAPTURE(raw);
+    deltas got;
+    const auto parser =
+        providers::text::find_format("react")->make_parser(providers::text::offered_tools(vector_tools()), {});
+    parser->feed(raw, got);
+    parser->finish(got);
+    CHECK(got.all == all);
   }
 }
 
