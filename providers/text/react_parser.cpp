@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::string_view open_think = "<think>", close_think = "</think>";
 
+constexpr const char* says_neither = "it has neither an Action nor a Final Answer";
+
 // The blanks between a thought and the next mark are told by nobody.
 struct last_thoughts final : parse_sink {
   explicit last_thoughts(parse_sink& to_sink) : to(to_sink) {}
@@ -223,6 +225,11 @@ parsed_reply react_parser::finish(parse_sink& sink) {
   while (step(true, sink)) {
   }
   if (state_ == state::before || (state_ == state::over && !marked_)) {
+    if (state_ == state::over && trimmed(before_).empty()) {
+      // An invented result is all there is. What goes back to the model is its mark alone.
+      if (!options_.show_unreadable) reply_.calls.push_back(unreadable_call("Observation:", says_neither));
+      return std::move(reply_);
+    }
     whole_.feed(before_, sink);
     return whole_.finish(sink);
   }
@@ -258,7 +265,7 @@ parsed_reply react_parser::finish(parse_sink& sink) {
   if (options_.show_unreadable) {
     sink.on_text(thought_);
   } else {
-    reply_.calls.push_back(unreadable_call(thought_, "it has neither an Action nor a Final Answer"));
+    reply_.calls.push_back(unreadable_call(thought_, says_neither));
   }
   return std::move(reply_);
 }

@@ -247,6 +247,18 @@ TEST_CASE("F7: a result that was invented before a call does not go back to the 
   }
 }
 
+TEST_CASE("F7: a ReAct reply that begins with an invented result is told to the model") {
+  text_bench b("react");
+  b.ask();
+  b.inner->reply("Observation: made up\nFinal Answer: made up", 5);
+  REQUIRE(b.got.reply);
+  CHECK(b.got.text.empty());
+  CHECK_FALSE(b.first().problem.empty());
+  b.go_on("Write it again.");
+  b.ask();
+  CHECK(b.inner->asked[1].messages[2]->text() == "Observation:");
+}
+
 TEST_CASE("F5: a plain answer passes as it came, byte for byte, and goes back so") {
   for (const auto* format : {"native", "react", "hermes"}) {
     text_bench b(format);

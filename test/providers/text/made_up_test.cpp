@@ -26,6 +26,27 @@ TEST_CASE("F7: after the first action everything is dropped, and the rest is not
   CHECK_FALSE(only.stopped);
 }
 
+TEST_CASE("F7: a ReAct reply that is nothing but an invented result is told to the model, and not shown") {
+  for (const std::string_view raw :
+       {"Observation: made up", "\n**Observation:** made up\nThought: x\nFinal Answer: made up",
+        "Observation 1: made up\n", "<think>x</think>\nObservation: made up"}) {
+    CAPTURE(raw);
+    const auto got = parse_text("react", raw);
+    REQUIRE(got.reply.calls.size() == 1);
+    CHECK(contains(got.reply.calls[0].problem, "neither an Action nor a Final Answer"));
+    CHECK(got.text.empty());
+    CHECK(got.stopped);
+    for (std::size_t step = 1; step < raw.size(); ++step) CHECK(parse_text("react", raw, step).str() == got.str());
+    const auto last = parse_text("react", raw, 1, {.show_unreadable = true});
+    CHECK(last.reply.calls.empty());
+    CHECK(last.text.empty());
+  }
+  // What was said before it is the answer, and without its colon it is a word like any other.
+  CHECK(parse_text("react", "It is four.\nObservation: made up").visible() == "It is four.");
+  CHECK(parse_text("react", "It is four.\nObservation: made up").reply.calls.empty());
+  CHECK(parse_text("react", "Observation\nis a word.").visible() == "Observation\nis a word.");
+}
+
 TEST_CASE("F7: a result that the model invents before any call is not shown, and what follows it is read as usual") {
   using providers::text::parser_options;
   struct row {
