@@ -138,7 +138,12 @@ std::string only_text(const tool_definition* tool) {
 }
 
 void wrap(tool_call_block& call, const tool_definition* tool, std::string_view words) {
-  if (const auto name = only_text(tool); !name.empty()) {
+  const auto name = only_text(tool);
+  // Its name with a value behind it: nobody knows where that ends.
+  const auto behind =
+      !name.empty() && words.starts_with(name) ? trimmed(words.substr(name.size())) : std::string_view();
+  if (behind.starts_with('=') || behind.starts_with(':')) return wrap(call, nullptr, words);
+  if (!name.empty()) {
     call.arguments = raw_json::own("{" + json_quoted(name) + ":" + json_quoted(words) + "}");
   } else if (takes_nothing(tool)) {
     call.arguments = raw_json::literal("{}");
