@@ -27,13 +27,17 @@ struct mark {
 };
 
 /// Marks that begin with an angle bracket. None is the beginning of another.
-inline constexpr std::array<mark, 38> angle_marks{{
+inline constexpr std::array<mark, 42> angle_marks{{
     {"<tool_call>", mark_kind::tag},
     {"<tool_calls>", mark_kind::tag},
     {"<toolcall>", mark_kind::tag},
+    {"<TOOLCALL>", mark_kind::tag},
+    {"<|tool_call|>", mark_kind::tag},
+    {"<seed:tool_call>", mark_kind::tag},
     {"<function_call>", mark_kind::tag},
     {"<tool_use>", mark_kind::tag},
     {"<tool-use>", mark_kind::tag},
+    {"<minimax:tool_call>", mark_kind::list},
     {"<function_calls>", mark_kind::list},
     {"<antml:function_calls>", mark_kind::list},
     {"<function=", mark_kind::markup},
@@ -76,9 +80,12 @@ struct closing_mark {
   std::string_view text;
   bool outer;  ///< it closes what is around calls
 };
-inline constexpr std::array<closing_mark, 15> closing_marks{{{"</tool_call>", true},
+inline constexpr std::array<closing_mark, 18> closing_marks{{{"</tool_call>", true},
                                                              {"</tool_calls>", true},
                                                              {"</toolcall>", true},
+                                                             {"</TOOLCALL>", true},
+                                                             {"</seed:tool_call>", true},
+                                                             {"</minimax:tool_call>", true},
                                                              {"</function_call>", true},
                                                              {"</function_calls>", true},
                                                              {"</antml:function_calls>", true},
