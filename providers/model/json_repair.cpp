@@ -164,7 +164,7 @@ bool reader::sure() {
     return refuse("some keys have quotes and others have none, so where a string ends is not certain");
   }
   // Beside strings in JSON's own quotes one in others may have got them by mistake, and hold what stood between two.
-  if (members_at_ == std::string_view::npos || (!plain_ && strings_ > 1)) return true;
+  if (members_at_ == std::string_view::npos || out_.starts_with('"') || (!plain_ && strings_ > 1)) return true;
   at_ = members_at_;
   return refuse("a string in other quotes than the rest seems to hold some of what is around it");
 }

@@ -15,7 +15,7 @@ namespace mcpbx::providers::text {
 namespace {
 
 constexpr std::array<std::string_view, 5> name_keys{"name", "tool_name", "tool", "function_name", "action"};
-constexpr std::array<std::string_view, 6> argument_keys{"arguments", "parameters", "args",
+constexpr std::array<std::string_view, 7> argument_keys{"arguments", "parameters", "args",        "tool_input",
                                                         "input",     "params",     "action_input"};
 // Members that say nothing about the call, unless the tool has an argument of that name.
 constexpr std::array<std::string_view, 4> other_keys{"type", "id", "index", "thought"};

@@ -327,6 +327,15 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
     at_ = at + 1;
     return true;
   }
+  if (!in_tag_ && c == ',' && (form_ == form_bare || form_ == form_llama)) {
+    // Between objects without a list.
+    const auto next = skip_blanks(rest, 1);
+    if (next == rest.size() && next <= max_held && !last) return false;
+    if (next < rest.size() && rest[next] == '{') {
+      at_ = at + next;
+      return true;
+    }
+  }
   if (in_tag_ && brackets && (c == ',' || c == ':' || c == '"')) {
     const auto next = skip_blanks(rest, 1);
     if (c == ',' && next == rest.size() && next <= max_held && !last) return false;
@@ -369,7 +378,8 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
     while (end < rest.size() && is_name_char(rest[end]) && end <= 128) ++end;
     const auto found = begins(rest.substr(end), arguments_mark);
     if ((end == rest.size() || found == match::maybe) && !last) return false;
-    if (found == match::yes) {
+    const bool object = end < rest.size() && rest[end] == '{' && tools_.find(rest.substr(0, end)) != nullptr;
+    if (found == match::yes || object) {
       mark_ = at_ = at;
       state_ = state::mistral;
       return true;
