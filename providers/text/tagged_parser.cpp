@@ -1,4 +1,4 @@
-// Text and what may begin in it. What happens behind an opening mark is in tagged_bodies.cpp and
+// Text and what may begin in it. What happens behind an opening mark is in tagged_bodies.cpp, tagged_after.cpp and
 // tagged_skipped.cpp, what comes out in tagged_output.cpp.
 #include "providers/text/tagged_parser.hpp"
 
