@@ -174,7 +174,8 @@ glm_call::outcome glm_call::key(std::string_view in) {
   }
   if (mark == match::maybe || again == match::maybe) return outcome::more;
   key_ = cleaned_name(written);
-  if (mark == match::no || key_.empty() || written.find('\n') != npos)
+  const bool known = std::ranges::all_of(key_, is_name_char) || has_property(tools_->find(name_), key_);
+  if (mark == match::no || key_.empty() || written.find('\n') != npos || !known)
     return spoil(begin_, "the name of an argument is damaged");
   at_ = end + key_end.size();
   part_ = part::opening;

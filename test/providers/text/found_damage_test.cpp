@@ -145,6 +145,24 @@ TEST_CASE("G29: a bracket in place of the closing mark's own may have ended the 
   });
 }
 
+TEST_CASE("G29: an argument's name with a byte that no name has refuses the call, also in GLM's form") {
+  check_refused({
+      {"glm",
+       "<tool_call>search<arg_key>query</arg_key><arg_value>x</arg_value><arg_key>limit/</arg_key><arg_value>85</"
+       "arg_value>"
+       "</tool_call>"},
+      {"qwen3-coder",
+       "<function=search>\n<parameter=query>\nx\n</parameter>\n<parameter=limit/>\n85\n</parameter>\n</function>"},
+  });
+  check_run({
+      {"glm",
+       "<tool_call>search<arg_key>query</arg_key><arg_value>x</arg_value><arg_key>max-age</arg_key><arg_value>85</"
+       "arg_value>"
+       "</tool_call>",
+       R"(search{"query":"x","max-age":"85"})"},
+  });
+}
+
 TEST_CASE("G29: marks of GLM's form between parentheses are no argument as Python writes them") {
   check_refused({
       {"glm",
