@@ -158,7 +158,7 @@ bool reader::end() {
 
 // What has one meaning where it stands alone may have another beside the rest.
 bool reader::sure() {
-  // A key that lost its quotes: one of them may stand in the string before or behind it now.
+  // A key that lost its quotes: one of them may stand in the string before or behind it now, in another's place.
   if (mixed_at_ != std::string_view::npos) {
     at_ = mixed_at_;
     return refuse("some keys have quotes and others have none, so where a string ends is not certain");
@@ -273,7 +273,7 @@ bool reader::key(unsigned& keys) {
     while (is_word(peek())) ++at_;
     note("key without quotes");
     append_quoted(out_, in_.substr(begin, at_ - begin));
-    keys |= bare;
+    if (beside_doubt(in_, begin, at_)) keys |= bare;
   }
   if (keys == (bare | needless)) mixed_at_ = std::min(mixed_at_, begin);
   return true;

@@ -24,8 +24,9 @@ inline constexpr int max_repaired_depth = 64;          ///< nested containers
 /// and unknown escapes in strings (their backslash is kept), joined strings, a whole object that was escaped once more.
 /// Digits stay as they are written. Refused (errc::parse, with the reason and the byte) is everything else, above all
 /// strings, brackets and numbers without their end, quotes inside of strings, NaN, leading zeros, paths in which some
-/// backslashes mean themselves and others might be escapes, objects in which some keys lost their quotes, strings in
-/// other quotes than the rest that seem to hold members of what is around them; errc::limit for depth and size.
+/// backslashes mean themselves and others might be escapes, objects in which some keys lost their quotes beside a
+/// string that may have got one of them, strings in other quotes than the rest that seem to hold members of what is
+/// around them; errc::limit for depth and size.
 result<repaired_json> repair_json(std::string_view text);
 
 /// The same for one value of any kind, which is all of `text`: nothing is repaired around it.

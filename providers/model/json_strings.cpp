@@ -22,6 +22,15 @@ bool is_plain_name(std::string_view name) {
          std::ranges::all_of(name, [](char c) { return is_word(c) && c != '-'; });
 }
 
+bool beside_doubt(std::string_view text, std::size_t begin, std::size_t end) {
+  constexpr std::string_view around = " \t\r\n,:", quotes = "\"'`", marks = "\"'`{}[]()<>:,=/";
+  const auto last = begin == 0 ? std::string_view::npos : text.find_last_not_of(around, begin - 1);
+  const auto next = text.find_first_not_of(around, end);
+  const auto is_in = [&](std::string_view set, std::size_t at) { return at < text.size() && set.contains(text[at]); };
+  return (last != std::string_view::npos && last > 0 && is_in(quotes, last) && is_in(marks, last - 1)) ||
+         (next != std::string_view::npos && is_in(quotes, next) && is_in(marks, next + 1));
+}
+
 bool holds_members(std::string_view raw) {
   bool inside = false;
   std::size_t depth = 0;

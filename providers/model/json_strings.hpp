@@ -2,6 +2,7 @@
 // backslashes in them have one meaning.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <string_view>
 
 namespace mcpbx::providers::json_strings {
@@ -40,6 +41,9 @@ struct escapes {
 
 /// Whether a key of that name needs no quotes in JavaScript.
 bool is_plain_name(std::string_view name);
+/// Whether a string right before or behind the key without quotes at [begin, end) of `text` ends there with one of
+/// JSON's own marks: it may be what a lost quote was replaced by.
+bool beside_doubt(std::string_view text, std::size_t begin, std::size_t end);
 /// Whether a backslash in the string `raw` may mean itself or an escape.
 bool two_meanings(std::string_view raw, const escapes& seen);
 /// Whether the string `raw`, whose quotes are not JSON's own, holds what looks like the members of an object around it:

@@ -40,6 +40,8 @@ TEST_CASE("F6: what has one meaning is repaired, and each repair is named") {
        R"x({"a":"{\"k\": 1}","b":{"c":"f({\"k\": 1})","d":"x\"::text"}})x",
        "quotes of another kind, key without quotes"},
       {R"({'a': 'k": 1'})", R"({"a":"k\": 1"})", "quotes of another kind"},
+      {R"({"path": "a.txt", content: "Hello.", "n": 1})", R"({"path":"a.txt","content":"Hello.","n":1})",
+       "key without quotes"},
       {R"({"a": "x" "b": ["1" "2"]})", R"({"a":"x","b":["1","2"]})", "missing comma"},
       {"{ // it's \"x\"\n \"a\": 1, /* y */ # z\n \"b\": 2}", R"({"a":1,"b":2})", "comment"},
       {R"({"on": True, "off": False, "tag": None, "u": undefined})", R"({"on":true,"off":false,"tag":null,"u":null})",
