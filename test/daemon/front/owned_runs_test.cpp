@@ -3,6 +3,7 @@
 #include "test/daemon/front/fake_backend.hpp"
 #include "test/daemon/front/fake_transport.hpp"
 #include "test/mcp/server/fake_host.hpp"
+#include "test/support/contains.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <boost/asio/io_context.hpp>

@@ -169,7 +169,7 @@ TEST_CASE("G25: when a connection goes in use its append fails, what comes next 
   run.reset();
   CHECK(told(s.load("ses_1").value()) == std::vector<std::string>{"user question 2"});
   CHECK(store_error(s, "b", in_session("ses_1", 0)) == "written");
-  CHECK(s.read("ses_1").value().runs[0].row.reason == "interrupted");
+  CHECK(s.read("ses_1").value().runs[0].row.reason == "store_error");
 }
 
 TEST_CASE("G23: a run whose unsynced records a server lost does not go on behind the gap" * postgres_only()) {
@@ -226,7 +226,7 @@ TEST_CASE("G23: a commit without an answer is not acknowledged, and the run is c
       const auto rows = s.read("ses_1").value().runs;
       CHECK(rows.size() == (kept || before > 0 ? 2 : 1));
       for (const auto& one : rows) CHECK((one.row.ended_ms > 0 && one.damage.empty()));
-      CHECK(rows.front().row.reason == (kept || before == 0 ? "final" : "interrupted"));
+      CHECK(rows.front().row.reason == (kept || before == 0 ? "final" : "store_error"));
       CHECK(fault_of(s.load("ses_1").value()) == "");
     }
   }
