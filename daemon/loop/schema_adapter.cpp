@@ -4,8 +4,8 @@
 // catalog costs only what changed.
 #include "daemon/loop/round_tools.hpp"
 #include "mcp/support/log.hpp"
+#include "providers/model/names.hpp"
 #include "providers/schema/adapt.hpp"
-#include "providers/schema/names.hpp"
 
 #include <functional>
 #include <memory>

@@ -5,6 +5,7 @@
 #include "providers/wire/anthropic.hpp"
 
 #include "providers/model/json_walk.hpp"
+#include "providers/model/names.hpp"
 #include "providers/wire/anthropic_decoder.hpp"
 #include "providers/wire/calls.hpp"
 #include "providers/wire/encoding.hpp"
@@ -61,7 +62,7 @@ class block_list {
     out_ += R"({"type":"tool_use","id":)";
     append_quoted(out_, fitting_id(call.id));
     out_ += R"(,"name":)";
-    append_quoted(out_, call.name);
+    append_quoted(out_, fitting_name(call.name));
     out_ += R"(,"input":)";
     out_ += sent_arguments(call);
     out_ += '}';

@@ -4,6 +4,7 @@
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
+#include "providers/model/names.hpp"
 #include "providers/wire/anthropic.hpp"
 
 #include <algorithm>
@@ -222,6 +223,8 @@ std::string anthropic_decoder::assembled(const content_block& block, const tool_
       put_input(value);
     } else if (key == "id" && call != nullptr) {
       put(key, json_quoted(call->id));
+    } else if (key == "name" && call != nullptr) {
+      put(key, json_quoted(fitting_name(call->name)));
     } else if (key == "signature" && block.has_signature) {
       put(key, block.signature);
       signature_put = true;

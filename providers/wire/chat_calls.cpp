@@ -3,6 +3,7 @@
 
 #include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
+#include "providers/model/names.hpp"
 
 #include <charconv>
 
@@ -183,7 +184,7 @@ void append_call(std::string& out, const tool_call_block& call, std::string_view
   out += R"({"id":)";
   append_quoted(out, id);
   out += R"(,"type":"function","function":{"name":)";
-  append_quoted(out, call.name);
+  append_quoted(out, fitting_name(call.name));
   out += R"(,"arguments":)";
   append_quoted(out, sent_arguments(call));
   out += "}}";

@@ -2,6 +2,7 @@
 #include "providers/wire/encoding.hpp"
 
 #include "mcp/support/json_scanner.hpp"
+#include "providers/model/names.hpp"
 #include "providers/wire/results.hpp"
 
 #include <boost/archive/iterators/binary_from_base64.hpp>
@@ -37,6 +38,14 @@ std::optional<std::string> decoded(std::string_view base64) {
   } catch (const dataflow_exception&) {
     return std::nullopt;
   }
+}
+
+// Decoders put fitting names into the raw form; what a journal kept of earlier versions may hold what the model wrote.
+bool has_refused_name(const message& m) {
+  return std::ranges::any_of(m.blocks, [&](const auto& b) {
+    const auto* call = std::get_if<tool_call_block>(&b);
+    return call != nullptr && !is_model_name(call->name) && m.raw.text().contains(json_quoted(call->name));
+  });
 }
 
 }  // namespace
@@ -75,7 +84,7 @@ std::string_view id_lookup::sent_id(std::string_view call_id) const {
 
 bool is_own(const message& m, std::string_view api, const wire_options& options) {
   return m.role == role::assistant && m.raw && m.origin.api == api && m.origin.endpoint == options.base_url &&
-         m.origin.model == options.model;
+         m.origin.model == options.model && !has_refused_name(m);
 }
 
 std::string with_note(std::string text, std::string_view note) {

@@ -16,7 +16,8 @@ std::string join_url(std::string_view base, std::string_view path);
 /// `path` with every byte that a path may not hold as %XX; slashes part segments and stay.
 std::string encoded_path(std::string_view path);
 
-/// Whether `m` is an assistant message that this API, address and model made, so that `m.raw` goes back as it is.
+/// Whether `m` is an assistant message that this API, address and model made, so that `m.raw` goes back as it is. Not
+/// where a call in it has a name that APIs refuse.
 bool is_own(const message& m, std::string_view api, const wire_options& options);
 
 /// The ids by which results answer the calls of the turn before them, for APIs that may send calls without one.

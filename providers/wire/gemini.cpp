@@ -3,6 +3,7 @@
 #include "providers/wire/gemini.hpp"
 
 #include "providers/model/json_walk.hpp"
+#include "providers/model/names.hpp"
 #include "providers/wire/calls.hpp"
 #include "providers/wire/encoding.hpp"
 #include "providers/wire/errors.hpp"
@@ -68,7 +69,7 @@ class parts_writer {
 
 void append_call(std::string& out, const tool_call_block& call, bool sign) {
   out += R"({"functionCall":{"name":)";
-  append_quoted(out, call.name);
+  append_quoted(out, fitting_name(call.name));
   out += R"(,"args":)";
   out += sent_arguments(call);
   out += '}';
@@ -151,7 +152,7 @@ raw_json encode_results(const message& m, const id_lookup& ids, bool early, std:
       out += ',';
     }
     out += R"("name":)";
-    append_quoted(out, r->name);
+    append_quoted(out, fitting_name(r->name));
     out += R"(,"response":)";
     out += response_of(*r, converted);
     const bool media = std::ranges::any_of(converted.parts, [](const auto& p) { return !p.is_text(); });

@@ -3,6 +3,7 @@
 
 #include "mcp/support/log.hpp"
 #include "providers/model/json_walk.hpp"
+#include "providers/model/names.hpp"
 #include "providers/wire/errors.hpp"
 
 #include <algorithm>
@@ -168,15 +169,19 @@ void gemini_decoder::end(decoder_sink& sink) {
   auto m = new_message();
   std::vector<std::string> sent;
   std::vector<tool_call_block> calls;
-  for (const auto& p : parts_) {
+  for (auto& p : parts_) {
     if (p.type != part::kind::call) continue;
-    const auto call = walk::find(p.json, "functionCall");
+    const auto call = walk::find(p.json, "functionCall"), name = walk::find(call, "name");
     tool_call_block b;
     b.provider_id = walk::text(walk::find(call, "id"));
-    b.name = walk::text(walk::find(call, "name"));
+    b.name = walk::text(name);
     b.arguments_text = walk::find(call, "args");
     read_arguments(b);
     sent.push_back(b.provider_id);
+    // The part goes back as it came but for a name that would be refused.
+    if (!is_model_name(b.name))
+      p.json.replace(static_cast<std::size_t>(name.data() - p.json.data()), name.size(),
+                     json_quoted(fitting_name(b.name)));
     calls.push_back(std::move(b));
   }
   const auto ids = this->ids().settle(std::move(sent));

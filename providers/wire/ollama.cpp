@@ -2,6 +2,7 @@
 // before.
 #include "providers/wire/ollama.hpp"
 
+#include "providers/model/names.hpp"
 #include "providers/wire/calls.hpp"
 #include "providers/wire/encoding.hpp"
 #include "providers/wire/errors.hpp"
@@ -79,7 +80,7 @@ void append_results(std::string& out, const message& m, const id_lookup& ids, st
     if (&b == &m.blocks.back()) text = with_note(std::move(text), note);
     begin_message(out, "tool", text);
     out += R"(,"tool_name":)";
-    append_quoted(out, r->name);
+    append_quoted(out, fitting_name(r->name));
     if (const auto id = ids.own() ? ids.sent_id(r->call_id) : std::string_view(r->call_id); !id.empty()) {
       out += R"(,"tool_call_id":)";
       append_quoted(out, id);

@@ -4,6 +4,7 @@
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
+#include "providers/model/names.hpp"
 #include "providers/wire/errors.hpp"
 
 #include <utility>
@@ -198,7 +199,7 @@ void append_ollama_call(std::string& out, const tool_call_block& call, std::stri
     out += ',';
   }
   out += R"("function":{"name":)";
-  append_quoted(out, call.name);
+  append_quoted(out, fitting_name(call.name));
   out += R"(,"arguments":)";
   out += sent_arguments(call);
   out += "}}";

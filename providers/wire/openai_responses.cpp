@@ -2,6 +2,7 @@
 // API is the list of its output items, which goes back item by item as it came.
 #include "providers/wire/openai_responses.hpp"
 
+#include "providers/model/names.hpp"
 #include "providers/wire/calls.hpp"
 #include "providers/wire/encoding.hpp"
 #include "providers/wire/errors.hpp"
@@ -58,7 +59,7 @@ class item_list {
     out_ += R"({"type":"function_call","call_id":)";
     append_quoted(out_, fitting_id(call.id));
     out_ += R"(,"name":)";
-    append_quoted(out_, call.name);
+    append_quoted(out_, fitting_name(call.name));
     out_ += R"(,"arguments":)";
     append_quoted(out_, sent_arguments(call));
     out_ += '}';

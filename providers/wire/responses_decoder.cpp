@@ -4,6 +4,7 @@
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
+#include "providers/model/names.hpp"
 #include "providers/wire/openai_responses.hpp"
 
 #include <algorithm>
@@ -249,10 +250,12 @@ tool_call_block responses_decoder::read_call(output_item& item, std::string id) 
     read_arguments(call);
   else
     read_unended_arguments(call);
-  // The item goes back as it came but for an id that was taken and arguments that a server could not read again.
+  // The item goes back as it came but for an id that was taken, a name that the API would refuse, and arguments that a
+  // server could not read again.
   auto object = raw_object::open(raw_json::own(item.json));
   if (!object) return call;
   if (call.id != call.provider_id) object->set("call_id", raw_json::string(call.id));
+  if (!is_model_name(call.name)) object->set("name", raw_json::string(fitting_name(call.name)));
   const auto arguments = object->find("arguments");
   if (!arguments.is_string() || !call.arguments || trimmed(arguments.as_string().value_or("")) != call.arguments.text())
     object->set("arguments", raw_json::string(sent_arguments(call)));

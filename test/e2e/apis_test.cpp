@@ -123,6 +123,34 @@ TEST_CASE("L3: a conversation that changes its provider is valid for each, and n
   }
 }
 
+TEST_CASE("L10 L3: after calls of names that no API takes, and blanks, every provider goes on with the session") {
+  const std::string longest(100, 'x');
+  std::string calls;
+  for (const std::string name : {"multi_tool_use.parallel", "functions.s__echo", "no such tool!", "s__echo ", "s.echo"})
+    calls += R"({"name":")" + name + R"(","arguments":{}},)";
+  model_process model(R"({"models":{"dreamer":[{"reasoning":"Let me see.","text":"\n\n","calls":[)" + calls +
+                      R"({"name":")" + longest + R"(","arguments":{}}]},{"text":"No tool did it."}]}})");
+  const auto base = model.url().substr(0, model.url().rfind("/v1"));
+  daemon_under_test d(speaking(model)
+                          .model("c", model.entry())
+                          .model("g", R"({"api":"gemini","model":"text","maxRetries":0,"apiKey":"k","baseUrl":")" +
+                                          base + "/v1beta\"}"));
+  for (const std::string api : {"a", "r", "c", "g"}) {
+    CAPTURE(api);
+    const auto r = run_cli(d, {"ask", "-m", api + "/dreamer", "question"});
+    CHECK_MESSAGE(r.status == 0, r.err);
+    CHECK(contains(r.out, "No tool did it."));
+    CHECK(count_of(r.err, "there is no tool named") == 6);
+    for (const std::string other : {"a", "r", "c", "g"}) {
+      CAPTURE(other);
+      const auto next = run_cli(d, {"ask", "-c", "-m", other + "/text", "more"});
+      CHECK_MESSAGE(next.status == 0, next.err);
+    }
+  }
+  CHECK(contains(model.log(), R"(there is no tool named \"functions.s__echo\" here. )"));
+  CHECK_FALSE(contains(read_file(d.file("log")), "call echo"));
+}
+
 TEST_CASE("F1: errors of the Messages and the Responses API are told with model, status and mend") {
   model_process model;
   daemon_under_test d(speaking(model));

@@ -124,8 +124,8 @@ struct script {
     for (const auto& c : core.commands()) todo.push_back(c);
   }
 
-  /// Carries out the next command as the shell would. Calls of a tool named "unknown" are refused without an intent,
-  /// those of "guarded" need a yes, "mine" is a tool of the caller.
+  /// Carries out the next command as the shell would. Calls of a tool whose name begins with "unknown" are refused
+  /// without an intent, those of "guarded" need a yes, "mine" is a tool of the caller.
   void carry_out_one() {
     const auto next = std::move(todo.front());
     todo.pop_front();
@@ -136,7 +136,7 @@ struct script {
     } else if (const auto* intend = std::get_if<command::intend_calls>(&next)) {
       std::vector<run_record> batch;
       for (const auto& id : intend->call_ids) {
-        if (core.find_call(id)->name == "unknown") {
+        if (core.find_call(id)->name.starts_with("unknown")) {
           batch.emplace_back(closing_record({id, record::result_cause::unknown_tool, "there is no such tool"}));
         } else if (core.find_call(id)->name == "guarded" && !core.approved(id, "t", "a")) {
           record::question q;

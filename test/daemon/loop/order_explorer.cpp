@@ -161,10 +161,12 @@ std::vector<record::assistant> order_explorer::replies(std::size_t played) const
     if (count < calls) continue;
     all.push_back(reply("", some, end_reason::length));
     all.push_back(reply("", some, end_reason::malformed_call));
-    other.front().name = "unknown";
+    // Blanks beside calls, and names that no API takes back.
+    other.front().name = "unknown.lookup";
+    other.back().name = "no such tool!";
     other.back().problem = "no JSON";
     other.back().arguments = {};
-    all.push_back(reply("", other));
+    all.push_back(reply(" \n", other));
   }
   if (lanes)
     for (auto& r : all) r.lanes.assign(r.message->calls().size(), 1);

@@ -185,6 +185,15 @@ TEST_CASE("what an API would refuse is found in a history") {
     return fault_of_body("openai-responses", R"({"store":false,"input":[)" + std::string(items) + "]}");
   };
   const std::string call = R"({"type":"function_call","call_id":"a","name":"x","arguments":"{}"})";
+  CHECK(responses(R"({"type":"function_call","call_id":"a","name":"x ","arguments":"{}"})") ==
+        "a call with a name that is refused");
+  const auto gemini = [](std::string_view answered) {
+    return fault_of_body("gemini", R"({"contents":[{"role":"model","parts":[{"functionCall":{"name":"x","args":{}}}]},)"
+                                   R"({"role":"user","parts":[{"functionResponse":{"name":")" +
+                                       std::string(answered) + R"(","response":{}}}]}]})");
+  };
+  CHECK(gemini("x") == "");
+  CHECK(gemini("y") == "a result of another name than its call");
   const std::string output = R"({"type":"function_call_output","call_id":"a","output":""})";
   const std::string question = R"({"type":"message","role":"user","content":"q"})";
   CHECK(responses(question + "," + call + "," + output) == "");

@@ -8,6 +8,7 @@
 #include "mcp/support/secret.hpp"
 #include "mcp/support/text.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
+#include "test/daemon/loop/wire_history.hpp"
 
 #include <doctest/doctest.h>
 
@@ -300,6 +301,21 @@ TEST_CASE("L10: an unknown tool is told what resembles it and no server hears of
   CHECK(contains(results[0], "Similar names: srv__lookup"));
   CHECK(contains(results[1], "The tools are: srv__lookup, srv__other"));
   CHECK(f.caller_.of("tool_call").size() == 2);  // shown all the same
+}
+
+TEST_CASE("L10: a name that no API takes is told as the model wrote it, and never runs the tool it would become") {
+  fixture f;
+  f.offer({"lookup", "other"});
+  const std::string written = "srv.lookup";
+  f.model->script = {calls({call("a", written), call("b", "srv__lookup "), call("c", "srv__lookup!")}), says("sorry")};
+  f.run();
+  CHECK(f.server->params.empty());
+  const auto results = f.caller_.of("tool_result");
+  REQUIRE(results.size() == 3);
+  CHECK(contains(results[0], "there is no tool named \\\"srv.lookup\\\" here"));
+  CHECK(contains(results[1], "there is no tool named \\\"srv__lookup \\\" here. Similar names: srv__lookup"));
+  REQUIRE(f.model->requests.size() == 2);
+  CHECK(wire_fault_of(f.model->requests[1].messages) == "");
 }
 
 TEST_CASE("G29: a tool that this run may not use is not executed") {

@@ -25,6 +25,16 @@ bool is_object_text(const std::string& text) {
   return !error && v.is_object();
 }
 
+// What the strictest of them takes: names of one API's model are sent to the others, too.
+bool is_sound_name(std::string_view name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return !name.empty() && name.size() <= 64 && is_letter(name.front()) && std::ranges::all_of(name, [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
+constexpr std::string_view unsound = "a call with a name that is refused";
+
 // Chat completions: each call's result right behind the message that made it, ids unique, nothing empty.
 std::string chat_fault(const json::object& body) {
   std::set<std::string> used;
@@ -55,7 +65,7 @@ std::string chat_fault(const json::object& body) {
       if (id.empty() || !used.insert(id).second) return "an id that is empty or used twice";
       open.insert(id);
       const auto& f = c.at("function").as_object();
-      if (text_of(f, "name").empty()) return "a call without a name";
+      if (!is_sound_name(text_of(f, "name"))) return std::string(unsound);
       if (!is_object_text(text_of(f, "arguments"))) return "arguments that are no object";
     }
   }
@@ -92,7 +102,7 @@ std::string anthropic_fault(const json::object& body) {
       if (role != "assistant") return "calls of somebody else";
       const auto id = text_of(block, "id");
       if (id.empty() || !used.insert(id).second) return "an id that is empty or used twice";
-      if (text_of(block, "name").empty()) return "a call without a name";
+      if (!is_sound_name(text_of(block, "name"))) return std::string(unsound);
       if (!block.at("input").is_object()) return "arguments that are no object";
       open.insert(id);
     }
@@ -117,7 +127,7 @@ std::string responses_fault(const json::object& body) {
     if (type == "function_call") {
       const auto id = text_of(item, "call_id");
       if (id.empty() || id.size() > 64 || !used.insert(id).second) return "an id that is empty, long or used twice";
-      if (text_of(item, "name").empty()) return "a call without a name";
+      if (!is_sound_name(text_of(item, "name"))) return std::string(unsound);
       if (!is_object_text(text_of(item, "arguments"))) return "arguments that are no object";
       open.insert(id);
     } else if (type == "function_call_output") {
@@ -131,22 +141,28 @@ std::string responses_fault(const json::object& body) {
   return open.empty() ? "" : "no result of " + *open.begin();
 }
 
-// generateContent: as many functionResponse parts in the next content as the model's had functionCall parts.
+// generateContent: as many functionResponse parts in the next content as the model's had functionCall parts, of the
+// same names in the same order.
 std::string gemini_fault(const json::object& body) {
-  std::size_t open = 0;
+  std::vector<std::string> open;
   for (const auto& v : body.at("contents").as_array()) {
     const auto& c = v.as_object();
     if (c.at("parts").as_array().empty()) return "an empty content";
-    std::size_t calls = 0, answers = 0;
+    std::vector<std::string> calls, answers;
     for (const auto& p : c.at("parts").as_array()) {
-      calls += p.as_object().contains("functionCall") ? 1 : 0;
-      answers += p.as_object().contains("functionResponse") ? 1 : 0;
+      const auto& part = p.as_object();
+      if (const auto* text = part.if_contains("text"); text != nullptr && text->as_string().empty())
+        return "an empty text";
+      if (const auto* f = part.if_contains("functionCall")) calls.push_back(text_of(f->as_object(), "name"));
+      if (const auto* f = part.if_contains("functionResponse")) answers.push_back(text_of(f->as_object(), "name"));
     }
-    if (answers != open) return "another number of results than of calls";
-    if (calls != 0 && text_of(c, "role") != "model") return "calls of somebody else";
-    open = calls;
+    if (!std::ranges::all_of(calls, is_sound_name)) return std::string(unsound);
+    if (answers.size() != open.size()) return "another number of results than of calls";
+    if (answers != open) return "a result of another name than its call";
+    if (!calls.empty() && text_of(c, "role") != "model") return "calls of somebody else";
+    open = std::move(calls);
   }
-  return open == 0 ? "" : "a call without result";
+  return open.empty() ? "" : "a call without result";
 }
 
 // /api/chat: a tool message for each call before anybody speaks again.
@@ -160,7 +176,11 @@ std::string ollama_fault(const json::object& body) {
       continue;
     }
     if (open != 0) return "a message before the result of a call";
-    if (const auto* calls = m.if_contains("tool_calls")) open = calls->as_array().size();
+    if (const auto* calls = m.if_contains("tool_calls")) {
+      open = calls->as_array().size();
+      for (const auto& c : calls->as_array())
+        if (!is_sound_name(text_of(c.at("function").as_object(), "name"))) return std::string(unsound);
+    }
   }
   return open == 0 ? "" : "a call without result";
 }

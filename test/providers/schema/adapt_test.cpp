@@ -2,8 +2,8 @@
 #include "providers/schema/adapt.hpp"
 
 #include "mcp/support/text.hpp"
+#include "providers/model/names.hpp"
 #include "providers/schema/json_schema.hpp"
-#include "providers/schema/names.hpp"
 #include "providers/schema/sound.hpp"
 #include "test/providers/schema/real_tools.hpp"
 

@@ -1,5 +1,5 @@
 // Names that lead back: each is shown for one tool only.
-#include "providers/schema/names.hpp"
+#include "providers/model/names.hpp"
 
 #include "mcp/support/text.hpp"
 
@@ -10,31 +10,43 @@
 namespace mcpbx::providers {
 namespace {
 
-bool is_letter(char c) {
+bool is_name_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 bool is_name_char(char c) {
-  return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  return is_name_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
-std::string with_hash(std::string_view shown, std::string_view name) {
-  const auto tail = "_" + hex(stable_hash(name), 8);
+constexpr int tool_digits = 8, fitting_digits = 16;
+
+std::string with_hash(std::string_view shown, std::string_view name, int digits = tool_digits) {
+  const auto tail = "_" + hex(stable_hash(name), digits);
   return std::string(shown.substr(0, max_tool_name - tail.size())) + tail;
+}
+
+// Of any length.
+std::string with_name_chars(std::string_view name) {
+  std::string shown;
+  for (const char c : name) shown += is_name_char(c) ? c : '_';
+  if (shown.empty() || !is_name_letter(shown.front())) shown.insert(0, "t_");
+  return shown;
 }
 
 }  // namespace
 
 bool is_model_name(std::string_view name) {
-  return !name.empty() && name.size() <= max_tool_name && is_letter(name.front()) &&
+  return !name.empty() && name.size() <= max_tool_name && is_name_letter(name.front()) &&
          std::all_of(name.begin(), name.end(), is_name_char);
 }
 
 std::string model_name(std::string_view name) {
-  if (is_model_name(name)) return std::string(name);
-  std::string shown;
-  for (const char c : name) shown += is_name_char(c) ? c : '_';
-  if (shown.empty() || !is_letter(shown.front())) shown.insert(0, "t_");
+  auto shown = with_name_chars(name);
   return shown.size() > max_tool_name ? with_hash(shown, name) : shown;
+}
+
+// More digits than a tool's name gets, so that it is not the one that a tool of this very name is shown under.
+std::string fitting_name(std::string_view name) {
+  return is_model_name(name) ? std::string(name) : with_hash(with_name_chars(name), name, fitting_digits);
 }
 
 std::vector<std::string> shown_names(std::span<const std::string_view> names) {

@@ -15,6 +15,11 @@ bool is_model_name(std::string_view name);
 /// the same one: shown_names() settles that.
 std::string model_name(std::string_view name);
 
+/// The name in a conversation's history of a call of `name`: itself where APIs take it, else (no tool is shown under
+/// such a name: the model made it up) always the same with a hash, which is no tool's. Only for what is sent: what a
+/// call means goes by what the model wrote.
+std::string fitting_name(std::string_view name);
+
 /// What the model sees of each of a conversation's tools, in their order; no two are alike where `names` are not. What
 /// a name becomes does not depend on the order of the others: one that is fine keeps itself, and of those that would
 /// clash each gets a hash of itself.
