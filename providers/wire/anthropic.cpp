@@ -37,7 +37,7 @@ class block_list {
   }
 
   void text(std::string_view text) {
-    if (text.empty()) return;  // the API refuses an empty one
+    if (is_blank_text(text)) return;  // the API refuses it
     next();
     append_text(out_, text);
   }
@@ -76,7 +76,7 @@ class block_list {
         convert_result(block, {.images = media_place::inside, .documents = media_place::inside, .error_prefix = false});
     char before = '[';
     for (const auto& part : converted.parts) {
-      if (part.is_text() && part.text.empty()) continue;
+      if (part.is_text() && is_blank_text(part.text)) continue;
       if (before == '[') out_ += R"(,"content":)";
       out_ += std::exchange(before, ',');
       if (part.is_text())
@@ -84,14 +84,20 @@ class block_list {
       else
         append_media(out_, is_shown_image(part.mime) ? "image" : "document", part.mime, part.data);
     }
+    if (block.is_error && before == '[') {  // the API refuses an error without content
+      out_ += R"(,"content":)";
+      out_ += std::exchange(before, ',');
+      append_text(out_, "The tool failed and did not say why.");
+    }
     if (before == ',') out_ += ']';
     if (block.is_error) out_ += R"(,"is_error":true)";
     out_ += '}';
   }
 
+  bool empty() const { return before_ == '['; }
   /// Absent when there is no block.
   raw_json finish() {
-    if (before_ == '[') return {};
+    if (empty()) return {};
     return raw_json::own(out_ + "]}");
   }
 
@@ -153,6 +159,7 @@ raw_json encode_message(const message& m) {
       if (const auto* file = std::get_if<file_block>(&b)) add_file(out, *file);
     }
   }
+  if (m.role == role::user && out.empty()) out.text(nothing_said);
   return out.finish();
 }
 
@@ -173,7 +180,7 @@ void append_system(std::string& out, const model_request& request) {
   for (const auto& m : request.messages) {
     if (m->role != role::system) continue;
     const auto text = m->text();
-    if (text.empty()) continue;
+    if (is_blank_text(text)) continue;
     blocks += blocks.empty() ? R"({"type":"text","text":)" : R"(},{"type":"text","text":)";
     append_quoted(blocks, text);
   }

@@ -6,6 +6,7 @@
 #include "providers/model/json_walk.hpp"
 #include "providers/model/names.hpp"
 #include "providers/wire/anthropic.hpp"
+#include "providers/wire/encoding.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -275,9 +276,9 @@ void anthropic_decoder::end(decoder_sink& sink) {
     const auto before = content.size();
     const auto add = [&](std::string_view json) { content.append(before == 0 ? "" : ",").append(json); };
     if (b.type == "text") {
-      // The API sends empty ones and refuses them.
-      if (b.text.empty() && b.citations.empty()) continue;
-      m->blocks.emplace_back(text_block{b.text});
+      if (!b.text.empty() || !b.citations.empty()) m->blocks.emplace_back(text_block{b.text});
+      // The API sends empty ones, and blanks, and refuses them.
+      if (is_blank_text(b.text) && b.citations.empty()) continue;
       add(assembled(b, nullptr));
     } else if (is_thought(b.type)) {
       const auto json = assembled(b, nullptr);

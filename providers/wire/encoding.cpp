@@ -113,6 +113,27 @@ std::string note_with_choice(const model_request& request) {
   return with_note(request.note, "Call " + which + " now, and answer only when you have its result.");
 }
 
+bool is_blank_text(std::string_view text) {
+  constexpr auto is_ascii_blank = [](char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r') || (c >= '\x1C' && c <= '\x1F');
+  };
+  // U+0085, U+00A0, U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F and U+3000
+  constexpr std::array<std::string_view, 19> others{
+      "\xC2\x85",     "\xC2\xA0",     "\xE1\x9A\x80", "\xE2\x80\x80", "\xE2\x80\x81", "\xE2\x80\x82", "\xE2\x80\x83",
+      "\xE2\x80\x84", "\xE2\x80\x85", "\xE2\x80\x86", "\xE2\x80\x87", "\xE2\x80\x88", "\xE2\x80\x89", "\xE2\x80\x8A",
+      "\xE2\x80\xA8", "\xE2\x80\xA9", "\xE2\x80\xAF", "\xE2\x81\x9F", "\xE3\x80\x80"};
+  while (!text.empty()) {
+    if (is_ascii_blank(text.front())) {
+      text.remove_prefix(1);
+      continue;
+    }
+    const auto* blank = std::ranges::find_if(others, [&](std::string_view b) { return text.starts_with(b); });
+    if (blank == others.end()) return false;
+    text.remove_prefix(blank->size());
+  }
+  return true;
+}
+
 std::string said_text(const message& m) {
   auto text = m.text();
   for (const auto& b : m.blocks)

@@ -60,6 +60,12 @@ bool must_call(const model_request& request);
 /// request.note and, where the model has to call a tool, a sentence that says so: for APIs that cannot be told.
 std::string note_with_choice(const model_request& request);
 
+/// Whether there is nothing but blanks, those of Unicode included: the text that Messages refuses.
+bool is_blank_text(std::string_view text);
+/// Stands where a user's message would be left with nothing, for APIs that refuse such a one: without it the answers
+/// before and behind it would meet, or nothing be asked.
+inline constexpr std::string_view nothing_said = "[empty message]";
+
 /// What an assistant said: its text and, behind it, its refusals.
 std::string said_text(const message& m);
 

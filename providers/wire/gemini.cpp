@@ -118,7 +118,8 @@ raw_json encode_user(const message& m, std::string_view note) {
     }
   }
   if (!note.empty()) parts.text(note);
-  return parts.empty() ? raw_json() : raw_json::own(out + "]}");
+  if (parts.empty()) parts.text(nothing_said);
+  return raw_json::own(out + "]}");
 }
 
 // The object that a result becomes: `output` or `error` as the API understands them, or the tool's own object.

@@ -148,6 +148,7 @@ raw_json encode_message(const message& m, const wire_options& options, std::stri
       append_user(out, m, note);
       break;
     case role::assistant:
+      if (said_text(m).empty() && m.calls().empty()) return {};  // nothing that anybody else would take back
       append_assistant(out, m, options);
       break;
     case role::tool_results:

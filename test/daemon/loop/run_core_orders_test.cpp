@@ -180,7 +180,12 @@ TEST_CASE("what an API would refuse is found in a history") {
   CHECK(fault_of_body("anthropic", R"({"messages":[{"role":"user","content":"go"})" + use +
                                        R"(,{"role":"user","content":[)" + result + "]}]}") ==
         "calls where no tools are defined");
-  CHECK(anthropic(R"(,{"role":"user","content":[{"type":"text","text":""}]})") == "an empty text");
+  CHECK(anthropic(R"(,{"role":"user","content":[{"type":"text","text":""}]})") == "a blank text");
+  CHECK(anthropic(R"(,{"role":"assistant","content":[{"type":"text","text":" \n"}]})") == "a blank text");
+  CHECK(anthropic(use + R"(,{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","is_error":true}]})") ==
+        "an error without content");
+  CHECK(anthropic(R"(,{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"a.b","input":{}}]})") ==
+        "a call with a name that is refused");
   const auto responses = [](std::string_view items) {
     return fault_of_body("openai-responses", R"({"store":false,"input":[)" + std::string(items) + "]}");
   };

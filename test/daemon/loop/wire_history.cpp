@@ -35,6 +35,10 @@ bool is_sound_name(std::string_view name) {
 
 constexpr std::string_view unsound = "a call with a name that is refused";
 
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
 // Chat completions: each call's result right behind the message that made it, ids unique, nothing empty.
 std::string chat_fault(const json::object& body) {
   std::set<std::string> used;
@@ -76,7 +80,7 @@ std::string type_of(const json::value& v) {
   return v.is_object() ? text_of(v.get_object(), "type") : std::string();
 }
 
-// Messages: results first in the very next message, one for each tool_use, no empty text, input an object, and tools
+// Messages: results first in the very next message, one for each tool_use, no blank text, input an object, and tools
 // defined where there is a call.
 std::string anthropic_fault(const json::object& body) {
   std::set<std::string> used, open;
@@ -86,7 +90,7 @@ std::string anthropic_fault(const json::object& body) {
     if (role != "user" && role != "assistant") return "the role " + role;
     if (!open.empty() && role != "user") return "a message before the result of " + *open.begin();
     const auto& content = m.at("content");
-    if (content.is_string() ? content.get_string().empty() : content.as_array().empty()) return "an empty message";
+    if (content.is_string() ? is_blank(content.get_string()) : content.as_array().empty()) return "an empty message";
     bool other = false;
     for (const auto& b : content.is_array() ? content.get_array() : json::array()) {
       const auto& block = b.as_object();
@@ -94,10 +98,14 @@ std::string anthropic_fault(const json::object& body) {
       if (type == "tool_result") {
         if (other) return "a result behind something else";
         if (open.erase(text_of(block, "tool_use_id")) == 0) return "a result that no call waits for";
+        const auto* inside = block.if_contains("content");
+        if (inside == nullptr && block.contains("is_error")) return "an error without content";
+        for (const auto& part : inside != nullptr ? inside->as_array() : json::array())
+          if (type_of(part) == "text" && is_blank(text_of(part.as_object(), "text"))) return "a blank text";
         continue;
       }
       other = true;
-      if (type == "text" && text_of(block, "text").empty()) return "an empty text";
+      if (type == "text" && is_blank(text_of(block, "text"))) return "a blank text";
       if (type != "tool_use") continue;
       if (role != "assistant") return "calls of somebody else";
       const auto id = text_of(block, "id");

@@ -264,6 +264,14 @@ TEST_CASE("anthropic: what the API refuses to take back is left out: empty texts
   CHECK(run(begin() + thinking + stop("max_tokens")).reply->message->raw.empty());
 }
 
+TEST_CASE("anthropic: blanks beside a call are text to the caller and not taken back by the API") {
+  const auto d = run(begin() + text_block(0, "\n\n") +
+                     open(1, R"({"type":"tool_use","id":"a","name":"x","input":{}})") + close(1) + stop("tool_use"));
+  CHECK(d.text() == "\n\n");
+  CHECK(d.reply->message->text() == "\n\n");
+  CHECK(raw(d) == R"({"role":"assistant","content":[{"type":"tool_use","id":"a","name":"x","input":{}}]})");
+}
+
 TEST_CASE("anthropic: one JSON body instead of a stream is read") {
   const auto d = run(transcripts()[8]);
   REQUIRE(d.calls() == 1);

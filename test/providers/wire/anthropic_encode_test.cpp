@@ -171,6 +171,30 @@ TEST_CASE("anthropic: what the API refuses is not sent: empty texts, empty messa
   CHECK(has(body(r), R"("input":{"unreadable_arguments":"{\"p\": \"hel"})"));
 }
 
+TEST_CASE("anthropic: texts of nothing but blanks, which the API refuses, are not sent, whoever said them") {
+  model_request r;
+  for (const std::string blank : {" ", "\n\n", "\t\r \n", "\xC2\xA0\xE3\x80\x80 "}) {
+    CAPTURE(blank);
+    const auto result = [&](bool error) {
+      return result_of("a", "add", R"({"content":[{"type":"text","text":)" + json_quoted(blank) + "}]}", error);
+    };
+    r.messages = {system_message(blank), user_message("q"), assistant_of(blank, {call_of("a", "add", "{}")}),
+                  results_of({result(false)}), assistant_of(blank, {})};
+    CHECK(unmarked(body(r)).ends_with(
+        R"("messages":[{"role":"user","content":[{"type":"text","text":"q"}]},)"
+        R"({"role":"assistant","content":[{"type":"tool_use","id":"a","name":"add","input":{}}]},)"
+        R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]}]})"));
+    CHECK_FALSE(has(body(r), R"("system")"));
+    // An error may not be without content, and a question may not be missing: an answer would stand last.
+    r.messages = {user_message("q"), assistant_of(blank, {call_of("a", "add", "{}")}), results_of({result(true)}),
+                  assistant_of("said", {}), user_message(blank)};
+    CHECK(has(body(r), R"("content":[{"type":"text","text":"The tool failed and did not say why."}],"is_error":true)"));
+    CHECK(unmarked(body(r)).ends_with(R"({"role":"user","content":[{"type":"text","text":"[empty message]"}]}]})"));
+  }
+  r.messages = {user_message(" \n a \n")};
+  CHECK(has(body(r), R"("text":" \n a \n")"));
+}
+
 TEST_CASE("anthropic: all system messages are in the one place the API has for them") {
   model_request r;
   r.messages = {system_message("one"), user_message("q"), system_message("two")};

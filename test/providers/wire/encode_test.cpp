@@ -77,6 +77,17 @@ TEST_CASE("L3: an assistant message goes back to its origin byte for byte and to
   }
 }
 
+TEST_CASE(
+    "encode: an answer of which nothing is left for another API is no message there, and no question is missing") {
+  model_request r;
+  r.messages = {user_message("q"), assistant_of("", {}), user_message("")};
+  CHECK(body_as("openai-chat", r).find("assistant") == std::string::npos);
+  CHECK(
+      body_as("gemini", r)
+          .ends_with(
+              R"("contents":[{"role":"user","parts":[{"text":"q"}]},{"role":"user","parts":[{"text":"[empty message]"}]}]})"));
+}
+
 TEST_CASE("encode: content of a message with calls only is empty, or null where that is asked for") {
   model_request r;
   r.messages = {assistant_of("", {call_of("a", "x", "{}")})};
