@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 
 namespace mcpbx::providers::text {
 namespace {
@@ -25,8 +24,14 @@ constexpr std::array<std::string_view, 2> next_marks{key_mark, call_mark};
 
 // Whether `s` begins with a mark that closes what is around calls.
 match begins_end(std::string_view s) {
-  return begins_any(
-      s, closing_marks | std::views::filter(&closing_mark::outer) | std::views::transform(&closing_mark::text));
+  auto found = match::no;
+  for (const auto& mark : closing_marks) {
+    if (!mark.outer) continue;
+    const auto one = match_mark(s, mark).is;
+    if (one == match::yes) return one;
+    if (one == match::maybe) found = one;
+  }
+  return found;
 }
 
 // Whether `s` begins with what may stand behind a pair: the next one, the end of the call, or another call.

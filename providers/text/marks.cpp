@@ -1,6 +1,8 @@
 // The first member of an object decides whether it is worth holding back.
 #include "providers/text/marks.hpp"
 
+#include "providers/text/markup_marks.hpp"
+
 #include <algorithm>
 
 namespace mcpbx::providers::text {
@@ -46,6 +48,51 @@ untagged_guess guess_object(std::string_view text, const offered_tools& tools) {
 }
 
 }  // namespace
+
+found_tag match_tag(std::string_view s, std::string_view tag) {
+  if (s.starts_with(tag)) return {match::yes, tag.size()};
+  const auto in = s.substr(0, longest_tag);
+  const found_tag undecided{s.size() < longest_tag ? match::maybe : match::no};
+  std::size_t at = 0;
+  const bool angle = tag.starts_with('<'), closes = tag.starts_with("</");
+  const auto name_ends = angle ? tag.size() - 1 : tag.size();
+  for (std::size_t i = 0; i < name_ends; ++i) {
+    // Blanks stand behind the bracket and behind the slash.
+    if (angle && (i == 1 || (closes && i == 2))) at = skip_blanks(in, at);
+    if (at == in.size()) return undecided;
+    if (lower(in[at]) != lower(tag[i])) return {};
+    ++at;
+  }
+  if (!angle) return {match::yes, at};
+  const auto next = skip_blanks(in, at);
+  if (next == in.size()) return undecided;
+  if (in[next] == '>') return {match::yes, next + 1};
+  if (closes || next == at) return {};
+  char quote = 0;
+  for (auto i = next; i < in.size(); ++i) {
+    const char c = in[i];
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '<') {
+      return {};
+    } else if (c == '>') {
+      return has_attributes_only(in.substr(at, i + 1 - at)) ? found_tag{match::yes, i + 1} : found_tag{};
+    }
+  }
+  return undecided;
+}
+
+found_tag match_mark(std::string_view s, const mark& m) {
+  if (m.kind == mark_kind::tag || m.kind == mark_kind::list || m.kind == mark_kind::result) return match_tag(s, m.text);
+  return {begins(s, m.text), m.text.size()};
+}
+
+found_tag match_mark(std::string_view s, const closing_mark& m) {
+  if (m.text.starts_with("</") || m.text.starts_with('[')) return match_tag(s, m.text);
+  return {begins(s, m.text), m.text.size()};
+}
 
 untagged_guess guess_untagged(std::string_view text, const offered_tools& tools, bool at_line_start) {
   if (text.starts_with('{')) return guess_object(text, tools);

@@ -120,6 +120,21 @@ inline const std::string_view* first_of(std::string_view s, std::span<const std:
   return nullptr;
 }
 
+/// Bytes of the longest tag that match_tag() finds.
+inline constexpr std::size_t longest_tag = 64;
+/// A mark at the beginning of a text, as far as that has come, and its bytes.
+struct found_tag {
+  match is = match::no;
+  std::size_t size = 0;
+};
+/// Whether `s` begins with `tag`, a mark in square brackets or a tag that opens or closes, as models misspell it: in
+/// any case, with blanks inside of its angle brackets, and with attributes (NAME="…") when it opens.
+found_tag match_tag(std::string_view s, std::string_view tag);
+/// The same for a mark of the table: those of calls and results as match_tag(), all others exactly.
+found_tag match_mark(std::string_view s, const mark& m);
+/// The same for a closing mark, but for the one that looks like an opening mark.
+found_tag match_mark(std::string_view s, const closing_mark& m);
+
 /// Whether text that begins with `{` or `[` may be a call, as far as it has come.
 struct untagged_guess {
   match is = match::no;  ///< yes: read on to its end and judge then

@@ -88,12 +88,12 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
   }
   bool maybe = false;
   for (const auto& mark : closing_marks) {
-    const auto found = begins(rest, mark.text);
-    maybe = maybe || found == match::maybe;
-    if (found != match::yes) continue;
+    const auto found = match_mark(rest, mark);
+    maybe = maybe || found.is == match::maybe;
+    if (found.is != match::yes) continue;
     in_tag_ = in_tag_ && !mark.outer;
     extra_ = after_json_ = false;
-    at_ = at + mark.text.size();
+    at_ = at + found.size;
     return true;
   }
   if (maybe && !last) return false;

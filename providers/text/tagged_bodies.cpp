@@ -11,6 +11,12 @@ namespace {
 
 constexpr std::size_t max_held = 512;  // bytes behind a mark that may still turn out to be text
 
+// Whether this opening mark stands around several calls.
+bool holds_list(std::string_view tag) {
+  constexpr std::array<std::string_view, 2> lists{"<tool_calls>", "<function_calls>"};
+  return std::ranges::any_of(lists, [&](std::string_view list) { return match_tag(tag, list).size == tag.size(); });
+}
+
 }  // namespace
 
 void tagged_parser::begin_json(std::size_t at, std::size_t brackets_at, use as) {
@@ -34,6 +40,16 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
   if (rest.front() == '<') {
     bool maybe = false;
     for (const auto& mark : angle_marks) {
+      // A list of calls may hold each of them in a tag of its own.
+      if (mark.kind == mark_kind::tag && holds_list(tag_)) {
+        const auto inner = match_mark(rest, mark);
+        maybe = maybe || inner.is == match::maybe;
+        if (inner.is != match::yes) continue;
+        form_ = form_tool_call;
+        tag_ += rest.substr(0, inner.size);
+        at_ = at + inner.size;
+        return true;
+      }
       if (mark.kind != mark_kind::markup) continue;
       const auto found = begins(rest, mark.text);
       maybe = maybe || found == match::maybe;
@@ -110,6 +126,15 @@ bool tagged_parser::in_mistral(bool last, parse_sink& sink) {
   const auto arguments = begins(rest, arguments_mark), call_id = begins(rest, call_id_mark);
   const bool nameless = arguments == match::yes || call_id == match::yes;
   if (!nameless && (arguments == match::maybe || call_id == match::maybe)) return false;
+  if (rest.front() == '[' && !nameless && from(mark_).starts_with('[') && !from(mark_).starts_with(tool_calls_mark)) {
+    // In another case the mark may be the words of a link, and a list is one only if objects stand in it.
+    const auto next = skip_blanks(rest, 1);
+    if (next == rest.size() && next <= max_held && !last) return false;
+    if (next == rest.size() || rest[next] != '{') {
+      release(at, sink);
+      return true;
+    }
+  }
   if (rest.front() == '{' || (rest.front() == '[' && !nameless)) {
     begin_json(at, at, use::calls);
     return true;

@@ -1,5 +1,7 @@
 // What becomes of what was read: text for people, calls, or nothing.
+#include "providers/text/calls.hpp"
 #include "providers/text/marks.hpp"
+#include "providers/text/markup_marks.hpp"
 #include "providers/text/tagged_parser.hpp"
 #include "providers/text/words.hpp"
 
@@ -87,17 +89,29 @@ void tagged_parser::take(std::vector<tool_call_block> calls, parse_sink& sink) {
   const auto first = reply_.calls.size();
   for (auto& call : calls) {
     ++found_;
+    check_tag(call);
     // What has no name may be the arguments of the call before it, which seemed to have none.
     if (call.name == nameless_call && !call.problem.empty() && !reply_.calls.empty() &&
         reply_.calls.back().arguments.text() == "{}" && !takes_nothing(tools_.find(reply_.calls.back().name)))
       withdraw(reply_.calls.size() - 1, sink);
     if (!call.problem.empty() && options_.show_unreadable)
-      visible(call.arguments_text + "\n", sink);
+      visible((attributes_of(tag_).empty() ? std::string() : tag_) + call.arguments_text + "\n", sink);
     else
       reply_.calls.push_back(std::move(call));
   }
   object_first_ = std::min(first, reply_.calls.size());
   reply_.forms |= form_;
+}
+
+// Attributes of the mark around a call may be some of its arguments.
+void tagged_parser::check_tag(tool_call_block& call) const {
+  if (!call.problem.empty()) return;
+  for (const auto& [key, value] : attributes_of(tag_)) {
+    const bool harmless = key == "id" || key == "type";
+    if (harmless && !has_property(tools_.find(call.name), key)) continue;
+    call.problem = unreadable_call({}, "an argument stands in its opening mark").problem;
+    call.arguments = {};
+  }
 }
 
 // What follows the calls from this one on says that they are not whole.
@@ -128,6 +142,7 @@ void tagged_parser::open(state s, std::size_t mark_size) {
   at_ += mark_size;
   state_ = s;
   in_tag_ = false;
+  tag_.clear();
 }
 
 // It was no call: what stands from the mark to `end` is text.

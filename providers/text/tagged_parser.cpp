@@ -183,38 +183,35 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
   for (const auto& mark : closing_marks) {
     const bool closes = any_calls() || (!alone_.empty() && !alone_in_fence_);
     if (!closes && !mark.outer) continue;
-    const auto found = begins(rest, mark.text);
-    maybe = maybe || found == match::maybe;
-    if (found != match::yes) continue;
+    const auto found = match_mark(rest, mark);
+    maybe = maybe || found.is == match::maybe;
+    if (found.is != match::yes) continue;
     if (!alone_.empty()) {
       pending_.clear();
       pending_blanks_.clear();
       take(std::exchange(alone_, {}), sink);
     }
-    at_ += mark.text.size();
+    at_ += found.size;
     // Of a call that was none; in the middle of text it is spoken about.
     if (closes)
       state_ = state::after;
     else
-      control(mark.text);
+      control(rest.substr(0, found.size));
     return true;
   }
   const bool example = in_code_ || quoted_;
   for (const auto& mark : angle_marks) {
     if (example && is_opening(mark.kind)) continue;
-    const auto found = begins(rest, mark.text);
-    maybe = maybe || found == match::maybe;
-    if (found != match::yes) continue;
+    const auto found = match_mark(rest, mark);
+    maybe = maybe || found.is == match::maybe;
+    if (found.is != match::yes) continue;
     switch (mark.kind) {
       case mark_kind::tag:
-        form_ = form_tool_call;
-        begins_line_ = at_line_start();
-        open(state::opened, mark.text.size());
-        return true;
       case mark_kind::list:
-        form_ = form_invoke;
+        form_ = mark.kind == mark_kind::tag ? form_tool_call : form_invoke;
         begins_line_ = at_line_start();
-        open(state::opened, mark.text.size());
+        open(state::opened, found.size);
+        tag_ = rest.substr(0, found.size);
         return true;
       case mark_kind::markup:
         form_ = mark.text.ends_with("invoke ") ? form_invoke : form_function;
@@ -272,7 +269,7 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
         at_ += mark.text.size();
         return true;
       case mark_kind::result:
-        if (at_result(mark.text, sink)) return true;
+        if (at_result(mark.text, found.size, sink)) return true;
         break;
     }
   }
@@ -285,13 +282,13 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
 bool tagged_parser::at_square(bool last, parse_sink& sink) {
   const auto rest = from(at_);
   if (in_code_ || quoted_) return at_untagged(last, sink);
-  const auto calls = begins(rest, tool_calls_mark), results = begins(rest, tool_results_mark);
+  const auto calls = match_tag(rest, tool_calls_mark).is, results = begins(rest, tool_results_mark);
   if (calls == match::yes) {
     form_ = form_mistral;
     open(state::mistral, tool_calls_mark.size());
     return true;
   }
-  if (results == match::yes && at_result(tool_results_mark, sink)) return true;
+  if (results == match::yes && at_result(tool_results_mark, tool_results_mark.size(), sink)) return true;
   const auto think = at_line_start() ? begins(rest, think_mark) : match::no;
   if (think == match::yes) {
     at_ += think_mark.size();
@@ -368,6 +365,7 @@ bool tagged_parser::at_untagged(bool last, parse_sink& sink) {
   form_ = guess.python ? form_llama : form_bare;
   mark_ = at_;
   in_tag_ = false;
+  tag_.clear();
   named_ = guess.named && !waits;
   begin_json(at_, at_, use::untagged);
   return true;

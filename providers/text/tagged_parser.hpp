@@ -56,7 +56,7 @@ class tagged_parser final : public text_parser {
   bool in_think(bool last, parse_sink& sink);
   bool in_opened(bool last, parse_sink& sink);
   bool in_unread(bool last, parse_sink& sink);
-  bool at_result(std::string_view mark, parse_sink& sink);
+  bool at_result(std::string_view mark, std::size_t size, parse_sink& sink);
   bool in_result(bool last, parse_sink& sink);
   void leave_out(std::size_t end);
   void no_call(std::size_t at, parse_sink& sink);
@@ -75,6 +75,7 @@ class tagged_parser final : public text_parser {
   void begin_json(std::size_t at, std::size_t brackets_at, use as);
   void end_json(parse_sink& sink);
   void take(std::vector<tool_call_block> calls, parse_sink& sink);
+  void check_tag(tool_call_block& call) const;
   void withdraw(std::size_t from, parse_sink& sink);
   void spoil(parse_sink& sink, std::string_view why);
   void release(std::size_t end, parse_sink& sink);
@@ -101,6 +102,7 @@ class tagged_parser final : public text_parser {
   markup_call markup_;
   glm_call pairs_;
   std::string name_;  // of the call whose arguments are read
+  std::string tag_;   // the opening mark around the calls that are read
   unsigned form_ = 0;
   std::size_t thinks_from_ = std::string::npos;  // calls since <think> stood in the middle of a line
   std::string_view end_think_;                   // of the reasoning that is being read

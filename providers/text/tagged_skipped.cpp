@@ -14,18 +14,16 @@ namespace {
 constexpr std::size_t max_named = 256;     // bytes of one in the middle of a line, in which it names its tool
 constexpr std::size_t max_unread = 16384;  // bytes up to the closing mark of a call that cannot be read
 
-constexpr std::size_t longest_closing_mark =
-    std::ranges::max(closing_marks, {}, [](const closing_mark& m) { return m.text.size(); }).text.size();
-
 // Where the first mark from `from` on begins that closes what is around calls (or a call itself: `inner`), and its
 // size; 0 when there is none.
 std::pair<std::size_t, std::size_t> closing_in(std::string_view text, std::size_t from, bool inner = false) {
   const auto next = [&](std::size_t at) { return text.find_first_of("<[", at); };
   for (auto at = next(from); at != npos && at + 1 < text.size(); at = next(at + 1))
     for (const auto& mark : closing_marks) {
-      if (mark.text[1] != text[at + 1]) continue;  // as nearly always, and this is seen without a call
-      if ((mark.outer || (inner && mark.text[1] == '/')) && text.substr(at).starts_with(mark.text))
-        return {at, mark.text.size()};
+      // As nearly always, and this is seen without a call.
+      if (mark.text[0] != text[at] || (mark.text[1] != text[at + 1] && !is_blank(text[at + 1]))) continue;
+      if (!mark.outer && (!inner || mark.text[1] != '/')) continue;
+      if (const auto found = match_mark(text.substr(at), mark); found.is == match::yes) return {at, found.size};
     }
   return {0, 0};
 }
@@ -72,12 +70,10 @@ bool tagged_parser::in_unread(bool last, parse_sink& sink) {
   // Foreign text may be nothing but marks: the end of one that must name a tool is looked for no farther than its name
   // until that is found.
   const bool unnamed = needs_name_ && !named_;
-  const auto within = begin_ + (unnamed ? max_named + longest_closing_mark : max_unread);
+  const auto within = begin_ + (unnamed ? max_named + longest_tag : max_unread);
   const auto [end, size] =
       closing_in(std::string_view(held_).substr(0, std::min(held_.size(), within)), scan_, needs_name_);
-  const auto looked_through = [&] {
-    scan_ = std::max(scan_, held_.size() - std::min(held_.size(), longest_closing_mark - 1));
-  };
+  const auto looked_through = [&] { scan_ = std::max(scan_, held_.size() - std::min(held_.size(), longest_tag - 1)); };
   if (unnamed) {
     const auto body = from(begin_).substr(0, std::min(max_named, (size != 0 ? end : held_.size()) - begin_));
     if (body.size() < max_named && size == 0 && !last) {
@@ -110,7 +106,7 @@ bool tagged_parser::in_unread(bool last, parse_sink& sink) {
 
 // At the mark of a result, which no model is to write. False when it is spoken about: before any call that is what it
 // is within a line or in code.
-bool tagged_parser::at_result(std::string_view mark, parse_sink& sink) {
+bool tagged_parser::at_result(std::string_view mark, std::size_t size, parse_sink& sink) {
   if (!alone_.empty() && !alone_in_fence_) {
     pending_.clear();
     pending_blanks_.clear();
@@ -123,7 +119,7 @@ bool tagged_parser::at_result(std::string_view mark, parse_sink& sink) {
   }
   if (in_code_ || quoted_ || pending_fence_ != npos || unclosed_result_ || !at_line_start()) return false;
   end_result_ = std::string(mark.substr(0, 1)).append("/").append(mark.substr(1));
-  open(state::result, mark.size());
+  open(state::result, size);
   scan_ = at_;
   return true;
 }
@@ -138,11 +134,12 @@ void tagged_parser::leave_out(std::size_t end) {
 
 bool tagged_parser::in_result(bool last, parse_sink& sink) {
   const auto near = std::string_view(held_).substr(0, std::min(held_.size(), mark_ + max_unread));
-  if (const auto end = near.find(end_result_, scan_); end != npos) {
-    leave_out(end + end_result_.size());
-    return true;
-  }
-  scan_ = std::max(scan_, near.size() - std::min(near.size(), end_result_.size() - 1));
+  for (auto end = near.find(end_result_[0], scan_); end != npos; end = near.find(end_result_[0], end + 1))
+    if (const auto found = match_tag(near.substr(end), end_result_); found.is == match::yes) {
+      leave_out(end + found.size);
+      return true;
+    }
+  scan_ = std::max(scan_, near.size() - std::min(near.size(), longest_tag - 1));
   if (held_.size() - mark_ < max_unread) {
     if (!last) return false;
     if (begins_result(from(at_))) {
@@ -158,7 +155,7 @@ bool tagged_parser::in_result(bool last, parse_sink& sink) {
 bool tagged_parser::in_spoiled(bool last, parse_sink& sink) {
   const auto rest = from(at_);
   const auto [end, size] = closing_in(rest, 0);
-  const auto keep = last ? 0 : std::min(rest.size(), longest_closing_mark - 1);
+  const auto keep = last ? 0 : std::min(rest.size(), longest_tag - 1);
   const auto known = size == 0 ? rest.size() - keep : end;
   if (options_.show_unreadable) visible(rest.substr(0, known), sink);
   at_ += known + size;

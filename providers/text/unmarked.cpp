@@ -24,6 +24,7 @@ constexpr std::array<std::string_view, 6> roles{"assistant", "user", "system", "
 
 enum class what : unsigned char {
   whole,  // a mark that ends where its text does
+  tag,    // the same, perhaps with attributes
   open,   // one that goes on to its '>', with words in it
   role    // one with a role behind it
 };
@@ -41,13 +42,31 @@ found_mark mark_at(std::string_view s) {
     best.maybe = best.maybe || one == match::maybe;
     if (one == match::yes && text.size() > best.size) best = {text.size(), is, best.maybe};
   };
-  for (const auto& mark : angle_marks)
-    look(mark.text, mark.kind == mark_kind::markup ? what::open
-                    : mark.kind == mark_kind::role ? what::role
-                                                   : what::whole);
-  for (const auto& mark : angle_marks)
-    if (mark.kind == mark_kind::result) look("</" + std::string(mark.text.substr(1)), what::whole);
-  for (const auto& mark : closing_marks) look(mark.text, what::whole);
+  const auto look_for_tag = [&](std::string_view text) {
+    const auto one = match_tag(s, text);
+    best.maybe = best.maybe || one.is == match::maybe;
+    if (one.is == match::yes && one.size > best.size) best = {one.size, what::tag, best.maybe};
+    // One that is damaged behind its name is one all the same.
+    const auto name = text.substr(0, text.size() - 1);
+    const bool named = name.size() > best.size && s.size() > name.size() && !is_name_char(s[name.size()]);
+    if (one.is != match::yes && named && same_letters(s.substr(0, name.size()), name))
+      best = {name.size(), what::open, best.maybe};
+  };
+  for (const auto& mark : angle_marks) {
+    if (mark.kind == mark_kind::tag || mark.kind == mark_kind::list || mark.kind == mark_kind::result)
+      look_for_tag(mark.text);
+    else
+      look(mark.text, mark.kind == mark_kind::markup ? what::open
+                      : mark.kind == mark_kind::role ? what::role
+                                                     : what::whole);
+    if (mark.kind == mark_kind::result) look_for_tag("</" + std::string(mark.text.substr(1)));
+  }
+  for (const auto& mark : closing_marks)
+    if (mark.text.starts_with("</"))
+      look_for_tag(mark.text);
+    else
+      look(mark.text, what::whole);
+  look_for_tag(tool_calls_mark);
   for (const auto mark : parameter_marks) look(mark, what::open);
   for (const auto mark : value_ends) look(mark, what::whole);
   for (const auto mark : inner_marks) look(mark, what::whole);
@@ -56,10 +75,19 @@ found_mark mark_at(std::string_view s) {
 
 // Of a tag's NAME, name="NAME" or attributes, what a reader would say.
 std::string words_of(std::string_view inside) {
+  inside = trimmed(inside);
   if (inside.starts_with("name=")) inside.remove_prefix(5);
   std::string words;
   for (const char c : inside)
     if (c != '"' && c != '\'') words += c;
+  return words;
+}
+
+// Of the attributes of a tag around calls, what may be a part of them.
+std::string words_in(std::string_view tag) {
+  std::string words;
+  for (const auto& [key, value] : attributes_of(tag))
+    if (key != "id" && key != "type") (words += words.empty() ? "" : " ") += value;
   return words;
 }
 
@@ -133,6 +161,8 @@ class unmarked_sink final : public parse_sink {
         words = words_of(behind.substr(0, end));
         size += end + 1;
       }
+    } else if (mark.is == what::tag) {
+      words = words_in(rest.substr(0, mark.size));
     } else if (mark.is == what::role) {
       std::size_t end = 0;
       while (end < behind.size() && is_name_char(behind[end]) && end < 16) ++end;

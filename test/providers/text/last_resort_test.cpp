@@ -29,6 +29,11 @@ TEST_CASE("F6: a third unreadable reply is shown with its words and without any 
       {"hermes", "<tool_call>{\"name\": \"search\", \"arguments\": {}}, \"query\": \"tide\"</tool_call>", {"tide"}},
       {"hermes", "<tool_call>search tide now", {"search tide now"}},
       {"hermes", "<tool_call>{\"nme\": \"tide\"}</tool_c", {"tide"}},
+      {"hermes", "Sorry <tool_call id=\"2\">{\"nme\": \"tide\" it fails", {"Sorry", "tide", "it fails"}},
+      {"hermes", "<TOOL_CALL >{\"nme\": \"tide\"}</TOOL_CALL > So.", {"tide", "So."}},
+      {"hermes", "Well <tool_call query=\"tide\">{}</tool_call>", {"Well", "tide"}},
+      {"hermes", "Well <tool_call id=\"2>{\"nme\": \"tide\"}", {"Well", "tide"}},
+      {"mistral", "So: [tool_calls]tide", {"So:", "tide"}},
       {"xml",
        "Wait.\n<function_calls>\n<invoke name=\"search\">\n<parameter name=\"query\">high tide</parameter>\nand low\n"
        "</invoke>\n</function_calls>",

@@ -1,0 +1,88 @@
+// Marks as models misspell them, and calls in more than one of them.
+#include "test/providers/text/parse.hpp"
+#include "test/support/contains.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+
+namespace {
+
+using namespace mcpbx;
+using namespace mcpbx::test;
+using bare = providers::text::parser_options::bare;
+
+const std::string tide = R"({"name": "search", "arguments": {"query": "tide"}})";
+
+// The same at every split.
+parsed_text parse_marked(std::string_view format, const std::string& raw,
+                         providers::text::parser_options options = {}) {
+  CAPTURE(raw);
+  const auto got = parse_text(format, raw, std::string_view::npos, options);
+  for (std::size_t step = 1; step < raw.size(); ++step)
+    CHECK(parse_text(format, raw, step, options).str() == got.str());
+  return got;
+}
+
+TEST_CASE("F5: marks in another case, with blanks inside or with attributes are marks, and nobody sees them") {
+  for (const std::string& raw :
+       {"<tool_call id=\"1\">\n" + tide + "\n</tool_call>", "<TOOL_CALL>" + tide + "</TOOL_CALL>",
+        "<Tool_Call>" + tide + "</Tool_Call>", "<tool_call >" + tide + "</tool_call >",
+        "<tool_call\n>" + tide + "</tool_call\n>", "< tool_call >" + tide + "</ tool_call >",
+        "<tool_call type='function' id='a>b'>" + tide + "< / Tool_Call>",
+        "<Function_Call>\n" + tide + "\n</Function_Call>",
+        "<TOOL_CALL>search<arg_key>query</arg_key><arg_value>tide</arg_value></TOOL_CALL>",
+        std::string("<TOOL_CALL>\n<function=search>\n<parameter=query>\ntide\n</parameter>\n</function>\n</TOOL_CALL>"),
+        "[tool_calls][" + tide + "]", "[Tool_Calls]" + tide,
+        std::string("[tool_calls]search[ARGS]{\"query\": \"tide\"}")})
+    for (const auto untagged : {bare::alone, bare::anywhere}) {
+      CAPTURE(raw);
+      const auto got = parse_marked("hermes", "Let me look.\n" + raw + "\nSo.", {.untagged = untagged});
+      REQUIRE(got.reply.calls.size() == 1);
+      CHECK(got.reply.calls[0].name == "search");
+      CHECK(got.reply.calls[0].problem.empty());
+      CHECK(contains(got.reply.calls[0].arguments.text(), "tide"));
+      CHECK(got.visible() == "Let me look.\nSo.");
+    }
+  CHECK(parse_marked("hermes", "<tool_call>" + tide + "</tool_call><Tool_Response id=\"1\">made up").visible().empty());
+}
+
+TEST_CASE("F5: what only looks like a mark, or is spoken about, is text, byte for byte") {
+  for (const std::string_view raw :
+       {"The mark <TOOL_CALL> opens one.", "It is <tool_call id=\"1\"> here.", "<tool_call is a mark> of it",
+        "a <tool_callers> b", "a < tool b", "<tool_call id=\"1\" and so on, for as long as it takes to say it all",
+        "[tool_calls][1] is a link", "[tool_calls]\nenabled = true", "[tool_calls](x)", "`<TOOL_CALL>` it is"}) {
+    CAPTURE(raw);
+    const auto got = parse_marked("hermes", std::string(raw));
+    CHECK(got.reply.calls.empty());
+    CHECK(got.text == raw);
+  }
+}
+
+TEST_CASE("G29: attributes of a mark that may be arguments of its call refuse it") {
+  for (const std::string_view raw : {"<tool_call query=\"tide\">{\"name\": \"list_all\"}</tool_call>",
+                                     "<tool_call name=\"search\">{\"query\": \"tide\"}</tool_call>",
+                                     "<tool_calls limit='3'><tool_call>{\"name\": \"search\", \"arguments\": "
+                                     "{\"query\": \"a\"}}</tool_call></tool_calls>"}) {
+    const auto got = parse_marked("hermes", std::string(raw));
+    REQUIRE(got.reply.calls.size() == 1);
+    CHECK_FALSE(got.reply.calls[0].problem.empty());
+    CHECK(got.visible().empty());
+  }
+}
+
+TEST_CASE("F10: a list of calls may hold each of them in a tag of its own") {
+  const std::string one = "<tool_call>\n" + tide + "\n</tool_call>";
+  for (const std::string& raw : {"<tool_calls>\n" + one + "\n</tool_calls>", "<tool_calls>" + one + "</tool_calls>",
+                                 "<function_calls>" + one + "</function_calls>", "<Tool_Calls>" + one}) {
+    const auto got = parse_marked("hermes", raw);
+    CHECK(got.calls() == R"(search{"query": "tide"})");
+    CHECK(got.visible().empty());
+  }
+  CHECK(parse_marked("hermes", "<tool_calls>\n" + one + "\n" + one + "\n</tool_calls>").reply.calls.size() == 2);
+  const std::string said = "Write <tool_calls><tool_call> around it.";
+  CHECK(parse_marked("hermes", said).text == said);
+}
+
+}  // namespace
