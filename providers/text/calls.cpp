@@ -6,10 +6,12 @@
 #include "providers/model/arguments.hpp"
 #include "providers/model/json_repair.hpp"
 #include "providers/model/json_walk.hpp"
+#include "providers/text/brackets.hpp"
 #include "providers/text/words.hpp"
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace mcpbx::providers::text {
 namespace {
@@ -161,6 +163,42 @@ void read_json_calls(std::string_view json, const offered_tools& tools, std::vec
   const auto before = out.size();
   walk::elements(text, [&](std::string_view one) { read_object(one, tools, repaired, 0, out); });
   if (out.size() == before) out.push_back(unreadable_call(json, "the list is empty"));
+}
+
+std::size_t read_cut_list(std::string_view list, bool offered, const offered_tools& tools,
+                          std::vector<tool_call_block>& out) {
+  std::size_t done = 0, before_last = 0;
+  for (auto at = skip_blanks(list, 1); list.starts_with('[') && at < list.size();) {
+    const auto begin = at;
+    while (at < list.size() && is_name_char(list[at])) ++at;
+    const bool python = at > begin;
+    if (at == list.size() || list[at] != (python ? '(' : '{')) break;
+    bracket_scanner brackets;
+    at += brackets.feed(list.substr(at));
+    if (!brackets.closed()) break;
+    const auto call = list.substr(begin, at - begin);
+    const auto behind = at;
+    // Behind it comes the end of what was written, or the next call.
+    at = skip_blanks(list, at);
+    if (at < list.size()) {
+      if (list[at] != ',') break;
+      at = skip_blanks(list, at + 1);
+      if (at < list.size() && (python ? !is_name_char(list[at]) : list[at] != '{')) break;
+    }
+    if (offered && !python) {
+      const auto like = likeness_of(call, tools);
+      if (!like.named || !like.with_arguments) break;
+    }
+    if (python && !is_python_calls(call, tools)) break;
+    if (python)
+      read_python_calls(call, tools, out);
+    else
+      read_json_calls(call, tools, out);
+    before_last = std::exchange(done, behind);
+  }
+  if (done == 0 || out.back().arguments.text() != "{}" || takes_nothing(tools.find(out.back().name))) return done;
+  out.pop_back();
+  return before_last;
 }
 
 likeness likeness_of(std::string_view json, const offered_tools& tools) {

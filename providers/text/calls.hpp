@@ -19,6 +19,12 @@ tool_call_block unreadable_call(std::string_view written, std::string_view why);
 /// ("parameters", "args", "input"; {"function": {…}}, {"tool_calls": […]}).
 void read_json_calls(std::string_view json, const offered_tools& tools, std::vector<tool_call_block>& out);
 
+/// Appends the calls before the cut of a list of calls, JSON or Python's, that lost its end; of `offered` tools only,
+/// if so. Returns how many bytes of `list` are done with, 0 when there is no such call. What stands behind a call must
+/// not be a part of it: a call without arguments at the end is not taken.
+std::size_t read_cut_list(std::string_view list, bool offered, const offered_tools& tools,
+                          std::vector<tool_call_block>& out);
+
 /// How much `json`, which has no mark around it, is a call: each object of it names an offered tool (`named`), and has
 /// a member for its arguments (`with_arguments`).
 struct likeness {

@@ -150,6 +150,18 @@ void tagged_parser::release(std::size_t end, parse_sink& sink) {
   state_ = state::text;
   at_ = end;
   visible(std::string_view(held_).substr(mark_, end - mark_), sink);
+// It ended inside of brackets: of a list the calls before the one that was cut stay.
+void tagged_parser::cut_json(parse_sink& sink) {
+  std::vector<tool_call_block> calls;
+  std::size_t done = 0;
+  if (use_ == use::calls || use_ == use::untagged)
+    done = read_cut_list(from(begin_), use_ == use::untagged, tools_, calls);
+  if (done == 0) return cut(std::string(from(again_ ? begin_ : mark_)), sink);
+  call_found();
+  take(std::move(calls), sink);
+  cut(std::string(from(begin_ + done)), sink);
+}
+
 }
 
 }  // namespace mcpbx::providers::text

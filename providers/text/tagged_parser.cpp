@@ -73,7 +73,7 @@ parsed_reply tagged_parser::finish(parse_sink& sink) {
         const auto text = std::string(from(begin_));
         visible(text, sink);
       } else {
-        cut(std::string(from(again_ ? begin_ : mark_)), sink);
+        cut_json(sink);
       }
       break;
     default:

@@ -85,6 +85,7 @@ class tagged_parser final : public text_parser {
   void forget_drafts(std::size_t from);
   void cut(std::string_view body, parse_sink& sink);
   bool at_line_start() const;
+  void cut_json(parse_sink& sink);
   bool fence_may_hold_call() const;
   std::string_view from(std::size_t at) const { return std::string_view(held_).substr(at); }
   bool any_calls() const { return found_ > 0; }

@@ -85,4 +85,31 @@ TEST_CASE("F10: a list of calls may hold each of them in a tag of its own") {
   CHECK(parse_marked("hermes", said).text == said);
 }
 
+TEST_CASE("F10: of a list that was cut off the calls before the cut stay") {
+  const std::string sum = R"({"name": "add", "arguments": {"a": 1, "b": 2}})";
+  for (const std::string& raw :
+       {"[TOOL_CALLS][" + tide + ", {\"name\": \"add\", \"argum", "<tool_call>[" + tide + ",{\"name\": \"add\"",
+        "[TOOL_CALLS][" + tide + ",", "[" + tide + ", {\"na", "<|python_tag|>[" + tide + ", {"}) {
+    const auto got = parse_marked("llama3", raw);
+    CHECK(got.calls() == R"(search{"query": "tide"})");
+    CHECK(got.reply.calls.size() == 1);
+    CHECK(got.reply.incomplete);
+    CHECK(got.visible().empty());
+  }
+  CHECK(parse_marked("llama3", "[search(query=\"tide\"), add(a=1,").calls() == R"(search{"query":"tide"})");
+  CHECK(parse_marked("mistral", "[TOOL_CALLS][" + tide + ", " + sum + ", {").reply.calls.size() == 2);
+  // What follows it may be a part of it.
+  for (const std::string& raw :
+       {"[TOOL_CALLS][" + tide + ", \"limit\": 3", "[TOOL_CALLS][" + tide + "x",
+        std::string("[TOOL_CALLS][{\"name\": \"search\"}, {\"query\": \"ti"), "[TOOL_CALLS][[" + tide + ", {"}) {
+    const auto got = parse_marked("mistral", raw);
+    CHECK(got.reply.calls.empty());
+    CHECK(got.reply.incomplete);
+  }
+  const auto shown = parse_marked("mistral", "[TOOL_CALLS][" + tide + ", {\"nme\": \"low", {.show_unreadable = true});
+  CHECK(shown.calls() == R"(search{"query": "tide"})");
+  CHECK(contains(shown.text, "low"));
+  CHECK_FALSE(contains(shown.text, "tide"));
+}
+
 }  // namespace
