@@ -153,7 +153,14 @@ class text_run final : public model_events, public std::enable_shared_from_this<
     void on_text(std::string_view delta) override {
       run.visible_ += delta;
       run.shown_ = true;
+      if (run.events_ == nullptr) return;
+      // Whoever was shown the reasoning as text sees where it ends.
+      if (std::exchange(apart, false)) run.events_->on_text("\n\n");
       if (run.events_ != nullptr) run.events_->on_text(delta);
+    }
+    void on_text_was_reasoning() override {
+      apart = apart || !run.visible_.empty();
+      run.thoughts_ += std::exchange(run.visible_, {});
     }
     void on_reasoning(std::string_view delta) override {
       run.thoughts_ += delta;
@@ -161,6 +168,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
       if (run.events_ != nullptr) run.events_->on_reasoning(delta);
     }
     text_run& run;
+    bool apart = false;  // what is told next, from reasoning that was told as text
   };
 
   std::shared_ptr<text_tools_state> shared_;

@@ -32,6 +32,8 @@ class parse_sink {
   virtual ~parse_sink() = default;
   virtual void on_text(std::string_view delta) = 0;  ///< for people
   virtual void on_reasoning(std::string_view delta) = 0;
+  /// The text that was told so far was reasoning: its closing mark came, and its opening mark never did.
+  virtual void on_text_was_reasoning() {}
 };
 
 /// For whoever wants the calls only.

@@ -85,6 +85,19 @@ void tagged_parser::forget_drafts(std::size_t from) {
   in_code_ = quoted_ = alone_in_fence_ = false;
 }
 
+// All of it was, up to a closing mark whose opening mark never came.
+void tagged_parser::was_reasoning(parse_sink& sink) {
+  forget_drafts(0);
+  sink.on_text_was_reasoning();
+  if (!trimmed(pending_).empty()) sink.on_reasoning(pending_);
+  pending_.clear();
+  pending_blanks_.clear();
+  pending_fence_ = npos;
+  shown_ = said_ = false;
+  skipped_ = true;  // blanks before the answer are no part of it
+  last_shown_ = 0;
+}
+
 void tagged_parser::take(std::vector<tool_call_block> calls, parse_sink& sink) {
   const auto first = reply_.calls.size();
   for (auto& call : calls) {
@@ -137,6 +150,18 @@ void tagged_parser::cut(std::string_view body, parse_sink& sink) {
   if (options_.show_unreadable) visible(body, sink);
 }
 
+// It ended inside of brackets: of a list the calls before the one that was cut stay.
+void tagged_parser::cut_json(parse_sink& sink) {
+  std::vector<tool_call_block> calls;
+  std::size_t done = 0;
+  if (use_ == use::calls || use_ == use::untagged)
+    done = read_cut_list(from(begin_), use_ == use::untagged, tools_, calls);
+  if (done == 0) return cut(std::string(from(again_ ? begin_ : mark_)), sink);
+  call_found();
+  take(std::move(calls), sink);
+  cut(std::string(from(begin_ + done)), sink);
+}
+
 void tagged_parser::open(state s, std::size_t mark_size) {
   mark_ = at_;
   at_ += mark_size;
@@ -150,18 +175,6 @@ void tagged_parser::release(std::size_t end, parse_sink& sink) {
   state_ = state::text;
   at_ = end;
   visible(std::string_view(held_).substr(mark_, end - mark_), sink);
-// It ended inside of brackets: of a list the calls before the one that was cut stay.
-void tagged_parser::cut_json(parse_sink& sink) {
-  std::vector<tool_call_block> calls;
-  std::size_t done = 0;
-  if (use_ == use::calls || use_ == use::untagged)
-    done = read_cut_list(from(begin_), use_ == use::untagged, tools_, calls);
-  if (done == 0) return cut(std::string(from(again_ ? begin_ : mark_)), sink);
-  call_found();
-  take(std::move(calls), sink);
-  cut(std::string(from(begin_ + done)), sink);
-}
-
 }
 
 }  // namespace mcpbx::providers::text

@@ -240,14 +240,20 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
         state_ = state::think;
         return true;
       case mark_kind::end_think: {
-        // Its beginning may have been lost; in the middle of a sentence it is spoken about.
+        // Its beginning may have stood in the prompt; in quotes, or before a comma or the like, it is spoken about.
         const auto next = rest.substr(mark.text.size());
         if (next.empty() && !last) return false;
+        const auto is_quoted = [&](char behind) {
+          constexpr std::string_view signs = "`'\"().,;:!?-/";
+          const bool opened = pending_.empty() && last_shown_ != 0 && signs.substr(0, 4).find(last_shown_) != npos;
+          return example || opened || signs.find(behind) != npos;
+        };
         const bool mentioned = thinks_from_ != npos;
         if (mentioned) forget_drafts(std::exchange(thinks_from_, npos));
-        if (!next.empty() && !is_blank(next.front()) && !at_line_start()) break;
+        if (!next.empty() && !is_blank(next.front()) && !at_line_start() && (mentioned || is_quoted(next.front())))
+          break;
         at_ += mark.text.size();
-        if (!mentioned) forget_drafts(0);
+        if (!mentioned) was_reasoning(sink);
         return true;
       }
       case mark_kind::role: {

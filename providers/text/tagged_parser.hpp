@@ -83,9 +83,10 @@ class tagged_parser final : public text_parser {
   void control(std::string_view token);
   void call_found();
   void forget_drafts(std::size_t from);
+  void was_reasoning(parse_sink& sink);
   void cut(std::string_view body, parse_sink& sink);
-  bool at_line_start() const;
   void cut_json(parse_sink& sink);
+  bool at_line_start() const;
   bool fence_may_hold_call() const;
   std::string_view from(std::size_t at) const { return std::string_view(held_).substr(at); }
   bool any_calls() const { return found_ > 0; }

@@ -96,6 +96,13 @@ class unmarked_sink final : public parse_sink {
   explicit unmarked_sink(bool react) : react_(react) {}
   void pass_to(parse_sink& sink) { to_ = &sink; }
   void on_reasoning(std::string_view delta) override { to_->on_reasoning(delta); }
+  void on_text_was_reasoning() override {
+    run(true);
+    gap_ = cdata_ = over_ = false;
+    line_start_ = true;
+    last_shown_ = 0;
+    to_->on_text_was_reasoning();
+  }
   void on_text(std::string_view delta) override {
     if (over_) return;
     held_ += delta;

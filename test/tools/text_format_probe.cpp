@@ -16,6 +16,7 @@ struct shown final : text::parse_sink {
   std::string text;
   void on_text(std::string_view delta) override { text += delta; }
   void on_reasoning(std::string_view) override {}
+  void on_text_was_reasoning() override { text.clear(); }
 };
 
 std::string probe(const raw_json& line) {

@@ -530,6 +530,27 @@ TEST_CASE("G29: a call that was cut off is not run, and at the output limit the 
   CHECK(b.got.reply->reason == end_reason::length);
 }
 
+TEST_CASE("F5: reasoning that only its closing mark tells is reasoning in the message, and a call in it is not run") {
+  const std::string draft = "<tool_call>{\"name\": \"echo\", \"arguments\": {\"text\": \"no\"}}</tool_call>";
+  for (const bool native : {false, true})
+    for (const std::string& raw : {std::string("secret</think>vis"), "secret" + draft + "\n</think>\n\nvis"}) {
+      text_bench b(native ? "native" : "hermes", native);
+      b.ask();
+      b.inner->reply(raw, 3);
+      CAPTURE(raw);
+      // What was shown stays; no mark is.
+      CHECK(b.got.text == "secret\n\nvis");
+      REQUIRE(b.got.reply);
+      const auto& m = *b.got.reply->message;
+      CHECK(m.calls().empty());
+      CHECK(m.text() == "vis");
+      REQUIRE_FALSE(m.blocks.empty());
+      const auto* reasoning = std::get_if<reasoning_block>(&m.blocks[0]);
+      REQUIRE(reasoning != nullptr);
+      CHECK(reasoning->text == "secret");
+    }
+}
+
 TEST_CASE("F5: what an error leaves of a reply has no marks") {
   text_bench b("hermes");
   b.ask();

@@ -25,6 +25,13 @@ parsed_text parse_marked(std::string_view format, const std::string& raw,
   return got;
 }
 
+std::string without_gaps(std::string_view text) {
+  std::string all;
+  for (const char c : text)
+    if (!providers::text::is_blank(c)) all += c;
+  return all;
+}
+
 TEST_CASE("F5: marks in another case, with blanks inside or with attributes are marks, and nobody sees them") {
   for (const std::string& raw :
        {"<tool_call id=\"1\">\n" + tide + "\n</tool_call>", "<TOOL_CALL>" + tide + "</TOOL_CALL>",
@@ -110,6 +117,31 @@ TEST_CASE("F10: of a list that was cut off the calls before the cut stay") {
   CHECK(shown.calls() == R"(search{"query": "tide"})");
   CHECK(contains(shown.text, "low"));
   CHECK_FALSE(contains(shown.text, "tide"));
+}
+
+TEST_CASE("F5: reasoning whose opening mark is missing is none of the answer, its calls are not run, no mark is seen") {
+  struct row {
+    std::string raw, text, answer;
+  };
+  const std::string call = "<tool_call>" + tide + "</tool_call>";
+  for (const auto& [raw, text, answer] :
+       {row{"secret</think>vis", "secretvis", "vis"}, row{"secret\n</think>\n\nvis", "secretvis", "vis"},
+        row{"secret </think>", "secret", ""}, row{"a " + call + "</think>Answer", "a Answer", "Answer"},
+        row{"a " + call + "\n</think>\n**4**", "a **4**", "**4**"}, row{"```\n" + tide + "\n```\n</think>4", "4", "4"}})
+    for (const auto untagged : {bare::alone, bare::anywhere}) {
+      const auto got = parse_marked("hermes", raw, {.untagged = untagged});
+      CAPTURE(raw);
+      CHECK(got.reply.calls.empty());
+      CHECK(without_gaps(got.text) == without_gaps(text));
+      CHECK(got.answer == answer);
+    }
+  const auto run = parse_marked("hermes", "a " + call + "\n</think>" + call);
+  CHECK(run.calls() == R"(search{"query": "tide"})");
+  CHECK(run.answer.empty());
+  CHECK(parse_marked("react", "secret\n</think>\nvis").answer == "vis");
+  for (const std::string said :
+       {"The mark `</think>` ends it.", "It ends with \"</think>\".", "See </think>, it ends."})
+    CHECK(parse_marked("hermes", said).answer == said);
 }
 
 }  // namespace

@@ -15,17 +15,22 @@ namespace mcpbx::test {
 
 struct parsed_text final : providers::text::parse_sink {
   std::string text, thoughts;
+  std::string answer;  // the text that was not found to be reasoning later
   providers::text::parsed_reply reply;
   bool stopped = false;
   std::size_t counted = 0;
-  void on_text(std::string_view delta) override { text += delta; }
+  void on_text(std::string_view delta) override {
+    text += delta;
+    answer += delta;
+  }
+  void on_text_was_reasoning() override { answer.clear(); }
   void on_reasoning(std::string_view delta) override { thoughts += delta; }
 
   /// Everything in one line: what two ways of cutting must agree on.
   std::string str() const {
-    std::string all = "text=" + text + " thoughts=" + thoughts + (reply.incomplete ? " incomplete" : "") +
-                      (stopped ? " stopped" : "") + " counted=" + std::to_string(counted) +
-                      " forms=" + std::to_string(reply.forms);
+    std::string all = "text=" + text + " answer=" + answer + " thoughts=" + thoughts +
+                      (reply.incomplete ? " incomplete" : "") + (stopped ? " stopped" : "") +
+                      " counted=" + std::to_string(counted) + " forms=" + std::to_string(reply.forms);
     for (const auto& c : reply.calls)
       all +=
           " call=" + c.name + std::string(c.arguments.text()) + c.problem + c.arguments_text + (c.repaired ? "*" : "");
