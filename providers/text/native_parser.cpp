@@ -2,6 +2,8 @@
 // than they may be one; then they are text like all the others.
 #include "providers/text/native_parser.hpp"
 
+#include "providers/text/react_marks.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -24,12 +26,13 @@ native_parser::native_parser(offered_tools tools, parser_options options)
     : tools_(std::move(tools)), show_unreadable_(options.show_unreadable), tagged_(tools_, options) {}
 
 void native_parser::feed(std::string_view bytes, parse_sink& sink) {
+  if (made_up_) return;
   held_ += bytes;
   run(false, sink);
 }
 
 void native_parser::run(bool last, parse_sink& sink) {
-  while (at_ < held_.size()) {
+  while (at_ < held_.size() && !made_up_) {
     const bool may_begin = object_ == 0 && line_start_ && !examples_ && tagged_.in_plain_text();
     const auto head = object_ != 0 ? match::yes : may_begin ? judge_head() : match::no;
     if (head == match::no || (head == match::maybe && last)) {
@@ -42,6 +45,13 @@ void native_parser::run(bool last, parse_sink& sink) {
       scanned_ = object_end_ = scanned_ + brackets_.feed(std::string_view(held_).substr(scanned_));
     if (brackets_.closed()) scanned_ = skip_blanks(held_, scanned_);
     if (scanned_ == held_.size() && (brackets_.closed() || !last)) return;
+    const auto behind = brackets_.closed() ? judge_behind(last) : match::no;
+    if (behind == match::maybe) return;
+    if (behind == match::yes) {
+      made_up_ = true;
+      held_.resize(object_end_);
+      return;
+    }
     // Something follows it, or it has no end: an example, and what comes behind may be another one.
     examples_ = true;
     let_go(scanned_, sink);
@@ -72,6 +82,24 @@ match native_parser::judge_head() {
   return match::yes;
 }
 
+// What a model makes up behind its first action begins with one of these, on a line of its own (F7).
+match native_parser::judge_behind(bool last) const {
+  const auto gap = std::string_view(held_).substr(object_end_, scanned_ - object_end_);
+  if (gap.find('\n') == npos) return match::no;
+  const auto found = match_react_mark(std::string_view(held_).substr(scanned_), last, false);
+  if (found.is != match::yes) return found.is;
+  const bool made_up = found.mark == react_mark::observation || found.mark == react_mark::answer;
+  // In an example the input is often no JSON.
+  return made_up && read_call().problem.empty() ? match::yes : match::no;
+}
+
+tool_call_block native_parser::read_call() const {
+  tool_call_block call;
+  call.name = tools_.resolve(name_);
+  set_arguments_text(call, tools_.find(name_), std::string_view(held_).substr(object_, object_end_ - object_));
+  return call;
+}
+
 void native_parser::let_go(std::size_t end, parse_sink& sink) {
   line_start_ = held_[end - 1] == '\n';
   object_ = 0;
@@ -82,12 +110,9 @@ void native_parser::let_go(std::size_t end, parse_sink& sink) {
 parsed_reply native_parser::finish(parse_sink& sink) {
   run(true, sink);
   if (object_ != 0) {
-    const auto object = std::string_view(held_).substr(object_, object_end_ - object_);
-    tool_call_block call;
-    call.name = tools_.resolve(name_);
-    set_arguments_text(call, tools_.find(name_), object);
+    auto call = read_call();
     if (!call.problem.empty() && show_unreadable_)
-      sink.on_text(object);
+      sink.on_text(std::string_view(held_).substr(object_, object_end_ - object_));
     else
       tagged_.end_with(std::move(call), form_react);
   }

@@ -100,16 +100,49 @@ TEST_CASE("F4: beside native calls a ReAct call that ends the reply is one") {
   CHECK(last.visible() == "{\"a\": 1, b}");
 }
 
+TEST_CASE("F7: beside native calls what a model makes up behind its ReAct call is dropped, and the call is one") {
+  const std::string call = "Action: get_weather\nAction Input: {\"city\": \"Rome\"}";
+  for (const std::string& made_up :
+       {std::string("\nObservation: 21\nFinal Answer: fake"), std::string("\n\n**Observation:** 21"),
+        "\nFinal Answer: fake\n" + call, "\r\n observation: 21\nThought: so\n" + call}) {
+    const auto got = parse_native("Thought: I need it.\n" + call + made_up);
+    CHECK(got.calls() == R"(get_weather{"city": "Rome"})");
+    CHECK(got.reply.calls.size() == 1);
+    CHECK(got.visible() == "Thought: I need it.");
+    CHECK(got.stopped);
+    CHECK(got.counted == std::string("Thought: I need it.\n" + call).size());
+    CHECK(got.reply.forms == providers::text::form_react);
+  }
+}
+
 TEST_CASE("F4: beside native calls a ReAct call in another shape, or that anything follows, is text") {
   const std::string call = "Action: get_weather\nAction Input: {\"city\": \"Rome\"}";
   for (const std::string& raw :
-       {call + "\nThat is how.", call + " is how.", call + "\nObservation: 21", call + "\n" + call, "- " + call,
-        "> " + call, "```\n" + call + "\n```", "```\n" + call, "`<x> " + call,
-        std::string("Action: get_weather\n\nAction Input: {}"), std::string("Action: no_tool\nAction Input: {}"),
+       {call + "\nThat is how.",
+        call + " is how.",
+        call + " Observation: 21",
+        call + "\nObservations: 21",
+        call + "\n" + call,
+        "- " + call,
+        "> " + call,
+        "```\n" + call + "\n```",
+        "```\n" + call,
+        "`<x> " + call,
+        std::string("Action: get_weather\n\nAction Input: {}"),
+        std::string("Action: no_tool\nAction Input: {}"),
         std::string("Action: get_weather\nAction Input: Rome"),
-        std::string("Action: get_weather\nAction Input: {\"city\": \"Ro"), std::string("Action: get_weather"),
-        std::string("Action: get_weather now\nAction Input: {}"), std::string("Action: "), std::string("Act"),
-        "See: " + call, std::string("Action: get_weather\nInput: {}")}) {
+        std::string("Action: get_weather\nAction Input: {\"city\": \"Ro"),
+        std::string("Action: get_weather"),
+        std::string("Action: get_weather now\nAction Input: {}"),
+        std::string("Action: "),
+        std::string("Act"),
+        "See: " + call,
+        std::string("Action: get_weather\nAction Input: {the arguments}\nObservation: the result"),
+        std::string("Action: no_tool\nAction Input: {}\nObservation: 21"),
+        "```\n" + call + "\nObservation: 21\n```",
+        "- " + call + "\nObservation: 21",
+        call + "\n> Observation: 21",
+        std::string("Action: get_weather\nInput: {}")}) {
     CAPTURE(raw);
     const auto got = parse_native(raw);
     CHECK(got.reply.calls.empty());
@@ -138,6 +171,9 @@ TEST_CASE("F4: beside native calls random pieces of calls are read the same at e
                                                 "Action: search",
                                                 "Action Input: {\"query\": \"a\"}",
                                                 "Action: list_all\nAction Input: {}",
+                                                "Observation: 21",
+                                                "Final Answer: 21",
+                                                "Obser",
                                                 "```",
                                                 "```json\n",
                                                 "{\"name\": \"list_all\", \"arguments\": {}}",
