@@ -122,8 +122,8 @@ void completion::take_text(const run_event& e) {
   const bool apart = said && std::exchange(new_round_, false);
   any_text_ = any_text_ || said;
   if (!request_.stream) {
-    if (apart) text_ += "\n\n";
-    (said ? text_ : thinking_) += e.text;
+    if (said && (apart || texts_.empty())) texts_.emplace_back();
+    (said ? texts_.back() : thinking_) += e.text;
     return;
   }
   begin();
@@ -165,7 +165,12 @@ void completion::end() {
   auto* const line = std::exchange(line_, nullptr);
   silence_.reset();
   if (!request_.stream) {
-    const auto& text = any_text_ ? text_ : o.text;
+    take_off_reasoning(texts_, thinking_, reader_->result());
+    std::string text = any_text_ ? std::string() : o.text;
+    for (const auto& one : texts_) {
+      if (!text.empty() && !one.empty()) text += "\n\n";
+      text += one;
+    }
     line->answer({200,
                   {{"Content-Type", "application/json"}, {"x-request-id", run_}},
                   completion_json::answer(head_, text, thinking_, o)});

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace mcpbx::daemon {
 
@@ -48,10 +49,12 @@ class completion final : public std::enable_shared_from_this<completion>, privat
   std::unique_ptr<feed_reader> reader_;
   completion_json::head head_;
   std::string run_;
-  std::uint64_t seen_ = 0;       // the number of the last event
-  providers::usage told_;        // by answers before this one, of the same run
-  std::string text_, thinking_;  // of all rounds, for an answer that is no stream
-  std::string out_;              // chunks of this pull
+  std::uint64_t seen_ = 0;  // the number of the last event
+  providers::usage told_;   // by answers before this one, of the same run
+  // Of all rounds, for an answer that is no stream; the text by rounds that have any.
+  std::vector<std::string> texts_;
+  std::string thinking_;
+  std::string out_;  // chunks of this pull
   std::unique_ptr<timer> silence_;
   time_point last_sent_;
   bool begun_ = false, asked_ = false;

@@ -3,6 +3,7 @@
 
 #include "daemon/store/record.hpp"
 #include "mcp/support/secret.hpp"
+#include "mcp/support/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -120,6 +121,33 @@ completion_outcome outcome_of(const raw_json& run_result, bool retryable) {
   }
   o.fault = std::move(f);
   return o;
+}
+
+void take_off_reasoning(std::vector<std::string>& rounds, std::string& thinking, const raw_json& run_result) {
+  const auto messages = find_member(run_result, "messages");
+  if (messages.text().find(R"("type":"reasoning")") == std::string_view::npos) return;
+  for_each_element(messages, [&](const raw_json& m) {
+    std::string text, reasoning;
+    if (member_text(m, "role") == "assistant")
+      for_each_element(find_member(m, "content"), [&](const raw_json& part) {
+        const auto type = member_text(part, "type");
+        if (type == "text") text += member_text(part, "text");
+        if (type == "reasoning") reasoning += member_text(part, "text");
+        return true;
+      });
+    const auto kept = trimmed(text), thought = trimmed(reasoning);
+    if (thought.empty()) return true;
+    for (auto& said : rounds) {
+      const auto all = trimmed(said);
+      if (all.size() <= kept.size() || !all.ends_with(kept)) continue;
+      const auto before = trimmed(all.substr(0, all.size() - kept.size()));
+      if (before.empty() || !thought.ends_with(before)) continue;
+      thinking += before;
+      said = std::string(kept);
+      break;
+    }
+    return true;
+  });
 }
 
 completion_fault fault_of(const error& e) {

@@ -29,6 +29,9 @@ struct completion_outcome {
 
 /// `retryable` is what the run's last error event said.
 completion_outcome outcome_of(const raw_json& run_result, bool retryable);
+/// Takes off the text of each round what its message has as reasoning: its closing mark came when it had been told as
+/// text already. It is appended to `thinking`.
+void take_off_reasoning(std::vector<std::string>& rounds, std::string& thinking, const raw_json& run_result);
 /// An error of a start that was refused.
 completion_fault fault_of(const error& e);
 

@@ -67,6 +67,23 @@ TEST_CASE("D2: the caller's calls are handed over with arguments as text, ours o
   CHECK(chunks.find(R"("delta":{"tool_calls":[{"index":0,"id":"b","type":"function")") != std::string::npos);
 }
 
+TEST_CASE("F5: what was told as text and is reasoning in its message is none of an answer that is no stream") {
+  const auto result = raw_json::literal(
+      R"({"messages":[{"role":"user","content":[{"type":"text","text":"q"}]},{"role":"assistant","content":[)"
+      R"({"type":"reasoning","text":"I plan."},{"type":"tool_call","id":"1","name":"x","arguments":{}}]},)"
+      R"({"role":"assistant","content":[{"type":"reasoning","text":"So.\nsecret"},{"type":"text","text":"vis"}]}]})");
+  std::string thinking = "So.";
+  std::vector<std::string> rounds{"I plan.", "secret\n\nvis"};
+  take_off_reasoning(rounds, thinking, result);
+  CHECK(rounds == std::vector<std::string>{"", "vis"});
+  CHECK(thinking == "So.I plan.secret");
+  // All else stays.
+  rounds = {"vis", "another vis", "secret"};
+  take_off_reasoning(rounds, thinking = "", result);
+  CHECK(rounds == std::vector<std::string>{"vis", "another vis", "secret"});
+  CHECK(thinking.empty());
+}
+
 TEST_CASE("D2: an error's body has message, type, param and code, and no secret") {
   CHECK(completion_json::error_body({404, "no", "model", "model_not_found"}) ==
         R"({"error":{"message":"no","type":"invalid_request_error","param":"model","code":"model_not_found"}})");
