@@ -80,7 +80,7 @@ struct closing_mark {
   std::string_view text;
   bool outer;  ///< it closes what is around calls
 };
-inline constexpr std::array<closing_mark, 18> closing_marks{{{"</tool_call>", true},
+inline constexpr std::array<closing_mark, 19> closing_marks{{{"</tool_call>", true},
                                                              {"</tool_calls>", true},
                                                              {"</toolcall>", true},
                                                              {"</TOOLCALL>", true},
@@ -92,6 +92,7 @@ inline constexpr std::array<closing_mark, 18> closing_marks{{{"</tool_call>", tr
                                                              {"</tool_use>", true},
                                                              {"</tool-use>", true},
                                                              {"<|tool_call_end|>", true},
+                                                             {"<|/tool_call|>", true},
                                                              {"[/TOOL_CALLS]", true},
                                                              {"</function>", false},
                                                              {"</invoke>", false},
