@@ -2,6 +2,7 @@
 #include "daemon/loop/call_ids.hpp"
 #include "daemon/loop/live_run.hpp"
 #include "daemon/loop/read_result.hpp"
+#include "daemon/loop/result_order.hpp"
 #include "daemon/loop/words.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
@@ -28,7 +29,8 @@ void add_guidance(std::string& system, const run_limits& l, const std::string& o
 
 }  // namespace
 
-// The system prompt (the request's, else the model's) with the guidance, then the conversation as it came.
+// The system prompt (the request's, else the model's) with the guidance, then the conversation as it came, but for the
+// order of results.
 record::run_started live_run::opening() {
   take_offer();
   auto& messages = request_.messages;
@@ -40,6 +42,7 @@ record::run_started live_run::opening() {
   if (request_.system.empty()) request_.system = model_->default_system();
   add_guidance(request_.system, request_.limits, offer_->guidance);
   if (request_.answer_schema) add_paragraph(request_.system, words::answer_format(request_.answer_schema));
+  order_results(messages);
   record::run_started r;
   r.run = name();
   r.session = request_.session;
