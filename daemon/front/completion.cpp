@@ -46,9 +46,7 @@ void completion::start(std::string principal) {
 }
 
 result<std::shared_ptr<run_feed>> completion::open_run() {
-  const bool may_call = request_.run.limits.max_rounds > 0;  // tool_choice "none" says not, whatever the run may do
-  if (const auto waiting =
-          may_call ? door_.handed.take(request_.conversation_before, request_.results) : std::nullopt) {
+  if (const auto waiting = door_.handed.take(request_.conversation_before, request_.results)) {
     run_request results;
     results.run = waiting->run;
     results.principal = request_.run.principal;

@@ -19,6 +19,15 @@ namespace {
 using providers::role;
 using providers::tool_mode;
 
+// A run keeps to its settings, so that a request with others is not a part of it.
+void append_settings(std::string& all, const providers::call_settings& s) {
+  all += s.temperature + ',' + s.top_p + ',' + std::to_string(s.max_output_tokens) + ',';
+  if (s.parallel_tool_calls) all += *s.parallel_tool_calls ? "parallel" : "serial";
+  all += json_quoted(s.reasoning_effort) + '[';
+  for (const auto& text : s.stop) all += json_quoted(text);
+  all += ']';
+}
+
 class request_reader {
  public:
   request_reader(const raw_json& body, const chat_defaults& defaults) : body_(body), defaults_(defaults) {}
@@ -237,10 +246,13 @@ class request_reader {
     fault(message.substr(0, end), message.substr(end + 2));
   }
 
-  // What makes two requests parts of one conversation: who answers, in which form, with which tools, and what was said.
+  // What makes two requests parts of one conversation: who answers, in which form, with which tools and settings, and
+  // what was said.
   std::uint64_t conversation_of(std::size_t messages) const {
     std::string all = json_quoted(out_.model);
     all += out_.run.answer_schema.text();
+    append_settings(all, out_.run.settings);
+    for (const auto& name : out_.run.tools.only) all += json_quoted(name);
     for (const auto& tool : out_.run.client_tools) all += tool.text();
     for (std::size_t i = 0; i < messages; ++i) append_message(all, *out_.run.messages[i]);
     return std::max<std::uint64_t>(stable_hash(all), 1);
@@ -250,6 +262,9 @@ class request_reader {
     const auto& m = out_.run.messages;
     if (!out_.run.client_tools.empty()) out_.conversation = conversation_of(m.size());
     if (m.size() < 2 || m.back()->role != role::tool_results || m[m.size() - 2]->role != role::assistant) return;
+    // A run that goes on cannot be bound anew: its next round is not its first, and it may call.
+    const bool binds = out_.run.first_round == tool_mode::required || out_.run.limits.max_rounds == 0;
+    if (binds) return;
     out_.conversation_before = conversation_of(m.size() - 2);
     for (const auto& b : m.back()->blocks)
       if (const auto* r = std::get_if<providers::tool_result_block>(&b))

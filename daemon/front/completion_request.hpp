@@ -25,10 +25,12 @@ struct completion_request {
   std::string model;           ///< as the request names it, or ""
   bool stream = false;         ///< events instead of one answer
   bool include_usage = false;  ///< the stream tells the tokens at its end
-  /// What the caller's next request begins with when this one hands it calls: a hash of model, tools and messages.
+  /// What the caller's next request begins with when this one hands it calls: a hash of model, form of the answer,
+  /// settings, tools and messages.
   std::uint64_t conversation = 0;
-  /// Where the messages end with the caller's results of the calls in the assistant message before them: these results,
-  /// and the same hash of what stands before that message.
+  /// Where the messages end with the caller's results of the calls in the assistant message before them, and the run
+  /// that made these may go on as this request asks: these results, and the same hash of what stands before that
+  /// message.
   std::vector<record::caller_result> results;
   std::uint64_t conversation_before = 0;
 };

@@ -206,3 +206,44 @@ TEST_CASE("L21: a conversation that comes back with results is known by model, t
   // Another form of the answer is another conversation: the run that waits would answer in the first one.
   CHECK(before("gpt", question, tools + R"(,"response_format":{"type":"json_object"})") != first.conversation);
 }
+
+TEST_CASE("L21: results come back to the run that waits for them only where the request asks for what that run does") {
+  const std::string question = R"({"role":"user","content":"hi"})";
+  const std::string tools = R"(,"tools":[)" + tool + "]";
+  const std::string back =
+      R"(,{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"mine","arguments":"{}"}}]},)"
+      R"({"role":"tool","tool_call_id":"c","content":"r"})";
+  const auto goes_on = [&](const std::string& first, const std::string& second) {
+    const auto one = good(R"("model":"gpt","messages":[)" + question + "]" + tools + first);
+    const auto two = good(R"("model":"gpt","messages":[)" + question + back + "]" + tools + second);
+    return two.results.size() == 1 && two.conversation_before == one.conversation;
+  };
+  const std::string settings = R"(,"temperature":0.1,"top_p":0.5,"max_tokens":100,"stop":["a"],)"
+                               R"("reasoning_effort":"low","parallel_tool_calls":true)";
+  CHECK(goes_on("", ""));
+  CHECK(goes_on(settings, settings + R"(,"tool_choice":"auto","stream":true)"));
+  for (const std::string other : {R"(,"temperature":0.9)", R"(,"top_p":0.9)", R"(,"max_tokens":7)", R"(,"stop":"Z")",
+                                  R"(,"reasoning_effort":"low")", R"(,"parallel_tool_calls":false)"}) {
+    CAPTURE(other);
+    CHECK_FALSE(goes_on("", other));
+    CHECK_FALSE(goes_on(other, ""));
+    CHECK_FALSE(goes_on(settings, other));
+  }
+  CHECK_FALSE(goes_on(R"(,"stop":["a","b"])", R"(,"stop":["ab"])"));
+  // What binds a first round binds a run's own first round: only a new run has one.
+  const std::string bound = R"(,"tool_choice":"required")";
+  const std::string named = R"(,"tool_choice":{"type":"function","function":{"name":"mine"}})";
+  CHECK(goes_on(bound, R"(,"tool_choice":"auto")"));
+  CHECK(goes_on(named, ""));
+  CHECK_FALSE(goes_on("", bound));
+  CHECK_FALSE(goes_on(bound, bound));
+  CHECK_FALSE(goes_on(named, named));
+  CHECK_FALSE(goes_on("", R"(,"tool_choice":"none")"));
+  const auto only = [](const std::string& names) {
+    return R"(,"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[)" + names + "]}}";
+  };
+  const std::string mine = R"({"function":{"name":"mine"}})";
+  CHECK(goes_on(only(mine), only(mine)));
+  CHECK_FALSE(goes_on("", only(mine)));
+  CHECK_FALSE(goes_on(only(mine), only(mine + R"(,{"function":{"name":"calc__calculate"}})")));
+}
