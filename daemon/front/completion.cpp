@@ -31,7 +31,7 @@ completion::completion(door_context& door, http::server_connection& line, comple
 void completion::start(std::string principal) {
   request_.run.principal = std::move(principal);
   const auto feed = open_run();
-  if (!feed) return fail(fault_of(feed.error()), true);
+  if (!feed) return fail(fault_of(feed.error()));
   run_ = (*feed)->run();
   head_.id = "chatcmpl-" + run_;
   if (seen_ > 0) head_.id += "-" + std::to_string(seen_);  // an answer of its own, about the same run
@@ -104,8 +104,7 @@ void completion::take(const run_event& e) {
       if (head_.model.empty()) head_.model = member_text(e.body.join(), "model");
       return;
     case run_event::kind::error:
-      retryable_ = find_member(e.body.join(), "retryable").is_true();
-      return;
+      return take_error(e.body.join());
     case run_event::kind::snapshot:
       lost_ = true;
       return;
@@ -140,6 +139,10 @@ void completion::begin() {
 
 void completion::send() {
   if (out_.empty()) return;
+void completion::take_error(const raw_json& body) {
+  error_ = {find_member(body, "retryable").is_true(), find_member(body, "retryAfterMs").as_integer().value_or(0)};
+}
+
   last_sent_ = door_.time.now();
   line_->send(out_);
   out_.clear();
@@ -147,10 +150,10 @@ void completion::send() {
 
 void completion::end() {
   const auto self = shared_from_this();
-  if (const auto& why = reader_->refusal()) return fail(fault_of(*why), true);
-  auto o = outcome_of(reader_->result(), retryable_);
-  if (o.fault) return fail(*o.fault, !o.ran_tools);
-  if (lost_) return fail({503, too_slow, "", "too_slow"}, false);
+  if (const auto& why = reader_->refusal()) return fail(fault_of(*why));
+  auto o = outcome_of(reader_->result(), error_);
+  if (o.fault) return fail(*o.fault);
+  if (lost_) return fail({503, too_slow, "", "too_slow", true});
   if (!o.calls.empty()) {
     handed_calls::waiting w{run_, request_.conversation, {}, seen_, o.used};
     for (const auto& c : o.calls) w.calls.push_back(c.id);
@@ -184,9 +187,8 @@ void completion::end() {
   ended_();
 }
 
-// A client of that API repeats a request by itself where its answer has a status for that; not one whose tools have
-// been called.
-void completion::fail(const completion_fault& f, bool repeatable) {
+// A client of that API repeats a request by itself where its answer has a status for that, unless it is told not to.
+void completion::fail(const completion_fault& f) {
   const auto self = shared_from_this();
   auto* const line = std::exchange(line_, nullptr);
   silence_.reset();
@@ -198,7 +200,8 @@ void completion::fail(const completion_fault& f, bool repeatable) {
   }
   std::vector<http::header> headers{{"Content-Type", "application/json"}};
   if (!run_.empty()) headers.push_back({"x-request-id", run_});
-  if (!repeatable) headers.push_back({"x-should-retry", "false"});
+  if (f.final) headers.push_back({"x-should-retry", "false"});
+  if (f.retry_after_ms > 0) headers.push_back({"retry-after", std::to_string((f.retry_after_ms + 999) / 1000)});
   line->answer({f.status, std::move(headers), completion_json::error_body(f)});
   ended_();
 }

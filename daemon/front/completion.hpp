@@ -39,7 +39,8 @@ class completion final : public std::enable_shared_from_this<completion>, privat
   void begin();
   void send();
   void end();
-  void fail(const completion_fault& f, bool repeatable);
+  void take_error(const raw_json& body);
+  void fail(const completion_fault& f);
   void keep_alive();
 
   door_context& door_;
@@ -59,8 +60,8 @@ class completion final : public std::enable_shared_from_this<completion>, privat
   time_point last_sent_;
   bool begun_ = false, asked_ = false;
   bool any_text_ = false, new_round_ = false;
-  bool lost_ = false;       // events were dropped, because the caller was too slow
-  bool retryable_ = false;  // what the last error event said
+  bool lost_ = false;  // events were dropped, because the caller was too slow
+  last_error error_;
 };
 
 }  // namespace mcpbx::daemon

@@ -79,7 +79,7 @@ std::string model_object(std::string_view name, std::int64_t created) {
 
 }  // namespace
 
-completion_outcome outcome_of(const raw_json& run_result, bool retryable) {
+completion_outcome outcome_of(const raw_json& run_result, const last_error& e) {
   completion_outcome o;
   // One walk: the result holds the whole conversation.
   const auto read = read_members(run_result, {"usage", "data", "text", "reason", "toolCalls", "stopReason", "cause"});
@@ -91,12 +91,13 @@ completion_outcome outcome_of(const raw_json& run_result, bool retryable) {
   o.text = data ? std::string(data.text()) : text.as_string().value_or("");
   const bool answered = !o.text.empty();
   const auto why = reason.as_string().value_or("");
+  bool ran_tools = false;
   for_each_element(calls, [&](const raw_json& call) {
     if (find_member(call, "pending").is_true())
       o.calls.push_back(
           {member_text(call, "id"), member_text(call, "name"), std::string(find_member(call, "arguments").text())});
     else
-      o.ran_tools = true;
+      ran_tools = true;
     return true;
   });
   const auto& end = ending_of(stop.as_string().value_or(""));
@@ -111,12 +112,18 @@ completion_outcome outcome_of(const raw_json& run_result, bool retryable) {
   }
   completion_fault f{end.status, redactor::redact(why), "", std::string(end.finish_or_code)};
   if (f.message.empty()) f.message = "The run ended without an answer (" + f.code + ").";
+  // Tools would be called again.
+  f.final = ran_tools;
   if (end.reason == stop_reason::provider_error) {
+    // What may do better was tried again here already, as often as is configured: a client that does the same only
+    // multiplies that.
+    f.final = true;
     if (cause.as_string() == to_string(errc::config)) {
       f.status = 500;
       f.code = "config";
-    } else if (retryable) {
+    } else if (e.retryable) {
       f.status = 503;
+      f.retry_after_ms = e.retry_after_ms;
     }
   }
   o.fault = std::move(f);
@@ -179,7 +186,7 @@ completion_fault fault_of(const error& e) {
     case errc::internal:
       break;
   }
-  return {status, redactor::redact(e.message), "", std::string(to_string(e.code))};
+  return {status, redactor::redact(e.message), "", std::string(to_string(e.code)), e.code == errc::config};
 }
 
 namespace completion_json {

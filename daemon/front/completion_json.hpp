@@ -24,11 +24,14 @@ struct completion_outcome {
   };
   std::vector<call> calls;  ///< the caller's own, which are handed back
   providers::usage used;    ///< of the run, or of what the answer is about
-  bool ran_tools = false;   ///< repeating the request would call them again
 };
 
-/// `retryable` is what the run's last error event said.
-completion_outcome outcome_of(const raw_json& run_result, bool retryable);
+/// What the run's last error event said.
+struct last_error {
+  bool retryable = false;
+  std::int64_t retry_after_ms = 0;  ///< 0: nothing
+};
+completion_outcome outcome_of(const raw_json& run_result, const last_error& e);
 /// Takes off the text of each round what its message has as reasoning: its closing mark came when it had been told as
 /// text already. It is appended to `thinking`.
 void take_off_reasoning(std::vector<std::string>& rounds, std::string& thinking, const raw_json& run_result);

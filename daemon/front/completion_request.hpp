@@ -15,9 +15,11 @@ namespace mcpbx::daemon {
 /// What is wrong with a request, as that API's errors have it.
 struct completion_fault {
   int status = 400;
-  std::string message;  ///< a sentence, beginning with the member's place
-  std::string param;    ///< that place ("messages[2].content"), or ""
-  std::string code;     ///< "model_not_found" and its like, or ""
+  std::string message;              ///< a sentence, beginning with the member's place
+  std::string param;                ///< that place ("messages[2].content"), or ""
+  std::string code;                 ///< "model_not_found" and its like, or ""
+  bool final = false;               ///< clients are told not to repeat the request by themselves
+  std::int64_t retry_after_ms = 0;  ///< how long to wait before it is sent again; 0: nothing is known
 };
 
 struct completion_request {

@@ -182,11 +182,12 @@ raw_json usage_members(const providers::usage& u) {
   return raw_json::own(json + "}");
 }
 
-segments error(std::string_view message, bool retryable, bool partial) {
+segments error(std::string_view message, bool retryable, bool partial, std::int64_t retry_after_ms) {
   std::string json = begun("error");
   member(json, "message", message);
   member(json, "retryable", retryable);
   if (partial) member(json, "partial", true);
+  if (retry_after_ms > 0) member(json, "retryAfterMs", retry_after_ms);
   return whole(json);
 }
 

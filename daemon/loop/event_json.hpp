@@ -31,8 +31,9 @@ segments answer(const record::answer& a);
 segments usage(const providers::usage& so_far, std::string_view model);
 /// Tokens as the object that results and sessions have.
 raw_json usage_members(const providers::usage& u);
-/// `partial`: the text since the last round event is a part of an answer that broke.
-segments error(std::string_view message, bool retryable, bool partial);
+/// `partial`: the text since the last round event is a part of an answer that broke. `retry_after_ms`: what the
+/// endpoint asked for, told where it is above 0.
+segments error(std::string_view message, bool retryable, bool partial, std::int64_t retry_after_ms = 0);
 /// What has been dropped, folded: `round` is the body of the last round event or empty, `text` the text since then or
 /// null for whoever gets no text, `calls` and `questions` are the bodies of the events of those that are open.
 segments snapshot(const segments& round, const std::string* text, const std::vector<segments>& calls,

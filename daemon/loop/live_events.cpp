@@ -123,7 +123,8 @@ void live_run::tell(const record::model_failed& r) {
   log::info(fmt::format("run {}: depth {}: the model call failed after {} ms: {}", name(), core_.depth(), r.ms,
                         r.error.message));
   emit(run_event::kind::error,
-       event_json::error(r.error.message, r.error.retryable || !core_.ending(), !r.error.partial_text.empty()));
+       event_json::error(r.error.message, r.error.retryable || !core_.ending(), !r.error.partial_text.empty(),
+                         r.error.retryable ? r.error.retry_after_ms : 0));
 }
 
 void live_run::emit_call(std::string_view id, std::string_view server) {

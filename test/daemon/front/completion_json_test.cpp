@@ -11,10 +11,10 @@ using namespace mcpbx::daemon;
 namespace {
 
 completion_outcome outcome(const std::string& stop_reason, const std::string& text, const std::string& more = "",
-                           bool retryable = false) {
+                           const last_error& e = {}) {
   return outcome_of(raw_json::own(R"({"run":"r","stopReason":")" + stop_reason + R"(","text":")" + text + "\"" + more +
                                   R"(,"usage":{"inputTokens":7,"outputTokens":3,"cachedTokens":2}})"),
-                    retryable);
+                    e);
 }
 
 std::string finish(const std::string& stop_reason, const std::string& text) {
@@ -42,18 +42,17 @@ TEST_CASE("D2: every stop reason has its finish_reason, or its error") {
   CHECK(finish("store_error", "") == "500 store_error");
   CHECK(finish("cancelled", "") == "503 cancelled");
   CHECK(finish("interrupted", "") == "503 interrupted");
-  CHECK(outcome("provider_error", "", "", true).fault->status == 503);
+  CHECK(outcome("provider_error", "", "", {.retryable = true}).fault->status == 503);
   CHECK(outcome("provider_error", "", R"(,"cause":"config")").fault->status == 500);
 }
 
-TEST_CASE("D2: the caller's calls are handed over with arguments as text, ours only make a repetition unsafe") {
+TEST_CASE("D2: the caller's calls are handed over with arguments as text, ours are not") {
   const auto o = outcome("caller_tools", "",
                          R"(,"toolCalls":[{"id":"a","name":"calc","arguments":{},"isError":false},)"
                          R"({"id":"b","name":"mine","arguments":{"city": "Oslo"},"pending":true}])");
   REQUIRE(o.calls.size() == 1);
   CHECK(o.calls[0].id == "b");
   CHECK(o.calls[0].arguments == R"({"city": "Oslo"})");
-  CHECK(o.ran_tools);
   const auto json = completion_json::answer({.id = "i", .model = "m", .created = 1}, "", "", o);
   CHECK(
       json.find(R"("content":null,"refusal":null,"tool_calls":[{"id":"b","type":"function","function":{"name":"mine",)"
@@ -82,6 +81,21 @@ TEST_CASE("F5: what was told as text and is reasoning in its message is none of 
   take_off_reasoning(rounds, thinking = "", result);
   CHECK(rounds == std::vector<std::string>{"vis", "another vis", "secret"});
   CHECK(thinking.empty());
+}
+
+TEST_CASE("D2: a client is to repeat only what was not tried again here, would call no tool and may do better") {
+  const std::string ran = R"(,"toolCalls":[{"id":"a","name":"calc","arguments":{},"isError":false}])";
+  CHECK_FALSE(outcome("interrupted", "").fault->final);
+  CHECK_FALSE(outcome("timeout", "").fault->final);
+  CHECK(outcome("interrupted", "", ran).fault->final);
+  CHECK(outcome("provider_error", "").fault->final);
+  CHECK(outcome("provider_error", "", R"(,"cause":"config")").fault->final);
+  const auto busy = outcome("provider_error", "", "", {.retryable = true, .retry_after_ms = 3'600'000});
+  CHECK(busy.fault->final);
+  CHECK(busy.fault->retry_after_ms == 3'600'000);
+  CHECK(outcome("cancelled", "", "", {.retryable = true, .retry_after_ms = 5}).fault->retry_after_ms == 0);
+  CHECK(fault_of({errc::config, "no model"}).final);
+  CHECK_FALSE(fault_of({errc::limit, "too many"}).final);
 }
 
 TEST_CASE("D2: an error's body has message, type, param and code, and no secret") {

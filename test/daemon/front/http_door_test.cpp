@@ -243,6 +243,26 @@ TEST_CASE("D2: a run that fails is an error by status before its first word, and
   CHECK_FALSE(contains(body, "\"finish_reason\":\""));
 }
 
+TEST_CASE(
+    "D2: a model that failed is not to be asked again by clients, who are told the wait that its endpoint asked for") {
+  door_on_sockets d;
+  const auto answer_after = [&](const std::string& run, const segments& error) {
+    const int web = d.enter();
+    d.write(web, door_on_sockets::asked());
+    d.feed(run).push({run_event::kind::error, {}, {}, error});
+    d.feed(run).done(raw_json::own(R"({"stopReason":"provider_error","text":"","reason":"It failed."})"));
+    return d.got(web);
+  };
+  const auto wrong_key = answer_after("run-1", event_json::error("It failed.", false, false));
+  CHECK(wrong_key.starts_with("HTTP/1.1 502 "));
+  CHECK(contains(wrong_key, "x-should-retry: false\r\n"));
+  CHECK_FALSE(contains(wrong_key, "retry-after"));
+  const auto busy = answer_after("run-2", event_json::error("It failed.", true, false, 1'001));
+  CHECK(busy.starts_with("HTTP/1.1 503 "));
+  CHECK(contains(busy, "x-should-retry: false\r\n"));
+  CHECK(contains(busy, "retry-after: 2\r\n"));
+}
+
 TEST_CASE("L18: a caller that leaves leaves its run, before the first word and in the middle of a stream") {
   door_on_sockets d;
   const int first = d.enter();

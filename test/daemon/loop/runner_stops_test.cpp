@@ -160,3 +160,20 @@ TEST_CASE("L11: each stop reason has its sentence, its status, one done, and lea
     if (const auto reason = static_cast<stop_reason>(i); reason != stop_reason::needs_approval)
       CHECK_MESSAGE(seen.contains(reason), to_string(reason));
 }
+
+TEST_CASE(
+    "L11: the error of a busy model tells the wait that its endpoint asked for, that of a wrong request does not") {
+  const auto told = [](bool retryable) {
+    fixture f;
+    providers::model_error e;
+    e.type = providers::model_error::kind::overloaded;
+    e.message = "no";
+    e.retryable = retryable;
+    e.retry_after_ms = 3'600'000;
+    f.model->script = {breaks(e)};
+    f.run();
+    return f.caller_.of("error");
+  };
+  CHECK(told(true) == lines{R"({"type":"error","message":"no","retryable":true,"retryAfterMs":3600000})"});
+  CHECK(told(false) == lines{R"({"type":"error","message":"no","retryable":false})"});
+}
