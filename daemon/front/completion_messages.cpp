@@ -109,10 +109,12 @@ class message_reader {
 
   void read_image(const raw_json& image, const std::string& place, providers::message& into) {
     const auto url = member_text(image, "url");
+    auto detail = member_text(image, "detail");
     if (auto data = data_of(url))
-      into.blocks.emplace_back(providers::image_block{std::move(data->first), std::move(data->second), ""});
+      into.blocks.emplace_back(
+          providers::image_block{std::move(data->first), std::move(data->second), "", std::move(detail)});
     else if (url.starts_with("https://") || url.starts_with("http://"))
-      into.blocks.emplace_back(providers::image_block{"", "", url});
+      into.blocks.emplace_back(providers::image_block{"", "", url, std::move(detail)});
     else
       wrong(at(place, "url"), "an https:// address or data:MIME;base64,DATA", find_member(image, "url"));
   }

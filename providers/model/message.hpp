@@ -24,6 +24,7 @@ struct text_block {
 };
 struct image_block {
   std::string mime, data, url;  ///< `data` is base64; exactly one of data and url is set
+  std::string detail{};         ///< how closely to look at it, for OpenAI's APIs: "low", "high", "auto"; "": not said
 };
 /// A document, a recording or another file of the caller.
 struct file_block {

@@ -20,6 +20,7 @@ struct block_writer {
     w.filled("mime", b.mime);
     w.filled("data", b.data);
     w.filled("url", b.url);
+    w.filled("detail", b.detail);
   }
   void operator()(const file_block& b) const {
     w.text("type", "file");
@@ -63,7 +64,7 @@ struct block_writer {
 block read_block(const object_reader& o) {
   const auto type = o.text("type");
   if (type == "text") return text_block{o.text("text")};
-  if (type == "image") return image_block{o.text("mime"), o.text("data"), o.text("url")};
+  if (type == "image") return image_block{o.text("mime"), o.text("data"), o.text("url"), o.text("detail")};
   if (type == "file") return file_block{o.text("mime"), o.text("name"), o.text("data"), o.text("url")};
   if (type == "reasoning") return reasoning_block{o.text("text"), o.json("opaque")};
   if (type == "refusal") return refusal_block{o.text("text")};

@@ -23,9 +23,13 @@ void append_text_message(std::string& out, std::string_view role, std::string_vi
   out += '}';
 }
 
-void append_image(std::string& out, std::string_view url) {
+void append_image(std::string& out, std::string_view url, std::string_view detail = "") {
   out += R"({"type":"image_url","image_url":{"url":)";
   append_quoted(out, url);
+  if (!detail.empty()) {
+    out += ",\"detail\":";
+    append_quoted(out, detail);
+  }
   out += "}}";
 }
 
@@ -74,7 +78,7 @@ void append_user(std::string& out, const message& m, std::string_view note) {
       if (image->url.empty() && !is_shown_image(image->mime))
         append_text_part(out, left_out(*image));
       else
-        append_image(out, image->url.empty() ? data_url(image->mime, image->data) : image->url);
+        append_image(out, image->url.empty() ? data_url(image->mime, image->data) : image->url, image->detail);
     } else if (const auto* file = std::get_if<file_block>(&b)) {
       next();
       append_file(out, *file);

@@ -27,8 +27,10 @@ void append_input_text(std::string& out, std::string_view text) {
   out += '}';
 }
 
-void append_input_image(std::string& out, std::string_view url) {
-  out += R"({"type":"input_image","detail":"auto","image_url":)";
+void append_input_image(std::string& out, std::string_view url, std::string_view detail = "") {
+  out += R"({"type":"input_image","detail":)";
+  append_quoted(out, detail.empty() ? std::string_view("auto") : detail);
+  out += R"(,"image_url":)";
   append_quoted(out, url);
   out += '}';
 }
@@ -114,7 +116,7 @@ std::string user_content(const message& m) {
       if (image->url.empty() && !is_shown_image(image->mime))
         append_input_text(parts, left_out(*image));
       else
-        append_input_image(parts, image->url.empty() ? data_url(image->mime, image->data) : image->url);
+        append_input_image(parts, image->url.empty() ? data_url(image->mime, image->data) : image->url, image->detail);
     } else if (const auto* file = std::get_if<file_block>(&b)) {
       media = true;
       parts += std::exchange(before, ',');

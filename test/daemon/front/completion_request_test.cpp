@@ -84,6 +84,7 @@ TEST_CASE("D2: every role and every kind of content becomes ours, in its order")
   CHECK(m[0]->role == providers::role::system);
   REQUIRE(m[1]->blocks.size() == 5);
   CHECK(std::get<providers::image_block>(m[1]->blocks[1]).mime == "image/png");
+  CHECK(std::get<providers::image_block>(m[1]->blocks[1]).detail == "low");
   CHECK(std::get<providers::image_block>(m[1]->blocks[2]).url == "https://x.example/a.png");
   CHECK(std::get<providers::file_block>(m[1]->blocks[3]).mime == "audio/mpeg");
   CHECK(std::get<providers::file_block>(m[1]->blocks[4]).data == "CCCC");

@@ -38,7 +38,8 @@ void check_message(const providers::message& m) {
   CHECK(std::get<providers::text_block>(m.blocks[0]).text == std::get<providers::text_block>(want->blocks[0]).text);
   const auto& data = std::get<providers::image_block>(m.blocks[1]);
   CHECK((data.mime == "image/png" && data.data == "aGVsbG8=" && data.url.empty()));
-  CHECK(std::get<providers::image_block>(m.blocks[2]).url == "https://pictures.example/1.png");
+  const auto& shown = std::get<providers::image_block>(m.blocks[2]);
+  CHECK((shown.url == "https://pictures.example/1.png" && shown.detail == "low"));
   const auto& thought = std::get<providers::reasoning_block>(m.blocks[3]);
   CHECK((thought.text == "thought" && thought.opaque.text() == "{\"signature\":\"s1\"}"));
   CHECK(std::get<providers::reasoning_block>(m.blocks[4]).opaque.empty());

@@ -14,7 +14,7 @@ inline providers::message_ptr full_message() {
   m->raw = raw_json::own("{ \"raw\":  [1,2.50,1e5,\"\\u00e9\\n\"], \"content\": null }");
   m->blocks.emplace_back(providers::text_block{"text \"quoted\"\n\t\\ \xc3\xa9 \xe2\x80\xa8 \x01"});
   m->blocks.emplace_back(providers::image_block{"image/png", "aGVsbG8=", ""});
-  m->blocks.emplace_back(providers::image_block{"", "", "https://pictures.example/1.png"});
+  m->blocks.emplace_back(providers::image_block{"", "", "https://pictures.example/1.png", "low"});
   m->blocks.emplace_back(providers::reasoning_block{"thought", raw_json::own("{\"signature\":\"s1\"}")});
   m->blocks.emplace_back(providers::reasoning_block{"", {}});
   m->blocks.emplace_back(providers::tool_call_block{"call-1", "provider-1", "srv__tool",

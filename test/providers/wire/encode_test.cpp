@@ -228,7 +228,7 @@ TEST_CASE("openai-chat, images in: images, sound and files of a caller are parts
   auto m = std::make_shared<message>();
   m->blocks.emplace_back(text_block{"see"});
   m->blocks.emplace_back(image_block{"image/png", "QQ==", ""});
-  m->blocks.emplace_back(image_block{"", "", "https://x/y.png"});
+  m->blocks.emplace_back(image_block{"", "", "https://x/y.png", "low"});
   m->blocks.emplace_back(file_block{"application/pdf", "a.pdf", "QQ==", ""});
   m->blocks.emplace_back(file_block{"audio/wav", "", "QQ==", ""});
   m->blocks.emplace_back(file_block{"", "b.pdf", "", "https://x/b.pdf"});
@@ -238,7 +238,7 @@ TEST_CASE("openai-chat, images in: images, sound and files of a caller are parts
   r.messages = {m};
   CHECK(body(r).find(R"({"role":"user","content":[{"type":"text","text":"see"},)"
                      R"({"type":"image_url","image_url":{"url":"data:image/png;base64,QQ=="}},)"
-                     R"({"type":"image_url","image_url":{"url":"https://x/y.png"}},)"
+                     R"({"type":"image_url","image_url":{"url":"https://x/y.png","detail":"low"}},)"
                      R"({"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,QQ=="}},)"
                      R"({"type":"input_audio","input_audio":{"data":"QQ==","format":"wav"}},)"
                      R"({"type":"text","text":"[file b.pdf, https://x/b.pdf]"},)"

@@ -157,7 +157,7 @@ TEST_CASE("openai-responses, images in: images and files of a caller are parts, 
   auto m = std::make_shared<message>();
   m->blocks.emplace_back(text_block{"see"});
   m->blocks.emplace_back(image_block{"image/png", "QQ==", ""});
-  m->blocks.emplace_back(image_block{"", "", "https://x/y.png"});
+  m->blocks.emplace_back(image_block{"", "", "https://x/y.png", "low"});
   m->blocks.emplace_back(image_block{"image/tiff", "QQ==", ""});
   m->blocks.emplace_back(file_block{"application/pdf", "", "QQ==", ""});
   m->blocks.emplace_back(file_block{"", "", "", "https://x/b.pdf"});
@@ -166,7 +166,7 @@ TEST_CASE("openai-responses, images in: images and files of a caller are parts, 
   r.messages = {m};
   CHECK(has(body(r), R"({"type":"message","role":"user","content":[{"type":"input_text","text":"see"},)"
                      R"({"type":"input_image","detail":"auto","image_url":"data:image/png;base64,QQ=="},)"
-                     R"({"type":"input_image","detail":"auto","image_url":"https://x/y.png"},)"
+                     R"({"type":"input_image","detail":"low","image_url":"https://x/y.png"},)"
                      R"({"type":"input_text","text":"[image, image/tiff, 1 bytes: left out]"},)"
                      R"({"type":"input_file","filename":"file.pdf","file_data":"data:application/pdf;base64,QQ=="},)"
                      R"({"type":"input_file","file_url":"https://x/b.pdf"},)"
