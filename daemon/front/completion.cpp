@@ -4,6 +4,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -14,6 +15,9 @@ constexpr std::size_t feed_below = 256u << 10;
 /// A stream that has nothing to say for so long sends a chunk that says nothing, so that nobody between takes the
 /// connection for a dead one.
 constexpr milliseconds longest_silence{15'000};
+
+/// What a request that names a tool which nobody has waits for servers that are still starting.
+constexpr milliseconds settle_time{1'000};
 
 const std::string too_slow =
     "This stream was read too slowly: more than 4 MiB waited, and parts of the text were dropped.";
@@ -30,6 +34,28 @@ completion::completion(door_context& door, http::server_connection& line, comple
 
 void completion::start(std::string principal) {
   request_.run.principal = std::move(principal);
+  if (names_tool_that_is_there()) return run();
+  door_.daemon.when_settled(settle_time, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self || self->line_ == nullptr) return;
+    if (self->names_tool_that_is_there()) return self->run();
+    self->fail({400,
+                "tool_choice: expected the name of a function in tools, or of a tool that mcpbx offers (`mcpbx tools` "
+                "lists them), got " +
+                    json_quoted(self->request_.run.first_round_tool),
+                "tool_choice", ""});
+  });
+}
+
+bool completion::names_tool_that_is_there() {
+  const auto& r = request_.run;
+  if (r.first_round_tool.empty()) return true;
+  const bool own = std::ranges::any_of(
+      r.client_tools, [&](const raw_json& tool) { return member_text(tool, "name") == r.first_round_tool; });
+  return own || door_.tools_for(r.profile)->find(r.first_round_tool) != nullptr;
+}
+
+void completion::run() {
   const auto feed = open_run();
   if (!feed) return fail(fault_of(feed.error()));
   run_ = (*feed)->run();
@@ -113,6 +139,10 @@ void completion::take(const run_event& e) {
   }
 }
 
+void completion::take_error(const raw_json& body) {
+  error_ = {find_member(body, "retryable").is_true(), find_member(body, "retryAfterMs").as_integer().value_or(0)};
+}
+
 void completion::take_text(const run_event& e) {
   const bool said = e.type == run_event::kind::text;
   // Text of different rounds is told apart as paragraphs are.
@@ -139,10 +169,6 @@ void completion::begin() {
 
 void completion::send() {
   if (out_.empty()) return;
-void completion::take_error(const raw_json& body) {
-  error_ = {find_member(body, "retryable").is_true(), find_member(body, "retryAfterMs").as_integer().value_or(0)};
-}
-
   last_sent_ = door_.time.now();
   line_->send(out_);
   out_.clear();

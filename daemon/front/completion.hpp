@@ -22,7 +22,8 @@ class completion final : public std::enable_shared_from_this<completion>, privat
   completion(door_context& door, http::server_connection& line, completion_request request,
              std::function<void()> ended);
 
-  /// Starts the run, or goes on with the one that waits for the results in the request.
+  /// Starts the run, or goes on with the one that waits for the results in the request. A tool_choice that names what
+  /// is nowhere is refused.
   void start(std::string principal);
   /// What had been sent has left.
   void on_drained() { ask_pull(); }
@@ -30,16 +31,18 @@ class completion final : public std::enable_shared_from_this<completion>, privat
   void leave(std::string why);
 
  private:
+  bool names_tool_that_is_there();
+  void run();
   void on_ready(run_event::kind latest) override;
   result<std::shared_ptr<run_feed>> open_run();
   void ask_pull();
   void pull();
   void take(const run_event& e);
   void take_text(const run_event& e);
+  void take_error(const raw_json& body);
   void begin();
   void send();
   void end();
-  void take_error(const raw_json& body);
   void fail(const completion_fault& f);
   void keep_alive();
 

@@ -166,6 +166,9 @@ TEST_CASE("D2: what is wrong has a status, a sentence, its place and the code th
   CHECK(said(call +
              R"(,{"role":"tool","tool_call_id":"c","content":"x"},{"role":"tool","tool_call_id":"c","content":"x"})")
             .starts_with("400 messages[2].tool_call_id |"));
+  const std::string one = R"({"id":"c","type":"function","function":{"name":"f","arguments":"{}"}})";
+  CHECK(said(R"({"role":"assistant","tool_calls":[)" + one + "," + one + "]}") ==
+        "400 messages[0].tool_calls[1].id | messages[0].tool_calls[1].id: the id \"c\" is another call's already");
   CHECK(with(R"("n":2)") == "400 n | n: expected 1, because a run of tools has one answer");
   CHECK(with(R"("temperature":"hot")") == "400 temperature | temperature: expected a number, got \"hot\"");
   CHECK(

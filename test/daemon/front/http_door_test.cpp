@@ -328,6 +328,37 @@ TEST_CASE("D2: results with tool_choice none do not go on with a run that may ca
   CHECK(d.backend.started[1].messages.size() == 3);
 }
 
+TEST_CASE(
+    "D2: tool_choice may name the caller's functions and ours, and is refused where nobody has one of that name") {
+  door_on_sockets d;
+  const auto naming = [](const std::string& name) {
+    return door_on_sockets::asked(R"(,"tools":[{"type":"function","function":{"name":"mine"}}],)"
+                                  R"("tool_choice":{"type":"function","function":{"name":")" +
+                                  name + "\"}}");
+  };
+  const int web = d.enter(), late = d.enter(), gone = d.enter();
+  d.write(d.enter(), naming("mine"));
+  CHECK(d.backend.started.size() == 1);
+  // A server that is starting may bring it.
+  d.write(web, naming("files__read"));
+  d.write(late, naming("files__late"));
+  d.write(gone, naming("files__late"));
+  d.leave(gone);
+  CHECK(d.backend.started.size() == 1);
+  auto entry = std::make_shared<mcp::catalog_entry>();
+  entry->name = "files__late";
+  d.backend.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{entry}, 2);
+  for (const auto& then : std::exchange(d.backend.waiting, {})) then();
+  const auto refused = d.got(web);
+  CHECK(refused.starts_with("HTTP/1.1 400 "));
+  CHECK(contains(refused, R"("type":"invalid_request_error","param":"tool_choice")"));
+  CHECK(contains(refused, R"(got \"files__read\")"));
+  REQUIRE(d.backend.started.size() == 2);
+  CHECK(d.backend.started[1].first_round_tool == "files__late");
+  d.write(d.enter(), naming("files__late"));
+  CHECK(d.backend.started.size() == 3);
+}
+
 TEST_CASE("D2: JSON that was asked for comes whole, without the words beside calls") {
   door_on_sockets d;
   const int web = d.enter();
