@@ -137,11 +137,17 @@ const conf::model_entry* model_entry_of(const conf::configuration& all, std::str
 
 result<void> check_model_name(const conf::configuration& all, std::string_view name) {
   const auto meant = meant_model(all, name);
-  if (meant.empty() || model_entry_of(all, meant) != nullptr) return {};
+  if (meant.empty() || all.find_model(meant) != nullptr) return {};
+  const auto slash = meant.find('/');
+  if (const auto* e = model_entry_of(all, meant)) {
+    if (slash + 1 < meant.size()) return {};
+    return fail(errc::config, "expected an ID behind the slash of \"" + std::string(meant) + "\"; write \"" + e->name +
+                                  "\" for the model of that entry, or \"" + e->name + "/ID\" for another one");
+  }
   std::vector<std::string_view> names;
   for (const auto& m : all.models) names.push_back(m.name);
-  return fail(errc::config,
-              "there is no model \"" + std::string(cut_utf8(meant, 100)) + "\"" + did_you_mean(meant, names));
+  return fail(errc::config, "there is no model \"" + std::string(cut_utf8(printable(meant), 100)) + "\"" +
+                                did_you_mean(meant, names) + "; `mcpbx models` lists them");
 }
 
 result<std::string> base_url_of(const conf::model_entry& e, const start_values& values) {

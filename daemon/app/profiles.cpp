@@ -5,6 +5,7 @@
 #include "daemon/app/models.hpp"
 #include "mcp/support/text.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,14 @@ result<const conf::profile_entry*> find_profile(const conf::configuration& all, 
   for (const auto& p : all.profiles) names.push_back(p.name);
   auto what = "there is no profile \"" + std::string(cut_utf8(printable(name), 100)) + "\"" + did_you_mean(name, names);
   if (names.empty()) what += "; the configuration has no \"profiles\"";
+  // No command lists them.
+  constexpr std::size_t most = 10;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+    what += (i > 0              ? ", \""
+             : names.size() > 1 ? "; there are \""
+                                : "; there is \"") +
+            std::string(cut_utf8(names[i], 100)) + "\"";
+  if (names.size() > most) what += " and " + std::to_string(names.size() - most) + " more";
   return fail(errc::invalid_argument, std::move(what));
 }
 

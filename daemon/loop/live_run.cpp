@@ -132,8 +132,11 @@ asio::awaitable<result<void>> live_run::inherit() {
   if (auto kept = keep_terms(); !kept) co_return kept;
   const bool waits = !inherited_.empty() && inherited_.back()->role != providers::role::assistant;
   if (request_.messages.empty() && !waits)
-    co_return fail(errc::invalid_argument,
-                   "the session " + request_.session + " has no question that waits for an answer; give input");
+    co_return fail(
+        errc::invalid_argument,
+        "the session " + request_.session +
+            " has no question that waits for an answer; ask one (`mcpbx sessions resume ID TEXT`, or \"input\" in a "
+            "request)");
   co_return result<void>();
 }
 

@@ -87,7 +87,8 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     if (found == servers_.end()) {
       std::vector<std::string_view> names;
       for (const auto& s : servers_) names.push_back(s->name());
-      return fail(errc::not_found, "there is no tool server \"" + printable(name) + "\"" + did_you_mean(name, names));
+      return fail(errc::not_found, "there is no tool server \"" + std::string(cut_utf8(printable(name), 100)) + "\"" +
+                                       did_you_mean(name, names) + "; `mcpbx servers` lists them");
     }
     if ((*found)->configured().disabled)
       return fail(errc::invalid_argument, "tool server \"" + (*found)->name() +

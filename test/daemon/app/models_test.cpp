@@ -62,7 +62,13 @@ TEST_CASE("models: what cannot be used is explained") {
   CHECK(contains(f.error("gema"), "did you mean \"gemma\"?"));
   CHECK(f.models.find("gema").error().code == errc::config);
   CHECK(contains(f.error("profile:x"), "there is no model \"profile:x\""));
-  CHECK(check_model_name(f.all, "profile:x").error().message == "there is no model \"profile:x\"");
+  CHECK(check_model_name(f.all, "profile:x").error().message ==
+        "there is no model \"profile:x\"; `mcpbx models` lists them");
+  CHECK(
+      check_model_name(f.all, "gemma/").error().message ==
+      "expected an ID behind the slash of \"gemma/\"; write \"gemma\" for the model of that entry, or \"gemma/ID\" for "
+      "another one");
+  CHECK(check_model_name(f.all, "gemma/a/").has_value());  // an ID may be anything
   CHECK(contains(f.error("gemma"), "Model \"gemma\": "));
   CHECK(contains(f.error("unset"), "MCPBX_TEST_A"));
 }

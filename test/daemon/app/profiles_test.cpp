@@ -80,7 +80,14 @@ TEST_CASE("profiles: the default may be one, for requests that name neither mode
 TEST_CASE("E1: an unknown profile is told with the nearest name") {
   const auto b = base_of(loaded(sample), "", "raeder");
   REQUIRE_FALSE(b.has_value());
-  CHECK(b.error().message == "there is no profile \"raeder\" (did you mean \"reader\"?)");
+  CHECK(b.error().message ==
+        "there is no profile \"raeder\" (did you mean \"reader\"?); there are \"reader\", \"bare\"");
+  std::string many = R"({"profiles": {"p0": {})";
+  for (int i = 1; i < 12; ++i) many += ",\"p" + std::to_string(i) + "\": {}";
+  const auto of_many = base_of(loaded(many + "}}"), "", "nothing");
+  CHECK(of_many.error().message.ends_with("\"p8\", \"p9\" and 2 more"));
+  const auto of_one = base_of(loaded(R"({"profiles": {"p": {}}})"), "", "nothing");
+  CHECK(of_one.error().message == "there is no profile \"nothing\"; there is \"p\"");
   const auto none = base_of(loaded("{}"), "", "x");
   CHECK(none.error().message == "there is no profile \"x\"; the configuration has no \"profiles\"");
 }

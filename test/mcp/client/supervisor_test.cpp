@@ -312,7 +312,8 @@ TEST_CASE("restart names the nearest server and refuses a disabled one") {
   const auto unknown = r.supervisor->restart("gihub");
   REQUIRE_FALSE(unknown.has_value());
   CHECK(unknown.error().code == errc::not_found);
-  CHECK(unknown.error().message == "there is no tool server \"gihub\" (did you mean \"github\"?)");
+  CHECK(unknown.error().message ==
+        "there is no tool server \"gihub\" (did you mean \"github\"?); `mcpbx servers` lists them");
   CHECK(r.supervisor->restart("off").error().code == errc::invalid_argument);
   CHECK(r.status(1).state == server_state::disabled);
   REQUIRE(r.supervisor->restart("github").has_value());
