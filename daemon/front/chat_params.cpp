@@ -1,8 +1,8 @@
 // See chat_params.hpp.
 #include "daemon/front/chat_params.hpp"
 
+#include "daemon/front/chat_messages.hpp"
 #include "daemon/loop/caller_tools.hpp"
-#include "daemon/loop/message_json.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/schema/json_schema.hpp"
 
@@ -110,48 +110,6 @@ void check_limits(const param_reader& in, param_reader& limits, const run_reques
 void read_status(param_reader& in, run_limits& l) {
   static constexpr std::array<std::string_view, 3> words{"off", "names", "model"};
   if (const auto w = in.word("status", words)) l.status = static_cast<status_mode>(*w);
-}
-
-// Messages of results only are those of the caller's own tools.
-void take_results(run_request& r) {
-  for (const auto& m : r.messages)
-    for (const auto& b : m->blocks)
-      if (const auto* one = std::get_if<providers::tool_result_block>(&b))
-        r.results.push_back({one->call_id, one->result});
-  r.messages.clear();
-}
-
-void read_messages(param_reader& in, run_request& r) {
-  const bool has_input = in.has("input"), has_messages = in.has("messages");
-  if (auto text = in.text("input")) {
-    if (text->find_first_not_of(" \t\r\n") == std::string::npos)
-      in.wrong("input", "expected a question, got blanks only");
-    r.messages.push_back(providers::user_message(std::move(*text)));
-  }
-  const raw_json list = in.array("messages");
-  // A session alone: the run goes on with a question that waits for an answer there.
-  if (!has_input && !has_messages && in.has("session")) return;
-  if (has_input == has_messages)
-    return in.wrong("", has_input ? "expected either input or messages, got both"
-                                  : "expected input (a string) or messages (an array)");
-  std::size_t index = 0;
-  for_each_element(list, [&](const raw_json& element) {
-    auto m = read_message(element);
-    if (m)
-      r.messages.push_back(std::move(*m));
-    else
-      in.expected("messages[" + std::to_string(index) + "]" + m.error().place, m.error().expected, m.error().found);
-    ++index;
-    return !in.failed();
-  });
-  if (!has_messages || in.failed()) return;
-  if (in.has("run") && !r.messages.empty() &&
-      std::ranges::all_of(r.messages, [](const auto& m) { return m->role == providers::role::tool_results; }))
-    return take_results(r);
-  if (r.messages.empty() || r.messages.back()->role != providers::role::user)
-    in.wrong("messages",
-             "expected the last one to be of role user (or, with run, only those of role tool, for a run that handed "
-             "calls to its caller)");
 }
 
 // The members that are looked at first, so that what is wrong with them is told by their path.
@@ -340,7 +298,7 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults, std::stri
   r.stream = in.boolean("stream").value_or(true);
   r.detach = in.boolean("detach").value_or(false);
   if (!r.run.empty()) read_likeness(in, r);
-  if (!r.name_only) read_messages(in, r);
+  if (!r.name_only) read_chat_messages(in, r);
   const raw_json given = in.object("limits");
   param_reader limits = in.inside(given.empty() ? raw_json::literal("{}") : given, ".limits");
   read_limits(limits, r.limits, defaults);

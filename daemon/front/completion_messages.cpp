@@ -1,6 +1,7 @@
 // Reading stops at the first fault, which is kept with its place.
 #include "daemon/front/completion_messages.hpp"
 
+#include "daemon/loop/message_json.hpp"
 #include "mcp/server/param_reader.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/arguments.hpp"
@@ -107,10 +108,16 @@ class message_reader {
                      std::string(url.substr(place + mark.size())));
   }
 
+  static std::string no_base64(const std::string& data) {
+    return "expected " + std::string(base64_form) + ", got " + mcp::describe(raw_json::own(json_quoted(data)));
+  }
+
   void read_image(const raw_json& image, const std::string& place, providers::message& into) {
     const auto url = member_text(image, "url");
     auto detail = member_text(image, "detail");
-    if (auto data = data_of(url))
+    auto data = data_of(url);
+    if (data && !is_base64(data->second)) return wrong(at(place, "url"), no_base64(data->second));
+    if (data)
       into.blocks.emplace_back(
           providers::image_block{std::move(data->first), std::move(data->second), "", std::move(detail)});
     else if (url.starts_with("https://") || url.starts_with("http://"))
@@ -123,6 +130,7 @@ class message_reader {
     const auto format = member_text(audio, "format");
     auto data = member_text(audio, "data");
     if (data.empty()) return wrong(at(place, "data"), "base64", find_member(audio, "data"));
+    if (!is_base64(data)) return wrong(at(place, "data"), no_base64(data));
     if (format != "wav" && format != "mp3")
       return wrong(at(place, "format"), R"("wav" or "mp3")", find_member(audio, "format"));
     into.blocks.emplace_back(
@@ -139,6 +147,7 @@ class message_reader {
       mime = std::move(whole->first);
       data = std::move(whole->second);
     }
+    if (!is_base64(data)) return wrong(at(place, "file_data"), no_base64(data));
     into.blocks.emplace_back(
         providers::file_block{std::move(mime), member_text(file, "filename"), std::move(data), ""});
   }

@@ -6,6 +6,7 @@
 
 #include <expected>
 #include <string>
+#include <string_view>
 
 namespace mcpbx::daemon {
 
@@ -19,7 +20,16 @@ struct message_fault {
   raw_json found;        ///< what is there; absent: nothing
 };
 
-/// Reads such an object back, as callers send it in `messages`. `content` may also be a string.
+/// Reads such an object back, as callers send it in `messages`. `content` may also be a string. Each role takes only
+/// the blocks that every API has a place for there, and a user's message says something.
 std::expected<providers::message_ptr, message_fault> read_message(const raw_json& json);
+
+/// The role's word in that shape.
+std::string_view role_word(providers::role r);
+
+/// Whether `text` is base64 as every API takes it: padded, without line breaks. What is empty is not.
+bool is_base64(std::string_view text);
+/// That form in words, as what is expected.
+inline constexpr std::string_view base64_form = "base64 (A-Z, a-z, 0-9, + and /, = at its end, no line breaks)";
 
 }  // namespace mcpbx::daemon

@@ -156,6 +156,13 @@ TEST_CASE("D2: what is wrong has a status, a sentence, its place and the code th
   CHECK(said(R"({"role":"user","content":[{"type":"video"}]})").starts_with("400 messages[0].content[0].type |"));
   CHECK(said(R"({"role":"user","content":[{"type":"image_url","image_url":{"url":"file:///etc/passwd"}}]})")
             .starts_with("400 messages[0].content[0].image_url.url |"));
+  CHECK(said(R"({"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,!!!"}}]})")
+            .starts_with(
+                "400 messages[0].content[0].image_url.url | messages[0].content[0].image_url.url: expected base64"));
+  CHECK(said(R"({"role":"user","content":[{"type":"input_audio","input_audio":{"data":"x","format":"mp3"}}]})")
+            .starts_with("400 messages[0].content[0].input_audio.data |"));
+  CHECK(said(R"({"role":"user","content":[{"type":"file","file":{"file_data":"data:a/b;base64,AA"}}]})")
+            .starts_with("400 messages[0].content[0].file.file_data |"));
   CHECK(said(R"({"role":"user","content":[{"type":"file","file":{"file_id":"f"}}]})")
             .starts_with("400 messages[0].content[0].file | "));
   CHECK(said(R"({"role":"tool","tool_call_id":"c","content":"x"})").starts_with("400 messages[0].tool_call_id |"));

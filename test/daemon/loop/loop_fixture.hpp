@@ -5,6 +5,7 @@
 #include "daemon/loop/runner.hpp"
 #include "daemon/loop/status_writer.hpp"
 #include "test/daemon/loop/core_script.hpp"
+#include "test/daemon/loop/wire_history.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -252,7 +253,8 @@ inline std::vector<effect> commanded(const std::vector<run_record>& records) {
   return all;
 }
 
-/// What is wrong between what a run started and what the folds of its records command, or "".
+/// What is wrong between what a run started and what the folds of its records command, or with its messages when they
+/// are sent back, or "".
 inline std::string fault_of(const noted_journal::run& run) {
   const auto expected = commanded(run.records);
   for (std::size_t i = 0; i < std::max(expected.size(), run.effects.size()); ++i) {
@@ -263,7 +265,8 @@ inline std::string fault_of(const noted_journal::run& run) {
     if (run.effects[i].records < expected[i].records)
       return run.effects[i].what + " was started before its record was in the journal";
   }
-  return fault_of(run.records);
+  const auto fault = fault_of(run.records);
+  return fault.empty() ? resent_fault_of(fold(run.records, run.records.size())) : fault;
 }
 
 class failing_journal final : public journal {

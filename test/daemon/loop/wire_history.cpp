@@ -1,7 +1,11 @@
 #include "test/daemon/loop/wire_history.hpp"
 
 #include "conf/words.hpp"
+#include "daemon/loop/caller_history.hpp"
+#include "daemon/loop/event_json.hpp"
+#include "daemon/loop/message_json.hpp"
 #include "providers/wire/codec.hpp"
+#include "test/daemon/loop/core_script.hpp"
 
 #include <boost/json.hpp>
 
@@ -237,6 +241,23 @@ std::string wire_fault_of(std::vector<providers::message_ptr> history) {
       return std::string(api) + ": " + fault;
   }
   return {};
+}
+
+std::string resent_fault_of(const run_core& core) {
+  std::vector<providers::message_ptr> said;
+  std::string fault;
+  const auto said_wrong = [](const message_fault& f) { return f.place + ": expected " + f.expected; };
+  for_each_element(find_member(event_json::run_result(core), "messages"), [&](const raw_json& element) {
+    auto m = read_message(element);
+    if (m)
+      said.push_back(std::move(*m));
+    else
+      fault = std::string(element.text()) + said_wrong(m.error());
+    return m.has_value();
+  });
+  if (!fault.empty()) return fault;
+  auto history = history_from(said);
+  return history ? fault_of(*history) : said_wrong(history.error());
 }
 
 }  // namespace mcpbx::daemon::test

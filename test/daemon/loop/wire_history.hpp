@@ -1,5 +1,6 @@
 // Whether a provider would take a conversation: encoded by each codec there is and held against what its API demands.
 #pragma once
+#include "daemon/loop/run_core.hpp"
 #include "providers/model/message.hpp"
 
 #include <string>
@@ -13,5 +14,8 @@ std::string fault_of_body(std::string_view api, std::string_view body);
 
 /// What some API would refuse in a request that goes on with this conversation, or "".
 std::string wire_fault_of(std::vector<providers::message_ptr> history);
+
+/// What is wrong with the messages in a run's result when its caller sends them back before another question, or "".
+std::string resent_fault_of(const run_core& core);
 
 }  // namespace mcpbx::daemon::test

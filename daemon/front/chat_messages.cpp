@@ -1,0 +1,64 @@
+// See chat_messages.hpp.
+#include "daemon/front/chat_messages.hpp"
+
+#include "daemon/loop/caller_history.hpp"
+#include "daemon/loop/message_json.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace mcpbx::daemon {
+namespace {
+
+void expect(mcp::param_reader& in, const std::string& place, const message_fault& fault) {
+  in.expected("messages" + place + fault.place, fault.expected, fault.found);
+}
+
+// Messages of results only are those of the caller's own tools.
+void take_results(run_request& r, const std::vector<providers::message_ptr>& messages) {
+  for (const auto& m : messages)
+    for (const auto& b : m->blocks)
+      if (const auto* one = std::get_if<providers::tool_result_block>(&b))
+        r.results.push_back({one->call_id, one->result});
+}
+
+}  // namespace
+
+void read_chat_messages(mcp::param_reader& in, run_request& r) {
+  const bool has_input = in.has("input"), has_messages = in.has("messages");
+  if (auto text = in.text("input")) {
+    if (text->find_first_not_of(" \t\r\n") == std::string::npos)
+      in.wrong("input", "expected a question, got blanks only");
+    r.messages.push_back(providers::user_message(std::move(*text)));
+  }
+  const raw_json list = in.array("messages");
+  // A session alone: the run goes on with a question that waits for an answer there.
+  if (!has_input && !has_messages && in.has("session")) return;
+  if (has_input == has_messages)
+    return in.wrong("", has_input ? "expected either input or messages, got both"
+                                  : "expected input (a string) or messages (an array)");
+  std::vector<providers::message_ptr> said;
+  for_each_element(list, [&](const raw_json& element) {
+    if (auto m = read_message(element))
+      said.push_back(std::move(*m));
+    else
+      expect(in, "[" + std::to_string(said.size()) + "]", m.error());
+    return !in.failed();
+  });
+  if (!has_messages || in.failed()) return;
+  if (in.has("run") && !said.empty() &&
+      std::ranges::all_of(said, [](const auto& m) { return m->role == providers::role::tool_results; }))
+    return take_results(r, said);
+  if (said.empty() || said.back()->role != providers::role::user)
+    return in.wrong("messages",
+                    "expected the last one to be of role user (or, with run, only those of role tool, for a run that "
+                    "handed calls to its caller)");
+  if (auto history = history_from(said))
+    r.messages = std::move(*history);
+  else
+    expect(in, "", history.error());
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,69 @@
+// What a chat says: a conversation that every provider takes, or the results of a parked run's calls.
+#include "daemon/front/chat_params.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+
+namespace {
+
+struct said_result {
+  run_request request;
+  std::string wrong;
+};
+
+said_result said(std::string_view json) {
+  mcp::param_reader in(raw_json::own(json));
+  said_result r{read_chat(in, chat_defaults()), ""};
+  if (auto ok = in.finish(); !ok) r.wrong = ok.error().message;
+  return r;
+}
+
+}  // namespace
+
+TEST_CASE("E1 F4: what is wrong in a conversation is told by the path of the message, the block and the member") {
+  struct row {
+    const char* params;
+    const char* says;
+  };
+  const row rows[] = {
+      {R"({"messages":[{"role":"user","content":""}]})",
+       "params.messages[0].content: expected a text that is not blank, an image or a file, got \"\""},
+      {R"({"messages":[{"role":"user","content":[{"type":"image","data":"!!!","mimeType":"image/png"}]}]})",
+       "params.messages[0].content[0].data: expected base64 (A-Z, a-z, 0-9, + and /, = at its end, no line breaks), "
+       "got \"!!!\""},
+      {R"({"messages":[{"role":"assistant","content":[{"type":"tool_call","id":"x","name":"a","arguments":{}}]},{"role":"user","content":"a"}]})",
+       R"(params.messages[1].role: expected "tool", with the tool_result of the call "x" of messages[0], because)"},
+      {R"({"messages":[{"role":"tool","content":[{"type":"tool_result","id":"x","result":{}}]},{"role":"user","content":"a"}]})",
+       "params.messages[0].content[0].id: expected the id of a call in the assistant message before it that has no"},
+  };
+  for (const auto& r : rows) {
+    CAPTURE(r.params);
+    const std::string wrong = said(r.params).wrong;
+    CAPTURE(wrong);
+    CHECK(wrong.starts_with(r.says));
+  }
+}
+
+TEST_CASE("E1 F4: a conversation with calls and their results is taken, also with the name of a new run") {
+  const auto r = said(
+      R"({"run":"new","messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_call","id":"x","name":"a","arguments":{}}]},)"
+      R"({"role":"tool","content":[{"type":"tool_result","id":"x","result":{"content":[]}}]},{"role":"user","content":"b"}]})");
+  CHECK(r.wrong == "");
+  CHECK(r.request.messages.size() == 4);
+  CHECK(r.request.results.empty());
+}
+
+TEST_CASE("L21: messages of tool results alone, with the name of a run, are results for that run") {
+  const auto r = said(
+      R"({"run":"talk","messages":[{"role":"tool","content":[{"type":"tool_result","id":"c","result":{"content":[]}}]}]})");
+  CHECK(r.wrong == "");
+  REQUIRE(r.request.results.size() == 1);
+  CHECK(r.request.results[0].call_id == "c");
+  CHECK(r.request.results[0].result.text() == R"({"content":[]})");
+  CHECK(r.request.messages.empty());
+}
