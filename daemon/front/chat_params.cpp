@@ -107,9 +107,19 @@ void check_limits(const param_reader& in, param_reader& limits, const run_reques
       limits.wrong(key, "expected false, because \"approve\" is \"all\", with which nothing is asked");
 }
 
+constexpr std::array<std::string_view, 3> status_words{"off", "names", "model"};
+
 void read_status(param_reader& in, run_limits& l) {
-  static constexpr std::array<std::string_view, 3> words{"off", "names", "model"};
-  if (const auto w = in.word("status", words)) l.status = static_cast<status_mode>(*w);
+  if (const auto w = in.word("status", status_words)) l.status = static_cast<status_mode>(*w);
+}
+
+// `status` is a field of the request and, as a key of `loop`, one of its limits.
+void read_both_status(param_reader& in, param_reader& limits, run_limits& l) {
+  const auto near = in.word("status", status_words), far = limits.word("status", status_words);
+  if (near && far && near != far)
+    return in.wrong("status", "expected " + json_quoted(status_words[*far]) + ", which limits.status is, got " +
+                                  json_quoted(status_words[*near]) + "; leave out one of the two");
+  if (near || far) l.status = static_cast<status_mode>(near ? *near : *far);
 }
 
 // The members that are looked at first, so that what is wrong with them is told by their path.
@@ -302,9 +312,7 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults, std::stri
   const raw_json given = in.object("limits");
   param_reader limits = in.inside(given.empty() ? raw_json::literal("{}") : given, ".limits");
   read_limits(limits, r.limits, defaults);
-  // `status` is a key of `loop` and a field of the request; the field is the nearer one.
-  read_status(limits, r.limits);
-  read_status(in, r.limits);
+  read_both_status(in, limits, r.limits);
   read_approval(in, r.limits);
   read_client_tools(in, r);
   check_limits(in, limits, r);

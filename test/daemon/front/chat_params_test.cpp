@@ -66,6 +66,8 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
       {R"({"input":"a","run":""})", "params.run: expected a name"},
       {R"({"input":"a","run":"a\nb"})", "params.run: expected a name"},
       {R"({"input":"a","status":"loud"})", "params.status: expected \"off\", \"names\" or \"model\", got \"loud\""},
+      {R"({"input":"a","status":"off","limits":{"status":"names"}})",
+       R"(params.status: expected "names", which limits.status is, got "off"; leave out one of the two)"},
       {R"({"input":"a","limits":5})", "params.limits: expected an object, got 5"},
       {R"({"input":"a","limits":{"maxRounds":"ten"}})",
        "params.limits.maxRounds: expected an integer from 0 to 500, got \"ten\""},
@@ -175,7 +177,7 @@ TEST_CASE("a chat with everything becomes the request that says it") {
     "model":"m/x","system":"be brief","tools":["a__*","b"],"run":"r-1","stream":false,"approve":"all","detach":false,"status":"off",
     "limits":{"maxRounds":1,"maxCallsPerRound":2,"maxCalls":3,"maxConsecutiveErrors":0,"maxRepeatedCalls":5,"toolConcurrency":6,
     "timeoutMs":7,"questionTimeoutMs":8,"tokenBudget":9,"maxResultBytes":1000,"onLimit":"stop","onToolError":"stop",
-    "status":"model","emptyResultText":"none","roundPrompts":"progressive","roundPromptTexts":{"first":"1","last":""},
+    "status":"off","emptyResultText":"none","roundPrompts":"progressive","roundPromptTexts":{"first":"1","last":""},
     "guidance":"carefully"},"_meta":{}})");
   CHECK(r.wrong.empty());
   CHECK(r.request.messages.size() == 2);
