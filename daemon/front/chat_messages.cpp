@@ -16,12 +16,21 @@ void expect(mcp::param_reader& in, const std::string& place, const message_fault
   in.expected("messages" + place + fault.place, fault.expected, fault.found);
 }
 
+// The run's fold reads `isError` of the result, whichever of the two places says it.
+raw_json result_of(const providers::tool_result_block& b) {
+  if (!b.is_error || find_member(b.result, "isError").is_true()) return b.result;
+  auto result = raw_object::open(b.result);
+  if (!result) return b.result;
+  result->set("isError", raw_json::literal("true"));
+  return result->json();
+}
+
 // Messages of results only are those of the caller's own tools.
 void take_results(run_request& r, const std::vector<providers::message_ptr>& messages) {
   for (const auto& m : messages)
     for (const auto& b : m->blocks)
       if (const auto* one = std::get_if<providers::tool_result_block>(&b))
-        r.results.push_back({one->call_id, one->result});
+        r.results.push_back({one->call_id, result_of(*one)});
 }
 
 }  // namespace

@@ -67,3 +67,17 @@ TEST_CASE("L21: messages of tool results alone, with the name of a run, are resu
   CHECK(r.request.results[0].result.text() == R"({"content":[]})");
   CHECK(r.request.messages.empty());
 }
+
+TEST_CASE("L21: a result is an error when the block or the result itself says so") {
+  const auto given = [](std::string_view members) {
+    const auto r = said(R"({"run":"talk","messages":[{"role":"tool","content":[{"type":"tool_result","id":"c",)" +
+                        std::string(members) + "}]}]}");
+    REQUIRE(r.wrong == "");
+    return find_member(r.request.results.at(0).result, "isError").is_true();
+  };
+  CHECK(given(R"("isError":true,"result":{"content":[]})"));
+  CHECK(given(R"("isError":true,"result":{"content":[],"isError":false})"));
+  CHECK(given(R"("isError":false,"result":{"content":[],"isError":true})"));
+  CHECK(given(R"("result":{"content":[],"isError":true})"));
+  CHECK_FALSE(given(R"("isError":false,"result":{"content":[]})"));
+}
