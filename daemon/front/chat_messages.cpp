@@ -5,7 +5,9 @@
 #include "daemon/loop/message_json.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -25,8 +27,14 @@ raw_json result_of(const providers::tool_result_block& b) {
   return result->json();
 }
 
-// Messages of results only are those of the caller's own tools.
-void take_results(run_request& r, const std::vector<providers::message_ptr>& messages) {
+// Messages of results only are those of the caller's own tools. What the run was begun with holds for its rest.
+void take_results(mcp::param_reader& in, run_request& r, const std::vector<providers::message_ptr>& messages) {
+  static constexpr std::array<std::string_view, 10> begun_with{
+      "model", "profile", "session", "system", "tools", "limits", "status", "responseFormat", "clientTools", "approve"};
+  for (const auto key : begun_with)
+    if (in.has(key))
+      in.wrong(key, "expected nothing here, because these are results for the run " + json_quoted(r.run) +
+                        ", which goes on as it was begun; leave out " + json_quoted(key));
   for (const auto& m : messages)
     for (const auto& b : m->blocks)
       if (const auto* one = std::get_if<providers::tool_result_block>(&b))
@@ -59,7 +67,7 @@ void read_chat_messages(mcp::param_reader& in, run_request& r) {
   if (!has_messages || in.failed()) return;
   if (in.has("run") && !said.empty() &&
       std::ranges::all_of(said, [](const auto& m) { return m->role == providers::role::tool_results; }))
-    return take_results(r, said);
+    return take_results(in, r, said);
   if (said.empty() || said.back()->role != providers::role::user)
     return in.wrong("messages",
                     "expected the last one to be of role user (or, with run, only those of role tool, for a run that "

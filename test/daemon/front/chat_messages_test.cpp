@@ -81,3 +81,23 @@ TEST_CASE("L21: a result is an error when the block or the result itself says so
   CHECK(given(R"("result":{"content":[],"isError":true})"));
   CHECK_FALSE(given(R"("isError":false,"result":{"content":[]})"));
 }
+
+TEST_CASE("L21: what stands beside the results of a parked run is refused by its name, for it would have no effect") {
+  const std::string results =
+      R"({"run":"talk","messages":[{"role":"tool","content":[{"type":"tool_result","id":"c","result":{"content":[]}}]}])";
+  for (const auto* member :
+       {R"("model":"m")", R"("profile":"p")", R"("session":"ses_1")", R"("system":"s")", R"("tools":["x"])",
+        R"("limits":{"maxRounds":0})", R"("status":"off")", R"("approve":"all")",
+        R"("responseFormat":{"type":"json_object"})", R"("clientTools":[])"}) {
+    CAPTURE(member);
+    const auto wrong = said(results + "," + member + "}").wrong;
+    CAPTURE(wrong);
+    const std::string name(member, std::string_view(member).find(':'));
+    CHECK(wrong ==
+          "params." + name.substr(1, name.size() - 2) +
+              ": expected nothing here, because these are results for the run \"talk\", which goes on as it was "
+              "begun; leave out " +
+              name);
+  }
+  CHECK(said(results + R"(,"stream":false,"detach":false,"_meta":{}})").wrong == "");
+}
