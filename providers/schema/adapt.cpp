@@ -3,6 +3,7 @@
 
 #include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
+#include "providers/schema/annotations.hpp"
 #include "providers/schema/fold.hpp"
 #include "providers/schema/keywords.hpp"
 #include "providers/schema/reduce.hpp"
@@ -198,11 +199,10 @@ result<tool_definition> adapt_tool(std::string_view name, std::string_view descr
     // Last: what the steps before took away may have been referred to.
     tool.schema = mend_references(object->json(), tool.changes);
   }
+  // After all that writes descriptions, of which a model reads the result.
+  tool.schema = clean_annotations(schema_for(api, tool.schema), tool.changes);
   bound_changes(tool.changes);
-  tool.schema = schema_for(api, tool.schema);
-  auto text = printable(description, true);
-  const auto room = max_description - std::min(max_description, conditions.size());
-  if (text.size() > room) text = std::string(cut_utf8(text, room - std::min<std::size_t>(room, 3))) + "…";
+  const auto text = text_for_models(description, max_description - std::min(max_description, conditions.size()));
   tool.description = text + conditions;
   if (!tool.description.empty() && text.empty()) tool.description.erase(0, 1);
   return tool;

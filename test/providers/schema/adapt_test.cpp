@@ -3,6 +3,7 @@
 
 #include "mcp/support/text.hpp"
 #include "providers/model/names.hpp"
+#include "providers/schema/annotations.hpp"
 #include "providers/schema/json_schema.hpp"
 #include "providers/schema/sound.hpp"
 #include "test/providers/schema/real_tools.hpp"
@@ -101,6 +102,45 @@ TEST_CASE("F8: descriptions are cleaned and capped") {
   CHECK(clean.description.find("\xE2\x80\xAE") == std::string::npos);
   CHECK(clean.description.find('\n') != std::string::npos);
   CHECK(adapt_tool("t", std::string(10'000, 'x'), {}).value().description.size() <= max_description);
+}
+
+TEST_CASE("F8: titles and descriptions inside of a schema are cleaned, capped and told, for every API") {
+  const std::string odd = R"(q\u202e\u200b\u0007\u001b[31m\udb40\udc41h)";
+  const std::string schema =
+      R"({"type":"object","title":"ti\u202etle","properties":{"p":{"type":"string","description":")" + odd +
+      std::string(20'000, 'M') + R"("},"l":{"type":"array","items":{"anyOf":[{"title":"a\u200b\nb"}]}}}})";
+  for (const std::string_view api : {"openai-chat", "openai-responses", "anthropic", "gemini", "ollama"}) {
+    CAPTURE(api);
+    const auto tool = adapt_tool("t", "", raw_json::own(schema), api).value();
+    const auto& text = tool.schema.text();
+    CHECK(text.find("\\u") == text.npos);
+    CHECK(text.find("\xE2\x80\xAE") == text.npos);
+    CHECK(text.find("\xE2\x80\x8B") == text.npos);
+    const auto p = member_text(find_member(find_member(tool.schema, "properties"), "p"), "description");
+    CHECK(p.starts_with("q[31mhMMM"));
+    CHECK(p.ends_with("M…"));
+    CHECK(p.size() == max_annotation);
+  }
+  const auto changes = adapt_tool("t", "", raw_json::own(schema)).value().changes;
+  REQUIRE(changes.size() == 3);
+  CHECK(changes[0] == "inputSchema.title loses characters that are not seen");
+  CHECK(changes[1] ==
+        "inputSchema.properties.p.description loses characters that are not seen and is cut after 8192 bytes");
+  CHECK(changes[2] == "inputSchema.properties.l.items.anyOf[0].title loses characters that are not seen");
+}
+
+TEST_CASE("F8: data in a schema and texts with nothing to clean keep their bytes") {
+  for (
+      const std::string_view same :
+      {R"j({ "type":"object", "properties":{"description":{"enum":["\u202ea"],"default":{"description":"\u200b"}}} })j",
+       R"j({"type":"object","properties":{"title":{"const":"\u200b","examples":[{"title":"\u200b"}],"description":"d\u00e9j\u00e0 — \"vu\"\n"}},"x-own":{"description":"\u200b"}})j"}) {
+    const auto tool = adapt_tool("t", "", raw_json::literal(same)).value();
+    CHECK(tool.schema.text().data() == same.data());
+    CHECK(tool.changes.empty());
+  }
+  // Beside a text that is cleaned, too.
+  CHECK(adapted(R"j({"type":"object", "properties":{"a":{"enum":[1.0,"\u200b"], "title":"\u200bx"}, "b":{}}})j") ==
+        R"j({"type":"object", "properties":{"a":{"enum":[1.0,"\u200b"], "title":"x"}, "b":{}}})j");
 }
 
 TEST_CASE("F8: a schema of great depth is passed and does not overflow the stack") {
