@@ -217,7 +217,7 @@ bool is_effort(std::string_view word) {
 std::string output_config(const model_request& request, const call_settings& asked, const wire_options& options) {
   body_members config;
   if (is_effort(asked.reasoning_effort)) config.add_text("effort", asked.reasoning_effort);
-  if (options.answer_schema && is_strict_schema(request.answer_schema.text()))
+  if (options.answer_schema && is_strict_schema(request.answer_schema.text(), anthropic::api))
     config.add("format", R"({"type":"json_schema","schema":)" + std::string(request.answer_schema.text()) + "}");
   auto text = config.write({});
   return text.empty() ? text : "{" + text + "}";

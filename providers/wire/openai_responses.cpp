@@ -200,7 +200,7 @@ wire_request openai_responses::encode(const model_request& request, const wire_o
   if (must_call(request)) members.add("tool_choice", responses_tool_choice(request.required_tool));
   if (options.answer_schema && request.answer_schema)
     members.add("text", std::string(R"({"format":{"type":"json_schema","name":"answer","strict":)") +
-                            (is_strict_schema(request.answer_schema.text()) ? "true" : "false") + R"(,"schema":)" +
+                            (is_strict_schema(request.answer_schema.text(), api) ? "true" : "false") + R"(,"schema":)" +
                             std::string(request.answer_schema.text()) + "}}");
   out.body.append_copy("{" + members.write(options.body));
   if (tools) {

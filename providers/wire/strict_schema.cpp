@@ -1,10 +1,13 @@
-// A walk over the schema that stops at the first demand that is not fulfilled.
+// A walk over the schema that stops at the first demand that is not fulfilled. The words are those that the clients of
+// the APIs keep when they make a schema strict.
 #include "providers/wire/strict_schema.hpp"
 
 #include "providers/model/json_walk.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,82 +16,120 @@ namespace {
 
 constexpr int max_levels = 10;
 
-bool is_refused(std::string_view keyword) {
-  constexpr std::array<std::string_view, 22> refused{"allOf",
-                                                     "oneOf",
-                                                     "not",
-                                                     "if",
-                                                     "then",
-                                                     "else",
-                                                     "dependencies",
-                                                     "dependentRequired",
-                                                     "dependentSchemas",
-                                                     "patternProperties",
-                                                     "propertyNames",
-                                                     "prefixItems",
-                                                     "contains",
-                                                     "minContains",
-                                                     "maxContains",
-                                                     "uniqueItems",
-                                                     "minProperties",
-                                                     "maxProperties",
-                                                     "unevaluatedItems",
-                                                     "unevaluatedProperties",
-                                                     "contentEncoding",
-                                                     "contentMediaType"};
-  return std::ranges::find(refused, keyword) != refused.end();
+bool is_among(std::string_view word, std::span<const std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
 }
 
-bool fits(std::string_view schema, int level);
-
-bool all_fit(std::string_view map, int level) {
-  bool fine = walk::is_object(map);
-  walk::members(map, [&](std::string_view, std::string_view s) { fine = fine && fits(s, level); });
-  return fine;
+// Beside those that are looked into.
+bool is_plain_word(std::string_view keyword) {
+  constexpr std::array<std::string_view, 5> plain{"title", "description", "enum", "const", "required"};
+  return is_among(keyword, plain);
 }
 
-// Each property is required.
-bool complete(std::string_view properties, std::string_view required) {
-  std::vector<std::string> names;
-  walk::elements(required, [&](std::string_view name) { names.push_back(walk::text(name)); });
-  bool fine = true;
-  walk::members(properties, [&](std::string_view key, std::string_view) {
-    fine = fine && std::ranges::find(names, key) != names.end();
-  });
-  return fine;
+bool is_strict_format(std::string_view value) {
+  constexpr std::array<std::string_view, 10> known{"date-time", "date", "time", "duration", "email",
+                                                   "hostname",  "uri",  "ipv4", "ipv6",     "uuid"};
+  return is_among(walk::text(value), known);
 }
 
-bool fits(std::string_view schema, int level) {
-  if (!walk::is_object(schema) || level > max_levels) return false;
-  bool fine = true, object = false;
-  std::string_view properties, required, additional;
-  walk::members(schema, [&](std::string_view key, std::string_view value) {
-    if (key == "properties")
-      properties = value;
-    else if (key == "required")
-      required = value;
-    else if (key == "additionalProperties")
-      additional = value;
-    else if (key == "type")
-      object = value.find("\"object\"") != std::string_view::npos;
-    else if (key == "$defs" || key == "definitions")
-      fine = fine && all_fit(value, level);
-    else if (key == "items")
-      fine = fine && fits(value, level + 1);
-    else if (key == "anyOf")
-      walk::elements(value, [&](std::string_view s) { fine = fine && fits(s, level); });
-    else
-      fine = fine && !is_refused(key);
-  });
-  if (!object && properties.empty()) return fine;
-  return fine && additional == "false" && (properties.empty() || all_fit(properties, level + 1)) &&
-         complete(properties, required);
+// Without what looks around (`(?=`), has a name or refers back (`\1`).
+bool is_plain_pattern(std::string_view pattern) {
+  for (std::size_t i = 0; i + 1 < pattern.size(); ++i) {
+    if (pattern.substr(i).starts_with("(?") && !pattern.substr(i).starts_with("(?:")) return false;
+    if (pattern[i] != '\\') continue;
+    if (++i; pattern[i] == 'k' || (pattern[i] >= '1' && pattern[i] <= '9')) return false;
+  }
+  return true;
 }
+
+class strict_judge {
+ public:
+  explicit strict_judge(std::string_view api) : anthropic_(api == "anthropic") {}
+
+  bool fits(std::string_view schema, int level) {
+    if (!walk::is_object(schema) || level > max_levels) return false;
+    bool fine = true, array = false, object = false, typed = false, alone = true;
+    std::string_view reference, properties, required, additional, items;
+    walk::members(schema, [&](std::string_view key, std::string_view value) {
+      alone = alone && key == "$ref";
+      if (key == "$ref") {
+        reference = value;
+      } else if (key == "properties") {
+        properties = value;
+      } else if (key == "required") {
+        required = value;
+      } else if (key == "additionalProperties") {
+        additional = value;
+      } else if (key == "items") {
+        items = value;
+      } else if (key == "type") {
+        typed = true;
+        object = value.find("\"object\"") != value.npos;
+        array = value.find("\"array\"") != value.npos;
+      } else if (key == "$defs" || key == "definitions") {
+        ++definitions_;
+        fine = fine && all_fit(value, level);
+        --definitions_;
+      } else if (key == "anyOf") {
+        walk::elements(value, [&](std::string_view s) {
+          typed = true;
+          fine = fine && fits(s, level);
+        });
+      } else {
+        fine = fine && (is_plain_word(key) || takes(key, value));
+      }
+    });
+    if (!fine) return false;
+    if (!reference.empty()) return alone && leads_on(reference);
+    if (!typed || (array && items.empty()) || (!items.empty() && !fits(items, level + 1))) return false;
+    if (!object && properties.empty()) return true;
+    return additional == "false" && (properties.empty() || all_fit(properties, level + 1)) &&
+           complete(properties, required);
+  }
+
+ private:
+  bool all_fit(std::string_view map, int level) {
+    bool fine = walk::is_object(map);
+    walk::members(map, [&](std::string_view, std::string_view s) { fine = fine && fits(s, level); });
+    return fine;
+  }
+
+  // Each property is required.
+  static bool complete(std::string_view properties, std::string_view required) {
+    std::vector<std::string> names;
+    walk::elements(required, [&](std::string_view name) { names.push_back(walk::text(name)); });
+    bool fine = true;
+    walk::members(properties, [&](std::string_view key, std::string_view) {
+      fine = fine && std::ranges::find(names, key) != names.end();
+    });
+    return fine;
+  }
+
+  // To a definition. Anthropic takes none that comes back to itself, which one that refers on may do.
+  bool leads_on(std::string_view reference) const {
+    const auto to = walk::text(reference);
+    return (to.starts_with("#/$defs/") || to.starts_with("#/definitions/")) && !(anthropic_ && definitions_ > 0);
+  }
+
+  // What only some take, or with some values.
+  bool takes(std::string_view key, std::string_view value) const {
+    if (key == "format") return is_strict_format(value);
+    if (anthropic_) return key == "minItems" && (value == "0" || value == "1");
+    if (key == "pattern") return is_plain_pattern(walk::text(value));
+    constexpr std::array<std::string_view, 8> openai{"$schema",          "minimum",    "maximum",  "exclusiveMinimum",
+                                                     "exclusiveMaximum", "multipleOf", "minItems", "maxItems"};
+    return is_among(key, openai);
+  }
+
+  bool anthropic_;
+  int definitions_ = 0;  // in how many lists of them the walk is
+};
 
 }  // namespace
 
-bool is_strict_schema(std::string_view schema) {
-  return walk::find(schema, "type") == "\"object\"" && walk::find(schema, "anyOf").empty() && fits(schema, 1);
+bool is_strict_schema(std::string_view schema, std::string_view api) {
+  return walk::find(schema, "type") == "\"object\"" && walk::find(schema, "anyOf").empty() &&
+         strict_judge(api).fits(schema, 1);
 }
 
 }  // namespace mcpbx::providers

@@ -29,7 +29,7 @@ std::string_view strictness(std::string_view api, const tool_definition& tool, s
   if (api == "gemini" || api == "ollama") return "";
   // Left out, Responses would try to make the schema strict.
   if (api == "openai-responses" && !strict) strict = false;
-  if (strict == true && is_strict_schema(tool.schema.text())) return R"(,"strict":true)";
+  if (strict == true && is_strict_schema(tool.schema.text(), api)) return R"(,"strict":true)";
   if (api == "openai-responses" || (strict == false && api != "anthropic")) return R"(,"strict":false)";
   return "";
 }

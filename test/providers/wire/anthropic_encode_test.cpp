@@ -304,3 +304,31 @@ TEST_CASE("anthropic, stop sequences: they are sent, unless the model takes none
 }
 
 }  // namespace anthropic_encode_tests
+TEST_CASE("F8: anthropic: strict is for schemas that fulfil its demands as they stand") {
+  auto o = at_anthropic();
+  o.strict = true;
+  const auto strict = [&](std::string_view a, std::string_view more = "") {
+    model_request r;
+    r.messages = {user_message("q")};
+    auto tools = std::make_shared<tool_set>();
+    tools->tools.push_back(
+        {"t", "",
+         raw_json::own(R"({"type":"object","properties":{"a":)" + std::string(a) +
+                       R"(},"required":["a"],"additionalProperties":false)" + std::string(more) + "}")});
+    r.tools = tools;
+    return has(body(r, o), R"("strict":true)");
+  };
+  CHECK(strict(R"({"type":"string","format":"date","enum":["x"]})"));
+  CHECK(strict(R"({"type":"array","items":{"type":"integer"},"minItems":1})"));
+  CHECK(strict(R"({"$ref":"#/$defs/x"})", R"(,"$defs":{"x":{"type":"string"}})"));
+  for (const auto* refused : {R"({"type":"string","pattern":"^a$"})", R"({"type":"string","format":"color"})",
+                              R"({"type":"string","default":"x"})", R"({"type":"integer","minimum":1})", "{}",
+                              R"({"enum":["x"]})", R"({"type":"array","items":{}})", R"({"type":"array"})",
+                              R"({"type":"array","items":{"type":"null"},"minItems":2})", R"({"$ref":"#"})"}) {
+    CAPTURE(refused);
+    CHECK_FALSE(strict(refused));
+  }
+  CHECK_FALSE(strict(R"({"$ref":"#/$defs/x","description":"d"})", R"(,"$defs":{"x":{"type":"string"}})"));
+  CHECK_FALSE(strict(R"({"$ref":"#/$defs/x"})", R"(,"$defs":{"x":{"type":"array","items":{"$ref":"#/$defs/x"}}})"));
+}
+

@@ -177,7 +177,20 @@ TEST_CASE("F8: openai-chat: strict is for schemas that fulfil its demands as the
   CHECK_FALSE(strict(R"({"type":"object","properties":{"b":{}},"additionalProperties":false})"));
   CHECK_FALSE(strict(R"({"allOf":[]})"));
   CHECK_FALSE(strict(R"({"type":"string"})", R"(,"anyOf":[])"));
-  CHECK_FALSE(strict(R"({"type":"array","uniqueItems":true})"));
+  CHECK_FALSE(strict(R"({"type":"array","items":{"type":"string"},"uniqueItems":true})"));
+  CHECK(strict(R"({"type":"array","items":{"$ref":"#/$defs/x"}})",
+               R"(,"$defs":{"x":{"type":["array","null"],"items":{"$ref":"#/$defs/x"}}})"));
+  CHECK(strict(R"({"type":"string","pattern":"^(?:a|\\d)$","format":"uuid","title":"T","description":"d"})"));
+  CHECK(strict(R"({"type":"integer","minimum":1,"exclusiveMaximum":9,"multipleOf":2})"));
+  for (const auto* refused :
+       {R"j({"type":"string","pattern":"^a(?=b)"})j", R"j({"type":"string","pattern":"(a)\\1"})j",
+        R"({"type":"string","format":"color"})", R"({"type":"string","default":"x"})", R"({"type":"string","x-own":1})",
+        "{}", R"({"const":1})", R"({"type":"array","items":{}})", R"({"type":["array","null"]})",
+        R"({"anyOf":[{"type":"string"},{}]})", R"({"anyOf":[]})"}) {
+    CAPTURE(refused);
+    CHECK_FALSE(strict(refused));
+  }
+  CHECK_FALSE(strict(R"({"$ref":"#/$defs/x","description":"d"})", R"(,"$defs":{"x":{"type":"string"}})"));
 }
 
 TEST_CASE("openai-chat, stop sequences: they are sent but to models that refuse them") {
