@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -26,6 +27,7 @@ namespace {
 
 constexpr std::string_view mark = R"(,"cache_control":{"type":"ephemeral"})";
 constexpr std::string_view fragment_end = "}]}";
+constexpr std::int64_t max_thinking_budget = 100'000'000;  // beyond any model; sums of it do not overflow
 
 /// The blocks of one message.
 class block_list {
@@ -196,6 +198,12 @@ bool takes_force(const wire_options& options) {
   return walk::text(walk::find(walk::find(options.body.text(), "thinking"), "type")) != "enabled";
 }
 
+// The tokens that the configuration lets the model think for; 0: no number of its own.
+std::int64_t thinking_budget(const wire_options& options) {
+  return std::clamp<std::int64_t>(walk::count(walk::find(options.body.text(), "thinking"), "budget_tokens"), 0,
+                                  max_thinking_budget);
+}
+
 // "": nothing need be said.
 std::string tool_choice(const model_request& request, bool forced, std::optional<bool> parallel) {
   if (!request.offered()) return R"({"type":"none"})";
@@ -265,7 +273,9 @@ wire_request anthropic::encode(const model_request& request, const wire_options&
   const bool defined = request.tools && !request.tools->tools.empty();
   const bool tools = request.offered() || (defined && request.has_calls());
   const auto asked = settings_of(request, options);
-  const auto limit = asked.max_output_tokens > 0 ? asked.max_output_tokens : usual_max_tokens;
+  auto limit = asked.max_output_tokens > 0 ? asked.max_output_tokens : usual_max_tokens;
+  // Thinking counts as output, and the API refuses a limit that leaves no room beside it.
+  if (const auto budget = thinking_budget(options); limit <= budget) limit += budget;
   body_members members;
   members.add_text("model", options.model);
   members.add("max_tokens", std::to_string(limit));

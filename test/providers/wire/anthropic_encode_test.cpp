@@ -332,3 +332,37 @@ TEST_CASE("F8: anthropic: strict is for schemas that fulfil its demands as they 
   CHECK_FALSE(strict(R"({"$ref":"#/$defs/x"})", R"(,"$defs":{"x":{"type":"array","items":{"$ref":"#/$defs/x"}}})"));
 }
 
+TEST_CASE("anthropic, stop sequences: they are sent, unless the model takes none") {
+  model_request r;
+  r.messages = {user_message("q")};
+  r.settings.stop = {"\nObservation:", "\"END\""};
+  CHECK(has(body(r), R"("stop_sequences":["\nObservation:","\"END\""])"));
+  auto o = at_anthropic();
+  o.stop_sequences = false;
+  CHECK_FALSE(has(body(r, o), "stop_sequences"));
+}
+
+TEST_CASE(
+    "anthropic, request settings: a limit that leaves no room beside a thinking budget is what comes on top of it") {
+  model_request r;
+  r.messages = {user_message("q")};
+  auto o = at_anthropic();
+  const auto budget = [&](std::string_view tokens) {
+    o.body = raw_json::own(R"({"thinking":{"type":"enabled","budget_tokens":)" + std::string(tokens) + "}}");
+  };
+  budget("2000");
+  CHECK(has(body(r, o), R"("max_tokens":16384,)"));
+  r.settings.max_output_tokens = 77;
+  CHECK(has(body(r, o), R"("max_tokens":2077,)"));
+  r.settings.max_output_tokens = 2000;
+  CHECK(has(body(r, o), R"("max_tokens":4000,)"));
+  r.settings.max_output_tokens = 2001;
+  CHECK(has(body(r, o), R"("max_tokens":2001,)"));
+  r.settings.max_output_tokens = 0;
+  budget("32000");
+  CHECK(has(body(r, o), R"("max_tokens":48384,)"));
+  budget("9223372036854775807");
+  CHECK(has(body(r, o), R"("max_tokens":100016384,)"));
+}
+
+}  // namespace anthropic_encode_tests
