@@ -231,14 +231,15 @@ std::string output_config(const model_request& request, const call_settings& ask
   return text.empty() ? text : "{" + text + "}";
 }
 
-// The API takes no mark on thinking, and none is put on what is not known.
+// The API takes no mark on thinking, and none is put on what is not known. Its own tools' calls and results take one.
 bool takes_mark(const raw_json& fragment, bool own) {
   if (!fragment.text().ends_with(fragment_end)) return false;
   if (!own) return true;
   std::string_view last;
   walk::elements(walk::find(fragment.text(), "content"), [&](std::string_view b) { last = b; });
   const auto type = walk::text(walk::find(last, "type"));
-  return (type == "text" || type == "tool_use") && walk::find(last, "cache_control").empty();
+  return (type == "text" || type.ends_with("tool_use") || type.ends_with("_tool_result")) &&
+         walk::find(last, "cache_control").empty();
 }
 
 struct message_piece {
@@ -306,9 +307,12 @@ wire_request anthropic::encode(const model_request& request, const wire_options&
     auto fragment = own ? m->raw : encoded_once(*m, api, [&] { return encode_message(*m); });
     if (!fragment.empty()) pieces.push_back({.of = m.get(), .fragment = std::move(fragment), .own = own});
   }
-  // The newest message, and the one before it in case the newest does not come again.
-  for (auto at = pieces.rbegin(); at != pieces.rend() && at != pieces.rbegin() + 2; ++at)
+  // The newest message, and the one before it in case the newest does not come again; of those that take a mark.
+  int marks = 2;
+  for (auto at = pieces.rbegin(); at != pieces.rend() && marks > 0; ++at) {
     at->marked = takes_mark(at->fragment, at->own);
+    if (at->marked) --marks;
+  }
   const auto note = forced ? request.note : note_with_choice(request);
   if (!pieces.empty() && !note.empty()) {
     const auto speaker = pieces.back().of->role;

@@ -144,13 +144,29 @@ TEST_CASE("anthropic, reasoning echo: the origin gets its message byte for byte,
 
 TEST_CASE("anthropic, reasoning echo: no mark is put on thoughts or on what is not known") {
   for (const auto* last :
-       {R"({"type":"thinking","thinking":"t","signature":"s"})", R"({"type":"server_tool_use","id":"x"})"}) {
+       {R"({"type":"thinking","thinking":"t","signature":"s"})", R"({"type":"hologram","id":"x"})"}) {
     const std::string raw = R"({"role":"assistant","content":[)" + std::string(last) + "]}";
     model_request r;
     r.messages = {user_message("q"), assistant_of("hi", {}, {"anthropic", "https://api.anthropic.com", "m"}, raw)};
     CHECK(has(body(r), raw));
     CHECK(marks(body(r)) == 1);
   }
+}
+
+TEST_CASE("anthropic, caching: a paused turn that is gone on with has its mark, on the provider's own tools") {
+  const std::string raw =
+      R"({"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"web_search","input":{}},)"
+      R"({"type":"web_search_tool_result","tool_use_id":"s","content":[{"url":"u"}]}]})";
+  model_request r;
+  r.messages = {user_message("q"), assistant_of("", {}, {"anthropic", "https://api.anthropic.com", "m"}, raw)};
+  CHECK(body(r).ends_with(R"("content":[{"url":"u"}],"cache_control":{"type":"ephemeral"}}]}]})"));
+  CHECK(marks(body(r)) == 2);
+  // One that takes none leaves its mark to the message before.
+  r.messages = {user_message("one"), assistant_of("two", {}), user_message("three"),
+                assistant_of("", {}, {"anthropic", "https://api.anthropic.com", "m"},
+                             R"({"role":"assistant","content":[{"type":"redacted_thinking","data":"r"}]})")};
+  CHECK(marks(body(r)) == 2);
+  CHECK(has(body(r), R"("text":"two","cache_control")"));
 }
 
 TEST_CASE("anthropic: what the API refuses is not sent: empty texts, empty messages, foreign ids") {
@@ -293,17 +309,6 @@ TEST_CASE("anthropic: switches for parallel calls and strict tools, and members 
   CHECK(has(b, R"("messages":[{"role":"user")"));
 }
 
-TEST_CASE("anthropic, stop sequences: they are sent, unless the model takes none") {
-  model_request r;
-  r.messages = {user_message("q")};
-  r.settings.stop = {"\nObservation:", "\"END\""};
-  CHECK(has(body(r), R"("stop_sequences":["\nObservation:","\"END\""])"));
-  auto o = at_anthropic();
-  o.stop_sequences = false;
-  CHECK_FALSE(has(body(r, o), "stop_sequences"));
-}
-
-}  // namespace anthropic_encode_tests
 TEST_CASE("F8: anthropic: strict is for schemas that fulfil its demands as they stand") {
   auto o = at_anthropic();
   o.strict = true;
