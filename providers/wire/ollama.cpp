@@ -54,8 +54,10 @@ void append_user(std::string& out, const message& m, std::string_view note) {
 }
 
 void append_assistant(std::string& out, const message& m) {
-  begin_message(out, "assistant", said_text(m));
+  const auto text = said_text(m);
   const auto calls = m.calls();
+  if (text.empty() && calls.empty()) return;  // only what its origin understands
+  begin_message(out, "assistant", text);
   if (!calls.empty()) {
     out += R"(,"tool_calls":[)";
     for (std::size_t i = 0; i < calls.size(); ++i) {

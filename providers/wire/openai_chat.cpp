@@ -95,6 +95,7 @@ void append_user(std::string& out, const message& m, std::string_view note) {
 void append_assistant(std::string& out, const message& m, const wire_options& options) {
   const auto text = said_text(m);
   const auto calls = m.calls();
+  if (text.empty() && calls.empty()) return;  // only what its origin understands: many servers refuse an empty message
   out += R"({"role":"assistant","content":)";
   if (text.empty() && options.null_content && !calls.empty())
     out += "null";

@@ -272,6 +272,20 @@ TEST_CASE("openai-chat, stop sequences: they are sent, unless the model takes no
   CHECK(body_as("openai-chat", r, o).find("Observation") == std::string::npos);
 }
 
+TEST_CASE("L12: what only its origin understands of a turn is no empty message to another API") {
+  for (const std::string_view api : {"openai-chat", "openai-responses", "anthropic", "gemini", "ollama"}) {
+    CAPTURE(api);
+    model_request r;
+    r.messages = {user_message("one"), assistant_of("", {}), assistant_of("two", {}), user_message("three")};
+    const auto body = body_as(api, r);
+    CHECK_MESSAGE(body.find(R"("content":"")") == body.npos, body);
+    CHECK(body.find(R"("content":[])") == body.npos);
+    CHECK(body.find(R"("parts":[])") == body.npos);
+    CHECK(body.find(",,") == body.npos);
+    CHECK(body.find("two") != body.npos);
+  }
+}
+
 TEST_CASE("F8: a tool that keeps what it was encoded to is not encoded again, and strictness is told apart") {
   for (const std::string api : {"openai-chat", "openai-responses", "anthropic", "gemini", "ollama"}) {
     CAPTURE(api);
