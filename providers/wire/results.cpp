@@ -1,6 +1,8 @@
 // One MCP content block after the other.
 #include "providers/wire/results.hpp"
 
+#include "mcp/support/byte_search.hpp"
+#include "mcp/support/json_skip.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
 
@@ -11,6 +13,19 @@
 
 namespace mcpbx::providers {
 namespace {
+
+// Without the blanks that a server wrote between its values: a model pays for each.
+std::string compact(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  const char* const end = json.data() + json.size();
+  for (const char* p = byte_search::skip_blanks(json.data(), end); p != end; p = byte_search::skip_blanks(p, end)) {
+    const char* const next = *p == '"' ? json_skip::string(p, end) : p + 1;
+    out.append(p, next);
+    p = next;
+  }
+  return out;
+}
 
 class converter {
  public:
@@ -36,7 +51,7 @@ class converter {
     const auto structured = has_text_ ? std::string_view() : walk::find(object, "structuredContent");
     if (!structured.empty() && structured != "null") {
       out_.structured_alone = !is_error && out_.parts.empty() && out_.beside.empty();
-      add_line(structured);
+      add_line(compact(structured));
     }
     if (is_error && rules_.error_prefix) {
       if (out_.parts.empty() || !out_.parts.front().is_text()) out_.parts.insert(out_.parts.begin(), result_part{});

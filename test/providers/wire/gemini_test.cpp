@@ -186,7 +186,7 @@ TEST_CASE("gemini, images in results: structured content without text is the res
   model_request r;
   r.messages = {user_message("q"), assistant_of("", {call_of("a", "x", "{}")}),
                 results_of({result_of("a", "x", R"({"content":[],"structuredContent":{"n": 1}})")})};
-  CHECK(body_as("gemini", r, google()).find(R"("response":{"n": 1})") != std::string::npos);
+  CHECK(body_as("gemini", r, google()).find(R"("response":{"n":1})") != std::string::npos);
 }
 
 TEST_CASE("F9: gemini is told structured content that an error has, or a result of media") {
