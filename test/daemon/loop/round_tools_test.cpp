@@ -37,7 +37,7 @@ mcp::entry_ptr defined(const std::string& name, const raw_json& definition) {
 mcp::entry_ptr described(const std::string& name, const std::string& words) {
   return defined(name, raw_json::own(R"({"name":")" + name +
                                      R"(","inputSchema":{"type":"object","$id":"x","properties":{"a":)"
-                                     R"({"description":")" +
+                                     R"({"default":")" +
                                      words + R"("}}}})"));
 }
 
