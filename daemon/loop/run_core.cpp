@@ -98,10 +98,11 @@ void run_core::finish_without_calls(const record::assistant& r) {
     case end_reason::filter:
       return end(stop_reason::refused, words::unable("the provider's content filter stopped the answer"));
     case end_reason::context_full:
-      return end(stop_reason::context_full, words::unable("the conversation is too long for the model"));
+      return end(stop_reason::context_full,
+                 words::unable(words::context_filled(words::who_answered(started_.model, r.message->origin))));
     case end_reason::malformed_call:
       return end(stop_reason::provider_error,
-                 words::unable("the model tried to call a tool in a form nobody can read"));
+                 words::unable(words::call_lost(words::who_answered(started_.model, r.message->origin))));
     case end_reason::pause:  // the provider wants to be called again with what it said so far
       if (with_tools_) return respond(depth_ + 1);
       break;

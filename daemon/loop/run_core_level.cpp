@@ -45,7 +45,8 @@ void run_core::open_level(const record::assistant& r) {
                                                                  : "the model refused to go on")};
       return close_all(result_cause::refused, "Not executed: the reply that made this call was stopped.");
     case end_reason::context_full:
-      ending_ = sentence{stop_reason::context_full, words::unable("the conversation is too long for the model")};
+      ending_ = sentence{stop_reason::context_full,
+                         words::unable(words::context_filled(words::who_answered(started_.model, r.message->origin)))};
       return close_all(result_cause::refused, "Not executed: the conversation is too long for the model.");
     case end_reason::malformed_call:
       return close_all(

@@ -2,6 +2,7 @@
 #include "daemon/loop/words.hpp"
 
 #include "mcp/support/text.hpp"
+#include "providers/wire/errors.hpp"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -88,6 +89,27 @@ std::string unable(std::string_view why) {
   all += why;
   if (!all.ends_with('.') && !all.ends_with('!') && !all.ends_with('?')) all += '.';
   return all;
+}
+
+std::string who_answered(std::string_view entry, const providers::origin& by) {
+  providers::wire_options options;
+  options.name = entry;
+  options.model = by.model;
+  options.base_url = by.endpoint;
+  return by.endpoint.empty() ? providers::named(options) : providers::who(options);
+}
+
+std::string context_filled(std::string_view model) {
+  return fmt::format(
+      "the conversation is too long for the {}: shorten it, begin a new one, or use a model with a larger context",
+      model);
+}
+
+std::string call_lost(std::string_view model) {
+  return fmt::format(
+      "the {} tried to call a tool in a form nobody can read: ask again, and if that goes on, offer fewer tools or use "
+      "another model",
+      model);
 }
 
 raw_json error_result(std::string_view text) {

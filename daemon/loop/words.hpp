@@ -37,6 +37,13 @@ std::string goes_on_later(std::string_view run);
 /// "Unable to complete task: " and `why`, as one sentence with its full stop.
 std::string unable(std::string_view why);
 
+/// `model "fast" (gpt-x) at api.example.com`: the entry of a run, and who made a reply.
+std::string who_answered(std::string_view entry, const providers::origin& by);
+/// Why a reply stopped that filled the model's context, for people; `model` as above.
+std::string context_filled(std::string_view model);
+/// The same for one whose only call could not be read, also when it was asked for once more.
+std::string call_lost(std::string_view model);
+
 /// "Stopped: …" for the status line, from such a sentence.
 std::string stopped(std::string_view reason_text);
 

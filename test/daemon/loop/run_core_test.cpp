@@ -392,6 +392,25 @@ TEST_CASE("G29: the model may try again after a malformed call") {
   CHECK(script().model(reply("", {}, end_reason::malformed_call)).core.reason() == stop_reason::provider_error);
 }
 
+TEST_CASE("F5: a reply that filled the context or was only a call that nobody can read names its model and the mend") {
+  const auto by = [](record::assistant r) {
+    auto m = std::make_shared<providers::message>(*r.message);
+    m->origin = {"anthropic", "https://api.example.com/x?key=1", "claude"};
+    r.message = std::move(m);
+    return r;
+  };
+  const std::string_view filled =
+      "Unable to complete task: the conversation is too long for the model \"m\" (claude) at api.example.com: shorten "
+      "it, "
+      "begin a new one, or use a model with a larger context.";
+  CHECK(script().model(by(reply("part", {}, end_reason::context_full))).core.reason_text() == filled);
+  CHECK(script().model(by(reply("", {call("a")}, end_reason::context_full))).core.reason_text() == filled);
+  CHECK(
+      script().model(by(reply("", {}, end_reason::malformed_call))).core.reason_text() ==
+      "Unable to complete task: the model \"m\" (claude) at api.example.com tried to call a tool in a form nobody can "
+      "read: ask again, and if that goes on, offer fewer tools or use another model.");
+}
+
 TEST_CASE("L11: an empty answer is final and says so") {
   script s;
   s.model(reply(""));
