@@ -9,7 +9,11 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
+#include <cstddef>
+#include <memory>
 #include <utility>
+#include <vector>
 
 namespace mcpbx::daemon {
 namespace {
@@ -27,6 +31,41 @@ void add_guidance(std::string& system, const run_limits& l, const std::string& o
     add_paragraph(system, advice);
 }
 
+// The caller's own tools whose names this model is shown in another form: what the caller calls them, and what they are
+// to the model, which must not read of two tools.
+using renames = std::vector<std::pair<std::string_view, std::string_view>>;
+
+renames renamed_tools(const std::vector<mcp::entry_ptr>& own, const offered_tools& offer) {
+  renames all;
+  for (const auto& e : own)
+    if (const auto shown = offer.shown_as(e->name); !shown.empty() && shown != e->name)
+      all.emplace_back(e->name, shown);
+  return all;
+}
+
+// `m` in those names; itself where it has none of them. What a provider wrote itself stays as it is.
+providers::message_ptr in_shown_names(const providers::message_ptr& m, const renames& names) {
+  std::shared_ptr<providers::message> changed;
+  const auto rename = [&](std::size_t i, const std::string& name, auto of) {
+    const auto to = std::ranges::find(names, name, &renames::value_type::first);
+    if (to == names.end()) return;
+    if (!changed) {  // without what codecs keep with the message, which has the other name
+      changed = std::make_shared<providers::message>();
+      changed->role = m->role;
+      changed->blocks = m->blocks;
+      changed->origin = m->origin;
+    }
+    std::get<decltype(of)>(changed->blocks[i]).name = to->second;
+  };
+  for (std::size_t i = 0; !m->raw && i < m->blocks.size(); ++i) {
+    if (const auto* call = std::get_if<providers::tool_call_block>(&m->blocks[i]))
+      rename(i, call->name, providers::tool_call_block());
+    else if (const auto* result = std::get_if<providers::tool_result_block>(&m->blocks[i]))
+      rename(i, result->name, providers::tool_result_block());
+  }
+  return changed ? changed : m;
+}
+
 }  // namespace
 
 // The system prompt (the request's, else the model's) with the guidance, then the conversation as it came, but for the
@@ -40,6 +79,8 @@ record::run_started live_run::opening() {
     messages.erase(messages.begin());
   }
   if (request_.system.empty()) request_.system = model_->default_system();
+  if (const auto names = renamed_tools(own_tools_, *offer_); !names.empty())
+    for (auto& m : messages) m = in_shown_names(m, names);
   add_guidance(request_.system, request_.limits, offer_->guidance);
   if (request_.answer_schema) add_paragraph(request_.system, words::answer_format(request_.answer_schema));
   order_results(messages);

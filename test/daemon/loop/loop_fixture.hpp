@@ -4,6 +4,7 @@
 #include "daemon/loop/read_result.hpp"
 #include "daemon/loop/runner.hpp"
 #include "daemon/loop/status_writer.hpp"
+#include "providers/schema/names.hpp"
 #include "test/daemon/loop/core_script.hpp"
 #include "test/daemon/loop/wire_history.hpp"
 #include "test/support/manual_time.hpp"
@@ -369,7 +370,7 @@ class test_runner final : public runner {
 inline std::vector<adapted_tool> plain_adapter(std::span<const mcp::entry_ptr> entries, std::string_view) {
   std::vector<adapted_tool> all;
   for (std::size_t i = 0; i < entries.size(); ++i)
-    all.push_back({i, {entries[i]->name, entries[i]->description, raw_json::literal("{}")}});
+    all.push_back({i, {providers::model_name(entries[i]->name), entries[i]->description, raw_json::literal("{}")}});
   return all;
 }
 

@@ -8,6 +8,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -364,6 +365,32 @@ TEST_CASE("L21: calls of the caller's own tools are handed back and the run goes
   const auto& results = *f.model->requests.at(1).messages.back();
   CHECK(std::get<providers::tool_result_block>(results.blocks.at(0)).result.text() ==
         R"({"content":[{"type":"text","text":"from the caller"}]})");
+}
+
+TEST_CASE("L21: what the caller says of its own tools has the names that the model is shown for them") {
+  fixture f;
+  f.model->script = {says("done")};
+  auto r = with_own_tool("talk");
+  r.client_tools = {own_tool("1tool"), own_tool("plain")};
+  auto said = std::make_shared<providers::message>();
+  said->role = providers::role::assistant;
+  said->blocks = {call("a", "1tool"), call("b", "plain"), call("c", "gone-1")};
+  auto results = std::make_shared<providers::message>();
+  results->role = providers::role::tool_results;
+  for (const auto& c : said->calls())
+    results->blocks.emplace_back(providers::tool_result_block{c->id, c->name, text_result("x"), false});
+  r.messages = {providers::user_message("q"), said, results};
+  f.run(std::move(r));
+  const auto& asked = f.model->requests.at(0);
+  std::vector<std::string> shown, told;
+  for (const auto& t : asked.tools->tools) shown.push_back(t.name);
+  CHECK(std::ranges::find(shown, "t_1tool") != shown.end());
+  for (const auto& m : asked.messages)
+    for (const auto& b : m->blocks) {
+      if (const auto* c = std::get_if<providers::tool_call_block>(&b)) told.push_back(c->name);
+      if (const auto* t = std::get_if<providers::tool_result_block>(&b)) told.push_back(t->name);
+    }
+  CHECK(told == std::vector<std::string>{"t_1tool", "plain", "gone-1", "t_1tool", "plain", "gone-1"});
 }
 
 TEST_CASE("L18 L21: a parked run gives its result to who attaches, and goes on for who brings the results") {
