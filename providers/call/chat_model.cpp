@@ -94,7 +94,11 @@ class chat_run final : public http::response_events,
     e.type = model_error::kind::configuration;
     e.message = "The key of " + named(shared_->options.wire) + " is not available: " + got.error().message;
     if (!starting_) return tell(std::move(e));
-    // Never from inside prepare().
+    tell_later(std::move(e));
+  }
+
+  // Never from inside prepare().
+  void tell_later(model_error e) {
     clock().arm_next([weak = weak_from_this(), e = std::move(e)] {
       if (const auto self = weak.lock()) self->tell(e);
     });
@@ -107,6 +111,14 @@ class chat_run final : public http::response_events,
       shared_->registered = credentials.front().value;
     }
     auto encoded = shared_->wire.encode(request_, o.wire);
+    if (encoded.unsaid) {
+      model_error e;
+      e.type = model_error::kind::bad_request;
+      e.message = "The " + who(o.wire) +
+                  " was not asked: its API takes no conversation without content beside the system prompt. Put what "
+                  "you ask into a message of the user.";
+      return tell_later(std::move(e));
+    }
     http::request r;
     r.url = std::move(encoded.url);
     r.headers.reserve(credentials.size() + encoded.headers.size() + o.headers.size());

@@ -323,6 +323,7 @@ wire_request anthropic::encode(const model_request& request, const wire_options&
     append_piece(out.body, pieces[i], note);
   }
   out.body.append_literal("]}");
+  out.unsaid = pieces.empty();
   return out;
 }
 

@@ -41,6 +41,7 @@ struct wire_request {
   std::string url;
   std::vector<std::pair<std::string, std::string>> headers;
   segments body;
+  bool unsaid = false;  ///< there is no message in it for an API that refuses that: it is not to be sent
 };
 
 /// Told by a decoder. After on_end or on_error nothing comes.

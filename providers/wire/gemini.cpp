@@ -264,6 +264,7 @@ wire_request gemini::encode(const model_request& request, const wire_options& op
     out.body.append(std::move(fragment));
   }
   out.body.append_literal("]}");
+  out.unsaid = first;
   return out;
 }
 

@@ -546,6 +546,22 @@ TEST_CASE("chat_model: a key that is not there is a configuration error, told af
   CHECK(b.requests() == 0);
 }
 
+TEST_CASE("F1: anthropic and gemini are not asked without a message, and the error says what to do") {
+  for (const std::string_view api : {"anthropic", "gemini"}) {
+    CAPTURE(api);
+    bench b("text", "", [&](chat_model_options& o) { speak(api, o); });
+    auto r = bench::question();
+    r.messages = {system_message("be brief"), user_message("")};
+    b.start(std::move(r));
+    b.time.advance(milliseconds(0));
+    REQUIRE(b.got.ends == 1);
+    CHECK(b.got.error->type == kind::bad_request);
+    CHECK(b.got.error->message.find("was not asked") != std::string::npos);
+    CHECK(b.got.error->message.find("message of the user") != std::string::npos);
+    CHECK(b.requests() == 0);
+  }
+}
+
 TEST_CASE("chat_model: unknown APIs and unusable addresses are refused at once") {
   http_loop loop;
   manual_time time;
