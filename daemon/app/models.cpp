@@ -15,6 +15,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -74,6 +75,11 @@ std::string at_home(const std::string& path) {
   return conf::expand_home(path, home != nullptr ? home : "/");
 }
 
+// Azure and DIAL take a key or a token and refuse both.
+bool has_authorization(const conf::model_entry& e) {
+  return std::ranges::any_of(e.headers, [](const auto& h) { return http::is_word(h.first, "Authorization"); });
+}
+
 // Where an API looks for the key.
 secret_headers headers_of(const conf::model_entry& e) {
   switch (*e.api) {
@@ -82,9 +88,9 @@ secret_headers headers_of(const conf::model_entry& e) {
     case conf::model_api::gemini:
       return {"x-goog-api-key", "", e.api_key, e.headers};
     case conf::model_api::azure:
-      return {"api-key", "", e.api_key, e.headers};
+      return {"api-key", "", has_authorization(e) ? std::nullopt : e.api_key, e.headers};
     case conf::model_api::dial:
-      return {"Api-Key", "", e.api_key, e.headers};
+      return {"Api-Key", "", has_authorization(e) ? std::nullopt : e.api_key, e.headers};
     default:
       return {"Authorization", "Bearer ", e.api_key, e.headers};
   }

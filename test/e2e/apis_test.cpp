@@ -194,6 +194,23 @@ TEST_CASE("F1: gemini, ollama, azure and dial call tools and answer through the 
   }
 }
 
+TEST_CASE("F1: azure and dial: a configured Authorization goes in place of the key, because they refuse both") {
+  for (const std::string api : {"azure", "dial"}) {
+    CAPTURE(api);
+    model_process model;
+    const auto base = model.url().substr(0, model.url().rfind("/v1"));
+    daemon_under_test d(config()
+                            .model("m", R"({"api":")" + api +
+                                            R"(","model":"text","apiKey":"k","maxRetries":0,"baseUrl":")" + base +
+                                            R"(","headers":{"authorization":"Bearer token-1234567"}})")
+                            .top("defaultModel", "\"m\""));
+    CHECK(run_cli(d, {"ask", "question"}).status == 0);
+    CHECK(contains(model.log(), "\"authorization\""));
+    CHECK_FALSE(contains(model.log(), "\"api-key\""));
+    CHECK_FALSE(contains(model.log(), "\"Api-Key\""));
+  }
+}
+
 TEST_CASE("F1: what a model reads keeps its bytes over rounds, sessions and the daemon's end, for its prompt cache") {
   const std::string talk =
       R"({"models":{"talk":[)"
