@@ -26,7 +26,9 @@ std::string_view unfenced(std::string_view s) {
 }  // namespace
 
 checked_answer check_answer(std::string_view text, const raw_json& schema) {
-  auto value = raw_json::parse(unfenced(text));
+  const auto inside = unfenced(text);
+  if (inside.empty()) return {{}, "- the answer is empty"};
+  auto value = raw_json::parse(inside);
   if (value) value = providers::on_one_line(*std::move(value));
   if (!value) return {{}, "- the answer is not one JSON value: " + value.error().message};
   const auto compiled = providers::json_schema::compile(schema);

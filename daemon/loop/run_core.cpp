@@ -115,7 +115,7 @@ void run_core::finish_without_calls(const record::assistant& r) {
                words::unable(why.empty() ? "the model refused to answer" : "the model refused to answer: " + why));
   }
   const bool empty = trimmed(text_).empty();
-  if (!empty && started_.answer_schema) {
+  if (started_.answer_schema) {
     auto checked = check_answer(text_, started_.answer_schema);
     if (!checked.problem.empty()) return correct_answer(checked.problem);
     data_ = std::move(checked.data);

@@ -561,6 +561,27 @@ TEST_CASE("structured answers: the model is told once what is wrong, without too
   CHECK(s.core.rounds() == 2);
 }
 
+TEST_CASE("structured answers: an empty or blank one is put right like one that cannot be read, or is an error") {
+  auto start = opening();
+  start.answer_schema = raw_json::literal(R"({"type":"object"})");
+  for (const auto* nothing : {"", " \n", "```json\n```"}) {
+    CAPTURE(nothing);
+    script s({run_record(start)});
+    s.model(reply(nothing));
+    REQUIRE(s.model_open);
+    CHECK(contains(s.core.messages().back()->text(), "the answer is empty"));
+    CHECK(fault_of(s.core.messages()) == "");
+    script twice = s;
+    s.model(reply(R"({"n":7})"));
+    CHECK(s.core.reason() == stop_reason::final);
+    CHECK(s.core.reason_text() == "");
+    CHECK(s.core.data().text() == R"({"n":7})");
+    twice.model(reply(nothing));
+    CHECK(twice.core.reason() == stop_reason::provider_error);
+    CHECK(contains(twice.core.reason_text(), "although it was told what is wrong: the answer is empty"));
+  }
+}
+
 TEST_CASE("structured answers: one whose check is ended by a bound is no answer that fits") {
   auto start = opening();
   start.answer_schema = raw_json::literal(R"({"$ref":"#"})");
