@@ -101,13 +101,18 @@ void live_run::ask(const record::question& q) {
 
 live_run::reaction live_run::on_answer(answer_given& a) {
   reaction r;
-  if (!core_.find_question(a.question)) {
+  const auto* question = core_.find_question(a.question);
+  if (!question) {
     if (a.done) r.then = [done = std::move(a.done), id = a.question](const result<void>&) { done(no_question(id)); };
     return r;
   }
-  std::erase_if(questions_, [&](const auto& q) { return q.id == a.question; });
-  r.batch.emplace_back(
-      record::answer{std::move(a.question), std::move(a.body), a.expired, a.expired && !feed_->attended()});
+  std::vector<std::string> answered{a.question};
+  if (find_member(a.body, "approve").is_true() && find_member(a.body, "always").is_true())
+    for (auto& id : core_.covered_by(*question)) answered.push_back(std::move(id));
+  for (auto& id : answered) {
+    std::erase_if(questions_, [&](const auto& q) { return q.id == id; });
+    r.batch.emplace_back(record::answer{std::move(id), a.body, a.expired, a.expired && !feed_->attended()});
+  }
   r.synced = true;
   r.then = std::move(a.done);
   return r;

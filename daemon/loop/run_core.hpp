@@ -130,6 +130,9 @@ class run_core {
   bool approved_otherwise(std::string_view call_id) const;
   /// The open question with this id, or null.
   const record::question* find_question(std::string_view id) const;
+  /// The other open questions that an "always" to this open one answers as well: those of the same tool from the same
+  /// place, in call order.
+  std::vector<std::string> covered_by(const record::question& always) const;
   /// Questions without an answer, in call order.
   std::vector<const record::question*> questions() const;
   /// The calls that are to be made, or asked about first, when the run goes on.

@@ -52,6 +52,17 @@ const record::question* run_core::find_question(std::string_view id) const {
   return nullptr;
 }
 
+std::vector<std::string> run_core::covered_by(const record::question& always) const {
+  std::vector<std::string> ids;
+  const auto* call = find_call(always.call_id);
+  if (!call || always.tool_sha256.empty()) return ids;
+  for (const auto& c : open_)
+    if (c.state == call_state::questioned && c.question.id != always.id && c.call->name == call->name &&
+        c.question.tool_sha256 == always.tool_sha256)
+      ids.push_back(c.question.id);
+  return ids;
+}
+
 std::vector<const record::question*> run_core::questions() const {
   std::vector<const record::question*> all;
   for (const auto& c : open_)

@@ -127,6 +127,19 @@ TEST_CASE(
   CHECK_FALSE(contains(late.shown, "somebody else"));
 }
 
+TEST_CASE("L19: always at the terminal answers the questions about the same tool that are open, and asks no more") {
+  model_process model;
+  daemon_under_test d(run_verbs_config(model, R"("approve":["ec*"])"));
+  d.wait_ready({"s"});
+  pseudo_terminal asked(d, {"ask", "-m", R"(m/parallel-3 s__echo {"text":"hello"})", "q"});
+  asked.read_until(approval_prompt);
+  asked.type("a\n");
+  CHECK(asked.wait() == 0);
+  CHECK(count_of(asked.shown, approval_prompt) == 1);
+  CHECK_FALSE(contains(asked.shown, "somebody else"));
+  CHECK(count_of(read_file(d.file("log")), "call echo") == 3);
+}
+
 TEST_CASE("L19: who attaches after a run has asked is asked as well, and a refusal there is one") {
   model_process model;
   daemon_under_test d(run_verbs_config(model, R"("approve":["ec*"])"));

@@ -216,6 +216,48 @@ TEST_CASE("L8: after the answer the run's time goes on from where it stood") {
   CHECK(f.caller_.member("stopReason") == "timeout");
 }
 
+TEST_CASE("L19: always answers the questions about the same tool that are open already, each with its record") {
+  asking f;
+  f.offer({"lookup", "guarded", "guarded_too"});
+  f.model->script = {
+      calls({guarded("a"), call("b", "srv__guarded_too"), guarded("c"), call("d", "srv__lookup"), guarded("e")}),
+      says("done")};
+  auto r = fixture::ask();
+  r.approve = {"srv__guarded_too"};
+  const auto run = f.run(std::move(r));
+  lines ids;
+  for (const auto& q : f.caller_.of("question")) ids.push_back(member_text(*raw_json::parse(q), "question"));
+  REQUIRE(ids.size() == 4);
+  CHECK(f.answer(run, ids[2], R"({"approve":true,"always":true})") == "");
+  CHECK(f.called() == lines{"lookup", "guarded", "guarded", "guarded"});
+  CHECK(f.caller_.of("answer").size() == 3);
+  lines answered;
+  for (const auto& r : f.written())
+    if (const auto* a = std::get_if<record::answer>(&r)) answered.push_back(a->id);
+  CHECK(answered == lines{ids[2], ids[0], ids[3]});
+  CHECK(contains(f.answer(run, ids[0], R"({"approve":false})"), "was answered"));
+  CHECK(f.answer(run, ids[1], R"({"approve":false})") == "");
+  CHECK(f.caller_.member("stopReason") == "final");
+}
+
+TEST_CASE("L19: a no, a plain yes and an always for another definition leave the other questions open") {
+  for (const auto* said : {R"({"approve":false,"always":true})", R"({"approve":true})"}) {
+    CAPTURE(said);
+    asking f;
+    f.model->script = {calls({guarded("a"), guarded("b")}), says("done")};
+    const auto run = f.run();
+    CHECK(f.answer(run, f.question(), said) == "");
+    CHECK(f.caller_.of("answer").size() == 1);
+    CHECK(f.caller_.done.empty());
+  }
+  script s;
+  s.model(reply("", {call("a", "guarded"), call("b", "guarded")}));
+  auto other = *s.core.find_question("q_a");
+  CHECK(s.core.covered_by(other) == lines{"q_b"});
+  other.tool_sha256 = "another";
+  CHECK(s.core.covered_by(other).empty());
+}
+
 TEST_CASE("G39: an answer counts once, for its own question only") {
   asking f;
   f.model->script = {calls({guarded("a"), guarded("b")}), says("done")};
