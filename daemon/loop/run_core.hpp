@@ -68,7 +68,7 @@ using run_command =
 
 /// A call as the result reports it (L16).
 struct call_report {
-  std::string id, name, server;  ///< `server` is empty for a call that never was meant for one (unknown tool)
+  std::string id, name, server;  ///< `server` is empty for a call of none: unknown, or the caller's own
   raw_json arguments;            ///< absent when the model wrote none that could be read
   bool is_error = false;
   bool pending = false;  ///< one of the caller's own tools, without its result yet

@@ -28,7 +28,9 @@ void run_core::open_level(const record::assistant& r) {
       const auto i = open_.size();
       open_.push_back({.call = call, .lane = i < r.lanes.size() ? r.lanes[i] : 0});
       results_.push_back({call->id, call->name, {}, false});
-      calls_.push_back({call->id, call->name, {}, call->arguments, false, false, 0});
+      const auto meant = std::ranges::find(r.tools, call->name, &record::meant_tool::name);
+      auto server = meant == r.tools.end() ? std::string() : meant->server;
+      calls_.push_back({call->id, call->name, std::move(server), call->arguments, false, false, 0});
     }
   undone_ = open_.size();
 

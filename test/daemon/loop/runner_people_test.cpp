@@ -316,6 +316,18 @@ TEST_CASE("L19: approve all asks nobody, approve none refuses with the reason") 
   }
 }
 
+TEST_CASE("L16: a call that is refused names the server of its tool, one of an unknown tool names none") {
+  asking f;
+  f.model->script = {calls({guarded("a"), call("b", "srv__nothing")}), says("done")};
+  run_limits l;
+  l.approve = approval_mode::none;
+  f.run(fixture::ask(l));
+  CHECK(contains(f.caller_.of("tool_call").at(0), R"("call":"a","name":"srv__guarded","server":"srv")"));
+  CHECK(contains(f.caller_.of("tool_call").at(1), R"("call":"b","name":"srv__nothing","server":"")"));
+  CHECK(contains(f.caller_.member("toolCalls"), R"({"id":"a","name":"srv__guarded","server":"srv")"));
+  CHECK(contains(f.caller_.member("toolCalls"), R"({"id":"b","name":"srv__nothing","server":"")"));
+}
+
 TEST_CASE("L19 G39: with approveDestructive, tools that do not say that they only read need a yes") {
   asking f;
   f.model->script = {calls({call("a", "srv__lookup")}), says("done")};
