@@ -169,10 +169,11 @@ void run_core::on(const record::cancel& r) {
 
 void run_core::close_open_calls() {
   if (undone_ == 0) return end(ending_->reason, ending_->text);
-  const auto cause = *cancelled_ == stop_reason::timeout       ? result_cause::timed_out
+  const auto cause = *cancelled_ == stop_reason::timeout || *cancelled_ == stop_reason::caller_tools
+                         ? result_cause::timed_out
                      : *cancelled_ == stop_reason::interrupted ? result_cause::interrupted
                                                                : result_cause::cancelled;
-  const std::string why = cause == result_cause::timed_out     ? "the time limit of the run was reached"
+  const std::string why = *cancelled_ == stop_reason::timeout  ? "the time limit of the run was reached"
                           : cause == result_cause::interrupted ? "the run was interrupted"
                                                                : "the run was cancelled";
   for (auto& c : open_) {
@@ -184,6 +185,9 @@ void run_core::close_open_calls() {
     const bool sent = c.state == call_state::intended;
     auto text = sent ? "No result: " + why + " while this call was running; it may have taken effect."
                      : "Not executed: " + why + ".";
+    // The calls of a parked run were its caller's to make, and nobody cancelled it.
+    if (*cancelled_ == stop_reason::caller_tools)
+      text = "No result: the program that was to carry out this call sent no result in time.";
     if (left_before(c)) text = words::not_again(text);
     commands_.emplace_back(command::close_call{c.call->id, cause, std::move(text)});
   }

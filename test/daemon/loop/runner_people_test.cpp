@@ -531,6 +531,11 @@ TEST_CASE("L8 L21: a parked run waits as long as a question, then it ends") {
   const auto& end = std::get<record::run_ended>(f.written().back());
   CHECK(end.reason == stop_reason::caller_tools);
   CHECK(fault_of(f.written()) == "");
+  // Nobody cancelled it, and who was to carry out the call may have done so.
+  const auto& told = std::get<record::call_result>(f.written().at(f.written().size() - 2));
+  CHECK(told.result.text() ==
+        words::error_result("No result: the program that was to carry out this call sent no result in time.").text());
+  CHECK(told.cause == record::result_cause::timed_out);
 }
 
 TEST_CASE(
