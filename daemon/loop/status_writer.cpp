@@ -81,6 +81,7 @@ bool status_writer::begin(std::string call, std::string_view tool, const raw_jso
                   providers::user_message("Tool: " + printable(tool) + "\nArguments: " +
                                           std::string(cut_utf8(arguments ? arguments.text() : "{}", told_arguments)))};
   ask.settings.max_output_tokens = max_tokens;
+  ask.may_repeat = false;  // the tool's name stands in for it at once
   open_.push_back(std::make_unique<writing>(*this, std::move(call)));
   open_.back()->start(std::move(ask));
   return true;

@@ -320,7 +320,7 @@ class chat_run final : public http::response_events,
   }
 
   bool try_again(const retry_advice& advice) {
-    if (shown_ || events_ == nullptr) return false;
+    if (shown_ || events_ == nullptr || !request_.may_repeat) return false;
     const auto wait = wait_before_retry(shared_->options.retries, attempt_, advice, shared_->random.next(), left());
     if (!wait) return false;
     exchange_.reset();

@@ -152,6 +152,7 @@ struct model_request {
   /// With `none` no tool may be called: `tools` then only defines those of earlier calls for an API that demands it.
   providers::tool_mode tool_mode = providers::tool_mode::automatic;
   std::string required_tool;  ///< with tool_mode::required the one to call, by the name in its definition; "": any
+  bool may_repeat = true;     ///< false: asked once, where a late answer is worth no more than none
 
   /// The tools that may be called; null when there are none.
   std::shared_ptr<const tool_set> offered() const;

@@ -50,6 +50,8 @@ TEST_CASE("L15: a quick model writes the line about the tool at work, and its to
   REQUIRE(f.quick->requests.size() == 1);
   CHECK(f.quick->requests[0].settings.max_output_tokens == 20);
   CHECK(f.quick->requests[0].tools == nullptr);
+  CHECK_FALSE(f.quick->requests[0].may_repeat);  // a second try would come when the tool is done
+  CHECK(f.model->requests[0].may_repeat);
   CHECK(f.quick->requests[0].messages.back()->text() == "Tool: lookup\nArguments: {\"of\":\"Lisbon\"}");
   f.server->release();
   f.settle();

@@ -303,6 +303,17 @@ TEST_CASE("G31: overload is asked again at most twice, with growing waits on the
   CHECK(never.got.error->message.find("asked 3 times") != std::string::npos);
 }
 
+TEST_CASE("L15: a request that may not be repeated is asked once, also of an endpoint that is overloaded") {
+  bench b("flaky-1");
+  auto once = bench::question();
+  once.may_repeat = false;
+  b.start(std::move(once));
+  REQUIRE(b.finish());
+  CHECK(b.got.error);
+  CHECK(b.requests() == 1);
+  CHECK(b.time.armed() == 0);
+}
+
 TEST_CASE("gemini, errors: a reply that is only a call nobody can read is asked for again") {
   bench b("bad", R"({"models":{"bad":[{"finish":"MALFORMED_FUNCTION_CALL"}]}})",
           [](chat_model_options& o) { speak("gemini", o); });
