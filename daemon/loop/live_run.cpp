@@ -269,6 +269,14 @@ asio::awaitable<void> live_run::carry_out(const run_command& next) {
     cancel_open();
 }
 
+// What the model calls that go on have used up.
+providers::usage live_run::spent() const {
+  providers::usage used;
+  if (model_call_) used += model_call_->spent();
+  if (status_) used += status_->spent();
+  return used;
+}
+
 live_run::reaction live_run::on_item(item& i) {
   reaction r;
   auto& batch = r.batch;
@@ -293,7 +301,12 @@ live_run::reaction live_run::on_item(item& i) {
     batch.emplace_back(to_call_result(std::move(done->id), done->outcome, sent->tool, sent->server,
                                       ms_since(sent->since), core_.attempts(sent->id)));
     sent_.erase(sent);
-    if (status_) status_->drop(std::get<record::call_result>(batch.back()).call_id);
+    if (status_) {
+      const auto& call = std::get<record::call_result>(batch.back()).call_id;
+      // No line, but what was asked for it counts.
+      if (const auto used = status_->drop(call); used.input > 0)
+        batch.emplace_back(record::status_line{call, {}, used});
+    }
   } else if (auto* line = std::get_if<status_writer::line>(&i)) {
     status_->drop(line->call);
     if (line->usage)
@@ -306,9 +319,9 @@ live_run::reaction live_run::on_item(item& i) {
     batch.push_back(next_attempt(*sent));
     if (std::holds_alternative<record::call_result>(batch.back())) sent_.erase(sent);
   } else if (auto* asked = std::get_if<stop_asked>(&i)) {
-    batch.emplace_back(record::cancel{asked->why, std::move(asked->text)});
+    batch.emplace_back(record::cancel{asked->why, std::move(asked->text), spent()});
   } else if (std::holds_alternative<winding_up>(i)) {
-    batch.emplace_back(record::cancel{stop_reason::interrupted, "the daemon is stopping"});
+    batch.emplace_back(record::cancel{stop_reason::interrupted, "the daemon is stopping", spent()});
   } else if (std::holds_alternative<time_due>(i)) {
     note_time();
     if (const auto used = elapsed_ms(); used != std::exchange(noted_ms_, used))

@@ -160,6 +160,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   boost::asio::awaitable<void> react(item i);
   reaction on_item(item& i);
   reaction on_answer(answer_given& a);
+  providers::usage spent() const;
   record::run_started opening();
   record::assistant with_tools(record::assistant r) const;
   bool try_again(sent_call& sent, const mcp::call_outcome& outcome);

@@ -142,6 +142,7 @@ void run_core::correct_answer(const std::string& problem) {
 
 void run_core::on(const record::model_failed& r) {
   next_round_.reset();
+  usage_ += r.error.usage;
   partial_text_ = r.error.partial_text;
   using kind = providers::model_error::kind;
   if (r.error.type == kind::context_full && !shortened_)
@@ -159,6 +160,7 @@ void run_core::on(const record::model_failed& r) {
 }
 
 void run_core::on(const record::cancel& r) {
+  usage_ += r.usage;
   cancelled_ = r.why;
   // The first reason to end stands, but a run that could not be kept must not end as if it had been.
   if (!ending_ || r.why == stop_reason::store_error)

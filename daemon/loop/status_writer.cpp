@@ -41,8 +41,9 @@ class status_writer::writing final : public providers::model_events {
 
   void start(providers::model_request ask) {
     limit_->arm(began_ + time_limit, [this] {
+      const auto used = spent();
       model_call_.reset();
-      finish({}, std::nullopt);
+      fail(used);
     });
     model_call_ = owner_.model_->start(std::move(ask), *this);
   }
@@ -53,12 +54,16 @@ class status_writer::writing final : public providers::model_events {
     const bool text = reply.message->calls().empty();
     finish(text ? clean(reply.message->text()) : "", reply.usage);
   }
-  void on_error(providers::model_error) override { finish({}, std::nullopt); }
+  void on_error(providers::model_error e) override { fail(e.usage); }
+
+  providers::usage spent() const { return told_ || !model_call_ ? providers::usage{} : model_call_->spent(); }
 
  private:
+  void fail(const providers::usage& used) { finish({}, used.input > 0 ? std::optional(used) : std::nullopt); }
   // The model call may be what is calling: it is kept until the line has been taken.
   void finish(std::string text, std::optional<providers::usage> usage) {
     limit_->cancel();
+    told_ = true;
     const auto ms = std::chrono::duration_cast<milliseconds>(owner_.time_.now() - began_).count();
     owner_.tell_({call_, std::move(text), usage, ms});
   }
@@ -68,6 +73,7 @@ class status_writer::writing final : public providers::model_events {
   time_point began_;
   std::unique_ptr<timer> limit_;
   std::unique_ptr<providers::model_call> model_call_;
+  bool told_ = false;
 };
 
 status_writer::status_writer(std::shared_ptr<providers::model> model, time_source& time, teller tell)
@@ -87,8 +93,20 @@ bool status_writer::begin(std::string call, std::string_view tool, const raw_jso
   return true;
 }
 
-void status_writer::drop(std::string_view call) {
-  open_.remove_if([&](const auto& w) { return w->call() == call; });
+providers::usage status_writer::drop(std::string_view call) {
+  providers::usage used;
+  open_.remove_if([&](const auto& w) {
+    if (w->call() != call) return false;
+    used += w->spent();
+    return true;
+  });
+  return used;
+}
+
+providers::usage status_writer::spent() const {
+  providers::usage used;
+  for (const auto& w : open_) used += w->spent();
+  return used;
 }
 
 void status_writer::drop_all() {

@@ -25,7 +25,7 @@ class status_writer {
   struct line {
     std::string call;
     std::string text;                       ///< one clean line; "": there is none
-    std::optional<providers::usage> usage;  ///< absent when the model gave no reply
+    std::optional<providers::usage> usage;  ///< absent when the model gave no reply and used nothing up
     std::int64_t ms = 0;
   };
   using teller = std::function<void(line)>;
@@ -38,9 +38,12 @@ class status_writer {
 
   /// Has a line written about this call. False when too many are being written already.
   bool begin(std::string call, std::string_view tool, const raw_json& arguments);
-  /// The call has ended, or its line has been taken: no line comes any more.
-  void drop(std::string_view call);
+  /// The call has ended, or its line has been taken: no line comes any more. What the line used up that is dropped
+  /// before it was told, an estimate.
+  providers::usage drop(std::string_view call);
   void drop_all();
+  /// What the open lines have used up so far, an estimate.
+  providers::usage spent() const;
   std::size_t open() const noexcept { return open_.size(); }
 
  private:

@@ -219,6 +219,7 @@ struct caller_result {
 struct cancel {
   stop_reason why = stop_reason::cancelled;
   std::string text;
+  providers::usage usage{};  ///< of the model calls that it ends, an estimate
 };
 /// The end. Nothing follows.
 struct run_ended {

@@ -42,6 +42,11 @@ void append_limits(std::string& out, const run_limits& l) {
 struct record_writer {
   std::string& out;
   object_writer& w;
+  void spent(const providers::usage& u) const {
+    if (u.input == 0 && u.output == 0) return;
+    w.key("usage");
+    providers::append_usage(out, u);
+  }
   void operator()(const record::run_started& r) const {
     w.text("run", r.run);
     w.filled("session", r.session);
@@ -117,6 +122,7 @@ struct record_writer {
     w.text("message", r.error.message);
     w.filled("partialText", r.error.partial_text);
     w.set("retryable", r.error.retryable);
+    spent(r.error.usage);
     w.number("ms", r.ms);
   }
   void operator()(const record::question& r) const {
@@ -172,6 +178,7 @@ struct record_writer {
   void operator()(const record::cancel& r) const {
     w.word("why", r.why);
     w.filled("text", r.text);
+    spent(r.usage);
   }
   void operator()(const record::run_ended& r) const {
     w.word("reason", r.reason);

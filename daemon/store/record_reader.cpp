@@ -102,6 +102,7 @@ void read(const object_reader& o, record::model_failed& r) {
   r.error.message = o.text("message");
   r.error.partial_text = o.text("partialText");
   o.set("retryable", r.error.retryable);
+  if (auto json = o.json("usage")) r.error.usage = providers::read_usage(std::move(json), o, "usage");
   o.number("ms", r.ms);
 }
 void read(const object_reader& o, record::question& r) {
@@ -157,6 +158,7 @@ void read(const object_reader& o, record::caller_result& r) {
 void read(const object_reader& o, record::cancel& r) {
   o.word("why", r.why);
   r.text = o.text("text");
+  if (auto json = o.json("usage")) r.usage = providers::read_usage(std::move(json), o, "usage");
 }
 void read(const object_reader& o, record::run_ended& r) {
   o.word("reason", r.reason);

@@ -64,6 +64,7 @@ class exchange_handle final : public exchange {
   }
   exchange_handle(const exchange_handle&) = delete;
   exchange_handle& operator=(const exchange_handle&) = delete;
+  bool sent() const noexcept override { return task_->sent; }
 
  private:
   std::shared_ptr<task> task_;

@@ -76,6 +76,8 @@ class response_events {
 class exchange {
  public:
   virtual ~exchange() = default;
+  /// Whether all of its request was given to the network.
+  virtual bool sent() const noexcept = 0;
 };
 
 class client {

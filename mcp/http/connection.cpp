@@ -59,10 +59,12 @@ void connection::send() {
   packed_.reset();
   arm(deadline());
   sending_ = true;
+  task_->sent = false;
   auto sent = [self = shared_from_this(), t = task_](const boost::system::error_code& ec, std::size_t) {
     self->sending_ = false;
     // After a failed write the pending read tells what happened; the peer may have answered before it closed.
     if (self->closed_ || ec || self->task_ != t || self->stage_ != http::stage::send) return;
+    t->sent = true;
     self->stage_ = http::stage::first_byte;
     self->stage_began_ = self->time_.now();
   };

@@ -36,6 +36,7 @@ struct task {
   std::string head;                   ///< request line and headers
   time_point started;
   bool retried = false;            ///< a stale connection was replaced already
+  bool sent = false;               ///< its request, whole, on the connection that it runs on
   std::weak_ptr<connection> line;  ///< what it runs on
 };
 

@@ -73,6 +73,12 @@ class chat_run final : public http::response_events,
     if (ready_) leave();
   }
 
+  // Nobody counts the tokens of an answer that does not come to its end; but the request was read for it.
+  usage spent() const {
+    if (draining_ || !exchange_ || !(decoder_ || (status_ == 0 && exchange_->sent()))) return {};
+    return spent_estimate();
+  }
+
   void cancel() {
     events_ = nullptr;
     if (draining_) return;
@@ -81,6 +87,14 @@ class chat_run final : public http::response_events,
   }
 
  private:
+  usage spent_estimate() const {
+    usage u;
+    u.estimated = true;
+    u.input = static_cast<std::int64_t>(request_bytes_ / 4 + 1);
+    u.output = static_cast<std::int64_t>(words_ / 4);
+    return u;
+  }
+
   // Few calls wait for anything but their answer.
   timer& clock() {
     if (!timer_) timer_ = shared_->time.make_timer();
@@ -211,6 +225,7 @@ class chat_run final : public http::response_events,
                                                                                   : model_error::kind::connection;
     e.http_status = status_;
     e.retryable = e.type != model_error::kind::configuration;
+    if (f.stage == http::stage::first_byte || f.stage == http::stage::body) e.usage = spent_estimate();
     // The cause begins with the place.
     e.message = "The " + named(shared_->options.wire) + " gave no usable answer (" + std::string(to_string(f.stage)) +
                 "): " + f.why.message;
@@ -300,6 +315,8 @@ class chat_run final : public http::response_events,
       return;
     }
     if (failed_) {
+      const bool refused = failed_->type != model_error::kind::cut && failed_->type != model_error::kind::garbage;
+      if (!refused || words_ > 0) failed_->usage = spent_estimate();
       add_wait(*failed_);
       return tell(*std::exchange(failed_, std::nullopt));
     }
@@ -371,6 +388,7 @@ class chat_call final : public model_call {
   chat_call(const chat_call&) = delete;
   chat_call& operator=(const chat_call&) = delete;
   void begin() override { run_->begin(); }
+  usage spent() const override { return run_->spent(); }
 
  private:
   std::shared_ptr<chat_run> run_;

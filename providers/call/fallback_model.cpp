@@ -116,6 +116,10 @@ class fallback_call final : public model_call, private model_events {
     begun_ = true;
     call_->begin();
   }
+  usage spent() const override {
+    auto all = failed_ ? failed_->usage : usage{};
+    return all += call_->spent();
+  }
 
  private:
   void turn_to_second() {
@@ -142,13 +146,17 @@ class fallback_call final : public model_call, private model_events {
     shown_ = true;
     events_.on_reasoning(delta);
   }
-  void on_reply(model_reply reply) override { events_.on_reply(std::move(reply)); }
+  void on_reply(model_reply reply) override {
+    if (failed_) reply.usage += failed_->usage;
+    events_.on_reply(std::move(reply));
+  }
   void on_error(model_error e) override {
     if (on_second_) {
       if (failed_) {
         failed_->message +=
             " The fallback model \"" + shared_->second->name() + "\" gave no answer either: " + e.message;
         failed_->partial_text = std::move(e.partial_text);
+        failed_->usage += e.usage;
         e = *std::move(failed_);
       }
       return events_.on_error(std::move(e));

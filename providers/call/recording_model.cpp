@@ -41,6 +41,7 @@ class recording_run final : public model_events, public std::enable_shared_from_
   void begin() {
     prepare([this] { call_ = state_->recorded->start(request_, *this); });
   }
+  usage spent() const { return call_ ? call_->spent() : usage{}; }
   void cancel() {
     events_ = nullptr;
     call_.reset();
@@ -141,6 +142,7 @@ class recording_call final : public model_call {
   recording_call(const recording_call&) = delete;
   recording_call& operator=(const recording_call&) = delete;
   void begin() override { run_->begin(); }
+  usage spent() const override { return run_->spent(); }
 
  private:
   std::shared_ptr<recording_run> run_;

@@ -55,6 +55,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
     begun_ = true;
     call_->begin();
   }
+  usage spent() const { return call_ ? call_->spent() : usage{}; }
   void cancel() {
     events_ = nullptr;
     call_.reset();
@@ -297,6 +298,7 @@ class text_call final : public model_call {
   text_call(const text_call&) = delete;
   text_call& operator=(const text_call&) = delete;
   void begin() override { run_->begin(); }
+  usage spent() const override { return run_->spent(); }
 
  private:
   std::shared_ptr<text_run> run_;

@@ -189,6 +189,8 @@ struct model_error {
   std::string failed_generation;     ///< what the model wrote where its server could read no tool call in it; or ""
   std::string said;                  ///< what the endpoint sent, for the log: cut, without known secrets; or ""
   bool retryable = false;
+  /// What the call used up all the same, an estimate: none where no request left, or an error status refused it.
+  providers::usage usage{};
 };
 
 /// Told while a call runs; on_reply or on_error comes exactly once, last, and never from inside prepare() or begin().
@@ -207,6 +209,8 @@ class model_call {
   virtual ~model_call() = default;
   /// Sends it. To be called once.
   virtual void begin() = 0;
+  /// What it has used up so far, an estimate, for whoever is about to end it: as model_error::usage.
+  virtual usage spent() const { return {}; }
 };
 
 /// One configured model, whatever API it speaks.

@@ -30,6 +30,10 @@ void append_error(std::string& out, const model_error& e) {
   w.filled("partialText", e.partial_text);
   w.filled("failedGeneration", e.failed_generation);
   w.set("retryable", e.retryable);
+  if (e.usage.estimated) {
+    w.key("usage");
+    append_usage(out, e.usage);
+  }
   w.end();
 }
 
@@ -43,6 +47,7 @@ model_error read_error(const raw_json& json, const object_reader& o) {
   e.partial_text = r.text("partialText");
   e.failed_generation = r.text("failedGeneration");
   r.set("retryable", e.retryable);
+  if (auto used = r.json("usage")) e.usage = read_usage(std::move(used), r, "usage");
   return e;
 }
 

@@ -86,6 +86,7 @@ class scripted_model final : public providers::model {
   std::vector<providers::model_request> requests;
   std::vector<std::uintptr_t> stack;  ///< where the stack was at each start
   int open = 0;
+  providers::usage spent;  ///< what each call says while it goes on
 
  private:
   void asked(providers::model_request request, const std::shared_ptr<bool>& alive, providers::model_events& events) {
@@ -120,7 +121,12 @@ class scripted_model final : public providers::model {
       *alive = false;
       --owner.open;
     }
-    void begin() override { owner.asked(std::move(request), alive, events); }
+    void begin() override {
+      begun = true;
+      owner.asked(std::move(request), alive, events);
+    }
+    providers::usage spent() const override { return begun ? owner.spent : providers::usage{}; }
+    bool begun = false;
     std::shared_ptr<bool> alive = std::make_shared<bool>(true);
     scripted_model& owner;
     providers::model_request request;

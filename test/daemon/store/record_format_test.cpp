@@ -130,6 +130,7 @@ TEST_CASE("record format: what the model said keeps the provider's bytes") {
   CHECK((f.error.type == providers::model_error::kind::configuration && f.error.http_status == 503));
   CHECK((f.error.retry_after_ms == 29 && f.error.message == "it broke" && f.error.partial_text == "so far"));
   CHECK((f.error.retryable && f.ms == 30));
+  CHECK((f.error.usage.input == 51 && f.error.usage.output == 52 && f.error.usage.estimated));
 }
 
 TEST_CASE("record format: calls questions and ends keep every member") {
@@ -153,6 +154,7 @@ TEST_CASE("record format: calls questions and ends keep every member") {
   CHECK((own.call_id == "call-5" && own.result.text() == "{\"content\":[]}"));
   const auto stop = again_as<record::cancel>(10);
   CHECK((stop.why == stop_reason::timeout && stop.text == "time was up"));
+  CHECK((stop.usage.input == 53 && stop.usage.output == 54 && stop.usage.estimated));
   const auto end = again_as<record::run_ended>(11);
   CHECK((end.reason == stop_reason::repeated_calls && end.text == "the sentence"));
   const auto line = again_as<record::status_line>(12);

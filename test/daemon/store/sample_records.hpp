@@ -79,8 +79,16 @@ inline std::vector<run_record> sample_records() {
                                      28,
                                      {34, 0},
                                      {{"srv__a_b", "srv", "a.b"}, {"mine", "", "mine"}}});
-  all.emplace_back(record::model_failed{
-      {providers::model_error::kind::configuration, 503, 29, "it broke", "so far", "", "", true}, 30});
+  all.emplace_back(record::model_failed{{providers::model_error::kind::configuration,
+                                         503,
+                                         29,
+                                         "it broke",
+                                         "so far",
+                                         "",
+                                         "",
+                                         true,
+                                         {51, 52, 0, 0, 0, true}},
+                                        30});
   all.emplace_back(record::question{"question-1", "approval", "call-3", raw_json::own("{\"ask\":true}"),
                                     "hash-of-the-tool", "hash-of-the-arguments", 31});
   all.emplace_back(record::answer{"question-1", raw_json::own("false"), true, true});
@@ -89,7 +97,7 @@ inline std::vector<run_record> sample_records() {
       record::call_result{"call-4", raw_json::own("{\"isError\":true}"), true, record::result_cause::refused, 32});
   all.emplace_back(record::parked{{"call-5", "call-6"}, 39, 41});
   all.emplace_back(record::caller_result{"call-5", raw_json::own("{\"content\":[]}")});
-  all.emplace_back(record::cancel{stop_reason::timeout, "time was up"});
+  all.emplace_back(record::cancel{stop_reason::timeout, "time was up", {53, 54, 0, 0, 0, true}});
   all.emplace_back(record::run_ended{stop_reason::repeated_calls, "the sentence"});
   all.emplace_back(record::status_line{"call-7", "Looking it up...", {33, 34, 35, 36, 37, true}, 38});
   all.emplace_back(record::time_used{42});

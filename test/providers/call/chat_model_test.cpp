@@ -218,6 +218,51 @@ TEST_CASE("G28: every broken answer is one error with its text marked as partial
   }
 }
 
+TEST_CASE("L16: a call that broke has an estimate of what it used up, one that was refused or never left has none") {
+  const auto used = [](const std::string& fault, const std::function<void(chat_model_options&)>& change = {}) {
+    bench b(fault, "", [&](chat_model_options& o) {
+      o.retries.max_retries = 0;
+      o.limits.idle = milliseconds(200);
+      if (change) change(o);
+    });
+    b.start();
+    REQUIRE(b.finish());
+    REQUIRE(b.got.error);
+    const auto& u = b.got.error->usage;
+    CHECK(u.estimated == (u.input > 0));
+    if (u.estimated) CHECK(u.input == static_cast<std::int64_t>(b.server.bodies().at(0).size() / 4 + 1));
+    CHECK(u.output == (u.estimated ? static_cast<std::int64_t>(b.got.text.size() / 4) : 0));
+    return u.estimated;
+  };
+  for (const auto* fault : {"eof-before-finish", "chunk-truncate", "reset", "empty-body", "error-event", "garbage",
+                            "garbage-html", "eof-in-tool-args", "hang-mid-stream"}) {
+    CAPTURE(fault);
+    CHECK(used(fault));
+  }
+  for (const auto* fault : {"json-error-200", "status-500", "status-401", "flaky-1", "redirect"}) {
+    CAPTURE(fault);
+    CHECK_FALSE(used(fault));
+  }
+  CHECK_FALSE(used("text", [](chat_model_options& o) { o.wire.base_url = "http://127.0.0.1:1/v1"; }));
+}
+
+TEST_CASE("L16: a call that goes on can tell what it has used up so far, before it is ended") {
+  bench b("endless");
+  b.call = b.m->prepare(bench::question(), b.got);
+  CHECK_FALSE(b.call->spent().estimated);
+  usage used;
+  b.got.on_delta = [&] {
+    used = b.call->spent();
+    b.call.reset();
+  };
+  b.call->begin();
+  CHECK_FALSE(b.call->spent().estimated);  // nothing has left yet
+  REQUIRE(b.loop.until([&] { return b.call == nullptr; }));
+  CHECK(used.estimated);
+  CHECK(used.input == static_cast<std::int64_t>(b.server.bodies().at(0).size() / 4 + 1));
+  CHECK(used.output == static_cast<std::int64_t>(b.got.text.size() / 4));
+}
+
 TEST_CASE("G29: calls that were cut, malformed or without ids") {
   const auto calls = [](const std::string& fault) {
     bench b(fault);

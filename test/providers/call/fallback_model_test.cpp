@@ -32,6 +32,7 @@ struct played final : model {
       owner.asked.push_back(std::move(request));
       owner.events = &to;
     }
+    usage spent() const override { return owner.used; }
     model_request request;
     model_events& to;
   };
@@ -40,6 +41,7 @@ struct played final : model {
   model_events* events = nullptr;
   int open = 0;
   std::size_t most = 0;
+  usage used;  // by each call that fails or goes on
 
   played(std::string n, std::string a) : name_(std::move(n)), api_(std::move(a)) {}
   const std::string& name() const override { return name_; }
@@ -55,6 +57,7 @@ struct played final : model {
     e.type = type;
     e.http_status = status;
     e.message = name_ + " is down.";
+    e.usage = used;
     events->on_error(std::move(e));
   }
   void replies() const {
@@ -69,16 +72,19 @@ struct played final : model {
 
 struct told_words : model_events {
   std::string text, reply, error;
+  usage used;
   int ends = 0;
   void on_text(std::string_view d) override { text += d; }
   void on_reasoning(std::string_view) override {}
   void on_reply(model_reply r) override {
     ++ends;
     reply = r.message->text();
+    used = r.usage;
   }
   void on_error(model_error e) override {
     ++ends;
     error = e.message;
+    used = e.usage;
   }
 };
 
@@ -239,6 +245,23 @@ TEST_CASE("L13: when both fail, the error says what each of them said") {
   p.second->fails(kind::connection);
   CHECK(p.got.ends == 1);
   CHECK(p.got.error == "first is down. The fallback model \"second\" gave no answer either: second is down.");
+}
+
+TEST_CASE("L16: what the first model used up before it broke is counted beside the fallback's") {
+  for (const bool second_fails : {false, true}) {
+    pair_of_models p;
+    p.first->used = {.input = 10, .output = 1, .estimated = true};
+    auto call = p.ask();
+    p.first->fails(kind::cut);
+    p.second->used = {.input = 30, .output = 2, .estimated = true};
+    CHECK(call->spent().input == 40);
+    if (second_fails)
+      p.second->fails(kind::cut);
+    else
+      p.second->replies();
+    CHECK(p.got.used.input == (second_fails ? 40 : 10));
+    CHECK(p.got.used.estimated);
+  }
 }
 
 TEST_CASE("fallback_model: leaving ends whichever call goes on") {

@@ -83,7 +83,8 @@ TEST_CASE("replay: an error of the model reads back as it was and takes its turn
   const auto q = asked({user_message("q")});
   recorded file;
   file.fails(q, {kind::overloaded, 529, 1'500, "it is busy", "", "", "", true});
-  file.fails(q, {kind::cut, 200, -1, "it broke", "so far", "<call>", "the whole body", false}, {{false, "so far"}});
+  file.fails(q, {kind::cut, 200, -1, "it broke", "so far", "<call>", "the whole body", false, {7, 2, 0, 0, 0, true}},
+             {{false, "so far"}});
   file.add(q, says("at last"));
   file.add(asked({user_message("q"), says("at last"), user_message("more")}), says("end"));
   const auto r = file.read();
@@ -95,6 +96,7 @@ TEST_CASE("replay: an error of the model reads back as it was and takes its turn
   const auto& broke = *found->answers[1]->error;
   CHECK((broke.type == kind::cut && broke.http_status == 200 && broke.retry_after_ms == -1 && !broke.retryable));
   CHECK((broke.partial_text == "so far" && broke.failed_generation == "<call>" && broke.said.empty()));
+  CHECK((broke.usage.input == 7 && broke.usage.output == 2 && broke.usage.estimated && !busy.usage.estimated));
   CHECK(found->answers[1]->stream == std::vector<replay::piece>{{false, "so far"}});
   CHECK_FALSE(found->answers[2]->error);
   // Nothing follows an error in a conversation.
