@@ -4,7 +4,7 @@
 #include "daemon/loop/read_result.hpp"
 #include "daemon/loop/runner.hpp"
 #include "daemon/loop/status_writer.hpp"
-#include "providers/schema/names.hpp"
+#include "providers/model/names.hpp"
 #include "test/daemon/loop/core_script.hpp"
 #include "test/daemon/loop/wire_history.hpp"
 #include "test/support/manual_time.hpp"
