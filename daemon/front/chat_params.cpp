@@ -69,9 +69,9 @@ void read_limits(param_reader& in, run_limits& l, const chat_defaults& defaults)
   take(in, "questionTimeoutMs", l.question_timeout_ms, b);
   take(in, "tokenBudget", l.token_budget, b);
   take(in, "maxResultBytes", l.max_result_bytes, b);
-  if (const auto yes = in.boolean("approveDestructive")) l.approve_destructive = l.approve_destructive || *yes;
-  if (const auto yes = in.boolean("approveAfterOutput")) l.approve_after_output = l.approve_after_output || *yes;
-  if (const auto yes = in.boolean("markResults")) l.mark_results = l.mark_results || *yes;
+  if (const auto yes = in.boolean("approveDestructive")) l.approve_destructive = *yes;
+  if (const auto yes = in.boolean("approveAfterOutput")) l.approve_after_output = *yes;
+  if (const auto yes = in.boolean("markResults")) l.mark_results = *yes;
   if (const auto w = in.word("onLimit", limit_words)) l.on_limit = *w == 0 ? on_limit::synthesize : on_limit::stop;
   if (const auto w = in.word("onToolError", error_words))
     l.on_tool_error = *w == 0 ? on_tool_error::go_on : on_tool_error::stop;

@@ -226,6 +226,25 @@ TEST_CASE("E1: limits that only seem to contradict each other are taken") {
     CHECK(read(params, d).wrong == "");
 }
 
+TEST_CASE("L19: what a request says of approvals and marks is the last word, in both directions") {
+  for (const bool before : {false, true}) {
+    chat_defaults d;
+    d.base = [before](std::string_view, std::string_view) {
+      chat_base b;
+      b.limits.approve_destructive = b.limits.approve_after_output = b.limits.mark_results = before;
+      return result<chat_base>(std::move(b));
+    };
+    const auto all = [&](const std::string& limits) {
+      const auto l = read(R"({"input":"a","limits":)" + limits + "}", d).request.limits;
+      CHECK((l.approve_destructive == l.approve_after_output && l.approve_destructive == l.mark_results));
+      return l.mark_results;
+    };
+    CHECK(all("{}") == before);
+    CHECK_FALSE(all(R"({"approveDestructive":false,"approveAfterOutput":false,"markResults":false})"));
+    CHECK(all(R"({"approveDestructive":true,"approveAfterOutput":true,"markResults":true})"));
+  }
+}
+
 TEST_CASE("L4 L8: limits are those of the model and no request exceeds the ceiling") {
   chat_defaults d;
   d.base = [](std::string_view model, std::string_view) {
