@@ -8,9 +8,8 @@
 
 namespace mcpbx::daemon {
 
-/// run_core::recovery() after these records, which must be a run's from its start: of a run that an earlier process
-/// left
-/// (`same_process` false), or one whose journal failed in this one. Nothing for a run that has ended and for records
+/// run_core::recovery() after these records, which must be a run's from its start: one that an earlier process left, or
+/// (`same_process`) one whose journal failed in this one. Nothing for a run that has ended and for records
 /// that do not begin with run_started. Pure; may be called on any thread.
 std::vector<run_record> recovery_of(const std::vector<run_record>& of_a_run, bool same_process = false);
 

@@ -171,10 +171,10 @@ void run_core::on(const record::cancel& r) {
 
 void run_core::close_open_calls() {
   if (undone_ == 0) return end(ending_->reason, ending_->text);
-  const auto cause = *cancelled_ == stop_reason::timeout || *cancelled_ == stop_reason::caller_tools
-                         ? result_cause::timed_out
-                     : *cancelled_ == stop_reason::interrupted ? result_cause::interrupted
-                                                               : result_cause::cancelled;
+  const auto cause =
+      *cancelled_ == stop_reason::timeout || *cancelled_ == stop_reason::caller_tools      ? result_cause::timed_out
+      : *cancelled_ == stop_reason::interrupted || *cancelled_ == stop_reason::store_error ? result_cause::interrupted
+                                                                                           : result_cause::cancelled;
   const std::string why = *cancelled_ == stop_reason::timeout  ? "the time limit of the run was reached"
                           : cause == result_cause::interrupted ? "the run was interrupted"
                                                                : "the run was cancelled";

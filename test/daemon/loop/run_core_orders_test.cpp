@@ -218,6 +218,14 @@ TEST_CASE("G24: after a crash open calls are closed as interrupted and the run e
   CHECK(closed.call_id == "a");
   CHECK(closed.cause == record::result_cause::interrupted);
   CHECK(std::get<record::run_ended>(rest[2]).reason == stop_reason::interrupted);
+
+  // A run whose journal failed ends for that, and its calls are as open as after a crash.
+  const auto lost =
+      fold(s.records, s.records.size()).recovery({stop_reason::store_error, "the run's journal could not be written"});
+  REQUIRE(lost.size() == 3);
+  CHECK(std::get<record::call_result>(lost[1]).cause == record::result_cause::interrupted);
+  CHECK(std::get<record::call_result>(lost[1]).result.text() == closed.result.text());
+  CHECK(std::get<record::run_ended>(lost[2]).reason == stop_reason::store_error);
 }
 
 TEST_CASE("G24: a run whose end was decided ends that way after a crash") {
