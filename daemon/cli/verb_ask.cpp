@@ -75,15 +75,14 @@ std::string build_params(const context& c, const ask_options& o, const std::stri
 
 // Which session to go on with, and its model where none was named. False: `status` says how the verb ends.
 bool find_session(context& c, connection& link, ask_options& o, int& status) {
-  auto got = o.latest ? link.call("mcpbx/sessions/list", R"({"limit":1})")
-                      : link.call("mcpbx/sessions/get", "{\"session\":" + json_quoted(o.session) + ",\"limit\":0}");
-  if (!got) status = explain(c, got.error());
-  if (got && got->error) status = explain(c, *got);
-  if (!got || got->error) return false;
-  raw_json found = got->result;
+  const auto got = o.latest ? call_or_explain(c, link, "mcpbx/sessions/list", R"({"limit":1})", status)
+                            : call_or_explain(c, link, "mcpbx/sessions/get",
+                                              "{\"session\":" + json_quoted(o.session) + ",\"limit\":0}", status);
+  if (!got) return false;
+  raw_json found = *got;
   if (o.latest) {
     found = {};
-    for_each_element(find_member(got->result, "sessions"), [&](const raw_json& s) {
+    for_each_element(find_member(*got, "sessions"), [&](const raw_json& s) {
       found = s;
       return false;
     });

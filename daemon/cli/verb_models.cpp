@@ -46,27 +46,26 @@ int models(context& c, const models_options& o) {
   int status = 0;
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
-  const auto got = made->link.call("mcpbx/models", params_of(o));
-  if (!got) return explain(c, got.error());
-  if (got->error) return explain(c, *got);
+  const auto got = call_or_explain(c, made->link, "mcpbx/models", params_of(o), status);
+  if (!got) return status;
   bool all_told = true;
   if (c.json) {
-    c.screen->out_line(got->result.text());
-    for_each_element(got->result, [&](const raw_json& row) {
+    c.screen->out_line(got->text());
+    for_each_element(*got, [&](const raw_json& row) {
       if (!member_text(row, "offeredProblem").empty() && !member_text(row, "endpoint").empty()) all_told = false;
       return true;
     });
     return all_told ? done : provider_failed;
   }
   std::vector<std::vector<std::string>> rows{{"NAME", "API", "MODEL", "ENDPOINT", "NOTES"}};
-  for_each_element(got->result, [&](const raw_json& row) {
+  for_each_element(*got, [&](const raw_json& row) {
     rows.push_back({member_text(row, "name"), member_text(row, "api"), member_text(row, "model"),
                     member_text(row, "endpoint"), notes_of(row)});
     return true;
   });
   c.screen->out(table(rows));
   if (o.remote)
-    for_each_element(got->result, [&](const raw_json& row) {
+    for_each_element(*got, [&](const raw_json& row) {
       if (!show_offered(c, row)) all_told = false;
       return true;
     });

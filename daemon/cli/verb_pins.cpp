@@ -18,16 +18,7 @@ std::string name_of(const raw_json& row) {
 result<raw_json> ask(context& c, std::string_view method, const std::string& params, int& status) {
   auto made = connect_or_explain(c, true, status);
   if (!made) return std::unexpected(made.error());
-  auto got = made->link.call(method, params);
-  if (!got) {
-    status = explain(c, got.error());
-    return std::unexpected(got.error());
-  }
-  if (got->error) {
-    status = explain(c, *got);
-    return fail(errc::peer, got->error_message());
-  }
-  return got->result;
+  return call_or_explain(c, made->link, method, params, status);
 }
 
 // Whether there is anything to look at; says so otherwise.

@@ -28,10 +28,9 @@ int cancel(context& c, const std::string& run) {
   int status = 0;
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
-  const auto got = made->link.call("mcpbx/cancel", "{\"run\":" + json_quoted(run) + "}");
-  if (!got) return explain(c, got.error());
-  if (got->error) return explain(c, *got);
-  if (c.json) c.screen->out_line(got->result.text());
+  const auto got = call_or_explain(c, made->link, "mcpbx/cancel", "{\"run\":" + json_quoted(run) + "}", status);
+  if (!got) return status;
+  if (c.json) c.screen->out_line(got->text());
   return done;
 }
 

@@ -40,20 +40,6 @@ std::string trouble(const raw_json& server) {
   return std::string(cut_utf8(why, 160));
 }
 
-// nullopt-like: sends one request of an own method and gives its result.
-result<raw_json> request(connection& link, std::string_view method, std::string_view params, context& c, int& status) {
-  auto got = link.call(method, params);
-  if (!got) {
-    status = explain(c, got.error());
-    return std::unexpected(got.error());
-  }
-  if (got->error) {
-    status = explain(c, *got);
-    return fail(errc::peer, got->error_message());
-  }
-  return got->result;
-}
-
 // The process at the other end of a connection, which calls itself `pid`; none where that is another one here: it has
 // its own numbers in a container, and with socket activation the socket is somebody else's.
 mcp::unique_fd process_of(int connection, std::int64_t pid) {
@@ -91,7 +77,7 @@ int servers(context& c) {
   int status = 0;
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
-  auto got = request(made->link, "mcpbx/servers", "{}", c, status);
+  auto got = call_or_explain(c, made->link, "mcpbx/servers", "{}", status);
   if (!got) return status;
   const raw_json list = *got;
   if (c.json) {
@@ -130,7 +116,7 @@ int status(context& c) {
   int code = 0;
   auto made = connect_or_explain(c, false, code);
   if (!made) return code;
-  auto got = request(made->link, "mcpbx/status", "{}", c, code);
+  auto got = call_or_explain(c, made->link, "mcpbx/status", "{}", code);
   if (!got) return code;
   if (c.json) {
     c.screen->out_line(got->text());
@@ -180,7 +166,7 @@ int restart(context& c, const std::string& server) {
   int code = 0;
   auto made = connect_or_explain(c, true, code);
   if (!made) return code;
-  auto got = request(made->link, "mcpbx/restart", "{\"server\":" + json_quoted(server) + "}", c, code);
+  auto got = call_or_explain(c, made->link, "mcpbx/restart", "{\"server\":" + json_quoted(server) + "}", code);
   if (!got) return code;
   if (c.json) c.screen->out_line(got->text());
   return done;
@@ -190,10 +176,10 @@ int stop(context& c) {
   int code = 0;
   auto made = connect_or_explain(c, false, code);
   if (!made) return code;
-  auto hello = request(made->link, "mcpbx/hello", "{}", c, code);
+  auto hello = call_or_explain(c, made->link, "mcpbx/hello", "{}", code);
   if (!hello) return code;
   const mcp::unique_fd process = process_of(made->link.fd(), find_member(*hello, "pid").as_integer().value_or(-1));
-  auto got = request(made->link, "mcpbx/stop", "{}", c, code);
+  auto got = call_or_explain(c, made->link, "mcpbx/stop", "{}", code);
   if (!got) return code;
   if (c.json) c.screen->out_line(got->text());
   // Done means gone (10 s at most). Of a daemon whose process cannot be seen from here the connection tells it.

@@ -14,19 +14,11 @@ namespace {
 
 constexpr std::array<std::string_view, 4> actions{"list", "show", "resume", "rm"};
 
-// One request of an own method; absent when it failed, and then `status` says how the verb ends.
-raw_json request(context& c, connection& link, std::string_view method, const std::string& params, int& status) {
-  auto got = link.call(method, params);
-  if (!got) status = explain(c, got.error());
-  if (got && got->error) status = explain(c, *got);
-  return got && !got->error ? got->result : raw_json();
-}
-
 int list(context& c, connection& link, int limit) {
   int status = 0;
-  const auto got = request(c, link, "mcpbx/sessions/list", "{\"limit\":" + std::to_string(limit) + "}", status);
+  const auto got = call_or_explain(c, link, "mcpbx/sessions/list", "{\"limit\":" + std::to_string(limit) + "}", status);
   if (!got) return status;
-  const auto all = find_member(got, "sessions");
+  const auto all = find_member(*got, "sessions");
   if (c.json) {
     c.screen->out_line(all.text());
     return done;
@@ -42,7 +34,7 @@ int list(context& c, connection& link, int limit) {
     c.screen->err_line("no sessions yet; `mcpbx ask` begins one");
   else
     c.screen->out(table(rows));
-  if (find_member(got, "next")) c.screen->err_line("there may be more; --limit shows up to 1000");
+  if (find_member(*got, "next")) c.screen->err_line("there may be more; --limit shows up to 1000");
   return done;
 }
 
@@ -50,21 +42,21 @@ int show(context& c, connection& link, const sessions_options& o) {
   session_export all;
   int status = 0;
   for (std::string from = "0"; !from.empty();) {
-    const auto page =
-        request(c, link, "mcpbx/sessions/get", "{\"session\":" + json_quoted(o.id) + ",\"from\":" + from + "}", status);
+    const auto page = call_or_explain(c, link, "mcpbx/sessions/get",
+                                      "{\"session\":" + json_quoted(o.id) + ",\"from\":" + from + "}", status);
     if (!page) return status;
     if (!all.head) {
-      all.head = page;
-      for_each_element(find_member(page, "runs"), [&](const raw_json& run) {
+      all.head = *page;
+      for_each_element(find_member(*page, "runs"), [&](const raw_json& run) {
         all.runs.push_back(run);
         return true;
       });
     }
-    for_each_element(find_member(page, "messages"), [&](const raw_json& m) {
+    for_each_element(find_member(*page, "messages"), [&](const raw_json& m) {
       all.messages.push_back(m);
       return true;
     });
-    const auto next = find_member(page, "next");
+    const auto next = find_member(*page, "next");
     from = next ? std::string(next.text()) : "";
   }
   if (c.json)
@@ -76,9 +68,9 @@ int show(context& c, connection& link, const sessions_options& o) {
 
 int remove(context& c, connection& link, const std::string& id) {
   int status = 0;
-  const auto got = request(c, link, "mcpbx/sessions/delete", "{\"session\":" + json_quoted(id) + "}", status);
+  const auto got = call_or_explain(c, link, "mcpbx/sessions/delete", "{\"session\":" + json_quoted(id) + "}", status);
   if (!got) return status;
-  if (c.json) c.screen->out_line(got.text());
+  if (c.json) c.screen->out_line(got->text());
   return done;
 }
 

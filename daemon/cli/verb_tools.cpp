@@ -72,21 +72,20 @@ int tools(context& c, const tools_options& o) {
   std::string params = "{";
   if (!o.pattern.empty()) params += "\"pattern\":" + json_quoted(o.pattern);
   if (!o.format.empty()) params += std::string(params.size() > 1 ? "," : "") + "\"format\":" + json_quoted(o.format);
-  auto got = made->link.call("mcpbx/tools", params + "}");
-  if (!got) return explain(c, got.error());
-  if (got->error) return explain(c, *got);
+  const auto got = call_or_explain(c, made->link, "mcpbx/tools", params + "}", status);
+  if (!got) return status;
   for (const std::string_view told : {"changed", "leftOut", "dropped"})
-    for_each_element(find_member(got->result, told), [&](const raw_json& tool) {
+    for_each_element(find_member(*got, told), [&](const raw_json& tool) {
       c.screen->err_line(printable(member_text(tool, "reason")));
       return true;
     });
-  const raw_json list = find_member(got->result, "tools");
-  if (const auto prompt = find_member(got->result, "prompt"); prompt && !c.json) {
+  const raw_json list = find_member(*got, "tools");
+  if (const auto prompt = find_member(*got, "prompt"); prompt && !c.json) {
     c.screen->out_line(prompt.as_string().value_or(""));
     return done;
   }
   if (c.json || !o.format.empty()) {
-    c.screen->out_line(list ? list.text() : got->result.text());
+    c.screen->out_line(list ? list.text() : got->text());
     return done;
   }
   std::vector<std::vector<std::string>> rows;

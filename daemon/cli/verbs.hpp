@@ -92,6 +92,9 @@ exit_status status_of(const answer& a);
 int explain(context& c, const answer& a);
 /// Prints a failed call (connection lost, interrupted) and gives its exit status.
 int explain(context& c, const error& e);
+/// One request of an own method and its result; what went wrong is printed, and `status` says how the verb ends.
+result<raw_json> call_or_explain(context& c, connection& link, std::string_view method, std::string_view params,
+                                 int& status);
 /// Standard input to its end, at most 16 MiB.
 result<std::string> read_stdin();
 

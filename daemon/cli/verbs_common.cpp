@@ -88,6 +88,20 @@ int explain(context& c, const answer& a) {
   return status_of(a);
 }
 
+result<raw_json> call_or_explain(context& c, connection& link, std::string_view method, std::string_view params,
+                                 int& status) {
+  auto got = link.call(method, params);
+  if (!got) {
+    status = explain(c, got.error());
+    return std::unexpected(got.error());
+  }
+  if (got->error) {
+    status = explain(c, *got);
+    return fail(errc::peer, got->error_message());
+  }
+  return got->result;
+}
+
 result<std::string> read_stdin() {
   constexpr std::size_t most = 16u << 20;
   std::string text;
