@@ -232,8 +232,8 @@ TEST_CASE("L19: always answers the questions about the same tool that are open a
   CHECK(f.called() == lines{"lookup", "guarded", "guarded", "guarded"});
   CHECK(f.caller_.of("answer").size() == 3);
   lines answered;
-  for (const auto& r : f.written())
-    if (const auto* a = std::get_if<record::answer>(&r)) answered.push_back(a->id);
+  for (const auto& one : f.written())
+    if (const auto* a = std::get_if<record::answer>(&one)) answered.push_back(a->id);
   CHECK(answered == lines{ids[2], ids[0], ids[3]});
   CHECK(contains(f.answer(run, ids[0], R"({"approve":false})"), "was answered"));
   CHECK(f.answer(run, ids[1], R"({"approve":false})") == "");
