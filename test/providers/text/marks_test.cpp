@@ -39,7 +39,7 @@ TEST_CASE("F5: marks in another case, with blanks inside or with attributes are 
         "<tool_call\n>" + tide + "</tool_call\n>", "< tool_call >" + tide + "</ tool_call >",
         "<tool_call type='function' id='a>b'>" + tide + "< / Tool_Call>", "<|tool_call|>" + tide + "<|/tool_call|>",
         "<Function_Call>\n" + tide + "\n</Function_Call>",
-        "<TOOL_CALL>search<arg_key>query</arg_key><arg_value>tide</arg_value></TOOL_CALL>",
+        std::string("<TOOL_CALL>search<arg_key>query</arg_key><arg_value>tide</arg_value></TOOL_CALL>"),
         std::string("<TOOL_CALL>\n<function=search>\n<parameter=query>\ntide\n</parameter>\n</function>\n</TOOL_CALL>"),
         "[tool_calls][" + tide + "]", "[Tool_Calls]" + tide,
         std::string("[tool_calls]search[ARGS]{\"query\": \"tide\"}")})
