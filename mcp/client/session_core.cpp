@@ -169,8 +169,12 @@ void session_core::tick(time_point now) {
         make_notification("notifications/cancelled",
                           raw_json::own("{\"requestId\":" + std::to_string(n) + ",\"reason\":\"timed out\"}")));
   if (phase_ == phase::closed) return;
-  timeouts_in_row_ += static_cast<int>(ended.size());
-  if (!ended.empty() && timeouts_in_row_ >= timeouts_before_restart) {
+  // Calls that waited side by side tell of one silence, not of several: a model may ask for three slow ones at once.
+  if (!ended.empty() && ended.back() >= next_in_row_) {
+    ++timeouts_in_row_;
+    next_in_row_ = pending_.next_number();
+  }
+  if (timeouts_in_row_ >= timeouts_before_restart) {
     timeouts_in_row_ = 0;
     events_.session_hangs("several requests in a row timed out");
     return;

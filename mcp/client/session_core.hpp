@@ -153,6 +153,7 @@ class session_core {
   int listens_failed_ = 0;
 
   int timeouts_in_row_ = 0;
+  call_number next_in_row_ = 0;  // earlier calls waited beside the one that was counted last
   rate_limit answers_{50, 64}, log_lines_{5, 20};
   std::uint64_t noise_ = 0, dropped_requests_ = 0;
 };

@@ -181,6 +181,23 @@ TEST_CASE("G5: three time-outs in a row ask for a restart, an answer in between 
   CHECK_FALSE(s.hangs.empty());
 }
 
+TEST_CASE("G5: calls that wait side by side are one time-out of a row, however many they are") {
+  session_rig s;
+  s.open_legacy();
+  session_rig::outcome_box boxes[9];
+  const call_limits brief{milliseconds(100), milliseconds(100)};
+  for (int batch = 0; batch < 3; ++batch) {
+    CHECK(s.hangs.empty());
+    s.call(boxes[batch * 3], "{}", false, brief);
+    s.call(boxes[batch * 3 + 1], "{}", false, brief);
+    s.advance(milliseconds(50));
+    s.call(boxes[batch * 3 + 2], "{}", false, brief);
+    s.advance(milliseconds(100));
+  }
+  for (const auto& box : boxes) CHECK(box.times == 1);
+  CHECK_FALSE(s.hangs.empty());
+}
+
 TEST_CASE("requests of a legacy server are answered, questions with a sentence") {
   session_rig s;
   s.open_legacy();
