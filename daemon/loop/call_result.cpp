@@ -35,8 +35,9 @@ record::call_result to_call_result(std::string call_id, const mcp::call_outcome&
     text = "The call of \"" + std::string(tool) + "\" has no result";
     if (attempts > 1) text += " after " + std::to_string(attempts) + " attempts";
     text += ": " + outcome.failure.message;
-    if (cause == record::result_cause::unavailable) text += ". Another tool may do, or tell the user.";
-    if (cause == record::result_cause::timed_out) text += ". It may have taken effect all the same.";
+    if (outcome.sent) text += ". It may have taken effect all the same.";
+    if (cause == record::result_cause::unavailable)
+      text += std::string(outcome.sent ? "" : ".") + " Another tool may do, or tell the user.";
   } else if (outcome.type == kind::error) {
     const auto message = find_member(outcome.value, "message").as_string().value_or("");
     const auto code = find_member(outcome.value, "code");

@@ -62,7 +62,7 @@ bool session_core::cancel(call_number number, std::string_view reason) {
   events_.session_send(make_notification(
       "notifications/cancelled",
       raw_json::own("{\"requestId\":" + std::to_string(number) + ",\"reason\":" + json_quoted(reason) + "}")));
-  return pending_.close(number, call_outcome::failed(errc::cancelled, "was cancelled: " + std::string(reason)));
+  return pending_.close(number, call_outcome::lost(errc::cancelled, "was cancelled: " + std::string(reason)));
 }
 
 void session_core::on_message(message&& m, time_point now) {

@@ -187,7 +187,7 @@ void tool_server::call_ended(ticket t, call_outcome&& outcome) {
     }
   } else if (outcome.type == call_outcome::kind::result && c.method == "tools/call") {
     if (auto fault = tool_result_fault(outcome.value, era_))
-      outcome = call_outcome::failed(fault->code, who() + " " + fault->message + " (" + c.what() + ")");
+      outcome = call_outcome::lost(fault->code, who() + " " + fault->message + " (" + c.what() + ")");
   }
   told(c, std::move(outcome));
 }

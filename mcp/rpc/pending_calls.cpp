@@ -96,7 +96,7 @@ bool pending_calls::answer_malformed(const rpc_id& id, const std::string& what) 
     return false;
   }
   if (auto& done = taken.mapped().done)
-    done(call_outcome::failed(errc::protocol, "was answered against the protocol: " + what));
+    done(call_outcome::lost(errc::protocol, "was answered against the protocol: " + what));
   return true;
 }
 
@@ -127,7 +127,7 @@ void pending_calls::close_all(errc code, const std::string& why) {
   for (const auto& [number, c] : calls_) open.push_back(number);
   std::ranges::sort(open);
   const std::string reason = why;  // `why` may belong to what a handler destroys
-  for (const call_number number : open) close(number, call_outcome::failed(code, reason));
+  for (const call_number number : open) close(number, call_outcome::lost(code, reason));
 }
 
 time_point pending_calls::next_deadline() const {
@@ -156,7 +156,7 @@ std::vector<call_number> pending_calls::expire(time_point now) {
     call& c = taken.mapped();
     std::string why = c.hard_at <= now ? "has not ended within its limit of " + in_words(c.limits.hard)
                                        : "gave no sign of life for " + in_words(c.limits.idle);
-    if (c.done) c.done(call_outcome::failed(errc::timed_out, std::move(why)));
+    if (c.done) c.done(call_outcome::lost(errc::timed_out, std::move(why)));
   }
   return ended;
 }

@@ -24,8 +24,12 @@ struct call_outcome {
   kind type = kind::failed;
   raw_json value;
   mcpbx::error failure;
+  bool sent = false;  ///< of one that failed: the peer had been asked, so that it may have taken effect all the same
 
   static call_outcome failed(errc code, std::string message) { return {kind::failed, {}, {code, std::move(message)}}; }
+  static call_outcome lost(errc code, std::string message) {
+    return {kind::failed, {}, {code, std::move(message)}, true};
+  }
 };
 
 /// Time limits of one request. Progress moves the idle limit; nothing moves the hard one (guarantees rows 5, 6).

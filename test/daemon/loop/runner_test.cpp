@@ -369,6 +369,23 @@ TEST_CASE("L10: a server that is gone or down or refuses becomes an error result
   CHECK(std::get<record::call_result>(f.written()[5]).cause == record::result_cause::unavailable);
 }
 
+TEST_CASE(
+    "L10: the model is told that a lost call may have taken effect, but not of one that never reached its server") {
+  fixture f;
+  f.server->tools["lookup"] = [](const mcp::server_call&) {
+    return mcp::call_outcome::lost(errc::unavailable, "server \"srv\" exited with status 3 during the call");
+  };
+  f.server->tools["other"] = [](const mcp::server_call&) {
+    return mcp::call_outcome::failed(errc::unavailable, "server \"srv\" is not running");
+  };
+  f.model->script = {calls({lookup("a"), call("b", "srv__other")}), says("done")};
+  f.run();
+  const auto results = f.caller_.of("tool_result");
+  REQUIRE(results.size() == 2);
+  CHECK(contains(results[0], "status 3 during the call. It may have taken effect all the same. Another tool may do"));
+  CHECK(contains(results[1], "is not running. Another tool may do"));
+}
+
 TEST_CASE("L10: a tool whose server object is gone has an error result without an intent") {
   fixture f;
   auto orphan = std::make_shared<mcp::catalog_entry>(*f.entry("lookup"));

@@ -55,6 +55,7 @@ TEST_CASE("G1: a server that exits in a call gives an error with server and caus
   CHECK(b.failed());
   CHECK(b.last.failure.code == errc::unavailable);
   CHECK(b.text() == "tool server \"git\" exited with status 3 during the call; last stderr: fatal: bad object");
+  CHECK(b.last.sent);
 }
 
 TEST_CASE("G1: half a line before the exit does not hide the exit") {
@@ -230,6 +231,7 @@ TEST_CASE("calls that wait for a start fail with it and name the cause") {
         "tool server \"srv\" exited with status 2 before it was ready, while it was asked initialize; last stderr: "
         "cannot open "
         "database");
+  CHECK_FALSE(b.last.sent);
 }
 
 TEST_CASE("calls that wait for a start that takes too long fail when it does") {
