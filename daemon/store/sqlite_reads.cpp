@@ -106,7 +106,14 @@ result<void> sqlite_file::erase(std::span<const std::string> sessions) {
     each("DELETE FROM sessions WHERE id=?");
   }
   if (done) done = run("COMMIT");
-  if (!done) roll_back();
+  if (!done) {
+    roll_back();
+    return done;
+  }
+  // What was deleted stands in the log too, where an idle daemon would leave it. If this fails, the next checkpoint
+  // does it: the sessions are gone either way.
+  statement cut(*this, "PRAGMA wal_checkpoint(TRUNCATE)");
+  (void)cut.step();
   return done;
 }
 

@@ -5,6 +5,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -64,6 +67,26 @@ TEST_CASE("L17: a session that is not there, or in use, is an error that says so
   const auto place = on_postgres() ? "the journal postgresql://" : "the journal " + f.file() + "; `mcpbx sessions`";
   for (const auto& unknown : {s.load("ses_9").error(), s.read("ses_9").error(), s.erase("ses_9").error()})
     CHECK(unknown.message.starts_with("there is no session \"ses_9\" in " + place));
+}
+
+TEST_CASE("L17: of a deleted session no file of an open journal holds a word" * sqlite_only()) {
+  folder f;
+  sessions_store s(f.file());
+  REQUIRE(s.write("a", in_session("ses_1", 1)).has_value());
+  REQUIRE(s.write("z", in_session("ses_2", 2)).has_value());
+  const auto files_with = [&](const std::string& words) {
+    int found = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(f.path)) {
+      std::ifstream in(entry.path(), std::ios::binary);
+      const std::string all{std::istreambuf_iterator<char>(in), {}};
+      found += contains(all, words) ? 1 : 0;
+    }
+    return found;
+  };
+  REQUIRE(files_with("question 1") > 0);
+  CHECK(s.erase("ses_1").has_value());
+  CHECK(files_with("question 1") == 0);
+  CHECK(files_with("question 2") > 0);
 }
 
 TEST_CASE("L17: a session that was deleted while its next run began takes no more records") {
