@@ -19,12 +19,6 @@ namespace {
 using providers::end_reason;
 using record::result_cause;
 
-std::string refusal_of(const providers::message& m) {
-  for (const auto& b : m.blocks)
-    if (const auto* refusal = std::get_if<providers::refusal_block>(&b)) return refusal->text;
-  return {};
-}
-
 bool has_refusal(const providers::message& m) {
   return std::ranges::any_of(m.blocks,
                              [](const auto& b) { return std::holds_alternative<providers::refusal_block>(b); });
@@ -92,28 +86,24 @@ void run_core::on(const record::assistant& r) {
 }
 
 void run_core::finish_without_calls(const record::assistant& r) {
+  const auto by = [&] { return words::who_answered(started_.model, r.message->origin); };
   switch (r.reason) {
     case end_reason::length:
-      return end(stop_reason::truncated, words::unable("the answer was cut off at the model's output limit"));
+      return end(stop_reason::truncated, words::unable(words::cut_at_limit(by(), started_.settings.max_output_tokens)));
     case end_reason::filter:
-      return end(stop_reason::refused, words::unable("the provider's content filter stopped the answer"));
+      return end(stop_reason::refused, words::unable(words::filtered(by())));
     case end_reason::context_full:
-      return end(stop_reason::context_full,
-                 words::unable(words::context_filled(words::who_answered(started_.model, r.message->origin))));
+      return end(stop_reason::context_full, words::unable(words::context_filled(by())));
     case end_reason::malformed_call:
-      return end(stop_reason::provider_error,
-                 words::unable(words::call_lost(words::who_answered(started_.model, r.message->origin))));
+      return end(stop_reason::provider_error, words::unable(words::call_lost(by())));
     case end_reason::pause:  // the provider wants to be called again with what it said so far
       if (with_tools_) return respond(depth_ + 1);
       break;
     default:
       break;
   }
-  if (r.reason == end_reason::refusal || has_refusal(*r.message)) {
-    const auto why = refusal_of(*r.message);
-    return end(stop_reason::refused,
-               words::unable(why.empty() ? "the model refused to answer" : "the model refused to answer: " + why));
-  }
+  if (r.reason == end_reason::refusal || has_refusal(*r.message))
+    return end(stop_reason::refused, words::unable(words::refused(by(), *r.message)));
   const bool empty = trimmed(text_).empty();
   if (started_.answer_schema) {
     auto checked = check_answer(text_, started_.answer_schema);

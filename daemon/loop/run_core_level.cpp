@@ -35,20 +35,21 @@ void run_core::open_level(const record::assistant& r) {
   undone_ = open_.size();
 
   // A reply that is no whole reply: its calls may be half of what was meant, so none of them is run (row 29).
+  const auto by = [&] { return words::who_answered(started_.model, r.message->origin); };
   switch (r.reason) {
     case end_reason::length:
-      ending_ = sentence{stop_reason::truncated, words::unable("the model's reply was cut off at its output limit")};
+      ending_ = sentence{stop_reason::truncated,
+                         words::unable(words::cut_at_limit(by(), started_.settings.max_output_tokens))};
       return close_all(result_cause::refused,
                        "Not executed: the reply was cut off at the output limit, so this call may be incomplete.");
     case end_reason::filter:
     case end_reason::refusal:
-      ending_ = sentence{stop_reason::refused, words::unable(r.reason == end_reason::filter
-                                                                 ? "the provider's content filter stopped the reply"
-                                                                 : "the model refused to go on")};
+      ending_ = sentence{
+          stop_reason::refused,
+          words::unable(r.reason == end_reason::filter ? words::filtered(by()) : words::refused(by(), *r.message))};
       return close_all(result_cause::refused, "Not executed: the reply that made this call was stopped.");
     case end_reason::context_full:
-      ending_ = sentence{stop_reason::context_full,
-                         words::unable(words::context_filled(words::who_answered(started_.model, r.message->origin)))};
+      ending_ = sentence{stop_reason::context_full, words::unable(words::context_filled(by()))};
       return close_all(result_cause::refused, "Not executed: the conversation is too long for the model.");
     case end_reason::malformed_call:
       return close_all(

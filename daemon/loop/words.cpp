@@ -112,6 +112,31 @@ std::string call_lost(std::string_view model) {
       model);
 }
 
+std::string cut_at_limit(std::string_view model, std::int64_t asked) {
+  if (asked > 0)
+    return fmt::format("the {} was cut off at the {} tokens that the request lets it write: ask for more of them",
+                       model, asked);
+  return fmt::format(
+      "the {} was cut off at the limit of its output: raise `maxTokens` of its entry in the configuration, or ask for "
+      "less at once",
+      model);
+}
+
+std::string filtered(std::string_view model) {
+  return fmt::format("a content filter stopped the {}: ask in other words, or use another model", model);
+}
+
+std::string refused(std::string_view model, const providers::message& reply) {
+  std::string said;
+  for (const auto& b : reply.blocks)
+    if (const auto* refusal = std::get_if<providers::refusal_block>(&b); refusal != nullptr && said.empty())
+      said = trimmed(refusal->text);
+  if (said.empty()) return fmt::format("the {} refused to answer: ask in other words, or use another model", model);
+  const bool whole = said.ends_with('.') || said.ends_with('!') || said.ends_with('?');
+  return fmt::format("the {} refused to answer: {}{} Ask in other words, or use another model", model, said,
+                     whole ? "" : ".");
+}
+
 raw_json error_result(std::string_view text) {
   std::string json = R"({"content":[{"type":"text","text":)";
   append_quoted(json, text);

@@ -43,6 +43,12 @@ std::string who_answered(std::string_view entry, const providers::origin& by);
 std::string context_filled(std::string_view model);
 /// The same for one whose only call could not be read, also when it was asked for once more.
 std::string call_lost(std::string_view model);
+/// The same for one that was cut off at the limit of its tokens; `asked`: the limit that the request set, 0: none.
+std::string cut_at_limit(std::string_view model, std::int64_t asked);
+/// The same for one that a filter of its provider stopped.
+std::string filtered(std::string_view model);
+/// The same for one that refuses, with what the model says about it.
+std::string refused(std::string_view model, const providers::message& reply);
 
 /// "Stopped: …" for the status line, from such a sentence.
 std::string stopped(std::string_view reason_text);

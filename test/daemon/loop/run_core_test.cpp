@@ -411,6 +411,37 @@ TEST_CASE("F5: a reply that filled the context or was only a call that nobody ca
       "read: ask again, and if that goes on, offer fewer tools or use another model.");
 }
 
+TEST_CASE("F5: a reply that was cut, filtered or refused names its model and the mend, with calls and without") {
+  const auto ended = [](end_reason reason, bool calls, std::int64_t asked = 0, const std::string& refusal = "") {
+    auto r = reply("part", calls ? std::vector{call("a")} : std::vector<providers::tool_call_block>(), reason);
+    auto m = std::make_shared<providers::message>(*r.message);
+    m->origin = {"anthropic", "https://api.example.com/x?key=1", "claude"};
+    if (!refusal.empty()) m->blocks.emplace_back(providers::refusal_block{refusal});
+    r.message = std::move(m);
+    auto begun = opening({});
+    begun.settings.max_output_tokens = asked;
+    return script(std::vector<run_record>{std::move(begun)}).model(std::move(r)).core.reason_text();
+  };
+  const std::string who = "model \"m\" (claude) at api.example.com";
+  for (const bool calls : {false, true}) {
+    CAPTURE(calls);
+    CHECK(ended(end_reason::length, calls) ==
+          "Unable to complete task: the " + who +
+              " was cut off at the limit of its output: raise `maxTokens` of its entry in the configuration, or ask "
+              "for less at once.");
+    CHECK(ended(end_reason::length, calls, 50) ==
+          "Unable to complete task: the " + who +
+              " was cut off at the 50 tokens that the request lets it write: ask for more of them.");
+    CHECK(ended(end_reason::filter, calls) == "Unable to complete task: a content filter stopped the " + who +
+                                                  ": ask in other words, or use another model.");
+    CHECK(ended(end_reason::refusal, calls) ==
+          "Unable to complete task: the " + who + " refused to answer: ask in other words, or use another model.");
+    CHECK(ended(end_reason::refusal, calls, 0, "I will not do that") ==
+          "Unable to complete task: the " + who +
+              " refused to answer: I will not do that. Ask in other words, or use another model.");
+  }
+}
+
 TEST_CASE("L11: an empty answer is final and says so") {
   script s;
   s.model(reply(""));

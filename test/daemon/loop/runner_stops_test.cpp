@@ -79,9 +79,12 @@ std::vector<stop_case> all_stops() {
          r.limits.max_repeated_calls = 1;
          r.limits.on_limit = on_limit::stop;
        }},
-      {stop_reason::refused, "the model refused to go on.", {ends_with(providers::end_reason::refusal, {lookup("b")})}},
+      {stop_reason::refused,
+       "the model \"scripted\" refused to answer: ask in other words, or use another model.",
+       {ends_with(providers::end_reason::refusal, {lookup("b")})}},
       {stop_reason::truncated,
-       "the model's reply was cut off at its output limit.",
+       "the model \"scripted\" was cut off at the limit of its output: raise `maxTokens` of its entry in the "
+       "configuration, or ask for less at once.",
        {ends_with(providers::end_reason::length, {lookup("b")})}},
       {stop_reason::cancelled,
        "enough.",
