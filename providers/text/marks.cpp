@@ -86,7 +86,7 @@ found_tag match_tag(std::string_view s, std::string_view tag) {
 
 found_tag match_mark(std::string_view s, const mark& m) {
   if (m.kind == mark_kind::tag || m.kind == mark_kind::list || m.kind == mark_kind::result) return match_tag(s, m.text);
-  return {begins(s, m.text), m.text.size()};
+  return {(m.kind == mark_kind::markup ? begins_like : begins)(s, m.text), m.text.size()};
 }
 
 found_tag match_mark(std::string_view s, const closing_mark& m) {

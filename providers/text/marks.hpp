@@ -100,21 +100,24 @@ inline constexpr std::array<closing_mark, 19> closing_marks{{{"</tool_call>", tr
                                                              {"<function>", false},
                                                              {"[/ARGS]", false}}};
 
+/// How a text is compared with a mark: begins() or begins_like().
+using compare_mark = match (*)(std::string_view s, std::string_view mark);
 /// Whether `s` begins with one of `marks`, a range of texts: the surest answer of all.
 template <class Marks>
-match begins_any(std::string_view s, Marks&& marks) {
+match begins_any(std::string_view s, Marks&& marks, compare_mark compare = begins) {
   auto found = match::no;
   for (const std::string_view mark : marks) {
-    const auto one = begins(s, mark);
+    const auto one = compare(s, mark);
     if (one == match::yes) return one;
     if (one == match::maybe) found = one;
   }
   return found;
 }
 /// The mark that `s` begins with, or null; `maybe` is set when it may still begin with another one.
-inline const std::string_view* first_of(std::string_view s, std::span<const std::string_view> marks, bool& maybe) {
+inline const std::string_view* first_of(std::string_view s, std::span<const std::string_view> marks, bool& maybe,
+                                        compare_mark compare = begins) {
   for (const auto& mark : marks) {
-    const auto one = begins(s, mark);
+    const auto one = compare(s, mark);
     if (one == match::yes) return &mark;
     maybe = maybe || one == match::maybe;
   }
@@ -131,7 +134,8 @@ struct found_tag {
 /// Whether `s` begins with `tag`, a mark in square brackets or a tag that opens or closes, as models misspell it: in
 /// any case, with blanks inside of its angle brackets, and with attributes (NAME="…") when it opens.
 found_tag match_tag(std::string_view s, std::string_view tag);
-/// The same for a mark of the table: those of calls and results as match_tag(), all others exactly.
+/// The same for a mark of the table: those of calls and results as match_tag(), those that are a call themselves in any
+/// case, all others exactly.
 found_tag match_mark(std::string_view s, const mark& m);
 /// The same for a closing mark, but for the one that looks like an opening mark.
 found_tag match_mark(std::string_view s, const closing_mark& m);

@@ -1,5 +1,6 @@
 // A value may hold markup of its own, so a closing mark counts only where what follows it can follow it: the next
-// parameter or the end of the call.
+// parameter or the end of the call. Where the opening mark is in lower case all marks are; else they are read in any
+// case.
 #include "providers/text/markup_call.hpp"
 
 #include "providers/text/marks.hpp"
@@ -43,7 +44,7 @@ std::size_t tag_end(std::string_view in, std::size_t at) {
 // name="…" of a tag.
 std::string name_attribute(std::string_view tag) {
   for (const auto& [name, value] : attributes_of(tag))
-    if (name == "name") return std::string(value);
+    if (same_letters(name, "name")) return std::string(value);
   return {};
 }
 
@@ -132,7 +133,10 @@ markup_call::outcome markup_call::advance(std::string_view in, bool last) {
 
 markup_call::outcome markup_call::head(std::string_view in) {
   constexpr std::string_view function = "<function=";
-  if (in.starts_with(function)) {
+  const bool lower_case = std::ranges::any_of(call_marks, [&](auto mark) { return in.starts_with(mark); }) ||
+                          in.starts_with("<function name=");
+  compare_ = lower_case ? begins : begins_like;
+  if (compare_(in, function) == match::yes) {
     const auto end = in.find_first_of(">{<\n", function.size());
     if (end == npos) return in.size() > max_tag ? outcome::none : outcome::more;
     if (in[end] == '<' || in[end] == '\n') return outcome::none;
@@ -148,7 +152,7 @@ markup_call::outcome markup_call::head(std::string_view in) {
     if (!has_attributes_only(in.substr(0, end))) broken_ = "its opening mark is damaged";
     for (const auto& [key, value] : attributes_of(in.substr(0, end))) {
       const bool harmless = key == "id" || key == "type";
-      if (key != "name" && (!harmless || has_property(tools_->find(name_), key)))
+      if (!same_letters(key, "name") && (!harmless || has_property(tools_->find(name_), key)))
         broken_ = "an argument stands in its opening mark";
     }
     if (!name_.empty() && in.substr(0, end).ends_with("/>")) return outcome::complete;
@@ -167,14 +171,14 @@ markup_call::outcome markup_call::first(std::string_view in, bool last) {
     part_ = part::json;
     return outcome::again;
   }
-  auto found = begins_any(rest, parameter_marks);
+  auto found = begins_any(rest, parameter_marks, compare_);
   if (found == match::yes) {
     at_ = at;
     part_ = part::between;
     return outcome::again;
   }
   for (const auto mark : call_ends) {
-    const auto one = begins(rest, mark);
+    const auto one = compare_(rest, mark);
     if (one == match::yes) {
       at_ = at + mark.size();
       return outcome::complete;
@@ -184,9 +188,10 @@ markup_call::outcome markup_call::first(std::string_view in, bool last) {
   return found == match::maybe && !last ? outcome::more : outcome::none;
 }
 
-markup_call::outcome markup_call::parameter(std::string_view in, std::size_t at, std::string& key, std::size_t& begin) {
+markup_call::outcome markup_call::parameter(std::string_view in, std::size_t at, std::string& key,
+                                            std::size_t& begin) const {
   const auto rest = in.substr(at);
-  if (rest.starts_with("<parameter=")) {
+  if (compare_(rest, "<parameter=") == match::yes) {
     const auto end = rest.find_first_of("><\n", 11);
     if (end == npos) return rest.size() > max_tag ? outcome::none : outcome::more;
     if (rest[end] != '>') return outcome::none;
@@ -200,7 +205,8 @@ markup_call::outcome markup_call::parameter(std::string_view in, std::size_t at,
     key = name_attribute(tag);
     begin = at + end;
     // Its value is not behind it.
-    const bool within = std::ranges::any_of(attributes_of(tag), [](const auto& a) { return a.first == "value"; });
+    const bool within =
+        std::ranges::any_of(attributes_of(tag), [](const auto& a) { return same_letters(a.first, "value"); });
     if (within || tag.ends_with("/>") || !has_attributes_only(tag)) return outcome::none;
   }
   return key.empty() ? outcome::none : outcome::complete;
@@ -210,7 +216,7 @@ markup_call::outcome markup_call::between(std::string_view in, bool last) {
   const auto at = at_ = skip_blanks(in, at_);
   if (at == in.size()) return outcome::more;
   const auto rest = in.substr(at);
-  auto found = begins_any(rest, parameter_marks);
+  auto found = begins_any(rest, parameter_marks, compare_);
   if (found == match::yes) {
     const auto opened = parameter(in, at, key_, begin_);
     if (opened == outcome::more) return outcome::more;
@@ -226,7 +232,7 @@ markup_call::outcome markup_call::between(std::string_view in, bool last) {
     at_ = at + 1;
   }
   for (const auto mark : call_ends) {
-    const auto one = begins(rest, mark);
+    const auto one = compare_(rest, mark);
     if (one == match::yes) {
       at_ = at + mark.size();
       return outcome::complete;
@@ -234,7 +240,7 @@ markup_call::outcome markup_call::between(std::string_view in, bool last) {
     if (one == match::maybe) found = one;
   }
   // The call's own end may be lost before that of what is around it.
-  const auto around = begins_any(rest, list_ends);
+  const auto around = begins_any(rest, list_ends, compare_);
   if (around == match::yes) {
     at_ = at;
     return outcome::complete;
@@ -254,7 +260,8 @@ void markup_call::close(std::string_view in, std::size_t end, std::size_t next) 
   auto value = in.substr(begin_, end - begin_);
   if (end == next) {
     // Without its own mark the value may end in what is left of it.
-    if (broken_.empty() && ends_in_damage(value, xml_)) broken_ = "the closing mark of a parameter is damaged";
+    if (broken_.empty() && ends_in_damage(value, xml_, compare_ != begins))
+      broken_ = "the closing mark of a parameter is damaged";
     // The mark may have been lost by itself, from a line of its own: then that line break is not the value's either.
     const auto behind = value.substr(value.find_last_not_of(" \t\r\n") + 1);
     if (broken_.empty() && !xml_ && std::ranges::count(behind, '\n') > 1)
@@ -264,7 +271,7 @@ void markup_call::close(std::string_view in, std::size_t end, std::size_t next) 
       if (xml_ && value.ends_with('\r')) value.remove_suffix(1);
     }
   }
-  if (broken_.empty() && !border_is_certain(value, xml_))
+  if (broken_.empty() && !border_is_certain(value, xml_, compare_ != begins))
     broken_ = "a mark stands in a parameter, so that its end is not certain";
   arguments_.push_back({key_, decoded(value)});
   key_.clear();
@@ -294,13 +301,14 @@ markup_call::outcome markup_call::value(std::string_view in, bool last) {
       scan_ += open_cdata.size();
       continue;
     }
-    if (const auto* mark = first_of(rest, value_ends, maybe)) {
+    if (const auto* mark = first_of(rest, value_ends, maybe, compare_)) {
       const auto next = behind_blanks(rest, mark->size());
       if (next == npos && !last) return outcome::more;
       const auto behind = rest.substr(std::min(next, rest.size()));
       bool open = false;
-      if (behind.empty() || is_blank(behind.front()) || first_of(behind, parameter_marks, open) != nullptr ||
-          first_of(behind, call_ends, open) != nullptr || first_of(behind, list_ends, open) != nullptr) {
+      if (behind.empty() || is_blank(behind.front()) || first_of(behind, parameter_marks, open, compare_) != nullptr ||
+          first_of(behind, call_ends, open, compare_) != nullptr ||
+          first_of(behind, list_ends, open, compare_) != nullptr) {
         close(in, scan_, scan_ + mark->size());
         return outcome::again;
       }
@@ -309,7 +317,7 @@ markup_call::outcome markup_call::value(std::string_view in, bool last) {
       maybe = maybe || open;
       if ((!open || last) && broken_.empty() && line_end.find('\n') != npos)
         broken_ = "something stands behind the end of a parameter";
-    } else if (first_of(rest, parameter_marks, maybe) != nullptr) {
+    } else if (first_of(rest, parameter_marks, maybe, compare_) != nullptr) {
       // The end of this value was lost, if that is a parameter that is still missing.
       std::string key;
       std::size_t begin = 0;
@@ -320,14 +328,14 @@ markup_call::outcome markup_call::value(std::string_view in, bool last) {
         close(in, scan_, scan_);
         return outcome::again;
       }
-    } else if (const auto* call_end = first_of(rest, call_ends, maybe)) {
+    } else if (const auto* call_end = first_of(rest, call_ends, maybe, compare_)) {
       const auto next = behind_blanks(rest, call_end->size());
       if (next == npos && !last) return outcome::more;
       const auto behind = rest.substr(std::min(next, rest.size()));
       const bool blank = !behind.empty() && is_blank(behind.front());
       if (blank && broken_.empty()) broken_ = "blanks without end stand where the end of a parameter should";
-      if (behind.empty() || blank || first_of(behind, call_marks, maybe) != nullptr ||
-          first_of(behind, list_ends, maybe) != nullptr) {
+      if (behind.empty() || blank || first_of(behind, call_marks, maybe, compare_) != nullptr ||
+          first_of(behind, list_ends, maybe, compare_) != nullptr) {
         close(in, scan_, scan_);
         return outcome::again;
       }

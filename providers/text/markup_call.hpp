@@ -3,6 +3,7 @@
 #pragma once
 #include "providers/text/brackets.hpp"
 #include "providers/text/calls.hpp"
+#include "providers/text/marks.hpp"
 
 #include <cstddef>
 #include <string>
@@ -32,13 +33,14 @@ class markup_call {
   outcome value(std::string_view in, bool last);
   outcome between(std::string_view in, bool last);
   /// A <parameter…> mark at `at`; sets `key` and `begin` behind it.
-  static outcome parameter(std::string_view in, std::size_t at, std::string& key, std::size_t& begin);
+  outcome parameter(std::string_view in, std::size_t at, std::string& key, std::size_t& begin) const;
   void close(std::string_view in, std::size_t end, std::size_t next);
   bool given(std::string_view key) const;
   std::string decoded(std::string_view text) const;
 
   const offered_tools* tools_;
   part part_ = part::head;
+  compare_mark compare_ = begins;  // with the marks of this call
   bool xml_ = false, cdata_ = false;
   std::size_t at_ = 0, begin_ = 0, scan_ = 0;  // begin_: of the value or the JSON
   std::string name_, key_, broken_;

@@ -5,12 +5,19 @@
 #include "providers/text/words.hpp"
 
 #include <algorithm>
+#include <string>
 #include <unordered_map>
 
 namespace mcpbx::providers::text {
 namespace {
 
 constexpr std::string_view parameter_word = "parameter", open_cdata = "<![CDATA[";
+
+std::string lowered(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), lower);
+  return out;
+}
 
 // Where a character stands next, from positions that never go back: each byte is looked at once.
 class next_place {
@@ -129,7 +136,8 @@ bool has_attributes_only(std::string_view tag) {
   }
 }
 
-bool ends_in_damage(std::string_view value, bool cdata) {
+bool ends_in_damage(std::string_view value, bool cdata, bool any_case) {
+  if (any_case) return ends_in_damage(lowered(value), cdata, false);
   value = trimmed(value);
   const auto line = value.rfind('\n');
   const auto last_line = value.substr(line == npos ? 0 : line);
@@ -145,7 +153,8 @@ bool ends_in_damage(std::string_view value, bool cdata) {
   return distance <= 5 || last_line.find_first_of("<>") != npos;
 }
 
-bool border_is_certain(std::string_view value, bool cdata) {
+bool border_is_certain(std::string_view value, bool cdata, bool any_case) {
+  if (any_case) return border_is_certain(lowered(value), cdata, false);
   int open = 0;
   bool lone = false;
   next_place angle(value, '>');

@@ -18,11 +18,11 @@ bool has_attributes_only(std::string_view tag);
 
 /// Whether a value that has no closing mark of its own ends in what may be left of one: its last line has the word or
 /// an angle bracket, or its end is near to the mark. Not when it ends in a closing tag that it opens itself.
-bool ends_in_damage(std::string_view value, bool cdata);
+bool ends_in_damage(std::string_view value, bool cdata, bool any_case);
 
 /// Whether a value is one value: its marks of parameters are pairs, but for a closing mark that the text speaks about
 /// (blanks on both sides), and what is left of two damaged marks, one behind the other, does not stand in it. `cdata`:
-/// the value may have such sections.
-bool border_is_certain(std::string_view value, bool cdata);
+/// the value may have such sections. `any_case`: the marks of its call are in any case; sections then do not count.
+bool border_is_certain(std::string_view value, bool cdata, bool any_case);
 
 }  // namespace mcpbx::providers::text

@@ -51,7 +51,7 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
         return true;
       }
       if (mark.kind != mark_kind::markup) continue;
-      const auto found = begins(rest, mark.text);
+      const auto found = match_mark(rest, mark).is;
       maybe = maybe || found == match::maybe;
       if (found != match::yes) continue;
       if (form_ == form_tool_call) form_ = form_function;

@@ -54,5 +54,10 @@ inline match begins(std::string_view s, std::string_view mark) {
   if (s.starts_with(mark)) return match::yes;
   return mark.starts_with(s) ? match::maybe : match::no;
 }
+/// The same in any case.
+inline match begins_like(std::string_view s, std::string_view mark) {
+  if (s.size() < mark.size()) return same_letters(s, mark.substr(0, s.size())) ? match::maybe : match::no;
+  return same_letters(s.substr(0, mark.size()), mark) ? match::yes : match::no;
+}
 
 }  // namespace mcpbx::providers::text

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -53,6 +54,37 @@ TEST_CASE("F5: marks in another case, with blanks inside or with attributes are 
       CHECK(got.visible() == "Let me look.\nSo.");
     }
   CHECK(parse_marked("hermes", "<tool_call>" + tide + "</tool_call><Tool_Response id=\"1\">made up").visible().empty());
+}
+
+TEST_CASE("F5: calls that are markup are read in any case, and what their values hold is left alone") {
+  const auto upper = [](std::string text) {
+    std::ranges::transform(text, text.begin(),
+                           [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+    return text;
+  };
+  const auto function = [&](auto form) {
+    return form("<function=") + "write_file" + form("><parameter=") + "path>\nx.txt\n" +
+           form("</parameter><parameter=") + "content>\n<B>bold</B>\n" + form("</parameter></function>");
+  };
+  const auto invoke = [&](auto form) {
+    return form("<function_calls><invoke name=") + "\"write_file\">" + form("<parameter name=") + "\"path\">x.txt" +
+           form("</parameter><parameter name=") + "\"content\"><B>bold</B>" +
+           form("</parameter></invoke></function_calls>");
+  };
+  const auto mixed = [&](std::string text) {
+    for (std::size_t i = 0; i < text.size(); ++i)
+      if (i > 0 && !providers::text::is_name_char(text[i - 1])) text[i] = upper(text.substr(i, 1))[0];
+    return text;
+  };
+  for (const auto& raw : {function(upper), function(mixed), invoke(upper), invoke(mixed)})
+    for (const auto untagged : {bare::alone, bare::anywhere}) {
+      CAPTURE(raw);
+      const auto got = parse_marked("xml", "Let me look.\n" + raw + "\nSo.", {.untagged = untagged});
+      CHECK(got.calls() == R"(write_file{"path":"x.txt","content":"<B>bold</B>"})");
+      CHECK(got.visible() == "Let me look.\nSo.");
+    }
+  // Half of one is not run, in any case.
+  CHECK(parse_marked("xml", "<INVOKE NAME=\"search\"><PARAMETER NAME=\"query\">ti").reply.incomplete);
 }
 
 TEST_CASE("F5: what only looks like a mark, or is spoken about, is text, byte for byte") {
