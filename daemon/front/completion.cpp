@@ -34,25 +34,29 @@ completion::completion(door_context& door, http::server_connection& line, comple
 
 void completion::start(std::string principal) {
   request_.run.principal = std::move(principal);
-  if (names_tool_that_is_there()) return run();
+  if (missing_tools().empty()) return run();
   door_.daemon.when_settled(settle_time, [weak = weak_from_this()] {
     const auto self = weak.lock();
     if (!self || self->line_ == nullptr) return;
-    if (self->names_tool_that_is_there()) return self->run();
+    const auto missing = self->missing_tools();
+    if (missing.empty()) return self->run();
+    std::string names;
+    for (const auto& name : missing) names += (names.empty() ? "" : ", ") + json_quoted(name);
     self->fail({400,
                 "tool_choice: expected the name of a function in tools, or of a tool that mcpbx offers (`mcpbx tools` "
                 "lists them), got " +
-                    json_quoted(self->request_.run.first_round_tool),
+                    names,
                 "tool_choice", ""});
   });
 }
 
-bool completion::names_tool_that_is_there() {
-  const auto& r = request_.run;
-  if (r.first_round_tool.empty()) return true;
-  const bool own = std::ranges::any_of(
-      r.client_tools, [&](const raw_json& tool) { return member_text(tool, "name") == r.first_round_tool; });
-  return own || door_.tools_for(r.profile)->find(r.first_round_tool) != nullptr;
+std::vector<std::string> completion::missing_tools() {
+  auto missing = request_.named_tools;
+  for (const auto& tool : request_.run.client_tools) std::erase(missing, member_text(tool, "name"));
+  if (missing.empty()) return missing;
+  const auto ours = door_.tools_for(request_.run.profile);
+  std::erase_if(missing, [&](const auto& name) { return ours->find(name) != nullptr; });
+  return missing;
 }
 
 void completion::run() {

@@ -31,7 +31,7 @@ class completion final : public std::enable_shared_from_this<completion>, privat
   void leave(std::string why);
 
  private:
-  bool names_tool_that_is_there();
+  std::vector<std::string> missing_tools();
   void run();
   void on_ready(run_event::kind latest) override;
   result<std::shared_ptr<run_feed>> open_run();

@@ -172,6 +172,7 @@ class request_reader {
     } else if (type == "allowed_tools") {
       const auto allowed = find_member(choice, "allowed_tools");
       keep_only(find_member(allowed, "tools"));
+      out_.named_tools = {out_.run.first_round_tool};
       word = member_text(allowed, "mode");
     }
     if (word == "none")
@@ -197,6 +198,7 @@ class request_reader {
   }
 
   void read_settings() {
+    out_.named_tools = allowed;
     auto& s = out_.run.settings;
     s.temperature = number("temperature");
     s.top_p = number("top_p");

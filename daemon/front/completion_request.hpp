@@ -24,9 +24,10 @@ struct completion_fault {
 
 struct completion_request {
   run_request run;
-  std::string model;           ///< as the request names it, or ""
-  bool stream = false;         ///< events instead of one answer
-  bool include_usage = false;  ///< the stream tells the tokens at its end
+  std::string model;                     ///< as the request names it, or ""
+  bool stream = false;                   ///< events instead of one answer
+  bool include_usage = false;            ///< the stream tells the tokens at its end
+  std::vector<std::string> named_tools;  ///< functions that `tool_choice` names, whoever has them
   /// What the caller's next request begins with when this one hands it calls: a hash of model, form of the answer,
   /// settings, tools and messages.
   std::uint64_t conversation = 0;

@@ -359,6 +359,34 @@ TEST_CASE(
   CHECK(d.backend.started.size() == 3);
 }
 
+TEST_CASE("D2: allowed_tools that name functions which nobody has are refused with their names") {
+  door_on_sockets d;
+  const auto allowing = [](const std::string& names) {
+    std::string list;
+    for (const auto& name : {std::string("mine"), names})
+      list += (list.empty() ? "" : ",") + (R"({"type":"function","function":{"name":")" + name) + "\"}}";
+    return door_on_sockets::asked(R"(,"tools":[{"type":"function","function":{"name":"mine"}}],"tool_choice":{"type":)"
+                                  R"("allowed_tools","allowed_tools":{"mode":"auto","tools":[)" +
+                                  list + "]}}");
+  };
+  const int web = d.enter();
+  d.write(d.enter(), allowing("mine"));
+  CHECK(d.backend.started.size() == 1);
+  d.write(web, allowing("files__read"));
+  CHECK(d.backend.started.size() == 1);
+  for (const auto& then : std::exchange(d.backend.waiting, {})) then();
+  const auto refused = d.got(web);
+  CHECK(refused.starts_with("HTTP/1.1 400 "));
+  CHECK(contains(refused, R"("type":"invalid_request_error","param":"tool_choice")"));
+  CHECK(contains(refused, R"(lists them), got \"files__read\"")"));
+  auto entry = std::make_shared<mcp::catalog_entry>();
+  entry->name = "files__read";
+  d.backend.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{entry}, 2);
+  d.write(d.enter(), allowing("files__read"));
+  REQUIRE(d.backend.started.size() == 2);
+  CHECK(d.backend.started[1].tools.only == std::vector<std::string>{"mine", "files__read"});
+}
+
 TEST_CASE("D2: JSON that was asked for comes whole, without the words beside calls") {
   door_on_sockets d;
   const int web = d.enter();
