@@ -242,6 +242,33 @@ bool takes_mark(const raw_json& fragment, bool own) {
          walk::find(last, "cache_control").empty();
 }
 
+// The provider's own message without the texts that the API refuses to take back: the decoder leaves them out, but a
+// journal may hold what earlier versions kept. All other bytes stay; absent when nothing does.
+raw_json own_message(const raw_json& raw) {
+  const auto content = walk::find(raw.text(), "content");
+  std::string kept;
+  std::size_t said = 0;  // bytes up to the last block that may stand last
+  bool blank = false, blank_last = false;
+  walk::elements(content, [&](std::string_view b) {
+    const auto type = walk::text(walk::find(b, "type"));
+    bool is_cited = false;
+    walk::elements(walk::find(b, "citations"), [&](std::string_view) { is_cited = true; });
+    blank_last = type == "text" && is_blank_text(walk::text(walk::find(b, "text"))) && !is_cited;
+    blank = blank || blank_last;
+    if (blank_last) return;
+    kept.append(kept.empty() ? "" : ",").append(b);
+    if (!is_thought(type)) said = kept.size();
+  });
+  if (!blank) return raw;
+  if (blank_last) kept.resize(said);  // the thoughts before it would stand last now
+  if (kept.empty()) return {};
+  const auto whole = raw.text();
+  const auto begin = static_cast<std::size_t>(content.data() - whole.data());
+  std::string out(whole.substr(0, begin));
+  out.append("[").append(kept).append("]").append(whole.substr(begin + content.size()));
+  return raw_json::own(out);
+}
+
 struct message_piece {
   const message* of = nullptr;
   raw_json fragment;
@@ -304,7 +331,8 @@ wire_request anthropic::encode(const model_request& request, const wire_options&
   for (const auto& m : request.messages) {
     if (m->role == role::system) continue;
     const bool own = is_own(*m, api, options);
-    auto fragment = own ? m->raw : encoded_once(*m, api, [&] { return encode_message(*m); });
+    auto fragment = own ? encoded_once(*m, "anthropic/own", [&] { return own_message(m->raw); })
+                        : encoded_once(*m, api, [&] { return encode_message(*m); });
     if (!fragment.empty()) pieces.push_back({.of = m.get(), .fragment = std::move(fragment), .own = own});
   }
   // The newest message, and the one before it in case the newest does not come again; of those that take a mark.

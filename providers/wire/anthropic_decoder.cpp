@@ -41,11 +41,11 @@ bool has_members(std::string_view object) {
   return any;
 }
 
+}  // namespace
+
 bool is_thought(std::string_view type) {
   return type == "thinking" || type == "redacted_thinking";
 }
-
-}  // namespace
 
 anthropic_decoder::anthropic_decoder(std::string content_type, wire_options options, const model_request* request)
     : event_decoder(std::string(anthropic::api), std::move(content_type), std::move(options), request) {}

@@ -12,6 +12,9 @@
 
 namespace mcpbx::providers {
 
+/// Whether a block of this type is what the model thought.
+bool is_thought(std::string_view type);
+
 class anthropic_decoder final : public event_decoder {
  public:
   /// `request` as in codec::make_decoder.

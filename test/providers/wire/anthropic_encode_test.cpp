@@ -370,4 +370,30 @@ TEST_CASE(
   CHECK(has(body(r, o), R"("max_tokens":100016384,)"));
 }
 
+TEST_CASE("F2: anthropic: blank texts that a journal has in a message of the API do not go back, all else does") {
+  const auto sent = [](const std::string& content, const std::string& text = "hi") {
+    const auto m = assistant_of(text, {}, {"anthropic", "https://api.anthropic.com", "m"},
+                                R"({"id": "x","role":"assistant","content":[)" + content + R"(],"more":1})");
+    model_request r;
+    r.messages = {user_message("q"), m, user_message("on"), user_message("and on")};
+    const auto b = body(r);
+    const auto begin = b.find(R"(,{"id": "x")");
+    return begin == std::string::npos ? std::string()
+                                      : b.substr(begin + 1, b.find(R"(,{"role":"user")", begin) - begin - 1);
+  };
+  const std::string thought = R"({"type":"thinking","thinking":"t","signature":"s\/"})",
+                    empty = R"({"type":"text","text":""})", blank = R"({"type":"text", "text":" \n\u00a0"})",
+                    said = R"({"type":"text","text":"hi", "x":[1]})";
+  const auto whole = [](const std::string& content) {
+    return R"({"id": "x","role":"assistant","content":[)" + content + R"(],"more":1})";
+  };
+  CHECK(sent(thought + ", " + said) == whole(thought + ", " + said));
+  CHECK(sent(empty + "," + thought + ",\n" + blank + "," + said) == whole(thought + "," + said));
+  CHECK(sent(said + "," + thought + "," + blank) == whole(said));
+  CHECK(sent(said + "," + empty) == whole(said));
+  CHECK(sent(blank + "," + empty).empty());
+  const std::string cited = R"({"type":"text","text":"","citations":[{"type":"char_location"}]})";
+  CHECK(sent(cited + "," + empty) == whole(cited));
+}
+
 }  // namespace anthropic_encode_tests
