@@ -139,6 +139,10 @@ class request_reader {
       schema = object->json();
     }
     definition += schema.text();
+    const auto strict = given_member(function, "strict");
+    if (strict && strict.type() != raw_json::kind::boolean)
+      return wrong(place + ".function.strict", "true or false", strict);
+    if (strict.is_true()) definition += R"(,"strict":true)";
     auto checked = raw_json::own(definition + "}");
     if (const auto good = check_caller_tool(checked); !good) return fault(place + ".function", good.error().message);
     if (!names_.insert(name).second)
@@ -168,11 +172,11 @@ class request_reader {
       out_.run.first_round_tool = member_text(find_member(choice, "function"), "name");
       if (out_.run.first_round_tool.empty())
         return wrong("tool_choice.function.name", "the name of a function", find_member(choice, "function"));
+      out_.named_tools = {out_.run.first_round_tool};
       word = "required";
     } else if (type == "allowed_tools") {
       const auto allowed = find_member(choice, "allowed_tools");
       keep_only(find_member(allowed, "tools"));
-      out_.named_tools = {out_.run.first_round_tool};
       word = member_text(allowed, "mode");
     }
     if (word == "none")
@@ -194,11 +198,11 @@ class request_reader {
     const std::unordered_set<std::string> kept(allowed.begin(), allowed.end());
     std::erase_if(out_.run.client_tools,
                   [&](const raw_json& definition) { return !kept.contains(member_text(definition, "name")); });
+    out_.named_tools = allowed;
     out_.run.tools.only = std::move(allowed);
   }
 
   void read_settings() {
-    out_.named_tools = allowed;
     auto& s = out_.run.settings;
     s.temperature = number("temperature");
     s.top_p = number("top_p");

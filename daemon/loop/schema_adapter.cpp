@@ -2,6 +2,7 @@
 // adapted is left out with one line in the log, one that lost something has a line too, and the others are offered all
 // the same. What a definition becomes for an API is kept, and with it what codecs encode it to, so that a changed
 // catalog costs only what changed.
+#include "daemon/loop/caller_tools.hpp"
 #include "daemon/loop/round_tools.hpp"
 #include "mcp/support/log.hpp"
 #include "providers/model/names.hpp"
@@ -79,6 +80,7 @@ class adapter {
     if (!tool->changes.empty())
       log::warn("tool \"" + e.name + "\" is offered to models with changes: " + providers::changes_in_words(*tool));
     if (tool->schema.owner().size() > tool->schema.text().size()) tool->schema = tool->schema.detached();
+    tool->strict = is_caller_tool(e) && find_member(e.definition, "strict").is_true();
     tool->encoded = std::make_shared<providers::fragment_cache>();
     return std::move(*tool);
   }

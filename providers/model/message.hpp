@@ -129,6 +129,7 @@ struct tool_definition {
   /// nothing is kept.
   std::shared_ptr<const fragment_cache> encoded{};
   std::vector<std::string> changes{};  ///< what its server wrote and models are not shown, in clauses for people
+  bool strict = false;  ///< who brought it wants calls held to its schema by the API, where that has such a mode
 };
 /// Each tool of a set as another API takes it, in their order; nothing for one that it cannot take, which was logged.
 using tool_forms = std::function<std::vector<std::optional<tool_definition>>(std::string_view api)>;

@@ -165,9 +165,9 @@ raw_json encode_message(const message& m) {
   return out.finish();
 }
 
-void append_tools(segments& body, const tool_set& set, bool strict) {
+void append_tools(segments& body, const tool_set& set, bool strict, bool takes_strict) {
   constexpr std::string_view end = "}]";
-  const auto tools = tool_list(anthropic::api, set, strict);
+  const auto tools = tool_list(anthropic::api, set, strict, takes_strict);
   auto text = tools.text();
   text.remove_suffix(end.size());
   body.append_literal(R"(,"tools":)");
@@ -321,7 +321,8 @@ wire_request anthropic::encode(const model_request& request, const wire_options&
   if (auto config = output_config(request, asked, options); !config.empty())
     members.add("output_config", std::move(config));
   out.body.append_copy("{" + members.write(options.body));
-  if (tools) append_tools(out.body, *request.tools, options.strict == true);
+  if (tools)
+    append_tools(out.body, *request.tools, options.strict == true, options.takes_strict || options.strict.has_value());
   std::string middle;
   append_system(middle, request);
   out.body.append_copy(middle + R"(,"messages":[)");

@@ -25,6 +25,7 @@ struct wire_options {
   bool developer_role = false;                  ///< system prompts are messages of the role developer
   bool short_call_ids = false;                  ///< ids of calls are nine letters and digits
   std::optional<bool> parallel_tool_calls;      ///< sent with tools when set
+  bool takes_strict = false;                    ///< the endpoint knows the member that makes one tool strict
   std::optional<bool> strict;                   ///< sent with each tool when set; true: with those that allow it
   /// What of its reasoning an assistant message takes back to its origin: "auto" (the members as they came), "none", or
   /// the member under which it is sent.

@@ -37,6 +37,7 @@ void openai(wire_options& o) {
   o.null_content = true;
   // Others refuse the member, or call no tool any more.
   o.answer_schema = true;
+  o.takes_strict = true;
 }
 
 void mistral(wire_options& o) {
@@ -108,7 +109,7 @@ void apply_dialect(std::string_view api, wire_options& options) {
   // Others that speak these two APIs may not know the member.
   if (api == "openai-responses")
     options.answer_schema = is_at(host, "api.openai.com") || is_at(host, "openai.azure.com");
-  if (api == "anthropic") options.answer_schema = host == "api.anthropic.com";
+  if (api == "anthropic") options.answer_schema = options.takes_strict = host == "api.anthropic.com";
   if (api != "openai-chat") return;
   for (const auto& p : presets)
     if (is_at(host, p.host)) p.apply(options);

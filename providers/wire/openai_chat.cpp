@@ -213,7 +213,7 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
   out.body.append_literal("]");
   if (tools) {
     out.body.append_literal(R"(,"tools":)");
-    out.body.append(tool_list(name_, *tools, options.strict));
+    out.body.append(tool_list(name_, *tools, options.strict, options.takes_strict || options.strict.has_value()));
   }
   if (options.answer_schema && request.answer_schema && !find_member(options.body, "response_format")) {
     out.body.append_literal(R"(,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":)");

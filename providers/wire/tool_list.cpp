@@ -25,16 +25,19 @@ form form_of(std::string_view api) {
   return {R"({"type":"function","function":{"name":)", R"(,"parameters":)", "}}", api == "ollama"};
 }
 
-std::string_view strictness(std::string_view api, const tool_definition& tool, std::optional<bool> strict) {
+std::string_view strictness(std::string_view api, const tool_definition& tool, std::optional<bool> strict,
+                            bool takes_strict) {
   if (api == "gemini" || api == "ollama") return "";
   // Left out, Responses would try to make the schema strict.
   if (api == "openai-responses" && !strict) strict = false;
-  if (strict == true && is_strict_schema(tool.schema.text(), api)) return R"(,"strict":true)";
+  takes_strict = takes_strict || api == "openai-responses";
+  if ((strict == true || (takes_strict && tool.strict)) && is_strict_schema(tool.schema.text(), api))
+    return R"(,"strict":true)";
   if (api == "openai-responses" || (strict == false && api != "anthropic")) return R"(,"strict":false)";
   return "";
 }
 
-raw_json encode_tool(std::string_view api, const tool_definition& tool, std::optional<bool> strict) {
+raw_json encode_tool(std::string_view api, const tool_definition& tool, std::optional<bool> strict, bool takes_strict) {
   const auto f = form_of(api);
   std::string out;
   out.reserve(256 + tool.name.size() + tool.description.size() + tool.schema.text().size());
@@ -46,21 +49,21 @@ raw_json encode_tool(std::string_view api, const tool_definition& tool, std::opt
   }
   out += f.schema;
   out += tool.schema.empty() ? std::string_view(R"({"type":"object","properties":{}})") : tool.schema.text();
-  out += strictness(api, tool, strict);
+  out += strictness(api, tool, strict, takes_strict);
   out += f.end;
   return raw_json::own(out);
 }
 
 }  // namespace
 
-raw_json tool_list(std::string_view api, const tool_set& set, std::optional<bool> strict) {
-  const auto key = std::string(api) + (!strict ? "" : *strict ? "/strict" : "/lax");
+raw_json tool_list(std::string_view api, const tool_set& set, std::optional<bool> strict, bool takes_strict) {
+  const auto key = std::string(api) + (!strict ? "" : *strict ? "/strict" : "/lax") + (takes_strict ? "/own" : "");
   return encoded_once(set, key, [&] {
     std::vector<raw_json> tools;
     tools.reserve(set.tools.size());
     std::size_t size = 2;  // a list is large, and growing would copy it
     for (const auto& tool : set.tools) {
-      const auto encode = [&] { return encode_tool(api, tool, strict); };
+      const auto encode = [&] { return encode_tool(api, tool, strict, takes_strict); };
       tools.push_back(tool.encoded ? encoded_once(*tool.encoded, key, encode) : encode());
       size += tools.back().text().size() + 1;
     }

@@ -114,7 +114,8 @@ TEST_CASE("D2: settings, tools and the choice of them are taken, null is as good
         std::vector<std::string>{"x"});
   r = asked(R"(,"tools":[)" + tool + R"(,{"type":"function","function":{"name":"bare"}}],"tool_choice":"required")");
   REQUIRE(r.run.client_tools.size() == 2);
-  CHECK(r.run.client_tools[0].text() == R"({"name":"mine","description":"d","inputSchema":{"type":"object"}})");
+  CHECK(r.run.client_tools[0].text() ==
+        R"({"name":"mine","description":"d","inputSchema":{"type":"object"},"strict":true})");
   CHECK(r.run.client_tools[1].text() == R"({"name":"bare","inputSchema":{"type":"object","properties":{}}})");
   CHECK(r.run.first_round == providers::tool_mode::required);
   CHECK(asked(R"(,"tool_choice":"none")").run.limits.max_rounds == 0);

@@ -1,6 +1,7 @@
 // The tools of a round: filters, sharing, names.
 #include "daemon/loop/round_tools.hpp"
 
+#include "daemon/loop/caller_tools.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/wire/codec.hpp"
@@ -320,4 +321,19 @@ TEST_CASE("F8: the caller's own tools are never left out") {
   CHECK(catalog_room(128) == 127);  // one place is kept for the tool that reads on
   CHECK(catalog_room(128, 5) == 122);
   CHECK(catalog_room(5, 5) == 0);
+}
+
+TEST_CASE("L21: a caller's tool that it wants strict is told so to the API, a server's word of it says nothing") {
+  const auto strict = [](const std::string& name) {
+    return raw_json::own(R"({"name":")" + name +
+                         R"(","inputSchema":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],)"
+                         R"("additionalProperties":false},"strict":true})");
+  };
+  round_tools tools;
+  const auto base = tools.offer(catalog_of({defined("listed", strict("listed"))}, 1), {}, "anthropic");
+  const auto all = tools.with_own(*base, caller_entries({strict("mine"), entry("loose")->definition}), "anthropic");
+  REQUIRE(all->set->tools.size() == 3);
+  CHECK_FALSE(all->set->tools[0].strict);
+  CHECK(all->set->tools[1].strict);
+  CHECK_FALSE(all->set->tools[2].strict);
 }

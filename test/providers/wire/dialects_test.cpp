@@ -159,6 +159,45 @@ TEST_CASE("F1: openai-chat: the switches for tools are sent with tools only") {
   CHECK(body_as("openai-chat", r, o).find(R"("properties":{"a":{}}},"strict":false}}])") != std::string::npos);
 }
 
+TEST_CASE("F8: a tool whose caller wants it strict is so where the API has that and its schema is fit for it") {
+  model_request r;
+  r.messages = {user_message("q")};
+  const auto fits =
+      raw_json::literal(R"({"type":"object","properties":{},"required":[],"additionalProperties":false})");
+  const auto sent = [&](std::string_view api, const wire_options& o, const raw_json& schema) {
+    tool_definition t{"t", "", schema};
+    t.strict = true;
+    r.tools = tools_of({t});
+    const auto body = body_as(api, r, o);
+    return body.find(R"("strict":true)") != std::string::npos    ? std::string("true")
+           : body.find(R"("strict":false)") != std::string::npos ? std::string("false")
+                                                                 : std::string();
+  };
+  const auto at = [](std::string_view api, std::string url = "") {
+    auto o = options();
+    if (!url.empty()) o.base_url = std::move(url);
+    apply_dialect(api, o);
+    return o;
+  };
+  const auto loose = raw_json::literal(R"({"type":"object"})");
+  for (const std::string_view api : {"openai-chat", "openai-responses", "anthropic"}) {
+    CAPTURE(api);
+    const auto own = at(api, std::string(usual_base_url(api)));
+    CHECK(sent(api, own, fits) == "true");
+    CHECK(sent(api, own, loose) == (api == "openai-responses" ? "false" : ""));
+  }
+  CHECK(sent("azure", at("azure"), fits) == "true");
+  // What is not known to know the member is not sent it, unless the configuration says so.
+  for (const std::string_view api : {"openai-chat", "anthropic", "dial", "gemini", "ollama"}) {
+    CAPTURE(api);
+    CHECK(sent(api, at(api, "http://127.0.0.1:8080/v1"), fits).empty());
+  }
+  auto configured = at("openai-chat", "http://127.0.0.1:8080/v1");
+  configured.strict = false;
+  CHECK(sent("openai-chat", configured, fits) == "true");
+  CHECK(sent("openai-chat", configured, loose) == "false");
+}
+
 TEST_CASE("F8: openai-chat: strict is for schemas that fulfil its demands as they stand") {
   const auto strict = [](std::string_view properties, std::string_view more = "") {
     model_request r;
