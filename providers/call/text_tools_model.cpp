@@ -4,6 +4,7 @@
 #include "mcp/support/log.hpp"
 #include "providers/call/text_conversation.hpp"
 #include "providers/text/calls.hpp"
+#include "providers/text/stop_finder.hpp"
 #include "providers/wire/calls.hpp"
 
 #include <algorithm>
@@ -48,6 +49,8 @@ class text_run final : public model_events, public std::enable_shared_from_this<
     format_ = shared_->format;
     // Without tools nothing is a call, unless the model has learned from the conversation to make them.
     parses_ = request_.offered() || request_.has_calls();
+    stops_.reset();
+    if (!request_.settings.stop.empty()) stops_.emplace(request_.settings.stop);
     parser_.reset();
     call_ = shared_->inner->prepare(format_ != nullptr ? in_text(request_, *format_) : request_, *this);
   }
@@ -65,12 +68,19 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   // model_events, of the inner model
   void on_text(std::string_view delta) override {
     if (events_ == nullptr) return;
+    const auto self = shared_from_this();
+    if (!stops_) return take_text(delta);
+    take_text(stops_->feed(delta));
+    if (events_ != nullptr && stops_->found()) stop();
+  }
+  void take_text(std::string_view delta) {
+    if (delta.empty()) return;
     if (!parses_) {
+      if (stops_) written_ += delta;
       shown_ = true;
       return events_->on_text(delta);
     }
     written_ += delta;
-    const auto self = shared_from_this();
     if (!parser_) make_parser();
     parser_->feed(delta, words_);
     // The provider was asked to stop there; where it did not, we do.
@@ -85,6 +95,8 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   void on_reply(model_reply reply) override {
     if (events_ == nullptr) return;
     const auto self = shared_from_this();
+    if (stops_) take_text(stops_->rest());
+    if (events_ == nullptr) return;
     if (parser_) read(reply);
     if (events_ != nullptr) std::exchange(events_, nullptr)->on_reply(std::move(reply));
   }
@@ -119,7 +131,8 @@ class text_run final : public model_events, public std::enable_shared_from_this<
 
   void stop() {
     auto m = own_message();
-    m->blocks.emplace_back(text_block{written_});
+    if (!written_.empty()) m->blocks.emplace_back(text_block{written_});
+    stops_.reset();
     old_call_.reset();
     const auto leaving = std::move(call_);
     on_reply(own_reply(std::move(m), "stop sequence", written_.size()));
@@ -178,6 +191,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   const text::tool_format* format_ = nullptr;
   bool parses_ = false;                        // the text may hold calls
   std::unique_ptr<text::text_parser> parser_;  // once there is some
+  std::optional<text::stop_finder> stops_;     // the request's, which not every API takes
   std::unique_ptr<model_call> call_, old_call_;
   std::string written_, visible_;    // by the model, for people
   std::string thoughts_, reasoned_;  // reasoning in the text, and beside it

@@ -230,6 +230,46 @@ TEST_CASE("F7: where the provider does not stop, we do: the call is ended and no
   CHECK(b.inner->asked[1].messages[2]->text().find("made up") == std::string::npos);
 }
 
+TEST_CASE("F7 D2: a request's stops end the answer where its provider does not, with tools and without") {
+  for (const bool tools : {false, true})
+    for (const auto* format : {"", "react", "hermes"}) {
+      CAPTURE(tools);
+      CAPTURE(format);
+      text_bench b(format);
+      b.settings.stop = {"<END>", "never"};
+      const std::string react = std::string(format) == "react" && tools ? "Final Answer: " : "";
+      for (std::size_t step = 1; step < 8; ++step) {
+        b.ask(tools);
+        b.inner->reply(react + "So it <is>.<END> And more.<tool_call>{\"name\": \"echo\"}</tool_call>", step);
+        REQUIRE(b.got.reply);
+        CHECK(b.inner->ended == 1);
+        CHECK(b.got.text == "So it <is>.");
+        CHECK(b.got.reply->reason == end_reason::stop);
+        CHECK(b.got.reply->message->calls().empty());
+        CHECK(b.got.reply->message->raw.empty());
+      }
+      // What was held back is told where no stop follows, and the provider's own message stays.
+      b.ask(tools);
+      b.inner->reply(react + "So it is.<EN", 2);
+      REQUIRE(b.got.reply);
+      CHECK(b.got.text == "So it is.<EN");
+      CHECK(b.got.reply->message->text() == "So it is.<EN");
+      b.ask(tools);
+      b.inner->reply("<END>");
+      REQUIRE(b.got.reply);
+      CHECK(b.got.text.empty());
+      CHECK(b.got.reply->message->text().empty());
+    }
+  // A call before the stop is one.
+  text_bench b("hermes");
+  b.settings.stop = {"<END>"};
+  b.ask();
+  b.inner->reply("<tool_call>{\"name\": \"echo\", \"arguments\": {\"text\": \"a\"}}</tool_call><END>x", 3);
+  REQUIRE(b.got.reply);
+  CHECK(b.first().arguments.text() == R"({"text": "a"})");
+  CHECK(b.got.reply->reason == end_reason::tool_calls);
+}
+
 TEST_CASE("F7: a result that was invented before a call does not go back to the model, the words around it do") {
   for (const auto* format : {"hermes", "react"}) {
     text_bench b(format);

@@ -1,0 +1,51 @@
+// Where an answer ends that was asked to stop.
+#include "providers/text/stop_finder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace mcpbx::providers;
+
+namespace {
+
+// What is told of `answer`, which comes in steps; `|` behind what was told because it stopped.
+std::string up_to_stop(const std::vector<std::string>& stops, std::string_view answer, std::size_t step) {
+  text::stop_finder finder(stops);
+  std::string told;
+  for (std::size_t at = 0; at < answer.size(); at += step) told += finder.feed(answer.substr(at, step));
+  return finder.found() ? told + "|" : told + finder.rest();
+}
+
+}  // namespace
+
+TEST_CASE("F7: an answer ends before the stop that is complete first, however it is cut") {
+  struct one {
+    std::vector<std::string> stops;
+    std::string_view answer, told;
+  };
+  for (const auto& c : std::vector<one>{{{"END"}, "a ENEND b", "a EN|"},
+                                        {{"END"}, "a EN", "a EN"},
+                                        {{"END"}, "END", "|"},
+                                        {{"abc", "b"}, "xabc", "xa|"},
+                                        {{"b", "ab"}, "xabc", "x|"},
+                                        {{"aab"}, "aaab", "a|"},
+                                        {{"\n\n", "Stop:"}, "one\ntwo\nStop: three", "one\ntwo\n|"},
+                                        {{""}, "all", "all"},
+                                        {{}, "all", "all"}})
+    for (std::size_t step = 1; step <= c.answer.size(); ++step) {
+      CAPTURE(c.answer);
+      CAPTURE(step);
+      CHECK(up_to_stop(c.stops, c.answer, step) == c.told);
+    }
+}
+
+TEST_CASE("F7: what cannot be the beginning of a stop is told at once") {
+  text::stop_finder finder({"END"});
+  CHECK(finder.feed("a") == "a");
+  CHECK(finder.feed("b E") == "b ");
+  CHECK(finder.feed("N").empty());
+  CHECK(finder.feed("x") == "ENx");
+}
