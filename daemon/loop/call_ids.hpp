@@ -19,4 +19,9 @@ std::unordered_set<std::string> ids_of(const std::vector<providers::message_ptr>
 providers::message_ptr with_unique_ids(providers::message_ptr m, const std::unordered_set<std::string>& before,
                                        const std::vector<call_report>& earlier, random_source& random);
 
+/// The same for the messages that a caller brings, and for the results in them: an id that is in `taken`, or stood
+/// before, becomes another, which is always the same one for the same messages, so that a conversation that comes again
+/// with more at its end begins with the same bytes. `taken` has all ids then.
+void separate_ids(std::vector<providers::message_ptr>& messages, std::unordered_set<std::string>& taken);
+
 }  // namespace mcpbx::daemon

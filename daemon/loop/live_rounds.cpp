@@ -98,7 +98,7 @@ record::run_started live_run::opening() {
   r.messages.insert(r.messages.end(), messages.begin(), messages.end());
   messages.clear();
   call_ids_ = ids_of(r.inherited);
-  call_ids_.merge(ids_of(r.messages));
+  separate_ids(r.messages, call_ids_);
   r.profile = request_.profile;
   r.tools = request_.tools;
   r.approve = request_.approve;
