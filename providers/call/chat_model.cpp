@@ -75,8 +75,9 @@ class chat_run final : public http::response_events,
 
   // Nobody counts the tokens of an answer that does not come to its end; but the request was read for it.
   usage spent() const {
-    if (draining_ || !exchange_ || !(decoder_ || (status_ == 0 && exchange_->sent()))) return {};
-    return spent_estimate();
+    auto all = before_;
+    if (!draining_ && exchange_ && (decoder_ || (status_ == 0 && exchange_->sent()))) all += spent_estimate();
+    return all;
   }
 
   void cancel() {
@@ -92,6 +93,13 @@ class chat_run final : public http::response_events,
     u.estimated = true;
     u.input = static_cast<std::int64_t>(request_bytes_ / 4 + 1);
     u.output = static_cast<std::int64_t>(words_ / 4);
+    return u;
+  }
+
+  // Who counts nothing knows of its own words only.
+  usage counted(const model_reply& reply) const {
+    auto u = reply.usage;
+    if (u.estimated) u.input = static_cast<std::int64_t>(request_bytes_ / 4 + 1);
     return u;
   }
 
@@ -239,7 +247,7 @@ class chat_run final : public http::response_events,
       e.message += " If it may take longer, raise the limit in the model's entry.";
     failed_.reset();
     reply_.reset();
-    if (is_repeatable(f) && try_again({})) return;
+    if (is_repeatable(f) && try_again({}, e.usage)) return;
     tell(std::move(e));
   }
 
@@ -276,7 +284,7 @@ class chat_run final : public http::response_events,
   bool asks_again_for_call() {
     const bool unreadable = reply_ ? reply_->reason == end_reason::malformed_call && reply_->message->calls().empty()
                                    : failed_ && is_lost_call(*failed_);
-    if (!unreadable || !try_again({})) return false;
+    if (!unreadable || !try_again({}, reply_ ? counted(*reply_) : usage{})) return false;
     reply_.reset();
     failed_.reset();
     return true;
@@ -310,7 +318,8 @@ class chat_run final : public http::response_events,
     if (!draining_ && (asks_again_for_call() || asks_again_when_overloaded())) return;
     if (reply_) {
       auto reply = *std::exchange(reply_, std::nullopt);
-      if (reply.usage.estimated) reply.usage.input = static_cast<std::int64_t>(request_bytes_ / 4 + 1);
+      reply.usage = counted(reply);
+      reply.usage += before_;
       std::exchange(events_, nullptr)->on_reply(std::move(reply));
       return;
     }
@@ -336,10 +345,12 @@ class chat_run final : public http::response_events,
       e.message += " It asks to wait " + std::to_string((e.retry_after_ms + 999) / 1000) + " s.";
   }
 
-  bool try_again(const retry_advice& advice) {
+  // `used`: by the attempt that came to nothing.
+  bool try_again(const retry_advice& advice, const usage& used = {}) {
     if (shown_ || events_ == nullptr || !request_.may_repeat) return false;
     const auto wait = wait_before_retry(shared_->options.retries, attempt_, advice, shared_->random.next(), left());
     if (!wait) return false;
+    before_ += used;
     exchange_.reset();
     log::info("model \"" + shared_->options.name +
               "\": " + (status_ != 0 ? "status " + std::to_string(status_) : "no connection") + ", asking again in " +
@@ -352,6 +363,7 @@ class chat_run final : public http::response_events,
 
   void tell(model_error e) {
     exchange_.reset();
+    e.usage += before_;
     if (attempt_ > 1) e.message += " (asked " + std::to_string(attempt_) + " times)";
     if (auto* const events = std::exchange(events_, nullptr)) events->on_error(std::move(e));
   }
@@ -375,6 +387,7 @@ class chat_run final : public http::response_events,
   retry_advice advice_;
   std::optional<model_reply> reply_;
   std::optional<model_error> failed_;
+  usage before_;  // what earlier attempts used up
   std::size_t request_bytes_ = 0;
   std::size_t words_ = 0;  // bytes that were told so far
   int status_ = 0, attempt_ = 0;

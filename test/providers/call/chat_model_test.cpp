@@ -4,6 +4,7 @@
 #include "mcp/support/log.hpp"
 #include "mcp/support/secret.hpp"
 #include "providers/wire/dialects.hpp"
+#include "test/fixtures/model/http_peer.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
 #include "test/mcp/http/harness.hpp"
 #include "test/support/manual_time.hpp"
@@ -244,6 +245,42 @@ TEST_CASE("L16: a call that broke has an estimate of what it used up, one that w
     CHECK_FALSE(used(fault));
   }
   CHECK_FALSE(used("text", [](chat_model_options& o) { o.wire.base_url = "http://127.0.0.1:1/v1"; }));
+}
+
+TEST_CASE("L16: what attempts used up that came to nothing counts with the one that is told") {
+  // Answers end before their first byte.
+  http_listener silent(0, [](http_peer& peer, std::uint64_t) {
+    http_peer::request q;
+    if (peer.read(q)) peer.close();
+  });
+  const auto used = [&](int retries, const std::function<void(chat_model_options&)>& change) {
+    bench b("bad", R"({"models":{"bad":[{"finish":"MALFORMED_FUNCTION_CALL"}]}})", [&](chat_model_options& o) {
+      o.retries.max_retries = retries;
+      change(o);
+    });
+    b.start();
+    for (int i = 0; i < retries; ++i) {
+      REQUIRE(b.loop.until([&] { return b.time.armed() == 1; }));
+      CHECK(b.call->spent().input > 0);
+      b.time.advance(milliseconds(8000));
+    }
+    REQUIRE(b.finish());
+    return b.got.reply ? b.got.reply->usage : b.got.error->usage;
+  };
+  for (const auto& change : std::vector<std::function<void(chat_model_options&)>>{
+           [&](auto& o) { o.wire.base_url = "http://127.0.0.1:" + std::to_string(silent.port()); },
+           [](auto& o) { speak("gemini", o); }}) {
+    const auto one = used(0, change), three = used(2, change);
+    CHECK(one.input > 0);
+    CHECK(three.input == 3 * one.input);
+    CHECK(three.output == 3 * one.output);
+    CHECK(three.estimated == one.estimated);
+  }
+  // One that was refused by its status used up nothing.
+  bench busy("flaky-1");
+  busy.start();
+  REQUIRE(busy.loop.until([&] { return busy.time.armed() == 1; }));
+  CHECK(busy.call->spent().input == 0);
 }
 
 TEST_CASE("L16: a call that goes on can tell what it has used up so far, before it is ended") {
