@@ -207,6 +207,30 @@ TEST_CASE("openai-responses: switches for parallel calls and strict tools, and m
   CHECK(has(b, R"({"type":"function","name":"now","parameters":{"type":"object","properties":{}},"strict":false})"));
 }
 
+TEST_CASE("openai-responses: text behind a call stays behind it, from the API itself and from others") {
+  const auto then = R"(,{"type":"function_call_output","call_id":"a","output":"2"}]})";
+  const auto results =
+      results_of({{"a", "add", raw_json::literal(R"({"content":[{"type":"text","text":"2"}]})"), false}});
+  auto m = std::make_shared<message>(*assistant_of("before", {call_of("a", "add", "{}")}));
+  m->blocks.emplace_back(text_block{"behind"});
+  model_request r;
+  r.messages = {user_message("q"), m, results};
+  CHECK(has(body(r), std::string(R"("content":"q"},{"type":"message","role":"assistant","content":"before"},)"
+                                 R"({"type":"function_call","call_id":"a","name":"add","arguments":"{}"},)"
+                                 R"({"type":"message","role":"assistant","content":"behind"})") +
+                         then));
+  // The API's own items go back as they came, as it asks for.
+  const std::string items =
+      R"({"type":"message","id":"msg_1","role":"assistant","phase":"commentary","content":[{"type":"output_text","text":"before"}]},)"
+      R"({"type":"function_call","id":"fc_1","call_id":"a","name":"add","arguments":"{}","status":"completed"},)"
+      R"({"type":"message","id":"msg_2","role":"assistant","content":[{"type":"output_text","text":"behind"}]})";
+  auto own = std::make_shared<message>(*m);
+  own->origin = {"openai-responses", options().base_url, "m"};
+  own->raw = raw_json::own("[" + items + "]");
+  r.messages[1] = own;
+  CHECK(has(body(r), R"("content":"q"},)" + items + then));
+}
+
 TEST_CASE("openai-responses, stop sequences: not sent, the API has none, but enforced on our side") {
   model_request r;
   r.messages = {user_message("q")};
