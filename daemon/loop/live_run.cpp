@@ -16,7 +16,8 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr milliseconds settle_time{1'000};  // what the first round waits for servers that are still starting
+constexpr milliseconds settle_time{1'000};       // what the first round waits for servers that are still starting
+constexpr milliseconds longest_farewell{5'000};  // what a run waits for the one before it that is ending
 constexpr milliseconds shortest_note{100}, longest_note{5'000};  // between two records of the time used
 
 }  // namespace
@@ -51,11 +52,24 @@ std::int64_t live_run::elapsed_ms() const {
 }
 
 void live_run::stop(stop_reason why, std::string text) {
+  stopping_ = true;
   inbox_.push(stop_asked{why, std::move(text)});
 }
 
+void live_run::begin_behind(const std::shared_ptr<live_run>& before) {
+  before_ = before;
+  before->next_ = weak_from_this();
+}
+
+void live_run::let_next_begin() {
+  over_ = true;
+  if (const auto next = next_.lock()) next->inbox_.push(session_free{});
+}
+
 asio::awaitable<void> live_run::live() {
-  if (auto begun = co_await inherit(); !begun) {
+  auto begun = co_await wait_for_session();
+  if (begun) begun = co_await inherit();
+  if (!begun) {
     refused_ = std::move(begun.error());
     tell_recorded();
     co_return;
@@ -119,6 +133,26 @@ void live_run::pick_up(unfinished_run left) {
   tell_again();
   tell_recorded();
   if (core_.parked()) hand_over(parked_until_ms);
+}
+
+// A run that was asked to end is over in a moment, and whoever asked for that goes on with its session.
+asio::awaitable<result<void>> live_run::wait_for_session() {
+  if (before_.expired()) co_return result<void>();
+  const auto limit = around_.time.make_timer();
+  limit->arm(around_.time.now() + longest_farewell, [weak = weak_from_this()] {
+    if (auto self = weak.lock()) self->inbox_.push(session_free{});
+  });
+  std::vector<item> early;
+  for (;;) {
+    auto next = co_await inbox_.next();
+    if (std::holds_alternative<session_free>(next)) break;
+    early.push_back(std::move(next));
+  }
+  for (auto& i : early) inbox_.push(std::move(i));
+  const auto before = before_.lock();
+  if (before && !before->is_over())
+    co_return fail(errc::unavailable, words::session_in_use(request_.session, before->name()));
+  co_return result<void>();
 }
 
 // What the session held before, for a run that goes on with one.

@@ -66,6 +66,15 @@ class live_run final : public providers::model_events, public std::enable_shared
   void pick_up(unfinished_run left);
   /// The whole life of the run, from waiting for its tools to its last record.
   boost::asio::awaitable<void> live();
+  /// Before live(): it begins when `before`, which has the session, has ended, and is refused if that takes too long.
+  void begin_behind(const std::shared_ptr<live_run>& before);
+  /// It was asked to end.
+  bool is_stopping() const noexcept { return stopping_; }
+  /// Another run begins behind it.
+  bool has_next() const noexcept { return !next_.expired(); }
+  /// Behind live(): whoever begins behind it may.
+  void let_next_begin();
+  bool is_over() const noexcept { return over_; }
   /// Ends the run with this reason, as soon as what is open has been closed.
   void stop(stop_reason why, std::string text);
   /// The daemon ends: what the next process may go on with is left as it is, another run is stopped as interrupted.
@@ -106,6 +115,8 @@ class live_run final : public providers::model_events, public std::enable_shared
 
  private:
   struct settled {};
+  // The run that had the session has ended, or takes too long.
+  struct session_free {};
   struct call_done {
     std::string id;
     mcp::call_outcome outcome;
@@ -124,8 +135,9 @@ class live_run final : public providers::model_events, public std::enable_shared
   struct results_given {
     std::vector<record::caller_result> results;
   };
-  using item = std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked,
-                            answer_given, results_given, retry_due, status_writer::line, winding_up, time_due>;
+  using item =
+      std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked, answer_given,
+                   results_given, retry_due, status_writer::line, winding_up, time_due, session_free>;
   using records = std::vector<run_record>;
   // What follows from an item.
   struct reaction {
@@ -149,6 +161,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   };
 
   void use(run_models models);
+  boost::asio::awaitable<result<void>> wait_for_session();
   boost::asio::awaitable<result<void>> inherit();
   result<void> keep_terms();
   boost::asio::awaitable<std::vector<item>> wait_for_tools();
@@ -232,6 +245,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   bool goes_on_;
   std::shared_ptr<providers::model> model_;
   std::shared_ptr<run_feed> feed_;
+  std::weak_ptr<live_run> before_, next_;  // that have the session before it, and behind it
+  bool stopping_ = false, over_ = false;
   bool left_ = false;                             // the next process goes on with it
   bool picked_up_ = false;                        // it was begun by an earlier process
   std::unordered_set<std::string> asked_before_;  // questions that were open then

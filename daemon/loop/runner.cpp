@@ -89,7 +89,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       return fail(errc::limit,
                   std::to_string(max_detached_) +
                       " detached runs are going on, which is the most; wait for one of them, or cancel it");
-    if (auto usable = check_session(r.session); !usable) return std::unexpected(std::move(usable.error()));
+    const auto before = run_in(r.session);
+    if (auto usable = check_session(r.session, before); !usable) return std::unexpected(std::move(usable.error()));
     const bool goes_on = !r.session.empty();
     run_models models;
     if (!goes_on || !r.keep_terms) {
@@ -101,6 +102,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     while (r.run.empty() || find(r.run)) r.run = "run_" + hex(around_.random.next(), 16);
     auto feed = std::make_shared<run_feed>(r.run, run_feed::options{.keep = r.detach});
     auto run = std::make_shared<live_run>(around_, std::move(r), goes_on, std::move(models), feed);
+    if (before) run->begin_behind(before);
     if (told) run->when_recorded(std::move(told));
     launch(std::move(run));
     return feed;
@@ -254,6 +256,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
         if (fault.empty()) fault = "an exception without words";
       }
       runs_.erase(run->name());
+      run->let_next_begin();
       run->refuse_late_answers();
       if (auto left = run->take_left()) {
         run->deliver();
@@ -277,17 +280,23 @@ class runner::impl : public std::enable_shared_from_this<impl> {
         std::ranges::count_if(runs_, [](const auto& one) { return one.second->feed()->kept(); }));
   }
 
-  // One run at a time goes on with a session.
-  result<void> check_session(const std::string& session) const {
+  // The one that others have to wait for; null: none.
+  std::shared_ptr<live_run> run_in(const std::string& session) const {
+    const auto last = std::ranges::find_if(runs_, [&](const auto& one) {
+      return !session.empty() && one.second->session() == session && !one.second->has_next();
+    });
+    return last == runs_.end() ? nullptr : last->second;
+  }
+
+  // One run at a time goes on with a session; one that was asked to end is waited for.
+  result<void> check_session(const std::string& session, const std::shared_ptr<live_run>& before) const {
     if (session.empty()) return {};
     if (!around_.store.keeps_sessions())
       return fail(errc::config,
                   "sessions are not kept, because store.url is \"none\"; set it to \"sqlite:\", or leave "
                   "session out of the request");
-    for (const auto& [name, run] : runs_)
-      if (run->session() == session)
-        return fail(errc::unavailable,
-                    "the session " + session + " is in use by the run " + name + "; wait for its end, or cancel it");
+    if (before && !before->is_stopping())
+      return fail(errc::unavailable, words::session_in_use(session, before->name()));
     return {};
   }
 

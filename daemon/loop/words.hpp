@@ -31,6 +31,9 @@ inline constexpr std::string_view selecting = "Selecting appropriate tools...";
 inline constexpr std::string_view processing = "Processing tool results...";
 inline constexpr std::string_view formulating = "Formulating response...";
 
+/// Why a run cannot go on with a session that another one has.
+std::string session_in_use(std::string_view session, std::string_view run);
+
 /// To whoever follows, or asks for, a run that a daemon on its way out has left for the next one.
 std::string goes_on_later(std::string_view run);
 

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,11 +24,15 @@ class kept_sessions : public journal {
   bool keeps_sessions() const override { return true; }
   void load_history(std::string session, answer<history> then) override {
     ++loads;
-    asio::post(*io, [this, session, then] {
+    auto give = [this, session, then] {
       const auto found = there.find(session);
       if (found == there.end()) return then(fail(errc::not_found, "there is no session \"" + session + "\""));
       then(found->second);
-    });
+    };
+    if (slow)
+      held = std::move(give);
+    else
+      asio::post(*io, std::move(give));
   }
   const record::run_started& started(std::size_t run = 0) const {
     return std::get<record::run_started>(written_to->runs().at(run)->records.front());
@@ -36,6 +41,8 @@ class kept_sessions : public journal {
   std::map<std::string, history> there;
   asio::io_context* io = nullptr;
   int loads = 0;
+  bool slow = false;           // what is asked for is held until the test gives it
+  std::function<void()> held;  // that
 };
 
 struct sessions_fixture : kept_sessions, fixture {
@@ -101,6 +108,50 @@ TEST_CASE("L17: one run at a time goes on with a session, and its end sets it fr
   CHECK(f.runs->start(in_session("ses_1"), third).has_value());
   f.settle();
   CHECK(third.member("text") == "c");
+}
+
+TEST_CASE("L17: who cancels a run goes on with its session at once, behind its end") {
+  sessions_fixture f;
+  f.there["ses_1"] = {};
+  f.model->script = {silent(), says("b")};
+  const auto first = f.run(in_session("ses_1"));
+  CHECK(f.runs->cancel(first, "enough"));
+  caller second, third;
+  CHECK(f.runs->start(in_session("ses_1"), second).has_value());
+  // One waits, and no more than one.
+  const auto refused = f.runs->start(in_session("ses_1"), third);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == errc::unavailable);
+  f.settle();
+  CHECK(f.caller_.member("stopReason") == "cancelled");
+  CHECK(second.member("text") == "b");
+  CHECK(f.model->requests.size() == 2);
+  CHECK(f.runs->active() == 0);
+}
+
+TEST_CASE("L17: a run that does not end though it was asked to is waited for 5 s by who goes on with its session") {
+  sessions_fixture f;
+  f.there["ses_1"] = {};
+  f.slow = true;
+  const auto first = f.run(in_session("ses_1"));
+  f.slow = false;
+  REQUIRE(f.held);
+  CHECK(f.runs->cancel(first, "enough"));
+  caller second;
+  REQUIRE(f.runs->start(in_session("ses_1"), second).has_value());
+  f.settle();
+  f.time.advance(milliseconds(4999));
+  f.settle();
+  CHECK(second.refused.empty());
+  f.time.advance(milliseconds(1));
+  f.settle();
+  REQUIRE(second.refused.size() == 1);
+  CHECK(second.refused[0].code == errc::unavailable);
+  CHECK(contains(second.refused[0].message, "ses_1 is in use by the run " + first));
+  f.held();
+  f.settle();
+  CHECK(f.caller_.member("stopReason") == "cancelled");
+  CHECK(f.runs->active() == 0);
 }
 
 TEST_CASE("L17: a session that is not there refuses the run before anything is written or asked") {
