@@ -22,6 +22,14 @@ constexpr std::array<std::string_view, 7> argument_keys{"arguments", "parameters
 // Members that say nothing about the call, unless the tool has an argument of that name.
 constexpr std::array<std::string_view, 4> other_keys{"type", "id", "index", "thought"};
 
+// Whether nothing but brackets follows a string of `call` that ends in one: that may have changed places with the
+// quote, and be the one that is missing behind the call.
+bool may_hold_its_end(std::string_view call) {
+  constexpr std::string_view closing = ")]}";
+  const auto end = call.find_last_not_of(")]} \t\r\n");
+  return end != npos && end > 0 && std::string_view("\"'`").contains(call[end]) && closing.contains(call[end - 1]);
+}
+
 // What stands for a call in one object.
 struct call_form {
   std::string_view name, arguments, list;
@@ -168,6 +176,7 @@ void read_json_calls(std::string_view json, const offered_tools& tools, std::vec
 std::size_t read_cut_list(std::string_view list, bool offered, const offered_tools& tools,
                           std::vector<tool_call_block>& out) {
   std::size_t done = 0, before_last = 0;
+  bool doubtful = false;
   for (auto at = skip_blanks(list, 1); list.starts_with('[') && at < list.size();) {
     const auto begin = at;
     while (at < list.size() && is_name_char(list[at])) ++at;
@@ -195,8 +204,11 @@ std::size_t read_cut_list(std::string_view list, bool offered, const offered_too
     else
       read_json_calls(call, tools, out);
     before_last = std::exchange(done, behind);
+    doubtful = at == list.size() && may_hold_its_end(call);
   }
-  if (done == 0 || out.back().arguments.text() != "{}" || takes_nothing(tools.find(out.back().name))) return done;
+  if (done == 0) return done;
+  const bool without_arguments = out.back().arguments.text() == "{}" && !takes_nothing(tools.find(out.back().name));
+  if (!doubtful && !without_arguments) return done;
   out.pop_back();
   return before_last;
 }

@@ -21,7 +21,8 @@ void read_json_calls(std::string_view json, const offered_tools& tools, std::vec
 
 /// Appends the calls before the cut of a list of calls, JSON or Python's, that lost its end; of `offered` tools only,
 /// if so. Returns how many bytes of `list` are done with, 0 when there is no such call. What stands behind a call must
-/// not be a part of it: a call without arguments at the end is not taken.
+/// not be a part of it: a call without arguments at the end is not taken, nor one there with a string that may hold the
+/// end of the list.
 std::size_t read_cut_list(std::string_view list, bool offered, const offered_tools& tools,
                           std::vector<tool_call_block>& out);
 

@@ -179,4 +179,19 @@ TEST_CASE("G29: marks of GLM's form between parentheses are no argument as Pytho
   });
 }
 
+TEST_CASE("G29: a call of a list without its end is not run where its last string holds what may be that end") {
+  const std::string_view damaged[] = {
+      R"([TOOL_CALLS][{"name": "write_file", "arguments": {"path":"a","content":"quay}"}})",
+      R"([TOOL_CALLS][{"name": "batch", "arguments": {"items":["a",{"k":"quay}"}]}},)", "[search(query=\"quay)\")",
+      "[search(query=\"quay]\")"};
+  for (const auto raw : damaged) CHECK(parse_text("mistral", raw).reply.incomplete);
+  check_refused({{"mistral", damaged[0]}, {"mistral", damaged[1]}, {"llama3", damaged[2]}, {"llama3", damaged[3]}});
+  check_run({
+      {"mistral", R"([TOOL_CALLS][{"name": "search", "arguments": {"query":"quay"}})", R"(search{"query":"quay"})"},
+      {"mistral", R"([TOOL_CALLS][{"name": "search", "arguments": {"query":"f(){}"}}])", R"(search{"query":"f(){}"})"},
+      {"mistral", R"([TOOL_CALLS][{"name": "search", "arguments": {"query":"f(){}"}}, {"name)",
+       R"(search{"query":"f(){}"})"},
+  });
+}
+
 }  // namespace
