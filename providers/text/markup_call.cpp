@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 namespace mcpbx::providers::text {
 namespace {
@@ -20,6 +21,13 @@ constexpr std::array<std::string_view, 3> call_ends{"</function>", "</invoke>", 
 // What is around calls ends, and what may come behind it.
 constexpr std::array<std::string_view, 3> list_ends{"</tool_call>", "</function_calls>", "</antml:function_calls>"};
 constexpr std::array<std::string_view, 4> call_marks{"<tool_call>", "<function=", "<invoke ", "<antml:invoke "};
+
+// Whether `c` stands behind the bracket of anything that counts in a value: as a rule not.
+bool follows_bracket(char c) {
+  const auto is = [c](std::string_view mark) { return mark[1] == c; };
+  return c == '!' || std::ranges::any_of(value_ends, is) || std::ranges::any_of(parameter_marks, is) ||
+         std::ranges::any_of(call_ends, is);
+}
 
 constexpr std::size_t no_tag = 0;
 
@@ -252,10 +260,6 @@ markup_call::outcome markup_call::between(std::string_view in, bool last) {
   return next == npos ? outcome::more : outcome::again;
 }
 
-bool markup_call::given(std::string_view key) const {
-  return key == key_ || std::ranges::any_of(arguments_, [&](const auto& a) { return a.name == key; });
-}
-
 void markup_call::close(std::string_view in, std::size_t end, std::size_t next) {
   auto value = in.substr(begin_, end - begin_);
   if (end == next) {
@@ -274,7 +278,7 @@ void markup_call::close(std::string_view in, std::size_t end, std::size_t next) 
   if (broken_.empty() && !border_is_certain(value, xml_, compare_ != begins))
     broken_ = "a mark stands in a parameter, so that its end is not certain";
   arguments_.push_back({key_, decoded(value)});
-  key_.clear();
+  given_.insert(std::exchange(key_, {}));
   at_ = next;
   part_ = part::between;
 }
@@ -294,6 +298,10 @@ markup_call::outcome markup_call::value(std::string_view in, bool last) {
     scan_ = std::min(in.find('<', scan_), in.size());
     if (scan_ == in.size()) return outcome::more;
     const auto rest = in.substr(scan_);
+    if (rest.size() > 1 && !follows_bracket(rest[1])) {
+      ++scan_;
+      continue;
+    }
     const auto cdata = xml_ ? begins(rest, open_cdata) : match::no;
     bool maybe = cdata == match::maybe;
     if (cdata == match::yes) {
@@ -324,7 +332,8 @@ markup_call::outcome markup_call::value(std::string_view in, bool last) {
       const bool line = scan_ > begin_ && in[scan_ - 1] == '\n';
       const auto opened = line ? parameter(in, scan_, key, begin) : outcome::none;
       if (opened == outcome::more && !last) return outcome::more;
-      if (opened == outcome::complete && !given(key) && has_property(tools_->find(name_), key)) {
+      if (opened == outcome::complete && key != key_ && !given_.contains(key) &&
+          has_property(tools_->find(name_), key)) {
         close(in, scan_, scan_);
         return outcome::again;
       }

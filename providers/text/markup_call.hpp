@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace mcpbx::providers::text {
@@ -35,7 +36,6 @@ class markup_call {
   /// A <parameter…> mark at `at`; sets `key` and `begin` behind it.
   outcome parameter(std::string_view in, std::size_t at, std::string& key, std::size_t& begin) const;
   void close(std::string_view in, std::size_t end, std::size_t next);
-  bool given(std::string_view key) const;
   std::string decoded(std::string_view text) const;
 
   const offered_tools* tools_;
@@ -45,6 +45,7 @@ class markup_call {
   std::size_t at_ = 0, begin_ = 0, scan_ = 0;  // begin_: of the value or the JSON
   std::string name_, key_, broken_;
   std::vector<untyped_argument> arguments_;
+  std::unordered_set<std::string> given_;  // their names
   bracket_scanner brackets_;
 };
 

@@ -47,6 +47,10 @@ std::string_view bare(std::string_view s) {
   return trimmed(s);
 }
 
+// Bytes before the bracket of an action or of its input. Words that go on longer are no name and no head of a fence,
+// and are not looked at again for each byte that comes.
+constexpr std::size_t longest_head = 512;
+
 bool is_fence_head(std::string_view s) {
   if (!s.starts_with(fence_mark)) return false;
   return std::ranges::all_of(s.substr(fence_mark.size()), is_name_char);
@@ -69,6 +73,16 @@ bool goes_on(std::string_view behind, bool repaired) {
 
 }  // namespace
 
+// NAME(…), NAME[…], NAME {…} or NAME ({…}); or an object alone.
+bool react_parser::opens_brackets(char c) const {
+  if (c != '(' && c != '[' && c != '{') return false;
+  if (!action_.empty() && is_name_char(action_.back())) return true;
+  if (action_.size() > longest_head) return false;
+  const auto so_far = trimmed(action_);
+  if (c == '{' && (so_far.empty() || is_fence_head(so_far))) return true;
+  return c != '[' && tools_.find(so_far) != nullptr;
+}
+
 std::size_t react_parser::take_action(std::string_view text) {
   if (inside_ == inside::brackets) {
     const auto taken = brackets_.feed(text);
@@ -78,13 +92,7 @@ std::size_t react_parser::take_action(std::string_view text) {
   }
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    const auto so_far = trimmed(action_);
-    const bool joined = !action_.empty() && is_name_char(action_.back());
-    // NAME(…), NAME[…], NAME {…} or NAME ({…})
-    const bool apart = !joined && (c == '(' || c == '{') && tools_.find(so_far) != nullptr;
-    const bool opens =
-        apart || (c == '{' ? joined || so_far.empty() || is_fence_head(so_far) : (c == '(' || c == '[') && joined);
-    if (inside_ == inside::start && opens) {
+    if (inside_ == inside::start && opens_brackets(c)) {
       inside_ = inside::brackets;
       brackets_.reset();
       open_ = action_.size();
@@ -148,8 +156,8 @@ std::size_t react_parser::take_input(std::string_view text) {
       for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
         if (is_blank(c) && input_.empty()) continue;
-        const bool fence_head = is_fence_head(trimmed(input_));
-        if (c == '{' && (input_.empty() || fence_head)) {
+        const auto in_head = [this] { return input_.size() <= longest_head && is_fence_head(trimmed(input_)); };
+        if (c == '{' && (input_.empty() || in_head())) {
           input_.clear();
           inside_ = inside::brackets;
           brackets_.reset();
@@ -162,7 +170,7 @@ std::size_t react_parser::take_input(std::string_view text) {
         }
         input_ += c;
         // Words, unless it is still the line of a code fence.
-        if (c != '`' && !is_fence_head(trimmed(input_))) inside_ = inside::words;
+        if (c != '`' && !in_head()) inside_ = inside::words;
         if (inside_ == inside::words) {
           input_ += text.substr(i + 1);
           return text.size();

@@ -34,6 +34,7 @@ class react_parser final : public text_parser {
   /// Gives how many bytes were taken.
   std::size_t take_text(std::string_view text, parse_sink& sink);
   std::size_t take_action(std::string_view text);
+  bool opens_brackets(char c) const;
   std::size_t take_input(std::string_view text);
   void think(std::string_view text, parse_sink& sink);
   void over(std::size_t before);

@@ -96,6 +96,33 @@ TEST_CASE("F10: a value is judged in linear time, whatever is left of marks in i
   }
 }
 
+TEST_CASE("F10: what stands before the brackets of an action or its input is read in linear time") {
+  // With all of it looked at again for each byte, these would take hours.
+  struct row {
+    std::string_view begin, unit, end;
+  };
+  const std::string_view input = "Action: search\nAction Input: ```";
+  for (const auto& [begin, unit, end] :
+       {row{input, "a", ""}, row{input, " ", ""}, row{input, "\n", "{}"}, row{"Action: search", " ", ""},
+        row{"Action: ```a", " {", ""}, row{"Action: ", "*", " ((((((((((((((((((((((((((((((((("}}) {
+    std::string text(begin);
+    while (text.size() < full(4'000'000)) text += unit;
+    text += end;
+    CAPTURE(std::string(begin));
+    CAPTURE(std::string(unit));
+    CHECK(parse_text("react", text, 4096).counted <= text.size());
+  }
+}
+
+TEST_CASE("F10: a parameter whose mark may be the end of a value is looked for in linear time among the others") {
+  // With each looked for among all that were given, these would take minutes.
+  std::string text = "<function=search>\n";
+  while (text.size() < full(2'000'000)) text += "<parameter=a>\n1\n</parameter>\n";
+  text += "<parameter=query>\n1\n</parameter>\n<parameter=b>";
+  while (text.size() < full(4'000'000)) text += "\n<parameter=query>";
+  CHECK(parse_text("qwen3-coder", text + "\n</parameter>\n</function>").reply.calls.size() == 1);
+}
+
 TEST_CASE("F10: any number of arguments is read in linear time, and the last of a name counts") {
   // With each looked for among all the others, these would take minutes.
   constexpr int many = static_cast<int>(full(300'000));
