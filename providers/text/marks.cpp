@@ -13,6 +13,22 @@ constexpr std::array<std::string_view, 13> first_keys{
     "name",       "tool_name", "tool", "function_name", "action",    "function", "function_call", "tool_call",
     "tool_calls", "type",      "id",   "arguments",     "parameters"};
 
+// What stands behind the brackets of the marks, small letters only: of closing ones behind the slash.
+struct mark_heads {
+  std::array<bool, 256> opening{}, closing{};
+  constexpr void add(std::string_view text) {
+    if (!text.starts_with('<')) return;
+    auto& heads = text[1] == '/' ? closing : opening;
+    heads[static_cast<unsigned char>(lower(text[text[1] == '/' ? 2 : 1]))] = true;
+  }
+};
+constexpr mark_heads heads_of_marks = [] {
+  mark_heads all;
+  for (const auto& mark : angle_marks) all.add(mark.text);
+  for (const auto& mark : closing_marks) all.add(mark.text);
+  return all;
+}();
+
 untagged_guess guess_object(std::string_view text, const offered_tools& tools) {
   constexpr untagged_guess maybe{match::maybe};
   auto at = skip_blanks(text, 1);
@@ -48,6 +64,16 @@ untagged_guess guess_object(std::string_view text, const offered_tools& tools) {
 }
 
 }  // namespace
+
+match begins_some_mark(std::string_view s) {
+  const auto in = s.substr(0, longest_tag);
+  auto at = skip_blanks(in, 1);
+  const bool closes = at < in.size() && in[at] == '/';
+  if (closes) at = skip_blanks(in, at + 1);
+  if (at == in.size()) return s.size() < longest_tag ? match::maybe : match::no;
+  const auto& heads = closes ? heads_of_marks.closing : heads_of_marks.opening;
+  return heads[static_cast<unsigned char>(lower(in[at]))] ? match::yes : match::no;
+}
 
 found_tag match_tag(std::string_view s, std::string_view tag) {
   if (s.starts_with(tag)) return {match::yes, tag.size()};

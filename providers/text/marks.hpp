@@ -140,6 +140,10 @@ found_tag match_mark(std::string_view s, const mark& m);
 /// The same for a closing mark, but for the one that looks like an opening mark.
 found_tag match_mark(std::string_view s, const closing_mark& m);
 
+/// Whether any mark of these tables may stand at the angle bracket that `s` begins with: `no` for nearly all others,
+/// seen from the first byte that is no blank. For `no` none does, however `s` goes on; `maybe`: more of it is needed.
+match begins_some_mark(std::string_view s);
+
 /// Whether text that begins with `{` or `[` may be a call, as far as it has come.
 struct untagged_guess {
   match is = match::no;  ///< yes: read on to its end and judge then

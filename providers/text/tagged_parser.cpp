@@ -13,6 +13,16 @@
 namespace mcpbx::providers::text {
 namespace {
 
+// Bytes before what may begin something: most angle brackets do not.
+std::size_t plain_text(std::string_view text, bool last) {
+  for (std::size_t at = 0;; ++at) {
+    while (at < text.size() && text[at] != '<' && text[at] != '[' && text[at] != '{' && text[at] != '`') ++at;
+    if (at == text.size() || text[at] != '<') return at;
+    const auto some = begins_some_mark(text.substr(at));
+    if (some == match::yes || (some == match::maybe && !last)) return at;
+  }
+}
+
 bool is_opening(mark_kind k) {
   return k == mark_kind::tag || k == mark_kind::list || k == mark_kind::markup || k == mark_kind::pair ||
          k == mark_kind::python || k == mark_kind::think;
@@ -140,7 +150,7 @@ bool tagged_parser::in_text(bool last, parse_sink& sink) {
     }
     return true;
   }
-  if (const auto plain = std::min(rest.find_first_of("<[{`"), rest.size()); plain != 0) {
+  if (const auto plain = plain_text(rest, last); plain != 0) {
     visible(rest.substr(0, plain), sink);
     at_ += plain;
     return true;
@@ -179,8 +189,11 @@ bool tagged_parser::at_name(bool last) {
 
 bool tagged_parser::at_angle(bool last, parse_sink& sink) {
   const auto rest = from(at_);
+  if (begins_some_mark(rest) == match::maybe) return false;
+  const char head = lower(rest[1]);
   bool maybe = false;
   for (const auto& mark : closing_marks) {
+    if (mark.text[1] != head && !is_blank(head)) continue;
     const bool closes = any_calls() || (!alone_.empty() && !alone_in_fence_);
     if (!closes && !mark.outer) continue;
     const auto found = match_mark(rest, mark);
@@ -201,7 +214,7 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
   }
   const bool example = in_code_ || quoted_;
   for (const auto& mark : angle_marks) {
-    if (example && is_opening(mark.kind)) continue;
+    if ((lower(mark.text[1]) != head && !is_blank(head)) || (example && is_opening(mark.kind))) continue;
     const auto found = match_mark(rest, mark);
     maybe = maybe || found.is == match::maybe;
     if (found.is != match::yes) continue;

@@ -18,13 +18,15 @@ constexpr std::size_t max_unread = 16384;  // bytes up to the closing mark of a 
 // size; 0 when there is none.
 std::pair<std::size_t, std::size_t> closing_in(std::string_view text, std::size_t from, bool inner = false) {
   const auto next = [&](std::size_t at) { return text.find_first_of("<[", at); };
-  for (auto at = next(from); at != npos && at + 1 < text.size(); at = next(at + 1))
+  for (auto at = next(from); at != npos && at + 1 < text.size(); at = next(at + 1)) {
+    if (text[at] == '<' && begins_some_mark(text.substr(at)) != match::yes) continue;
     for (const auto& mark : closing_marks) {
       // As nearly always, and this is seen without a call.
       if (mark.text[0] != text[at] || (mark.text[1] != text[at + 1] && !is_blank(text[at + 1]))) continue;
       if (!mark.outer && (!inner || mark.text[1] != '/')) continue;
       if (const auto found = match_mark(text.substr(at), mark); found.is == match::yes) return {at, found.size};
     }
+  }
   return {0, 0};
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace mcpbx::providers::text {
 namespace {
@@ -29,6 +30,28 @@ enum class what : unsigned char {
   role    // one with a role behind it
 };
 
+std::vector<std::string> ends_of_results() {
+  std::vector<std::string> all;
+  for (const auto& mark : angle_marks)
+    if (mark.kind == mark_kind::result) all.push_back("</" + std::string(mark.text.substr(1)));
+  return all;
+}
+
+// Whether `c` stands behind the bracket of any mark: as a rule not. Blanks may stand between the two.
+bool may_follow_bracket(char c) {
+  constexpr auto heads = [] {
+    std::array<bool, 256> all{};
+    const auto add = [&](std::string_view mark) { all[static_cast<unsigned char>(lower(mark[1]))] = true; };
+    for (const auto& mark : angle_marks) add(mark.text);
+    for (const auto& mark : closing_marks) add(mark.text);
+    for (const auto mark : parameter_marks) add(mark);
+    for (const auto mark : value_ends) add(mark);
+    for (const auto mark : inner_marks) add(mark);
+    return all;
+  }();
+  return is_blank(c) || heads[static_cast<unsigned char>(lower(c))];
+}
+
 // The mark that `s` begins with: the longest, for one may be the beginning of another.
 struct found_mark {
   std::size_t size = 0;
@@ -37,6 +60,7 @@ struct found_mark {
 };
 found_mark mark_at(std::string_view s) {
   found_mark best;
+  if (s.size() > 1 && !may_follow_bracket(s[1])) return best;
   const auto look = [&](std::string_view text, what is) {
     const auto one = begins(s, text);
     best.maybe = best.maybe || one == match::maybe;
@@ -59,8 +83,9 @@ found_mark mark_at(std::string_view s) {
       look(mark.text, mark.kind == mark_kind::markup ? what::open
                       : mark.kind == mark_kind::role ? what::role
                                                      : what::whole);
-    if (mark.kind == mark_kind::result) look_for_tag("</" + std::string(mark.text.substr(1)));
   }
+  static const auto result_ends = ends_of_results();
+  for (const auto& mark : result_ends) look_for_tag(mark);
   for (const auto& mark : closing_marks)
     if (mark.text.starts_with("</"))
       look_for_tag(mark.text);
