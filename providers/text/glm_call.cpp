@@ -24,6 +24,8 @@ constexpr std::array<std::string_view, 2> next_marks{key_mark, call_mark};
 
 // Whether `s` begins with a mark that closes what is around calls.
 match begins_end(std::string_view s) {
+  if (s.starts_with('<'))
+    if (const auto some = begins_some_mark(s); some != match::yes) return some;
   auto found = match::no;
   for (const auto& mark : closing_marks) {
     if (!mark.outer) continue;
@@ -46,18 +48,18 @@ match begins_next(std::string_view s) {
 bool begins_in_damage(std::string_view value) {
   for (std::size_t i = 1; i < value_mark.size(); ++i)
     if (value.starts_with(value_mark.substr(i))) return true;
-  return holds_nearly(value.substr(0, value_mark.size() + 3), value_mark, 5);
+  return holds_nearly<5>(value.substr(0, value_mark.size() + 3), value_mark);
 }
 
 // Whether the marks between two values are in this one, each damaged: with one of them whole it is refused anyway.
 bool holds_changed_pair(std::string_view value) {
-  distance_to border("</arg_value><arg_key>");
-  return std::ranges::any_of(value, [&](char c) { return !is_blank(c) && border.feed(c) <= 6; });
+  near_to<6> border("</arg_value><arg_key>");
+  return std::ranges::any_of(value, [&](char c) { return !is_blank(c) && border.feed(c); });
 }
 
 // Whether a pair may begin here whose first mark was damaged.
 bool begins_near_key(std::string_view text) {
-  return holds_nearly(text.substr(0, key_mark.size() + 3), key_mark, 4);
+  return holds_nearly<4>(text.substr(0, key_mark.size() + 3), key_mark);
 }
 
 }  // namespace

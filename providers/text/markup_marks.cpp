@@ -61,6 +61,10 @@ void for_each_doubtful(std::string_view value, bool cdata, F&& f) {
   };
   for (std::size_t at = 0; at < value.size(); ++at) {
     if (is_blank(value[at])) continue;
+    if (value[at] != '<') {
+      f(value[at]);
+      continue;
+    }
     const auto rest = value.substr(at);
     if (cdata && rest.starts_with(open_cdata)) {
       at = std::min(value.find("]]>", at), value.size() - 3) + 2;
@@ -77,7 +81,7 @@ void for_each_doubtful(std::string_view value, bool cdata, F&& f) {
         f('\0');
         continue;
       }
-    } else if (rest.starts_with('<')) {
+    } else {
       if (const auto name = name_at(at + 1); !name.empty()) ++open[name];
     }
     f(value[at]);
@@ -87,14 +91,14 @@ void for_each_doubtful(std::string_view value, bool cdata, F&& f) {
 // A border of two values that was damaged on both sides (with one of its marks whole the marks would be no pairs), as
 // far as three damages go, a swap being two; or what is nearly the closing mark, right before that.
 bool holds_changed_mark(std::string_view value, bool cdata) {
-  distance_to border("</parameter><parameter"), mark("</parameter>");
-  bool found = value.ends_with('<');
-  unsigned distance = 12;
+  near_to<6> border("</parameter><parameter");
+  near_to<2> mark("</parameter>");
+  bool found = value.ends_with('<'), ends = false;
   for_each_doubtful(value, cdata, [&](char c) {
-    found = border.feed(c) <= 6 || found;
-    distance = mark.feed(c);
+    found = border.feed(c) || found;
+    ends = mark.feed(c);
   });
-  return found || distance <= 2;
+  return found || ends;
 }
 
 }  // namespace
@@ -142,15 +146,15 @@ bool ends_in_damage(std::string_view value, bool cdata, bool any_case) {
   const auto line = value.rfind('\n');
   const auto last_line = value.substr(line == npos ? 0 : line);
   if (last_line.find(parameter_word) != npos) return true;
-  distance_to mark("</parameter>");
-  unsigned distance = 0;
+  near_to<5> mark("</parameter>");
+  bool near = false;
   char end = 0;
   for_each_doubtful(value, cdata, [&](char c) {
-    distance = mark.feed(c);
+    near = mark.feed(c);
     end = c;
   });
   if (end == 0) return false;
-  return distance <= 5 || last_line.find_first_of("<>") != npos;
+  return near || last_line.find_first_of("<>") != npos;
 }
 
 bool border_is_certain(std::string_view value, bool cdata, bool any_case) {
