@@ -76,6 +76,11 @@ std::unexpected<error> sqlite_file::failed(int code, int system_error) {
                                 "); see to its disk, and the next run is kept again");
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
+      if (system_error == EMFILE || system_error == ENFILE)
+        return fail(errc::io,
+                    file + " cannot be opened" + why +
+                        "; raise the daemon's limit of open files (ulimit -n), and the next run is kept again");
+      [[fallthrough]];
     case SQLITE_PERM:
       return fail(errc::io, file + " cannot be opened for writing" + why +
                                 "; make it and its folder writable, or set store.url to another file");
@@ -149,6 +154,9 @@ result<void> sqlite_file::open() {
     return failed(SQLITE_CANTOPEN, errno);
   const int opened = sqlite3_open_v2(options_.path.c_str(), &db_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
   auto done = opened == SQLITE_OK ? prepare_file() : result<void>(failed());
+  // What may not be written SQLite opens for reading, and fails later with an error that says nothing.
+  if (opened == SQLITE_OK && sqlite3_db_readonly(db_, "main") == 1)
+    done = failed(SQLITE_READONLY, ::access(options_.path.c_str(), W_OK) == 0 ? 0 : errno);
   if (!done) close();
   return done;
 }

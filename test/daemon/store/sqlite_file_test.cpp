@@ -92,19 +92,41 @@ TEST_CASE("sqlite file: one that another process has open is refused until that 
   CHECK(refusal({.path = f.file(), .busy_ms = 10}) == "opened");
 }
 
-TEST_CASE("sqlite file: a folder that may not be written to is an error with its mend" * sqlite_only()) {
+TEST_CASE("sqlite file: one that may not be made or written to is an error with its mend" * sqlite_only()) {
   folder f;
+  const auto said_to_nobody = [&] {
+    pipe_pair said;
+    const auto pid = in_child([&] {
+      if (::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) ::_exit(1);  // root may write everywhere
+      said.say(refusal({.path = f.file()}));
+    });
+    auto message = said.line();
+    CHECK(end_of(pid) == 0);
+    return message;
+  };
+  const auto refused = [](const std::string& message) {
+    return contains(message, "cannot be opened for writing (Permission denied); make it and its folder writable");
+  };
   REQUIRE(::chmod(f.path.c_str(), 0555) == 0);
+  auto message = said_to_nobody();
+  CHECK_MESSAGE(refused(message), message);
+  REQUIRE(::chmod(f.path.c_str(), 0755) == 0);
+  CHECK(refusal({.path = f.file()}) == "opened");
+  REQUIRE(::chmod(f.file().c_str(), 0444) == 0);
+  message = said_to_nobody();
+  CHECK_MESSAGE(refused(message), message);
+}
+
+TEST_CASE("sqlite file: want of descriptors is told as that" * sqlite_only()) {
+  folder f;
+  CHECK(refusal({.path = f.file()}) == "opened");
   pipe_pair said;
   const auto pid = in_child([&] {
-    if (::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) ::_exit(1);  // root may write everywhere
-    sqlite_file file({.path = f.file()});
-    const auto opened = file.open();
-    said.say(opened ? "opened" : opened.error().message);
+    const rlimit none{0, 0};
+    if (::setrlimit(RLIMIT_NOFILE, &none) != 0) ::_exit(1);
+    said.say(refusal({.path = f.file()}));
   });
   const auto message = said.line();
-  CHECK(contains(message, "cannot be opened for writing (Permission denied)"));
-  CHECK(contains(message, "make it and its folder writable"));
+  CHECK_MESSAGE(contains(message, "cannot be opened (Too many open files); raise the daemon's limit"), message);
   CHECK(end_of(pid) == 0);
-  ::chmod(f.path.c_str(), 0700);
 }
