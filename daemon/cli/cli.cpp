@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -67,11 +68,17 @@ std::string listed(const std::vector<std::string_view>& words) {
   return all;
 }
 
-// The bare name of the value is enough where the description tells what is allowed.
-template <class Check>
-Check silent(Check check) {
-  check.description("");
-  return check;
+// CLI11's own check of a range says of "x" and 1.5 that they are out of it.
+CLI::Validator whole_number(std::int64_t least, std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
+  const auto check = [least, most](const std::string& text) -> std::string {
+    std::int64_t number = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (read.ec == std::errc() && read.ptr == text.data() + text.size() && number >= least && number <= most) return {};
+    const bool bounded = most != std::numeric_limits<std::int64_t>::max();
+    return "\"" + text + "\" is no whole number from " + std::to_string(least) +
+           (bounded ? " to " + std::to_string(most) : " on");
+  };
+  return {check, ""};  // the option's description tells what is allowed
 }
 
 // CLI11's page with our words.
@@ -95,7 +102,7 @@ void add_question_options(CLI::App& verb, ask_options& o, std::string& globs, co
                   "how many model calls may use tools, " + std::to_string(least_rounds) + " to " +
                       std::to_string(most_rounds) + " (10)")
       ->type_name("N")
-      ->check(silent(CLI::Range(least_rounds, most_rounds)));
+      ->check(whole_number(least_rounds, most_rounds));
   verb.add_option("--status", o.status, "status lines: names, model (a model writes them) or off\n(names)")
       ->type_name("WORD")
       ->check(CLI::IsMember({"off", "names", "model"}).description(""));
@@ -189,7 +196,7 @@ int run(int argc, char** argv) {
   verb->add_option("RUN", run_name, "the run's name")->required()->type_name("");
   verb->add_option("--after", after, "only what came behind this event (its `seq`)")
       ->type_name("N")
-      ->check(silent(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max())));
+      ->check(whole_number(0));
   verb->callback([&] { code = attach(c, run_name, after); });
   verb = add_verb("cancel", "end a run");
   verb->add_option("RUN", run_name, "the run's name")->required()->type_name("");
@@ -243,7 +250,7 @@ int run(int argc, char** argv) {
   verb->add_option("--format", kept.format, "show: markdown or jsonl (markdown)")->type_name("FORMAT");
   verb->add_option("--limit", kept.limit, "list: how many, the latest first (50)")
       ->type_name("N")
-      ->check(silent(CLI::Range(1, 1000)));
+      ->check(whole_number(1, 1000));
   auto* resumed = verb->add_option_group("Options of resume");
   std::string resumed_globs;
   add_question_options(*resumed, kept.question, resumed_globs, " (that of the session)");
@@ -265,7 +272,7 @@ int run(int argc, char** argv) {
   verb = add_verb("wait", "wait until every enabled tool server is ready", help::wait);
   verb->add_option("--timeout", timeout_s, "how many seconds at most (60)")
       ->type_name("S")
-      ->check(silent(CLI::Range(0, 86400)));
+      ->check(whole_number(0, 86400));
   verb->callback([&] { code = wait(c, timeout_s); });
   std::string server;
   verb = add_verb("restart", "restart one tool server");

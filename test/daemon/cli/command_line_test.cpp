@@ -99,6 +99,10 @@ TEST_CASE("command line: wrong words are named with the nearest right one") {
   CHECK(run({"aks", "hi"}).status == 2);
   CHECK(run({"ask"}).status == 2);
   CHECK(run({"ask", "--max-rounds", "-3", "hi"}).status == 2);
+  for (const auto* wrong : {"1.5", "x", "100001"})
+    CHECK(contains(run({"ask", "--max-rounds", wrong, "hi"}).err,
+                   "--max-rounds: \"" + std::string(wrong) + "\" is no whole number from 0 to 100000; see"));
+  CHECK(contains(run({"attach", "--after", "-1", "a"}).err, "--after: \"-1\" is no whole number from 0 on"));
   CHECK(run({"ask", "--status", "loud", "hi"}).status == 2);
   CHECK(run({"ask", "  "}).err ==
         "mcpbx: there is no question; write it behind `ask`, or `-` to read it from standard input\n");
