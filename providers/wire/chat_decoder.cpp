@@ -2,8 +2,10 @@
 #include "providers/wire/chat_decoder.hpp"
 
 #include "mcp/support/log.hpp"
+#include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
 #include "providers/wire/dialects.hpp"
+#include "providers/wire/gemini_decoder.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -15,20 +17,25 @@ bool is_truthy(std::string_view value) {
   return !value.empty() && value != "null" && value != "false" && value != "0" && value != "\"\"";
 }
 
-end_reason chat_reason(std::string_view word) {
-  if (word == "length" || word == "max_tokens" || word == "model_length" || word == "MAX_TOKENS")
-    return end_reason::length;
-  if (word == "content_filter" || word == "safety" || word == "SAFETY" || word == "sensitive")
-    return end_reason::filter;
+end_reason chat_reason(std::string_view said) {
+  // Gemini's endpoint for this API sends its own reasons, alone or behind their kind:
+  // "function_call_filter: MALFORMED_FUNCTION_CALL".
+  const auto colon = said.find(':');
+  const auto own = colon == std::string_view::npos ? said : trimmed(said.substr(colon + 1));
+  if (const auto reason = gemini_reason(own); reason != end_reason::stop) return reason;
+  const auto word = lower(trimmed(said.substr(0, colon)));
+  if (word == "length" || word == "max_tokens" || word == "model_length") return end_reason::length;
+  if (word == "content_filter" || word == "safety" || word == "sensitive") return end_reason::filter;
   if (word == "refusal") return end_reason::refusal;
-  if (word == "malformed_function_call" || word == "MALFORMED_FUNCTION_CALL") return end_reason::malformed_call;
+  if (word == "malformed_function_call" || word == "function_call_filter") return end_reason::malformed_call;
   if (word == "model_context_window_exceeded") return end_reason::context_full;
   return end_reason::stop;
 }
 
 // Reasons that are none of the model's: OpenRouter; vLLM whose engine gave the request up; DeepSeek and GLM. What came
 // before is not the answer, though an end mark may follow.
-bool is_failure(std::string_view word) {
+bool is_failure(std::string_view said) {
+  const auto word = lower(said);
   return word == "error" || word == "abort" || word == "insufficient_system_resource" || word == "network_error";
 }
 

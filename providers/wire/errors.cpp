@@ -14,13 +14,6 @@ namespace {
 
 using kind = model_error::kind;
 
-std::string lower(std::string_view s) {
-  std::string out(s);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
-  return out;
-}
-
 // A string or number as text.
 std::string scalar(std::string_view value) {
   if (walk::is_string(value)) return unescaped(value);
@@ -170,6 +163,13 @@ verdict judge(int status, const error_body& said) {
 }
 
 }  // namespace
+
+std::string lower(std::string_view s) {
+  std::string out(s);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
+  return out;
+}
 
 std::string excerpt(std::string_view text) {
   return cut_for_people(text, 300, {.mark = "…"});

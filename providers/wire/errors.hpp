@@ -38,6 +38,9 @@ std::string named(const wire_options& options);
 /// `model "fast" (gpt-x) at api.example.com`, as sentences begin whose cause does not name the place itself.
 std::string who(const wire_options& options);
 
+/// An endpoint's word without regard to capitals.
+std::string lower(std::string_view s);
+
 /// What an endpoint sent, for the log: at most 8 KiB, secrets redacted.
 std::string loggable(std::string_view text);
 

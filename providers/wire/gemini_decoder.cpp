@@ -11,8 +11,6 @@
 #include <utility>
 
 namespace mcpbx::providers {
-namespace {
-
 end_reason gemini_reason(std::string_view word) {
   constexpr std::array<std::string_view, 12> filters{"SAFETY",
                                                      "RECITATION",
@@ -33,8 +31,6 @@ end_reason gemini_reason(std::string_view word) {
     return end_reason::malformed_call;
   return end_reason::stop;
 }
-
-}  // namespace
 
 void gemini_decoder::take_event(std::string_view, std::string_view json, decoder_sink& sink) {
   take_response(json, sink);

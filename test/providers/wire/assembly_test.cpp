@@ -157,6 +157,44 @@ TEST_CASE("G29: the call that the model was writing when it was cut off is left 
   }
 }
 
+TEST_CASE(
+    "G29: openai-chat, errors: finish reasons in capitals, and Gemini's behind a word for their kind, are understood") {
+  using enum providers::end_reason;
+  const std::vector<std::pair<std::string, providers::end_reason>> words{
+      {"LENGTH", length},
+      {"MAX_TOKENS", length},
+      {"SAFETY", filter},
+      {"CONTENT_FILTER", filter},
+      {"RECITATION", filter},
+      {"content_filter: PROHIBITED_CONTENT", filter},
+      {"content_filter: A_REASON_OF_TOMORROW", filter},
+      {"content_filter: MAX_TOKENS", length},
+      {"MALFORMED_FUNCTION_CALL", malformed_call},
+      {"function_call_filter: MALFORMED_FUNCTION_CALL", malformed_call},
+      {"function_call_filter: UNEXPECTED_TOOL_CALL", malformed_call},
+      {"function_call_filter:NEW", malformed_call},
+      {"function_call_filter", malformed_call}};
+  for (const auto& [word, reason] : words) {
+    CAPTURE(word);
+    const auto text = decode(stream({delta(R"({"content":"par"})"), finish(word)}));
+    REQUIRE(text.reply);
+    CHECK(text.reply->reason == reason);
+    CHECK(text.reply->raw_reason == word);
+    const auto call =
+        decode(stream({calls(R"([{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}])"), finish(word)}));
+    REQUIRE(call.reply);
+    CHECK(call.calls() == 0);
+    CHECK(call.reply->reason == reason);
+  }
+  for (const auto* word : {"STOP", "TOOL_CALLS", "stop: A_REASON_OF_TOMORROW", "new_thing", "FUNCTION_CALL"}) {
+    CAPTURE(word);
+    CHECK(decode(stream({delta(R"({"content":"par"})"), finish(word)})).reply->reason == stop);
+    CHECK(decode(stream({calls(R"([{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}])"), finish(word)}))
+              .calls() == 1);
+  }
+  CHECK(decode(stream({delta(R"({"content":"par"})"), finish("ERROR")})).error);
+}
+
 TEST_CASE("G29: a refusal vetoes the call that the model was writing, whatever the finish reason says") {
   for (const auto* reason : {"stop", "tool_calls"}) {
     const auto d =
