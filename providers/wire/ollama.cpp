@@ -6,6 +6,7 @@
 #include "providers/wire/calls.hpp"
 #include "providers/wire/encoding.hpp"
 #include "providers/wire/errors.hpp"
+#include "providers/wire/message_list.hpp"
 #include "providers/wire/ollama_decoder.hpp"
 #include "providers/wire/request_body.hpp"
 #include "providers/wire/results.hpp"
@@ -70,13 +71,13 @@ void append_assistant(std::string& out, const message& m) {
 }
 
 // Every tool message of the turn first, then one user message with all their images.
-void append_results(std::string& out, const message& m, const id_lookup& ids, std::string_view note) {
+result_fragments encode_results(const message& m, const id_lookup& ids, std::string_view note) {
+  std::string out;
   media_beside images;
-  bool first = true;
   for (const auto& b : m.blocks) {
     const auto* r = std::get_if<tool_result_block>(&b);
     if (r == nullptr) continue;
-    if (!std::exchange(first, false)) out += ',';
+    if (!out.empty()) out += ',';
     auto converted = convert_result(*r, {.images = media_place::beside});
     auto text = converted.text();
     if (&b == &m.blocks.back()) text = with_note(std::move(text), note);
@@ -90,16 +91,16 @@ void append_results(std::string& out, const message& m, const id_lookup& ids, st
     out += '}';
     images.take(converted, r->name);
   }
-  if (images.empty()) return;
-  out += ',';
-  begin_message(out, "user", images.words("Images"));
+  if (images.empty()) return {raw_json::own(out), {}};
+  std::string beside;
+  begin_message(beside, "user", images.words("Images"));
   std::vector<std::string_view> data;
   for (const auto& image : images.parts()) data.emplace_back(image.data);
-  append_images(out, data);
-  out += '}';
+  append_images(beside, data);
+  return {raw_json::own(out), raw_json::own(beside + "}")};
 }
 
-raw_json encode_message(const message& m, const id_lookup& ids, std::string_view note) {
+raw_json encode_message(const message& m, std::string_view note) {
   std::string out;
   switch (m.role) {
     case role::system:
@@ -112,8 +113,7 @@ raw_json encode_message(const message& m, const id_lookup& ids, std::string_view
     case role::assistant:
       append_assistant(out, m);
       break;
-    case role::tool_results:
-      append_results(out, m, ids, note);
+    case role::tool_results:  // encode_results()
       break;
   }
   return raw_json::own(out);
@@ -158,7 +158,7 @@ wire_request ollama::encode(const model_request& request, const wire_options& op
     out.body.append_literal(",");
   }
   out.body.append_literal(R"("messages":[)");
-  bool first = true;
+  message_list list(out.body);
   id_lookup ids;
   const auto last_note = note_with_choice(request);  // the API has no tool_choice
   for (const auto& m : request.messages) {
@@ -166,13 +166,16 @@ wire_request ollama::encode(const model_request& request, const wire_options& op
     if (m->role == role::assistant) ids.turn(*m, own);
     // With a note it is not what later calls send.
     const auto note = m == request.messages.back() ? std::string_view(last_note) : std::string_view();
-    const auto encode = [&] { return encode_message(*m, ids, note); };
-    const std::string_view key = ids.own() ? "ollama/own" : "ollama";
-    auto fragment = own ? m->raw : note.empty() ? encoded_once(*m, key, encode) : encode();
-    if (fragment.empty()) continue;
-    if (!std::exchange(first, false)) out.body.append_literal(",");
-    out.body.append(std::move(fragment));
+    if (m->role == role::tool_results) {
+      const auto encode = [&] { return encode_results(*m, ids, note); };
+      const std::string_view key = ids.own() ? "ollama/own" : "ollama";
+      list.add(note.empty() ? results_once(*m, key, "ollama/images", encode) : encode());
+      continue;
+    }
+    const auto encode = [&] { return encode_message(*m, note); };
+    list.add(m->role, own ? m->raw : note.empty() ? encoded_once(*m, api, encode) : encode());
   }
+  list.finish();
   out.body.append_literal("]}");
   return out;
 }

@@ -6,6 +6,7 @@
 #include "providers/wire/dialects.hpp"
 #include "providers/wire/encoding.hpp"
 #include "providers/wire/errors.hpp"
+#include "providers/wire/message_list.hpp"
 #include "providers/wire/request_body.hpp"
 #include "providers/wire/results.hpp"
 #include "providers/wire/tool_list.hpp"
@@ -114,13 +115,14 @@ void append_assistant(std::string& out, const message& m, const wire_options& op
 
 // Every tool message of the turn first, then one user message with all their images. A note stands in the last tool
 // message: some servers take no user message behind a tool's.
-void append_results(std::string& out, const message& m, const wire_options& options, std::string_view note) {
+result_fragments encode_results(const message& m, const wire_options& options, std::string_view note) {
+  std::string out;
+  out.reserve(240);
   media_beside images;
-  bool first = true;
   for (const auto& b : m.blocks) {
     const auto* r = std::get_if<tool_result_block>(&b);
     if (r == nullptr) continue;
-    if (!std::exchange(first, false)) out += ',';
+    if (!out.empty()) out += ',';
     auto converted = convert_result(*r, {.images = media_place::beside});
     auto text = converted.text();
     if (&b == &m.blocks.back()) text = with_note(std::move(text), note);
@@ -131,15 +133,15 @@ void append_results(std::string& out, const message& m, const wire_options& opti
     out += '}';
     images.take(converted, r->name);
   }
-  if (images.empty()) return;
-  out += R"(,{"role":"user","content":[{"type":"text","text":)";
-  append_quoted(out, images.words("Images"));
-  out += '}';
+  if (images.empty()) return {raw_json::own(out), {}};
+  std::string beside = R"({"role":"user","content":[{"type":"text","text":)";
+  append_quoted(beside, images.words("Images"));
+  beside += '}';
   for (const auto& image : images.parts()) {
-    out += ',';
-    append_image(out, data_url(image.mime, image.data));
+    beside += ',';
+    append_image(beside, data_url(image.mime, image.data));
   }
-  out += "]}";
+  return {raw_json::own(out), raw_json::own(beside + "]}")};
 }
 
 raw_json encode_message(const message& m, const wire_options& options, std::string_view note) {
@@ -156,8 +158,7 @@ raw_json encode_message(const message& m, const wire_options& options, std::stri
       if (said_text(m).empty() && m.calls().empty()) return {};  // nothing that anybody else would take back
       append_assistant(out, m, options);
       break;
-    case role::tool_results:
-      append_results(out, m, options, note);
+    case role::tool_results:  // encode_results()
       break;
   }
   return raw_json::own(out);
@@ -198,18 +199,21 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
   out.body.append_copy("{" + members.write(options.body) + R"(,"messages":[)");
 
   const auto neutral = message_key(options);
-  bool first = true;
+  message_list list(out.body);
   for (const auto& m : request.messages) {
-    const auto encode = [&](std::string_view note) { return encode_message(*m, options, note); };
     // With a note it is not what later calls send.
-    const bool last = m == request.messages.back() && !request.note.empty();
-    auto fragment = is_own(*m, name_, options) ? m->raw
-                    : last                     ? encode(request.note)
-                                               : encoded_once(*m, neutral, [&] { return encode(""); });
-    if (fragment.empty()) continue;
-    if (!std::exchange(first, false)) out.body.append_literal(",");
-    out.body.append(std::move(fragment));
+    const auto note = m == request.messages.back() ? std::string_view(request.note) : std::string_view();
+    if (m->role == role::tool_results) {
+      const auto encode = [&] { return encode_results(*m, options, note); };
+      list.add(note.empty() ? results_once(*m, neutral, "openai-chat/images", encode) : encode());
+      continue;
+    }
+    const auto encode = [&] { return encode_message(*m, options, note); };
+    list.add(m->role, is_own(*m, name_, options) ? m->raw
+                      : note.empty()             ? encoded_once(*m, neutral, encode)
+                                                 : encode());
   }
+  list.finish();
   out.body.append_literal("]");
   if (tools) {
     out.body.append_literal(R"(,"tools":)");

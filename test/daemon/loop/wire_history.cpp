@@ -43,14 +43,20 @@ bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
+// Templates of some models refuse it.
+constexpr std::string_view met = "two messages of the user in a row";
+
 // Chat completions: each call's result right behind the message that made it, ids unique, nothing empty.
 std::string chat_fault(const json::object& body) {
+  std::string last;
   std::set<std::string> used;
   std::set<std::string> open;
   bool begun = false;
   for (const auto& v : body.at("messages").as_array()) {
     const auto& m = v.as_object();
     const auto role = text_of(m, "role");
+    if (role == "user" && last == role) return std::string(met);
+    last = role;
     if (role == "tool") {
       if (open.erase(text_of(m, "tool_call_id")) == 0) return "a result that no call waits for";
       if (!m.at("content").is_string()) return "a result that is no text";
@@ -180,9 +186,13 @@ std::string gemini_fault(const json::object& body) {
 // /api/chat: a tool message for each call before anybody speaks again.
 std::string ollama_fault(const json::object& body) {
   std::size_t open = 0;
+  std::string last;
   for (const auto& v : body.at("messages").as_array()) {
     const auto& m = v.as_object();
-    if (text_of(m, "role") == "tool") {
+    const auto role = text_of(m, "role");
+    if (role == "user" && last == role) return std::string(met);
+    last = role;
+    if (role == "tool") {
       if (open == 0) return "a result that no call waits for";
       --open;
       continue;
