@@ -159,6 +159,7 @@ const section_spec& dialect_keys() {
     key<&d::empty_content>("emptyContent", "The content of a message that only calls tools: an empty text, or null."),
     key<&d::system_role>("systemRole", "The role of system prompts."),
     key<&d::call_ids>("callIds", "The ids of tool calls that the server takes: any, or nine letters and digits."),
+    key<&d::user_after_tool>("userAfterTool", "Whether the server takes a user's message right behind a tool's; false: a short one of the assistant is put between them. When not given: true, but false with short callIds."),
     key<&d::stream_options>("streamOptions", "Whether the stream is asked to count tokens at its end."),
     key<&d::parallel_tool_calls>("parallelToolCalls", "Sent with tools when given: whether one reply may call several."),
     key<&d::strict>("strict", "Sent with each tool when given; true: with those whose schema allows it."),

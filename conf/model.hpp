@@ -128,7 +128,7 @@ struct dialect_settings {
   std::optional<conf::empty_content> empty_content;
   std::optional<conf::system_role> system_role;
   std::optional<conf::call_id_shape> call_ids;
-  std::optional<bool> stream_options, parallel_tool_calls, strict, answer_schema;
+  std::optional<bool> user_after_tool, stream_options, parallel_tool_calls, strict, answer_schema;
   std::optional<std::string> echo_reasoning;  ///< "auto", "none", or the member under which reasoning goes back
 };
 

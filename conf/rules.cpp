@@ -121,13 +121,13 @@ void check_wire(const model_entry& m, const reporter& r) {
   if (m.max_tools && (m.api == model_api::rehearsal || m.api == model_api::replay))
     r.notice(member_path(path, "maxTools"), "has no effect with the APIs rehearsal and replay", "take it out");
   const auto& d = m.dialect;
-  const bool dialect = d.max_tokens_field || d.empty_content || d.system_role || d.call_ids || d.stream_options ||
-                       d.parallel_tool_calls || d.strict || d.answer_schema || d.echo_reasoning;
+  const bool dialect = d.max_tokens_field || d.empty_content || d.system_role || d.call_ids || d.user_after_tool ||
+                       d.stream_options || d.parallel_tool_calls || d.strict || d.answer_schema || d.echo_reasoning;
   // Some switches mean something to the newer APIs of OpenAI and Anthropic as well.
   const bool chat = deployment || m.api == model_api::openai_chat;
   const bool newer = m.api == model_api::openai_responses || m.api == model_api::anthropic;
-  const bool chat_only =
-      d.max_tokens_field || d.empty_content || d.system_role || d.call_ids || d.stream_options || d.echo_reasoning;
+  const bool chat_only = d.max_tokens_field || d.empty_content || d.system_role || d.call_ids || d.user_after_tool ||
+                         d.stream_options || d.echo_reasoning;
   if (dialect && !chat && !newer) useless("dialect", "openai-chat, openai-responses, anthropic, azure and dial");
   if (newer && chat_only)
     r.notice(member_path(path, "dialect"), "has switches without effect for this API",

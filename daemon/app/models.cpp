@@ -102,6 +102,9 @@ void apply_dialect(const conf::dialect_settings& d, providers::wire_options& o) 
   if (d.empty_content) o.null_content = *d.empty_content == conf::empty_content::null;
   if (d.system_role) o.developer_role = *d.system_role == conf::system_role::developer;
   if (d.call_ids) o.short_call_ids = *d.call_ids == conf::call_id_shape::short_ids;
+  // Who wants short ids has a template of Mistral's, which refuses this as well.
+  if (o.short_call_ids) o.user_after_tool = false;
+  if (d.user_after_tool) o.user_after_tool = *d.user_after_tool;
   if (d.stream_options) o.stream_options = *d.stream_options;
   if (d.parallel_tool_calls) o.parallel_tool_calls = d.parallel_tool_calls;
   if (d.strict) o.strict = d.strict;

@@ -24,6 +24,7 @@ struct wire_options {
   bool stop_sequences = true;                   ///< the model takes call_settings::stop
   bool developer_role = false;                  ///< system prompts are messages of the role developer
   bool short_call_ids = false;                  ///< ids of calls are nine letters and digits
+  bool user_after_tool = true;                  ///< a user's message may stand right behind a tool's
   std::optional<bool> parallel_tool_calls;      ///< sent with tools when set
   bool takes_strict = false;                    ///< the endpoint knows the member that makes one tool strict
   std::optional<bool> strict;                   ///< sent with each tool when set; true: with those that allow it

@@ -41,8 +41,10 @@ void openai(wire_options& o) {
 }
 
 void mistral(wire_options& o) {
-  // Ids are nine letters and digits, unknown members are refused, and usage comes unasked.
+  // Ids are nine letters and digits, nobody but the model speaks behind a tool, unknown members are refused, and usage
+  // comes unasked.
   o.short_call_ids = true;
+  o.user_after_tool = false;
   o.stream_options = false;
   o.echo_reasoning = "none";
 }

@@ -1,4 +1,4 @@
-// Users' messages in one.
+// What stands between two messages, and users' messages in one.
 #include "providers/wire/message_list.hpp"
 
 #include "providers/model/json_walk.hpp"
@@ -7,6 +7,9 @@
 
 namespace mcpbx::providers {
 namespace {
+
+// It must not be empty: servers refuse that as well.
+constexpr std::string_view bridge = R"({"role":"assistant","content":"I have the results of the tools."})";
 
 // Without its quotes or brackets.
 std::string_view inside(std::string_view value) {
@@ -19,7 +22,7 @@ void message_list::add(role from, raw_json fragment) {
   if (fragment.empty()) return;
   if (from == role::user) return users_.push_back(std::move(fragment));
   end_users();
-  write(std::move(fragment));
+  write(from, std::move(fragment));
 }
 
 void message_list::add(result_fragments results) {
@@ -27,15 +30,17 @@ void message_list::add(result_fragments results) {
   add(role::user, std::move(results.images));
 }
 
-void message_list::write(raw_json fragment) {
+void message_list::write(role from, raw_json fragment) {
   if (!std::exchange(first_, false)) body_.append_literal(",");
+  last_ = from;
   body_.append(std::move(fragment));
 }
 
 void message_list::end_users() {
   if (users_.empty()) return;
+  if (bridges_ && last_ == role::tool_results) write(role::assistant, raw_json::literal(bridge));
   if (users_.size() == 1)
-    write(std::move(users_.front()));
+    write(role::user, std::move(users_.front()));
   else
     write_joined();
   users_.clear();
@@ -47,7 +52,7 @@ void message_list::end_users() {
 void message_list::write_joined() {
   const auto content = [](const raw_json& m) { return walk::find(m.text(), "content"); };
   const bool parts = std::ranges::any_of(users_, [&](const auto& m) { return walk::is_array(content(m)); });
-  write(raw_json::literal(parts ? R"({"role":"user","content":[)" : R"({"role":"user","content":")"));
+  write(role::user, raw_json::literal(parts ? R"({"role":"user","content":[)" : R"({"role":"user","content":")"));
   bool first = true;
   for (const auto& m : users_) {
     const auto said = content(m);

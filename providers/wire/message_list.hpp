@@ -1,5 +1,5 @@
 // The messages of a request to the APIs that look like chat completions, in a row that every template takes: users'
-// messages that meet are one.
+// messages that meet are one, and where it has to be an assistant's message stands between tools and user.
 #pragma once
 #include "providers/model/message.hpp"
 
@@ -29,7 +29,8 @@ result_fragments results_once(const message& m, std::string_view key, std::strin
 /// has the same messages before it, so that the prefix of a conversation keeps its bytes.
 class message_list {
  public:
-  explicit message_list(segments& body) : body_(body) {}
+  /// `bridges`: the server takes no user's message right behind a tool's.
+  explicit message_list(segments& body, bool bridges = false) : body_(body), bridges_(bridges) {}
   message_list(const message_list&) = delete;
   message_list& operator=(const message_list&) = delete;
 
@@ -40,14 +41,15 @@ class message_list {
   void finish() { end_users(); }
 
  private:
-  void write(raw_json fragment);
+  void write(role from, raw_json fragment);
   // Before somebody else's message and at the end: what the users before it said.
   void end_users();
   void write_joined();
   void write_joined_images();
 
   segments& body_;
-  bool first_ = true;
+  bool bridges_, first_ = true;
+  role last_ = role::system;
   std::vector<raw_json> users_;  // that meet, and are not written yet
 };
 

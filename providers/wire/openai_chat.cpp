@@ -199,7 +199,7 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
   out.body.append_copy("{" + members.write(options.body) + R"(,"messages":[)");
 
   const auto neutral = message_key(options);
-  message_list list(out.body);
+  message_list list(out.body, !options.user_after_tool);
   for (const auto& m : request.messages) {
     // With a note it is not what later calls send.
     const auto note = m == request.messages.back() ? std::string_view(request.note) : std::string_view();

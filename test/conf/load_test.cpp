@@ -135,7 +135,7 @@ TEST_CASE("load: levels of loop settings lie over each other below the ceiling")
 TEST_CASE("load: a model's dialect and what joins its requests arrive, and what has no effect is told") {
   const auto made = load_one(R"({"models": {
     "m": { "api": "openai-chat", "model": "x", "dialect": {"maxTokensField": "max_completion_tokens", "emptyContent": "null",
-      "systemRole": "developer", "callIds": "short", "streamOptions": false, "parallelToolCalls": true, "strict": true,
+      "systemRole": "developer", "callIds": "short", "userAfterTool": true, "streamOptions": false, "parallelToolCalls": true, "strict": true,
       "answerSchema": true, "echoReasoning": "reasoning_content"},
       "body": {"a": [1, 2.5, "ä\n", null, /* no */ true,], "b": {"c": -9007199254740993},} },
     "g": { "api": "gemini", "model": "x", "apiVersion": "v", "dialect": {"strict": true} },
@@ -146,6 +146,7 @@ TEST_CASE("load: a model's dialect and what joins its requests arrive, and what 
   CHECK(m.dialect.empty_content == empty_content::null);
   CHECK(m.dialect.system_role == system_role::developer);
   CHECK(m.dialect.call_ids == call_id_shape::short_ids);
+  CHECK(m.dialect.user_after_tool == true);
   CHECK(m.dialect.stream_options == false);
   CHECK(m.dialect.parallel_tool_calls == true);
   CHECK(m.dialect.strict == true);
@@ -169,6 +170,7 @@ TEST_CASE("load: a model's dialect and what joins its requests arrive, and what 
       "");
   CHECK(told(R"("temperature": 1)").find("\"models.m.temperature\"") != std::string::npos);
   CHECK(told(R"("dialect": {"strict": true, "callIds": "short"})").find("\"models.m.dialect\"") != std::string::npos);
+  CHECK(told(R"("dialect": {"userAfterTool": false})").find("\"models.m.dialect\"") != std::string::npos);
   CHECK(listing(load_one(R"({"models": {"m": {"api": "rehearsal", "maxTools": 5}}})").config.notices)
             .find("\"models.m.maxTools\"") != std::string::npos);
   const auto errors = [](std::string_view body) {

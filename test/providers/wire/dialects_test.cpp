@@ -25,6 +25,8 @@ TEST_CASE("F1: openai-chat: presets go by the host of the address") {
   CHECK(at("https://r.openai.azure.com/openai/v1").answer_schema);
   CHECK(at("https://notapi.mistral.ai/v1").short_call_ids == false);
   CHECK(at("https://api.mistral.ai/v1").short_call_ids);
+  CHECK_FALSE(at("https://api.mistral.ai/v1").user_after_tool);
+  CHECK(at("https://api.openai.com/v1").user_after_tool);
   CHECK_FALSE(at("https://api.mistral.ai/v1").stream_options);
   CHECK(at("https://api.mistral.ai/v1").echo_reasoning == "none");
   CHECK(at("https://codestral.mistral.ai/v1").short_call_ids);

@@ -67,6 +67,42 @@ TEST_CASE("openai-chat, images in results: they and the question behind a run th
               R"({"role":"user","content":"Images of the tool results above: 1 from pic\n\nagain","images":["QQ=="]}])"));
 }
 
+TEST_CASE("L12: openai-chat: a message of the assistant stands between tool and user where the server demands one") {
+  constexpr std::string_view bridge = R"(,{"role":"assistant","content":"I have the results of the tools."},)";
+  auto strict = options();
+  strict.user_after_tool = false;
+  const auto first = assistant_of("", {call_of("a", "pic", "{}"), call_of("b", "add", "{}")});
+  const auto results = results_of({result_of("a", "pic", picture), result_of("b", "add", "{}")});
+  const auto plain = results_of({result_of("a", "pic", "{}"), result_of("b", "add", "{}")});
+  model_request r;
+  r.messages = {user_message("q"), first, plain, assistant_of("done", {}), user_message("more")};
+  CHECK(messages_of("openai-chat", r, strict) == messages_of("openai-chat", r));
+  // A run that broke behind its results.
+  r.messages = {user_message("q"), first, plain, user_message("again"), assistant_of("done", {})};
+  CHECK(messages_of("openai-chat", r, strict).find(std::string(bridge) + R"({"role":"user","content":"again"},)") !=
+        std::string::npos);
+  CHECK(messages_of("openai-chat", r).find(bridge) == std::string::npos);
+  // Images of results, alone and with the question behind a run that broke there.
+  r.messages = {user_message("q"), first, results};
+  auto before = messages_of("openai-chat", r, strict);
+  CHECK(before.find(R"("tool_call_id":"b","content":""})" + std::string(bridge) + R"({"role":"user","content":[)") !=
+        std::string::npos);
+  r.messages.push_back(user_message("again"));
+  const auto broken = messages_of("openai-chat", r, strict);
+  CHECK(broken.find(bridge) == broken.rfind(bridge));
+  CHECK(broken.starts_with(before.substr(0, before.size() - 3)));
+  // What the next requests begin with.
+  before = broken;
+  for (const auto& next : {assistant_of("", {call_of("c", "add", "{}")}), results_of({result_of("c", "add", "{}")}),
+                           user_message("and now"), assistant_of("done", {})}) {
+    r.messages.push_back(next);
+    const auto now = messages_of("openai-chat", r, strict);
+    before.pop_back();
+    CHECK(now.starts_with(before));
+    before = now;
+  }
+}
+
 TEST_CASE("openai-chat, caching: users' messages that meet keep their bytes in all requests behind them") {
   for (const std::string_view api : {"openai-chat", "ollama"}) {
     CAPTURE(api);
