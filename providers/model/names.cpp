@@ -49,6 +49,12 @@ std::string fitting_name(std::string_view name) {
   return is_model_name(name) ? std::string(name) : with_hash(with_name_chars(name), name, fitting_digits);
 }
 
+std::string_view without_namespace(std::string_view name) {
+  for (const std::string_view space : {"functions.", "default_api.", "tools."})
+    if (name.starts_with(space)) return name.substr(space.size());
+  return name;
+}
+
 std::vector<std::string> shown_names(std::span<const std::string_view> names) {
   std::vector<std::string> shown;
   shown.reserve(names.size());

@@ -20,6 +20,9 @@ std::string model_name(std::string_view name);
 /// call means goes by what the model wrote.
 std::string fitting_name(std::string_view name);
 
+/// `name` without the namespace that models put tools into by habit ("functions.", "default_api.", "tools.").
+std::string_view without_namespace(std::string_view name);
+
 /// What the model sees of each of a conversation's tools, in their order; no two are alike where `names` are not. What
 /// a name becomes does not depend on the order of the others: one that is fine keeps itself, and of those that would
 /// clash each gets a hash of itself.

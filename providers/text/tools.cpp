@@ -4,6 +4,7 @@
 #include "providers/model/arguments.hpp"
 #include "providers/model/json_repair.hpp"
 #include "providers/model/json_walk.hpp"
+#include "providers/model/names.hpp"
 #include "providers/text/words.hpp"
 
 #include <algorithm>
@@ -160,11 +161,19 @@ bool means_nothing(std::string_view words) {
   return false;
 }
 
+std::string_view meant_name(std::string_view written) {
+  for (;;) {
+    const auto name = without_namespace(cleaned_name(written));
+    if (name.size() == written.size()) return name;
+    written = name;
+  }
+}
+
 }  // namespace
 
 const tool_definition* offered_tools::find(std::string_view written) const {
   if (!set_) return nullptr;
-  const auto name = cleaned_name(written);
+  const auto name = meant_name(written);
   const tool_definition* alike = nullptr;
   int many = 0;
   for (const auto& tool : set_->tools) {
@@ -179,7 +188,7 @@ const tool_definition* offered_tools::find(std::string_view written) const {
 
 std::string offered_tools::resolve(std::string_view written) const {
   const auto* tool = find(written);
-  return tool != nullptr ? tool->name : std::string(cleaned_name(written));
+  return tool != nullptr ? tool->name : std::string(meant_name(written));
 }
 
 void set_arguments(tool_call_block& call, const tool_definition* tool, std::string_view json) {

@@ -18,8 +18,8 @@ class offered_tools {
 
   bool none() const { return !set_ || set_->tools.empty(); }
   const tool_set* set() const { return set_.get(); }
-  /// The tool that is meant: without quotes, backticks, bold marks, `functions.`; exactly, else the only one that
-  /// differs in case. Null when there is none.
+  /// The tool that is meant: without quotes, backticks, bold marks, namespace (`functions.`); exactly, else the only
+  /// one that differs in case. Null when there is none.
   const tool_definition* find(std::string_view written) const;
   /// The name of that tool; without one the cleaned name, for the error that its call is answered with.
   std::string resolve(std::string_view written) const;

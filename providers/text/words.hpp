@@ -36,14 +36,13 @@ inline std::size_t behind_blanks(std::string_view s, std::size_t at) {
   const auto next = skip_blanks(s.substr(0, at + most), at);
   return next == s.size() ? npos : next;
 }
-/// A tool's name without what models put around it.
+/// A name of a tool or an argument without what models put around it.
 inline std::string_view cleaned_name(std::string_view s) {
   for (;;) {
     s = trimmed(s);
     const auto size = s.size();
     while (!s.empty() && std::string_view("`'\"*").find(s.front()) != std::string_view::npos) s.remove_prefix(1);
     while (!s.empty() && std::string_view("`'\"*").find(s.back()) != std::string_view::npos) s.remove_suffix(1);
-    if (s.starts_with("functions.")) s.remove_prefix(10);
     if (s.size() == size) return s;
   }
 }

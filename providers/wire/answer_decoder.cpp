@@ -3,6 +3,7 @@
 
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
+#include "providers/model/names.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,13 +12,28 @@ namespace mcpbx::providers {
 
 answer_decoder::answer_decoder(std::string api, std::string content_type, wire_options options,
                                const model_request* request)
-    : api_(std::move(api)), content_type_(std::move(content_type)), options_(std::move(options)), ids_(request) {}
+    : api_(std::move(api)),
+      content_type_(std::move(content_type)),
+      options_(std::move(options)),
+      request_(request),
+      ids_(request) {}
 
 std::shared_ptr<message> answer_decoder::new_message() const {
   auto m = std::make_shared<message>();
   m->role = role::assistant;
   m->origin = {api_, options_.base_url, options_.model};
   return m;
+}
+
+std::string answer_decoder::called_name(std::string written) const {
+  const auto bare = without_namespace(written);
+  const auto tools = request_ == nullptr || bare.size() == written.size() ? nullptr : request_->offered();
+  if (!tools) return written;
+  const auto is_offered = [&](std::string_view name) {
+    return std::ranges::find(tools->tools, name, &tool_definition::name) != tools->tools.end();
+  };
+  // A tool whose server gives it the whole name is shown under another, and may be the one that is meant.
+  return is_offered(bare) && !is_offered(model_name(written)) ? std::string(bare) : written;
 }
 
 usage answer_decoder::estimated(std::size_t answer_bytes) {

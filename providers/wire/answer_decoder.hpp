@@ -26,6 +26,8 @@ class answer_decoder : public stream_decoder {
 
   const wire_options& options() const { return options_; }
   call_ids& ids() { return ids_; }
+  /// The name of the tool that is called by `written`: what stands behind a namespace where only that is a tool's.
+  std::string called_name(std::string written) const;
   /// The assistant message to be filled, with its origin.
   std::shared_ptr<message> new_message() const;
   /// About four bytes to a token, for an API that counted nothing; the shell knows the request's size and adds that.
@@ -54,6 +56,7 @@ class answer_decoder : public stream_decoder {
   void fail(model_error e, decoder_sink& sink);
   std::string api_, content_type_;
   wire_options options_;
+  const model_request* request_;
   call_ids ids_;
   bool ended_ = false;
 };

@@ -289,7 +289,7 @@ void anthropic_decoder::end(decoder_sink& sink) {
       tool_call_block call;
       call.provider_id = walk::text(walk::find(b.start, "id"));
       call.id = std::move(settled[calls++]);
-      call.name = walk::text(walk::find(b.start, "name"));
+      call.name = called_name(walk::text(walk::find(b.start, "name")));
       call.arguments_text = b.has_input ? b.input : std::string(walk::find(b.start, "input"));
       if (b.ended) {
         read_arguments(call);

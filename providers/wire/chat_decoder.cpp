@@ -222,6 +222,7 @@ void chat_decoder::end(decoder_sink& sink) {
   if (calls.too_many)
     log::warn("The " + who(options()) + " made more than 1024 tool calls; the later ones are dropped.");
 
+  for (auto& call : calls.calls) call.name = called_name(std::move(call.name));
   auto m = new_message();
   m->raw = assembled(calls);
   if (!reasoning_.empty() || !vendor_.empty()) m->blocks.emplace_back(reasoning_block{reasoning_, vendor_.object()});

@@ -170,12 +170,13 @@ void gemini_decoder::end(decoder_sink& sink) {
     const auto call = walk::find(p.json, "functionCall"), name = walk::find(call, "name");
     tool_call_block b;
     b.provider_id = walk::text(walk::find(call, "id"));
-    b.name = walk::text(name);
+    const auto written = walk::text(name);
+    b.name = called_name(written);
     b.arguments_text = walk::find(call, "args");
     read_arguments(b);
     sent.push_back(b.provider_id);
     // The part goes back as it came but for a name that would be refused.
-    if (!is_model_name(b.name))
+    if (!is_model_name(written))
       p.json.replace(static_cast<std::size_t>(name.data() - p.json.data()), name.size(),
                      json_quoted(fitting_name(b.name)));
     calls.push_back(std::move(b));

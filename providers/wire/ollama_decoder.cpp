@@ -144,6 +144,7 @@ void ollama_decoder::end(std::string_view line, decoder_sink& sink) {
   std::vector<std::string> sent;
   std::size_t bytes = content_.size() + thinking_.size();
   for (auto& call : calls_) {
+    call.name = called_name(std::move(call.name));
     read_arguments(call);
     bytes += call.name.size() + call.arguments_text.size();
     sent.push_back(call.provider_id);

@@ -243,7 +243,8 @@ tool_call_block responses_decoder::read_call(output_item& item, std::string id) 
   tool_call_block call;
   call.id = std::move(id);
   call.provider_id = walk::text(walk::find(item.json, "call_id"));
-  call.name = walk::text(walk::find(item.json, "name"));
+  const auto written = walk::text(walk::find(item.json, "name"));
+  call.name = called_name(written);
   if (item.arguments.empty()) take_arguments(item);
   call.arguments_text = item.arguments;
   if (item.ended)
@@ -255,7 +256,7 @@ tool_call_block responses_decoder::read_call(output_item& item, std::string id) 
   auto object = raw_object::open(raw_json::own(item.json));
   if (!object) return call;
   if (call.id != call.provider_id) object->set("call_id", raw_json::string(call.id));
-  if (!is_model_name(call.name)) object->set("name", raw_json::string(fitting_name(call.name)));
+  if (!is_model_name(written)) object->set("name", raw_json::string(fitting_name(call.name)));
   const auto arguments = object->find("arguments");
   if (!arguments.is_string() || !call.arguments || trimmed(arguments.as_string().value_or("")) != call.arguments.text())
     object->set("arguments", raw_json::string(sent_arguments(call)));

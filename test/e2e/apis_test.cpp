@@ -126,7 +126,7 @@ TEST_CASE("L3: a conversation that changes its provider is valid for each, and n
 TEST_CASE("L10 L3: after calls of names that no API takes, and blanks, every provider goes on with the session") {
   const std::string longest(100, 'x');
   std::string calls;
-  for (const std::string name : {"multi_tool_use.parallel", "functions.s__echo", "no such tool!", "s__echo ", "s.echo"})
+  for (const std::string name : {"multi_tool_use.parallel", "functions.s__hum", "no such tool!", "s__echo ", "s.echo"})
     calls += R"({"name":")" + name + R"(","arguments":{}},)";
   model_process model(R"({"models":{"dreamer":[{"reasoning":"Let me see.","text":"\n\n","calls":[)" + calls +
                       R"({"name":")" + longest + R"(","arguments":{}}]},{"text":"No tool did it."}]}})");
@@ -147,7 +147,7 @@ TEST_CASE("L10 L3: after calls of names that no API takes, and blanks, every pro
       CHECK_MESSAGE(next.status == 0, next.err);
     }
   }
-  CHECK(contains(model.log(), R"(there is no tool named \"functions.s__echo\" here. )"));
+  CHECK(contains(model.log(), R"(there is no tool named \"functions.s__hum\" here. )"));
   CHECK_FALSE(contains(read_file(d.file("log")), "call echo"));
 }
 

@@ -97,6 +97,22 @@ TEST_CASE("F5: the failure that started it all: words, a call as <tool_call>, no
   }
 }
 
+TEST_CASE("F8: a tool's name behind a namespace is the tool's in every format, and an argument's name is kept whole") {
+  for (const std::string name :
+       {"functions.list_all", "default_api.list_all", "tools.list_all", "`functions.list_all`"}) {
+    CAPTURE(name);
+    CHECK(parse_text("hermes", R"(<tool_call>{"name":")" + name + R"(","arguments":{}}</tool_call>)").calls() ==
+          "list_all{}");
+    CHECK(parse_text("react", "Action: " + name + "\nAction Input: {}").calls() == "list_all{}");
+    CHECK(parse_text("xml", "<function_calls><invoke name=\"" + name + "\"></invoke></function_calls>").calls() ==
+          "list_all{}");
+  }
+  const auto got =
+      parse_text("qwen3-coder",
+                 "<tool_call>\n<function=other>\n<parameter=functions.a>\nx\n</parameter>\n</function>\n</tool_call>");
+  CHECK(got.calls() == R"(other{"functions.a":"x"})");
+}
+
 TEST_CASE("F5: sanitizing removes all marks of a reply") {
   const auto* react = find_format("react");
   CHECK(trimmed(react->sanitize("Thought: x\nAction: t\nAction Input: {}\nObservation: y")).empty());

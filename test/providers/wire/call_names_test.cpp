@@ -84,6 +84,38 @@ TEST_CASE("F8: a call of a name that no API takes goes back under one that all t
     }
 }
 
+TEST_CASE(
+    "F8: a name behind a namespace that models put tools into is the tool's, where it is one and no other is meant") {
+  for (const auto api : apis)
+    for (const std::string space : {"functions.", "default_api.", "tools."}) {
+      CAPTURE(api);
+      CAPTURE(space);
+      model_request r;
+      const auto called = [&](std::string_view name) {
+        const auto d =
+            decode_as(api, transcript(api, space + std::string(name)), std::string_view::npos, options(), &r);
+        REQUIRE(d.calls() == 1);
+        if (d.call(0).name == name) {
+          CHECK(d.reply->message->raw.text().find(space) == std::string_view::npos);
+          for (const auto to : apis) {
+            const auto body = body_as(to, going_on(d.reply->message));
+            CHECK(body.find(json_quoted(name)) != std::string::npos);
+            CHECK(body.find(fitting_name(space + std::string(name))) == std::string::npos);
+            if (to == api) CHECK(body.find("kept thought") != std::string::npos);
+          }
+        }
+        return d.call(0).name;
+      };
+      CHECK(called("t__ok") == space + "t__ok");  // no tools are offered
+      r.tools = tools_of({{"t__ok", "", {}}});
+      CHECK(called("t__ok") == "t__ok");
+      CHECK(called("other") == space + "other");
+      CHECK(called(space + "t__ok") == space + space + "t__ok");
+      r.tools = tools_of({{"t__ok", "", {}}, {model_name(space + "t__ok"), "", {}}});
+      CHECK(called("t__ok") == space + "t__ok");
+    }
+}
+
 TEST_CASE("F8: what an earlier version kept of a call of a name that no API takes is not sent as it came") {
   for (const auto api : apis) {
     CAPTURE(api);
