@@ -66,7 +66,7 @@ void completion::run() {
   head_.id = "chatcmpl-" + run_;
   if (seen_ > 0) head_.id += "-" + std::to_string(seen_);  // an answer of its own, about the same run
   // Where JSON was asked for, text beside the calls of tools would spoil it: the answer comes whole, at the end.
-  reader_ = (*feed)->attach(*this, {.after = seen_, .deltas = !request_.run.answer_schema});
+  reader_ = (*feed)->attach(*this, {.after = seen_, .deltas = !request_.run.answer_schema, .answers = false});
   last_sent_ = door_.time.now();
   if (request_.stream) {
     silence_ = door_.time.make_timer();

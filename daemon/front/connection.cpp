@@ -75,6 +75,8 @@ bool connection::done() const {
 
 bool connection::on_input_end() {
   input_ended_ = !closed_ && !done();
+  if (input_ended_)
+    for (const auto& [serial, stream] : streams_) stream->answer_no_more();
   return input_ended_;
 }
 
@@ -254,6 +256,7 @@ void connection::open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_
     if (!self || self->closed_) return;  // close() lets go of all of them
     if (const auto found = self->streams_.extract(serial)) found.mapped()->leave("cancelled by its caller");
   });
+  w.answers = !input_ended_;
   stream->read(feed, w);
 }
 

@@ -34,6 +34,11 @@ class event_stream final : public outgoing_queue::source,
   /// Reads no more, and tells nobody. As feed_reader::leave.
   void leave(std::string why);
 
+  /// As feed_reader::answer_no_more.
+  void answer_no_more() {
+    if (reader_) reader_->answer_no_more();
+  }
+
   const mcp::reply_once& reply() const noexcept { return reply_; }
   const std::string& run() const noexcept { return run_; }
   /// At its end: why the run did not begin, if so; else there is its result.

@@ -111,10 +111,20 @@ live_run::reaction live_run::on_answer(answer_given& a) {
     for (auto& id : core_.covered_by(*question)) answered.push_back(std::move(id));
   for (auto& id : answered) {
     std::erase_if(questions_, [&](const auto& q) { return q.id == id; });
-    r.batch.emplace_back(record::answer{std::move(id), a.body, a.expired, a.expired && !feed_->attended()});
+    r.batch.emplace_back(record::answer{std::move(id), a.body, a.expired, a.expired && !feed_->answers(), false});
   }
   r.synced = true;
   r.then = std::move(a.done);
+  return r;
+}
+
+// To wait for an answer that cannot come would keep whoever still reads waiting for nothing.
+live_run::reaction live_run::on_mute() {
+  reaction r;
+  if (may_be_answered()) return r;  // somebody has come meanwhile
+  for (const auto* q : core_.questions()) r.batch.emplace_back(record::answer{q->id, {}, true, false, true});
+  questions_.clear();
+  r.synced = !r.batch.empty();
   return r;
 }
 

@@ -362,6 +362,8 @@ live_run::reaction live_run::on_item(item& i) {
       batch.emplace_back(record::time_used{used});
   } else if (auto* answer = std::get_if<answer_given>(&i)) {
     return on_answer(*answer);
+  } else if (std::holds_alternative<gone_mute>(i)) {
+    return on_mute();
   } else if (auto* given = std::get_if<results_given>(&i)) {
     if (!core_.parked()) return r;  // it was cancelled meanwhile
     parked_limit_.reset();

@@ -91,6 +91,8 @@ class live_run final : public providers::model_events, public std::enable_shared
     std::function<void(result<void>)> done;  ///< told when the answer is kept, or why not
   };
   void answer(answer_given a) { inbox_.push(std::move(a)); }
+  /// Nobody who follows the run can answer any more.
+  void fall_mute() { inbox_.push(gone_mute{}); }
   /// Behind live(): who has answered since the run's last step is told that it came too late.
   void refuse_late_answers();
   /// Takes the results of all calls that were handed to the caller; the run goes on, and its feed is open again. An
@@ -126,6 +128,7 @@ class live_run final : public providers::model_events, public std::enable_shared
     std::string text;
   };
   struct winding_up {};
+  struct gone_mute {};
   // It is time to record how much of its time the run has used.
   struct time_due {};
   // It is time to make a call again that got no answer.
@@ -137,7 +140,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   };
   using item =
       std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked, answer_given,
-                   results_given, retry_due, status_writer::line, winding_up, time_due, session_free>;
+                   results_given, retry_due, status_writer::line, winding_up, time_due, session_free, gone_mute>;
   using records = std::vector<run_record>;
   // What follows from an item.
   struct reaction {
@@ -173,6 +176,9 @@ class live_run final : public providers::model_events, public std::enable_shared
   boost::asio::awaitable<void> react(item i);
   reaction on_item(item& i);
   reaction on_answer(answer_given& a);
+  reaction on_mute();
+  // Whether there is somebody who can answer, or may be in time.
+  bool may_be_answered() const { return feed_->kept() || feed_->answers(); }
   providers::usage spent() const;
   record::run_started opening();
   record::assistant with_tools(record::assistant r) const;

@@ -66,6 +66,10 @@ run_record live_run::intent_or_refusal(const std::string& id) {
       if (request_.limits.approve == approval_mode::none)
         return refusal(record::result_cause::refused,
                        "Not executed: this tool needs a yes of the user, and this run may not ask for one.");
+      if (request_.limits.approve == approval_mode::ask && !may_be_answered())
+        return refusal(
+            record::result_cause::refused,
+            "Not executed: this tool needs a yes of the user, and nobody who follows this run can be asked.");
       if (request_.limits.approve == approval_mode::ask)
         return approval_question(id, *entry, std::move(seal),
                                  core_.approved_otherwise(id) ? words::asked_anew(why) : std::string(why));

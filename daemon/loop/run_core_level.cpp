@@ -237,6 +237,10 @@ void run_core::on(const record::answer& r) {
         "Not executed: this run ended, because another call needs a yes of the user, and nobody was "
         "there to be asked.");
   }
+  if (r.mute)
+    return close(*found, result_cause::refused,
+                 "Not executed: this call needs a yes of the user, and nobody who follows this run can be asked any "
+                 "more.");
   if (r.expired)
     return close(*found, result_cause::refused,
                  "Not executed: this call needs a yes of the user, and nobody answered in time.");

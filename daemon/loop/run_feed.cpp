@@ -65,7 +65,7 @@ void run_feed::reopen() {
 std::unique_ptr<feed_reader> run_feed::attach(listener& l, wish w) {
   // Text that nobody was sent is part of what this reader has missed.
   if (std::exchange(lost_, false)) base_seq_ = ++last_seq_;
-  std::unique_ptr<feed_reader> r(new feed_reader(shared_from_this(), l, w.deltas));
+  std::unique_ptr<feed_reader> r(new feed_reader(shared_from_this(), l, w));
   r->place_ = std::max(first_, start_);
   const std::uint64_t had = first_ >= start_ ? base_seq_ : start_seq_;
   // A number from the future is of a daemon before this one.
@@ -219,7 +219,16 @@ void run_feed::remove(feed_reader& r, std::string why) {
     std::erase(readers_, &r);
   drop_passed();
   const bool nobody = std::ranges::all_of(readers_, [](const auto* other) { return other == nullptr; });
-  if (nobody && !over_ && !options_.keep && deserted_) deserted_(std::move(why));
+  if (!nobody) return tell_mute();
+  if (!over_ && !options_.keep && deserted_) deserted_(std::move(why));
+}
+
+bool run_feed::answers() const noexcept {
+  return std::ranges::any_of(readers_, [](const auto* r) { return r != nullptr && r->answers_; });
+}
+
+void run_feed::tell_mute() {
+  if (!over_ && !options_.keep && mute_ && !answers()) mute_();
 }
 
 run_feed::entry run_feed::snapshot_at(std::uint64_t place, bool with_text) {
@@ -321,6 +330,10 @@ void feed_reader::end(raw_json result) {
   result_ = std::move(result);
   ended_ = true;
   leave({});
+}
+
+void feed_reader::answer_no_more() {
+  if (std::exchange(answers_, false) && feed_) feed_->tell_mute();
 }
 
 void feed_reader::leave(std::string why) {

@@ -86,6 +86,7 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   struct wish {
     std::uint64_t after = 0;  ///< the number of the last event that this reader's caller has
     bool deltas = true;       ///< false: no text and reasoning
+    bool answers = true;      ///< false: its caller cannot answer questions, because it says no more
   };
 
   run_feed(std::string run, options o);
@@ -98,8 +99,11 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   bool kept() const noexcept { return options_.keep; }
   /// Called when the last reader left before the end; never for a feed that keeps.
   void when_deserted(std::function<void(std::string why)> f) { deserted_ = std::move(f); }
-  /// Whether anybody reads now.
-  bool attended() const noexcept { return !readers_.empty(); }
+  /// Called when readers are left before the end, and none of them answers any more; never for a feed that keeps,
+  /// because somebody may come to it.
+  void when_mute(std::function<void()> f) { mute_ = std::move(f); }
+  /// Whether anybody who reads now can answer questions.
+  bool answers() const noexcept;
   /// Whether anybody reads, or may later.
   bool wanted() const noexcept { return options_.keep || !readers_.empty(); }
 
@@ -151,10 +155,12 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   void tell(run_event::kind latest);
   entry snapshot_at(std::uint64_t place, bool with_text);
   void remove(feed_reader& r, std::string why);
+  void tell_mute();
 
   std::string run_;
   options options_;
   std::function<void(std::string)> deserted_;
+  std::function<void()> mute_;
   // An event's place is its index since the beginning; those from first_ to end() are here.
   std::deque<entry> events_;
   std::uint64_t first_ = 0;
@@ -196,11 +202,13 @@ class feed_reader {
   /// Reads no more. The last one who leaves before the end cancels a run that is not detached, with `why` as the
   /// reason.
   void leave(std::string why);
+  /// Its caller says no more, and goes on reading: it answers no questions from here on.
+  void answer_no_more();
 
  private:
   friend class run_feed;
-  feed_reader(std::shared_ptr<run_feed> feed, run_feed::listener& l, bool deltas)
-      : feed_(std::move(feed)), listener_(l), deltas_(deltas) {}
+  feed_reader(std::shared_ptr<run_feed> feed, run_feed::listener& l, run_feed::wish w)
+      : feed_(std::move(feed)), listener_(l), deltas_(w.deltas), answers_(w.answers) {}
   void skip();
   void end(raw_json result);
 
@@ -211,7 +219,7 @@ class feed_reader {
   std::optional<run_feed::entry> own_;  // comes before the next event: a snapshot, or the `done` of a feed that went on
   raw_json result_;
   std::optional<error> refusal_;
-  bool deltas_;
+  bool deltas_, answers_;
   bool gap_ = false;  // events before place_ were dropped: a snapshot comes first
   bool ended_ = false;
 };

@@ -243,6 +243,9 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     run->feed()->when_deserted([weak = std::weak_ptr(run)](std::string why) {
       if (const auto deserted = weak.lock()) deserted->stop(stop_reason::cancelled, std::move(why));
     });
+    run->feed()->when_mute([weak = std::weak_ptr(run)] {
+      if (const auto mute = weak.lock()) mute->fall_mute();
+    });
     runs_.emplace(run->name(), run);
     ++around_.counters.runs;
     // The scope keeps the lambda, and with it what it captures, until the coroutine has ended.

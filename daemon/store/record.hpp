@@ -174,6 +174,7 @@ struct answer {
   raw_json body;
   bool expired = false;     ///< nobody said anything in time
   bool unattended = false;  ///< expired while nobody was there to be asked
+  bool mute = false;        ///< expired before its time, because nobody who was there could say anything any more
 };
 /// A call is about to be sent: written before its bytes leave for the server. Or it is the caller's own to make.
 struct call_intent {

@@ -139,6 +139,7 @@ struct record_writer {
     w.json("body", r.body);
     w.set("expired", r.expired);
     w.set("unattended", r.unattended);
+    w.set("mute", r.mute);
   }
   void operator()(const record::call_intent& r) const {
     w.text("call", r.call_id);

@@ -119,6 +119,7 @@ void read(const object_reader& o, record::answer& r) {
   r.body = o.json("body");
   o.set("expired", r.expired);
   o.set("unattended", r.unattended);
+  o.set("mute", r.mute);
 }
 void read(const object_reader& o, record::call_intent& r) {
   r.call_id = o.needed("call");

@@ -694,6 +694,33 @@ TEST_CASE("E1: a caller that says no more stays until all that it asked is answe
   CHECK(server->cancelled.empty());
 }
 
+TEST_CASE("L19 E1: a caller that says no more answers no questions of the runs that it follows, now and later") {
+  door_fixture f;
+  auto& caller = f.enter();
+  f.ask(caller, request(1, "mcpbx/chat", R"({"input":"x","run":"one"})"));
+  f.ask(caller, request(2, "mcpbx/chat", R"({"input":"x","run":"two"})"));
+  auto& one = *f.backend.feeds.at("one");
+  int mute = 0;
+  one.when_mute([&] { ++mute; });
+  CHECK(one.answers());
+  CHECK(caller.events->on_input_end());
+  CHECK(mute == 1);
+  CHECK_FALSE(one.answers());
+  CHECK_FALSE(f.backend.feeds.at("two")->answers());
+  auto& other = f.enter();
+  f.ask(other, request(1, "mcpbx/attach", R"({"run":"one"})"));
+  CHECK(one.answers());
+
+  // What was asked before the end and is begun behind it.
+  auto& slow = f.enter();
+  f.backend.looks_long = true;
+  f.ask(slow, request(1, "mcpbx/attach", R"({"run":"old"})"));
+  CHECK(slow.events->on_input_end());
+  const auto old = std::make_shared<run_feed>("old", run_feed::options{});
+  f.backend.looking(runner::recalled_run{old, ""});
+  CHECK_FALSE(old->answers());
+}
+
 TEST_CASE("a door that is full or does not admit a process says why and closes") {
   auto o = door_fixture::make_options();
   o.max_callers = 2;

@@ -305,6 +305,10 @@ class caller final : public run_feed::listener {
   void leave(const std::string& why = "the caller went away") {
     for (auto& r : std::exchange(readers, {})) r->leave(why);
   }
+  /// As a caller that closes its sending half.
+  void answer_no_more() {
+    for (auto& r : readers) r->answer_no_more();
+  }
   void on_ready(run_event::kind) override {
     for (std::size_t i = 0; i < readers.size(); ++i) {  // `then` may add some
       auto& r = *readers[i];

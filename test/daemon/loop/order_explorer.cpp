@@ -17,11 +17,11 @@ providers::model_error error_of(providers::model_error::kind type) {
 }
 
 record::answer said(const std::string& question, std::string_view body) {
-  return {question, raw_json::own(body), false, false};
+  return {question, raw_json::own(body), false, false, false};
 }
 
-record::answer unanswered(const std::string& question, bool unattended) {
-  return {question, {}, true, unattended};
+record::answer unanswered(const std::string& question, bool unattended, bool mute) {
+  return {question, {}, true, unattended, mute};
 }
 
 // What a run starts when each round from here on makes one call, which fails, and in the end there is an answer.
@@ -242,7 +242,9 @@ void order_explorer::follow(script s, std::size_t played) {
     };
     say(said(question, R"({"approve":true})"));
     say(said(question, R"({"approve":false})"));
-    for (const bool unattended : {false, true}) say(unanswered(question, unattended));
+    say(unanswered(question, false, false));
+    say(unanswered(question, true, false));
+    say(unanswered(question, false, true));
   }
   if (s.handed_over) go([](script& next) { next.gives(); });
   for (const auto& id : s.running) {

@@ -121,6 +121,87 @@ TEST_CASE("L11 L19: a detached run goes on with a no when somebody is there and 
   CHECK(watcher.member("stopReason") == "final");
 }
 
+TEST_CASE("L19: where no caller can answer any more what needs a yes is refused at once, and nobody is asked") {
+  asking f;
+  f.model->script = {calls({guarded("a")}), says("done")};
+  f.start(fixture::ask());
+  f.caller_.answer_no_more();
+  f.settle();
+  CHECK(f.caller_.of("question").empty());
+  CHECK(contains(f.caller_.of("tool_result").at(0), "nobody who follows this run can be asked"));
+  CHECK(f.server->params.empty());
+  CHECK(f.caller_.member("stopReason") == "final");
+}
+
+TEST_CASE("L19: open questions end with a no when the last caller that can answer leaves or says no more") {
+  for (const bool leaves : {false, true}) {
+    asking f;
+    f.model->script = {calls({guarded("a"), guarded("b")}), calls({guarded("c")}), says("done")};
+    const auto run = f.run();
+    caller other;
+    other.read(**f.runs->find(run));
+    REQUIRE(other.of("snapshot").size() == 1);
+    CHECK(f.caller_.of("question").size() == 2);
+    other.answer_no_more();
+    f.settle();
+    CHECK(f.caller_.of("answer").empty());
+    f.model->script.push_front(silent());
+    leaves ? f.caller_.leave() : f.caller_.answer_no_more();
+    f.settle();
+    CHECK(other.of("answer").size() == 2);
+    REQUIRE(other.of("tool_result").size() == 2);
+    for (const auto& result : other.of("tool_result"))
+      CHECK(contains(result, "nobody who follows this run can be asked any more"));
+    CHECK(f.server->params.empty());
+    CHECK(f.runs->active() == 1);
+  }
+}
+
+TEST_CASE("L19: a caller that comes before a question is asked that question, and one that is just in time keeps it") {
+  asking f;
+  f.model->script = {calls({guarded("a")}), says("done")};
+  const auto run = f.run();
+  caller later;
+  f.caller_.answer_no_more();
+  later.read(**f.runs->find(run));  // before the run has heard of it
+  f.settle();
+  CHECK(later.of("answer").empty());
+  CHECK(f.answer(run, f.question(), R"({"approve":true})") == "");
+  CHECK(f.server->params.size() == 1);
+  CHECK(later.member("stopReason") == "final");
+
+  asking g;
+  g.server->hold["lookup"] = true;
+  g.model->script = {calls({guarded("a")}), calls({call("b", "srv__lookup")}), calls({guarded("c")}), says("done")};
+  const auto second = g.start(fixture::ask());
+  g.caller_.answer_no_more();
+  g.settle();
+  caller asked;
+  asked.read(**g.runs->find(second));
+  g.server->release();
+  g.settle();
+  REQUIRE(asked.of("question").size() == 1);
+  CHECK(contains(asked.of("question")[0], "\"call\":\"c\""));
+}
+
+TEST_CASE("L11 L19: a detached run waits for somebody who can answer, and takes one who cannot for nobody") {
+  asking f;
+  f.model->script = {calls({guarded("a")})};
+  auto r = fixture::ask();
+  r.run = "night";
+  r.detach = true;
+  REQUIRE(f.runs->start(std::move(r)).has_value());
+  caller watcher;
+  watcher.read(**f.runs->find("night"));
+  watcher.answer_no_more();
+  f.settle();
+  CHECK(watcher.of("question").size() == 1);
+  CHECK(watcher.of("answer").empty());
+  f.time.advance(milliseconds(600'000));
+  f.settle();
+  CHECK(watcher.member("stopReason") == "needs_approval");
+}
+
 TEST_CASE("G40: with approveAfterOutput a tool that may destroy needs a yes once the model has read tool output") {
   asking f;
   f.offer({"lookup", "other"});

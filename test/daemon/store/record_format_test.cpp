@@ -141,7 +141,7 @@ TEST_CASE("record format: calls questions and ends keep every member") {
   CHECK(q.body.text() == "{\"ask\":true}");
   CHECK((q.tool_sha256 == "hash-of-the-tool" && q.arguments_sha256 == "hash-of-the-arguments"));
   const auto a = again_as<record::answer>(5);
-  CHECK((a.id == "question-1" && a.body.text() == "false" && a.expired));
+  CHECK((a.id == "question-1" && a.body.text() == "false" && a.expired && a.mute));
   const auto i = again_as<record::call_intent>(6);
   CHECK((i.call_id == "call-4" && i.name == "srv__four" && i.server == "srv" && i.attempt == 2 && i.repeatable));
   CHECK((i.definition_hash == 0xfedcba9876543210u && i.arguments_hash == 1));

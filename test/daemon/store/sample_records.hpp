@@ -91,7 +91,7 @@ inline std::vector<run_record> sample_records() {
                                         30});
   all.emplace_back(record::question{"question-1", "approval", "call-3", raw_json::own("{\"ask\":true}"),
                                     "hash-of-the-tool", "hash-of-the-arguments", 31});
-  all.emplace_back(record::answer{"question-1", raw_json::own("false"), true, true});
+  all.emplace_back(record::answer{"question-1", raw_json::own("false"), true, true, true});
   all.emplace_back(record::call_intent{"call-4", "srv__four", "srv", 2, 0xfedcba9876543210u, 0x1u, true, true});
   all.emplace_back(
       record::call_result{"call-4", raw_json::own("{\"isError\":true}"), true, record::result_cause::refused, 32});
