@@ -143,6 +143,7 @@ void live_run::hand_over(std::int64_t expires_ms) {
                                                 words::span_of(self->request_.limits.question_timeout_ms));
   });
   feed_->done(event_json::run_result(core_));
+  if (stopping_) feed_->reopen();  // as stop() does
 }
 
 result<void> live_run::take_results(std::vector<record::caller_result> results) {

@@ -53,6 +53,7 @@ std::int64_t live_run::elapsed_ms() const {
 
 void live_run::stop(stop_reason why, std::string text) {
   stopping_ = true;
+  if (feed_->over()) feed_->reopen();  // it is parked: who comes from now on waits for the end
   inbox_.push(stop_asked{why, std::move(text)});
 }
 

@@ -560,6 +560,28 @@ TEST_CASE("L18 L21: a parked run gives its result to who attaches, and goes on f
   }
 }
 
+TEST_CASE("L18 L21: who attaches to a parked run that was cancelled waits for its end") {
+  for (const bool detach : {false, true}) {
+    CAPTURE(detach);
+    fixture f;
+    f.model->script = {calls({call("a", "mine")})};
+    auto r = with_own_tool("talk");
+    r.detach = detach;
+    f.run(std::move(r));
+    CHECK(f.caller_.member("stopReason") == "caller_tools");
+    CHECK(f.runs->cancel("talk", "enough"));
+    caller back, brings;
+    back.read(**f.runs->find("talk"), {.after = f.caller_.numbers.back()});
+    CHECK(back.done.empty());
+    REQUIRE(f.runs->start(results_for("talk", {"a"}), brings).has_value());
+    f.settle();
+    CHECK(back.member("stopReason") == "cancelled");
+    CHECK(brings.member("stopReason") == "cancelled");
+    CHECK_FALSE(contains(back.member("toolCalls"), "pending"));
+    CHECK(f.runs->active() == 0);
+  }
+}
+
 TEST_CASE("L8 L18 L21: a detached run whose results do not come ends, and tells it to who attaches later") {
   fixture f;
   f.model->script = {calls({call("a", "mine")})};
