@@ -71,7 +71,12 @@ void live_run::tell_again() {
   if (core_.rounds() == 0) return;
   emit(run_event::kind::round, event_json::round(core_.rounds(), core_.started().model));
   if (!core_.text().empty()) feed_->push({run_event::kind::text, {}, core_.text(), {}});
-  for (const auto* q : core_.questions()) tell(*q);
+  // A clock that was set back meanwhile gives them no more time than they had.
+  for (const auto* q : core_.questions()) {
+    auto again = *q;
+    again.expires_ms = around_.time.wall_ms() + left_until(q->expires_ms).count();
+    tell(again);
+  }
 }
 
 void live_run::tell_recorded() {

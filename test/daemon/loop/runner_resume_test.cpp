@@ -292,6 +292,22 @@ TEST_CASE("L19 G24: a question is asked again with the time that is left, and an
   }
 }
 
+TEST_CASE("L19 G24: a clock that was set back over a restart gives a question no more than its whole time") {
+  next_process f;
+  f.time.jump_wall(milliseconds(-86'400'000));
+  f.offer({"guarded"});
+  f.model->script = {says("done")};
+  f.resume(left_asking());
+  caller watcher;
+  watcher.read(**f.runs->find("long"));
+  REQUIRE(watcher.of("question").size() == 1);
+  const auto expires = find_member(*raw_json::parse(watcher.of("question")[0]), "expiresMs").as_integer();
+  CHECK(expires == f.time.wall_ms() + 60'000);
+  f.time.advance(milliseconds(60'000));
+  f.settle();
+  CHECK(contains(watcher.of("tool_result").at(0), "nobody answered in time"));
+}
+
 TEST_CASE("G24: a run whose model is gone is not gone on with, and its journal closes it") {
   auto records = left_in_a_call();
   std::get<record::run_started>(records.front()).model = "gone";
