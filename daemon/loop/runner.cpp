@@ -5,7 +5,6 @@
 #include "daemon/loop/ended_runs.hpp"
 #include "daemon/loop/event_json.hpp"
 #include "daemon/loop/live_run.hpp"
-#include "daemon/loop/recovery.hpp"
 #include "daemon/loop/words.hpp"
 #include "mcp/async/scope.hpp"
 #include "mcp/support/log.hpp"
@@ -138,7 +137,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     }
     if (!models) {
       log::error("run " + left.run + " does not go on after the restart: " + models.error().message);
-      return close(std::move(left));
+      return close(std::move(left), models.error().message);
     }
     // Numbers that callers have from before are all lower, so that who attaches again gets a snapshot.
     auto feed = std::make_shared<run_feed>(
@@ -220,11 +219,15 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   }
 
   // Through its own journal, so that whoever listens there hears what becomes of its calls.
-  void close(unfinished_run left) {
+  void close(unfinished_run left, const std::string& why) {
     auto kept = std::make_shared<unfinished_run>(std::move(left));
+    auto reason = run_core::left_by_its_daemon();
+    reason.text += ", and could not go on: " + why;
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines) as in launch()
-    scope_.spawn(kept->run, [kept]() -> boost::asio::awaitable<void> {
-      auto closing = recovery_of(kept->records);
+    scope_.spawn(kept->run, [kept, reason]() -> boost::asio::awaitable<void> {
+      run_core core;
+      for (const auto& r : kept->records) core.apply(r);
+      auto closing = core.recovery(reason);
       if (!closing.empty()) (void)co_await kept->journal->append(std::move(closing), true);
     });
   }

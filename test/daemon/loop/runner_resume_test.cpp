@@ -318,7 +318,10 @@ TEST_CASE("G24: a run whose model is gone is not gone on with, and its journal c
   std::vector<run_record> all = records;
   all.insert(all.end(), f.added().begin(), f.added().end());
   CHECK(fault_of(all) == "");
-  CHECK(std::get<record::run_ended>(f.added().back()).reason == stop_reason::interrupted);
+  const auto& end = std::get<record::run_ended>(f.added().back());
+  CHECK(end.reason == stop_reason::interrupted);
+  CHECK(contains(end.text, "the daemon ended while the run was going on, and could not go on: "));
+  CHECK(contains(end.text, "gone"));
 }
 
 TEST_CASE("G24 L17: a run that goes on waits for the servers of its open calls as long as these are starting") {
