@@ -318,12 +318,12 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     const std::string what = "a run named " + json_quoted(r.run) + " exists already";
     if (!r.name_only && (r.likeness == 0 || r.likeness != likeness))
       return fail(errc::invalid_argument,
-                  what +
-                      " and was asked for something else; leave out everything but \"run\" and \"stream\" to attach "
-                      "to it, or choose another name");
+                  what + " and was asked for something else; attach to it (`mcpbx attach " + shell_word(r.run) +
+                      "`, or a request with \"run\" and \"stream\" only), or choose another name");
     if (r.detach && !feed->kept())
-      return fail(errc::invalid_argument,
-                  what + " and ends with its callers; leave out \"detach\" to attach to it, or choose another name");
+      return fail(errc::invalid_argument, what + " and ends with its callers; attach to it (`mcpbx attach " +
+                                              shell_word(r.run) +
+                                              "`, or the request without \"detach\"), or choose another name");
     return feed;
   }
 

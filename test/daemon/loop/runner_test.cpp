@@ -813,10 +813,12 @@ TEST_CASE("L18: the same request with the same name attaches to its run and any 
   caller third;
   CHECK(f.runs->start(by_name, third).value() == "mine");
   r.likeness = 8;
-  CHECK(contains(f.runs->start(r, other).error().message, "was asked for something else"));
+  CHECK(f.runs->start(r, other).error().message ==
+        "a run named \"mine\" exists already and was asked for something else; attach to it (`mcpbx attach mine`, or a "
+        "request with \"run\" and \"stream\" only), or choose another name");
   r.likeness = 7;
   r.detach = true;
-  CHECK(contains(f.runs->start(r).error().message, "ends with its callers"));
+  CHECK(contains(f.runs->start(r).error().message, "ends with its callers; attach to it (`mcpbx attach mine`, or "));
   by_name.run = "other";
   CHECK(f.runs->start(by_name, other).error().code == errc::not_found);
   f.caller_.leave();
