@@ -120,7 +120,10 @@ void event_decoder::feed(std::string_view bytes, decoder_sink& sink) {
   sse_parser::event event;
   while (!done() && sse_.next(bytes, event)) take(event, sink);
   if (!done() && sse_.overflowed())
-    fail(model_error::kind::garbage, "sent a single event above the limit on an answer's size.", sink);
+    fail(model_error::kind::garbage,
+         "sent one event of more than " + std::to_string(max_event >> 20) +
+             " MiB, so its answer was stopped. Ask for less at once.",
+         sink);
 }
 
 void event_decoder::watch_for_stray(std::string_view bytes) {

@@ -165,6 +165,15 @@ TEST_CASE("openai-chat, errors: an answer without its end, with an error or with
   }
 }
 
+TEST_CASE("G33: an event that is too large stops the answer, with the limit and what helps") {
+  const auto d = decode(stream({delta(R"({"content":"half"})")}, false) + "data: " + std::string(9U << 20, 'x'));
+  REQUIRE(d.error);
+  CHECK(d.error->type == kind::garbage);
+  CHECK(d.error->partial_text == "half");
+  CHECK(d.error->message.ends_with(
+      "sent one event of more than 8 MiB, so its answer was stopped. Ask for less at once."));
+}
+
 TEST_CASE("decoder: a stream that never says how much it counted is estimated") {
   const auto d = decode(transcripts()[1]);
   CHECK(d.reply->usage.estimated);
