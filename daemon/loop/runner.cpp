@@ -238,6 +238,12 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     auto feed = std::make_shared<run_feed>(
         ended.started().run,
         run_feed::options{.keep = true, .numbers_above = static_cast<std::uint64_t>(around_.time.wall_ms())});
+    // Told as if it were long ago, so that whoever reads gets it as a snapshot.
+    if (ended.rounds() > 0)
+      feed->push({run_event::kind::round, {}, {}, event_json::round(ended.rounds(), ended.started().model)});
+    const auto& text = ended.text().empty() ? ended.partial_text() : ended.text();
+    if (!text.empty()) feed->push({run_event::kind::text, {}, text, {}});
+    feed->reopen();
     feed->done(event_json::run_result(ended));
     return feed;
   }
