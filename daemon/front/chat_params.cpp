@@ -2,6 +2,7 @@
 #include "daemon/front/chat_params.hpp"
 
 #include "daemon/front/chat_messages.hpp"
+#include "daemon/loop/answer_format.hpp"
 #include "daemon/loop/caller_tools.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/schema/json_schema.hpp"
@@ -298,6 +299,8 @@ void read_response_format(param_reader& in, std::string_view key, run_request& r
     const auto& fault = compiled->notes().front();
     return format.wrong(place + fault.path, "expected " + fault.expected + ", got " + fault.found);
   }
+  if (const auto choice = empty_choice(schema); !choice.empty())
+    return format.wrong(place + choice, "expected at least one value, because no answer fits an empty list, got []");
   r.answer_schema = std::move(schema);
 }
 

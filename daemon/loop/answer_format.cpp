@@ -42,4 +42,19 @@ checked_answer check_answer(std::string_view text, const raw_json& schema) {
   return {std::move(*value), ""};
 }
 
+std::string empty_choice(const raw_json& schema) {
+  const auto values = find_member(schema, "enum");
+  if (values.is_array() && for_each_element(values, [](const raw_json&) { return false; }) == 0) return ".enum";
+  if (find_member(schema, "type").as_string() != "object") return {};
+  const auto properties = find_member(schema, "properties");
+  std::string place;
+  for_each_element(find_member(schema, "required"), [&](const raw_json& name) {
+    const auto key = name.as_string().value_or("");
+    if (const auto inside = empty_choice(find_member(properties, key)); !inside.empty())
+      place.append(".properties.").append(key).append(inside);
+    return place.empty();
+  });
+  return place;
+}
+
 }  // namespace mcpbx::daemon

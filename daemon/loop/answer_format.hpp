@@ -17,4 +17,8 @@ struct checked_answer {
 /// answer that could not be checked whole is one, for nobody knows whether it fits.
 checked_answer check_answer(std::string_view text, const raw_json& schema);
 
+/// The place in a schema that compiles, such as ".properties.unit.enum", of an empty list of values that every answer
+/// would have to be from; "" when there is none.
+std::string empty_choice(const raw_json& schema);
+
 }  // namespace mcpbx::daemon

@@ -49,6 +49,7 @@ std::string type_words(std::uint64_t bits) {
 }
 
 std::string value_words(const json::array& values) {
+  if (values.empty()) return "nothing, because the schema allows no value here";
   std::vector<std::string> all;
   for (const auto& v : values) {
     if (all.size() == max_listed) break;

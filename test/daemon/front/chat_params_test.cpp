@@ -144,6 +144,10 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
       {R"({"input":"a","responseFormat":{"type":"json_schema","json_schema":{"schema":{"minProperties":"x"}}}})",
        "params.responseFormat.json_schema.schema.minProperties: expected an integer of at least 0, got the string "
        "\"x\""},
+      {R"({"input":"a","responseFormat":{"type":"json_schema","schema":{"enum":[]}}})",
+       "params.responseFormat.schema.enum: expected at least one value, because no answer fits an empty list, got []"},
+      {R"({"input":"a","responseFormat":{"type":"json_schema","schema":{"type":"object","required":["u"],"properties":{"u":{"enum":[]}}}}})",
+       "params.responseFormat.schema.properties.u.enum: expected at least one value"},
       {R"({"input":"a","responseFormat":{"type":"json_schema","json_schema":{"name":"n"}}})",
        "params.responseFormat.json_schema.schema: expected a JSON Schema"},
       {R"({"input":"a","detach":"yes"})", "params.detach: expected true or false, got \"yes\""},

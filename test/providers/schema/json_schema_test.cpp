@@ -34,6 +34,8 @@ TEST_CASE("json_schema words: path and form and what was found") {
         "- arguments[\"odd key\"]: expected an integer or null, found the string \"x\"");
   CHECK(said(R"({"properties":{"u":{"enum":["C","F"]}}})", R"({"u":true})") ==
         "- arguments.u: expected one of \"C\" or \"F\", found true");
+  CHECK(said(R"({"enum":[]})", "0") ==
+        "- arguments: expected nothing, because the schema allows no value here, found the number 0");
   CHECK(said(R"({"enum":[1,2,3,4,5,6,7,8,9,10,11,12,13,14]})", "0") ==
         "- arguments: expected one of 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 … (14 in all), found the number 0");
   CHECK(said(R"({"minimum":2})", "1.5") == "- arguments: expected a number of at least 2, found the number 1.5");
