@@ -9,6 +9,9 @@ namespace mcpbx::providers {
 
 inline constexpr std::size_t max_tool_name = 64;
 
+/// What a call that has no readable name is called. Such a call has a `problem`, so that it is never run.
+inline constexpr std::string_view nameless_call = "unreadable";
+
 /// Whether a model API takes `name` as it is.
 bool is_model_name(std::string_view name);
 /// `name` with other characters replaced by `_`, cut with a stable hash where it is too long. Different names may give

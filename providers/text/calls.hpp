@@ -1,6 +1,7 @@
 // From a whole text that stands where calls are expected to the calls it holds: JSON in the shapes that models use, and
 // Python's call syntax. What cannot be read becomes a call with `problem`, never one with other arguments.
 #pragma once
+#include "providers/model/names.hpp"
 #include "providers/text/tools.hpp"
 
 #include <string>
@@ -8,9 +9,6 @@
 #include <vector>
 
 namespace mcpbx::providers::text {
-
-/// What a call that has no readable name is called.
-inline constexpr std::string_view nameless_call = "unreadable";
 
 /// A call with nothing but a problem; `written` is what the model wrote.
 tool_call_block unreadable_call(std::string_view written, std::string_view why);

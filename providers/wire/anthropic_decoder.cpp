@@ -207,7 +207,7 @@ std::string anthropic_decoder::assembled(const content_block& block, const tool_
   };
   const bool texts = block.type == "text", thoughts = block.type == "thinking";
   std::string cited(block.citations);
-  bool text_put = false, input_put = false, signature_put = false, citations_put = false;
+  bool text_put = false, input_put = false, name_put = false, signature_put = false, citations_put = false;
   const auto put_text = [&] {
     if (!std::exchange(text_put, true)) put(block.type, json_quoted(block.text));
   };
@@ -226,6 +226,7 @@ std::string anthropic_decoder::assembled(const content_block& block, const tool_
       put(key, json_quoted(call->id));
     } else if (key == "name" && call != nullptr) {
       put(key, json_quoted(fitting_name(call->name)));
+      name_put = true;
     } else if (key == "signature" && block.has_signature) {
       put(key, block.signature);
       signature_put = true;
@@ -239,6 +240,7 @@ std::string anthropic_decoder::assembled(const content_block& block, const tool_
     }
   });
   if (texts || thoughts) put_text();
+  if (call != nullptr && !name_put) put("name", json_quoted(fitting_name(call->name)));
   if (call != nullptr || block.has_input) put_input("{}");
   if (block.has_signature && !signature_put) put("signature", block.signature);
   if (!cited.empty() && !citations_put) put("citations", "[" + cited.substr(1) + "]");
@@ -255,16 +257,11 @@ void anthropic_decoder::end(decoder_sink& sink) {
   }
   if (too_many_) log::warn("The " + who(options()) + " sent more than 4096 blocks; the later ones are dropped.");
   std::vector<std::string> sent;
-  int nameless = 0;
-  std::erase_if(blocks_, [&](const content_block& b) {
-    if (!b.is_call()) return false;
-    if (walk::text(walk::find(b.start, "name")).empty()) return ++nameless > 0;
+  for (const auto& b : blocks_) {
+    if (!b.is_call()) continue;
     auto id = walk::text(walk::find(b.start, "id"));
     sent.push_back(is_fitting_id(id) ? std::move(id) : std::string());
-    return false;
-  });
-  if (nameless > 0)
-    log::warn("The " + who(options()) + " made " + std::to_string(nameless) + " tool call(s) without a name; dropped.");
+  }
   auto settled = ids().settle(std::move(sent));
 
   auto m = new_message();
@@ -298,6 +295,7 @@ void anthropic_decoder::end(decoder_sink& sink) {
         if (!b.has_input && !has_members(call.arguments_text)) call.arguments_text.clear();
         read_unended_arguments(call);
       }
+      name_nameless(call);
       add(assembled(b, &call));
       m->blocks.emplace_back(std::move(call));
     } else {
@@ -314,12 +312,7 @@ void anthropic_decoder::end(decoder_sink& sink) {
   model_reply reply;
   reply.raw_reason = stop_reason_;
   reply.reason = reason;
-  if (reason == end_reason::stop) {
-    if (calls > 0)
-      reply.reason = end_reason::tool_calls;
-    else if (nameless > 0 && text_.empty())
-      reply.reason = end_reason::malformed_call;
-  }
+  if (reason == end_reason::stop && calls > 0) reply.reason = end_reason::tool_calls;
   if (reason == end_reason::refusal) m->blocks.emplace_back(refusal_block{refusal_});
   reply.message = std::move(m);
   reply.usage = usage_seen_ ? usage_ : estimated(bytes);

@@ -3,6 +3,7 @@
 
 #include "mcp/support/json_scanner.hpp"
 #include "mcp/support/text.hpp"
+#include "providers/model/names.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -22,6 +23,13 @@ void read_unended_arguments(tool_call_block& call) {
       "The call was broken off before its arguments were complete, so the tool was not run. Call it again with one "
       "JSON "
       "object as arguments.";
+}
+
+void name_nameless(tool_call_block& call) {
+  if (!call.name.empty()) return;
+  call.name = nameless_call;
+  call.arguments = {};
+  call.problem = "The call had no name, so no tool was run. Call the tool again, by its name.";
 }
 
 namespace {

@@ -19,6 +19,10 @@ std::string sent_arguments(const tool_call_block& call);
 /// other sets `problem`; nothing does not mean `{}` here.
 void read_unended_arguments(tool_call_block& call);
 
+/// For a call that came without a name, whatever its arguments are: it gets the name that the history has it under, and
+/// its `problem`. So it has a result like all others, and the model reads there what it has to do.
+void name_nameless(tool_call_block& call);
+
 /// Whether `id` is at most 64 letters, digits, `_` and `-`.
 bool is_fitting_id(std::string_view id);
 /// `id` where an API takes only fitting ids: another API's is replaced, always by the same.

@@ -157,8 +157,8 @@ call_assembler::finished call_assembler::finish(bool cut, call_ids& ids) {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     if (cut && (i + 1 == slots_.size() || i == touched_)) {
       ++all.cut;
-    } else if (slots_[i].name.empty()) {
-      ++all.nameless;
+    } else if (slots_[i].name.empty() && slots_[i].id.empty() && trimmed(slots_[i].arguments).empty()) {
+      ++all.empty;
     } else {
       kept.push_back(&slots_[i]);
       sent.push_back(slots_[i].id);
@@ -173,6 +173,7 @@ call_assembler::finished call_assembler::finish(bool cut, call_ids& ids) {
     call.name = std::move(s.name);
     call.arguments_text = std::move(s.arguments);
     read_arguments(call);
+    name_nameless(call);
     all.calls.push_back(std::move(call));
     all.extras.push_back(s.extras.object());
   }

@@ -26,7 +26,7 @@ class call_assembler {
   struct finished {
     std::vector<tool_call_block> calls;
     std::vector<raw_json> extras;  ///< vendor fields of each call, absent if none; same length as calls
-    int nameless = 0;              ///< calls dropped because they never got a name
+    int empty = 0;                 ///< calls dropped because nothing of them came: neither name nor id nor arguments
     int cut = 0;                   ///< calls dropped because the answer was cut inside them
     bool too_many = false;         ///< more than 1,024 calls came; the later ones were dropped
   };

@@ -215,9 +215,9 @@ void chat_decoder::end(decoder_sink& sink) {
   const auto reason = chat_reason(finish_reason_);
   // What the model was writing when it refused is half a call, too.
   auto calls = calls_.finish(is_cut(reason) || refused_, ids());
-  if (calls.nameless > 0)
-    log::warn("The " + who(options()) + " made " + std::to_string(calls.nameless) +
-              " tool call(s) without a name; dropped.");
+  if (calls.empty > 0)
+    log::warn("The " + who(options()) + " made " + std::to_string(calls.empty) +
+              " tool call(s) without a name, an id and arguments; dropped.");
   if (calls.cut > 0) warn_cut_call();
   if (calls.too_many)
     log::warn("The " + who(options()) + " made more than 1024 tool calls; the later ones are dropped.");
@@ -236,7 +236,7 @@ void chat_decoder::end(decoder_sink& sink) {
       reply.reason = end_reason::refusal;
     else if (!calls.calls.empty())
       reply.reason = end_reason::tool_calls;
-    else if (calls.nameless > 0 && text_.empty())
+    else if (calls.empty > 0 && text_.empty())
       reply.reason = end_reason::malformed_call;
   }
   for (auto& call : calls.calls) m->blocks.emplace_back(std::move(call));

@@ -1,7 +1,7 @@
 // From parts to one turn. Parts are kept as they were received, because their signatures belong to them.
 #include "providers/wire/gemini_decoder.hpp"
 
-#include "mcp/support/log.hpp"
+#include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
 #include "providers/model/names.hpp"
 #include "providers/wire/errors.hpp"
@@ -104,16 +104,13 @@ void gemini_decoder::take_part(std::string_view json, decoder_sink& sink) {
   });
   if (p.type == part::kind::call) {
     const auto call = walk::find(json, "functionCall");
+    if (!walk::is_object(call)) return;
     // Vertex sends pieces of arguments where that is asked for, which nothing here does; without them the call is none.
     if (!walk::find(call, "partialArgs").empty() || walk::find(call, "willContinue") == "true")
       return answer_decoder::fail(model_error::kind::configuration,
                                   "sends the arguments of tool calls in pieces: take \"streamFunctionCallArguments\" "
                                   "out of the \"body\" of the model's configuration.",
                                   sink, json);
-    if (walk::text(walk::find(call, "name")).empty()) {
-      nameless_ = true;
-      return;
-    }
   }
   bytes_ += json.size();
   if (p.type != part::kind::call && walk::is_string(text)) {
@@ -161,7 +158,6 @@ void gemini_decoder::end(decoder_sink& sink) {
   const auto reason = blocked ? end_reason::filter : gemini_reason(finish_reason_);
   // Calls come whole here, but the one before the cut may be half of what was meant.
   if ((reason == end_reason::length || reason == end_reason::filter) && drop_last_call()) warn_cut_call();
-  if (nameless_) log::warn("The " + who(options()) + " made a tool call without a name; dropped.");
   auto m = new_message();
   std::vector<std::string> sent;
   std::vector<tool_call_block> calls;
@@ -174,11 +170,15 @@ void gemini_decoder::end(decoder_sink& sink) {
     b.name = called_name(written);
     b.arguments_text = walk::find(call, "args");
     read_arguments(b);
+    name_nameless(b);
     sent.push_back(b.provider_id);
-    // The part goes back as it came but for a name that would be refused.
-    if (!is_model_name(written))
-      p.json.replace(static_cast<std::size_t>(name.data() - p.json.data()), name.size(),
-                     json_quoted(fitting_name(b.name)));
+    // The part goes back as it came but for a name that would be refused, or is not there.
+    const auto at = [&](std::string_view inside) { return static_cast<std::size_t>(inside.data() - p.json.data()); };
+    const auto sent_name = json_quoted(fitting_name(b.name));
+    if (name.empty())
+      p.json.insert(at(call) + 1, "\"name\":" + sent_name + (trimmed(call.substr(1)).starts_with('}') ? "" : ","));
+    else if (written != fitting_name(b.name))
+      p.json.replace(at(name), name.size(), sent_name);
     calls.push_back(std::move(b));
   }
   const auto ids = this->ids().settle(std::move(sent));
@@ -204,7 +204,6 @@ void gemini_decoder::end(decoder_sink& sink) {
   if (!finish_message_.empty()) reply.raw_reason += ": " + excerpt(finish_message_);
   reply.reason = reason;
   if (reason == end_reason::stop && call > 0) reply.reason = end_reason::tool_calls;
-  if (reason == end_reason::stop && call == 0 && nameless_) reply.reason = end_reason::malformed_call;
   reply.usage = usage_seen_ ? usage_ : estimated(bytes_);
   reply.message = std::move(m);
   succeed(std::move(reply), sink);

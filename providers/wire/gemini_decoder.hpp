@@ -50,7 +50,7 @@ class gemini_decoder final : public event_decoder {
   std::string text_, finish_reason_, finish_message_, block_reason_;
   usage usage_;
   std::size_t bytes_ = 0;  // of all parts, for an estimate of tokens
-  bool usage_seen_ = false, candidate_seen_ = false, nameless_ = false;
+  bool usage_seen_ = false, candidate_seen_ = false;
 };
 
 }  // namespace mcpbx::providers

@@ -101,10 +101,6 @@ void ollama_decoder::take_call(std::string_view call) {
   tool_call_block b;
   b.provider_id = walk::text(walk::find(call, "id"));
   b.name = walk::text(walk::find(function, "name"));
-  if (b.name.empty()) {
-    nameless_ = true;
-    return;
-  }
   if (calls_.size() == max_calls) {
     too_many_ = true;
     return;
@@ -139,13 +135,13 @@ void ollama_decoder::end(std::string_view line, decoder_sink& sink) {
     calls_.pop_back();
     warn_cut_call();
   }
-  if (nameless_) log::warn("The " + who(options()) + " made a tool call without a name; dropped.");
   if (too_many_) log::warn("The " + who(options()) + " made more than 1024 tool calls; the later ones are dropped.");
   std::vector<std::string> sent;
   std::size_t bytes = content_.size() + thinking_.size();
   for (auto& call : calls_) {
     call.name = called_name(std::move(call.name));
     read_arguments(call);
+    name_nameless(call);
     bytes += call.name.size() + call.arguments_text.size();
     sent.push_back(call.provider_id);
   }
@@ -158,10 +154,7 @@ void ollama_decoder::end(std::string_view line, decoder_sink& sink) {
   if (!text_.empty()) m->blocks.emplace_back(text_block{text_});
   model_reply reply;
   reply.raw_reason = word;
-  reply.reason = length                       ? end_reason::length
-                 : !calls_.empty()            ? end_reason::tool_calls
-                 : nameless_ && text_.empty() ? end_reason::malformed_call
-                                              : end_reason::stop;
+  reply.reason = length ? end_reason::length : !calls_.empty() ? end_reason::tool_calls : end_reason::stop;
   for (auto& call : calls_) m->blocks.emplace_back(std::move(call));
   const auto input = walk::count(line, "prompt_eval_count"), output = walk::count(line, "eval_count");
   reply.usage = estimated(bytes);

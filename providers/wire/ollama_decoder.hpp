@@ -38,7 +38,7 @@ class ollama_decoder final : public answer_decoder {
   std::string thinking_;  // of the member of that name
   std::string text_, reasoning_;
   std::vector<tool_call_block> calls_;
-  bool seen_ = false, nameless_ = false, too_many_ = false;
+  bool seen_ = false, too_many_ = false;
 };
 
 /// Appends one entry of `tool_calls`; `id` may be "".

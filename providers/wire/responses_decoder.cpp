@@ -251,12 +251,14 @@ tool_call_block responses_decoder::read_call(output_item& item, std::string id) 
     read_arguments(call);
   else
     read_unended_arguments(call);
+  name_nameless(call);
   // The item goes back as it came but for an id that was taken, a name that the API would refuse, and arguments that a
   // server could not read again.
   auto object = raw_object::open(raw_json::own(item.json));
   if (!object) return call;
   if (call.id != call.provider_id) object->set("call_id", raw_json::string(call.id));
-  if (!is_model_name(written)) object->set("name", raw_json::string(fitting_name(call.name)));
+  if (const auto name = fitting_name(call.name); object->find("name").as_string() != name)
+    object->set("name", raw_json::string(name));
   const auto arguments = object->find("arguments");
   if (!arguments.is_string() || !call.arguments || trimmed(arguments.as_string().value_or("")) != call.arguments.text())
     object->set("arguments", raw_json::string(sent_arguments(call)));
@@ -274,18 +276,14 @@ void responses_decoder::end(end_reason reason, std::string raw_reason, decoder_s
     warn_cut_call();
     items_.pop_back();
   }
-  int nameless = 0;
   std::size_t bytes = 0;
   std::erase_if(items_, [&](output_item& item) {
     bytes += item.text.size() + item.refusal.size() + item.arguments.size() + item.thought.size();
     if (!complete(item)) return true;
     if (item.type != "function_call") return false;
     const auto status = walk::text(walk::find(item.json, "status"));
-    if (cut && !item.done && status != "completed") return true;
-    return walk::text(walk::find(item.json, "name")).empty() && ++nameless > 0;
+    return cut && !item.done && status != "completed";
   });
-  if (nameless > 0)
-    log::warn("The " + who(options()) + " made " + std::to_string(nameless) + " tool call(s) without a name; dropped.");
   std::vector<std::string> sent;
   for (const auto& item : items_) {
     if (item.type != "function_call") continue;
@@ -323,8 +321,6 @@ void responses_decoder::end(end_reason reason, std::string raw_reason, decoder_s
       reply.reason = end_reason::refusal;
     else if (calls > 0)
       reply.reason = end_reason::tool_calls;
-    else if (nameless > 0 && text_.empty())
-      reply.reason = end_reason::malformed_call;
   }
   reply.message = std::move(m);
   reply.usage = usage_seen_ ? usage_ : estimated(bytes);

@@ -100,11 +100,22 @@ TEST_CASE("assembly rule 5: a JSON string that holds an object is opened") {
   CHECK(d.call(0).arguments.text() == R"({"p":1})");
 }
 
-TEST_CASE("assembly rule 6: a call without a name is dropped, one without type is a function") {
+TEST_CASE("assembly rule 6: a call without a name has a problem, and one of which nothing came is none") {
   const auto d = decode(stream(
       {calls(
-           R"([{"index":0,"id":"a","function":{"arguments":"{}"}},{"index":1,"id":"b","function":{"name":"x","arguments":"{}"}}])"),
+           R"([{"index":0,"id":"a","function":{"arguments":"{}"}},{"index":1,"function":{"arguments":""}},{"index":2,"id":"b","function":{"name":"x","arguments":"{}"}}])"),
        finish("tool_calls")}));
+  REQUIRE(d.calls() == 2);
+  CHECK(d.call(0).id == "a");
+  CHECK_FALSE(d.call(0).problem.empty());
+  CHECK(d.call(1).id == "b");
+  CHECK(decode(stream({calls(R"([{"index":0,"function":{"arguments":""}}])"), finish("tool_calls")})).reply->reason ==
+        providers::end_reason::malformed_call);
+}
+
+TEST_CASE("assembly rule 6: a call without type is a function") {
+  const auto d = decode(
+      stream({calls(R"([{"index":1,"id":"b","function":{"name":"x","arguments":"{}"}}])"), finish("tool_calls")}));
   REQUIRE(d.calls() == 1);
   CHECK(d.call(0).id == "b");
 }

@@ -116,6 +116,34 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("G29 F8: a call without a name is told to the model, and goes back under a name that all APIs take") {
+  for (const auto api : apis)
+    for (const bool there : {true, false}) {
+      CAPTURE(api);
+      CAPTURE(there);
+      auto sent = transcript(api, "");
+      constexpr std::string_view empty = R"("name":"")";
+      const auto at = sent.find(empty);
+      REQUIRE(at != std::string::npos);
+      if (!there) sent.replace(at, empty.size(), R"("nome":"")");
+      const auto d = decode_as(api, sent);
+      REQUIRE(d.calls() == 1);
+      CHECK(d.reply->reason == end_reason::tool_calls);
+      CHECK(d.call(0).name == nameless_call);
+      CHECK(d.call(0).problem == "The call had no name, so no tool was run. Call the tool again, by its name.");
+      CHECK(d.call(0).arguments_text == "{}");
+      auto m = std::make_shared<message>(*d.reply->message);
+      m->origin = {std::string(api), options().base_url, options().model};
+      for (const auto to : apis) {
+        CAPTURE(to);
+        const auto body = body_as(to, going_on(m));
+        CHECK(body.find(empty) == std::string::npos);
+        CHECK(body.find(json_quoted(nameless_call)) != std::string::npos);
+        if (to == api) CHECK(body.find("kept thought") != std::string::npos);
+      }
+    }
+}
+
 TEST_CASE("F8: what an earlier version kept of a call of a name that no API takes is not sent as it came") {
   for (const auto api : apis) {
     CAPTURE(api);
