@@ -35,7 +35,7 @@ void append_images(std::string& out, const std::vector<std::string_view>& images
   out += ']';
 }
 
-void append_user(std::string& out, const message& m, std::string_view note) {
+void append_user_text(std::string& out, const message& m, std::string_view note) {
   auto text = m.text();
   std::vector<std::string_view> images;
   for (const auto& b : m.blocks) {
@@ -108,7 +108,7 @@ raw_json encode_message(const message& m, std::string_view note) {
       out += '}';
       break;
     case role::user:
-      append_user(out, m, note);
+      append_user_text(out, m, note);
       break;
     case role::assistant:
       append_assistant(out, m);
