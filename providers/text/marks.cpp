@@ -63,6 +63,14 @@ untagged_guess guess_object(std::string_view text, const offered_tools& tools) {
   return tools.find(value) != nullptr ? untagged_guess{match::yes, true} : untagged_guess{};
 }
 
+// NAME= or the end of the tag, as far as it has come.
+bool may_begin_attribute(std::string_view s) {
+  std::size_t end = 0;
+  while (end < s.size() && (is_name_char(s[end]) || s[end] == ':')) ++end;
+  const auto next = skip_blanks(s, end);
+  return next == s.size() || s[next] == (end > 0 ? '=' : '/');
+}
+
 }  // namespace
 
 match begins_some_mark(std::string_view s) {
@@ -93,7 +101,7 @@ found_tag match_tag(std::string_view s, std::string_view tag) {
   const auto next = skip_blanks(in, at);
   if (next == in.size()) return undecided;
   if (in[next] == '>') return {match::yes, next + 1};
-  if (closes || next == at) return {};
+  if (closes || next == at || !may_begin_attribute(in.substr(next))) return {};
   char quote = 0;
   for (auto i = next; i < in.size(); ++i) {
     const char c = in[i];

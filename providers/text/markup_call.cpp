@@ -122,7 +122,7 @@ markup_call::outcome markup_call::advance(std::string_view in, bool last) {
         now = head(in);
         break;
       case part::first:
-        now = first(in, last);
+        now = first(in);
         break;
       case part::json:
         scan_ += brackets_.feed(in.substr(scan_));
@@ -170,7 +170,7 @@ markup_call::outcome markup_call::head(std::string_view in) {
   return outcome::again;
 }
 
-markup_call::outcome markup_call::first(std::string_view in, bool last) {
+markup_call::outcome markup_call::first(std::string_view in) {
   const auto at = at_ = skip_blanks(in, at_);
   if (at == in.size()) return outcome::more;
   const auto rest = in.substr(at);
@@ -193,7 +193,8 @@ markup_call::outcome markup_call::first(std::string_view in, bool last) {
     }
     if (one == match::maybe) found = one;
   }
-  return found == match::maybe && !last ? outcome::more : outcome::none;
+  // A reply that is cut off in the mark of its first parameter was to be a call.
+  return found == match::maybe ? outcome::more : outcome::none;
 }
 
 markup_call::outcome markup_call::parameter(std::string_view in, std::size_t at, std::string& key,

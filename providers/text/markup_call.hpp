@@ -30,7 +30,7 @@ class markup_call {
  private:
   enum class part : unsigned char { head, first, json, value, between };
   outcome head(std::string_view in);
-  outcome first(std::string_view in, bool last);
+  outcome first(std::string_view in);
   outcome value(std::string_view in, bool last);
   outcome between(std::string_view in, bool last);
   /// A <parameter…> mark at `at`; sets `key` and `begin` behind it.

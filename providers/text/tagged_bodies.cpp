@@ -60,7 +60,7 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
       state_ = state::markup;
       return true;
     }
-    if (maybe && !last) return false;
+    if (maybe) return false;
   } else if (rest.front() == '`') {
     const auto found = begins(rest, fence_mark);
     if (found == match::maybe && !last) return false;

@@ -150,6 +150,16 @@ void tagged_parser::cut(std::string_view body, parse_sink& sink) {
   if (options_.show_unreadable) visible(body, sink);
 }
 
+// It ended inside of a mark. Nothing to see, but for a bracket and a few letters, which may be anything before a call.
+bool tagged_parser::cut_mark(bool of_call, parse_sink& sink) {
+  const std::size_t least = any_calls() ? 1 : 6;
+  const auto rest = std::string(from(at_));
+  if (rest.size() < least) return false;
+  at_ = held_.size();
+  if (of_call) cut(rest, sink);
+  return true;
+}
+
 // It ended inside of brackets: of a list the calls before the one that was cut stay.
 void tagged_parser::cut_json(parse_sink& sink) {
   std::vector<tool_call_block> calls;

@@ -150,7 +150,7 @@ bool tagged_parser::in_text(bool last, parse_sink& sink) {
     }
     return true;
   }
-  if (const auto plain = plain_text(rest, last); plain != 0) {
+  if (const auto plain = plain_text(rest, last && !any_calls()); plain != 0) {
     visible(rest.substr(0, plain), sink);
     at_ += plain;
     return true;
@@ -189,7 +189,10 @@ bool tagged_parser::at_name(bool last) {
 
 bool tagged_parser::at_angle(bool last, parse_sink& sink) {
   const auto rest = from(at_);
-  if (begins_some_mark(rest) == match::maybe) return false;
+  if (begins_some_mark(rest) == match::maybe) {
+    if (last) cut_mark(false, sink);
+    return false;
+  }
   const char head = lower(rest[1]);
   bool maybe = false;
   for (const auto& mark : closing_marks) {
@@ -213,10 +216,12 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
     return true;
   }
   const bool example = in_code_ || quoted_;
+  bool maybe_call = false;
   for (const auto& mark : angle_marks) {
     if ((lower(mark.text[1]) != head && !is_blank(head)) || (example && is_opening(mark.kind))) continue;
     const auto found = match_mark(rest, mark);
     maybe = maybe || found.is == match::maybe;
+    maybe_call = maybe_call || (found.is == match::maybe && is_opening(mark.kind) && mark.kind != mark_kind::think);
     if (found.is != match::yes) continue;
     switch (mark.kind) {
       case mark_kind::tag:
@@ -292,7 +297,7 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
         break;
     }
   }
-  if (maybe && !last) return false;
+  if (maybe && (!last || cut_mark(maybe_call, sink))) return false;
   visible(rest.substr(0, 1), sink);
   ++at_;
   return true;
@@ -315,7 +320,8 @@ bool tagged_parser::at_square(bool last, parse_sink& sink) {
     state_ = state::think;
     return true;
   }
-  if ((calls == match::maybe || results == match::maybe || think == match::maybe) && !last) return false;
+  const bool maybe = calls == match::maybe || results == match::maybe || think == match::maybe;
+  if (maybe && (!last || cut_mark(calls == match::maybe, sink))) return false;
   return at_untagged(last, sink);
 }
 

@@ -85,6 +85,7 @@ class tagged_parser final : public text_parser {
   void forget_drafts(std::size_t from);
   void was_reasoning(parse_sink& sink);
   void cut(std::string_view body, parse_sink& sink);
+  bool cut_mark(bool of_call, parse_sink& sink);
   void cut_json(parse_sink& sink);
   bool at_line_start() const;
   bool fence_may_hold_call() const;
