@@ -5,6 +5,8 @@
 #include "providers/text/words.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <string>
 #include <unordered_map>
 
@@ -49,6 +51,53 @@ bool holds_damaged_border(std::string_view value) {
   return false;
 }
 
+// The entity for an angle bracket that begins at `at`, perhaps escaped more than once: behind it, or 0.
+std::size_t behind_entity(std::string_view s, std::size_t at, std::span<const std::string_view> names) {
+  if (at >= s.size() || s[at] != '&') return 0;
+  ++at;
+  while (s.substr(at).starts_with("amp;")) at += 4;
+  for (const auto name : names)
+    if (s.substr(at).starts_with(name)) return at + name.size();
+  return 0;
+}
+
+// Behind the tag whose first bracket is escaped and ends before `at`, or 0 when it is none. Its last one need not be
+// escaped, but then there is nothing in it that a tag has not.
+std::size_t behind_escaped_tag(std::string_view s, std::size_t at) {
+  static constexpr std::array<std::string_view, 4> greater{"gt;", "#62;", "#x3e;", "#x3E;"};
+  for (auto i = at; i < std::min(s.size(), at + 512) && s[i] != '<'; ++i) {
+    if (const auto end = behind_entity(s, i, greater); end != 0) return end;
+    if (s[i] != '>') continue;
+    auto inside = s.substr(at, i - at);
+    if (inside.starts_with('/')) inside.remove_prefix(1);
+    const bool word = std::ranges::all_of(inside, [](char c) { return is_name_char(c) || c == '='; });
+    return word || has_attributes_only(std::string(inside) + '>') ? i + 1 : 0;
+  }
+  return 0;
+}
+
+// A value of XML with a 0 for what is no mark for certain: sections of CDATA and escaped tags.
+std::string without_escaped(std::string_view value) {
+  static constexpr std::array<std::string_view, 4> less{"lt;", "#60;", "#x3c;", "#x3C;"};
+  std::string out;
+  for (std::size_t at = 0; at < value.size();) {
+    const auto next = std::min(value.find_first_of("<&", at), value.size());
+    out += value.substr(at, next - at);
+    at = next;
+    if (at == value.size()) break;
+    std::size_t end = 0;
+    if (value.substr(at).starts_with(open_cdata)) {
+      end = value.find("]]>", at);
+      end = end == npos ? value.size() : end + 3;
+    } else if (const auto behind = behind_entity(value, at, less); behind != 0) {
+      end = behind_escaped_tag(value, behind);
+    }
+    out += end != 0 ? '\0' : value[at];
+    at = end != 0 ? end : at + 1;
+  }
+  return out;
+}
+
 // Calls `f` for each byte of a value but blanks, and once with 0 for what is whole for certain: a closing tag that the
 // value itself opens, a closing mark, a section of CDATA.
 template <class F>
@@ -90,11 +139,11 @@ void for_each_doubtful(std::string_view value, bool cdata, F&& f) {
 
 // A border of two values that was damaged on both sides (with one of its marks whole the marks would be no pairs), as
 // far as three damages go, a swap being two; or what is nearly the closing mark, right before that.
-bool holds_changed_mark(std::string_view value, bool cdata) {
+bool holds_changed_mark(std::string_view value) {
   near_to<6> border("</parameter><parameter");
   near_to<2> mark("</parameter>");
   bool found = value.ends_with('<'), ends = false;
-  for_each_doubtful(value, cdata, [&](char c) {
+  for_each_doubtful(value, false, [&](char c) {
     found = border.feed(c) || found;
     ends = mark.feed(c);
   });
@@ -184,7 +233,10 @@ bool border_is_certain(std::string_view value, bool cdata, bool any_case) {
       lone = true;
     }
   }
-  return open == 0 && !holds_damaged_border(value) && !holds_changed_mark(value, cdata);
+  if (open != 0) return false;
+  const auto text = cdata ? without_escaped(value) : std::string();
+  const auto doubtful = cdata ? std::string_view(text) : value;
+  return !holds_damaged_border(doubtful) && !holds_changed_mark(doubtful);
 }
 
 }  // namespace mcpbx::providers::text
