@@ -26,7 +26,19 @@ constexpr std::array<std::string_view, 4> call_marks{"<tool_call>", "<function="
 bool follows_bracket(char c) {
   const auto is = [c](std::string_view mark) { return mark[1] == c; };
   return c == '!' || std::ranges::any_of(value_ends, is) || std::ranges::any_of(parameter_marks, is) ||
-         std::ranges::any_of(call_ends, is);
+         std::ranges::any_of(call_ends, is) || std::ranges::any_of(call_marks, is);
+}
+
+// The marks that open a call, and the ends of each.
+struct call_opening {
+  std::string_view mark;
+  bool function;
+};
+constexpr std::array<call_opening, 4> openings{
+    {{"<function=", true}, {"<function name=", true}, {"<invoke ", false}, {"<antml:invoke ", false}}};
+std::span<const std::string_view> ends_of(bool function) {
+  const std::span<const std::string_view> all(call_ends);
+  return function ? all.first(1) : all.subspan(1);
 }
 
 constexpr std::size_t no_tag = 0;
@@ -87,6 +99,7 @@ markup_call::outcome markup_call::head(std::string_view in) {
   const bool lower_case = std::ranges::any_of(call_marks, [&](auto mark) { return in.starts_with(mark); }) ||
                           in.starts_with("<function name=");
   compare_ = lower_case ? begins : begins_like;
+  function_ = compare_(in, "<function") == match::yes;
   if (compare_(in, function) == match::yes) {
     const auto end = in.find_first_of(">{<\n", function.size());
     if (end == npos) return in.size() > max_tag ? outcome::none : outcome::more;
@@ -128,7 +141,7 @@ markup_call::outcome markup_call::first(std::string_view in) {
     part_ = part::between;
     return outcome::again;
   }
-  for (const auto mark : call_ends) {
+  for (const auto mark : own_ends()) {
     const auto one = compare_(rest, mark);
     if (one == match::yes) {
       at_ = at + mark.size();
@@ -183,7 +196,7 @@ markup_call::outcome markup_call::between(std::string_view in, bool last) {
     broken_ = "a parameter has no name, or its value stands in its mark";
     at_ = at + 1;
   }
-  for (const auto mark : call_ends) {
+  for (const auto mark : own_ends()) {
     const auto one = compare_(rest, mark);
     if (one == match::yes) {
       at_ = at + mark.size();
@@ -219,12 +232,49 @@ void markup_call::close(std::string_view in, std::size_t end, std::size_t next) 
       if (xml_ && value.ends_with('\r')) value.remove_suffix(1);
     }
   }
+  open_.clear();
+  how_many_ = {};
   if (broken_.empty() && !border_is_certain(value, xml_, compare_ != begins))
     broken_ = "a mark stands in a parameter, so that its end is not certain";
   arguments_.push_back({key_, decoded(value)});
   given_.insert(std::exchange(key_, {}));
   at_ = next;
   part_ = part::between;
+}
+
+std::span<const std::string_view> markup_call::own_ends() const {
+  return ends_of(function_);
+}
+
+void markup_call::open_inner(inner kind) {
+  open_.push_back(kind);
+  ++how_many_[static_cast<std::size_t>(kind)];
+}
+
+// Whether the value has opened what ends here; what stands open within that was only spoken about.
+bool markup_call::close_inner(inner kind) {
+  if (how_many_[static_cast<std::size_t>(kind)] == 0) return false;
+  for (;;) {
+    const auto last = open_.back();
+    open_.pop_back();
+    --how_many_[static_cast<std::size_t>(last)];
+    if (last == kind) return true;
+  }
+}
+
+// A call that an example in the value may begin with at `rest`.
+markup_call::outcome markup_call::inner_call(std::string_view rest, bool last) {
+  for (const auto& [mark, function] : openings) {
+    const auto is = compare_(rest, mark);
+    if (is == match::maybe && !last) return outcome::more;
+    if (is != match::yes) continue;
+    const auto end = tag_end(rest, 0);
+    if (end == npos && rest.size() < max_tag && !last) return outcome::more;
+    if (end != npos && end != no_tag && !rest.substr(0, end).ends_with("/>"))
+      open_inner(function ? inner::function : inner::invoke);
+    return outcome::again;
+  }
+  return outcome::none;
 }
 
 markup_call::outcome markup_call::value(std::string_view in, bool last) {
@@ -254,12 +304,16 @@ markup_call::outcome markup_call::value(std::string_view in, bool last) {
       continue;
     }
     if (const auto* mark = first_of(rest, value_ends, maybe, compare_)) {
+      if (close_inner(inner::parameter)) {
+        scan_ += mark->size();
+        continue;
+      }
       const auto next = behind_blanks(rest, mark->size());
       if (next == npos && !last) return outcome::more;
       const auto behind = rest.substr(std::min(next, rest.size()));
       bool open = false;
       if (behind.empty() || is_blank(behind.front()) || first_of(behind, parameter_marks, open, compare_) != nullptr ||
-          first_of(behind, call_ends, open, compare_) != nullptr ||
+          first_of(behind, own_ends(), open, compare_) != nullptr ||
           first_of(behind, list_ends, open, compare_) != nullptr) {
         close(in, scan_, scan_ + mark->size());
         return outcome::again;
@@ -270,18 +324,25 @@ markup_call::outcome markup_call::value(std::string_view in, bool last) {
       if ((!open || last) && broken_.empty() && line_end.find('\n') != npos)
         broken_ = "something stands behind the end of a parameter";
     } else if (first_of(rest, parameter_marks, maybe, compare_) != nullptr) {
-      // The end of this value was lost, if that is a parameter that is still missing.
       std::string key;
       std::size_t begin = 0;
-      const bool line = scan_ > begin_ && in[scan_ - 1] == '\n';
-      const auto opened = line ? parameter(in, scan_, key, begin) : outcome::none;
+      const auto opened = parameter(in, scan_, key, begin);
       if (opened == outcome::more && !last) return outcome::more;
-      if (opened == outcome::complete && key != key_ && !given_.contains(key) &&
+      // The end of this value was lost, if that is a parameter that is still missing.
+      const bool line = scan_ > begin_ && in[scan_ - 1] == '\n' && open_.empty();
+      if (opened == outcome::complete && line && key != key_ && !given_.contains(key) &&
           has_property(tools_->find(name_), key)) {
         close(in, scan_, scan_);
         return outcome::again;
       }
+      if (opened == outcome::complete) open_inner(inner::parameter);
     } else if (const auto* call_end = first_of(rest, call_ends, maybe, compare_)) {
+      const bool own = std::ranges::find(own_ends(), *call_end) != own_ends().end();
+      const bool function = *call_end == ends_of(true).front();
+      if (close_inner(function ? inner::function : inner::invoke) || !own) {
+        scan_ += call_end->size();
+        continue;
+      }
       const auto next = behind_blanks(rest, call_end->size());
       if (next == npos && !last) return outcome::more;
       const auto behind = rest.substr(std::min(next, rest.size()));
@@ -292,6 +353,9 @@ markup_call::outcome markup_call::value(std::string_view in, bool last) {
         close(in, scan_, scan_);
         return outcome::again;
       }
+    } else {
+      const auto opened = inner_call(rest, last);
+      if (opened == outcome::more) return outcome::more;
     }
     if (maybe && !last) return outcome::more;
     ++scan_;

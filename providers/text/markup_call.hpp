@@ -5,7 +5,9 @@
 #include "providers/text/calls.hpp"
 #include "providers/text/marks.hpp"
 
+#include <array>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -36,16 +38,25 @@ class markup_call {
   /// A <parameter…> mark at `at`; sets `key` and `begin` behind it.
   outcome parameter(std::string_view in, std::size_t at, std::string& key, std::size_t& begin) const;
   void close(std::string_view in, std::size_t end, std::size_t next);
+  /// What the value itself opens: an example in it has the marks that the call has.
+  enum class inner : unsigned char { parameter, function, invoke };
+  void open_inner(inner kind);
+  bool close_inner(inner kind);
+  outcome inner_call(std::string_view rest, bool last);
+  std::span<const std::string_view> own_ends() const;
   std::string decoded(std::string_view text) const;
 
   const offered_tools* tools_;
   part part_ = part::head;
   compare_mark compare_ = begins;  // with the marks of this call
   bool xml_ = false, cdata_ = false;
+  bool function_ = false;                      // <function…>, or else <invoke…>
   std::size_t at_ = 0, begin_ = 0, scan_ = 0;  // begin_: of the value or the JSON
   std::string name_, key_, broken_;
   std::vector<untyped_argument> arguments_;
   std::unordered_set<std::string> given_;  // their names
+  std::vector<inner> open_;                // of the value, and not closed in it
+  std::array<std::size_t, 3> how_many_{};  // of each kind
   bracket_scanner brackets_;
 };
 

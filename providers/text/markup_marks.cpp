@@ -37,16 +37,22 @@ class next_place {
   std::size_t found_;
 };
 
-// What is left of a closing mark, and behind it of an opening one.
+// What is left of a closing mark, and behind it of an opening one: not when both are whole, for then they are those of
+// an example.
 bool holds_damaged_border(std::string_view value) {
-  bool closed = false;
+  bool closed = false, damaged = false;
   next_place angle(value, '>'), line_end(value, '\n');
   for (auto at = value.find(parameter_word); at != npos; at = value.find(parameter_word, at + 1)) {
     const auto behind = at + parameter_word.size();
     const auto rest = value.substr(behind);
-    if (closed && (rest.starts_with('=') || rest.starts_with(" name") || angle.from(behind) < line_end.from(behind)))
-      return true;
-    closed = closed || rest.starts_with('>') || (at > 0 && value[at - 1] == '/');
+    const bool opens = at > 0 && value[at - 1] == '<' && (rest.starts_with('=') || rest.starts_with(" name="));
+    const bool like_opening =
+        rest.starts_with('=') || rest.starts_with(" name") || angle.from(behind) < line_end.from(behind);
+    const bool closes = rest.starts_with('>') && at > 1 && value.substr(at - 2, 2) == "</";
+    if (!closes && like_opening && (damaged || (closed && !opens))) return true;
+    const bool like_closing = rest.starts_with('>') || (at > 0 && value[at - 1] == '/');
+    closed = closed || like_closing;
+    damaged = damaged || (like_closing && !closes);
   }
   return false;
 }
@@ -98,6 +104,16 @@ std::string without_escaped(std::string_view value) {
   return out;
 }
 
+// Bytes of a whole mark that opens a parameter, 0 when none begins `s`.
+std::size_t behind_opening(std::string_view s) {
+  constexpr std::size_t longest = 512;
+  const auto behind = s.substr(std::min(s.size(), 1 + parameter_word.size()));
+  if (!behind.starts_with('=') && !behind.starts_with(" name=")) return 0;
+  if (!s.substr(1).starts_with(parameter_word)) return 0;
+  const auto end = s.substr(0, longest).find_first_of("<>\n", 1);
+  return end != npos && s[end] == '>' ? end + 1 : 0;
+}
+
 // Calls `f` for each byte of a value but blanks, and once with 0 for what is whole for certain: a closing tag that the
 // value itself opens, a closing mark, a section of CDATA.
 template <class F>
@@ -131,7 +147,15 @@ void for_each_doubtful(std::string_view value, bool cdata, F&& f) {
         continue;
       }
     } else {
-      if (const auto name = name_at(at + 1); !name.empty()) ++open[name];
+      const auto name = name_at(at + 1);
+      if (!name.empty()) ++open[name];
+      // A whole opening mark may follow what is left of a closing one, but is no such thing itself.
+      if (const auto end = behind_opening(rest); end != 0) {
+        for (const char c : rest.substr(0, 1 + parameter_word.size())) f(c);
+        for (int i = 0; i < 12; ++i) f('\0');
+        at += end - 1;
+        continue;
+      }
     }
     f(value[at]);
   }

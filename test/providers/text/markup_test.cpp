@@ -18,6 +18,11 @@ struct written {
   std::string_view format;
   std::string raw;
 };
+std::vector<written> qwen(const std::string& value) {
+  const auto call = "<function=write_file>\n<parameter=path>\na\n</parameter>\n<parameter=content>\n" + value +
+                    "\n</parameter>\n</function>";
+  return {{"qwen3-coder", "<tool_call>\n" + call + "\n</tool_call>"}, {"hermes", call}};
+}
 std::vector<written> xml(const std::string& value) {
   const auto call =
       "<invoke name=\"write_file\">\n<parameter name=\"path\">a</parameter>\n<parameter name=\"content\">" + value +
@@ -42,6 +47,21 @@ void check_run(const std::vector<written>& calls, const std::string& value) {
       CHECK(got.visible() == std::string(trimmed(behind)));
     }
 }
+TEST_CASE("G29: a value that holds whole examples of calls is run as it is") {
+  for (const std::string value :
+       {"Example:\n<function=foo>\n<parameter=q>\n1\n</parameter>\n</function>\nend",
+        "<function=foo>\n<parameter=q>\n1\n</parameter>\n<parameter=r>\n2\n</parameter>\n</function>",
+        "<tool_call>\n<function=foo>\n<parameter=q>\n1\n</parameter>\n</function>\n</tool_call>\nend",
+        "<invoke name=\"a\">\n<parameter name=\"x\">1</parameter>\n</invoke>\nend",
+        "<function_calls>\n<invoke name=\"a\">\n<parameter name=\"x\">1</parameter>\n</invoke>\n</function_calls>",
+        "<parameter name=\"x\">1</parameter>", "see <parameter=q>1</parameter> here", "<function=f>\nx\n</function>"}) {
+    check_run(qwen(value), value);
+    check_run(xml(value), value);
+  }
+  for (const std::string value : {"</parameter> </invoke>", "<parameter name=\"x\">1</parameter> </invoke>"})
+    check_run(qwen(value), value);
+}
+
 TEST_CASE("F10: marks in a value of XML that are escaped, or stand in CDATA, are a part of it whatever they are") {
   const auto escaped = [](std::string_view text, bool greater) {
     std::string out;
