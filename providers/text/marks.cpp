@@ -26,6 +26,8 @@ constexpr mark_heads heads_of_marks = [] {
   mark_heads all;
   for (const auto& mark : angle_marks) all.add(mark.text);
   for (const auto& mark : closing_marks) all.add(mark.text);
+  for (const auto mark : parameter_marks) all.add(mark);
+  for (const auto mark : value_ends) all.add(mark);
   return all;
 }();
 

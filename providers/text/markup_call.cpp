@@ -188,6 +188,10 @@ markup_call::outcome markup_call::between(std::string_view in, bool last) {
     if (opened == outcome::complete && broken_.empty() && !std::ranges::all_of(key_, is_name_char) &&
         !has_property(tools_->find(name_), key_))
       broken_ = "the name of a parameter is damaged";
+    // With the mark before it, it may be what the value before it says.
+    if (opened == outcome::complete && broken_.empty() && !arguments_.empty() &&
+        (given_.contains(key_) || knows_all_but(tools_->find(name_), key_)))
+      broken_ = "a parameter stands twice or is none of the tool's, and may be a part of the value before it";
     if (opened == outcome::complete) {
       scan_ = begin_;
       part_ = part::value;

@@ -40,8 +40,8 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
   if (rest.front() == '<') {
     bool maybe = false;
     for (const auto& mark : angle_marks) {
-      // A list of calls may hold each of them in a tag of its own.
-      if (mark.kind == mark_kind::tag && holds_list(tag_)) {
+      // A list of calls may hold each of them in a tag of its own; and a mark may stand twice.
+      if (mark.kind == mark_kind::tag && (holds_list(tag_) || tag_.size() <= longest_tag)) {
         const auto inner = match_mark(rest, mark);
         maybe = maybe || inner.is == match::maybe;
         if (inner.is != match::yes) continue;
@@ -213,6 +213,7 @@ bool tagged_parser::read_call(Call& call, bool last, parse_sink& sink) {
       extra_ = after_json_ = call.holds_json();
       scan_ = at_;
       state_ = state::after;
+      if (form_ != form_glm && !call.holds_json()) begin_proof();
       std::vector<tool_call_block> one;
       one.push_back(call.call(whole));
       if (options_.show_unreadable) one.back().arguments_text = whole.substr(0, call.end());

@@ -81,6 +81,8 @@ void tagged_parser::forget_drafts(std::size_t from) {
   reply_.calls.resize(std::min(from, reply_.calls.size()));
   if (reply_.calls.empty()) reply_.forms = 0;
   found_ = object_first_ = reply_.calls.size();
+  if (first_markup_ >= reply_.calls.size()) first_markup_ = npos;
+  proof_ = {};
   alone_.clear();
   in_code_ = quoted_ = alone_in_fence_ = false;
 }

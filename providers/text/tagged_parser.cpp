@@ -121,6 +121,8 @@ bool tagged_parser::step(bool last, parse_sink& sink) {
       return in_json(sink);
     case state::result:
       return in_result(last, sink);
+    case state::proving:
+      return in_proof(last, sink);
     case state::after:
       return in_after(last, sink);
     case state::spoiled:
@@ -174,7 +176,9 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
     return false;
   }
   const char head = lower(rest[1]);
-  bool maybe = false;
+  const auto parameter = at_parameter(last, sink);
+  if (parameter == match::yes) return true;
+  bool maybe = parameter == match::maybe;
   for (const auto& mark : closing_marks) {
     if (mark.text[1] != head && !is_blank(head)) continue;
     const bool closes = any_calls() || (!alone_.empty() && !alone_in_fence_);
@@ -187,6 +191,7 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
       pending_blanks_.clear();
       take(std::exchange(alone_, {}), sink);
     }
+    if (!mark.outer) refuse_markup(at_, sink);
     at_ += found.size;
     // Of a call that was none; in the middle of text it is spoken about.
     if (closes)

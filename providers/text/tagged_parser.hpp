@@ -5,6 +5,7 @@
 #include "providers/text/glm_call.hpp"
 #include "providers/text/markup_call.hpp"
 #include "providers/text/parser.hpp"
+#include "providers/text/words.hpp"
 
 #include <string>
 #include <string_view>
@@ -39,6 +40,7 @@ class tagged_parser final : public text_parser {
     markup,   // in a call that is markup
     pairs,    // in a call whose arguments are pairs of marks
     json,     // in brackets
+    proving,  // behind a call that is markup, where a mark may say that it was read too short
     after,    // behind a call: closing marks, separators, further calls of the same tag
     spoiled,  // in a tag whose calls cannot be trusted, until its end
     dropped   // behind an invented result
@@ -68,6 +70,10 @@ class tagged_parser final : public text_parser {
   template <class Call>
   bool read_call(Call& call, bool last, parse_sink& sink);
   bool in_json(parse_sink& sink);
+  void begin_proof();
+  bool in_proof(bool last, parse_sink& sink);
+  void refuse_markup(std::size_t end, parse_sink& sink);
+  match at_parameter(bool last, parse_sink& sink);
   bool in_after(bool last, parse_sink& sink);
   bool in_spoiled(bool last, parse_sink& sink);
 
@@ -117,6 +123,15 @@ class tagged_parser final : public text_parser {
   bool unclosed_result_ = false;  // the same for invented results
   bool skipped_ = false;          // one was left out
   std::vector<input_part> left_out_;
+  std::size_t first_markup_ = std::string::npos;  // the first call that was markup
+  std::size_t open_parameters_ = 0;               // in text behind calls
+  struct proof {
+    bool in_tag = false;         // what is around the calls is open
+    bool closed = false;         // or was closed
+    bool words = false;          // stand behind them
+    std::size_t parameters = 0;  // opened in these
+  };
+  proof proof_;
   bool in_code_ = false;          // in a code block that has begun with something else than a call
   bool quoted_ = false;           // in code within a sentence, which began with what might be a call
   std::size_t object_first_ = 0;  // the first call of the object that was read last

@@ -269,4 +269,10 @@ bool has_property(const tool_definition* tool, std::string_view name) {
   return tool != nullptr && !walk::find(walk::find(tool->schema.text(), "properties"), name).empty();
 }
 
+bool knows_all_but(const tool_definition* tool, std::string_view name) {
+  if (tool == nullptr || has_property(tool, name) || takes_nothing(tool)) return false;
+  const auto others = walk::find(tool->schema.text(), "additionalProperties");
+  return others.empty() || others == "false";
+}
+
 }  // namespace mcpbx::providers::text

@@ -47,5 +47,7 @@ bool takes_nothing(const tool_definition* tool);
 bool takes_no_more(const tool_definition* tool, const std::vector<untyped_argument>& arguments);
 /// Whether the tool's schema names this property.
 bool has_property(const tool_definition* tool, std::string_view name);
+/// Whether the tool's schema names properties, not this one, and does not say that there may be others.
+bool knows_all_but(const tool_definition* tool, std::string_view name);
 
 }  // namespace mcpbx::providers::text
