@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 5> name_keys{"name", "tool_name", "tool",
 constexpr std::array<std::string_view, 7> argument_keys{"arguments", "parameters", "args",        "tool_input",
                                                         "input",     "params",     "action_input"};
 // Members that say nothing about the call, unless the tool has an argument of that name.
-constexpr std::array<std::string_view, 4> other_keys{"type", "id", "index", "thought"};
+constexpr std::array<std::string_view, 5> other_keys{"type", "id", "index", "thought", "tool_call_id"};
 
 // Whether nothing but brackets follows a string of `call` that ends in one: that may have changed places with the
 // quote, and be the one that is missing behind the call.

@@ -122,10 +122,35 @@ found_tag match_tag(std::string_view s, std::string_view tag) {
 
 found_tag match_mark(std::string_view s, const mark& m) {
   if (m.kind == mark_kind::tag || m.kind == mark_kind::list || m.kind == mark_kind::result) return match_tag(s, m.text);
+  if (m.text.starts_with("<|")) return {begins_like(s, m.text), m.text.size()};
   return {(m.kind == mark_kind::markup ? begins_like : begins)(s, m.text), m.text.size()};
 }
 
+found_tag match_special(std::string_view s) {
+  constexpr std::size_t longest = 64;
+  for (const std::string_view bar : {"|", "\xEF\xBD\x9C"}) {
+    const auto inner = s.substr(std::min<std::size_t>(s.size(), 1));
+    const auto opened = s.starts_with('<') ? begins(inner, bar) : match::no;
+    if (opened == match::maybe) return {match::maybe};
+    if (opened != match::yes) continue;
+    const bool ascii = bar.size() == 1;
+    auto at = 1 + bar.size();
+    while (at < std::min(s.size(), longest)) {
+      const auto c = static_cast<unsigned char>(s[at]);
+      const bool word = is_name_char(s[at]) || c == '/' || c == ':' || (!ascii && c >= 0x80);
+      if (!word || s.substr(at).starts_with(bar)) break;
+      ++at;
+    }
+    if (at >= longest || at == 1 + bar.size()) return {at == s.size() && at < longest ? match::maybe : match::no};
+    const auto rest = s.substr(at);
+    if (begins(rest, bar) == match::maybe || rest == bar) return {match::maybe};
+    return rest.starts_with(bar) && rest[bar.size()] == '>' ? found_tag{match::yes, at + bar.size() + 1} : found_tag{};
+  }
+  return {};
+}
+
 found_tag match_mark(std::string_view s, const closing_mark& m) {
+  if (m.text.starts_with("<|")) return {begins_like(s, m.text), m.text.size()};
   if (m.text.starts_with("</") || m.text.starts_with('[')) return match_tag(s, m.text);
   return {begins(s, m.text), m.text.size()};
 }

@@ -27,7 +27,7 @@ struct mark {
 };
 
 /// Marks that begin with an angle bracket. None is the beginning of another.
-inline constexpr std::array<mark, 42> angle_marks{{
+inline constexpr std::array<mark, 46> angle_marks{{
     {"<tool_call>", mark_kind::tag},
     {"<tool_calls>", mark_kind::tag},
     {"<toolcall>", mark_kind::tag},
@@ -37,6 +37,9 @@ inline constexpr std::array<mark, 42> angle_marks{{
     {"<function_call>", mark_kind::tag},
     {"<tool_use>", mark_kind::tag},
     {"<tool-use>", mark_kind::tag},
+    {"<|START_ACTION|>", mark_kind::tag},
+    {"<|tool_call_begin|>", mark_kind::tag},
+    {"<｜tool▁call▁begin｜>", mark_kind::tag},
     {"<minimax:tool_call>", mark_kind::list},
     {"<function_calls>", mark_kind::list},
     {"<antml:function_calls>", mark_kind::list},
@@ -47,6 +50,7 @@ inline constexpr std::array<mark, 42> angle_marks{{
     {"<arg_key>", mark_kind::pair},
     {"<|python_tag|>", mark_kind::python},
     {"<|tool_call_start|>", mark_kind::python},
+    {"<|python_start|>", mark_kind::python},
     {"<think>", mark_kind::think},
     {"</think>", mark_kind::end_think},
     {"<|start_header_id|>", mark_kind::role},
@@ -80,25 +84,15 @@ struct closing_mark {
   std::string_view text;
   bool outer;  ///< it closes what is around calls
 };
-inline constexpr std::array<closing_mark, 19> closing_marks{{{"</tool_call>", true},
-                                                             {"</tool_calls>", true},
-                                                             {"</toolcall>", true},
-                                                             {"</TOOLCALL>", true},
-                                                             {"</seed:tool_call>", true},
-                                                             {"</minimax:tool_call>", true},
-                                                             {"</function_call>", true},
-                                                             {"</function_calls>", true},
-                                                             {"</antml:function_calls>", true},
-                                                             {"</tool_use>", true},
-                                                             {"</tool-use>", true},
-                                                             {"<|tool_call_end|>", true},
-                                                             {"<|/tool_call|>", true},
-                                                             {"[/TOOL_CALLS]", true},
-                                                             {"</function>", false},
-                                                             {"</invoke>", false},
-                                                             {"</antml:invoke>", false},
-                                                             {"<function>", false},
-                                                             {"[/ARGS]", false}}};
+inline constexpr std::array<closing_mark, 22> closing_marks{
+    {{"</tool_call>", true},     {"</tool_calls>", true},       {"</toolcall>", true},
+     {"</TOOLCALL>", true},      {"</seed:tool_call>", true},   {"</minimax:tool_call>", true},
+     {"</function_call>", true}, {"</function_calls>", true},   {"</antml:function_calls>", true},
+     {"</tool_use>", true},      {"</tool-use>", true},         {"<|tool_call_end|>", true},
+     {"<|/tool_call|>", true},   {"<｜tool▁call▁end｜>", true}, {"<|END_ACTION|>", true},
+     {"<|python_end|>", true},   {"[/TOOL_CALLS]", true},       {"</function>", false},
+     {"</invoke>", false},       {"</antml:invoke>", false},    {"<function>", false},
+     {"[/ARGS]", false}}};
 
 /// How a text is compared with a mark: begins() or begins_like().
 using compare_mark = match (*)(std::string_view s, std::string_view mark);
@@ -124,6 +118,9 @@ inline const std::string_view* first_of(std::string_view s, std::span<const std:
   return nullptr;
 }
 
+/// What models of other families put between the name of a tool and its arguments.
+inline constexpr std::array<std::string_view, 2> argument_marks{"<|tool_call_argument_begin|>", "<｜tool▁sep｜>"};
+
 /// Bytes of the longest tag that match_tag() finds.
 inline constexpr std::size_t longest_tag = 64;
 /// A mark at the beginning of a text, as far as that has come, and its bytes.
@@ -139,6 +136,10 @@ found_tag match_tag(std::string_view s, std::string_view tag);
 found_tag match_mark(std::string_view s, const mark& m);
 /// The same for a closing mark, but for the one that looks like an opening mark.
 found_tag match_mark(std::string_view s, const closing_mark& m);
+
+/// A special token of any model at the beginning of `s`, <|WORD|> or with the bars of another script: no words for
+/// people, whatever it means.
+found_tag match_special(std::string_view s);
 
 /// Whether any mark of these tables may stand at the angle bracket that `s` begins with: `no` for nearly all others,
 /// seen from the first byte that is no blank. For `no` none does, however `s` goes on; `maybe`: more of it is needed.

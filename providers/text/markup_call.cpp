@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 4> call_marks{"<tool_call>", "<function="
 
 // Whether `c` stands behind the bracket of anything that counts in a value: as a rule not.
 bool follows_bracket(char c) {
-  const auto is = [c](std::string_view mark) { return mark[1] == c; };
+  const auto is = [c](std::string_view mark) { return mark[1] == lower(c); };
   return c == '!' || std::ranges::any_of(value_ends, is) || std::ranges::any_of(parameter_marks, is) ||
          std::ranges::any_of(call_ends, is) || std::ranges::any_of(call_marks, is);
 }
@@ -82,7 +82,13 @@ markup_call::outcome markup_call::advance(std::string_view in, bool last) {
       case part::json:
         scan_ += brackets_.feed(in.substr(scan_));
         at_ = scan_;
-        return brackets_.closed() ? outcome::complete : outcome::more;
+        if (!brackets_.closed()) return outcome::more;
+        if (unclosed_) {
+          const auto next = skip_blanks(in, at_);
+          if (next == in.size() && !last) return outcome::more;
+          if (next < in.size() && in[next] == '>') at_ = next + 1;
+        }
+        return outcome::complete;
       case part::value:
         now = value(in, last);
         break;
@@ -105,7 +111,8 @@ markup_call::outcome markup_call::head(std::string_view in) {
     if (end == npos) return in.size() > max_tag ? outcome::none : outcome::more;
     if (in[end] == '<' || in[end] == '\n') return outcome::none;
     name_ = cleaned_name(in.substr(function.size(), end - function.size()));
-    at_ = in[end] == '>' ? end + 1 : end;
+    unclosed_ = in[end] != '>';
+    at_ = unclosed_ ? end : end + 1;
   } else {
     const auto end = tag_end(in, 0);
     if (end == npos) return in.size() >= max_tag ? outcome::none : outcome::more;

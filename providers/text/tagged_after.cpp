@@ -41,6 +41,14 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
     const auto marked = c == '[' ? begins(rest, arguments_mark) : match::no;
     const auto next = marked == match::yes ? skip_blanks(rest, arguments_mark.size()) : 0;
     if ((marked == match::maybe || (next == rest.size() && next <= max_looked_at)) && !last) return false;
+    if (marked == match::maybe) {
+      at_ = held_.size();  // it was cut off
+      return false;
+    }
+    if (marked == match::yes && (next >= rest.size() || rest[next] != '{')) {
+      at_ = at + arguments_mark.size();
+      return true;
+    }
     if (next < rest.size() && rest[next] == '{') {
       name_.clear();
       begin_json(at + next, at + next, marked == match::yes ? use::arguments : use::calls);

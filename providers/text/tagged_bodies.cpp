@@ -80,8 +80,13 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
     no_call(at, sink);
     return true;
   }
+  bool waits = false;
+  if (in_named(at, end, waits)) return true;
+  if (waits) return false;
   const auto next = skip_blanks(rest, end);
-  if (next == rest.size() && next <= max_held && !last) return false;
+  // Nobody speaks about a mark that is one token.
+  const bool special = match_special(tag_).is == match::yes;
+  if (next == rest.size() && next <= max_held && (!last || special)) return false;
   const bool offered = tools_.find(rest.substr(0, end)) != nullptr;
   if (offered && end < rest.size() && rest[end] == '(') {
     in_tag_ = true;
@@ -95,6 +100,44 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
     pairs_ = glm_call(&tools_);
     state_ = state::pairs;
   }
+  return true;
+}
+
+// NAME, perhaps :NUMBER, and a mark before its arguments; or a word for what is called, the mark, NAME, and them in a
+// code block.
+bool tagged_parser::in_named(std::size_t at, std::size_t end, bool& waits) {
+  const auto rest = from(at);
+  const auto name_at = [&](std::size_t from) {
+    auto to = from;
+    while (to < rest.size() && is_name_char(rest[to])) ++to;
+    return rest.substr(from, to - from);
+  };
+  auto name = rest.substr(0, end);
+  const bool numbered = rest.substr(end).starts_with(':');
+  if (numbered) end += 1 + name_at(end + 1).size();
+  bool maybe = false;
+  const auto* mark = first_of(rest.substr(end), argument_marks, maybe);
+  waits = mark == nullptr && maybe && (numbered || end < rest.size()) && end <= max_held;
+  if (mark == nullptr) return false;
+  auto next = skip_blanks(rest, end + mark->size());
+  const auto again = name_at(next);
+  if (!again.empty()) {
+    name = again;
+    next = skip_blanks(rest, next + again.size());
+  }
+  bool block = false;
+  if (rest.substr(next).starts_with(fence_mark)) {
+    block = true;
+    next += fence_mark.size();
+    next = skip_blanks(rest, next + name_at(next).size());
+  }
+  const bool more = next == rest.size() || begins(rest.substr(next), fence_mark) == match::maybe;
+  waits = more && next <= max_held;
+  if (more || rest[next] != '{') return false;
+  in_tag_ = true;
+  fenced_ = fenced_ || block;
+  name_ = name;
+  begin_json(at + next, at + next, use::arguments);
   return true;
 }
 

@@ -21,6 +21,7 @@ void tagged_parser::visible(std::string_view text, parse_sink& sink) {
     auto before = std::exchange(pending_, {});
     if (any_calls() && pending_fence_ == npos) before = pending_blanks_;
     pending_blanks_.clear();
+    if (std::exchange(parted_, false) && before.empty() && !is_blank(text.front())) before = "\n";
     if (pending_fence_ != npos) in_code_ = fence_opens_;
     pending_fence_ = npos;
     if (!shown_ && (any_calls() || skipped_)) {
@@ -42,6 +43,11 @@ void tagged_parser::visible(std::string_view text, parse_sink& sink) {
 }
 
 void tagged_parser::control(std::string_view token) {
+  if (token.starts_with("<|") && !in_example()) {
+    // What it stood between stays apart.
+    parted_ = parted_ || (shown_ && pending_.empty());
+    return;
+  }
   // At the beginning it is no part of the answer; later it is one only if more text follows.
   if (shown_ || !alone_.empty()) pending_ += token;
 }
@@ -154,8 +160,9 @@ void tagged_parser::cut(std::string_view body, parse_sink& sink) {
 
 // It ended inside of a mark. Nothing to see, but for a bracket and a few letters, which may be anything before a call.
 bool tagged_parser::cut_mark(bool of_call, parse_sink& sink) {
-  const std::size_t least = any_calls() ? 1 : 6;
   const auto rest = std::string(from(at_));
+  const bool special = rest.starts_with("<|") || rest.starts_with("<\xEF");
+  const std::size_t least = any_calls() ? 1 : special ? 3 : 6;
   if (rest.size() < least) return false;
   at_ = held_.size();
   if (of_call) cut(rest, sink);

@@ -282,9 +282,43 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
         break;
     }
   }
+  if (at_special(last, maybe)) return true;
   if (maybe && (!last || cut_mark(maybe_call, sink))) return false;
   visible(rest.substr(0, 1), sink);
   ++at_;
+  return true;
+}
+
+// A special token that no table has. One family puts the name of a channel behind one of these, and what it says to
+// itself is a channel as well.
+bool tagged_parser::at_special(bool last, bool& maybe) {
+  constexpr std::string_view channel = "<|channel|>", start = "<|start|>", message = "<|message|>";
+  constexpr std::size_t longest_header = 256;
+  const auto rest = from(at_);
+  const auto found = match_special(rest);
+  maybe = maybe || found.is == match::maybe;
+  if (found.is != match::yes || in_example()) return false;
+  auto end = found.size;
+  const bool head = begins_like(rest, channel) == match::yes || begins_like(rest, start) == match::yes;
+  if (head) {
+    const auto header = rest.substr(0, longest_header);
+    const auto body = header.substr(0, std::min(header.find('\n'), header.size()));
+    const auto close = body.find(message);
+    if (close == npos && body.size() == rest.size() && rest.size() < longest_header) {
+      maybe = true;
+      if (!last) return false;
+      end = rest.size();
+    }
+    if (close != npos) end = close + message.size();
+    if (close != npos && body.substr(0, close).find("<|channel|>analysis") != npos) {
+      at_ += end;
+      end_think_ = "<|end|>";
+      state_ = state::think;
+      return true;
+    }
+  }
+  control(rest.substr(0, end));
+  at_ += end;
   return true;
 }
 

@@ -53,6 +53,7 @@ class tagged_parser final : public text_parser {
   bool at_angle(bool last, parse_sink& sink);
   bool at_square(bool last, parse_sink& sink);
   bool at_fence(bool last, parse_sink& sink);
+  bool at_special(bool last, bool& maybe);
   bool at_name(bool last);
   bool at_untagged(bool last, parse_sink& sink);
   bool in_think(bool last, parse_sink& sink);
@@ -63,6 +64,7 @@ class tagged_parser final : public text_parser {
   void leave_out(std::size_t end);
   void no_call(std::size_t at, parse_sink& sink);
   bool names_tool(std::string_view body) const;
+  bool in_named(std::size_t at, std::size_t end, bool& waits);
   bool in_python(bool last);
   bool in_mistral(bool last, parse_sink& sink);
   bool in_markup(bool last, parse_sink& sink);
@@ -96,6 +98,7 @@ class tagged_parser final : public text_parser {
   bool at_line_start() const;
   bool fence_may_hold_call() const;
   std::string_view from(std::size_t at) const { return std::string_view(held_).substr(at); }
+  bool in_example() const { return in_code_ || quoted_ || pending_fence_ != std::string::npos; }
   bool any_calls() const { return found_ > 0; }
 
   offered_tools tools_;
@@ -132,6 +135,7 @@ class tagged_parser final : public text_parser {
     std::size_t parameters = 0;  // opened in these
   };
   proof proof_;
+  bool parted_ = false;           // a token was left out behind a word
   bool in_code_ = false;          // in a code block that has begun with something else than a call
   bool quoted_ = false;           // in code within a sentence, which began with what might be a call
   std::size_t object_first_ = 0;  // the first call of the object that was read last

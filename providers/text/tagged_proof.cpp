@@ -7,6 +7,7 @@
 #include "providers/text/words.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -15,6 +16,9 @@ namespace {
 
 constexpr std::size_t max_unproven = 16384;  // bytes in which a call may be proven wrong
 constexpr std::size_t max_parameter_mark = 512;
+
+// Of GLM's form, but for the one that may begin a call.
+constexpr std::array<std::string_view, 3> pair_marks{"</arg_key>", "<arg_value>", "</arg_value>"};
 
 // Bytes of the mark of a parameter that opens at the beginning of `s`, 0 when there is none; npos when its end is to
 // come.
@@ -105,6 +109,11 @@ bool tagged_parser::in_proof(bool last, parse_sink& sink) {
       passed = found.size;
       opens = mark.kind != mark_kind::control && mark.kind != mark_kind::role;
     }
+    if (passed == 0 && c == '<') {
+      const auto special = match_special(rest);
+      passed = special.size;
+      maybe = maybe || special.is == match::maybe;
+    }
     if (passed == 0 && c == '[') {
       const auto calls = match_tag(rest, tool_calls_mark).is, results = begins(rest, tool_results_mark);
       opens = calls == match::yes || results == match::yes;
@@ -150,6 +159,8 @@ match tagged_parser::at_parameter(bool last, parse_sink& sink) {
       --open_parameters_;
     else
       refuse_markup(at_, sink);
+  } else if (const auto* of_pair = first_of(rest, pair_marks, maybe)) {
+    size = of_pair->size();
   } else {
     size = opening_parameter(rest, maybe);
     if (size == npos && !last) return match::maybe;

@@ -95,6 +95,10 @@ found_mark mark_at(std::string_view s) {
   for (const auto mark : parameter_marks) look(mark, what::open);
   for (const auto mark : value_ends) look(mark, what::whole);
   for (const auto mark : inner_marks) look(mark, what::whole);
+  for (const auto mark : argument_marks) look(mark, what::whole);
+  const auto special = match_special(s);
+  best.maybe = best.maybe || special.is == match::maybe;
+  if (special.is == match::yes && special.size > best.size) best = {special.size, what::whole, best.maybe};
   return best;
 }
 

@@ -1,0 +1,89 @@
+// Special tokens of all families of models: those of a format in any case, and those of formats that we do not speak.
+#include "test/providers/text/parse.hpp"
+#include "test/support/contains.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+
+namespace {
+
+using namespace mcpbx;
+using namespace mcpbx::test;
+using bare = providers::text::parser_options::bare;
+
+parsed_text at_every_step(std::string_view format, const std::string& raw,
+                          providers::text::parser_options options = {}) {
+  CAPTURE(raw);
+  const auto got = parse_text(format, raw, std::string_view::npos, options);
+  for (std::size_t step = 1; step < raw.size(); ++step)
+    CHECK(parse_text(format, raw, step, options).str() == got.str());
+  return got;
+}
+
+TEST_CASE("F5: special tokens of any family of models are seen by nobody, wherever they stand outside of code") {
+  struct row {
+    std::string raw, shown;
+  };
+  for (const auto& [raw, shown] :
+       {row{"a<|EOM_ID|>", "a"}, row{"It is<|im_end|>four.", "It is\nfour."}, row{"a <|foo_bar|> b", "a  b"},
+        row{"<｜begin▁of▁sentence｜>Hello<｜end▁of▁sentence｜>", "Hello"},
+        row{"<｜tool▁calls▁begin｜>a<｜tool▁calls▁end｜>", "a"},
+        row{"<|tool_calls_section_begin|>a<|tool_calls_section_end|>", "a"},
+        row{"<|START_RESPONSE|>a<|END_RESPONSE|>", "a"}, row{"a<|python_start|><|python_end|>", "a"},
+        row{"<|channel|>final<|message|>Four.<|return|>", "Four."},
+        row{"<|start|>assistant<|channel|>final<|message|>Four.", "Four."},
+        row{"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Four.", "Four."},
+        row{"a <| b |> c", "a <| b |> c"}, row{"a <|> b", "a <|> b"}, row{"f <| x |> y", "f <| x |> y"},
+        row{"a <|word| b", "a <|word| b"}, row{"The token `<|foo|>` ends it.", "The token `<|foo|>` ends it."},
+        row{"Code:\n```\n<|foo|>\n```", "Code:\n```\n<|foo|>\n```"}})
+    for (const std::string_view format : {"hermes", "mistral", "xml"})
+      for (const auto untagged : {bare::alone, bare::anywhere}) {
+        CAPTURE(raw);
+        const auto got = at_every_step(format, raw, {.untagged = untagged});
+        CHECK(got.visible() == shown);
+        CHECK(got.reply.calls.empty());
+      }
+  CHECK(parse_text("hermes", "<|channel|>analysis<|message|>Hm.<|end|>Four.").thoughts == "Hm.");
+  CHECK(at_every_step("react", "Final Answer: a<|foo|>").visible() == "a");
+  CHECK(at_every_step("hermes", "a<|foo|>b", {.show_unreadable = true}).visible() == "a\nb");
+}
+
+TEST_CASE("F10: calls between marks of other families are run") {
+  for (const std::string& raw :
+       {"<|PYTHON_TAG|>{\"name\": \"search\", \"parameters\": {\"query\":\"tide\"}}<|EOM_ID|>",
+        "<|python_start|>[search(query=\"tide\")]<|python_end|>",
+        "<|START_ACTION|>[\n{\"tool_call_id\": \"0\", \"tool_name\": \"search\", \"parameters\": "
+        "{\"query\":\"tide\"}}\n]"
+        "<|END_ACTION|>",
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.search:0<|tool_call_argument_begin|>{\"query\":"
+        "\"tide\"}"
+        "<|tool_call_end|><|tool_calls_section_end|>",
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>search<｜tool▁sep｜>{\"query\":\"tide\"}<｜tool▁call▁end｜>"
+        "<｜tool▁calls▁end｜>",
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>search\n```json\n{\"query\":\"tide\"}\n```"
+        "<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>",
+        "<function=search{\"query\":\"tide\"}></function>", "[TOOL_CALLS]search{\"query\":\"tide\"}[ARGS]"})
+    for (const auto untagged : {bare::alone, bare::anywhere}) {
+      CAPTURE(raw);
+      const auto got = at_every_step("hermes", "So.\n" + raw, {.untagged = untagged});
+      CHECK(got.calls() == R"(search{"query":"tide"})");
+      CHECK(got.visible() == "So.");
+      // Cut off anywhere it shows nothing but a bracket.
+      for (std::size_t size = 6; size < raw.size(); ++size) {
+        const auto cut = parse_text("hermes", raw.substr(0, size), std::string_view::npos, {.untagged = untagged});
+        CAPTURE(size);
+        CHECK(cut.visible().size() < 3);
+        CHECK((cut.calls().empty() || cut.calls() == got.calls()));
+      }
+    }
+  const auto two = parse_text("hermes",
+                              "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>search<｜tool▁sep｜>{\"query\":\"a\"}"
+                              "<｜tool▁call▁end｜><｜tool▁call▁begin｜>search<｜tool▁sep｜>{\"query\":\"b\"}"
+                              "<｜tool▁call▁end｜><｜tool▁calls▁end｜>");
+  CHECK(two.calls() == R"(search{"query":"a"} search{"query":"b"})");
+  CHECK(two.visible().empty());
+}
+
+}  // namespace
