@@ -41,51 +41,68 @@ unsigned type_of_value(std::string_view value) {
   return value == "true" || value == "false" ? boolean_type : number_type;
 }
 
-// What a property's schema takes, as far as its first level says; none: nothing is said.
-unsigned types_of(std::string_view schema, std::string_view root, int depth) {
-  if (depth > 8) return none;
-  unsigned found = none;
-  walk::members(schema, [&](std::string_view key, std::string_view value) {
-    if (key == "type") {
-      if (walk::is_string(value)) found |= type_of_word(unescaped(value));
-      walk::elements(value, [&](std::string_view word) { found |= type_of_word(walk::text(word)); });
-    } else if (key == "enum") {
-      walk::elements(value, [&](std::string_view one) { found |= type_of_value(one); });
-    } else if (key == "const") {
-      found |= type_of_value(value);
-    } else if (key == "anyOf" || key == "oneOf") {
-      walk::elements(value, [&](std::string_view branch) { found |= types_of(branch, root, depth + 1); });
-    } else if (key == "$ref") {
-      const auto ref = walk::text(value);
-      for (const std::string_view home : {"#/$defs/", "#/definitions/"})
-        if (ref.starts_with(home)) {
-          const auto defs = walk::find(root, home == "#/$defs/" ? "$defs" : "definitions");
-          found |= types_of(walk::find(defs, ref.substr(home.size())), root, depth + 1);
-        }
-    }
-  });
-  return found;
-}
+constexpr int max_types_depth = 8;
 
 // The properties of a tool, found in one walk through its schema, which may be long and is asked for every argument.
 class tool_properties {
  public:
-  explicit tool_properties(const tool_definition* tool) : root_(tool != nullptr ? tool->schema.text() : "") {
+  explicit tool_properties(const tool_definition* tool) {
     if (tool == nullptr) return;
-    walk::members(walk::find(root_, "properties"),
-                  [&](std::string_view name, std::string_view schema) { schemas_[std::string(name)] = schema; });
+    const auto name_in = [](auto& schemas) {
+      return [&schemas](std::string_view name, std::string_view schema) { schemas[std::string(name)] = schema; };
+    };
+    walk::members(tool->schema.text(), [&](std::string_view key, std::string_view value) {
+      if (key == "properties") {
+        schemas_.clear();
+        walk::members(value, name_in(schemas_));
+      }
+      if (key == "$defs" || key == "definitions") walk::members(value, name_in(key == "$defs" ? defs_ : definitions_));
+    });
   }
   bool has(const std::string& name) const { return schemas_.contains(name); }
   std::size_t size() const { return schemas_.size(); }
   // What values a property may have; `none` for one that there is not.
-  unsigned types_for(const std::string& name) const {
+  unsigned types_for(const std::string& name) {
     const auto found = schemas_.find(name);
-    return found == schemas_.end() ? none : types_of(found->second, root_, 0);
+    return found == schemas_.end() ? none : types_of(found->second, 0);
   }
 
  private:
-  std::string_view root_;
-  std::unordered_map<std::string, std::string_view> schemas_;
+  using named_schemas = std::unordered_map<std::string, std::string_view>;
+
+  // What a schema takes, as far as its first level says; none: nothing is said. Each is looked at once: many may refer
+  // to the same one, and that to others again, or to the first.
+  unsigned types_of(std::string_view schema, int depth) {
+    if (depth > max_types_depth) return none;
+    if (const auto [known, fresh] = types_.try_emplace(schema.data(), none); !fresh) return known->second;
+    unsigned found = none;
+    walk::members(schema, [&](std::string_view key, std::string_view value) {
+      if (key == "type") {
+        if (walk::is_string(value)) found |= type_of_word(unescaped(value));
+        walk::elements(value, [&](std::string_view word) { found |= type_of_word(walk::text(word)); });
+      } else if (key == "enum") {
+        walk::elements(value, [&](std::string_view one) { found |= type_of_value(one); });
+      } else if (key == "const") {
+        found |= type_of_value(value);
+      } else if (key == "anyOf" || key == "oneOf") {
+        walk::elements(value, [&](std::string_view branch) { found |= types_of(branch, depth + 1); });
+      } else if (key == "$ref") {
+        const auto ref = walk::text(value);
+        if (ref.starts_with(defs_home)) found |= types_in(defs_, ref.substr(defs_home.size()), depth + 1);
+        if (ref.starts_with(definitions_home))
+          found |= types_in(definitions_, ref.substr(definitions_home.size()), depth + 1);
+      }
+    });
+    return types_[schema.data()] = found;
+  }
+  unsigned types_in(const named_schemas& home, const std::string& name, int depth) {
+    const auto found = home.find(name);
+    return found == home.end() ? none : types_of(found->second, depth);
+  }
+
+  static constexpr std::string_view defs_home = "#/$defs/", definitions_home = "#/definitions/";
+  named_schemas schemas_, defs_, definitions_;
+  std::unordered_map<const char*, unsigned> types_;  // by where a schema stands
 };
 
 // The JSON that a text means for such a type; "" when it stays a string.
@@ -115,7 +132,7 @@ void fit_types(tool_call_block& call, const tool_definition* tool) {
   if (!opened) return;
   bool changed = false;
   std::vector<std::pair<std::string, std::string>> better;
-  const tool_properties properties(tool);
+  tool_properties properties(tool);
   opened->for_each([&](std::string_view key, const raw_json& value) {
     if (!value.is_string()) return;
     auto json = typed(value.as_string().value_or(""), properties.types_for(std::string(key)));
@@ -234,7 +251,7 @@ void set_untyped(tool_call_block& call, const tool_definition* tool, const std::
   // The last of a name counts, as in JSON.
   std::unordered_map<std::string_view, const untyped_argument*> last;
   for (const auto& a : arguments) last[a.name] = &a;
-  const tool_properties properties(tool);
+  tool_properties properties(tool);
   std::string json = "{";
   for (const auto& a : arguments) {
     if (last[a.name] != &a) continue;

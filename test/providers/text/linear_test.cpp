@@ -175,4 +175,20 @@ TEST_CASE("F10: arguments are fitted to their types in linear time, however many
   CHECK_FALSE(providers::text::takes_no_more(&tool, arguments));
 }
 
+TEST_CASE("F10: a schema whose references lead to the same ones over and over is looked through once") {
+  // With each followed for itself, this would take hours.
+  std::string schema = R"({"type":"object","properties":{"a":{"$ref":"#/$defs/d0"}},"$defs":{)";
+  for (int i = 0; i < 3; ++i) {
+    const auto next = R"({"$ref":"#/$defs/d)" + std::to_string(i + 1) + R"("})";
+    schema += R"("d)" + std::to_string(i) + R"(":{"anyOf":[)" + next;
+    for (int k = 0; k < 5000; ++k) schema += "," + next;
+    schema += "]},";
+  }
+  providers::tool_definition tool;
+  tool.schema = raw_json::own(schema + R"("d3":{"type":"integer"},"d4":{"$ref":"#/$defs/d4"}}})");
+  providers::tool_call_block call;
+  providers::text::set_untyped(call, &tool, {{"a", "1"}});
+  CHECK(call.arguments.text() == R"({"a":1})");
+}
+
 }  // namespace
