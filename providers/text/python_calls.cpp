@@ -78,16 +78,16 @@ std::size_t argument_end(std::string_view inside, std::size_t at) {
   return inside.size();
 }
 
-std::string json_of(std::string_view literal);
+std::string json_of(std::string_view literal, int depth = max_argument_depth);
 
 // A tuple is a list; brackets around one value without a comma mean nothing in Python, and are no literal here.
-std::string json_of_tuple(std::string_view inside) {
+std::string json_of_tuple(std::string_view inside, int depth) {
   std::string json = "[";
   inside = trimmed(inside);
   if (!inside.empty() && argument_end(inside, 0) == inside.size()) return {};
   for (std::size_t at = 0; at < inside.size();) {
     const auto end = argument_end(inside, at);
-    const auto one = json_of(trimmed(inside.substr(at, end - at)));
+    const auto one = json_of(trimmed(inside.substr(at, end - at)), depth);
     if (one.empty()) return {};
     if (json.size() > 1) json += ',';
     json += one;
@@ -96,9 +96,10 @@ std::string json_of_tuple(std::string_view inside) {
   return json + "]";
 }
 
-std::string json_of(std::string_view literal) {
+// `depth`: how many lists a tuple may still be nested in.
+std::string json_of(std::string_view literal, int depth) {
   if (literal.size() <= max_tuple && literal.starts_with('(') && literal.ends_with(')'))
-    return json_of_tuple(literal.substr(1, literal.size() - 2));
+    return depth == 0 ? std::string() : json_of_tuple(literal.substr(1, literal.size() - 2), depth - 1);
   if (const auto value = raw_json::parse(literal, max_argument_depth)) return std::string(value->text());
   auto value = repair_json_value(literal);
   if (!value || !raw_json::parse(value->text, max_argument_depth)) return {};

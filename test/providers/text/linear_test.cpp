@@ -175,6 +175,17 @@ TEST_CASE("F10: arguments are fitted to their types in linear time, however many
   CHECK_FALSE(providers::text::takes_no_more(&tool, arguments));
 }
 
+TEST_CASE("F10: tuples within tuples are read as deep as lists are, and no deeper") {
+  const auto nested = [](std::size_t depth) {
+    std::string value = "1";
+    for (std::size_t i = 0; i < depth; ++i) value = "(" + value + ",)";
+    return "<|python_tag|>batch(items=" + value + ")";
+  };
+  const auto list = std::string(20, '[') + "1" + std::string(20, ']');
+  CHECK(parse_text("llama3", nested(20)).calls() == R"(batch{"items":)" + list + "}");
+  CHECK(parse_text("llama3", nested(1000)).calls().empty());
+}
+
 TEST_CASE("F10: a schema whose references lead to the same ones over and over is looked through once") {
   // With each followed for itself, this would take hours.
   std::string schema = R"({"type":"object","properties":{"a":{"$ref":"#/$defs/d0"}},"$defs":{)";
