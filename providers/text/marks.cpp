@@ -4,6 +4,8 @@
 #include "providers/text/markup_marks.hpp"
 
 #include <algorithm>
+#include <array>
+#include <tuple>
 
 namespace mcpbx::providers::text {
 namespace {
@@ -13,23 +15,41 @@ constexpr std::array<std::string_view, 13> first_keys{
     "name",       "tool_name", "tool", "function_name", "action",    "function", "function_call", "tool_call",
     "tool_calls", "type",      "id",   "arguments",     "parameters"};
 
-// What stands behind the brackets of the marks, small letters only: of closing ones behind the slash.
+// The marks of a table by the two letters behind their brackets, of closing ones behind the slash; small letters only.
+// Their places in the table are bits.
 struct mark_heads {
-  std::array<bool, 256> opening{}, closing{};
-  constexpr void add(std::string_view text) {
+  std::array<std::uint64_t, 256> opening{}, closing{}, next{};
+  constexpr void add(std::string_view text, std::size_t place) {
     if (!text.starts_with('<')) return;
-    auto& heads = text[1] == '/' ? closing : opening;
-    heads[static_cast<unsigned char>(lower(text[text[1] == '/' ? 2 : 1]))] = true;
+    const std::size_t at = text[1] == '/' ? 2 : 1;
+    auto& heads = at == 2 ? closing : opening;
+    heads[static_cast<unsigned char>(lower(text[at]))] |= std::uint64_t{1} << place;
+    next[static_cast<unsigned char>(lower(text[at + 1]))] |= std::uint64_t{1} << place;
+  }
+  constexpr std::uint64_t at(bool closes, char head, char behind) const {
+    const auto found = (closes ? closing : opening)[static_cast<unsigned char>(lower(head))];
+    return behind == 0 ? found : found & next[static_cast<unsigned char>(lower(behind))];
   }
 };
-constexpr mark_heads heads_of_marks = [] {
+template <class Table>
+constexpr mark_heads heads_of(const Table& marks) {
+  static_assert(std::tuple_size_v<Table> <= 64);
   mark_heads all;
-  for (const auto& mark : angle_marks) all.add(mark.text);
-  for (const auto& mark : closing_marks) all.add(mark.text);
-  for (const auto mark : parameter_marks) all.add(mark);
-  for (const auto mark : value_ends) all.add(mark);
+  std::size_t place = 0;
+  for (const auto& mark : marks) all.add(mark.text, place++);
+  return all;
+}
+constexpr mark_heads angle_heads = heads_of(angle_marks), closing_heads = heads_of(closing_marks);
+// Those of no table: of parameters, and special tokens.
+constexpr mark_heads other_heads = [] {
+  mark_heads all;
+  for (const auto mark : parameter_marks) all.add(mark, 0);
+  for (const auto mark : value_ends) all.add(mark, 0);
   return all;
 }();
+bool begins_special(char head) {
+  return head == '|' || head == '\xEF';
+}
 
 untagged_guess guess_object(std::string_view text, const offered_tools& tools) {
   constexpr untagged_guess maybe{match::maybe};
@@ -75,14 +95,16 @@ bool may_begin_attribute(std::string_view s) {
 
 }  // namespace
 
-match begins_some_mark(std::string_view s) {
+possible_marks marks_at(std::string_view s) {
   const auto in = s.substr(0, longest_tag);
   auto at = skip_blanks(in, 1);
   const bool closes = at < in.size() && in[at] == '/';
   if (closes) at = skip_blanks(in, at + 1);
-  if (at == in.size()) return s.size() < longest_tag ? match::maybe : match::no;
-  const auto& heads = closes ? heads_of_marks.closing : heads_of_marks.opening;
-  return heads[static_cast<unsigned char>(lower(in[at]))] ? match::yes : match::no;
+  if (at == in.size()) return {s.size() < longest_tag ? match::maybe : match::no};
+  const char head = in[at], behind = at + 1 < in.size() ? in[at + 1] : '\0';
+  const auto opening = angle_heads.at(closes, head, behind), closing = closing_heads.at(closes, head, behind);
+  const bool any = (opening | closing | other_heads.at(closes, head, behind)) != 0 || begins_special(head);
+  return {any ? match::yes : match::no, opening, closing};
 }
 
 found_tag match_tag(std::string_view s, std::string_view tag) {

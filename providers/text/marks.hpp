@@ -4,6 +4,7 @@
 #include "providers/text/words.hpp"
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -141,9 +142,17 @@ found_tag match_mark(std::string_view s, const closing_mark& m);
 /// people, whatever it means.
 found_tag match_special(std::string_view s);
 
-/// Whether any mark of these tables may stand at the angle bracket that `s` begins with: `no` for nearly all others,
-/// seen from the first byte that is no blank. For `no` none does, however `s` goes on; `maybe`: more of it is needed.
-match begins_some_mark(std::string_view s);
+/// Which marks of these tables may stand at an angle bracket, each as a bit.
+struct possible_marks {
+  match is = match::no;                    ///< whether any; `maybe`: more of the text is needed
+  std::uint64_t opening = 0, closing = 0;  ///< of angle_marks, of closing_marks
+};
+/// Those that may stand at the angle bracket that `s` begins with: nearly always none, seen from the first two bytes
+/// that are no blanks. All others do not, however `s` goes on.
+possible_marks marks_at(std::string_view s);
+inline match begins_some_mark(std::string_view s) {
+  return marks_at(s).is;
+}
 
 /// Whether text that begins with `{` or `[` may be a call, as far as it has come.
 struct untagged_guess {

@@ -18,7 +18,7 @@ void tagged_parser::visible(std::string_view text, parse_sink& sink) {
     alone_.clear();
     alone_in_fence_ = false;
     // Behind a call, marks of the end of a turn are nothing that was said.
-    auto before = std::exchange(pending_, {});
+    auto before = pending_.take();
     if (any_calls() && pending_fence_ == npos) before = pending_blanks_;
     pending_blanks_.clear();
     if (std::exchange(parted_, false) && before.empty() && !is_blank(text.front())) before = "\n";
@@ -53,7 +53,7 @@ void tagged_parser::control(std::string_view token) {
 }
 
 bool tagged_parser::at_line_start() const {
-  return (!shown_ && pending_fence_ == npos && alone_.empty()) || pending_.find('\n') != npos ||
+  return (!shown_ && pending_fence_ == npos && alone_.empty()) || pending_.holds_line_end() ||
          (last_shown_ == '\n' && pending_.empty());
 }
 
@@ -70,13 +70,16 @@ void tagged_parser::end_with(tool_call_block call, form how) {
 
 // Beside native calls: code in another language is none.
 bool tagged_parser::fence_may_hold_call() const {
-  const auto language = trimmed(std::string_view(pending_).substr(pending_fence_ + fence_mark.size()));
+  // Nothing but blanks has come behind it, of which there may be many.
+  auto language = pending_.view().substr(pending_fence_ + fence_mark.size());
+  const auto end = std::ranges::find_if(language, is_blank);
+  language = language.substr(0, static_cast<std::size_t>(end - language.begin()));
   return language.empty() || language == "json" || language == "tool_call";
 }
 
 void tagged_parser::call_found() {
   if (pending_fence_ != npos) {
-    pending_.erase(pending_fence_);
+    pending_.cut(pending_fence_);
     pending_fence_ = npos;
     fenced_ = true;
   }
@@ -97,7 +100,7 @@ void tagged_parser::forget_drafts(std::size_t from) {
 void tagged_parser::was_reasoning(parse_sink& sink) {
   forget_drafts(0);
   sink.on_text_was_reasoning();
-  if (!trimmed(pending_).empty()) sink.on_reasoning(pending_);
+  if (!trimmed(pending_.view()).empty()) sink.on_reasoning(pending_.view());
   pending_.clear();
   pending_blanks_.clear();
   pending_fence_ = npos;

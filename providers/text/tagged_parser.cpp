@@ -8,16 +8,27 @@
 #include "providers/text/words.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace mcpbx::providers::text {
 namespace {
 
+// Whether what stands behind a bracket that is no angle shows that no call begins with it, and no mark.
+bool is_plain(char bracket, char behind) {
+  if (is_blank(behind)) return false;
+  return bracket == '{' ? behind != '"' && behind != '\'' : behind != '{' && !is_name_char(behind);
+}
+
 // Bytes before what may begin something: most angle brackets do not.
 std::size_t plain_text(std::string_view text, bool last) {
   for (std::size_t at = 0;; ++at) {
     while (at < text.size() && text[at] != '<' && text[at] != '[' && text[at] != '{' && text[at] != '`') ++at;
-    if (at == text.size() || text[at] != '<') return at;
+    if (at == text.size() || text[at] == '`') return at;
+    if (text[at] != '<') {
+      if (at + 1 == text.size() || !is_plain(text[at], text[at + 1])) return at;
+      continue;
+    }
     const auto some = begins_some_mark(text.substr(at));
     if (some == match::yes || (some == match::maybe && !last)) return at;
   }
@@ -93,7 +104,7 @@ parsed_reply tagged_parser::finish(parse_sink& sink) {
   if (!alone_.empty()) take(std::exchange(alone_, {}), sink);
   // Blanks and marks at the end are shown only where they are all there is to a plain answer.
   if (!any_calls() && !reply_.incomplete && (shown_ || !skipped_)) {
-    const auto rest = pending_fence_ != npos ? pending_ : pending_blanks_;
+    const auto rest = pending_fence_ != npos ? pending_.view() : std::string_view(pending_blanks_);
     if (!rest.empty()) sink.on_text(rest);
   }
   return std::move(reply_);
@@ -171,16 +182,16 @@ bool tagged_parser::in_text(bool last, parse_sink& sink) {
 
 bool tagged_parser::at_angle(bool last, parse_sink& sink) {
   const auto rest = from(at_);
-  if (begins_some_mark(rest) == match::maybe) {
+  const auto possible = marks_at(rest);
+  if (possible.is == match::maybe) {
     if (last) cut_mark(false, sink);
     return false;
   }
-  const char head = lower(rest[1]);
   const auto parameter = at_parameter(last, sink);
   if (parameter == match::yes) return true;
   bool maybe = parameter == match::maybe;
-  for (const auto& mark : closing_marks) {
-    if (mark.text[1] != head && !is_blank(head)) continue;
+  for (auto bits = possible.closing; bits != 0; bits &= bits - 1) {
+    const auto& mark = closing_marks[static_cast<std::size_t>(std::countr_zero(bits))];
     const bool closes = any_calls() || (!alone_.empty() && !alone_in_fence_);
     if (!closes && !mark.outer) continue;
     const auto found = match_mark(rest, mark);
@@ -202,8 +213,9 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
   }
   const bool example = in_code_ || quoted_;
   bool maybe_call = false;
-  for (const auto& mark : angle_marks) {
-    if ((lower(mark.text[1]) != head && !is_blank(head)) || (example && is_opening(mark.kind))) continue;
+  for (auto bits = possible.opening; bits != 0; bits &= bits - 1) {
+    const auto& mark = angle_marks[static_cast<std::size_t>(std::countr_zero(bits))];
+    if (example && is_opening(mark.kind)) continue;
     const auto found = match_mark(rest, mark);
     maybe = maybe || found.is == match::maybe;
     maybe_call = maybe_call || (found.is == match::maybe && is_opening(mark.kind) && mark.kind != mark_kind::think);

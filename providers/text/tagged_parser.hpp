@@ -9,9 +9,36 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace mcpbx::providers::text {
+
+/// Text that waits. It knows whether a line ends in it without being looked through, as it is asked at each mark.
+class waiting_text {
+ public:
+  void operator+=(std::string_view more) {
+    if (const auto found = line_end_ == npos ? more.find('\n') : npos; found != npos) line_end_ = text_.size() + found;
+    text_ += more;
+  }
+  void cut(std::size_t size) {
+    text_.erase(size);
+    if (line_end_ >= size) line_end_ = npos;
+  }
+  void clear() { cut(0); }
+  std::string take() {
+    line_end_ = npos;
+    return std::exchange(text_, {});
+  }
+  bool holds_line_end() const { return line_end_ != npos; }
+  bool empty() const { return text_.empty(); }
+  std::size_t size() const { return text_.size(); }
+  std::string_view view() const { return text_; }
+
+ private:
+  std::string text_;
+  std::size_t line_end_ = npos;  // the first
+};
 
 class tagged_parser final : public text_parser {
  public:
@@ -143,7 +170,8 @@ class tagged_parser final : public text_parser {
   bool again_ = false;            // the object that is read follows another one of its tag
 
   // Visible text that waits for more of it: blanks, control tokens, a code fence, JSON that may be a call alone.
-  std::string pending_, pending_blanks_;
+  waiting_text pending_;
+  std::string pending_blanks_;
   std::size_t pending_fence_ = std::string::npos;
   bool fence_opens_ = false;  // it begins a code block
   std::vector<tool_call_block> alone_;

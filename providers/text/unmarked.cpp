@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,27 +31,52 @@ enum class what : unsigned char {
   role    // one with a role behind it
 };
 
-std::vector<std::string> ends_of_results() {
-  std::vector<std::string> all;
-  for (const auto& mark : angle_marks)
-    if (mark.kind == mark_kind::result) all.push_back("</" + std::string(mark.text.substr(1)));
-  return all;
-}
+// A mark that is looked for; `tag`: as models misspell one.
+struct sought_mark {
+  std::string text;
+  what is;
+  bool tag;
+  char next;  // the second letter of its name, small
+};
+// All of them, by the first letter behind the bracket, of closing ones behind the slash.
+struct sought_marks {
+  std::array<std::vector<sought_mark>, 256> opening, closing;
 
-// Whether `c` stands behind the bracket of any mark: as a rule not. Blanks may stand between the two.
-bool may_follow_bracket(char c) {
-  constexpr auto heads = [] {
-    std::array<bool, 256> all{};
-    const auto add = [&](std::string_view mark) { all[static_cast<unsigned char>(lower(mark[1]))] = true; };
-    for (const auto& mark : angle_marks) add(mark.text);
-    for (const auto& mark : closing_marks) add(mark.text);
-    for (const auto mark : parameter_marks) add(mark);
-    for (const auto mark : value_ends) add(mark);
-    for (const auto mark : inner_marks) add(mark);
-    return all;
-  }();
-  return is_blank(c) || heads[static_cast<unsigned char>(lower(c))];
-}
+  sought_marks() {
+    const auto is_tag = [](mark_kind k) {
+      return k == mark_kind::tag || k == mark_kind::list || k == mark_kind::result;
+    };
+    for (const auto& mark : angle_marks)
+      add(mark.text, is_tag(mark.kind),
+          mark.kind == mark_kind::markup ? what::open
+          : mark.kind == mark_kind::role ? what::role
+                                         : what::whole);
+    for (const auto& mark : angle_marks)
+      if (mark.kind == mark_kind::result) add("</" + std::string(mark.text.substr(1)), true);
+    for (const auto& mark : closing_marks) add(mark.text, mark.text.starts_with("</"));
+    add(tool_calls_mark, true);
+    for (const auto mark : parameter_marks) add(mark, false, what::open);
+    for (const auto mark : value_ends) add(mark, false);
+    for (const auto mark : inner_marks) add(mark, false);
+    for (const auto mark : argument_marks) add(mark, false);
+  }
+
+  // Those that may stand where a bracket is and then `text`; null when more of that is needed.
+  const std::vector<sought_mark>* behind(std::string_view text, std::size_t& at) const {
+    at = skip_blanks(text.substr(0, longest_tag), 0);
+    const bool closes = at < text.size() && text[at] == '/';
+    if (closes) at = skip_blanks(text.substr(0, longest_tag), at + 1);
+    if (at >= std::min(text.size(), longest_tag)) return nullptr;
+    return &(closes ? closing : opening)[static_cast<unsigned char>(lower(text[at]))];
+  }
+
+ private:
+  void add(std::string_view text, bool tag, what is = what::whole) {
+    const std::size_t at = text[1] == '/' ? 2 : 1;
+    auto& marks = (at == 2 ? closing : opening)[static_cast<unsigned char>(lower(text[at]))];
+    marks.push_back({std::string(text), is, tag, lower(text[at + 1])});
+  }
+};
 
 // The mark that `s` begins with: the longest, for one may be the beginning of another.
 struct found_mark {
@@ -59,43 +85,31 @@ struct found_mark {
   bool maybe = false;  // another, longer one is still possible
 };
 found_mark mark_at(std::string_view s) {
+  static const sought_marks all;
   found_mark best;
-  if (s.size() > 1 && !may_follow_bracket(s[1])) return best;
-  const auto look = [&](std::string_view text, what is) {
-    const auto one = begins(s, text);
-    best.maybe = best.maybe || one == match::maybe;
-    if (one == match::yes && text.size() > best.size) best = {text.size(), is, best.maybe};
-  };
-  const auto look_for_tag = [&](std::string_view text) {
+  std::size_t at = 0;
+  const auto* marks = all.behind(s.substr(1), at);
+  // Blanks stand in angle brackets only.
+  best.maybe = marks == nullptr && s.size() < longest_tag && (s.front() == '<' || s == "[" || s == "[/");
+  const char next = at + 2 < s.size() ? lower(s[at + 2]) : '\0';
+  const std::span<const sought_mark> possible = marks ? *marks : std::span<const sought_mark>();
+  for (const auto& [text, is, tag, second] : possible) {
+    if (next != '\0' && next != second) continue;
+    if (!tag) {
+      const auto one = begins(s, text);
+      best.maybe = best.maybe || one == match::maybe;
+      if (one == match::yes && text.size() > best.size) best = {text.size(), is, best.maybe};
+      continue;
+    }
     const auto one = match_tag(s, text);
     best.maybe = best.maybe || one.is == match::maybe;
     if (one.is == match::yes && one.size > best.size) best = {one.size, what::tag, best.maybe};
     // One that is damaged behind its name is one all the same.
-    const auto name = text.substr(0, text.size() - 1);
+    const auto name = std::string_view(text).substr(0, text.size() - 1);
     const bool named = name.size() > best.size && s.size() > name.size() && !is_name_char(s[name.size()]);
     if (one.is != match::yes && named && same_letters(s.substr(0, name.size()), name))
       best = {name.size(), what::open, best.maybe};
-  };
-  for (const auto& mark : angle_marks) {
-    if (mark.kind == mark_kind::tag || mark.kind == mark_kind::list || mark.kind == mark_kind::result)
-      look_for_tag(mark.text);
-    else
-      look(mark.text, mark.kind == mark_kind::markup ? what::open
-                      : mark.kind == mark_kind::role ? what::role
-                                                     : what::whole);
   }
-  static const auto result_ends = ends_of_results();
-  for (const auto& mark : result_ends) look_for_tag(mark);
-  for (const auto& mark : closing_marks)
-    if (mark.text.starts_with("</"))
-      look_for_tag(mark.text);
-    else
-      look(mark.text, what::whole);
-  look_for_tag(tool_calls_mark);
-  for (const auto mark : parameter_marks) look(mark, what::open);
-  for (const auto mark : value_ends) look(mark, what::whole);
-  for (const auto mark : inner_marks) look(mark, what::whole);
-  for (const auto mark : argument_marks) look(mark, what::whole);
   const auto special = match_special(s);
   best.maybe = best.maybe || special.is == match::maybe;
   if (special.is == match::yes && special.size > best.size) best = {special.size, what::whole, best.maybe};

@@ -175,6 +175,15 @@ TEST_CASE("F10: arguments are fitted to their types in linear time, however many
   CHECK_FALSE(providers::text::takes_no_more(&tool, arguments));
 }
 
+TEST_CASE("F10: control tokens that wait for more text are not looked through at each mark behind them") {
+  // With the line break looked for among all of them, this would take minutes.
+  std::string text = "x";
+  while (text.size() < full(1'000'000)) text += "<s>";
+  text += '\n';
+  while (text.size() < full(2'000'000)) text += "<think></think>";
+  CHECK(parse_text("hermes", text, 4096).text == "x\n");
+}
+
 TEST_CASE("F10: tuples within tuples are read as deep as lists are, and no deeper") {
   const auto nested = [](std::size_t depth) {
     std::string value = "1";
