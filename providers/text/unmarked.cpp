@@ -161,7 +161,8 @@ class unmarked_sink final : public parse_sink {
       if (size == 0) break;
       at += size;
     }
-    held_.erase(0, at);
+    // What is made up is gone for good, also that part of it which came in the same piece as its mark.
+    held_.erase(0, over_ ? std::string::npos : at);
   }
 
   // How many bytes at the beginning of `rest` are done with; 0 when more of it is needed.

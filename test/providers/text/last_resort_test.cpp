@@ -137,4 +137,10 @@ TEST_CASE("F6: a third reply that is plain text, or whose call can be read, is w
   CHECK(got.visible() == "So.");
 }
 
+TEST_CASE("F7: what a third reply makes up behind a mark is not shown, also what came in one piece with it") {
+  const parser_options options{.show_unreadable = true};
+  for (const std::size_t step : {std::size_t{1}, std::size_t{7}, std::string_view::npos})
+    CHECK(parse_text("react", "<s>Observation: made up</think> done", step, options).text == "done");
+}
+
 }  // namespace
