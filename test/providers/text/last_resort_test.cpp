@@ -143,4 +143,16 @@ TEST_CASE("F7: what a third reply makes up behind a mark is not shown, also what
     CHECK(parse_text("react", "<s>Observation: made up</think> done", step, options).text == "done");
 }
 
+TEST_CASE("F6: a reply of half marks in quotes and calls is shown the same however it is cut") {
+  using bare = parser_options::bare;
+  const std::string raw = "</s><tool_call>{}[tool_calls]{</arg_valu></tool_call>&lt;`</tool_call>";
+  for (const auto* format : providers::text::formats())
+    for (const auto untagged : {bare::never, bare::alone, bare::anywhere}) {
+      const parser_options options{.untagged = untagged, .show_unreadable = true};
+      const auto whole = parse_text(format->name(), raw, std::string_view::npos, options);
+      for (const std::size_t step : {1U, 2U, 3U, 7U, 64U})
+        CHECK(parse_text(format->name(), raw, step, options).str() == whole.str());
+    }
+}
+
 }  // namespace
