@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -154,12 +155,18 @@ class raw_object {
                   value_end = 0;  // offsets into the original: opening quote of the key, value
     raw_json replacement;         // absent unless set()
     bool erased = false;
-    bool added = false;  // appended by set(): offsets unused
+    bool added = false;        // appended by set(): offsets unused
+    std::uint32_t before = 0;  // 1 + the member before it of the same key, where there is an index; 0: none
   };
+  using key_index = std::unordered_map<std::string, std::uint32_t>;
+  bool indexed();
+  void erase_before(member& m);
   raw_json value_of(const member& m) const;
   raw_json original_;
   std::vector<member> members_;
   bool edited_ = false;
+  std::uint32_t searches_ = 0;  // by set() and erase()
+  key_index last_;              // the last member of each key; only after many of them
 };
 
 /// As read_members below, with as many values as keys.

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace mcpbx {
 
@@ -42,6 +43,27 @@ raw_json raw_object::value_of(const member& m) const {
   return original_.slice(original_.text().substr(m.value_begin, m.value_end - m.value_begin));
 }
 
+// Few edits look through all members. Where there are many, of an object with many members, an index is worth it: their
+// time would grow with the product of both.
+bool raw_object::indexed() {
+  constexpr std::uint32_t few = 8;
+  if (!last_.empty()) return true;
+  if (++searches_ <= few || members_.size() <= few) return false;
+  for (std::uint32_t i = 0; i < members_.size(); ++i) {
+    if (members_[i].erased) continue;
+    auto& last = last_.try_emplace(members_[i].key, i).first->second;
+    if (last != i) members_[i].before = last + 1;
+    last = i;
+  }
+  return !last_.empty();
+}
+
+// Those of the same key go.
+void raw_object::erase_before(member& m) {
+  for (auto i = std::exchange(m.before, 0); i != 0; i = std::exchange(members_[i - 1].before, 0))
+    members_[i - 1].erased = true;
+}
+
 raw_json raw_object::find(std::string_view key) const {
   for (auto m = members_.rbegin(); m != members_.rend(); ++m)
     if (!m->erased && m->key == key) return value_of(*m);
@@ -51,10 +73,15 @@ raw_json raw_object::find(std::string_view key) const {
 void raw_object::set(std::string_view key, raw_json value) {
   edited_ = true;
   member* place = nullptr;
-  for (member& m : members_) {
-    if (m.erased || m.key != key) continue;
-    if (place != nullptr) place->erased = true;
-    place = &m;
+  if (indexed()) {
+    const auto [last, fresh] = last_.try_emplace(std::string(key), static_cast<std::uint32_t>(members_.size()));
+    if (!fresh) erase_before(*(place = &members_[last->second]));
+  } else {
+    for (member& m : members_) {
+      if (m.erased || m.key != key) continue;
+      if (place != nullptr) place->erased = true;
+      place = &m;
+    }
   }
   if (place == nullptr) {
     place = &members_.emplace_back();
@@ -66,6 +93,14 @@ void raw_object::set(std::string_view key, raw_json value) {
 
 bool raw_object::erase(std::string_view key) {
   bool found = false;
+  if (indexed()) {
+    const auto last = last_.find(std::string(key));
+    if (last == last_.end()) return false;
+    erase_before(members_[last->second]);
+    members_[last->second].erased = edited_ = true;
+    last_.erase(last);
+    return true;
+  }
   for (member& m : members_) {
     if (m.erased || m.key != key) continue;
     m.erased = true;

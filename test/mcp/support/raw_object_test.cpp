@@ -201,4 +201,24 @@ TEST_CASE("random edits give well-formed objects whose other members are unchang
   }
 }
 
+TEST_CASE("many edits of an object give what each of them gives alone") {
+  const std::string text = R"({"x":0,"a0":0,"x":1,"a1":1,"y":0,"x":2,"y":1,"a2":2,"z":0,"a3":3})";
+  auto alone = text;
+  const std::vector<std::string_view> edits{"a0=9", "-none", "a1=8", "new=1",   "-a2", "new=2", "a2=7",
+                                            "-a3",  "a3=6",  "-a3",  "other=1", "x=3", "-y",    "y=4",
+                                            "x=5",  "-x",    "x=6",  "-z",      "z=0", "z=1"};
+  for (const auto e : edits) alone = edited(alone, {e});
+  CHECK(edited(text, edits) == alone);
+}
+
+TEST_CASE("any number of members is set and erased in linear time") {
+  // With all of them looked through for each, this would take minutes.
+  constexpr int many = 300'000;
+  auto o = raw_object::open(raw_json::literal("{}"));
+  REQUIRE(o);
+  for (int i = 0; i < many; ++i) o->set("m" + std::to_string(i), raw_json::literal("1"));
+  for (int i = 0; i < many; i += 2) CHECK_UNARY(o->erase("m" + std::to_string(i)));
+  CHECK(o->size() == many / 2);
+}
+
 }  // namespace
