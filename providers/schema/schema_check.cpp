@@ -15,6 +15,11 @@ namespace {
 
 namespace json = boost::json;
 
+// Steps for a text that is compared or looked up: it may be long.
+std::size_t cost_of(std::string_view text) {
+  return 1 + text.size() / 64;
+}
+
 constexpr int max_levels = 3 * json_schema::max_depth;  // of nodes in nodes: a value's level may take several
 
 }  // namespace
@@ -48,6 +53,7 @@ bool evaluator::spend(std::size_t n) {
 }
 
 bool evaluator::node_fits(node_id id, const value& v, seen* s) {
+  if (!spend()) return true;
   const auto& n = p_.nodes[id];
   if (n.never) {
     if (telling()) tell("nothing here", in_words(v));
@@ -204,7 +210,7 @@ pattern::outcome evaluator::search(std::uint32_t index, std::string_view text) {
 bool evaluator::required_fits(const value& names, const json::object& o, std::string_view because) {
   bool fits = true;
   for (const auto& name : names.get_array()) {
-    if (!spend()) return true;
+    if (!spend(cost_of(name.get_string()))) return true;
     if (o.contains(std::string_view(name.get_string()))) continue;
     fits = false;
     if (!telling()) break;
@@ -220,8 +226,8 @@ bool evaluator::members_fit(const member_rules& m, const json::object& o, seen* 
   std::size_t index = 0;
   for (const auto& member : o) {
     const auto position = index++;
-    if (!spend(1 + m.patterns.size()) || (telling() && enough())) return fits;
     const std::string_view name = member.key();
+    if (!spend(cost_of(name) + m.patterns.size()) || (telling() && enough())) return fits;
     bool known = false;
     const auto look = [&](node_id id) {
       known = true;
@@ -253,6 +259,7 @@ bool evaluator::members_fit(const member_rules& m, const json::object& o, seen* 
 
 bool evaluator::names_fit(node_id id, const json::object& o) {
   for (const auto& member : o) {
+    if (!spend(cost_of(member.key()))) return true;
     const value name(member.key());
     if (silently(id, name, nullptr)) continue;
     if (!telling()) return false;
@@ -271,11 +278,15 @@ bool evaluator::dependents_fit(const rule& r, const value& v, seen* s) {
   const auto& o = v.get_object();
   bool fits = true;
   if (r.what == op::dependent_required) {
-    for (const auto& m : r.value->get_object())
+    for (const auto& m : r.value->get_object()) {
+      if (!spend(cost_of(m.key()))) return true;
       if (o.contains(m.key()) && !required_fits(m.value(), o, m.key())) fits = false;
+    }
   } else {
-    for (const auto& [name, id] : p_.named[r.at])
+    for (const auto& [name, id] : p_.named[r.at]) {
+      if (!spend(cost_of(name))) return true;
       if (o.contains(name) && !node_fits(id, v, s)) fits = false;
+    }
   }
   return fits;
 }
@@ -357,6 +368,7 @@ bool evaluator::condition_fits(const condition_rules& c, const value& v, seen* s
 }
 
 bool evaluator::dynamic_fits(const dynamic_rules& d, const value& v, seen* s) {
+  if (!spend(scope_.size())) return true;
   auto target = d.target;
   if (!d.anchor.empty())
     for (const auto r : scope_) {

@@ -22,6 +22,7 @@ constexpr std::array<std::string_view, 5> list_keywords{"allOf", "anyOf", "oneOf
 constexpr std::array<std::string_view, 5> map_keywords{"properties", "patternProperties", "$defs", "definitions",
                                                        "dependentSchemas"};
 constexpr std::size_t max_notes = 16;
+constexpr std::size_t max_resolved_bytes = 64 * json_schema::max_base_bytes;
 constexpr std::size_t max_steps_told = 32;  // of the path of a note, the last ones
 
 // The vocabularies of 2020-12 whose keywords are checked. The core is always understood; of the others nothing is
@@ -238,6 +239,9 @@ node_id schema_index::resolve(std::string_view reference, node_id at, std::strin
   const auto fragment =
       uri.size() == reference.size() ? std::string() : percent_decoded(reference.substr(uri.size() + 1));
   if (!uri.empty()) {
+    // Each is written out with the address that it is relative to.
+    resolved_bytes_ += places_[where].base.size() + uri.size();
+    if (resolved_bytes_ > max_resolved_bytes) return no_node;
     const auto found = resource_of(resolve_uri(places_[where].base, uri), {.parent = at, .keyword = key});
     if (!found) return no_node;
     where = *found;

@@ -88,8 +88,9 @@ class schema_index {
   program& p_;
   std::unordered_map<std::string, document> known_;
   result<void> state_;
-  std::size_t base_bytes_ = 0;  // each "$id" makes an address as long as the one that it stands in
-  std::vector<place> places_;   // by resource
+  std::size_t base_bytes_ = 0;      // each "$id" makes an address as long as the one that it stands in
+  std::size_t resolved_bytes_ = 0;  // of the addresses that references were resolved to
+  std::vector<place> places_;       // by resource
   std::unordered_map<std::string, std::uint32_t> by_uri_;
   std::unordered_map<const boost::json::value*, node_id> ids_;
   std::vector<const boost::json::value*> sources_;  // by node

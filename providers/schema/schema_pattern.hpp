@@ -32,6 +32,8 @@ class pattern {
   /// Whether it matches somewhere in `text`, which is valid UTF-8. Takes what it needs from `steps`; unknown when they
   /// do not suffice.
   outcome search(std::string_view text, std::size_t& steps) const;
+  /// Its instructions.
+  std::size_t size() const { return code_.size(); }
 
  private:
   friend class pattern_compiler;

@@ -24,9 +24,11 @@ long double number(const json::value& v) {
   return static_cast<long double>(v.get_double());
 }
 
-// One step, and one for every 64 bytes of a string.
+// One step, and one for every 64 bytes of a string and of the names of members.
 bool spend(const json::value& v, std::size_t& steps) {
-  const std::size_t cost = v.is_string() ? 1 + v.get_string().size() / 64 : 1;
+  std::size_t cost = v.is_string() ? 1 + v.get_string().size() / 64 : 1;
+  if (const auto* object = v.if_object())
+    for (auto m = object->begin(); m != object->end() && cost <= steps; ++m) cost += m->key().size() / 64;
   const bool enough = cost <= steps;
   steps -= enough ? cost : steps;
   return enough;

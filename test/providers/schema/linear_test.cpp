@@ -1,0 +1,60 @@
+// What schemas and values cost that are as long as they may be, or that refer to themselves: bounded work, whatever
+// they are made of. Without the bounds each of these would take from a minute to years.
+#include "providers/schema/json_schema.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+
+namespace {
+
+using namespace mcpbx;
+using namespace mcpbx::providers;
+
+// `many` texts, with `#` replaced by a number, joined by commas.
+std::string listed(int many, std::string_view text) {
+  std::string all;
+  for (int i = 0; i < many; ++i) {
+    if (i > 0) all += ',';
+    for (const char c : text)
+      if (c == '#')
+        all += std::to_string(i);
+      else
+        all += c;
+  }
+  return all;
+}
+
+bool completes(const std::string& schema, const std::string& value) {
+  auto made = json_schema::compile(raw_json::own(schema));
+  REQUIRE(made.has_value());
+  return made->check(raw_json::own(value)).complete;
+}
+
+TEST_CASE("json_schema bounds: what looks at many names or nodes spends a step for each") {
+  const auto members = "{" + listed(100'000, R"("p#":1)") + "}", numbers = "[" + listed(500'000, "0") + "]";
+  CHECK_FALSE(completes(R"({"allOf":[)" + listed(4000, R"({"propertyNames":true})") + "]}", members));
+  CHECK_FALSE(completes(R"({"items":{"allOf":[)" + listed(9000, "true") + "]}}", numbers));
+  CHECK_FALSE(completes(R"({"contains":{"anyOf":[)" + listed(9000, "false") + "]}}", numbers));
+  CHECK_FALSE(completes(R"({"items":{"dependentRequired":{)" + listed(50'000, R"("p#":[])") + "}}}",
+                        "[" + listed(500'000, "{}") + "]"));
+}
+
+TEST_CASE("json_schema bounds: long names of members cost as much as long strings") {
+  const auto schema = R"({"allOf":[)" + listed(9000, R"({"uniqueItems":true})") + "]}";
+  const auto value = "[{\"" + std::string(2'000'000, 'a') + "\":1},{\"" + std::string(2'000'000, 'b') + "\":1}]";
+  CHECK_FALSE(completes(schema, value));
+}
+
+TEST_CASE("json_schema bounds: all patterns and all references of a schema have a length together") {
+  auto patterns =
+      json_schema::compile(raw_json::own(R"({"allOf":[)" + listed(9000, R"({"pattern":"(a#{0,100}){0,60}"})") + "]}"));
+  REQUIRE(patterns.has_value());
+  CHECK(describe(patterns->notes(), "").contains("the patterns before it are too long together"));
+  auto references = json_schema::compile(raw_json::own(R"({"$id":"http://a/)" + std::string(900'000, 'x') +
+                                                       R"(/","allOf":[)" + listed(4000, R"({"$ref":"a"})") + "]}"));
+  CHECK(references.has_value());
+}
+
+}  // namespace
