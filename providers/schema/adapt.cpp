@@ -13,6 +13,8 @@
 #include "providers/schema/valid_words.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -94,7 +96,11 @@ class cleaner {
         changed.emplace_back(name, raw_json::literal("{}"));
       } else if (!value.is_object()) {
         wrong.emplace_back(name);
-        if (!is_flag(value.text())) changes_.push_back(path_ + schema::member_step(name) + " is no schema and goes");
+        // Those that nobody is told are counted.
+        if (!is_flag(value.text()))
+          changes_.push_back(changes_.size() < max_changes
+                                 ? path_ + schema::member_step(name) + " is no schema and goes"
+                                 : std::string());
       } else if (auto cleaned = below(schema::member_step(name), [&] { return clean(value, depth + 1); });
                  cleaned.text().data() != value.text().data()) {
         changed.emplace_back(name, std::move(cleaned));
@@ -144,9 +150,10 @@ std::string drop_odd_arguments(raw_object& schema, std::vector<std::string>& cha
   auto properties = raw_object::open(arguments);
   if (!properties) return {};
   std::string required;
+  const std::unordered_set<std::string_view> is_odd(odd.begin(), odd.end());
   for_each_element(schema.find("required"), [&](raw_json e) {
     const auto name = e.as_string().value_or("");
-    if (std::ranges::find(odd, name) != odd.end()) required = name;
+    if (is_odd.contains(name)) required = name;
     return required.empty();
   });
   if (!required.empty()) return required;

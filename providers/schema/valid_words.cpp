@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -16,9 +17,10 @@ namespace {
 template <class Take>
 raw_json filtered(const raw_json& list, Take&& take) {
   std::vector<std::string> kept;
+  std::unordered_set<std::string> known;
   const auto all = for_each_element(list, [&](raw_json e) {
     auto text = e.as_string();
-    if (text && take(*text) && std::ranges::find(kept, *text) == kept.end()) kept.push_back(*std::move(text));
+    if (text && take(*text) && known.insert(*text).second) kept.push_back(*std::move(text));
     return true;
   });
   if (kept.size() == all) return {};

@@ -1,5 +1,6 @@
 // What schemas and values cost that are as long as they may be, or that refer to themselves: bounded work, whatever
 // they are made of. Without the bounds each of these would take from a minute to years.
+#include "providers/schema/adapt.hpp"
 #include "providers/schema/json_schema.hpp"
 
 #include <doctest/doctest.h>
@@ -55,6 +56,34 @@ TEST_CASE("json_schema bounds: all patterns and all references of a schema have 
   auto references = json_schema::compile(raw_json::own(R"({"$id":"http://a/)" + std::string(900'000, 'x') +
                                                        R"(/","allOf":[)" + listed(4000, R"({"$ref":"a"})") + "]}"));
   CHECK(references.has_value());
+}
+
+TEST_CASE("F8: a schema of many names is adapted in linear time") {
+  constexpr int many = 200'000;
+  const std::string head = R"({"type":"object",)";
+  for (const auto& schema :
+       {head + R"("properties":{)" + listed(many, R"("p#":true)") + "}}",
+        head + R"("properties":{)" + listed(many, R"("p#":1)") + "}}",
+        head + R"("properties":{)" + listed(many, R"("a $#":{})") + R"(},"required":[)" + listed(many, R"("b $#")") +
+            "]}",
+        head + R"("required":[)" + listed(many, R"("p#")") + "]}",
+        head + R"("allOf":[{"required":[)" + listed(many, R"("p#")") + "]}]}",
+        head + R"("anyOf":[)" + listed(many, R"({"required":["p#"],"properties":{"p#":{}}})") + "]}",
+        head + R"("anyOf":[)" + listed(many, R"({"properties":{"p":{"const":#}}})") + "]}"}) {
+    const auto tool = adapt_tool("t", "d", raw_json::own(schema), "anthropic");
+    REQUIRE(tool.has_value());
+    CHECK(tool->changes.size() <= max_changes + 1);
+    CHECK(tool->description.size() <= 2 * max_description);
+  }
+}
+
+TEST_CASE("F8: branches that refer to each other are folded with bounded work") {
+  const auto tool = adapt_tool(
+      "t", "d",
+      raw_json::own(R"({"type":"object","anyOf":[{"$ref":"#/$defs/a"}],"$defs":{"a":{"properties":{"q":{}},"allOf":[)" +
+                    listed(100, R"({"$ref":"#/$defs/a"})") + "]}}}"));
+  REQUIRE(tool.has_value());
+  CHECK(tool->schema.text().contains(R"("q":{})"));
 }
 
 }  // namespace
