@@ -198,6 +198,8 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
     maybe = maybe || found.is == match::maybe;
     if (found.is != match::yes) continue;
     if (!alone_.empty()) {
+      call_found();  // the fence that waits with it goes too
+      alone_in_fence_ = false;
       pending_.clear();
       pending_blanks_.clear();
       take(std::exchange(alone_, {}), sink);

@@ -212,4 +212,13 @@ TEST_CASE("F4: beside native calls random pieces of calls are read the same at e
   }
 }
 
+TEST_CASE("F6: a closing mark behind a fenced call, and another call, are read whatever came before the fence") {
+  const std::string fenced = "\n\n\n```json\n{\"name\":\"search\",\"arguments\":{\"query\":\"a\"}}\n</tool_call>";
+  const std::string marked = R"(<tool_call>{"name":"search","arguments":{"query":"b"}}</tool_call>)";
+  for (const std::size_t step : {std::size_t{1}, std::size_t{7}, std::string_view::npos})
+    CHECK(mcpbx::test::parse_text("hermes", fenced + marked, step,
+                                  {.untagged = mcpbx::providers::text::parser_options::bare::alone})
+              .calls() == R"(search{"query":"a"} search{"query":"b"})");
+}
+
 }  // namespace
