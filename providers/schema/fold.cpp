@@ -16,7 +16,7 @@ namespace mcpbx::providers {
 namespace {
 
 constexpr int max_fold_depth = 8;
-constexpr std::size_t max_work = 32U << 20;  // bytes of schemas that are read: branches may refer to each other
+constexpr std::size_t max_fold_work = 32U << 20;  // bytes of schemas that are read: branches may refer to each other
 
 // Texts in order, each once. A schema may have a hundred thousand of them.
 class text_list {
@@ -78,7 +78,7 @@ raw_json resolve(raw_json branch, document& in) {
     const auto ref = find_member(branch, "$ref").as_string();
     if (!ref || !ref->starts_with("#/")) return branch;
     in.work += in.root.text().size();
-    if (in.work > max_work) return {};
+    if (in.work > max_fold_work) return {};
     raw_json at = in.root;
     for (std::size_t from = 2; from <= ref->size() && at;) {
       const auto end = std::min(ref->find('/', from), ref->size());
@@ -132,7 +132,7 @@ void collect_choices(std::string_view key, const raw_json& branches, document& f
 
 void collect(const raw_json& schema, document& from, int depth, merged& out) {
   from.work += schema.text().size();
-  if (depth > max_fold_depth || from.work > max_work) return;
+  if (depth > max_fold_depth || from.work > max_fold_work) return;
   auto object = raw_object::open(schema);
   if (!object) return;
   if (auto properties = raw_object::open(object->find("properties")))
