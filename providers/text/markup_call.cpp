@@ -195,8 +195,8 @@ markup_call::outcome markup_call::between(std::string_view in, bool last) {
     if (opened == outcome::complete && broken_.empty() && !std::ranges::all_of(key_, is_name_char) &&
         !has_property(tools_->find(name_), key_))
       broken_ = "the name of a parameter is damaged";
-    // With the mark before it, it may be what the value before it says.
-    if (opened == outcome::complete && broken_.empty() && !arguments_.empty() &&
+    // Behind a mark in the middle of a line, where the value began on a line of its own, it may be what the value says.
+    if (opened == outcome::complete && broken_.empty() && closed_in_line_ &&
         (given_.contains(key_) || knows_all_but(tools_->find(name_), key_)))
       broken_ = "a parameter stands twice or is none of the tool's, and may be a part of the value before it";
     if (opened == outcome::complete) {
@@ -230,6 +230,7 @@ markup_call::outcome markup_call::between(std::string_view in, bool last) {
 
 void markup_call::close(std::string_view in, std::size_t end, std::size_t next) {
   auto value = in.substr(begin_, end - begin_);
+  closed_in_line_ = value.starts_with('\n') && in[end - 1] != '\n';
   if (end == next) {
     // Without its own mark the value may end in what is left of it.
     if (broken_.empty() && ends_in_damage(value, xml_, compare_ != begins))

@@ -51,6 +51,7 @@ class markup_call {
   compare_mark compare_ = begins;  // with the marks of this call
   bool xml_ = false, cdata_ = false;
   bool function_ = false;                      // <function…>, or else <invoke…>
+  bool closed_in_line_ = false;                // the value before, which had begun on a line of its own
   bool unclosed_ = false;                      // its JSON stands in its opening mark
   std::size_t at_ = 0, begin_ = 0, scan_ = 0;  // begin_: of the value or the JSON
   std::string name_, key_, broken_;

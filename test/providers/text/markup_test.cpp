@@ -72,6 +72,16 @@ TEST_CASE("G29: a value that holds the marks which end its call never ends the c
   check_refused(qwen("a </parameter>\n<parameter=q>\nb"));
 }
 
+TEST_CASE("F10: a parameter that the tool does not have, or that stands twice, is the validator's matter") {
+  const auto told = [](std::string_view second) {
+    return parse_text("qwen3-coder", "<function=search>\n<parameter=query>\na\n</parameter>\n<parameter=" +
+                                         std::string(second) + ">\n5\n</parameter>\n</function>")
+        .calls();
+  };
+  CHECK(told("made_up") == R"(search{"query":"a","made_up":"5"})");
+  CHECK(told("query") == R"(search{"query":"5"})");
+}
+
 TEST_CASE("G29: words between the end of a call and the end of what is around it refuse the call, and are not shown") {
   const std::string call = "<function=search>\n<parameter=query>\na\n</parameter>\n</function>";
   for (const std::string& raw : {"<tool_call>\n" + call + "\nb\n</tool_call>", "<tool_call>\n" + call + "\nb",
