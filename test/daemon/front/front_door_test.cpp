@@ -695,12 +695,12 @@ TEST_CASE("E1: a caller that says no more stays until all that it asked is answe
 }
 
 TEST_CASE("L19 E1: a caller that says no more answers no questions of the runs that it follows, now and later") {
+  int mute = 0;  // told until the door closes
   door_fixture f;
   auto& caller = f.enter();
   f.ask(caller, request(1, "mcpbx/chat", R"({"input":"x","run":"one"})"));
   f.ask(caller, request(2, "mcpbx/chat", R"({"input":"x","run":"two"})"));
   auto& one = *f.backend.feeds.at("one");
-  int mute = 0;
   one.when_mute([&] { ++mute; });
   CHECK(one.answers());
   CHECK(caller.events->on_input_end());
