@@ -15,12 +15,6 @@ namespace {
 
 constexpr std::string_view parameter_word = "parameter", open_cdata = "<![CDATA[";
 
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), lower);
-  return out;
-}
-
 // Where a character stands next, from positions that never go back: each byte is looked at once.
 class next_place {
  public:

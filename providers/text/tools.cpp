@@ -191,14 +191,19 @@ std::string_view meant_name(std::string_view written) {
 const tool_definition* offered_tools::find(std::string_view written) const {
   if (!set_) return nullptr;
   const auto name = meant_name(written);
+  if (!index_) {
+    auto all = std::make_shared<by_letters>();
+    all->reserve(set_->tools.size());
+    for (const auto& tool : set_->tools) all->emplace(lowered(tool.name), &tool);
+    index_ = std::move(all);
+  }
+  const auto [first, last] = index_->equal_range(lowered(name));
   const tool_definition* alike = nullptr;
   int many = 0;
-  for (const auto& tool : set_->tools) {
-    if (tool.name == name) return &tool;
-    if (same_letters(tool.name, name)) {
-      alike = &tool;
-      ++many;
-    }
+  for (auto i = first; i != last; ++i) {
+    if (i->second->name == name) return i->second;
+    alike = i->second;
+    ++many;
   }
   return many == 1 ? alike : nullptr;
 }

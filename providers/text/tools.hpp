@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,7 +26,10 @@ class offered_tools {
   std::string resolve(std::string_view written) const;
 
  private:
+  // Tools whose names differ in case only, by these names in small letters.
+  using by_letters = std::unordered_multimap<std::string, const tool_definition*>;
   std::shared_ptr<const tool_set> set_;
+  mutable std::shared_ptr<const by_letters> index_;  // made at the first find(): most replies ask for no name
 };
 
 /// Sets the arguments of `call` from what stands for them in a JSON form (object, string, number, null, "" for absent),

@@ -3,6 +3,7 @@
 #include "mcp/support/text.hpp"
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace mcpbx::providers::text {
@@ -23,6 +24,13 @@ inline bool same_letters(std::string_view a, std::string_view b) {
   for (std::size_t i = 0; i < a.size(); ++i)
     if (lower(a[i]) != lower(b[i])) return false;
   return true;
+}
+
+/// Capitals as small letters.
+inline std::string lowered(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = lower(c);
+  return out;
 }
 
 inline std::size_t skip_blanks(std::string_view s, std::size_t at) {
