@@ -1,6 +1,6 @@
 // Damaged calls that were once run with other arguments than were meant: found by many rounds of the random tests in
 // damage_test.cpp, kept here one by one. Beside each the sound call that looks like it, which is run.
-#include "test/providers/text/parse.hpp"
+#include "test/providers/text/every_step.hpp"
 
 #include <doctest/doctest.h>
 
@@ -24,9 +24,7 @@ void check_refused(const std::vector<damaged_row>& rows) {
   for (const auto& [format, raw] : rows) {
     CAPTURE(std::string(format));
     CAPTURE(raw);
-    const auto got = parse_text(format, raw);
-    CHECK(got.calls() == "");
-    for (std::size_t step = 1; step < raw.size(); ++step) CHECK(parse_text(format, raw, step).str() == got.str());
+    CHECK(parse_at_every_step(format, raw).calls() == "");
   }
 }
 
@@ -34,9 +32,7 @@ void check_run(const std::vector<sound_row>& rows) {
   for (const auto& [format, raw, calls] : rows) {
     CAPTURE(std::string(format));
     CAPTURE(raw);
-    const auto got = parse_text(format, raw);
-    CHECK(got.calls() == calls);
-    for (std::size_t step = 1; step < raw.size(); ++step) CHECK(parse_text(format, raw, step).str() == got.str());
+    CHECK(parse_at_every_step(format, raw).calls() == calls);
   }
 }
 

@@ -1,5 +1,5 @@
 // Results that a model invents: behind a call, before any, cut off, and all that there is.
-#include "test/providers/text/parse.hpp"
+#include "test/providers/text/every_step.hpp"
 #include "test/support/contains.hpp"
 
 #include <doctest/doctest.h>
@@ -31,12 +31,11 @@ TEST_CASE("F7: a ReAct reply that is nothing but an invented result is told to t
        {"Observation: made up", "\n**Observation:** made up\nThought: x\nFinal Answer: made up",
         "Observation 1: made up\n", "<think>x</think>\nObservation: made up"}) {
     CAPTURE(raw);
-    const auto got = parse_text("react", raw);
+    const auto got = parse_at_every_step("react", raw);
     REQUIRE(got.reply.calls.size() == 1);
     CHECK(contains(got.reply.calls[0].problem, "neither an Action nor a Final Answer"));
     CHECK(got.text.empty());
     CHECK(got.stopped);
-    for (std::size_t step = 1; step < raw.size(); ++step) CHECK(parse_text("react", raw, step).str() == got.str());
     const auto last = parse_text("react", raw, 1, {.show_unreadable = true});
     CHECK(last.reply.calls.empty());
     CHECK(last.text.empty());

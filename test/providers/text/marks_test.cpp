@@ -1,5 +1,5 @@
 // Marks as models misspell them, and calls in more than one of them.
-#include "test/providers/text/parse.hpp"
+#include "test/providers/text/every_step.hpp"
 #include "test/support/contains.hpp"
 
 #include <doctest/doctest.h>
@@ -15,16 +15,6 @@ using namespace mcpbx::test;
 using bare = providers::text::parser_options::bare;
 
 const std::string tide = R"({"name": "search", "arguments": {"query": "tide"}})";
-
-// The same at every split.
-parsed_text parse_marked(std::string_view format, const std::string& raw,
-                         providers::text::parser_options options = {}) {
-  CAPTURE(raw);
-  const auto got = parse_text(format, raw, std::string_view::npos, options);
-  for (std::size_t step = 1; step < raw.size(); ++step)
-    CHECK(parse_text(format, raw, step, options).str() == got.str());
-  return got;
-}
 
 std::string without_gaps(std::string_view text) {
   std::string all;
@@ -46,14 +36,16 @@ TEST_CASE("F5: marks in another case, with blanks inside or with attributes are 
         std::string("[tool_calls]search[ARGS]{\"query\": \"tide\"}")})
     for (const auto untagged : {bare::alone, bare::anywhere}) {
       CAPTURE(raw);
-      const auto got = parse_marked("hermes", "Let me look.\n" + raw + "\nSo.", {.untagged = untagged});
+      const auto got = parse_at_every_step("hermes", "Let me look.\n" + raw + "\nSo.", {.untagged = untagged});
       REQUIRE(got.reply.calls.size() == 1);
       CHECK(got.reply.calls[0].name == "search");
       CHECK(got.reply.calls[0].problem.empty());
       CHECK(contains(got.reply.calls[0].arguments.text(), "tide"));
       CHECK(got.visible() == "Let me look.\nSo.");
     }
-  CHECK(parse_marked("hermes", "<tool_call>" + tide + "</tool_call><Tool_Response id=\"1\">made up").visible().empty());
+  CHECK(parse_at_every_step("hermes", "<tool_call>" + tide + "</tool_call><Tool_Response id=\"1\">made up")
+            .visible()
+            .empty());
 }
 
 TEST_CASE("F5: calls that are markup are read in any case, and what their values hold is left alone") {
@@ -79,12 +71,12 @@ TEST_CASE("F5: calls that are markup are read in any case, and what their values
   for (const auto& raw : {function(upper), function(mixed), invoke(upper), invoke(mixed)})
     for (const auto untagged : {bare::alone, bare::anywhere}) {
       CAPTURE(raw);
-      const auto got = parse_marked("xml", "Let me look.\n" + raw + "\nSo.", {.untagged = untagged});
+      const auto got = parse_at_every_step("xml", "Let me look.\n" + raw + "\nSo.", {.untagged = untagged});
       CHECK(got.calls() == R"(write_file{"path":"x.txt","content":"<B>bold</B>"})");
       CHECK(got.visible() == "Let me look.\nSo.");
     }
   // Half of one is not run, in any case.
-  CHECK(parse_marked("xml", "<INVOKE NAME=\"search\"><PARAMETER NAME=\"query\">ti").reply.incomplete);
+  CHECK(parse_at_every_step("xml", "<INVOKE NAME=\"search\"><PARAMETER NAME=\"query\">ti").reply.incomplete);
 }
 
 TEST_CASE("F5: what only looks like a mark, or is spoken about, is text, byte for byte") {
@@ -93,7 +85,7 @@ TEST_CASE("F5: what only looks like a mark, or is spoken about, is text, byte fo
         "a <tool_callers> b", "a < tool b", "<tool_call id=\"1\" and so on, for as long as it takes to say it all",
         "[tool_calls][1] is a link", "[tool_calls]\nenabled = true", "[tool_calls](x)", "`<TOOL_CALL>` it is"}) {
     CAPTURE(raw);
-    const auto got = parse_marked("hermes", std::string(raw));
+    const auto got = parse_at_every_step("hermes", std::string(raw));
     CHECK(got.reply.calls.empty());
     CHECK(got.text == raw);
   }
@@ -104,7 +96,7 @@ TEST_CASE("G29: attributes of a mark that may be arguments of its call refuse it
                                      "<tool_call name=\"search\">{\"query\": \"tide\"}</tool_call>",
                                      "<tool_calls limit='3'><tool_call>{\"name\": \"search\", \"arguments\": "
                                      "{\"query\": \"a\"}}</tool_call></tool_calls>"}) {
-    const auto got = parse_marked("hermes", std::string(raw));
+    const auto got = parse_at_every_step("hermes", std::string(raw));
     REQUIRE(got.reply.calls.size() == 1);
     CHECK_FALSE(got.reply.calls[0].problem.empty());
     CHECK(got.visible().empty());
@@ -115,13 +107,13 @@ TEST_CASE("F10: a list of calls may hold each of them in a tag of its own") {
   const std::string one = "<tool_call>\n" + tide + "\n</tool_call>";
   for (const std::string& raw : {"<tool_calls>\n" + one + "\n</tool_calls>", "<tool_calls>" + one + "</tool_calls>",
                                  "<function_calls>" + one + "</function_calls>", "<Tool_Calls>" + one}) {
-    const auto got = parse_marked("hermes", raw);
+    const auto got = parse_at_every_step("hermes", raw);
     CHECK(got.calls() == R"(search{"query": "tide"})");
     CHECK(got.visible().empty());
   }
-  CHECK(parse_marked("hermes", "<tool_calls>\n" + one + "\n" + one + "\n</tool_calls>").reply.calls.size() == 2);
+  CHECK(parse_at_every_step("hermes", "<tool_calls>\n" + one + "\n" + one + "\n</tool_calls>").reply.calls.size() == 2);
   const std::string said = "Write <tool_calls><tool_call> around it.";
-  CHECK(parse_marked("hermes", said).text == said);
+  CHECK(parse_at_every_step("hermes", said).text == said);
 }
 
 TEST_CASE("F10: of a list that was cut off the calls before the cut stay") {
@@ -129,23 +121,24 @@ TEST_CASE("F10: of a list that was cut off the calls before the cut stay") {
   for (const std::string& raw :
        {"[TOOL_CALLS][" + tide + ", {\"name\": \"add\", \"argum", "<tool_call>[" + tide + ",{\"name\": \"add\"",
         "[TOOL_CALLS][" + tide + ",", "[" + tide + ", {\"na", "<|python_tag|>[" + tide + ", {"}) {
-    const auto got = parse_marked("llama3", raw);
+    const auto got = parse_at_every_step("llama3", raw);
     CHECK(got.calls() == R"(search{"query": "tide"})");
     CHECK(got.reply.calls.size() == 1);
     CHECK(got.reply.incomplete);
     CHECK(got.visible().empty());
   }
-  CHECK(parse_marked("llama3", "[search(query=\"tide\"), add(a=1,").calls() == R"(search{"query":"tide"})");
-  CHECK(parse_marked("mistral", "[TOOL_CALLS][" + tide + ", " + sum + ", {").reply.calls.size() == 2);
+  CHECK(parse_at_every_step("llama3", "[search(query=\"tide\"), add(a=1,").calls() == R"(search{"query":"tide"})");
+  CHECK(parse_at_every_step("mistral", "[TOOL_CALLS][" + tide + ", " + sum + ", {").reply.calls.size() == 2);
   // What follows it may be a part of it.
   for (const std::string& raw :
        {"[TOOL_CALLS][" + tide + ", \"limit\": 3", "[TOOL_CALLS][" + tide + "x",
         std::string("[TOOL_CALLS][{\"name\": \"search\"}, {\"query\": \"ti"), "[TOOL_CALLS][[" + tide + ", {"}) {
-    const auto got = parse_marked("mistral", raw);
+    const auto got = parse_at_every_step("mistral", raw);
     CHECK(got.reply.calls.empty());
     CHECK(got.reply.incomplete);
   }
-  const auto shown = parse_marked("mistral", "[TOOL_CALLS][" + tide + ", {\"nme\": \"low", {.show_unreadable = true});
+  const auto shown =
+      parse_at_every_step("mistral", "[TOOL_CALLS][" + tide + ", {\"nme\": \"low", {.show_unreadable = true});
   CHECK(shown.calls() == R"(search{"query": "tide"})");
   CHECK(contains(shown.text, "low"));
   CHECK_FALSE(contains(shown.text, "tide"));
@@ -161,19 +154,19 @@ TEST_CASE("F5: reasoning whose opening mark is missing is none of the answer, it
         row{"secret </think>", "secret", ""}, row{"a " + call + "</think>Answer", "a Answer", "Answer"},
         row{"a " + call + "\n</think>\n**4**", "a **4**", "**4**"}, row{"```\n" + tide + "\n```\n</think>4", "4", "4"}})
     for (const auto untagged : {bare::alone, bare::anywhere}) {
-      const auto got = parse_marked("hermes", raw, {.untagged = untagged});
+      const auto got = parse_at_every_step("hermes", raw, {.untagged = untagged});
       CAPTURE(raw);
       CHECK(got.reply.calls.empty());
       CHECK(without_gaps(got.text) == without_gaps(text));
       CHECK(got.answer == answer);
     }
-  const auto run = parse_marked("hermes", "a " + call + "\n</think>" + call);
+  const auto run = parse_at_every_step("hermes", "a " + call + "\n</think>" + call);
   CHECK(run.calls() == R"(search{"query": "tide"})");
   CHECK(run.answer.empty());
-  CHECK(parse_marked("react", "secret\n</think>\nvis").answer == "vis");
+  CHECK(parse_at_every_step("react", "secret\n</think>\nvis").answer == "vis");
   for (const std::string said :
        {"The mark `</think>` ends it.", "It ends with \"</think>\".", "See </think>, it ends."})
-    CHECK(parse_marked("hermes", said).answer == said);
+    CHECK(parse_at_every_step("hermes", said).answer == said);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Calls that come as text although the tools were sent as the API has it: only what can be nothing else is one.
-#include "test/providers/text/parse.hpp"
+#include "test/providers/text/every_step.hpp"
 #include "test/support/contains.hpp"
 
 #include <doctest/doctest.h>
@@ -20,9 +20,7 @@ const std::string rome = R"({"name": "get_weather", "arguments": {"city": "Rome"
 // The same at every split, and what is shown is all of it where nothing is a call.
 parsed_text parse_native(const std::string& raw) {
   CAPTURE(raw);
-  const auto got = parse_text("hermes", raw, std::string_view::npos, native);
-  for (std::size_t step = 1; step < raw.size(); ++step)
-    CHECK(parse_text("hermes", raw, step, native).str() == got.str());
+  const auto got = parse_at_every_step("hermes", raw, native);
   if (got.reply.calls.empty()) CHECK(got.text == raw);
   return got;
 }

@@ -1,5 +1,5 @@
 // Special tokens of all families of models: those of a format in any case, and those of formats that we do not speak.
-#include "test/providers/text/parse.hpp"
+#include "test/providers/text/every_step.hpp"
 #include "test/support/contains.hpp"
 
 #include <doctest/doctest.h>
@@ -12,15 +12,6 @@ namespace {
 using namespace mcpbx;
 using namespace mcpbx::test;
 using bare = providers::text::parser_options::bare;
-
-parsed_text at_every_step(std::string_view format, const std::string& raw,
-                          providers::text::parser_options options = {}) {
-  CAPTURE(raw);
-  const auto got = parse_text(format, raw, std::string_view::npos, options);
-  for (std::size_t step = 1; step < raw.size(); ++step)
-    CHECK(parse_text(format, raw, step, options).str() == got.str());
-  return got;
-}
 
 TEST_CASE("F5: special tokens of any family of models are seen by nobody, wherever they stand outside of code") {
   struct row {
@@ -41,13 +32,13 @@ TEST_CASE("F5: special tokens of any family of models are seen by nobody, wherev
     for (const std::string_view format : {"hermes", "mistral", "xml"})
       for (const auto untagged : {bare::alone, bare::anywhere}) {
         CAPTURE(raw);
-        const auto got = at_every_step(format, raw, {.untagged = untagged});
+        const auto got = parse_at_every_step(format, raw, {.untagged = untagged});
         CHECK(got.visible() == shown);
         CHECK(got.reply.calls.empty());
       }
   CHECK(parse_text("hermes", "<|channel|>analysis<|message|>Hm.<|end|>Four.").thoughts == "Hm.");
-  CHECK(at_every_step("react", "Final Answer: a<|foo|>").visible() == "a");
-  CHECK(at_every_step("hermes", "a<|foo|>b", {.show_unreadable = true}).visible() == "a\nb");
+  CHECK(parse_at_every_step("react", "Final Answer: a<|foo|>").visible() == "a");
+  CHECK(parse_at_every_step("hermes", "a<|foo|>b", {.show_unreadable = true}).visible() == "a\nb");
 }
 
 TEST_CASE("F10: calls between marks of other families are run") {
@@ -67,7 +58,7 @@ TEST_CASE("F10: calls between marks of other families are run") {
         "<function=search{\"query\":\"tide\"}></function>", "[TOOL_CALLS]search{\"query\":\"tide\"}[ARGS]"})
     for (const auto untagged : {bare::alone, bare::anywhere}) {
       CAPTURE(raw);
-      const auto got = at_every_step("hermes", "So.\n" + raw, {.untagged = untagged});
+      const auto got = parse_at_every_step("hermes", "So.\n" + raw, {.untagged = untagged});
       CHECK(got.calls() == R"(search{"query":"tide"})");
       CHECK(got.visible() == "So.");
       // Cut off anywhere it shows nothing but a bracket.
