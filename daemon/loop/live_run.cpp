@@ -29,6 +29,8 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
       goes_on_(goes_on),
       feed_(std::move(feed)),
       inbox_(around.executor),
+      model_wait_(around.executor),
+      tools_wait_(around.executor),
       own_tools_(caller_entries(request_.client_tools)),
       began_(around.time.now()),
       round_began_(began_) {
@@ -97,7 +99,10 @@ asio::awaitable<void> live_run::live() {
     if (inbox_.empty() && !co_await commit()) continue;
     if (core_.ended()) break;
     watch_clock();
+    auto& wait = model_call_ ? model_wait_ : tools_wait_;
+    wait.begin(around_.time.now(), around_.may_watch);
     auto next = co_await inbox_.next();
+    wait.end(around_.time.now());
     if (std::holds_alternative<winding_up>(next) && co_await leave()) co_return;
     co_await react(std::move(next));
   }

@@ -13,6 +13,7 @@
 #include "daemon/loop/tool_source.hpp"
 #include "daemon/store/journal.hpp"
 #include "mcp/async/inbox.hpp"
+#include "mcp/async/short_wait.hpp"
 #include "mcp/support/time.hpp"
 #include "providers/model/message.hpp"
 
@@ -51,6 +52,7 @@ struct run_surroundings {
   std::function<bool(const mcp::catalog_entry&)> needs_approval;
   std::function<result<run_models>(const run_request&)> models;
   bool resume_detached = true;  // as the runner's option
+  bool may_watch = false;       // now there are so few runs that each may spend a short wait awake
 };
 
 class live_run final : public providers::model_events, public std::enable_shared_from_this<live_run> {
@@ -261,6 +263,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   std::optional<error> refused_;              // why the run did not begin
   run_core core_;
   inbox<item> inbox_;
+  short_wait model_wait_, tools_wait_;
   std::unique_ptr<run_journal> journal_;
   records unwritten_;            // folded, in order, for the next commit
   bool holding_ = false;         // what is told now is told of one of them

@@ -61,6 +61,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
         run_ended_(std::move(o.run_ended)),
         max_runs_(o.max_runs),
         max_detached_(o.max_detached),
+        awake_runs_(o.awake_runs),
         ended_(o.max_ended, o.max_ended_bytes),
         scope_(executor, [](std::string_view name, std::exception_ptr) {
           log::error("a fault of mcpbx left the coroutine of " + std::string(name));
@@ -256,6 +257,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       if (const auto mute = weak.lock()) mute->fall_mute();
     });
     runs_.emplace(run->name(), run);
+    count_runs();
     ++around_.counters.runs;
     // The scope keeps the lambda, and with it what it captures, until the coroutine has ended.
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
@@ -268,6 +270,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
         if (fault.empty()) fault = "an exception without words";
       }
       runs_.erase(run->name());
+      count_runs();
       run->let_next_begin();
       run->refuse_late_answers();
       if (auto left = run->take_left()) {
@@ -286,6 +289,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       if (run_ended_) boost::asio::post(around_.executor, run_ended_);
     });
   }
+
+  void count_runs() { around_.may_watch = runs_.size() <= awake_runs_; }
 
   std::size_t detached() const {
     return static_cast<std::size_t>(
@@ -348,7 +353,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   mutable run_surroundings around_;
   model_source models_;
   std::function<void()> run_ended_;
-  std::size_t max_runs_, max_detached_;
+  std::size_t max_runs_, max_detached_, awake_runs_;
   bool stopping_ = false;
   std::uint64_t dropped_logs_ = 0;  // of runs that have ended
   // Of runs that were left for the next process: a journal that goes closes its run with what is written next.

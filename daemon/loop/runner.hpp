@@ -78,6 +78,9 @@ class runner {
     /// Detached ones among max_runs: nobody's leaving ends them, so they must leave places for callers that wait.
     std::size_t max_detached = 512;
     bool resume_detached = true;  ///< detached runs that go on at shut_down are left for the next process
+    /// While no more runs than these go on, each waits awake (short_wait) for a model or for tools whose last answer
+    /// came at once, as those of this machine may. 0: never.
+    std::size_t awake_runs = 0;
   };
   /// Everything given by reference must outlive the runner.
   runner(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,

@@ -6,6 +6,7 @@
 
 #include "daemon/store/record_format.hpp"
 #include "mcp/async/lane.hpp"
+#include "mcp/async/short_wait.hpp"
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/executor_work_guard.hpp>
@@ -53,7 +54,8 @@ struct job {
   std::vector<std::shared_ptr<run_place>> left_open;  // runs to be closed, their journals are gone
   waiting_read read;
   std::int64_t now_ms = 0;
-  std::string name;  // of the store
+  std::string name;           // of the store
+  bool short_commit = false;  // it writes, waits for no disk and reads nothing
 
   void work(store_worker& worker) {
     for (auto& place : left_open) worker.leave_open(std::move(place));
@@ -84,7 +86,9 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
         max_bytes_(o.max_bytes),
         max_wait_(o.max_wait),
         max_reads_(o.max_reads),
+        awake_runs_(o.awake_runs),
         name_(file->name()),
+        commit_(executor_),
         worker_(std::make_shared<store_worker>(std::move(file), std::move(o.rules), o.keep)) {}
 
   void append(std::shared_ptr<run_place> place, std::vector<run_record> records, bool synced, on_appended done) {
@@ -103,6 +107,8 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
   std::size_t held_bytes() const noexcept { return held_bytes_; }
   const std::string& store_name() const noexcept { return name_; }
 
+  void opened() { ++open_runs_; }
+  void closed() { --open_runs_; }
   void left_open(std::shared_ptr<run_place> place) { left_open_.push_back(std::move(place)); }
 
   // `work(worker, now)` gives a result<T> on the lane, `then` takes it here. `unclaimed` takes what came when `then`
@@ -190,6 +196,10 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
       reads_.pop_front();
     }
     current_ = next;
+    next->short_commit = !next->appends.empty() && !next->read.work &&
+                         std::ranges::none_of(next->appends, [](const auto& a) { return a.what.synced; });
+    const bool awake = next->short_commit && open_runs_ <= awake_runs_;
+    if (next->short_commit) commit_.begin(time_.now(), awake);
     // The guard keeps the context running until the lane has answered.
     auto work = [self = shared_from_this(), worker = worker_, next,
                  guard = asio::make_work_guard(executor_)]() mutable {
@@ -198,7 +208,7 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
       asio::post(guard.get_executor(), [self, next = std::move(next)] { self->finished(*next); });
     };
     try {
-      lane_.post(std::move(work));
+      lane_.post(std::move(work), awake && commit_.was_short() ? short_wait::longest : std::chrono::microseconds(0));
     } catch (const std::exception& e) {  // no thread can be started for it
       asio::post(executor_,
                  [self = shared_from_this(), next, what = std::string(e.what())] { self->failed(*next, what); });
@@ -219,6 +229,7 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
   void finished(job& j) {
     if (stopped_) return;
     auto self = shared_from_this();
+    if (j.short_commit) commit_.end(time_.now());
     held_bytes_ -= j.bytes;
     // Still busy: what these runs append next becomes one group.
     for (auto& a : j.appends)
@@ -286,8 +297,10 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
   bool sync_calls_;
   std::size_t max_bytes_;
   milliseconds max_wait_;
-  std::size_t max_reads_;
+  std::size_t max_reads_, awake_runs_;
   std::string name_;
+  short_wait commit_;  // of one that does not wait for the disk
+  std::size_t open_runs_ = 0;
   std::shared_ptr<store_worker> worker_;
   std::deque<waiting_append> queue_;
   std::size_t admitted_ = 0;    // of the queue, from its front: their texts count
@@ -306,8 +319,11 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
 class lane_journal::one_run final : public run_journal {
  public:
   one_run(std::shared_ptr<impl> owner, run_place place)
-      : owner_(std::move(owner)), place_(std::make_shared<run_place>(std::move(place))), begun_(place_->id != 0) {}
+      : owner_(std::move(owner)), place_(std::make_shared<run_place>(std::move(place))), begun_(place_->id != 0) {
+    owner_->opened();
+  }
   ~one_run() override {
+    owner_->closed();
     if (begun_ && !ended_) owner_->left_open(std::move(place_));
   }
 

@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <thread>
 
 namespace mcpbx {
 
@@ -32,21 +33,30 @@ boost::asio::thread_pool::executor_type lane::executor() {
   return pool_->get_executor();
 }
 
-void lane::post(std::function<void()> work) {
-  boost::asio::post(executor(), [name = name_, work = std::move(work)] {
+void lane::post(std::function<void()> work, std::chrono::microseconds linger) {
+  boost::asio::post(executor(), [this, linger, self = come(), work = std::move(work)] {
     // Nobody waits for this work, and an exception that left a pool thread would end the process.
     try {
       work();
     } catch (const std::exception& e) {
-      log::error("lane " + name + ": " + e.what());
+      log::error("lane " + name_ + ": " + e.what());
     } catch (...) {
-      log::error("lane " + name + ": an unknown exception");
+      log::error("lane " + name_ + ": an unknown exception");
     }
+    this->linger(self, linger);
   });
+}
+
+void lane::linger(std::uint64_t behind, std::chrono::microseconds at_most) const {
+  if (at_most.count() == 0) return;
+  // The real clock: nothing depends on when this ends.
+  const auto until = std::chrono::steady_clock::now() + at_most;
+  while (come_ == behind && std::chrono::steady_clock::now() < until) std::this_thread::yield();
 }
 
 void lane::join() {
   if (!pool_) return;
+  come();
   pool_->join();
   pool_.reset();
 }

@@ -405,7 +405,7 @@ struct fixture {
   /// Why the runs of this test are not held against the folds of their records; empty: they are, at the end.
   std::string unproven;
 
-  explicit fixture(bool store_fails = false, journal* other = nullptr) {
+  explicit fixture(bool store_fails = false, journal* other = nullptr, std::size_t awake_runs = 0) {
     if (store_fails) unproven = "what a store that fails has not kept cannot be folded";
     offer({"lookup", "other"});
     runs = std::make_unique<test_runner>(
@@ -419,7 +419,10 @@ struct fixture {
         other         ? *other
         : store_fails ? static_cast<journal&>(failing)
                       : kept,
-        runner::options{1024, plain_adapter, needs_yes, [this] { active_at_ends.push_back(runs->active()); }});
+        runner::options{.adapt = plain_adapter,
+                        .needs_approval = needs_yes,
+                        .run_ended = [this] { active_at_ends.push_back(runs->active()); },
+                        .awake_runs = awake_runs});
   }
   ~fixture() {
     bool joined = false;

@@ -125,3 +125,31 @@ TEST_CASE("G27: the clock is set while a question is open: a person has the time
     CHECK(f.caller_.member("stopReason") == "final");
   }
 }
+
+TEST_CASE("a run waits awake for a model or a tool that answered at once, while no more runs go on than may") {
+  // How much there was to do in three rounds that took no time, with `others` that went on beside.
+  const auto work_in = [](std::size_t awake_runs, int others = 0) {
+    fixture f(false, nullptr, awake_runs);
+    for (int i = 0; i < others; ++i) f.model->script.push_back(silent());
+    for (int i = 0; i < 3; ++i) f.model->script.push_back(calls({call("c" + std::to_string(i), "srv__lookup")}));
+    f.model->script.push_back(says("done"));
+    f.server->hold["lookup"] = true;
+    for (int i = 0; i < others; ++i) f.run();
+    f.start(f.ask());
+    std::size_t all = 0;
+    const auto go_on = [&] {
+      f.context.restart();
+      while (const auto some = f.context.poll()) all += some;
+    };
+    go_on();
+    for (int i = 0; i < 3; ++i) {
+      f.server->release();
+      go_on();
+    }
+    CHECK(f.caller_.done.size() == 1);
+    return all;
+  };
+  CHECK(work_in(1) > work_in(0));
+  CHECK(work_in(1, 1) == work_in(0, 1));
+  CHECK(work_in(2, 1) > work_in(0, 1));
+}

@@ -401,3 +401,41 @@ TEST_CASE("store lane: what waits and is written is 16 MiB at most, the runs wai
   for (const auto bytes : disk->groups) CHECK(bytes <= bound);
   for (std::size_t i = 0; i < disk->order.size(); ++i) CHECK(disk->order[i] == std::to_string(i));
 }
+
+TEST_CASE("lane journal: while few runs are open a short commit is waited for awake, one that waits for the disk never") {
+  folder f;
+  asio::io_context context(1);
+  mcpbx::test::manual_time time;  // it stands, so every wait is short
+  auto o = rules();
+  o.awake_runs = 2;
+  lane_journal journal(context.get_executor(), time, file_at(f.file()), std::move(o));
+  auto run = journal.open_run("3");
+  auto rest = run_of(3);
+  // Whether the context has something to do behind the append and before the lane's answer.
+  const auto waits_awake = [&](bool synced) {
+    bool begun = false, done = false;
+    const auto one = rest.front();
+    rest.erase(rest.begin());
+    go(context, [&]() -> asio::awaitable<void> {
+      begun = true;
+      CHECK((co_await run->append({one}, synced)).has_value());
+      done = true;
+    });
+    context.restart();
+    while (!begun) context.poll_one();
+    const bool awake = context.poll_one() == 1 && !done;
+    context.run();
+    CHECK(done);
+    return awake;
+  };
+  CHECK_FALSE(waits_awake(false));  // nothing is known yet
+  CHECK(waits_awake(false));
+  CHECK_FALSE(waits_awake(true));
+  CHECK(waits_awake(false));
+  auto second = journal.open_run("1");
+  CHECK(waits_awake(false));
+  auto third = journal.open_run("2");
+  CHECK_FALSE(waits_awake(false));
+  second.reset();
+  CHECK(waits_awake(false));
+}

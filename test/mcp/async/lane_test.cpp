@@ -11,6 +11,7 @@
 #include <signal.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <iterator>
 #include <stdexcept>
@@ -97,4 +98,24 @@ TEST_CASE("a lane starts its threads at the first use") {
   CHECK(threads() == before);
   work.post([] {});
   CHECK(threads() == before + 3);
+}
+
+TEST_CASE("a thread that lingers does what comes, and nobody waits for it") {
+  constexpr std::chrono::hours long_time{1};
+  asio::io_context io(1);
+  lane work("test", 1);
+  std::atomic<int> ran = 0;
+  work.post([&] { ++ran; }, long_time);
+  work.post([&] { ++ran; }, long_time);
+  scope s(io.get_executor());
+  bool done = false;
+  s.spawn("asker", [&]() -> asio::awaitable<void> {
+    auto job = [&] { return ++ran; };
+    CHECK(co_await work.run(job) == 3);
+    done = true;
+  });
+  run_until(io, [&] { return done; });
+  work.post([&] { ++ran; }, long_time);
+  work.join();
+  CHECK(ran == 4);
 }

@@ -1,0 +1,43 @@
+// Awake is a piece of work that posts itself again: where there is work, a context asks for events without waiting for
+// them. How long is told by the real clock, since what is saved is real and nothing depends on when it ends.
+#include "mcp/async/short_wait.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <thread>
+#include <utility>
+
+namespace mcpbx {
+
+struct short_wait::watch : std::enable_shared_from_this<watch> {
+  explicit watch(const boost::asio::any_io_executor& e)
+      : executor(e), until(std::chrono::steady_clock::now() + longest) {}
+
+  void look_again() const {
+    boost::asio::post(executor, [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (!self || std::chrono::steady_clock::now() >= self->until) return;
+      std::this_thread::yield();
+      self->look_again();
+    });
+  }
+
+  boost::asio::any_io_executor executor;
+  std::chrono::steady_clock::time_point until;
+};
+
+short_wait::short_wait(boost::asio::any_io_executor executor) : executor_(std::move(executor)) {}
+
+void short_wait::begin(time_point now, bool may_watch) {
+  since_ = now;
+  if (!may_watch || !was_short_) return;
+  watch_ = std::make_shared<const watch>(executor_);
+  watch_->look_again();
+}
+
+void short_wait::end(time_point now) {
+  watch_.reset();
+  was_short_ = now - since_ <= longest;
+}
+
+}  // namespace mcpbx
