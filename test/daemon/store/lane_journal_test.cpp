@@ -402,7 +402,8 @@ TEST_CASE("store lane: what waits and is written is 16 MiB at most, the runs wai
   for (std::size_t i = 0; i < disk->order.size(); ++i) CHECK(disk->order[i] == std::to_string(i));
 }
 
-TEST_CASE("lane journal: while few runs are open a short commit is waited for awake, one that waits for the disk never") {
+TEST_CASE(
+    "lane journal: a short commit is waited for awake while few runs are open, one that waits for the disk is not") {
   folder f;
   asio::io_context context(1);
   mcpbx::test::manual_time time;  // it stands, so every wait is short
