@@ -15,8 +15,8 @@
 
 namespace mcpbx::daemon {
 
-/// So few runs wait awake for what comes within microseconds (lane_journal, runner). Measured on two CPUs, where a run of
-/// fast rounds takes half the time up to four, and nothing is gained with eight.
+/// So few runs wait awake for what comes within microseconds (lane_journal, runner). Measured on two CPUs, where a run
+/// of fast rounds takes half the time up to four, and nothing is gained with eight.
 inline constexpr std::size_t awake_runs = 4;
 
 /// How the journal of a configuration that keeps runs does it: what goes on after a crash, what is kept how long, what

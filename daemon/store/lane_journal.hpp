@@ -28,8 +28,9 @@ class lane_journal final : public journal {
     /// on with what it is at.
     milliseconds max_wait{10'000};
     std::size_t max_reads = 256;  ///< that wait; more are refused with errc::limit
-    /// While no more runs than these are open, and commits are short, nobody sleeps over them: the speaking thread waits
-    /// awake for each (short_wait), and the lane for the next. With more runs there is other work meanwhile. 0: never.
+    /// While no more runs than these are open, and commits are short, nobody sleeps over them: the speaking thread
+    /// waits awake for each (short_wait), and the lane for the next. With more runs there is other work meanwhile. 0:
+    /// never.
     std::size_t awake_runs = 0;
   };
 
