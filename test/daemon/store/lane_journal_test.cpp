@@ -404,27 +404,31 @@ TEST_CASE("store lane: what waits and is written is 16 MiB at most, the runs wai
 
 TEST_CASE(
     "lane journal: a short commit is waited for awake while few runs are open, one that waits for the disk is not") {
-  folder f;
+  const auto disk = std::make_shared<slow_file::state>();
   asio::io_context context(1);
   mcpbx::test::manual_time time;  // it stands, so every wait is short
   auto o = rules();
   o.awake_runs = 2;
-  lane_journal journal(context.get_executor(), time, file_at(f.file()), std::move(o));
-  auto run = journal.open_run("3");
-  auto rest = run_of(3);
-  // Whether the context has something to do behind the append and before the lane's answer.
+  lane_journal journal(context.get_executor(), time, std::make_unique<slow_file>(disk), std::move(o));
+  auto run = journal.open_run("1");
+  // Whether there is something to do behind the append while the lane is at it.
   const auto waits_awake = [&](bool synced) {
     bool begun = false, done = false;
-    const auto one = rest.front();
-    rest.erase(rest.begin());
     go(context, [&]() -> asio::awaitable<void> {
       begun = true;
-      CHECK((co_await run->append({one}, synced)).has_value());
+      std::vector<run_record> one;
+      one.push_back(reply("x"));
+      CHECK((co_await run->append(std::move(one), synced)).has_value());
       done = true;
     });
     context.restart();
     while (!begun) context.poll_one();
-    const bool awake = context.poll_one() == 1 && !done;
+    const bool awake = context.poll_one() == 1;
+    {
+      const std::lock_guard lock(disk->guard);
+      ++disk->allowed;
+      disk->changed.notify_all();
+    }
     context.run();
     CHECK(done);
     return awake;
@@ -433,9 +437,9 @@ TEST_CASE(
   CHECK(waits_awake(false));
   CHECK_FALSE(waits_awake(true));
   CHECK(waits_awake(false));
-  auto second = journal.open_run("1");
+  auto second = journal.open_run("2");
   CHECK(waits_awake(false));
-  auto third = journal.open_run("2");
+  auto third = journal.open_run("3");
   CHECK_FALSE(waits_awake(false));
   second.reset();
   CHECK(waits_awake(false));
