@@ -123,6 +123,19 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
       return true;
     }
   }
+  if (after_json_ && use_ == use::python && is_name_char(c)) {
+    // A program of several calls.
+    std::size_t end = 0;
+    while (end < rest.size() && is_name_char(rest[end]) && end <= 128) ++end;
+    if (end == rest.size() && !last) return false;
+    auto name = rest.substr(0, end);
+    if (name.ends_with(".call")) name.remove_suffix(5);
+    if (end < rest.size() && rest[end] == '(' && tools_.find(name) != nullptr) {
+      begin_json(at, at + end, use::python);
+      again_ = true;
+      return true;
+    }
+  }
   if (std::exchange(after_json_, false)) {
     // The object may have ended too early, and this is the rest of it. Within a tag nothing else touches it.
     const bool touches = at > 0 && !is_blank(held_[at - 1]);

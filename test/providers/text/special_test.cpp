@@ -77,4 +77,25 @@ TEST_CASE("F10: calls between marks of other families are run") {
   CHECK(two.visible().empty());
 }
 
+TEST_CASE("F10: a program of several calls is all of them, and what is no call of an offered tool is none") {
+  const std::string one = "search(query=\"tide\")", two = "search.call(query=\"wind\")";
+  for (const std::string& raw :
+       {"<|python_tag|>" + one + "; " + two, "<|python_tag|>" + one + "\n" + two + "<|eom_id|>",
+        "<tool_call>" + one + "\n" + two + "</tool_call>"})
+    for (const auto untagged : {bare::alone, bare::anywhere}) {
+      CAPTURE(raw);
+      const auto got = parse_at_every_step("hermes", raw, {.untagged = untagged});
+      CHECK(got.calls() == R"(search{"query":"tide"} search{"query":"wind"})");
+      CHECK(got.visible().empty());
+    }
+  const auto cut = parse_at_every_step("hermes", "<|python_tag|>" + one + "\nsearch(query=\"wi");
+  CHECK(cut.calls() == R"(search{"query":"tide"})");
+  CHECK(cut.reply.incomplete);
+  CHECK(cut.visible().empty());
+  const auto other = parse_at_every_step("hermes", "<|python_tag|>" + one + "\nprint(\"wind\")");
+  CHECK(other.calls() == R"(search{"query":"tide"})");
+  const auto behind = parse_at_every_step("hermes", "<tool_call>" + one + "</tool_call>\n" + one);
+  CHECK(behind.calls() == R"(search{"query":"tide"})");
+}
+
 }  // namespace
