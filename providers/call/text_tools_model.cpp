@@ -223,6 +223,9 @@ void text_run::read(model_reply& reply) {
   } else if (parsed.incomplete && !cut && !native_calls && !last_attempt_) {
     parsed.calls.push_back(text::unreadable_call({}, "it ends before it is complete"));
   }
+  if (parsed.too_many)
+    log::warn("model \"" + shared_->inner->name() + "\" wrote more than " + std::to_string(max_reply_calls) +
+              " tool calls in one reply; the later ones are dropped");
   const bool found = !parsed.calls.empty();
   const bool made_up = parser_->counted() < written_.size();
   if (found)

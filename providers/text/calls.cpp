@@ -121,6 +121,7 @@ std::string readable(std::string_view json, bool& repaired, std::string& why) {
 
 void read_object(std::string_view object, const offered_tools& tools, bool repaired, int depth,
                  std::vector<tool_call_block>& out) {
+  if (out.size() > max_reply_calls) return;
   const auto form = form_of(object);
   if (!form.list.empty() && form.name.empty() && depth < 4) {
     walk::elements(form.list, [&](std::string_view one) { read_object(one, tools, repaired, depth + 1, out); });
@@ -177,7 +178,7 @@ std::size_t read_cut_list(std::string_view list, bool offered, const offered_too
                           std::vector<tool_call_block>& out) {
   std::size_t done = 0, before_last = 0;
   bool doubtful = false;
-  for (auto at = skip_blanks(list, 1); list.starts_with('[') && at < list.size();) {
+  for (auto at = skip_blanks(list, 1); list.starts_with('[') && at < list.size() && out.size() <= max_reply_calls;) {
     const auto begin = at;
     while (at < list.size() && is_name_char(list[at])) ++at;
     const bool python = at > begin;

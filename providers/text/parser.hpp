@@ -47,6 +47,7 @@ struct parsed_reply {
   /// In order, without ids. Those with `problem` could not be read and must not be run.
   std::vector<tool_call_block> calls;
   bool incomplete = false;  ///< a call was cut off; it is not among `calls`
+  bool too_many = false;    ///< more than max_reply_calls came; the later ones, and what stands behind, were dropped
   unsigned forms = 0;       ///< of form: how the calls were written
 };
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 
 namespace mcpbx::providers::text {
 namespace {
@@ -155,7 +156,7 @@ void read_arguments_of(const python_call& written, const offered_tools& tools, s
 
 bool read_python_calls(std::string_view text, const offered_tools& tools, std::vector<tool_call_block>& out) {
   const auto all = calls_in(text);
-  for (const auto& one : all) read_arguments_of(one, tools, out);
+  for (const auto& one : all | std::views::take(max_reply_calls + 1)) read_arguments_of(one, tools, out);
   return !all.empty();
 }
 

@@ -125,6 +125,9 @@ void tagged_parser::take(std::vector<tool_call_block> calls, parse_sink& sink) {
   }
   object_first_ = std::min(first, reply_.calls.size());
   reply_.forms |= form_;
+  if (reply_.calls.size() <= max_reply_calls) return;
+  reply_.calls.resize(max_reply_calls);
+  reply_.too_many = true;
 }
 
 // Attributes of the mark around a call may be some of its arguments.

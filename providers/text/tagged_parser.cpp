@@ -111,6 +111,10 @@ parsed_reply tagged_parser::finish(parse_sink& sink) {
 }
 
 bool tagged_parser::step(bool last, parse_sink& sink) {
+  if (reply_.too_many && state_ != state::dropped) {
+    counted_ -= held_.size() - at_;
+    state_ = state::dropped;
+  }
   switch (state_) {
     case state::text:
       return in_text(last, sink);

@@ -11,7 +11,6 @@ namespace mcpbx::providers {
 namespace {
 
 // Far above any sensible round; what comes beyond it is not kept.
-constexpr std::size_t max_calls = 1024;
 
 bool to_index(std::string_view value, std::int64_t& out) {
   const auto [end, ec] = std::from_chars(value.data(), value.data() + value.size(), out);
@@ -122,7 +121,7 @@ void call_assembler::take_call(std::string_view element, bool one_of_many) {
     if (!(one_of_many && !name.empty()) && !other_name && !over(last)) use(slots_.size() - 1);
   }
   if (s == nullptr) {
-    if (slots_.size() == max_calls) {
+    if (slots_.size() == max_reply_calls) {
       overflowed_ = true;
       return;
     }

@@ -28,7 +28,7 @@ class call_assembler {
     std::vector<raw_json> extras;  ///< vendor fields of each call, absent if none; same length as calls
     int empty = 0;                 ///< calls dropped because nothing of them came: neither name nor id nor arguments
     int cut = 0;                   ///< calls dropped because the answer was cut inside them
-    bool too_many = false;         ///< more than 1,024 calls came; the later ones were dropped
+    bool too_many = false;         ///< more than max_reply_calls came; the later ones were dropped
   };
   /// The calls, once the answer has ended. `cut`: the model was stopped (length, filter), so the call it was writing is
   /// half a call and is left out.

@@ -13,7 +13,6 @@ namespace mcpbx::providers {
 namespace {
 
 // Far above any sensible round; what comes beyond it is not kept.
-constexpr std::size_t max_calls = 1024;
 
 }  // namespace
 
@@ -101,7 +100,7 @@ void ollama_decoder::take_call(std::string_view call) {
   tool_call_block b;
   b.provider_id = walk::text(walk::find(call, "id"));
   b.name = walk::text(walk::find(function, "name"));
-  if (calls_.size() == max_calls) {
+  if (calls_.size() == max_reply_calls) {
     too_many_ = true;
     return;
   }

@@ -211,4 +211,41 @@ TEST_CASE("F10: a schema whose references lead to the same ones over and over is
   CHECK(call.arguments.text() == R"({"a":1})");
 }
 
+TEST_CASE("G32: of more than 1,024 calls in one text the first are taken, in whatever form, and the rest is dropped") {
+  const auto repeated = [](std::string_view before, std::string_view one, std::string_view between,
+                           std::string_view after, std::size_t count) {
+    std::string text(before);
+    for (std::size_t i = 0; i < count; ++i) text.append(i == 0 ? "" : between).append(one);
+    return text.append(after);
+  };
+  struct form {
+    std::string_view before, one, between, after;
+  };
+  const std::string_view object = R"({"name":"search","arguments":{"query":"a"}})";
+  const form forms[] = {
+      {"", R"(<tool_call>{"name":"search","arguments":{"query":"a"}}</tool_call>)", "\n", ""},
+      {"", R"(<invoke name="search"><parameter name="query">a</parameter></invoke>)", "\n", ""},
+      {"", "<tool_call>search\n<arg_key>query</arg_key>\n<arg_value>a</arg_value>\n</tool_call>", "\n", ""},
+      {"<tool_call>[", object, ",", "]</tool_call>"},
+      {"[TOOL_CALLS][", object, ",", "]"},
+      {"[TOOL_CALLS][", object, ",", ""},
+      {"[", object, ",", "]"},
+      {"[", R"(search(query="a"))", ", ", "]"},
+      {"<|python_tag|>", object, "; ", ""},
+      {"<|python_tag|>", R"(search(query="a"))", "; ", ""}};
+  constexpr auto most = providers::max_reply_calls;
+  for (const auto& f : forms) {
+    CAPTURE(std::string(f.before) + std::string(f.one));
+    const auto fits = parse_text("hermes", repeated(f.before, f.one, f.between, f.after, most));
+    CHECK(fits.reply.calls.size() == most);
+    CHECK_FALSE(fits.reply.too_many);
+    const auto text = repeated(f.before, f.one, f.between, f.after, most + 300) + "\nand this";
+    const auto whole = parse_text("hermes", text);
+    CHECK(whole.reply.calls.size() == most);
+    CHECK(whole.reply.too_many);
+    CHECK(std::ranges::all_of(whole.reply.calls, [](const auto& c) { return c.problem.empty(); }));
+    CHECK(parse_text("hermes", text, 7).str() == whole.str());
+  }
+}
+
 }  // namespace
