@@ -33,7 +33,7 @@ class backend {
   virtual result<std::shared_ptr<run_feed>> find_run(std::string_view run) const = 0;
   virtual void recall_run(std::string_view run, std::uint64_t likeness,
                           std::function<void(result<runner::recalled_run>)> then) = 0;
-  virtual bool cancel_run(std::string_view run, std::string text) = 0;
+  virtual bool cancel_run(std::string_view run, std::string text, std::function<void(result<void>)> done) = 0;
   virtual void answer(std::string_view run, std::string question, raw_json body,
                       std::function<void(result<void>)> done) = 0;
   virtual loop_counters run_counts() const = 0;
@@ -74,7 +74,9 @@ class live_backend final : public backend {
                   std::function<void(result<runner::recalled_run>)> then) override {
     runs_.recall(run, likeness, std::move(then));
   }
-  bool cancel_run(std::string_view run, std::string text) override { return runs_.cancel(run, std::move(text)); }
+  bool cancel_run(std::string_view run, std::string text, std::function<void(result<void>)> done) override {
+    return runs_.cancel(run, std::move(text), std::move(done));
+  }
   void answer(std::string_view run, std::string question, raw_json body,
               std::function<void(result<void>)> done) override {
     runs_.answer(run, std::move(question), std::move(body), std::move(done));

@@ -188,7 +188,7 @@ void completion::end() {
     handed_calls::waiting w{run_, request_.conversation, {}, seen_, o.used};
     for (const auto& c : o.calls) w.calls.push_back(c.id);
     if (const auto given_up = door_.handed.keep(std::move(w)))
-      door_.daemon.cancel_run(*given_up, "too many runs wait for results of their callers");
+      door_.daemon.cancel_run(*given_up, "too many runs wait for results of their callers", {});
   }
   // Who adds up answers counts each request to the model once.
   o.used -= told_;

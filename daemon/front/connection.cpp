@@ -186,7 +186,7 @@ void connection::start_detached(run_request r, const mcp::reply_once& reply) {
   // A caller that leaves before it has the answer may find the run by its name; one that cancels does not want it.
   reply.on_cancel([weak = weak_from_this(), run = (*feed)->run()] {
     const auto self = weak.lock();
-    if (self && !self->closed_) self->door_.daemon.cancel_run(run, "cancelled by its caller");
+    if (self && !self->closed_) self->door_.daemon.cancel_run(run, "cancelled by its caller", {});
   });
 }
 
@@ -274,10 +274,13 @@ void connection::answer(const std::string& run, std::string question, raw_json b
   });
 }
 
-bool connection::cancel_request(const mcp::rpc_id& id) {
+bool connection::cancel_request(const mcp::rpc_id& id, std::function<void(result<void>)> done) {
   for (const auto& [serial, stream] : streams_)
-    if (stream->reply().id() == id) return door_.daemon.cancel_run(stream->run(), "cancelled by its caller");
-  return session_.cancel(id, "");
+    if (stream->reply().id() == id)
+      return door_.daemon.cancel_run(stream->run(), "cancelled by its caller", std::move(done));
+  if (!session_.cancel(id, "")) return false;
+  done({});
+  return true;
 }
 
 void connection::on_ready(const std::shared_ptr<event_stream>& stream, outgoing_queue::pace how) {

@@ -65,7 +65,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   /// Answers a question of a run that was started here or attached to; the reply comes when the answer is kept.
   void answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply);
   /// Cancels an open request: a run ends with its result, anything else as notifications/cancelled says.
-  bool cancel_request(const mcp::rpc_id& id);
+  bool cancel_request(const mcp::rpc_id& id, std::function<void(result<void>)> done);
   /// As backend::when_settled; `then` does not come when the connection is gone by then.
   void when_settled(milliseconds at_most, std::function<void()> then) override;
 

@@ -86,8 +86,15 @@ cancel_params read_cancel(mcp::param_reader& in) {
 }
 
 void cancel(connection& c, const cancel_params& p, const mcp::reply_once& reply) {
-  const bool done = p.run ? c.door().daemon.cancel_run(*p.run, "cancelled by a caller") : c.cancel_request(*p.request);
-  if (done) return reply.result(raw_json::literal("{}"));
+  auto done = [reply](const result<void>& kept) {
+    if (kept)
+      reply.result(raw_json::literal("{}"));
+    else
+      reply.error(mcp::to_rpc_error(kept.error()));
+  };
+  const bool found = p.run ? c.door().daemon.cancel_run(*p.run, "cancelled by a caller", std::move(done))
+                           : c.cancel_request(*p.request, std::move(done));
+  if (found) return;
   const std::string what = p.run ? "no run is named " + json_quoted(*p.run)
                                  : "no request with the id " + std::string(p.request->token()) + " is open here";
   c.refuse({errc::not_found, what + "; it may have ended"}, p.run.value_or(""), reply);

@@ -115,6 +115,7 @@ live_run::reaction live_run::on_answer(answer_given& a) {
   }
   r.synced = true;
   r.then = std::move(a.done);
+  r.what = "the answer";
   return r;
 }
 
@@ -128,9 +129,12 @@ live_run::reaction live_run::on_mute() {
   return r;
 }
 
-void live_run::refuse_late_answers() {
-  for (auto& i : inbox_.take_rest())
+void live_run::tell_the_late() {
+  for (auto& i : inbox_.take_rest()) {
     if (auto* late = std::get_if<answer_given>(&i); late && late->done) late->done(no_question(late->question));
+    if (auto* stop = std::get_if<stop_asked>(&i); stop && stop->done)
+      stop->done(left_ ? fail(errc::unavailable, words::goes_on_later(name())) : result<void>());
+  }
 }
 
 // The callers are told like at the end.

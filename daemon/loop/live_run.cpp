@@ -53,10 +53,10 @@ std::int64_t live_run::elapsed_ms() const {
   return std::chrono::duration_cast<milliseconds>(now - began_ - paused_).count();
 }
 
-void live_run::stop(stop_reason why, std::string text) {
+void live_run::stop(stop_reason why, std::string text, std::function<void(result<void>)> done) {
   stopping_ = true;
   if (feed_->over()) feed_->reopen();  // it is parked: who comes from now on waits for the end
-  inbox_.push(stop_asked{why, std::move(text)});
+  inbox_.push(stop_asked{why, std::move(text), std::move(done)});
 }
 
 void live_run::begin_behind(const std::shared_ptr<live_run>& before) {
@@ -222,7 +222,7 @@ asio::awaitable<void> live_run::react(item i) {
   if (what.synced || what.then) co_await commit(what.synced);
   if (!what.then) co_return;
   if (!empty && store_broken_)
-    what.then(fail(errc::io, "the answer could not be kept; the run ends"));
+    what.then(fail(errc::io, std::string(what.what) + " could not be kept; the run ends"));
   else
     what.then({});
 }
@@ -360,6 +360,8 @@ live_run::reaction live_run::on_item(item& i) {
     if (std::holds_alternative<record::call_result>(batch.back())) sent_.erase(sent);
   } else if (auto* asked = std::get_if<stop_asked>(&i)) {
     batch.emplace_back(record::cancel{asked->why, std::move(asked->text), spent()});
+    r.then = std::move(asked->done);
+    r.what = "that the run was cancelled";
   } else if (std::holds_alternative<winding_up>(i)) {
     batch.emplace_back(record::cancel{stop_reason::interrupted, "the daemon is stopping", spent()});
   } else if (std::holds_alternative<time_due>(i)) {

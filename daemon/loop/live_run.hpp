@@ -78,7 +78,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   void let_next_begin();
   bool is_over() const noexcept { return over_; }
   /// Ends the run with this reason, as soon as what is open has been closed.
-  void stop(stop_reason why, std::string text);
+  /// `done`, if any, is told when that is in the journal, or the run is over without it.
+  void stop(stop_reason why, std::string text, std::function<void(result<void>)> done = {});
   /// The daemon ends: what the next process may go on with is left as it is, another run is stopped as interrupted.
   void wind_up() { inbox_.push(winding_up{}); }
   bool was_left() const noexcept { return left_; }
@@ -95,8 +96,9 @@ class live_run final : public providers::model_events, public std::enable_shared
   void answer(answer_given a) { inbox_.push(std::move(a)); }
   /// Nobody who follows the run can answer any more.
   void fall_mute() { inbox_.push(gone_mute{}); }
-  /// Behind live(): who has answered since the run's last step is told that it came too late.
-  void refuse_late_answers();
+  /// Behind live(): who has answered since the run's last step is told that it came too late, and who wanted it to end
+  /// that it has.
+  void tell_the_late();
   /// Takes the results of all calls that were handed to the caller; the run goes on, and its feed is open again. An
   /// error when it does not wait for exactly these.
   result<void> take_results(std::vector<record::caller_result> results);
@@ -128,6 +130,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   struct stop_asked {
     stop_reason why;
     std::string text;
+    std::function<void(result<void>)> done;  // when that is written; or empty
   };
   struct winding_up {};
   struct gone_mute {};
@@ -149,6 +152,7 @@ class live_run final : public providers::model_events, public std::enable_shared
     records batch;
     bool synced = false;
     std::function<void(result<void>)> then;  // when the batch is written, or could not be
+    std::string_view what;                   // it was, if so
   };
   // A question whose time runs.
   struct open_question {

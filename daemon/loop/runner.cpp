@@ -141,9 +141,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       return close(std::move(left), models.error().message);
     }
     // Numbers that callers have from before are all lower, so that who attaches again gets a snapshot.
-    auto feed = std::make_shared<run_feed>(
-        r.run,
-        run_feed::options{.keep = r.detach, .numbers_above = static_cast<std::uint64_t>(around_.time.wall_ms())});
+    auto feed =
+        std::make_shared<run_feed>(r.run, run_feed::options{.keep = r.detach, .numbers_above = numbers_of_this_life()});
     auto run = std::make_shared<live_run>(around_, std::move(r), false, std::move(*models), feed);
     run->pick_up(std::move(left));
     log::info("run " + run->name() + " goes on after the restart");
@@ -173,10 +172,10 @@ class runner::impl : public std::enable_shared_from_this<impl> {
         });
   }
 
-  bool cancel(std::string_view name, std::string text) {
+  bool cancel(std::string_view name, std::string text, std::function<void(result<void>)> done) {
     const auto found = runs_.find(std::string(name));
     if (found == runs_.end()) return false;
-    found->second->stop(stop_reason::cancelled, std::move(text));
+    found->second->stop(stop_reason::cancelled, std::move(text), std::move(done));
     return true;
   }
 
@@ -236,9 +235,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   // Numbers that its callers had before are all lower, so that who attaches again gets a snapshot, as to any run that
   // went through a restart.
   std::shared_ptr<run_feed> told_by(const run_core& ended) const {
-    auto feed = std::make_shared<run_feed>(
-        ended.started().run,
-        run_feed::options{.keep = true, .numbers_above = static_cast<std::uint64_t>(around_.time.wall_ms())});
+    auto feed = std::make_shared<run_feed>(ended.started().run,
+                                           run_feed::options{.keep = true, .numbers_above = numbers_of_this_life()});
     // Told as if it were long ago, so that whoever reads gets it as a snapshot.
     if (ended.rounds() > 0)
       feed->push({run_event::kind::round, {}, {}, event_json::round(ended.rounds(), ended.started().model)});
@@ -272,7 +270,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       runs_.erase(run->name());
       count_runs();
       run->let_next_begin();
-      run->refuse_late_answers();
+      run->tell_the_late();
       if (auto left = run->take_left()) {
         run->deliver();
         left_.emplace(run->name(), std::move(left));
@@ -289,6 +287,10 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       if (run_ended_) boost::asio::post(around_.executor, run_ended_);
     });
   }
+
+  // Above all that callers have from before: no process tells an event in each microsecond, and a clock that was set
+  // back would have to hit the very moment that leads into those numbers again.
+  std::uint64_t numbers_of_this_life() const { return static_cast<std::uint64_t>(around_.time.wall_ms()) * 1'000; }
 
   void count_runs() { around_.may_watch = runs_.size() <= awake_runs_; }
 
@@ -380,8 +382,8 @@ result<std::shared_ptr<run_feed>> runner::find(std::string_view run) const {
 void runner::recall(std::string_view run, std::uint64_t likeness, std::function<void(result<recalled_run>)> then) {
   impl_->recall(run, likeness, std::move(then));
 }
-bool runner::cancel(std::string_view run, std::string text) {
-  return impl_->cancel(run, std::move(text));
+bool runner::cancel(std::string_view run, std::string text, std::function<void(result<void>)> done) {
+  return impl_->cancel(run, std::move(text), std::move(done));
 }
 void runner::answer(std::string_view run, std::string question, raw_json body, std::function<void(result<void>)> done) {
   impl_->answer(run, std::move(question), std::move(body), std::move(done));

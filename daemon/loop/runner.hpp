@@ -113,8 +113,11 @@ class runner {
   /// `likeness` only for a detached one that was asked for the same. Errors: errc::not_found, and those of the journal.
   /// `then` comes in a later turn where runs are kept, and not at all when the runner is gone by then.
   void recall(std::string_view run, std::uint64_t likeness, std::function<void(result<recalled_run>)> then);
-  /// Asks the run to end with `cancelled`; its result still comes. False when no run of this name goes on.
-  bool cancel(std::string_view run, std::string text);
+  /// Asks the run to end with `cancelled`; its result still comes. False when no run of this name goes on, and then
+  /// `done` is not called. Else it comes later, when a restart can not bring the run back any more: the cancel is in
+  /// the journal, or the run is over. Errors: errc::io when it could not be kept (the run ends all the same), and
+  /// errc::unavailable when the run was left for the next process meanwhile.
+  bool cancel(std::string_view run, std::string text, std::function<void(result<void>)> done = {});
   /// Answers an open question of a run; `done` comes when the answer is kept (or was not), never from inside.
   /// Errors: errc::not_found when no such question is open.
   void answer(std::string_view run, std::string question, raw_json body, std::function<void(result<void>)> done);

@@ -45,9 +45,14 @@ class fake_backend final : public daemon::backend {
     looking = std::move(then);
     if (!looks_long) looking(fail(errc::not_found, "no run is named \"" + std::string(run) + "\"; it may have ended"));
   }
-  bool cancel_run(std::string_view run, std::string) override {
+  bool cancel_run(std::string_view run, std::string, std::function<void(result<void>)> done) override {
     cancelled.emplace_back(run);
-    return run.starts_with("run-");
+    if (!run.starts_with("run-")) return false;
+    if (cancels_long)
+      cancel_kept = std::move(done);
+    else if (done)
+      done({});
+    return true;
   }
   void answer(std::string_view run, std::string question, raw_json body,
               std::function<void(result<void>)> done) override {
@@ -59,6 +64,9 @@ class fake_backend final : public daemon::backend {
   daemon::pin_register* pins() override { return register_of_pins; }
   daemon::model_directory* models() override { return directory_of_models; }
   void stop() override { ++stops; }
+
+  bool cancels_long = false;  ///< `cancel_kept` waits
+  std::function<void(result<void>)> cancel_kept;
 
   void settle() {
     for (auto& then : std::exchange(waiting, {})) then();

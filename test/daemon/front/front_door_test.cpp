@@ -460,6 +460,21 @@ TEST_CASE("a chat that cannot start is answered with the reason") {
   CHECK(code_of(f.ask(caller, request(3, "mcpbx/chat", R"({"input":"go"})"))) == -32001);
 }
 
+TEST_CASE("L18: a cancel is answered when it is kept, and with the reason when it could not be") {
+  door_fixture f;
+  auto& caller = f.enter();
+  f.ask(caller, request(1, "mcpbx/chat", R"({"input":"go"})"));
+  f.backend.cancels_long = true;
+  CHECK(f.ask(caller, request(2, "mcpbx/cancel", R"({"run":"run-1"})")).empty());
+  f.backend.cancel_kept({});
+  f.run();
+  CHECK(caller.sent.back() == R"({"jsonrpc":"2.0","id":2,"result":{}})");
+  CHECK(f.ask(caller, request(3, "mcpbx/cancel", R"({"request":1})")).empty());
+  f.backend.cancel_kept(fail(errc::io, "it could not be kept"));
+  f.run();
+  CHECK(text_of(caller.sent.back()) == "it could not be kept");
+}
+
 TEST_CASE("L18: cancelling a chat reaches its run") {
   door_fixture f;
   auto& caller = f.enter();

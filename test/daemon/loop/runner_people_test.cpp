@@ -440,21 +440,24 @@ TEST_CASE("L18 L19: a cancel while a question is open ends the run, and a late a
 
 namespace {
 
-/// Writes the end of a run when it is told to.
+/// Writes one record of a run, its end if nothing else is said, when it is told to, or fails then.
 class waiting_journal final : public journal {
  public:
   std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(*this); }
   std::function<void()> go_on;
+  std::string waits_for = "run_ended";
+  bool fails = false;
 
  private:
   struct one final : run_journal {
     explicit one(waiting_journal& o) : owner(o) {}
     asio::awaitable<result<void>> append(std::vector<run_record> records, bool) override {
-      if (!std::holds_alternative<record::run_ended>(records.back())) co_return result<void>{};
+      if (name_of(records.back()) != owner.waits_for) co_return result<void>{};
       asio::steady_timer gate(co_await asio::this_coro::executor, asio::steady_timer::time_point::max());
       owner.go_on = [&gate] { gate.cancel(); };
       boost::system::error_code ignored;
       co_await gate.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+      if (owner.fails) co_return fail(errc::io, "no space left on device");
       co_return result<void>{};
     }
     waiting_journal& owner;
@@ -462,6 +465,45 @@ class waiting_journal final : public journal {
 };
 
 }  // namespace
+
+TEST_CASE("L18: who cancels a run hears of it when that is written, and why when it cannot be") {
+  for (const bool fails : {false, true}) {
+    CAPTURE(fails);
+    waiting_journal disk;
+    disk.waits_for = "cancel";
+    disk.fails = fails;
+    fixture f(false, &disk);
+    f.unproven = "the journal keeps nothing";
+    f.model->script = {silent()};
+    const auto run = f.run();
+    std::string outcome = "nothing";
+    CHECK(f.runs->cancel(run, "enough", [&](const result<void>& kept) { outcome = kept ? "" : kept.error().message; }));
+    f.settle();
+    CHECK(outcome == "nothing");
+    REQUIRE(disk.go_on);
+    disk.go_on();
+    f.settle();
+    CHECK(outcome == (fails ? "that the run was cancelled could not be kept; the run ends" : ""));
+    CHECK(f.caller_.member("stopReason") == (fails ? "store_error" : "cancelled"));
+  }
+}
+
+TEST_CASE("L18: who cancels a run whose end is being written hears that it is over") {
+  waiting_journal disk;
+  fixture f(false, &disk);
+  f.unproven = "the journal keeps nothing";
+  f.model->script = {says("done")};
+  const auto run = f.run();
+  REQUIRE(disk.go_on);
+  std::string outcome = "nothing";
+  CHECK(f.runs->cancel(run, "enough", [&](const result<void>& kept) { outcome = kept ? "" : kept.error().message; }));
+  f.settle();
+  CHECK(outcome == "nothing");
+  disk.go_on();
+  f.settle();
+  CHECK(outcome.empty());
+  CHECK(f.caller_.member("stopReason") == "final");
+}
 
 TEST_CASE("L18 L19: an answer that comes while the end of its run is being written is told that it is too late") {
   waiting_journal disk;

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <variant>
@@ -15,6 +16,8 @@ using namespace mcpbx::daemon;
 using namespace mcpbx::daemon::test;
 
 namespace {
+
+constexpr std::int64_t day_ms = 86'400'000;
 
 /// The records of a detached run that has called "lookup" and waits for it.
 std::vector<run_record> left_in_a_call(bool repeatable = false) {
@@ -127,6 +130,47 @@ TEST_CASE("L18 G23: a run that ended before a restart is told from the journal, 
   CHECK(got[2].error().message == "the journal cannot be read");
   CHECK(got[3].error().code == errc::not_found);
   CHECK(got[4].has_value());
+}
+
+TEST_CASE("L18 G24: a process of a millisecond can number a thousand events before the next one's numbers begin") {
+  const auto first_number = [](milliseconds later) {
+    next_process f;
+    f.time.jump_wall(later);
+    f.model->script = {silent()};
+    f.resume(left_in_a_call());
+    const auto feed = f.runs->find("long");
+    REQUIRE(feed.has_value());
+    f.caller_.read(**feed);
+    f.settle();
+    REQUIRE_FALSE(f.caller_.numbers.empty());
+    return f.caller_.numbers.front();
+  };
+  const auto before = first_number(milliseconds(0));
+  CHECK(first_number(milliseconds(1)) >= before + 1'000);
+  CHECK(first_number(milliseconds(100 * 365 * day_ms)) < std::uint64_t{1} << 53);  // as JSON's readers have numbers
+}
+
+TEST_CASE("G20 L18: a cancel that comes when the run is being left for the next process is refused, not answered") {
+  stopping_process f;
+  f.server->hold["lookup"] = true;
+  f.model->script = {calls({lookup("a")})};
+  f.run(detached("long"));
+  bool joined = false, stopping = false;
+  asio::co_spawn(
+      f.context,
+      [&]() -> asio::awaitable<void> {
+        stopping = true;
+        co_await f.runs->shut_down(milliseconds(0));
+      },
+      [&](std::exception_ptr) { joined = true; });
+  f.context.restart();
+  while (!stopping) f.context.poll_one();
+  result<void> outcome;
+  CHECK(f.runs->cancel("long", "enough", [&](result<void> kept) { outcome = std::move(kept); }));
+  f.settle();
+  CHECK(joined);
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.error().code == errc::unavailable);
 }
 
 TEST_CASE("L18 G24: whoever repeats its request after a crash finds the run that goes on") {
