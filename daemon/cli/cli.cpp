@@ -106,8 +106,9 @@ void add_question_options(CLI::App& verb, ask_options& o, std::string& globs, co
   verb.add_option("--status", o.status, "status lines: names, model (a model writes them) or off\n(names)")
       ->type_name("WORD")
       ->check(CLI::IsMember({"off", "names", "model"}).description(""));
-  verb.add_option("--approve", o.approve,
-                  "tools that need a yes: ask, all (all get it) or none (ask at a\nterminal, else none)")
+  verb.add_option(
+          "--approve", o.approve,
+          "tools that need a yes: ask, all (all get it) or none (ask at a\nterminal and with --detach, else none)")
       ->type_name("WORD")
       ->check(CLI::IsMember({"ask", "all", "none"}).description(""));
   verb.add_flag("--no-stream", o.no_stream, "show the answer when it is complete");
