@@ -54,6 +54,7 @@ void live_run::on_text(std::string_view delta) {
     formulating_ = true;
     emit_status(words::formulating);
   }
+  said_ += delta;
   feed_->push({run_event::kind::text, {}, std::string(delta), {}});
 }
 

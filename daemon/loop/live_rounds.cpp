@@ -176,6 +176,7 @@ void live_run::prepare_model() {
 void live_run::call_model() {
   prepare_model();
   round_began_ = around_.time.now();
+  said_.clear();
   model_call_->begin();
 }
 

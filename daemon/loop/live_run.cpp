@@ -317,6 +317,11 @@ providers::usage live_run::spent() const {
   return used;
 }
 
+// What the answer that goes on has begun with.
+std::string live_run::broken_off() {
+  return model_call_ ? std::exchange(said_, {}) : std::string();
+}
+
 live_run::reaction live_run::on_item(item& i) {
   reaction r;
   auto& batch = r.batch;
@@ -359,11 +364,11 @@ live_run::reaction live_run::on_item(item& i) {
     batch.push_back(next_attempt(*sent));
     if (std::holds_alternative<record::call_result>(batch.back())) sent_.erase(sent);
   } else if (auto* asked = std::get_if<stop_asked>(&i)) {
-    batch.emplace_back(record::cancel{asked->why, std::move(asked->text), spent()});
+    batch.emplace_back(record::cancel{asked->why, std::move(asked->text), spent(), broken_off()});
     r.then = std::move(asked->done);
     r.what = "that the run was cancelled";
   } else if (std::holds_alternative<winding_up>(i)) {
-    batch.emplace_back(record::cancel{stop_reason::interrupted, "the daemon is stopping", spent()});
+    batch.emplace_back(record::cancel{stop_reason::interrupted, "the daemon is stopping", spent(), broken_off()});
   } else if (std::holds_alternative<time_due>(i)) {
     note_time();
     if (const auto used = elapsed_ms(); used != std::exchange(noted_ms_, used))

@@ -186,6 +186,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   // Whether there is somebody who can answer, or may be in time.
   bool may_be_answered() const { return feed_->kept() || feed_->answers(); }
   providers::usage spent() const;
+  std::string broken_off();
   record::run_started opening();
   record::assistant with_tools(record::assistant r) const;
   bool try_again(sent_call& sent, const mcp::call_outcome& outcome);
@@ -282,6 +283,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   offered_ptr offer_;
   std::optional<command::call_model> to_prepare_;
   std::unique_ptr<providers::model_call> model_call_;
+  std::string said_;                                   // by its answer so far
   std::unique_ptr<providers::model_call> spent_call_;  // let go of behind what its reply has started
   std::optional<status_writer> status_;
   std::vector<sent_call> sent_;

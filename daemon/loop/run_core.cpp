@@ -152,6 +152,7 @@ void run_core::on(const record::model_failed& r) {
 void run_core::on(const record::cancel& r) {
   usage_ += r.usage;
   cancelled_ = r.why;
+  if (!r.partial_text.empty()) partial_text_ = r.partial_text;
   // The first reason to end stands, but a run that could not be kept must not end as if it had been.
   if (!ending_ || r.why == stop_reason::store_error)
     ending_ = sentence{r.why, words::unable(r.text.empty() ? std::string(to_string(r.why)) : r.text)};

@@ -220,7 +220,8 @@ struct caller_result {
 struct cancel {
   stop_reason why = stop_reason::cancelled;
   std::string text;
-  providers::usage usage{};  ///< of the model calls that it ends, an estimate
+  providers::usage usage{};    ///< of the model calls that it ends, an estimate
+  std::string partial_text{};  ///< of the answer that it breaks off, as far as it was told
 };
 /// The end. Nothing follows.
 struct run_ended {

@@ -179,6 +179,7 @@ struct record_writer {
   void operator()(const record::cancel& r) const {
     w.word("why", r.why);
     w.filled("text", r.text);
+    w.filled("partialText", r.partial_text);
     spent(r.usage);
   }
   void operator()(const record::run_ended& r) const {

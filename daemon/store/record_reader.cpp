@@ -159,6 +159,7 @@ void read(const object_reader& o, record::caller_result& r) {
 void read(const object_reader& o, record::cancel& r) {
   o.word("why", r.why);
   r.text = o.text("text");
+  r.partial_text = o.text("partialText");
   if (auto json = o.json("usage")) r.usage = providers::read_usage(std::move(json), o, "usage");
 }
 void read(const object_reader& o, record::run_ended& r) {

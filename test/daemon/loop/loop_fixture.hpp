@@ -102,12 +102,13 @@ class scripted_model final : public providers::model {
     } else if (endless) {
       next = endless(requests.size() - 1);
     }
-    if (next.reply || next.error)
+    if (next.reply || next.error || !next.deltas.empty())
       asio::post(context_, [alive, next = std::move(next), &events] {
         for (const auto& d : next.deltas)
           if (*alive) events.on_text(d);
         if (!*alive) return;
         if (next.error) return events.on_error(*next.error);
+        if (!next.reply) return;
         events.on_reply({next.reply->message, next.reply->reason, "", next.reply->usage});
       });
   }

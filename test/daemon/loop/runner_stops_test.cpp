@@ -1,5 +1,6 @@
 // Every reason for which a run ends, each after a round that went well: the reason, its sentence, its events, and a
 // conversation that any provider takes back.
+#include "daemon/loop/recovery.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
 #include "test/daemon/loop/wire_history.hpp"
 
@@ -179,4 +180,33 @@ TEST_CASE(
   };
   CHECK(told(true) == lines{R"({"type":"error","message":"no","retryable":true,"retryAfterMs":3600000})"});
   CHECK(told(false) == lines{R"({"type":"error","message":"no","retryable":false})"});
+}
+
+TEST_CASE("G28 L18: what an answer had begun with when a cancel or the time limit broke it off is told as a part") {
+  for (const bool by_time : {false, true}) {
+    CAPTURE(by_time);
+    fixture f;
+    step half = silent();
+    half.deltas = {"half ", "an"};
+    f.model->script = {says("first", {lookup("a")}), half};
+    run_limits l;
+    l.timeout_ms = 5'000;
+    const auto run = f.run(fixture::ask(l));
+    if (by_time)
+      f.time.advance(milliseconds(5'000));
+    else
+      f.runs->cancel(run, "enough");
+    f.settle();
+    CHECK(f.caller_.member("stopReason") == (by_time ? "timeout" : "cancelled"));
+    CHECK(f.caller_.member("partialText") == "half an");
+    CHECK(folded(f.written()).partial_text == "half an");
+    for (const auto& m : folded(f.written()).messages) CHECK_FALSE(contains(m->text(), "half"));
+  }
+  fixture f;
+  f.server->hold["lookup"] = true;
+  f.model->script = {says("first", {lookup("a")})};
+  f.runs->cancel(f.run(), "enough");
+  f.settle();
+  CHECK(f.caller_.member("stopReason") == "cancelled");
+  CHECK(f.caller_.member("partialText").empty());
 }

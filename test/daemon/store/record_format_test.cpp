@@ -153,7 +153,7 @@ TEST_CASE("record format: calls questions and ends keep every member") {
   const auto own = again_as<record::caller_result>(9);
   CHECK((own.call_id == "call-5" && own.result.text() == "{\"content\":[]}"));
   const auto stop = again_as<record::cancel>(10);
-  CHECK((stop.why == stop_reason::timeout && stop.text == "time was up"));
+  CHECK((stop.why == stop_reason::timeout && stop.text == "time was up" && stop.partial_text == "so fa"));
   CHECK((stop.usage.input == 53 && stop.usage.output == 54 && stop.usage.estimated));
   const auto end = again_as<record::run_ended>(11);
   CHECK((end.reason == stop_reason::repeated_calls && end.text == "the sentence"));

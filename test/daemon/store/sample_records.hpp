@@ -97,7 +97,7 @@ inline std::vector<run_record> sample_records() {
       record::call_result{"call-4", raw_json::own("{\"isError\":true}"), true, record::result_cause::refused, 32});
   all.emplace_back(record::parked{{"call-5", "call-6"}, 39, 41});
   all.emplace_back(record::caller_result{"call-5", raw_json::own("{\"content\":[]}")});
-  all.emplace_back(record::cancel{stop_reason::timeout, "time was up", {53, 54, 0, 0, 0, true}});
+  all.emplace_back(record::cancel{stop_reason::timeout, "time was up", {53, 54, 0, 0, 0, true}, "so fa"});
   all.emplace_back(record::run_ended{stop_reason::repeated_calls, "the sentence"});
   all.emplace_back(record::status_line{"call-7", "Looking it up...", {33, 34, 35, 36, 37, true}, 38});
   all.emplace_back(record::time_used{42});
