@@ -63,7 +63,8 @@ class journal {
   virtual void read_session(std::string session, answer<session_contents> then);
   /// errc::not_found; errc::unavailable while a run is going on in it.
   virtual void erase_session(std::string session, answer<void> then);
-  /// The runs that an earlier process left and that are to go on, once; later calls give none.
+  /// The runs that an earlier process left and that are to go on, once; later calls give none. While the journal cannot
+  /// be written they stay, and the answer is the error.
   virtual void take_unfinished(answer<std::vector<unfinished_run>> then);
   /// The records of the latest run of this name that has ended, `inherited` filled in. errc::not_found.
   virtual void find_ended(std::string run, answer<std::vector<run_record>> then);

@@ -86,6 +86,16 @@ result<void> postgres_file::append(std::span<run_batch* const> batches, bool syn
   return done;
 }
 
+// A new version of this daemon's row, with what was in it.
+result<void> postgres_file::try_write() {
+  auto begun = execute("BEGIN; SET LOCAL synchronous_commit TO " + synced_);
+  if (!begun) return std::unexpected(std::move(begun.error()));
+  auto written = first("UPDATE daemons SET label=label WHERE number=$1", postgres_values().add(number_));
+  auto done = written ? commit() : std::unexpected(std::move(written.error()));
+  if (!done) roll_back();
+  return done;
+}
+
 // Few round trips, whatever the size of the group: what begins, all records in one statement, what ends.
 result<void> postgres_file::append_all(std::span<run_batch* const> batches, bool synced) {
   auto begun = execute("BEGIN; SET LOCAL synchronous_commit TO " + (synced ? synced_ : std::string("off")));

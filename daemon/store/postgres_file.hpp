@@ -50,6 +50,7 @@ class postgres_file final : public store_file {
   /// All or nothing, unless the connection is lost while the server commits: then the append fails, whatever became of
   /// it (run_place::tried_id). Once the file is open again that has been decided.
   result<void> append(std::span<run_batch* const> batches, bool synced) override;
+  result<void> try_write() override;
   result<void> mark_damaged(std::int64_t id, std::int64_t at_ms) override;
 
   /// All runs, in order of their start.

@@ -218,12 +218,25 @@ result<void> sqlite_file::migrate() {
   return done;
 }
 
-result<void> sqlite_file::append(std::span<run_batch* const> batches, bool synced) {
+// Cannot be changed inside a transaction.
+result<void> sqlite_file::set_synced(bool synced) {
   if (!db_) return fail(errc::io, name() + " is not open; the next run opens it");
-  if (synced != full_) {  // cannot be changed inside a transaction
-    if (auto done = execute(synced ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL"); !done) return done;
-    full_ = synced;
-  }
+  if (synced == full_) return {};
+  auto done = execute(synced ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+  if (done) full_ = synced;
+  return done;
+}
+
+// The number is what it was; SQLite does not look and writes the page.
+result<void> sqlite_file::try_write() {
+  if (auto done = set_synced(true); !done) return done;
+  auto done = execute(("PRAGMA application_id=" + std::to_string(application)).c_str());
+  if (!done) roll_back();
+  return done;
+}
+
+result<void> sqlite_file::append(std::span<run_batch* const> batches, bool synced) {
+  if (auto done = set_synced(synced); !done) return done;
   auto before = places_of(batches);
   auto done = append_all(batches);
   if (done) return done;

@@ -37,6 +37,7 @@ class sqlite_file final : public store_file {
   void close() override;
 
   result<void> append(std::span<run_batch* const> batches, bool synced) override;
+  result<void> try_write() override;
   result<void> mark_damaged(std::int64_t id, std::int64_t at_ms) override;
 
   /// All runs, in order of their start.
@@ -59,6 +60,7 @@ class sqlite_file final : public store_file {
   result<void> migrate();
   result<void> execute(const char* sql);
   void roll_back();
+  result<void> set_synced(bool synced);
   result<void> append_all(std::span<run_batch* const> batches);
   result<void> append_one(run_batch& batch);
   result<void> begin(run_batch& batch);

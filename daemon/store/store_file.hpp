@@ -66,6 +66,8 @@ class store_file {
   /// exists, another run is going on in the session, or the session to be gone on with is gone or went on since its
   /// history was read (run_started::inherited_after).
   virtual result<void> append(std::span<run_batch* const> batches, bool synced) = 0;
+  /// Writes a little that changes nothing, as safe as a synced append: whether the store takes writes.
+  virtual result<void> try_write() = 0;
   /// Ends a run in the table only, because its records cannot be read.
   virtual result<void> mark_damaged(std::int64_t id, std::int64_t at_ms) = 0;
 

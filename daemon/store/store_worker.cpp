@@ -320,6 +320,9 @@ result<void> store_worker::erase_session(const std::string& session, std::int64_
 result<std::vector<store_worker::unfinished>> store_worker::take_unfinished(std::int64_t now_ms) {
   auto ready = ready_to_read(now_ms);
   if (!ready) return std::unexpected(std::move(ready.error()));
+  // A run that is handed out ends with the first record that cannot be written: here it stays until it can go on.
+  if (!going_on_.empty())
+    if (auto written = checked(file_->try_write()); !written) return std::unexpected(std::move(written.error()));
   return std::exchange(going_on_, {});
 }
 

@@ -240,3 +240,31 @@ TEST_CASE("postgres file: names and ids with a NUL find nothing but themselves" 
   CHECK(s.read("ses_1' OR 'a'='a").error().code == errc::not_found);
   CHECK(s.load("ses_1").has_value());
 }
+
+TEST_CASE("G24 G25: runs that are to go on are kept until the database takes a write" * postgres_only()) {
+  folder f;
+  auto left = in_session("ses_1", 2);
+  left.resize(3);
+  REQUIRE(put(*opened(f.file()), batch_of(std::make_shared<run_place>(run_place{"night"}), left)).has_value());
+  with_plain_sql(f.file(),
+                 "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION USING "
+                 "ERRCODE = ''disk_full'', MESSAGE = ''no space left on device''; END'; CREATE TRIGGER full_disk "
+                 "BEFORE UPDATE ON daemons FOR EACH ROW EXECUTE FUNCTION full_disk()");
+  auto o = rules();
+  o.rules.goes_on = [](const auto&) { return true; };
+  sessions_store s(f.file(), std::move(o));
+  const auto take = [&] {
+    return s.ask<std::vector<unfinished_run>>([&](auto then) { s.journal.take_unfinished(then); });
+  };
+  for (int i = 0; i < 3; ++i) {
+    const auto refused = take();
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(contains(refused.error().message, "no space left on device"));
+  }
+  with_plain_sql(f.file(), "DROP TRIGGER full_disk ON daemons");
+  const auto taken = take();
+  REQUIRE_MESSAGE(taken.has_value(), (taken ? "" : taken.error().message));
+  REQUIRE(taken->size() == 1);
+  CHECK(texts_of(taken->front().records) == texts_of(left));
+  CHECK(take().value().empty());
+}

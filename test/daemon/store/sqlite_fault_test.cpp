@@ -1,6 +1,6 @@
 // A disk that fails: nothing is acknowledged that is not there, and when it works again so does the journal.
 #include "test/daemon/store/disk_faults.hpp"
-#include "test/daemon/store/store_fixture.hpp"
+#include "test/daemon/store/sessions_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -92,5 +92,40 @@ TEST_CASE("G25: a detached start whose sync failed was refused, and is not gone 
     CAPTURE(row.run);
     CHECK(row.ended_ms != 0);
     CHECK(fault_of(records) == "");
+  }
+}
+
+TEST_CASE("G24 G25: runs that are to go on are kept until the disk takes a write" * sqlite_only()) {
+  using fault = disk_faults::fault;
+  for (const auto what : {fault::write_error, fault::full, fault::half_write, fault::sync_error}) {
+    CAPTURE(static_cast<int>(what));
+    folder f;
+    auto left = in_session("ses_1", 2);
+    left.resize(3);
+    REQUIRE(put(*opened(f.file()), batch_of(std::make_shared<run_place>(run_place{"night"}), left)).has_value());
+    auto o = rules();
+    o.rules.goes_on = [](const auto&) { return true; };
+    sessions_store s(f.file(), std::move(o));
+    const auto take = [&] {
+      return s.ask<std::vector<unfinished_run>>([&](auto then) { s.journal.take_unfinished(then); });
+    };
+    REQUIRE(s.list().has_value());
+    disk_faults disk;
+    disk.arm(what);
+    for (int i = 0; i < 3; ++i) {
+      const auto refused = take();
+      REQUIRE_FALSE(refused.has_value());
+      CHECK(refused.error().code == errc::io);
+      CHECK(contains(refused.error().message, f.file()));
+    }
+    CHECK(disk.struck() > 0);
+    disk.disarm();
+    auto taken = take();
+    REQUIRE_MESSAGE(taken.has_value(), (taken ? "" : taken.error().message));
+    REQUIRE(taken->size() == 1);
+    CHECK(texts_of(taken->front().records) == texts_of(left));
+    const int writes = disk.writes;
+    CHECK(take().value().empty());
+    CHECK(disk.writes == writes);  // nothing to hand out, nothing to prove
   }
 }
