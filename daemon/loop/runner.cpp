@@ -161,7 +161,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
                             then = std::move(then)](const result<std::vector<run_record>>& records) {
           const auto self = weak.lock();
           if (!self) return;
-          if (!records && records.error().code != errc::not_found) return then(std::unexpected(records.error()));
+          if (!records && records.error().code != errc::not_found && !self->knows(name))
+            return then(std::unexpected(records.error()));
           run_core core;
           if (records)
             for (const auto& r : *records) core.apply(r);
@@ -318,6 +319,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       return fail(errc::unavailable, words::session_in_use(session, before->name()));
     return {};
   }
+
+  bool knows(const std::string& name) const { return find(name).has_value() || left_.contains(name); }
 
   // One that was left for the next process is not there for this one any more.
   std::unexpected<error> unknown(std::string_view name, std::string_view mend) const {

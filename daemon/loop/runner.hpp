@@ -110,8 +110,9 @@ class runner {
     std::string session;  ///< or ""
   };
   /// Looks in the journal for the latest run of this name that has ended, before a restart or after it; with a
-  /// `likeness` only for a detached one that was asked for the same. Errors: errc::not_found, and those of the journal.
-  /// `then` comes in a later turn where runs are kept, and not at all when the runner is gone by then.
+  /// `likeness` only for a detached one that was asked for the same. Errors: errc::not_found, also where find() has it
+  /// by then; and those of the journal, errc::unavailable for a run that it knows without an end. `then` comes in a
+  /// later turn where runs are kept, and not at all when the runner is gone by then.
   void recall(std::string_view run, std::uint64_t likeness, std::function<void(result<recalled_run>)> then);
   /// Asks the run to end with `cancelled`; its result still comes. False when no run of this name goes on, and then
   /// `done` is not called. Else it comes later, when a restart can not bring the run back any more: the cancel is in

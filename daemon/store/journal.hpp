@@ -66,7 +66,8 @@ class journal {
   /// The runs that an earlier process left and that are to go on, once; later calls give none. While the journal cannot
   /// be written they stay, and the answer is the error.
   virtual void take_unfinished(answer<std::vector<unfinished_run>> then);
-  /// The records of the latest run of this name that has ended, `inherited` filled in. errc::not_found.
+  /// The records of the latest run of this name that has ended, `inherited` filled in. errc::not_found;
+  /// errc::unavailable while one of this name has no end yet.
   virtual void find_ended(std::string run, answer<std::vector<run_record>> then);
   /// Which other daemon a run belongs to that goes on there, as people call it; nullopt: none shares the journal, or
   /// none has a run of this name.

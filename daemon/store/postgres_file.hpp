@@ -59,7 +59,7 @@ class postgres_file final : public store_file {
   result<std::vector<run_row>> abandoned_runs(std::int64_t now_ms) override;
   result<std::optional<std::string>> owner_of(std::string_view run) override;
   result<std::vector<run_row>> runs_of(std::string_view session) override;
-  result<std::optional<run_row>> find_ended(std::string_view run) override;
+  result<std::optional<run_row>> find_run(std::string_view run) override;
   result<void> read_run(std::int64_t id, const record_sink& sink) override;
   result<void> read_session(std::string_view session, const record_sink& sink) override;
 

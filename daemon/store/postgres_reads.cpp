@@ -61,9 +61,11 @@ result<std::vector<run_row>> postgres_file::runs_of(std::string_view session) {
   return run_rows(MCPBX_RUN_COLUMNS "WHERE session=$1 ORDER BY id", postgres_values().add(session));
 }
 
-result<std::optional<run_row>> postgres_file::find_ended(std::string_view run) {
-  auto rows = run_rows(MCPBX_RUN_COLUMNS "WHERE run=$1 AND ended_ms IS NOT NULL ORDER BY id DESC LIMIT 1",
-                       postgres_values().add(run));
+result<std::optional<run_row>> postgres_file::find_run(std::string_view run) {
+  auto rows = run_rows(MCPBX_RUN_COLUMNS
+                       "WHERE run=$1 AND (ended_ms IS NOT NULL OR owner=$2) "
+                       "ORDER BY ended_ms IS NULL DESC, id DESC LIMIT 1",
+                       postgres_values().add(run).add(number_));
   if (!rows) return std::unexpected(std::move(rows.error()));
   return rows->empty() ? std::optional<run_row>() : std::move(rows->front());
 }

@@ -54,8 +54,8 @@ result<std::vector<run_row>> sqlite_file::runs_of(std::string_view session) {
   return run_rows(s.bind(1, session));
 }
 
-result<std::optional<run_row>> sqlite_file::find_ended(std::string_view run) {
-  statement s(*this, MCPBX_RUN_COLUMNS "WHERE run=? AND ended_ms IS NOT NULL ORDER BY id DESC LIMIT 1");
+result<std::optional<run_row>> sqlite_file::find_run(std::string_view run) {
+  statement s(*this, MCPBX_RUN_COLUMNS "WHERE run=? ORDER BY ended_ms IS NULL DESC, id DESC LIMIT 1");
   auto rows = run_rows(s.bind(1, run));
   if (!rows) return std::unexpected(std::move(rows.error()));
   return rows->empty() ? std::optional<run_row>() : std::move(rows->front());

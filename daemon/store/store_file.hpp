@@ -78,8 +78,8 @@ class store_file {
   /// Which other daemon a run belongs to that has no end yet, as people call it; nullopt: none has one of this name.
   virtual result<std::optional<std::string>> owner_of(std::string_view /*run*/) { return std::nullopt; }
   virtual result<std::vector<run_row>> runs_of(std::string_view session) = 0;
-  /// The latest run of this name that has ended.
-  virtual result<std::optional<run_row>> find_ended(std::string_view run) = 0;
+  /// The run of this name: of this daemon's the one without an end, else the latest that has ended.
+  virtual result<std::optional<run_row>> find_run(std::string_view run) = 0;
   virtual result<void> read_run(std::int64_t id, const record_sink& sink) = 0;
   /// The records of all its runs, run by run in order.
   virtual result<void> read_session(std::string_view session, const record_sink& sink) = 0;

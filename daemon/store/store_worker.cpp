@@ -329,11 +329,13 @@ result<std::vector<store_worker::unfinished>> store_worker::take_unfinished(std:
 result<std::vector<run_record>> store_worker::find_ended(const std::string& run, std::int64_t now_ms) {
   auto ready = ready_to_read(now_ms);
   if (!ready) return std::unexpected(std::move(ready.error()));
-  auto row = *ready ? checked(file_->find_ended(run)) : std::optional<run_row>();
+  auto row = *ready ? checked(file_->find_run(run)) : std::optional<run_row>();
   if (!row) return std::unexpected(std::move(row.error()));
   if (!*row)
     return fail(errc::not_found, "no run named \"" + run + "\" has ended in " + file_->name() +
                                      "; `mcpbx sessions` lists what was kept");
+  if ((*row)->ended_ms == 0)
+    return fail(errc::unavailable, "the run " + run + " has no end yet in " + file_->name() + "; ask again later");
   auto records = checked(file_->records((*row)->id));
   if (!records && records.error().code == errc::io) return records;
   if (!records)

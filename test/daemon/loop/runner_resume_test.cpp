@@ -173,6 +173,30 @@ TEST_CASE("G20 L18: a cancel that comes when the run is being left for the next 
   CHECK(outcome.error().code == errc::unavailable);
 }
 
+TEST_CASE("L18 G24: a run that the journal has without an end is not there for the taking, unless it goes on here") {
+  struct unsure_journal final : journal {
+    std::unique_ptr<run_journal> open_run(const std::string& run) override { return none.open_run(run); }
+    void find_ended(std::string, answer<std::vector<run_record>> then) override { looking = std::move(then); }
+    answer<std::vector<run_record>> looking;
+    memory_journal none;
+  } disk;
+  fixture f(false, &disk);
+  f.unproven = "its records are on a disk of its own";
+  std::vector<error> got;
+  const auto look = [&] { f.runs->recall("long", 7, [&](const auto& found) { got.push_back(found.error()); }); };
+  look();
+  disk.looking(fail(errc::unavailable, "the run long has no end yet"));
+  look();
+  f.model->script = {silent()};
+  CHECK(f.runs->start(detached("long")).has_value());
+  f.settle();
+  disk.looking(fail(errc::unavailable, "the run long has no end yet"));
+  REQUIRE(got.size() == 2);
+  CHECK(got[0].message == "the run long has no end yet");
+  CHECK(got[1].code == errc::not_found);
+  CHECK(f.runs->find("long").has_value());
+}
+
 TEST_CASE("L18 G24: whoever repeats its request after a crash finds the run that goes on") {
   auto records = left_in_a_call();
   std::get<record::run_started>(records.front()).likeness = 7;

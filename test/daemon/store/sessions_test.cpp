@@ -262,6 +262,39 @@ TEST_CASE("L17: runs that are to go on are handed over once, and their journals 
   CHECK(all[2].first.reason == "interrupted");
 }
 
+TEST_CASE("G24: a run that has no end yet is never told as one that is not there, or as an older one of its name") {
+  folder f;
+  auto records = in_session("ses_2", 2);
+  records.resize(2);
+  const auto find = [](sessions_store& s, const std::string& run) {
+    return s.ask<std::vector<run_record>>([&](auto then) { s.journal.find_ended(run, then); });
+  };
+  {
+    std::unique_ptr<run_journal> open;  // outlives the store: nobody closes the run, as when it is killed
+    sessions_store s(f.file());
+    REQUIRE(s.write("a", in_session("ses_1", 1)).has_value());
+    open = s.journal.open_run("a");
+    go(s.context, [&]() -> asio::awaitable<void> { co_await write_run(*open, records); });
+    s.turn();
+    CHECK(find(s, "a").error().code == errc::unavailable);
+  }
+  auto o = rules();
+  o.rules.goes_on = [](const auto&) { return true; };
+  {
+    sessions_store s(f.file(), std::move(o));
+    const auto found = find(s, "a");
+    REQUIRE_FALSE(found.has_value());
+    CHECK(found.error().code == errc::unavailable);
+    CHECK(contains(found.error().message, "the run a has no end yet in the journal "));
+    CHECK(contains(found.error().message, "; ask again later"));
+    CHECK(find(s, "b").error().code == errc::not_found);
+  }
+  sessions_store s(f.file());
+  const auto closed = find(s, "a");
+  REQUIRE(closed.has_value());
+  CHECK(closed->size() > records.size());
+}
+
 TEST_CASE("G24: a run that cannot go on, for want of what its session held before, is closed, and the store works") {
   folder f;
   {
