@@ -135,7 +135,10 @@ class parts {
                .resume_detached = config_.loop.resume_detached,
                .awake_runs = awake_runs}),
         left_(*journal_, time_, [this](unfinished_run run) { runs_.resume(std::move(run)); }),
-        backend_(servers_, runs_, *journal_, pins_, model_lists_, [this] { stop("asked to by a caller"); }),
+        backend_(
+            servers_, runs_, *journal_, pins_, model_lists_,
+            [this](backend::left_taken then) { left_.when_taken(std::move(then)); },
+            [this] { stop("asked to by a caller"); }),
         door_(io_.get_executor(), time_, backend_, door_options(), [this](pid_t pid) { return admit(pid); }),
         signals_(io_.get_executor()) {}
 

@@ -36,6 +36,10 @@ class backend {
   virtual bool cancel_run(std::string_view run, std::string text, std::function<void(result<void>)> done) = 0;
   virtual void answer(std::string_view run, std::string question, raw_json body,
                       std::function<void(result<void>)> done) = 0;
+  /// Whether the runs are here that an earlier daemon left: until then find_run() and recall_run() do not know of them.
+  /// `then` comes once, at once or in a later turn. errc::unavailable, errc::limit: that cannot be told yet.
+  using left_taken = std::function<void(result<void>)>;
+  virtual void when_left_taken(left_taken then) = 0;
   virtual loop_counters run_counts() const = 0;
   /// Where sessions are.
   virtual journal& store() = 0;
@@ -54,8 +58,14 @@ class live_backend final : public backend {
  public:
   /// Those given by reference must outlive it.
   live_backend(mcp::supervisor& servers, runner& runs, journal& store, pin_register& pins, model_directory& models,
-               std::function<void()> stop)
-      : servers_(servers), runs_(runs), store_(store), pins_(pins), models_(models), stop_(std::move(stop)) {}
+               std::function<void(left_taken)> when_left_taken, std::function<void()> stop)
+      : servers_(servers),
+        runs_(runs),
+        store_(store),
+        pins_(pins),
+        models_(models),
+        when_left_taken_(std::move(when_left_taken)),
+        stop_(std::move(stop)) {}
 
   mcp::catalog_ptr tools() const override { return servers_.snapshot(); }
   void when_settled(milliseconds at_most, std::function<void()> then) override {
@@ -81,6 +91,7 @@ class live_backend final : public backend {
               std::function<void(result<void>)> done) override {
     runs_.answer(run, std::move(question), std::move(body), std::move(done));
   }
+  void when_left_taken(left_taken then) override { when_left_taken_(std::move(then)); }
   loop_counters run_counts() const override { return runs_.counts(); }
   journal& store() override { return store_; }
   pin_register* pins() override { return &pins_; }
@@ -93,6 +104,7 @@ class live_backend final : public backend {
   journal& store_;
   pin_register& pins_;
   model_directory& models_;
+  std::function<void(left_taken)> when_left_taken_;
   std::function<void()> stop_;
 };
 

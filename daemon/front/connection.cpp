@@ -136,7 +136,13 @@ void connection::on_stuck(const std::string& why) {
 
 void connection::chat(run_request r, const mcp::reply_once& reply) {
   r.principal = "uid:" + std::to_string(peer_.uid);
-  if (r.run.empty() || !r.results.empty() || door_.daemon.find_run(r.run)) return start_run(std::move(r), reply);
+  if (r.run.empty()) return start_run(std::move(r), reply);
+  const std::string run = r.run;
+  when_known(run, reply, [this, r = std::move(r), reply]() mutable { chat_by_name(std::move(r), reply); });
+}
+
+void connection::chat_by_name(run_request r, const mcp::reply_once& reply) {
+  if (!r.results.empty() || door_.daemon.find_run(r.run)) return start_run(std::move(r), reply);
   // The name may have been given to a daemon before this one: whoever asks for the same again means that run.
   const std::string run = r.run;
   const auto likeness = r.name_only ? 0 : r.likeness;
@@ -159,6 +165,15 @@ void connection::recall(const std::string& run, std::uint64_t likeness, const mc
         if (!found && found.error().code != errc::not_found) return reply.error(mcp::to_rpc_error(found.error()));
         then(found);
       });
+}
+
+std::function<void(result<void>)> answer_when_kept(mcp::reply_once reply) {
+  return [reply = std::move(reply)](const result<void>& kept) {
+    if (kept)
+      reply.result(raw_json::literal("{}"));
+    else
+      reply.error(mcp::to_rpc_error(kept.error()));
+  };
 }
 
 void connection::start_run(run_request r, const mcp::reply_once& reply) {
@@ -192,14 +207,28 @@ void connection::start_detached(run_request r, const mcp::reply_once& reply) {
 
 void connection::attach(std::string_view run, run_feed::wish w, const mcp::reply_once& reply) {
   if (!has_room_for_stream(reply)) return;
-  if (const auto feed = door_.daemon.find_run(run)) return open_stream(**feed, w, reply);
-  recall(std::string(run), 0, reply,
-         [this, run = std::string(run), w, reply](const result<runner::recalled_run>& found) {
-           // While the journal was asked it may have given back what the last daemon left.
-           const auto feed = found ? found->feed : door_.daemon.find_run(run).value_or(nullptr);
-           if (!feed) return refuse(found.error(), run, reply);
-           if (has_room_for_stream(reply)) open_stream(*feed, w, reply);
-         });
+  when_known(std::string(run), reply, [this, run = std::string(run), w, reply] {
+    const auto follow = [this, w, reply](run_feed& feed) {
+      if (has_room_for_stream(reply)) open_stream(feed, w, reply);
+    };
+    if (const auto feed = door_.daemon.find_run(run)) return follow(**feed);
+    recall(run, 0, reply, [this, run, follow, reply](const result<runner::recalled_run>& found) {
+      // It may have been begun while the journal was asked.
+      const auto feed = found ? found->feed : door_.daemon.find_run(run).value_or(nullptr);
+      if (!feed) return refuse(found.error(), run, reply);
+      follow(*feed);
+    });
+  });
+}
+
+void connection::when_known(const std::string& run, const mcp::reply_once& reply, std::function<void()> then) {
+  if (door_.daemon.find_run(run)) return then();
+  door_.daemon.when_left_taken([weak = weak_from_this(), reply, then = std::move(then)](const result<void>& taken) {
+    const auto self = weak.lock();
+    if (!self || self->closed_ || !reply.open()) return;
+    if (!taken) return reply.error(mcp::to_rpc_error(taken.error()));
+    then();
+  });
 }
 
 void connection::refuse(const error& why, const std::string& run, const mcp::reply_once& reply) {
@@ -262,16 +291,13 @@ void connection::open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_
 
 void connection::answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply) {
   if (std::ranges::none_of(streams_, [&](const auto& one) { return one.second->run() == run; }))
-    return refuse({errc::not_found, "no run named " + json_quoted(run) +
-                                        " was started by this connection or attached to it, so it cannot answer its "
-                                        "questions"},
-                  run, reply);
-  door_.daemon.answer(run, std::move(question), std::move(body), [reply](const result<void>& kept) {
-    if (kept)
-      reply.result(raw_json::literal("{}"));
-    else
-      reply.error(mcp::to_rpc_error(kept.error()));
-  });
+    return when_known(run, reply, [this, run, reply] {
+      refuse({errc::not_found, "no run named " + json_quoted(run) +
+                                   " was started by this connection or attached to it, so it cannot answer its "
+                                   "questions"},
+             run, reply);
+    });
+  door_.daemon.answer(run, std::move(question), std::move(body), answer_when_kept(reply));
 }
 
 bool connection::cancel_request(const mcp::rpc_id& id, std::function<void(result<void>)> done) {

@@ -19,6 +19,9 @@
 
 namespace mcpbx::daemon {
 
+/// The reply to what the journal keeps: `{}` when it has, else why it has not.
+std::function<void(result<void>)> answer_when_kept(mcp::reply_once reply);
+
 class connection final : public std::enable_shared_from_this<connection>,
                          public caller,
                          public mcp::transport_events,
@@ -58,6 +61,9 @@ class connection final : public std::enable_shared_from_this<connection>,
   void chat(run_request r, const mcp::reply_once& reply);
   /// The same for a run that exists.
   void attach(std::string_view run, run_feed::wish w, const mcp::reply_once& reply);
+  /// For a request that names a run: `then` comes when it is here, or would be if an earlier daemon had left it. Where
+  /// that cannot be told the request is answered with the reason; when it or the connection is gone, nothing comes.
+  void when_known(const std::string& run, const mcp::reply_once& reply, std::function<void()> then);
   /// Answers with `why`. When it says that there is no run of this name, the journal is asked first whether another
   /// daemon has it.
   void refuse(const error& why, const std::string& run, const mcp::reply_once& reply);
@@ -94,6 +100,7 @@ class connection final : public std::enable_shared_from_this<connection>,
 
   void recall(const std::string& run, std::uint64_t likeness, const mcp::reply_once& reply,
               std::function<void(const result<runner::recalled_run>&)> then);
+  void chat_by_name(run_request r, const mcp::reply_once& reply);
   void start_run(run_request r, const mcp::reply_once& reply);
   bool has_room_for_stream(const mcp::reply_once& reply) const;
   bool exists(const run_request& r) const;

@@ -86,18 +86,16 @@ cancel_params read_cancel(mcp::param_reader& in) {
 }
 
 void cancel(connection& c, const cancel_params& p, const mcp::reply_once& reply) {
-  auto done = [reply](const result<void>& kept) {
-    if (kept)
-      reply.result(raw_json::literal("{}"));
-    else
-      reply.error(mcp::to_rpc_error(kept.error()));
+  const auto tell = [&c, reply](bool found, const std::string& what, const std::string& run) {
+    if (!found) c.refuse({errc::not_found, what + "; it may have ended"}, run, reply);
   };
-  const bool found = p.run ? c.door().daemon.cancel_run(*p.run, "cancelled by a caller", std::move(done))
-                           : c.cancel_request(*p.request, std::move(done));
-  if (found) return;
-  const std::string what = p.run ? "no run is named " + json_quoted(*p.run)
-                                 : "no request with the id " + std::string(p.request->token()) + " is open here";
-  c.refuse({errc::not_found, what + "; it may have ended"}, p.run.value_or(""), reply);
+  if (p.request)
+    return tell(c.cancel_request(*p.request, answer_when_kept(reply)),
+                "no request with the id " + std::string(p.request->token()) + " is open here", "");
+  c.when_known(*p.run, reply, [&c, tell, run = *p.run, reply] {
+    tell(c.door().daemon.cancel_run(run, "cancelled by a caller", answer_when_kept(reply)),
+         "no run is named " + json_quoted(run), run);
+  });
 }
 
 struct hello_params {

@@ -32,6 +32,7 @@ class absent_journal final : public journal {
   std::unique_ptr<run_journal> open_run(const std::string& run) override { return none.open_run(run); }
   void take_unfinished(answer<std::vector<unfinished_run>> then) override {
     ++asked;
+    if (slow) return void(later = std::move(then));
     if (fault) return then(std::unexpected(*fault));
     std::vector<unfinished_run> runs;
     if (!std::exchange(taken, true)) {
@@ -42,6 +43,8 @@ class absent_journal final : public journal {
   }
   std::optional<error> fault;
   int asked = 0;
+  bool slow = false;  // it answers when the test calls `later`
+  answer<std::vector<unfinished_run>> later;
   bool taken = false;
   memory_journal none;
 };
@@ -97,6 +100,70 @@ TEST_CASE("G24 G25: the journal is asked for runs that were left until it is the
     time.advance(milliseconds(600'000));
     CHECK(journal.asked == asked);
   }
+}
+
+TEST_CASE(
+    "G24: who names a run has the journal asked at once, and is told when the runs are taken or why they are not") {
+  absent_journal journal;
+  manual_time time;
+  std::vector<std::string> taken;
+  left_runs left(journal, time, [&](unfinished_run run) { taken.push_back(run.run); });
+  std::vector<std::string> told;
+  const auto name_a_run = [&] {
+    left.when_taken([&](const result<void>& here) {
+      told.push_back(here ? "here" : std::string(to_string(here.error().code)) + ": " + here.error().message);
+    });
+  };
+  journal.fault = error{errc::io, "the journal j is in use; end that one"};
+  left.ask();
+  time.advance(milliseconds(1'000));
+  name_a_run();
+  CHECK(journal.asked == 2);
+  const std::string why =
+      "unavailable: an earlier daemon may have left runs, which cannot be told yet, so ask again later: "
+      "the journal j is in use; end that one";
+  CHECK(told == std::vector<std::string>{why});
+  time.advance(milliseconds(4'000));  // the timer is as it was
+  CHECK(journal.asked == 3);
+
+  journal.slow = true;
+  name_a_run();
+  name_a_run();
+  CHECK(journal.asked == 4);  // one question for both
+  time.advance(milliseconds(10'000));
+  CHECK(journal.asked == 4);  // and none beside it
+  journal.slow = false;
+  std::exchange(journal.later, {})(std::unexpected(*journal.fault));
+  CHECK(told == std::vector<std::string>{why, why, why});
+
+  journal.fault.reset();
+  name_a_run();
+  CHECK(told.back() == "here");
+  CHECK(taken == std::vector<std::string>{"night"});
+  CHECK(time.armed() == 0);
+  const int asked = journal.asked;
+  name_a_run();
+  CHECK(told.size() == 5);
+  CHECK(told.back() == "here");
+  CHECK(journal.asked == asked);
+}
+
+TEST_CASE("G18 G24: no more than 256 requests wait for the runs of an earlier daemon, and each is answered") {
+  absent_journal journal;
+  manual_time time;
+  left_runs left(journal, time, [](const unfinished_run&) {});
+  journal.slow = true;
+  left.ask();
+  std::size_t here = 0, refused = 0;
+  for (std::size_t i = 0; i < left_runs::max_waiting + 3; ++i)
+    left.when_taken([&](const result<void>& r) {
+      if (r) return void(++here);
+      CHECK(r.error().code == errc::limit);
+      ++refused;
+    });
+  CHECK((here == 0 && refused == 3 && journal.asked == 1));
+  std::exchange(journal.later, {})(std::vector<unfinished_run>());
+  CHECK((here == left_runs::max_waiting && refused == 3));
 }
 
 TEST_CASE("G20: a daemon that stops asks for runs that were left no more") {

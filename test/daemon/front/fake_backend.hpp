@@ -59,6 +59,10 @@ class fake_backend final : public daemon::backend {
     answers.push_back(std::string(run) + " " + question + " " + std::string(body.text()));
     answered = std::move(done);
   }
+  void when_left_taken(left_taken then) override {
+    if (!left_behind) return then({});
+    for_left.push_back(std::move(then));
+  }
   daemon::loop_counters run_counts() const override { return counts; }
   daemon::journal& store() override { return *kept; }
   daemon::pin_register* pins() override { return register_of_pins; }
@@ -86,6 +90,8 @@ class fake_backend final : public daemon::backend {
   std::function<void(result<daemon::runner::recalled_run>)> looking;
   bool looks_long = false;  ///< the journal answers when the test calls `looking`
   std::function<void(result<void>)> answered;
+  bool left_behind = false;          ///< the runs of an earlier daemon are not here yet
+  std::vector<left_taken> for_left;  ///< who waits for them: the test tells
   int stops = 0;
   daemon::pin_register* register_of_pins = nullptr;
   daemon::model_directory* directory_of_models = nullptr;

@@ -620,6 +620,67 @@ TEST_CASE("L18 G24: who attaches while the journal still gives back what was lef
   CHECK(caller.sent.back().find(R"("id":1,"result":{"text":"done"})") != std::string::npos);
 }
 
+TEST_CASE("L18 G24: while runs of an earlier daemon are not here nothing by name is told not to be, or begun anew") {
+  const std::string results =
+      R"("messages":[{"role":"tool","content":[{"type":"tool_result","id":"a","name":"mine","result":{"content":[]}}]}])";
+  const std::vector<std::pair<std::string, std::string>> by_name{
+      {"mcpbx/chat", R"({"run":"night","input":"go","detach":true})"},
+      {"mcpbx/chat", R"({"run":"night","input":"go"})"},
+      {"mcpbx/chat", R"({"run":"night"})"},
+      {"mcpbx/chat", R"({"run":"night",)" + results + "}"},
+      {"mcpbx/attach", R"({"run":"night"})"},
+      {"mcpbx/cancel", R"({"run":"night"})"},
+      {"mcpbx/answer", R"({"run":"night","question":"q","approve":true})"}};
+  for (const auto& [method, params] : by_name) {
+    CAPTURE(method);
+    CAPTURE(params);
+    door_fixture f;
+    f.backend.left_behind = true;
+    auto& caller = f.enter();
+    CHECK(f.ask(caller, request(1, method, params)).empty());
+    CHECK(f.ask(caller, request(2, method, params)).empty());
+    REQUIRE(f.backend.for_left.size() == 2);
+    f.backend.for_left[0](fail(errc::unavailable, "an earlier daemon may have left runs"));
+    REQUIRE(caller.sent.size() == 1);
+    CHECK(code_of(caller.sent[0]) == -32000);
+    CHECK(id_of(caller.sent[0]) == "1");
+    CHECK(text_of(caller.sent[0]) == "an earlier daemon may have left runs");
+    CHECK(caller.sent[0].find(R"("retryable":true)") != std::string::npos);
+    CHECK(f.backend.started.empty());
+    CHECK(f.backend.recalled.empty());
+    CHECK(f.backend.cancelled.empty());
+    // The run has come.
+    f.backend.feeds.emplace("night", std::make_shared<run_feed>("night", run_feed::options{.keep = true}));
+    f.backend.for_left[1]({});
+    f.run();
+    CHECK(f.backend.recalled.empty());
+    CHECK(f.backend.started.empty());
+    CHECK(f.backend.cancelled.size() == (method == "mcpbx/cancel" ? 1 : 0));
+    // It is known from now on without a question.
+    f.ask(caller, request(3, "mcpbx/attach", R"({"run":"night"})"));
+    CHECK(f.backend.for_left.size() == 2);
+  }
+  door_fixture f;
+  f.backend.left_behind = true;
+  auto& caller = f.enter();
+  f.ask(caller, request(1, "mcpbx/chat", R"({"input":"go"})"));
+  f.ask(caller, request(2, "mcpbx/chat", R"({"input":"go","detach":true})"));
+  f.ask(caller, request(3, "mcpbx/cancel", R"({"request":1})"));
+  CHECK(f.backend.started.size() == 2);
+  CHECK(f.backend.cancelled.size() == 1);
+  CHECK(f.backend.for_left.empty());
+
+  // Whoever cancels or leaves meanwhile begins nothing.
+  f.ask(caller, request(4, "mcpbx/chat", R"({"run":"night","input":"go"})"));
+  f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}})");
+  f.ask(caller, request(5, "mcpbx/chat", R"({"run":"night","input":"go"})"));
+  caller.events->on_closed({errc::unavailable, "left"});
+  f.run();
+  REQUIRE(f.backend.for_left.size() == 2);
+  for (const auto& then : f.backend.for_left) then({});
+  CHECK(f.backend.started.size() == 2);
+}
+
 TEST_CASE("mcpbx/attach counts among the runs of a connection") {
   auto o = door_fixture::make_options();
   o.max_runs_per_caller = 2;
