@@ -121,6 +121,32 @@ TEST_CASE("G25: a run in whose middle the disk fills up ends with store_error, a
   }
 }
 
+TEST_CASE("G24 G25: a detached run goes on after a start on a full disk, once there is room and its name is said") {
+  model_process model;
+  full_disk_daemon d(logging(model));
+  const auto start = d.filled(
+      R"({"input":"q","run":"night","detach":true,"model":"m/rounds-1 s__wait_for_file {\"path\":\"@DIR@/go\"}"})");
+  caller c = d.connect();
+  CHECK_FALSE(c.request("mcpbx/chat", start).failed());
+  CHECK(eventually([&] { return contains(d.server_log(), "call wait_for_file"); }));
+  CHECK(d.stop(SIGKILL).signal == SIGKILL);
+  d.fill();
+  d.start();
+  caller later = d.connect();
+  for (const auto& refused : {later.request("mcpbx/attach", R"({"run":"night"})"), later.request("mcpbx/chat", start),
+                              later.request("mcpbx/cancel", R"({"run":"night"})")}) {
+    REQUIRE_MESSAGE(refused.failed(), refused.line);
+    CHECK(contains(refused.line, R"("retryable":true)"));
+    check_sentence(d, refused.message());
+  }
+  d.make_room();
+  d.write("go", "");
+  CHECK(text_at(later.request("mcpbx/chat", start).value, "result.run") == "night");
+  const auto ended = later.request("mcpbx/attach", R"({"run":"night"})");
+  CHECK_MESSAGE(text_at(ended.value, "result.stopReason") == "final", ended.line);
+  CHECK(later.request("mcpbx/sessions/list", "{}").get("result.sessions").as_array().size() == 1);
+}
+
 TEST_CASE("G25: a limit on the size of files does not end the daemon, and is told with the mend") {
   model_process model;
   daemon_under_test d(logging(model));
