@@ -146,12 +146,15 @@ void connection::chat_by_name(run_request r, const mcp::reply_once& reply) {
   // The name may have been given to a daemon before this one: whoever asks for the same again means that run.
   const std::string run = r.run;
   const auto likeness = r.name_only ? 0 : r.likeness;
-  recall(run, likeness, reply, [this, run, r = std::move(r), reply](const result<runner::recalled_run>& found) mutable {
-    if (!found)
-      return unless_owned(run, reply, [this, r = std::move(r), reply]() mutable { start_run(std::move(r), reply); });
-    if (r.detach) return answer_started({r.run, found->session}, reply);
-    if (has_room_for_stream(reply)) open_stream(*found->feed, {.deltas = r.stream}, reply);
-  });
+  auto hold = door_.beginning.hold(run);
+  recall(run, likeness, reply,
+         [this, run, r = std::move(r), reply, hold](const result<runner::recalled_run>& found) mutable {
+           if (!found)
+             return unless_owned(run, reply,
+                                 [this, r = std::move(r), reply, hold]() mutable { start_run(std::move(r), reply); });
+           if (r.detach) return answer_started({r.run, found->session}, reply);
+           if (has_room_for_stream(reply)) open_stream(*found->feed, {.deltas = r.stream}, reply);
+         });
 }
 
 // `then` hears of no other error than errc::not_found, and nothing when the connection or the request is gone by then.
@@ -223,12 +226,18 @@ void connection::attach(std::string_view run, run_feed::wish w, const mcp::reply
 
 void connection::when_known(const std::string& run, const mcp::reply_once& reply, std::function<void()> then) {
   if (door_.daemon.find_run(run)) return then();
-  door_.daemon.when_left_taken([weak = weak_from_this(), reply, then = std::move(then)](const result<void>& taken) {
-    const auto self = weak.lock();
-    if (!self || self->closed_ || !reply.open()) return;
-    if (!taken) return reply.error(mcp::to_rpc_error(taken.error()));
-    then();
-  });
+  door_.daemon.when_left_taken(
+      [weak = weak_from_this(), run, reply, then = std::move(then)](const result<void>& taken) {
+        const auto self = weak.lock();
+        if (!self || self->closed_ || !reply.open()) return;
+        if (!taken) return reply.error(mcp::to_rpc_error(taken.error()));
+        if (!self->door_.beginning.has(run)) return then();
+        const auto waits = self->door_.beginning.wait(run, [weak, run, reply, then] {
+          const auto again = weak.lock();
+          if (again && !again->closed_ && reply.open()) again->when_known(run, reply, then);
+        });
+        if (!waits) reply.error(mcp::to_rpc_error(waits.error()));
+      });
 }
 
 void connection::refuse(const error& why, const std::string& run, const mcp::reply_once& reply) {

@@ -61,7 +61,8 @@ class connection final : public std::enable_shared_from_this<connection>,
   void chat(run_request r, const mcp::reply_once& reply);
   /// The same for a run that exists.
   void attach(std::string_view run, run_feed::wish w, const mcp::reply_once& reply);
-  /// For a request that names a run: `then` comes when it is here, or would be if an earlier daemon had left it. Where
+  /// For a request that names a run: `then` comes when it is here, or would be if an earlier daemon had left it or an
+  /// earlier request were to begin it. Where
   /// that cannot be told the request is answered with the reason; when it or the connection is gone, nothing comes.
   void when_known(const std::string& run, const mcp::reply_once& reply, std::function<void()> then);
   /// Answers with `why`. When it says that there is no run of this name, the journal is asked first whether another

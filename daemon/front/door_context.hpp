@@ -1,6 +1,7 @@
 // What all callers of a door share, whatever they speak.
 #pragma once
 #include "daemon/front/backend.hpp"
+#include "daemon/front/begun_names.hpp"
 #include "daemon/front/caller.hpp"
 #include "daemon/front/chat_params.hpp"
 #include "daemon/front/handed_calls.hpp"
@@ -60,6 +61,7 @@ struct door_context {
   std::function<void(caller&)> on_gone;  ///< it has closed; it may be destroyed in a later turn
   std::function<void()> relieve;         ///< more bytes are owned than may be: something must go
   std::function<door_load()> load;
+  begun_names beginning{executor};
   handed_calls handed;         ///< calls that callers over HTTP are to make
   bool refuses_calls = false;  ///< mcpbx is stopping: what goes on may end, nothing new begins
   /// The last answer of mcpbx/tools: making it for ten thousand tools is work that a caller can repeat at will.

@@ -42,7 +42,7 @@ class fake_backend final : public daemon::backend {
   void recall_run(std::string_view run, std::uint64_t likeness,
                   std::function<void(result<daemon::runner::recalled_run>)> then) override {
     recalled.push_back(std::string(run) + (likeness == 0 ? "" : " with its likeness"));
-    looking = std::move(then);
+    looking.then = std::move(then);
     if (!looks_long) looking(fail(errc::not_found, "no run is named \"" + std::string(run) + "\"; it may have ended"));
   }
   bool cancel_run(std::string_view run, std::string, std::function<void(result<void>)> done) override {
@@ -87,7 +87,11 @@ class fake_backend final : public daemon::backend {
   std::vector<std::string> deserted;                               ///< runs that nobody reads any more, and why
   std::vector<std::string> cancelled, answers;
   std::vector<std::string> recalled;  ///< names that were looked for in the journal
-  std::function<void(result<daemon::runner::recalled_run>)> looking;
+  /// As a journal does, it forgets who asked when it answers.
+  struct {
+    std::function<void(result<daemon::runner::recalled_run>)> then;
+    void operator()(result<daemon::runner::recalled_run> found) { std::exchange(then, nullptr)(std::move(found)); }
+  } looking;
   bool looks_long = false;  ///< the journal answers when the test calls `looking`
   std::function<void(result<void>)> answered;
   bool left_behind = false;          ///< the runs of an earlier daemon are not here yet

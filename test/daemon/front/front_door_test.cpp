@@ -2,6 +2,7 @@
 // what happens when somebody leaves or does not read.
 #include "daemon/front/front_door.hpp"
 
+#include "daemon/front/begun_names.hpp"
 #include "mcp/support/secret.hpp"
 #include "mcp/transport/memory_pair.hpp"
 #include "test/daemon/front/fake_backend.hpp"
@@ -458,6 +459,55 @@ TEST_CASE("a chat that cannot start is answered with the reason") {
             .find("params.limits.maxRounds") == 0);
   for (int i = 0; i < 64; ++i) CHECK(f.ask(caller, request(100 + i, "mcpbx/chat", R"({"input":"go"})")).empty());
   CHECK(code_of(f.ask(caller, request(3, "mcpbx/chat", R"({"input":"go"})"))) == -32001);
+}
+
+TEST_CASE("L18: who names a run whose request still asks the journal for the name waits until it has begun") {
+  door_fixture f;
+  auto& caller = f.enter();
+  auto& other = f.enter();
+  f.backend.looks_long = true;
+  CHECK(f.ask(caller, request(1, "mcpbx/chat", R"({"input":"go","run":"run-mine"})")).empty());
+  CHECK(f.ask(caller, request(2, "mcpbx/cancel", R"({"run":"run-mine"})")).empty());
+  CHECK(f.ask(other, request(3, "mcpbx/attach", R"({"run":"run-mine"})")).empty());
+  CHECK(f.backend.cancelled.empty());
+  CHECK(f.backend.recalled.size() == 1);
+  f.backend.looking(fail(errc::not_found, "there is none"));
+  f.run();
+  CHECK(f.backend.started.size() == 1);
+  CHECK(f.backend.cancelled == std::vector<std::string>{"run-mine"});
+  CHECK(caller.sent.back() == R"({"jsonrpc":"2.0","id":2,"result":{}})");
+  CHECK(f.backend.recalled.size() == 1);
+  f.backend.feeds.at("run-mine")->done(raw_json::own(R"({"run":"run-mine"})"));
+  f.run();
+  CHECK(other.sent.back() == R"({"jsonrpc":"2.0","id":3,"result":{"run":"run-mine"}})");
+  // A name that came to nothing is let go of.
+  CHECK(f.ask(caller, request(4, "mcpbx/chat", R"({"input":"go","run":"run-broken"})")).empty());
+  CHECK(f.ask(other, request(5, "mcpbx/attach", R"({"run":"run-broken"})")).empty());
+  f.backend.looking(fail(errc::io, "no journal"));
+  f.run();
+  CHECK(f.backend.started.size() == 1);
+  REQUIRE(f.backend.looking.then);
+  f.backend.looking(fail(errc::not_found, "there is none"));
+  f.run();
+  CHECK(code_of(other.sent.back()) == -32002);
+}
+
+TEST_CASE("L18: no more than 256 requests wait for runs that are about to begin") {
+  boost::asio::io_context context(1);
+  begun_names names(context.get_executor());
+  auto mine = names.hold("mine"), yours = names.hold("yours");
+  int came = 0;
+  for (std::size_t i = 0; i < begun_names::max_waiting; ++i)
+    CHECK(names.wait(i % 2 == 0 ? "mine" : "yours", [&] { ++came; }).has_value());
+  const auto refused = names.wait("mine", [&] { ++came; });
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == errc::limit);
+  mine.reset();
+  CHECK_FALSE(names.has("mine"));
+  CHECK(came == 0);
+  context.run();
+  CHECK(came == 128);
+  CHECK(names.wait("yours", [&] { ++came; }).has_value());
 }
 
 TEST_CASE("L18: a cancel is answered when it is kept, and with the reason when it could not be") {
