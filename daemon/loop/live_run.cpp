@@ -53,6 +53,10 @@ std::int64_t live_run::elapsed_ms() const {
   return std::chrono::duration_cast<milliseconds>(now - began_ - paused_).count();
 }
 
+milliseconds live_run::time_left() const {
+  return request_.limits.timeout_ms > 0 ? milliseconds(request_.limits.timeout_ms - elapsed_ms()) : milliseconds::max();
+}
+
 void live_run::stop(stop_reason why, std::string text, std::function<void(result<void>)> done) {
   stopping_ = true;
   if (feed_->over()) feed_->reopen();  // it is parked: who comes from now on waits for the end

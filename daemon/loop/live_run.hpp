@@ -228,6 +228,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   void watch_clock();
   void arm_limit();
 
+  // Until the run's time limit; milliseconds::max() without one.
+  milliseconds time_left() const;
   // What the caller is told about a record that has just been applied.
   void tell(const record::run_started& r);
   void tell(const record::round_started& r);

@@ -184,10 +184,8 @@ bool live_run::try_again(sent_call& sent, const mcp::call_outcome& outcome) {
     return false;
   const auto* entry = offer_->find(core_.find_call(sent.id)->name);
   const auto attempts = core_.attempts(sent.id);
-  const auto left =
-      request_.limits.timeout_ms > 0 ? milliseconds(request_.limits.timeout_ms - elapsed_ms()) : milliseconds::max();
   const auto wait = providers::wait_before_retry({entry->manner.max_retries, first_wait, longest_wait, {}}, attempts,
-                                                 {}, around_.random.next(), left);
+                                                 {}, around_.random.next(), time_left());
   if (!wait) return false;
   sent.failure = to_call_result(sent.id, outcome, sent.tool, sent.server, ms_since(sent.since), attempts);
   sent.again = around_.time.make_timer();

@@ -348,7 +348,9 @@ class chat_run final : public http::response_events,
   // `used`: by the attempt that came to nothing.
   bool try_again(const retry_advice& advice, const usage& used = {}) {
     if (shown_ || events_ == nullptr || !request_.may_repeat) return false;
-    const auto wait = wait_before_retry(shared_->options.retries, attempt_, advice, shared_->random.next(), left());
+    const auto needed_in = std::chrono::floor<milliseconds>(request_.needed_by - shared_->time.now());
+    const auto wait = wait_before_retry(shared_->options.retries, attempt_, advice, shared_->random.next(),
+                                        std::min(left(), needed_in));
     if (!wait) return false;
     before_ += used;
     exchange_.reset();

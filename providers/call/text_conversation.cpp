@@ -113,6 +113,7 @@ model_request in_text(const model_request& request, const text::tool_format& for
   out.answer_schema = request.answer_schema;
   out.settings = request.settings;
   out.may_repeat = request.may_repeat;
+  out.needed_by = request.needed_by;
   // The format's come first: without them a model goes on and invents results.
   auto& stop = out.settings.stop;
   stop.assign(format.stop_sequences().begin(), format.stop_sequences().end());

@@ -2,6 +2,7 @@
 // provider's order; the provider's own assistant message is kept as bytes and echoed to the same provider and model.
 #pragma once
 #include "mcp/support/raw_json.hpp"
+#include "mcp/support/time.hpp"
 #include "providers/model/call_settings.hpp"
 
 #include <cstddef>
@@ -155,8 +156,9 @@ struct model_request {
   call_settings settings;
   /// With `none` no tool may be called: `tools` then only defines those of earlier calls for an API that demands it.
   providers::tool_mode tool_mode = providers::tool_mode::automatic;
-  std::string required_tool;  ///< with tool_mode::required the one to call, by the name in its definition; "": any
-  bool may_repeat = true;     ///< false: asked once, where a late answer is worth no more than none
+  std::string required_tool;     ///< with tool_mode::required the one to call, by the name in its definition; "": any
+  bool may_repeat = true;        ///< false: asked once, where a late answer is worth no more than none
+  time_point needed_by = never;  ///< then an answer is of no use: no attempt that late is waited for
 
   /// The tools that may be called; null when there are none.
   std::shared_ptr<const tool_set> offered() const;

@@ -266,6 +266,25 @@ TEST_CASE("L8: the time limit of the run cancels what is open") {
   CHECK(f.time.armed() == 0);
 }
 
+TEST_CASE("L8 L13: a model call knows by when the run needs its answer") {
+  fixture f;
+  run_limits l;
+  l.timeout_ms = 5000;
+  f.server->hold["lookup"] = true;
+  f.model->script = {calls({lookup("a")}), says("done"), says("done")};
+  const auto began = f.time.now();
+  f.run(fixture::ask(l));
+  f.time.advance(milliseconds(700));
+  f.server->release();
+  f.settle();
+  REQUIRE(f.model->requests.size() == 2);
+  for (const auto& r : f.model->requests) CHECK(r.needed_by == began + milliseconds(5000));
+  l.timeout_ms = 0;
+  f.caller_.done.clear();
+  f.run(fixture::ask(l));
+  CHECK(f.model->requests.at(2).needed_by == never);
+}
+
 TEST_CASE("L8: elapsed time is in the records") {
   fixture f;
   f.server->hold["lookup"] = true;

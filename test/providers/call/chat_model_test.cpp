@@ -627,6 +627,33 @@ TEST_CASE("L13: an endpoint may forbid a retry, and how long it asks to wait is 
   CHECK(short_of_time.got.error->message.find("It asks to wait 20 s") != std::string::npos);
 }
 
+TEST_CASE("L8 L13: an endpoint is not asked again when the answer is needed before: its error comes at once") {
+  for (const bool asks : {true, false}) {
+    const http_listener busy(0, [asks](http_peer& peer, std::uint64_t) {
+      http_peer::request q;
+      while (peer.read(q))
+        send_plain(peer, asks ? 429 : 500, "application/json", R"({"error":"busy"})",
+                   asks ? "Retry-After: 30\r\n" : "");
+    });
+    bench b("text", "", [&](chat_model_options& o) {
+      o.wire.base_url = "http://127.0.0.1:" + std::to_string(busy.port()) + "/v1";
+    });
+    auto r = bench::question();
+    // The first wait without a word of the endpoint is half a second, the second one a second.
+    r.needed_by = b.time.now() + milliseconds(asks ? 30'000 : 1'500);
+    b.start(r);
+    if (!asks) {
+      REQUIRE(b.loop.until([&] { return b.time.armed() == 1; }));
+      b.time.advance(milliseconds(500));
+    }
+    REQUIRE(b.finish());
+    REQUIRE(b.got.error);
+    CHECK(b.got.error->http_status == (asks ? 429 : 500));
+    CHECK((b.got.error->message.find("It asks to wait 30 s") != std::string::npos) == asks);
+    CHECK(b.loop.client->counts().exchanges == (asks ? 1 : 2));
+  }
+}
+
 TEST_CASE("chat_model: a key that is not there is a configuration error, told after start") {
   bench b("text", "", [](chat_model_options& o) {
     o.credentials = [](auto give) { give(fail(errc::config, "the variable KEY is not set.")); };

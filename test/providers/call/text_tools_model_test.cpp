@@ -94,6 +94,7 @@ struct text_bench {
   std::shared_ptr<tool_set> tools = std::make_shared<tool_set>();
   call_settings settings;
   tool_mode mode = tool_mode::automatic;
+  time_point needed_by = never;
   std::string log_text;
   told_text got;
   std::unique_ptr<model_call> call;
@@ -115,6 +116,7 @@ struct text_bench {
     if (with_tools) r.tools = tools;
     r.settings = settings;
     r.tool_mode = mode;
+    r.needed_by = needed_by;
     call.reset();
     got = told_text();
     inner->ended = 0;
@@ -189,6 +191,13 @@ TEST_CASE("F7: the stop sequences of a form and of a request are sent together, 
   b.ask();
   CHECK(b.inner->asked[0].settings.stop == std::vector<std::string>{"\nObservation:", "END"});
   CHECK(b.inner->asked[0].settings.temperature == "0.5");
+}
+
+TEST_CASE("L8: by when an answer is needed is told where tools are told in text too") {
+  text_bench b("react");
+  b.needed_by = time_point(milliseconds(7));
+  b.ask();
+  CHECK(b.inner->asked[0].needed_by == b.needed_by);
 }
 
 TEST_CASE("D2: a call that is required is asked for in words where tools are told in text, for that call only") {
