@@ -23,7 +23,7 @@ record::result_cause cause_of(errc code) {
 }  // namespace
 
 record::call_result to_call_result(std::string call_id, const mcp::call_outcome& outcome, std::string_view tool,
-                                   std::string_view server, std::int64_t ms, int attempts) {
+                                   std::string_view server, std::int64_t ms, int lost) {
   using kind = mcp::call_outcome::kind;
   if (outcome.type == kind::result && outcome.value.is_object())
     return {std::move(call_id), outcome.value, find_member(outcome.value, "isError").is_true(),
@@ -33,11 +33,11 @@ record::call_result to_call_result(std::string call_id, const mcp::call_outcome&
   if (outcome.type == kind::failed) {
     cause = cause_of(outcome.failure.code);
     text = "The call of \"" + std::string(tool) + "\" has no result";
-    if (attempts > 1) text += " after " + std::to_string(attempts) + " attempts";
+    if (lost > 1) text += " after " + std::to_string(lost) + " attempts";
     text += ": " + outcome.failure.message;
-    if (outcome.sent) text += ". It may have taken effect all the same.";
+    if (lost > 0) text += ". It may have taken effect all the same.";
     if (cause == record::result_cause::unavailable)
-      text += std::string(outcome.sent ? "" : ".") + " Another tool may do, or tell the user.";
+      text += std::string(lost > 0 ? "" : ".") + " Another tool may do, or tell the user.";
   } else if (outcome.type == kind::error) {
     const auto message = find_member(outcome.value, "message").as_string().value_or("");
     const auto code = find_member(outcome.value, "code");
@@ -48,6 +48,7 @@ record::call_result to_call_result(std::string call_id, const mcp::call_outcome&
     text = "The server \"" + std::string(server) + "\" answered the call of \"" + std::string(tool) +
            "\" with something that is no result";
   }
+  if (outcome.type != kind::failed && lost > 0) text += ". An earlier attempt may have taken effect all the same.";
   return {std::move(call_id), words::error_result(text), true, cause, ms};
 }
 

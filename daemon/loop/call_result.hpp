@@ -9,9 +9,10 @@
 
 namespace mcpbx::daemon {
 
-/// `tool` and `server` name the call in the model's words; `attempts` is how often it was sent.
+/// `tool` and `server` name the call in the model's words; `lost` is how many of its attempts, this one included, were
+/// sent and got no answer: each may have taken effect.
 record::call_result to_call_result(std::string call_id, const mcp::call_outcome& outcome, std::string_view tool,
-                                   std::string_view server, std::int64_t ms, int attempts);
+                                   std::string_view server, std::int64_t ms, int lost);
 
 /// The parameters of tools/call for `own_name`, the server's own name of the tool; `arguments` byte for byte.
 raw_json call_params(std::string_view own_name, const raw_json& arguments);

@@ -346,9 +346,10 @@ live_run::reaction live_run::on_item(item& i) {
   } else if (auto* done = std::get_if<call_done>(&i)) {
     const auto sent = std::ranges::find(sent_, done->id, &sent_call::id);
     if (sent == sent_.end() || !core_.is_open(done->id)) return r;  // it was closed before
+    if (done->outcome.sent) ++sent->lost;
     if (try_again(*sent, done->outcome)) return r;
     batch.emplace_back(to_call_result(std::move(done->id), done->outcome, sent->tool, sent->server,
-                                      ms_since(sent->since), core_.attempts(sent->id)));
+                                      ms_since(sent->since), sent->lost));
     sent_.erase(sent);
     if (status_) {
       const auto& call = std::get<record::call_result>(batch.back()).call_id;

@@ -165,6 +165,7 @@ class live_run final : public providers::model_events, public std::enable_shared
     std::weak_ptr<mcp::client> client;
     mcp::client::ticket ticket = 0;
     time_point since;                            // its first attempt
+    int lost = 0;                                // attempts that were sent and got no answer
     std::optional<record::call_result> failure;  // of the last attempt, while the next one is waited for
     std::unique_ptr<timer> again;
   };

@@ -112,7 +112,9 @@ void live_run::run_call(const command::run_call& c) {
   if (const auto before = std::ranges::find(sent_, c.call_id, &sent_call::id); before != sent_.end())
     before->client = server;
   else
-    sent_.push_back({c.call_id, entry->name, entry->server, server, 0, around_.time.now(), {}, {}});
+    // Its attempts in an earlier process may have left, each of them.
+    sent_.push_back(
+        {c.call_id, entry->name, entry->server, server, 0, around_.time.now(), core_.attempts(c.call_id) - 1, {}, {}});
   ++around_.counters.calls;
   if (read_result::is(*entry)) return run_built_in(c.call_id);
   if (!server) {  // it went away between the intent and now
@@ -187,7 +189,7 @@ bool live_run::try_again(sent_call& sent, const mcp::call_outcome& outcome) {
   const auto wait = providers::wait_before_retry({entry->manner.max_retries, first_wait, longest_wait, {}}, attempts,
                                                  {}, around_.random.next(), time_left());
   if (!wait) return false;
-  sent.failure = to_call_result(sent.id, outcome, sent.tool, sent.server, ms_since(sent.since), attempts);
+  sent.failure = to_call_result(sent.id, outcome, sent.tool, sent.server, ms_since(sent.since), sent.lost);
   sent.again = around_.time.make_timer();
   sent.again->arm(around_.time.now() + *wait, [weak = weak_from_this(), id = sent.id] {
     if (auto self = weak.lock()) self->inbox_.push(retry_due{id});

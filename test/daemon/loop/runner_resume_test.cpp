@@ -455,6 +455,18 @@ TEST_CASE("G24: a call that was sent before a restart is never said not to have 
   CHECK(contains(text, "it may have taken effect. It was not made again: the run was cancelled."));
 }
 
+TEST_CASE("G24 L13: a call that an earlier process sent may have acted, also when no attempt of this one leaves") {
+  next_process f;
+  f.server->tools["lookup"] = [](const mcp::server_call&) {
+    return mcp::call_outcome::failed(errc::not_found, "the server is down");
+  };
+  f.model->script = {says("done")};
+  f.resume(left_in_a_call(true));
+  const auto* end = std::get_if<record::call_result>(&f.added().at(1));
+  REQUIRE(end);
+  CHECK(contains(std::string(end->result.text()), "has no result: the server is down. It may have taken effect"));
+}
+
 TEST_CASE("D2 G24: the settings of a run hold again after a restart, what its first round had to call does not") {
   providers::call_settings settings;
   settings.temperature = "0.3";

@@ -43,6 +43,19 @@ scripted_client::behaviour fails_with(errc code, int times, int& made) {
   };
 }
 
+// One outcome after another, the last of them for ever.
+scripted_client::behaviour ends_with(std::vector<mcp::call_outcome> outcomes) {
+  return [outcomes = std::move(outcomes), made = 0u](const mcp::server_call&) mutable {
+    return outcomes[std::min<std::size_t>(made++, outcomes.size() - 1)];
+  };
+}
+mcp::call_outcome lost() {
+  return mcp::call_outcome::lost(errc::unavailable, "server \"srv\" died");
+}
+mcp::call_outcome unsent() {
+  return mcp::call_outcome::failed(errc::unavailable, "server \"srv\" is down");
+}
+
 std::vector<int> attempts(const std::vector<run_record>& records) {
   std::vector<int> all;
   for (const auto& r : records)
@@ -115,20 +128,38 @@ TEST_CASE("L13: a call that may be made again is, after a wait that doubles, eac
     if (const auto* i = std::get_if<record::call_intent>(&r)) CHECK(i->repeatable);
 }
 
-TEST_CASE("L13: after the last attempt the model is told, with how often it was tried") {
-  fixture f;
-  offer(f, {{"lookup", again(2)}});
-  int made = 0;
-  f.server->tools["lookup"] = fails_with(errc::timed_out, 100, made);
-  f.model->script = {calls({lookup("a")}), says("done")};
-  f.run();
-  for (int i = 0; i < 10; ++i) {
-    f.time.advance(milliseconds(1000));
-    f.settle();
+TEST_CASE("L13: after the last attempt the model is told how often the call was sent, and that it may have acted") {
+  struct row {
+    std::vector<mcp::call_outcome> outcomes;
+    std::string told;
+  };
+  const std::string another = " Another tool may do, or tell the user.",
+                    effect = ". It may have taken effect all the same.";
+  const mcp::call_outcome refused{
+      mcp::call_outcome::kind::error, raw_json::literal(R"({"code":1,"message":"no"})"), {}};
+  for (const auto& [outcomes, told] : std::vector<row>{
+           {{lost()}, "has no result after 3 attempts: server 'srv' died" + effect + another},
+           {{lost(), unsent()}, "has no result: server 'srv' is down" + effect + another},
+           {{unsent(), lost(), unsent()}, "has no result: server 'srv' is down" + effect + another},
+           {{lost(), unsent(), lost()}, "has no result after 2 attempts: server 'srv' died" + effect + another},
+           {{unsent()}, "has no result: server 'srv' is down." + another},
+           {{lost(), refused}, ": no (code 1). An earlier attempt may have taken effect all the same."},
+           {{unsent(), refused}, ": no (code 1)"}}) {
+    fixture f;
+    offer(f, {{"lookup", again(2)}});
+    f.server->tools["lookup"] = ends_with(outcomes);
+    f.model->script = {calls({lookup("a")}), says("done")};
+    f.run();
+    for (int i = 0; i < 10; ++i) {
+      f.time.advance(milliseconds(1000));
+      f.settle();
+    }
+    std::string text = f.caller_.of("tool_result").at(0);
+    for (std::size_t at; (at = text.find("\\\"")) != text.npos;) text.replace(at, 2, "'");
+    CAPTURE(text);
+    CHECK(contains(text, told + "\""));
+    CHECK(f.caller_.member("stopReason") == "final");
   }
-  CHECK(made == 3);
-  CHECK(contains(f.caller_.of("tool_result").at(0), "has no result after 3 attempts: server"));
-  CHECK(f.caller_.member("stopReason") == "final");
 }
 
 TEST_CASE("L13: what a server answered is never asked for again") {
