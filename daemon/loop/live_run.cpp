@@ -365,7 +365,7 @@ live_run::reaction live_run::on_item(item& i) {
       name_tool(line->call);
   } else if (auto* due = std::get_if<retry_due>(&i)) {
     const auto sent = std::ranges::find(sent_, due->id, &sent_call::id);
-    if (sent == sent_.end() || !core_.is_open(due->id)) return r;
+    if (sent == sent_.end() || !core_.is_open(due->id) || waits_for_start(*sent)) return r;
     batch.push_back(next_attempt(*sent));
     if (std::holds_alternative<record::call_result>(batch.back())) sent_.erase(sent);
   } else if (auto* asked = std::get_if<stop_asked>(&i)) {

@@ -191,6 +191,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   record::run_started opening();
   record::assistant with_tools(record::assistant r) const;
   bool try_again(sent_call& sent, const mcp::call_outcome& outcome);
+  bool waits_for_start(sent_call& sent);
+  void make_again(sent_call& sent, time_point when);
   run_record next_attempt(sent_call& sent);
   void run_built_in(const std::string& id);
   records decide(const command::intend_calls& c);
@@ -226,11 +228,11 @@ class live_run final : public providers::model_events, public std::enable_shared
   void take_offer();
   std::int64_t ms_since(time_point then) const;
   std::int64_t elapsed_ms() const;
+  // Until the run's time limit; milliseconds::max() without one.
+  milliseconds time_left() const;
   void watch_clock();
   void arm_limit();
 
-  // Until the run's time limit; milliseconds::max() without one.
-  milliseconds time_left() const;
   // What the caller is told about a record that has just been applied.
   void tell(const record::run_started& r);
   void tell(const record::round_started& r);

@@ -191,9 +191,24 @@ bool live_run::try_again(sent_call& sent, const mcp::call_outcome& outcome) {
   if (!wait) return false;
   sent.failure = to_call_result(sent.id, outcome, sent.tool, sent.server, ms_since(sent.since), sent.lost);
   sent.again = around_.time.make_timer();
-  sent.again->arm(around_.time.now() + *wait, [weak = weak_from_this(), id = sent.id] {
+  make_again(sent, around_.time.now() + *wait);
+  return true;
+}
+
+void live_run::make_again(sent_call& sent, time_point when) {
+  sent.again->arm(when, [weak = weak_from_this(), id = sent.id] {
     if (auto self = weak.lock()) self->inbox_.push(retry_due{id});
   });
+}
+
+// Whether the attempt that is due is put off: one at a server that is known to be down would be spent for nothing.
+bool live_run::waits_for_start(sent_call& sent) {
+  const auto server = sent.client.lock();
+  if (!server || core_.ending()) return false;
+  const auto start = server->next_start();
+  const auto wait = std::chrono::ceil<milliseconds>(start - around_.time.now());
+  if (wait.count() <= 0 || wait > longest_wait || wait >= time_left()) return false;
+  make_again(sent, start);
   return true;
 }
 

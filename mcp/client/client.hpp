@@ -3,6 +3,7 @@
 #pragma once
 #include "mcp/rpc/pending_calls.hpp"
 #include "mcp/support/raw_json.hpp"
+#include "mcp/support/time.hpp"
 
 #include <sys/types.h>
 
@@ -90,6 +91,8 @@ class client {
   virtual ticket call(server_call&& c) = 0;
   /// The call ends with errc::cancelled; the server is told (notifications/cancelled). Unknown tickets are ignored.
   virtual void cancel(ticket t, std::string_view reason) = 0;
+  /// When it is to be started again, where it is down: calls fail until shortly before. `never`: no start is planned.
+  virtual time_point next_start() const { return never; }
 };
 
 }  // namespace mcpbx::mcp

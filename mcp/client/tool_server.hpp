@@ -51,6 +51,7 @@ class tool_server final : public client, private run_events, public std::enable_
   mcp::era era() const override { return era_; }
   ticket call(server_call&& c) override;
   void cancel(ticket t, std::string_view reason) override;
+  time_point next_start() const override { return core_.next_try(); }
 
   const server_options& configured() const noexcept { return options_; }
   void start();

@@ -164,6 +164,7 @@ class scripted_client final : public mcp::client {
     ++cancelled;
     finish_later(t, mcp::call_outcome::failed(errc::cancelled, "cancelled"));
   }
+  time_point next_start() const override { return starts_at; }
   void finish_later(ticket t, mcp::call_outcome outcome) {
     asio::post(context_, [this, t, outcome = std::move(outcome)]() mutable {
       auto node = open.extract(t);
@@ -179,6 +180,7 @@ class scripted_client final : public mcp::client {
   std::vector<std::string> params;
   std::map<ticket, mcp::server_call> open;
   int cancelled = 0;
+  time_point starts_at = never;  ///< next_start()
 
  private:
   asio::io_context& context_;

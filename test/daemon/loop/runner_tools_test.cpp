@@ -162,6 +162,43 @@ TEST_CASE("L13: after the last attempt the model is told how often the call was 
   }
 }
 
+TEST_CASE("L13: an attempt waits for the start of a server that is down, and is not made before") {
+  fixture f;
+  offer(f, {{"lookup", again(1)}});
+  f.server->tools["lookup"] =
+      ends_with({lost(), mcp::call_outcome{mcp::call_outcome::kind::result, text_result("fine"), {}}});
+  f.model->script = {calls({lookup("a")}), says("done")};
+  f.run();
+  f.server->starts_at = f.time.now() + milliseconds(1'000);
+  for (int i = 0; i < 9; ++i) {
+    f.time.advance(milliseconds(100));
+    f.settle();
+  }
+  CHECK(f.server->params.size() == 1);
+  f.time.advance(milliseconds(100));
+  f.settle();
+  CHECK(f.server->params.size() == 2);
+  CHECK(attempts(f.written()) == std::vector<int>{1, 2});
+  CHECK(contains(f.caller_.of("tool_result").at(0), R"("isError":false)"));
+}
+
+TEST_CASE("L8 L13: a start that is too far away for the run, or for a call, is not waited for") {
+  for (const std::int64_t limit : {1'000, 0}) {
+    fixture f;
+    offer(f, {{"lookup", again(1)}});
+    f.server->tools["lookup"] = ends_with({lost(), unsent()});
+    f.model->script = {calls({lookup("a")}), says("done")};
+    run_limits l;
+    l.timeout_ms = limit;
+    f.run(fixture::ask(l));
+    f.server->starts_at = f.time.now() + milliseconds(limit > 0 ? 1'000 : 6'000);
+    f.time.advance(milliseconds(200));
+    f.settle();
+    CHECK(f.server->params.size() == 2);
+    CHECK(f.caller_.member("stopReason") == "final");
+  }
+}
+
 TEST_CASE("L13: what a server answered is never asked for again") {
   for (const bool own_error : {true, false}) {
     fixture f;

@@ -291,6 +291,7 @@ TEST_CASE("a call to a server that is down fails at once and says when it is tri
   CHECK(b.failed());
   CHECK(b.text().find("tool server \"srv\" exited with status 1 before it was ready") == 0);
   CHECK(b.text().find("; next start in ") != std::string::npos);
+  CHECK(std::chrono::ceil<milliseconds>(owner->next_start() - r.time.now()).count() == r.status().next_try_ms);
 }
 
 TEST_CASE("maxConcurrency holds calls back, in order") {
