@@ -157,12 +157,14 @@ result<void> live_run::take_results(std::vector<record::caller_result> results) 
                 "run " + json_quoted(name()) + " does not wait for results of its caller's tools");
   for (const auto& id : waiting)
     if (std::ranges::count(results, id, &record::caller_result::call_id) != 1)
-      return fail(errc::invalid_argument, "run " + json_quoted(name()) + " waits for one result of the call " +
-                                              json_quoted(id) + "; send those of all its " +
-                                              std::to_string(waiting.size()) + " calls together");
+      return fail(
+          errc::invalid_argument,
+          "run " + json_quoted(name()) + " waits for one result of the call " + json_quoted(id) + "; send " +
+              (waiting.size() == 1 ? "it" : "those of all its " + std::to_string(waiting.size()) + " calls together"));
   if (results.size() != waiting.size())
-    return fail(errc::invalid_argument, "run " + json_quoted(name()) + " waits for " + std::to_string(waiting.size()) +
-                                            " results, and " + std::to_string(results.size()) + " were sent");
+    return fail(errc::invalid_argument, "run " + json_quoted(name()) + " waits for " +
+                                            words::counted(static_cast<std::int64_t>(waiting.size()), "result") +
+                                            ", and " + std::to_string(results.size()) + " were sent");
   results_taken_ = true;
   feed_->reopen();
   inbox_.push(results_given{std::move(results)});

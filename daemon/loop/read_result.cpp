@@ -70,9 +70,9 @@ raw_json page(const kept_results& kept, const raw_json& arguments, std::int64_t 
   const auto most = std::max(allowed - std::min(allowed, room_for_notice), smallest_page);
   const auto from = text.boundary(std::min(whole_number(arguments, "offset", 0), text.size()));
   if (from >= text.size())
-    return words::error_result(
-        fmt::format("The result of the call {} has {} bytes of text; there is nothing at this offset.",
-                    json_quoted(call_id), text.size()));
+    return words::error_result(fmt::format("The result of the call {} has {} of text; there is nothing at this offset.",
+                                           json_quoted(call_id),
+                                           words::counted(static_cast<std::int64_t>(text.size()), "byte")));
   const auto length = std::min(whole_number(arguments, "length", most), most);
   // At least one character, however short a page was asked for.
   auto to = text.boundary(from + std::min(length, text.size() - from));

@@ -114,8 +114,8 @@ std::string call_lost(std::string_view model) {
 
 std::string cut_at_limit(std::string_view model, std::int64_t asked) {
   if (asked > 0)
-    return fmt::format("the {} was cut off at the {} tokens that the request lets it write: ask for more of them",
-                       model, asked);
+    return fmt::format("the {} was cut off at the {} that the request lets it write: ask for more of them", model,
+                       counted(asked, "token"));
   return fmt::format(
       "the {} was cut off at the limit of its output: raise `maxTokens` of its entry in the configuration, or ask for "
       "less at once",
@@ -221,6 +221,10 @@ std::string not_again(std::string_view why) {
   return "No result: mcpbx was interrupted while this call was running; it may have taken effect. It was not made "
          "again: " +
          std::string(why);
+}
+
+std::string counted(std::int64_t n, std::string_view one) {
+  return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
 }
 
 std::string span_of(std::int64_t ms) {

@@ -116,7 +116,7 @@ TEST_CASE("L5: onLimit stop ends without another model call") {
   s.model(reply("", {call("a")})).answer(answered("a"));
   CHECK(s.core.reason() == stop_reason::max_rounds);
   CHECK(s.core.rounds() == 1);
-  CHECK(s.core.reason_text() == "Unable to complete task: the limit of 1 rounds was reached.");
+  CHECK(s.core.reason_text() == "Unable to complete task: the limit of 1 round was reached.");
 }
 
 TEST_CASE("L5: a call in the last reply is not executed and has its result") {

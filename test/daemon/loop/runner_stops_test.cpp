@@ -74,7 +74,7 @@ std::vector<stop_case> all_stops() {
          r.limits.on_limit = on_limit::stop;
        }},
       {stop_reason::repeated_calls,
-       "the model made the same call of \"srv__lookup\" more than 1 times in a row.",
+       "the model made the same call of \"srv__lookup\" more than 1 time in a row.",
        {calls({lookup("b", "{}")}), calls({lookup("c", "{}")})},
        [](run_request& r) {
          r.limits.max_repeated_calls = 1;

@@ -32,6 +32,12 @@ TEST_CASE("L7: the guidance tells names only and not endlessly many") {
   CHECK_FALSE(words::has_guidance("be brief"));
 }
 
+TEST_CASE("L8: what is counted once is told in the singular") {
+  CHECK(words::counted(0, "round") == "0 rounds");
+  CHECK(words::counted(1, "round") == "1 round");
+  CHECK(words::counted(2, "round") == "2 rounds");
+}
+
 TEST_CASE("L8: spans of time read as people say them") {
   CHECK(words::span_of(250) == "250 ms");
   CHECK(words::span_of(1500) == "1.5 s");
