@@ -126,7 +126,7 @@ class run_core {
   /// Whether this call needs no (more) asking: the caller said yes to it, or to all calls of its tool, with exactly
   /// these hashes (see record::question).
   bool approved(std::string_view call_id, std::string_view tool_sha256, std::string_view arguments_sha256) const;
-  /// Whether the caller said yes to this call with other hashes than those of now.
+  /// Of a call that is not approved: whether the caller said yes to it, or to all calls of its tool, with other hashes.
   bool approved_otherwise(std::string_view call_id) const;
   /// The open question with this id, or null.
   const record::question* find_question(std::string_view id) const;

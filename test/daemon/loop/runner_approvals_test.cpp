@@ -123,9 +123,28 @@ TEST_CASE("L19 G39: a yes that was given before a restart holds after it only wh
     for (const auto change : {another_command, no_origin, another_definition}) {
       gone_on other(records, change);
       CHECK(other.made() == 0);
-      CHECK(other.asked() == 1);
+      REQUIRE(other.asked() == 1);
+      CHECK(contains(other.watcher.of("question")[0], "has changed since you said yes"));
     }
   }
+}
+
+TEST_CASE("L19: the question about a tool that has changed since the caller said always says that it has") {
+  fixture f;
+  f.offer({"guarded", "lookup"});
+  f.server->tools["lookup"] = [&](const mcp::server_call&) {
+    f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{f.changed("guarded")}, 99);
+    return mcp::call_outcome{mcp::call_outcome::kind::result, text_result("updated"), {}};
+  };
+  f.model->script = {calls({call("a", "srv__guarded")}), calls({lookup("b")}), calls({call("c", "srv__guarded")}),
+                     says("done")};
+  const auto run = f.run();
+  f.runs->answer(run, last_question(f.written()).id, raw_json::literal(R"({"approve":true,"always":true})"),
+                 [](const result<void>&) {});
+  f.settle();
+  REQUIRE(f.caller_.of("question").size() == 2);
+  CHECK_FALSE(contains(f.caller_.of("question")[0], "has changed since you said yes"));
+  CHECK(contains(f.caller_.of("question")[1], "has changed since you said yes"));
 }
 
 TEST_CASE("G39: one byte of the arguments changed after the question, or after the yes: nothing is executed") {
