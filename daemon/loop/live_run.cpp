@@ -268,8 +268,9 @@ asio::awaitable<void> live_run::carry_out_all() {
       take_offer();
       batch.emplace_back(
           record::round_started{begin->depth, model_->name(), begin->with_tools, elapsed_ms(), begin->shortened});
-    } else if (auto* intend = std::get_if<command::intend_calls>(&next)) {
-      batch = decide(*intend);
+    } else if (const auto* calls = std::get_if<command::intend_calls>(&next)) {
+      intend(*calls);
+      continue;
     } else if (auto* shut = std::get_if<command::close_call>(&next)) {
       batch = close(std::move(*shut));
     } else if (auto* mine = std::get_if<command::park>(&next)) {

@@ -195,7 +195,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   void make_again(sent_call& sent, time_point when);
   run_record next_attempt(sent_call& sent);
   void run_built_in(const std::string& id);
-  records decide(const command::intend_calls& c);
+  void intend(const command::intend_calls& c);
   records close(command::close_call first);
   run_record intent_or_refusal(const std::string& id);
   std::string_view needs_approval(const mcp::catalog_entry& tool);

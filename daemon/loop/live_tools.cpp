@@ -25,11 +25,13 @@ bool may_pass(errc code) {
 
 }  // namespace
 
-live_run::records live_run::decide(const command::intend_calls& c) {
-  records batch;
-  batch.reserve(c.call_ids.size());
-  for (const auto& id : c.call_ids) batch.push_back(intent_or_refusal(id));
-  return batch;
+// One after another, because a call that is refused may stop those behind it.
+void live_run::intend(const command::intend_calls& c) {
+  for (const auto& id : c.call_ids) {
+    records one;
+    one.push_back(intent_or_refusal(id));
+    fold(std::move(one));
+  }
 }
 
 run_record live_run::intent_or_refusal(const std::string& id) {
@@ -39,6 +41,7 @@ run_record live_run::intent_or_refusal(const std::string& id) {
     if (core_.attempts(id) > 0) return closing_record({id, record::result_cause::interrupted, words::not_again(text)});
     return closing_record({id, cause, std::move(text)});
   };
+  if (core_.stopped_before(id)) return refusal(record::result_cause::refused, std::string(words::stopped_at_failure));
   const auto* entry = offer_->find(call.name);
   if (!entry)
     return refusal(record::result_cause::unknown_tool,
@@ -63,6 +66,7 @@ run_record live_run::intent_or_refusal(const std::string& id) {
               "\" changed its definition of this tool, or where it comes from, and the tool needs a yes of the user.");
     auto seal = seal_of(*entry, call.arguments);
     if (!core_.approved(id, seal.tool, seal.arguments)) {
+      if (core_.ending()) return refusal(record::result_cause::refused, std::string(words::stopped_at_failure));
       if (request_.limits.approve == approval_mode::none)
         return refusal(record::result_cause::refused,
                        "Not executed: this tool needs a yes of the user, and this run may not ask for one.");

@@ -121,6 +121,9 @@ class run_core {
   int attempts(std::string_view id) const;
   /// The call of the present level with this id, or null.
   const providers::tool_call_block* find_call(std::string_view id) const;
+  /// Whether a call in front of this one of the same level has failed in a run that stops at its first failure: this
+  /// one is not begun any more.
+  bool stopped_before(std::string_view id) const;
   /// Whether that call is of the present level and still waits for its one result.
   bool is_open(std::string_view id) const;
   /// Whether this call needs no (more) asking: the caller said yes to it, or to all calls of its tool, with exactly

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <span>
 
 namespace mcpbx::daemon {
 
@@ -22,6 +23,12 @@ const call_report& run_core::report(std::string_view id) const {
   const auto found = std::find_if(calls_.rbegin(), calls_.rend(), [&](const auto& c) { return c.id == id; });
   assert(found != calls_.rend());
   return found == calls_.rend() ? none : *found;
+}
+
+bool run_core::stopped_before(std::string_view id) const {
+  const auto i = index_of(id);
+  if (i == nowhere || limits_.on_tool_error != on_tool_error::stop) return false;
+  return std::ranges::any_of(std::span(results_).first(i), [](const auto& r) { return r.is_error; });
 }
 
 bool run_core::is_open(std::string_view id) const {

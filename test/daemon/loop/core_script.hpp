@@ -8,6 +8,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -134,11 +135,13 @@ struct script {
     } else if (std::holds_alternative<command::call_model>(next)) {
       model_open = true;
     } else if (const auto* intend = std::get_if<command::intend_calls>(&next)) {
-      std::vector<run_record> batch;
       for (const auto& id : intend->call_ids) {
-        if (core.find_call(id)->name.starts_with("unknown")) {
-          batch.emplace_back(closing_record({id, record::result_cause::unknown_tool, "there is no such tool"}));
-        } else if (core.find_call(id)->name == "guarded" && !core.approved(id, "t", "a")) {
+        const bool asks = core.find_call(id)->name == "guarded" && !core.approved(id, "t", "a");
+        if (core.stopped_before(id) || (asks && core.ending())) {
+          take(closing_record({id, record::result_cause::refused, std::string(words::stopped_at_failure)}));
+        } else if (core.find_call(id)->name.starts_with("unknown")) {
+          take(closing_record({id, record::result_cause::unknown_tool, "there is no such tool"}));
+        } else if (asks) {
           record::question q;
           q.id = "q_" + id;
           q.kind = "approval";
@@ -146,17 +149,16 @@ struct script {
           q.body = raw_json::literal("{}");
           q.tool_sha256 = "t";
           q.arguments_sha256 = "a";
-          batch.emplace_back(q);
+          take(q);
         } else {
           record::call_intent intent;
           intent.to_caller = core.find_call(id)->name == "mine";
           intent.call_id = id;
           intent.name = core.find_call(id)->name;
           intent.server = "srv";
-          batch.emplace_back(intent);
+          take(intent);
         }
       }
-      for (auto& r : batch) take(std::move(r));
     } else if (const auto* run = std::get_if<command::run_call>(&next)) {
       running.push_back(run->call_id);
     } else if (const auto* ask = std::get_if<command::ask>(&next)) {
@@ -265,8 +267,25 @@ inline std::string fault_of(const std::vector<providers::message_ptr>& messages)
   return {};
 }
 
+/// The call that a run which stops at its first failure began behind a failed one of the same reply, or "".
+inline std::string begun_behind_a_failure(const std::vector<run_record>& records) {
+  const auto* started = std::get_if<record::run_started>(&records.front());
+  if (!started || started->limits.on_tool_error != on_tool_error::stop) return {};
+  std::vector<const providers::tool_call_block*> level;
+  std::set<std::string> failures;
+  for (const auto& r : records) {
+    if (const auto* a = std::get_if<record::assistant>(&r)) level = a->message->calls();
+    if (const auto* done = std::get_if<record::call_result>(&r); done && done->is_error) failures.insert(done->call_id);
+    const auto* intent = std::get_if<record::call_intent>(&r);
+    for (std::size_t i = 0; intent && i < level.size() && level[i]->id != intent->call_id; ++i)
+      if (failures.contains(level[i]->id)) return intent->call_id;
+  }
+  return {};
+}
+
 /// What is wrong with a finished run's records, or "".
 inline std::string fault_of(const std::vector<run_record>& records) {
+  if (const auto id = begun_behind_a_failure(records); !id.empty()) return id + " was begun behind a failure";
   std::map<std::string, int> results;
   std::size_t ends = 0;
   for (const auto& r : records) {

@@ -299,6 +299,26 @@ TEST_CASE("L9: onToolError stop also ends after the last result of a level") {
   CHECK(s.core.reason() == stop_reason::tool_error);
 }
 
+TEST_CASE("L9 G24: records in which an older mcpbx began a call behind a failure fold as they did") {
+  run_limits l;
+  l.on_tool_error = on_tool_error::stop;
+  auto bad = call("a");
+  bad.arguments = {};
+  bad.problem = "the JSON ends in the middle of an object";
+  script s(l);
+  s.take(record::round_started{0, "m", true, 0});
+  s.take(reply("", {bad, call("b")}));
+  CHECK(s.started.back() == lines{"close_call a bad_arguments", "intend_calls b"});
+  s.take(failed("a"));
+  CHECK(s.started.back().empty());
+  record::call_intent begun;
+  begun.call_id = "b";
+  s.take(begun);
+  CHECK(s.started.back() == lines{"run_call b"});
+  s.take(answered("b"));
+  CHECK(s.started.back() == lines{"end tool_error"});
+}
+
 TEST_CASE("L10: arguments that cannot be read become an error result with the reason") {
   script s;
   auto bad = call("a");

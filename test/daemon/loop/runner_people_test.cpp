@@ -65,6 +65,21 @@ run_request results_for(const std::string& run, const std::vector<std::string>& 
 
 }  // namespace
 
+TEST_CASE("L9 L19: a run that stops at a call of its reply that cannot be read asks nobody about the others") {
+  for (const bool first : {true, false}) {
+    asking f;
+    auto torn = lookup("torn");
+    torn.arguments = {};
+    torn.problem = "the JSON ends in the middle of an object";
+    f.model->script = {first ? calls({torn, guarded("a")}) : calls({guarded("a"), torn})};
+    run_limits l;
+    l.on_tool_error = on_tool_error::stop;
+    f.run(fixture::ask(l));
+    CHECK(f.caller_.of("question").empty());
+    CHECK(f.caller_.member("stopReason") == "tool_error");
+  }
+}
+
 TEST_CASE("L19: the question shows tool, arguments and why, and the call is made after the yes") {
   asking f;
   f.model->script = {calls({guarded("a")}), says("done")};

@@ -310,6 +310,36 @@ TEST_CASE("L9: a failing tool goes back to the model as an error result") {
   CHECK(contains(f.caller_.member("toolCalls"), "\"isError\":true"));
 }
 
+TEST_CASE("L9: onToolError stop begins no call behind one that is refused, and the one in front of it is made") {
+  auto torn = lookup("bad");
+  torn.arguments = {};
+  torn.problem = "the JSON ends in the middle of an object";
+  for (const auto& bad : {torn, call("bad", "srv__nope"), call("bad", "srv__strict", R"({"n":"x"})")})
+    for (const int concurrency : {1, 2, 8})
+      for (const bool first : {true, false}) {
+        CAPTURE(bad.name);
+        CAPTURE(concurrency);
+        fixture f;
+        auto strict = std::make_shared<mcp::catalog_entry>(*f.entry("strict"));
+        strict->definition = raw_json::literal(
+            R"({"name":"strict","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}})");
+        f.tools.catalog =
+            std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{f.entry("lookup"), f.entry("other"), strict}, 9);
+        std::vector<providers::tool_call_block> all{bad, call("b", "srv__other"), call("c", "srv__other")};
+        if (!first) all.insert(all.begin(), lookup("a"));
+        f.model->script = {calls(all), says("done")};
+        run_limits l;
+        l.on_tool_error = on_tool_error::stop;
+        l.tool_concurrency = concurrency;
+        f.run(fixture::ask(l));
+        CHECK(f.called() == (first ? lines{} : lines{"lookup"}));
+        CHECK(f.model->requests.size() == 1);
+        CHECK(f.caller_.member("stopReason") == "tool_error");
+        CHECK(std::ranges::count_if(f.caller_.of("tool_result"),
+                                    [](const std::string& e) { return contains(e, words::stopped_at_failure); }) == 2);
+      }
+}
+
 TEST_CASE("L10: an unknown tool is told what resembles it and no server hears of it") {
   fixture f;
   f.model->script = {calls({call("a", "srv__lokup"), call("b", "zzz")}), says("sorry")};
