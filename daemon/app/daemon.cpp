@@ -128,6 +128,7 @@ class parts {
               *journal_,
               {.adapt = adapt_,
                .needs_approval = [this](const mcp::catalog_entry& e) { return needs_yes(e); },
+               .keep_to_ceilings = [defaults = chat()](run_limits& l) { keep_to_ceilings(l, defaults); },
                .run_ended =
                    [this] {
                      if (idle_timer_) watch_idle();
@@ -235,6 +236,22 @@ class parts {
            std::ranges::any_of(entry->approve, [&](const auto& glob) { return glob_match(glob, tool.tool); });
   }
 
+  // What requests start from and are kept to.
+  chat_defaults chat() {
+    chat_defaults c;
+    c.base = [this](std::string_view model, std::string_view profile) {
+      return base_for(config_, values_, model, profile);
+    };
+    c.model = [this](std::string_view name) { return check_model_name(config_, name); };
+    c.profiles = [this] {
+      std::vector<std::string> names;
+      for (const auto& p : config_.profiles) names.push_back(p.name);
+      return names;
+    };
+    c.bound = [this](std::string_view key) { return bound_of(config_, key); };
+    return c;
+  }
+
   front_door::options door_options() {
     front_door::options o;
     o.version = MCPBX_VERSION;
@@ -244,16 +261,7 @@ class parts {
     o.framing = framing(false);
     o.audit = audit_.get();
     o.adapt = adapt_;
-    o.chat.base = [this](std::string_view model, std::string_view profile) {
-      return base_for(config_, values_, model, profile);
-    };
-    o.chat.model = [this](std::string_view name) { return check_model_name(config_, name); };
-    o.chat.profiles = [this] {
-      std::vector<std::string> names;
-      for (const auto& p : config_.profiles) names.push_back(p.name);
-      return names;
-    };
-    o.chat.bound = [this](std::string_view key) { return bound_of(config_, key); };
+    o.chat = chat();
     return o;
   }
 

@@ -256,6 +256,12 @@ std::optional<std::string_view> profile_named_as_model(std::string_view model) {
   return model.substr(mark.size());
 }
 
+// As a request that asks for nothing.
+void keep_to_ceilings(run_limits& limits, const chat_defaults& defaults) {
+  param_reader nothing(raw_json::literal("{}"), "limits");
+  read_limits(nothing, limits, defaults);
+}
+
 void begin_with(run_request& r, chat_base base) {
   r.profile = std::move(base.profile);
   r.model = std::move(base.model);

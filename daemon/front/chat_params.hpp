@@ -51,6 +51,9 @@ struct chat_defaults {
   std::function<limit_bound(std::string_view key)> bound = [](std::string_view) { return limit_bound(); };
 };
 
+/// Lowers what is above the ceilings of `bound`.
+void keep_to_ceilings(run_limits& limits, const chat_defaults& defaults);
+
 /// Reads the params into a request; one in a session that names no profile keeps to what the session's latest run was
 /// asked to keep to (run_request::keep_terms). What is wrong stays in `in`; `run`, `principal` are as given by the
 /// caller or "". `usual_profile` ("": none) holds for requests that name none.

@@ -137,12 +137,26 @@ void live_run::pick_up(unfinished_run left) {
   call_ids_.merge(ids_of(started.messages));
   began_ -= milliseconds(before_ms);
   note_kept();
+  keep_to_ceilings();
   core_.resume();
   for (const auto& c : core_.commands()) todo_.push_back(c);
   for (const auto* q : core_.questions()) asked_before_.insert(q->id);
   tell_again();
   tell_recorded();
   if (core_.parked()) hand_over(parked_until_ms);
+}
+
+// They may be lower than when the run began, and lower ones may have been recorded by a process between.
+void live_run::keep_to_ceilings() {
+  auto limits = core_.limits();
+  if (around_.keep_to_ceilings) around_.keep_to_ceilings(limits);
+  if (limits != core_.limits()) {
+    records lowered;
+    lowered.emplace_back(record::limits_lowered{limits});
+    fold(std::move(lowered));
+  }
+  limits.status = request_.limits.status;  // the model that writes the lines may be gone
+  request_.limits = std::move(limits);
 }
 
 // A run that was asked to end is over in a moment, and whoever asked for that goes on with its session.

@@ -49,6 +49,17 @@ void run_core::resume() {
   if (!closes) go_on();
 }
 
+// A round that has not begun is decided anew. What comes of that is started by resume(), which follows.
+void run_core::on(const record::limits_lowered& r) {
+  limits_ = r.limits;
+  const auto* next = next_round_ ? std::get_if<command::begin_round>(&*next_round_) : nullptr;
+  if (!next || !next->with_tools || next->shortened > 0) return;
+  const auto depth = next->depth;
+  next_round_.reset();
+  respond(depth);
+  commands_.clear();
+}
+
 record::cancel run_core::left_by_its_daemon() {
   return {stop_reason::interrupted, "the daemon ended while the run was going on"};
 }

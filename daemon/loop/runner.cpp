@@ -55,6 +55,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
                 {},
                 {},
                 std::move(o.needs_approval),
+                std::move(o.keep_to_ceilings),
                 [this](const run_request& r) { return models_of(r); },
                 o.resume_detached},
         models_(std::move(models)),

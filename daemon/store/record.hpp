@@ -49,6 +49,7 @@ enum class approval_mode : std::uint8_t { ask, all, none };
 /// What a progressive run says in its rounds, with {round} and {remaining}; unset: our words, "": nothing.
 struct round_texts {
   std::optional<std::string> first, middle, last;
+  bool operator==(const round_texts&) const = default;
 };
 
 /// The limits of one run after configuration, model, profile and request were laid over each other.
@@ -76,6 +77,7 @@ struct run_limits {
   std::string status_model;           ///< which model writes status lines (status_mode::model); "": the run's own
   bool mark_results = false;          ///< tool output is shown to the model between marks
   bool approve_after_output = false;  ///< as approve_destructive, once the model has been shown what a tool returned
+  bool operator==(const run_limits&) const = default;
 };
 
 /// Which tools of the catalog a run may use, and under which names.
@@ -241,12 +243,17 @@ struct time_used {
   std::int64_t elapsed_ms = 0;  ///< as round_started has it
 };
 
+/// The run's limits from here on: written where it goes on after a restart that has found lower ceilings.
+struct limits_lowered {
+  run_limits limits;
+};
+
 }  // namespace record
 
 using run_record =
     std::variant<record::run_started, record::round_started, record::assistant, record::model_failed, record::question,
                  record::answer, record::call_intent, record::call_result, record::parked, record::caller_result,
-                 record::cancel, record::run_ended, record::status_line, record::time_used>;
+                 record::cancel, record::run_ended, record::status_line, record::time_used, record::limits_lowered>;
 /// The record's name as the journal writes it ("call_intent").
 std::string_view name_of(const run_record& r);
 /// What the first model call is given: the system prompt, what the session held before, what this run brings.

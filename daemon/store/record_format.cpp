@@ -172,6 +172,10 @@ struct record_writer {
     if (r.elapsed_ms != 0) w.number("elapsedMs", r.elapsed_ms);
   }
   void operator()(const record::time_used& r) const { w.number("elapsedMs", r.elapsed_ms); }
+  void operator()(const record::limits_lowered& r) const {
+    w.key("limits");
+    append_limits(out, r.limits);
+  }
   void operator()(const record::caller_result& r) const {
     w.text("call", r.call_id);
     w.json("result", r.result);

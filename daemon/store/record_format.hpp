@@ -29,7 +29,7 @@ class record_reader {
 
  private:
   bool cut_limits(std::string_view text);
-  std::string limits_end_;  // ,"limits":{…}} of the last run_started that had its own
+  std::string limits_end_;  // ,"limits":{…}} of the last record that had its own
   run_limits limits_;
   std::string without_limits_;  // a record whose end that was
 };

@@ -152,6 +152,7 @@ void read(const object_reader& o, record::parked& r) {
 void read(const object_reader& o, record::time_used& r) {
   o.number("elapsedMs", r.elapsed_ms);
 }
+void read(const object_reader&, record::limits_lowered&) {}  // all but the limits
 void read(const object_reader& o, record::caller_result& r) {
   r.call_id = o.needed("call");
   r.result = o.json("result");
@@ -165,6 +166,12 @@ void read(const object_reader& o, record::cancel& r) {
 void read(const object_reader& o, record::run_ended& r) {
   o.word("reason", r.reason);
   r.text = o.text("text");
+}
+
+run_limits* limits_of(run_record& r) {
+  if (auto* started = std::get_if<record::run_started>(&r)) return &started->limits;
+  auto* lowered = std::get_if<record::limits_lowered>(&r);
+  return lowered != nullptr ? &lowered->limits : nullptr;
 }
 
 // One for each alternative of the variant, found by its name.
@@ -192,8 +199,8 @@ result<run_record> record_from(std::string_view text) {
   return record_reader().read(text);
 }
 
-// What a run_started ends with: with the same limits as before it is cut off, and neither checked nor read again. What
-// is left is an object exactly where the whole is one.
+// What a run_started, or a limits_lowered, ends with: with the same limits as before it is cut off, and neither checked
+// nor read again. What is left is an object exactly where the whole is one.
 bool record_reader::cut_limits(std::string_view text) {
   if (limits_end_.empty() || !text.ends_with(limits_end_)) return false;
   without_limits_.assign(text, 0, text.size() - limits_end_.size());
@@ -218,14 +225,14 @@ result<run_record> record_reader::read(std::string_view text) {
   const auto* known = find_reader(type);
   if (known == nullptr) return fail(errc::parse, "a record has the unknown type \"" + type + "\"");
   result<run_record> r = known->read(o);
-  if (auto* started = std::get_if<record::run_started>(&*r)) {
+  if (auto* mine = limits_of(*r)) {
     if (auto limits = cut ? raw_json() : o.json("limits")) {
       limits_end_ = ",\"limits\":" + std::string(limits.text()) + "}";
       limits_ = read_limits(std::move(limits), o);
       if (!wrong.empty()) limits_end_.clear();
-      started->limits = limits_;
+      *mine = limits_;
     } else if (cut) {
-      started->limits = limits_;
+      *mine = limits_;
     }
   }
   if (!wrong.empty()) return fail(errc::parse, std::move(wrong) + " (" + type + ")");

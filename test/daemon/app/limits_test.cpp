@@ -55,6 +55,23 @@ TEST_CASE("L4 L8: the model's settings stand over the configuration's and the ce
   CHECK_FALSE(bound_of(all, "maxCalls").ceiling);
 }
 
+TEST_CASE("L8 G24: limits that a run brings from before a restart are held to each ceiling and are else as they were") {
+  const auto all = loaded(R"({"loop": {"maxRounds": 1, "onLimit": "stop",
+    "max": {"maxRounds": 2, "tokenBudget": 1000, "timeoutMs": 20000, "maxCalls": 70}}})");
+  chat_defaults defaults;
+  defaults.bound = [&](std::string_view key) { return bound_of(all, key); };
+  run_limits brought;
+  brought.max_calls = 69;
+  brought.empty_result_text = "nothing";
+  brought.round_texts.last = "now";
+  auto expected = brought;
+  expected.max_rounds = 2;
+  expected.token_budget = 1000;
+  expected.timeout_ms = 20'000;
+  keep_to_ceilings(brought, defaults);
+  CHECK(brought == expected);
+}
+
 TEST_CASE("limits: a request takes the same numbers as the file") {
   const auto all = loaded("{}");
   chat_defaults defaults;

@@ -404,6 +404,7 @@ struct fixture {
   };
   std::shared_ptr<const std::string> origin = std::make_shared<std::string>("a command");  ///< of what is offered next
   std::unique_ptr<test_runner> runs;
+  int most_rounds = 1'000;                  ///< the ceiling that runs of an earlier process find
   std::vector<std::size_t> active_at_ends;  ///< how many runs went on when the daemon was told that one has ended
   /// Why the runs of this test are not held against the folds of their records; empty: they are, at the end.
   std::string unproven;
@@ -422,10 +423,12 @@ struct fixture {
         other         ? *other
         : store_fails ? static_cast<journal&>(failing)
                       : kept,
-        runner::options{.adapt = plain_adapter,
-                        .needs_approval = needs_yes,
-                        .run_ended = [this] { active_at_ends.push_back(runs->active()); },
-                        .awake_runs = awake_runs});
+        runner::options{
+            .adapt = plain_adapter,
+            .needs_approval = needs_yes,
+            .keep_to_ceilings = [this](run_limits& l) { l.max_rounds = std::min(l.max_rounds, most_rounds); },
+            .run_ended = [this] { active_at_ends.push_back(runs->active()); },
+            .awake_runs = awake_runs});
   }
   ~fixture() {
     bool joined = false;

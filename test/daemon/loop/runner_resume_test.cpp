@@ -654,6 +654,55 @@ TEST_CASE("L8 L21 G24: the time that a run used before it was parked counts afte
   CHECK(f.caller_.member("stopReason") == "timeout");
 }
 
+TEST_CASE("L8 L21 G24: a parked run keeps to a ceiling that was lowered before it goes on") {
+  for (const bool lowered : {false, true}) {
+    CAPTURE(lowered);
+    next_process f;
+    if (lowered) f.most_rounds = 2;
+    f.model->script = {calls({lookup("b")}), calls({lookup("c")}), says("done")};
+    f.resume(left_parked());
+    f.run(results_of_its_caller());
+    CHECK(f.caller_.member("stopReason") == (lowered ? "max_rounds" : "final"));
+    CHECK(f.caller_.member("rounds") == (lowered ? "3" : "4"));
+    CHECK(f.called().size() == (lowered ? 1 : 2));
+  }
+}
+
+TEST_CASE("L8 G24: a ceiling that was lowered holds for good, also for a round that was decided before it") {
+  fixture first;
+  first.model->script = {calls({lookup("a")}), calls({lookup("b")}), silent()};
+  first.run(detached("long"));
+  auto records = first.written();
+  records.pop_back();  // the third round has not begun
+  for (const auto at_limit : {on_limit::synthesize, on_limit::stop}) {
+    std::get<record::run_started>(records.front()).limits.on_limit = at_limit;
+    const bool answers = at_limit == on_limit::synthesize;
+    auto left = records;
+    {
+      next_process second;
+      second.most_rounds = 2;
+      second.model->script = {silent()};
+      second.resume(records);
+      CHECK(second.model->requests.size() == (answers ? 1 : 0));
+      REQUIRE(second.added().size() == 2);
+      CHECK(name_of(second.added().front()) == "limits_lowered");
+      left.insert(left.end(), second.added().begin(), second.added().end());
+    }
+    const auto whole = fold(left, left.size());
+    CHECK(whole.limits().max_rounds == 2);
+    CHECK(whole.ended() == !answers);
+    if (!answers) {
+      CHECK(whole.reason() == stop_reason::max_rounds);
+      continue;
+    }
+    next_process third;  // which has no such ceiling
+    third.model->script = {says("done")};
+    third.resume(left);
+    CHECK(std::get<record::run_ended>(third.added().back()).reason == stop_reason::max_rounds);
+    CHECK(std::ranges::none_of(third.added(), [](const auto& r) { return name_of(r) == "limits_lowered"; }));
+  }
+}
+
 TEST_CASE("L15 G24: a run that goes on has its status lines from a model again, or goes on without that model") {
   for (const bool there : {true, false}) {
     CAPTURE(there);

@@ -223,6 +223,9 @@ TEST_CASE("record format: a reader that knows the limits of a record still check
   CHECK(read(R"({"v":1,"type":"run_started","run":"s","session":"x")") == "run_started s 3");
   CHECK(read(whole + R"(,"limits":{"maxRounds":9})") == "run_started r 3");  // the last one counts
   CHECK(read(R"({"v":1,"type":"run_ended","reason":"final")") == "run_ended");
+  const auto lowered = reader.read(R"({"v":1,"type":"limits_lowered")" + limits);
+  REQUIRE(lowered);
+  CHECK(std::get<record::limits_lowered>(*lowered).limits.max_rounds == 3);
   CHECK(contains(read(R"({"v":1,"type":"run_started")"), "a record.run is not there"));
   for (const auto* broken :
        {R"({"v":1,"type":"run_started","run":"r","x":[1)", R"({"v":1,"type":"run_started","run":"r)",

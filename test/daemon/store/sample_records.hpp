@@ -101,6 +101,7 @@ inline std::vector<run_record> sample_records() {
   all.emplace_back(record::run_ended{stop_reason::repeated_calls, "the sentence"});
   all.emplace_back(record::status_line{"call-7", "Looking it up...", {33, 34, 35, 36, 37, true}, 38});
   all.emplace_back(record::time_used{42});
+  all.emplace_back(record::limits_lowered{started.limits});
   return all;
 }
 
@@ -112,7 +113,7 @@ inline std::vector<run_record> bare_records() {
           record::model_failed{},  record::question{},      record::answer{},
           record::call_intent{},   record::call_result{},   record::parked{},
           record::caller_result{}, record::cancel{},        record::run_ended{},
-          record::status_line{},   record::time_used{}};
+          record::status_line{},   record::time_used{},     record::limits_lowered{}};
 }
 
 }  // namespace mcpbx::daemon::test
