@@ -106,6 +106,22 @@ void sqlite_file::close() {
   sqlite3_close(std::exchange(db_, nullptr));
 }
 
+// close() leaves a file that was moved as it is, so what is in the log goes into it here, and nothing is left of a log
+// that stayed behind. Where only the log is gone, close() does so.
+result<void> sqlite_file::still_there() {
+  int moved = 0;
+  sqlite3_file_control(db_, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  if (moved != 0) {
+    sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+    return fail(errc::io, name() +
+                              " was moved, deleted or replaced while it was in use; put it back, or what comes next "
+                              "opens what is there, and makes a new one where nothing is");
+  }
+  if (::access(sqlite3_filename_wal(sqlite3_db_filename(db_, "main")), F_OK) == 0 || errno != ENOENT) return {};
+  close();
+  return open();
+}
+
 sqlite3_stmt* sqlite_file::prepared(const char* sql) {
   auto& kept = statements_[sql];
   if (!kept) sqlite3_prepare_v3(db_, sql, -1, SQLITE_PREPARE_PERSISTENT, &kept, nullptr);
@@ -190,6 +206,7 @@ result<void> sqlite_file::prepare_file() {
       !done)
     return done;
   full_ = false;
+  ++opening_;
   return migrate();
 }
 
@@ -254,8 +271,7 @@ result<void> sqlite_file::append_all(std::span<run_batch* const> batches) {
 
 result<void> sqlite_file::append_one(run_batch& batch) {
   auto& place = *batch.place;
-  if (place.id == 0)
-    if (auto done = begin(batch); !done) return done;
+  if (auto done = place.id == 0 ? begin(batch) : check_place(place); !done) return done;
   statement insert(*this, "INSERT INTO records(place, at_ms, body) VALUES(?, ?, ?)");
   for (const auto& text : batch.texts) {
     // More than the largest limits let a run write; the next place is another run's.
@@ -282,7 +298,21 @@ result<void> sqlite_file::begin(run_batch& batch) {
     if (auto done = run(s.bind(5, batch.at_ms)); !done) return done;
   }
   batch.place->id = sqlite3_last_insert_rowid(db_);
+  batch.place->opening = opening_;
   return first && !first->session.empty() ? begin_in_session(*first, batch) : result<void>();
+}
+
+// What is open now may be another file than the run was begun in, where its id and places are others'.
+result<void> sqlite_file::check_place(run_place& place) {
+  if (std::exchange(place.opening, opening_) == opening_) return {};
+  statement s(*this, "SELECT coalesce((SELECT max(place) & 0xffffff FROM records WHERE " MCPBX_PLACES_OF(
+                         "?1") "), -1) + 1 FROM runs WHERE id=?1 AND run=?2");
+  const int stepped = s.bind(1, place.id).bind(2, std::string_view(place.run)).step();
+  if (stepped != SQLITE_ROW && stepped != SQLITE_DONE) return failed();
+  if (stepped == SQLITE_ROW && s.integer(0) >= place.next_seq) return {};  // where there is more, the key refuses
+  return fail(errc::io, name() +
+                            " has not got the run's earlier records, because another file is there now; begin the "
+                            "run anew");
 }
 
 result<void> sqlite_file::begin_in_session(const record::run_started& first, const run_batch& batch) {

@@ -35,6 +35,7 @@ class sqlite_file final : public store_file {
   result<void> open() override;
   bool is_open() const noexcept { return db_ != nullptr; }
   void close() override;
+  result<void> still_there() override;
 
   result<void> append(std::span<run_batch* const> batches, bool synced) override;
   result<void> try_write() override;
@@ -64,6 +65,7 @@ class sqlite_file final : public store_file {
   result<void> append_all(std::span<run_batch* const> batches);
   result<void> append_one(run_batch& batch);
   result<void> begin(run_batch& batch);
+  result<void> check_place(run_place& place);
   result<void> begin_in_session(const record::run_started& first, const run_batch& batch);
   result<void> end(const run_batch& batch, const record::run_ended& last);
   result<void> run(const char* sql);  // a literal that is prepared once
@@ -80,7 +82,8 @@ class sqlite_file final : public store_file {
   options options_;
   sqlite3* db_ = nullptr;
   std::unordered_map<const char*, sqlite3_stmt*> statements_;
-  bool full_ = false;  // PRAGMA synchronous as it stands
+  bool full_ = false;         // PRAGMA synchronous as it stands
+  std::int64_t opening_ = 0;  // counted
 };
 
 }  // namespace mcpbx::daemon

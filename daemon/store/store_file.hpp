@@ -23,7 +23,7 @@ struct run_place {
   std::int64_t id = 0;
   std::int64_t next_seq = 0;
   std::int64_t bytes = 0;    ///< of the records so far; not known (-1) for a run of an earlier process
-  std::int64_t opening = 0;  ///< the store's own: which of its openings wrote to the run last
+  std::int64_t opening = 0;  ///< the store's own: which of its openings wrote to the run last, 0: none
   /// The row of a first append that failed, and its time: with a failing disk, or a connection that was lost while it
   /// was committed, it may be there all the same, 0: none.
   std::int64_t tried_id = 0, tried_ms = 0;
@@ -59,6 +59,9 @@ class store_file {
   /// Opens it and brings its schema up to date. Nothing happens when it is open.
   virtual result<void> open() = 0;
   virtual void close() = 0;
+  /// Whether the open store is still the one that open() would open: errc::io when it was moved, deleted or replaced
+  /// while it was in use, and nobody would find what is written to it.
+  virtual result<void> still_there() { return {}; }
 
   /// Appends the batches in one transaction, all or nothing, and moves their places on; `synced` waits until the store
   /// survives a loss of power. A run's first batch begins it in the table of runs and in its session, which is made

@@ -45,8 +45,10 @@ result<T> store_worker::checked(result<T> outcome) {
   return outcome;
 }
 
-result<void> store_worker::get_ready(std::int64_t now_ms) {
+// `look`: whether the store is still there, too, which costs a moment.
+result<void> store_worker::get_ready(std::int64_t now_ms, bool look) {
   auto done = file_->open();
+  if (done && look) done = file_->still_there();
   if (done && !recovered_) done = recover(now_ms);
   if (!done) file_->close();
   return done;
@@ -55,7 +57,7 @@ result<void> store_worker::get_ready(std::int64_t now_ms) {
 // False: there is no store yet, and nothing to read from it.
 result<bool> store_worker::ready_to_read(std::int64_t now_ms) {
   if (!file_->exists()) return false;
-  if (auto done = get_ready(now_ms); !done) return std::unexpected(std::move(done.error()));
+  if (auto done = get_ready(now_ms, true); !done) return std::unexpected(std::move(done.error()));
   close_left(now_ms);
   return true;
 }
@@ -127,10 +129,8 @@ result<void> store_worker::close_abandoned(std::int64_t now_ms) {
 // Those that cannot be closed now are tried again with what is done next.
 void store_worker::close_left(std::int64_t now_ms) {
   std::erase_if(left_open_, [&](const auto& place) {
-    if (place->id == 0) {
-      const auto found = find_tried(*place);
-      if (!found || !*found) return found.has_value();
-    }
+    const auto found = find_left(*place);
+    if (!found || !*found) return found.has_value();
     const auto closed = close_run(place->id, place->run, now_ms, true);
     if (!closed)
       log::warn("run " + place->run + " could not be closed yet, which is tried again: " + closed.error().message);
@@ -138,19 +138,24 @@ void store_worker::close_left(std::int64_t now_ms) {
   });
 }
 
-// A start of which the sync or the connection failed was refused, and yet it may be there. False: it is not.
-result<bool> store_worker::find_tried(run_place& place) {
-  if (place.tried_id == 0) return false;
+// Whether there is something to be closed: a start of which the sync or the connection failed was refused, and yet it
+// may be there; one that was there may have gone with its file.
+result<bool> store_worker::find_left(run_place& place) {
+  const auto id = place.id != 0 ? place.id : place.tried_id;
+  if (id == 0) return false;
   const auto rows = file_->unfinished_runs();
   if (!rows) return std::unexpected(rows.error());
-  const auto found = std::ranges::find(*rows, place.tried_id, &run_row::id);
-  if (found == rows->end() || found->run != place.run || found->started_ms != place.tried_ms) return false;
+  const auto found = std::ranges::find(*rows, id, &run_row::id);
+  if (found == rows->end() || found->run != place.run) return false;
+  if (place.id == 0 && found->started_ms != place.tried_ms) return false;
   place.id = found->id;
   return true;
 }
 
 void store_worker::write(std::span<append* const> group, std::int64_t now_ms) {
-  if (auto ready = get_ready(now_ms); !ready) {
+  // Not before each record: a run that is going on ends with a synced one.
+  const bool look = std::ranges::any_of(group, [](const auto* a) { return a->synced || a->batch.place->id == 0; });
+  if (auto ready = get_ready(now_ms, look); !ready) {
     for (auto* a : group) a->outcome = ready;
     return;
   }

@@ -66,13 +66,13 @@ class store_worker {
 
  private:
   std::unexpected<error> no_session(const std::string& id) const;
-  result<void> get_ready(std::int64_t now_ms);
+  result<void> get_ready(std::int64_t now_ms, bool look);
   result<bool> ready_to_read(std::int64_t now_ms);
   result<void> recover(std::int64_t now_ms);
   result<void> close_run(std::int64_t id, const std::string& run, std::int64_t now_ms, bool same_process);
   void close_left(std::int64_t now_ms);
   result<void> close_abandoned(std::int64_t now_ms);
-  result<bool> find_tried(run_place& place);
+  result<bool> find_left(run_place& place);
   result<session_row> find_session(const std::string& session);
   result<session_row> free_session(const std::string& session, std::int64_t now_ms);
   result<std::vector<kept_run>> runs_of(const std::string& session, std::int64_t before_id);

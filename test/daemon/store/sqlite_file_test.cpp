@@ -1,14 +1,16 @@
 // The journal's SQLite file: made and refused.
 #include "daemon/store/sqlite_file.hpp"
 
-#include "test/daemon/store/store_fixture.hpp"
+#include "test/daemon/store/sessions_fixture.hpp"
 
 #include <doctest/doctest.h>
 
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
+#include <string>
 #include <utility>
 
 using namespace mcpbx;
@@ -28,6 +30,14 @@ mode_t mode_of(const std::string& path) {
   struct stat s{};
   REQUIRE(::stat(path.c_str(), &s) == 0);
   return s.st_mode & 0777;
+}
+
+constexpr const char* gone = "was moved, deleted or replaced while it was in use; put it back, or what comes next ";
+
+std::vector<std::string> names_in(const std::string& path) {
+  std::vector<std::string> names;
+  for (const auto& [row, records] : contents(path)) names.push_back(row.run);
+  return names;
 }
 
 }  // namespace
@@ -129,4 +139,87 @@ TEST_CASE("sqlite file: want of descriptors is told as that" * sqlite_only()) {
   const auto message = said.line();
   CHECK_MESSAGE(contains(message, "cannot be opened (Too many open files); raise the daemon's limit"), message);
   CHECK(end_of(pid) == 0);
+}
+
+TEST_CASE("G25: a journal that was deleted while it was in use says so once, and what comes next makes a new one" *
+          sqlite_only()) {
+  folder f;
+  {
+    sessions_store s(f.file());
+    REQUIRE(s.write("a", in_session("ses_1", 1)).has_value());
+    for (const char* end : {"", "-wal"}) REQUIRE(std::filesystem::remove(f.file() + end));
+    const auto refused = s.write("b", in_session("ses_2", 1));
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == errc::io);
+    CHECK(contains(refused.error().message, "the journal " + f.file() + " " + gone));
+    CHECK(s.write("c", in_session("ses_3", 1)).has_value());
+    CHECK(s.ids() == std::vector<std::string>{"ses_3"});
+    REQUIRE(std::filesystem::remove(f.file()));
+    CHECK(contains(s.list().error().message, gone));
+    CHECK(s.ids().empty());
+    CHECK(s.load("ses_3").error().code == errc::not_found);
+    CHECK(s.write("d", in_session("ses_4", 1)).has_value());
+  }
+  CHECK(names_in(f.file()) == std::vector<std::string>{"d"});
+}
+
+TEST_CASE("G25: a journal that was moved away while it was in use is whole where it is now, and so is the new one" *
+          sqlite_only()) {
+  folder f;
+  const auto aside = f.path + "/aside.db";
+  {
+    sessions_store s(f.file());
+    REQUIRE(s.write("a", in_session("ses_1", 1)).has_value());
+    std::filesystem::rename(f.file(), aside);  // its log stays behind
+    CHECK(contains(s.list().error().message, gone));
+    CHECK(s.write("b", in_session("ses_2", 1)).has_value());
+    CHECK(names_in(aside) == std::vector<std::string>{"a"});
+    std::filesystem::rename(aside, f.file());
+    CHECK(contains(s.write("c", in_session("ses_3", 1)).error().message, gone));
+    CHECK(s.ids() == std::vector<std::string>{"ses_1"});
+  }
+  CHECK(names_in(f.file()) == std::vector<std::string>{"a"});
+}
+
+TEST_CASE(
+    "G23: a run whose file went takes no more records, and none of a run that has its id in the new file changes" *
+    sqlite_only()) {
+  folder f;
+  const auto records = in_session("ses_1", 1);
+  {
+    sessions_store s(f.file());
+    auto run = s.journal.open_run("a"), next = s.journal.open_run("b");
+    const auto append = [&](run_journal& to, const std::vector<run_record>& what) {
+      result<void> done;
+      go(s.context, [&]() -> asio::awaitable<void> { done = co_await to.append(what, false); });
+      s.turn();
+      return done;
+    };
+    REQUIRE(append(*run, {records[0], records[1]}).has_value());
+    REQUIRE(std::filesystem::remove(f.file()));
+    CHECK(append(*run, {records[2]}).has_value());  // into nothing, but its end will be looked after
+    CHECK(contains(s.list().error().message, gone));
+    REQUIRE(append(*next, {in_session("ses_2", 1)[0]}).has_value());
+    CHECK(contains(append(*run, {records[3]}).error().message,
+                   "has not got the run's earlier records, because another file is there now; begin the run anew"));
+    run.reset();
+    CHECK(s.ids() == std::vector<std::string>{"ses_2"});
+    CHECK(append(*next, {records[1]}).has_value());
+    CHECK(s.list().value().front().running == "b");
+  }
+  const auto all = contents(f.file());
+  REQUIRE(all.size() == 1);
+  CHECK((all[0].first.run == "b" && all[0].second.size() == 2));
+}
+
+TEST_CASE("G23: a journal whose log alone was deleted keeps what was in it, and has one again" * sqlite_only()) {
+  folder f;
+  {
+    sessions_store s(f.file());
+    REQUIRE(s.write("a", in_session("ses_1", 1)).has_value());
+    REQUIRE(std::filesystem::remove(f.file() + "-wal"));
+    CHECK(s.write("b", in_session("ses_2", 1)).has_value());
+    CHECK(std::filesystem::exists(f.file() + "-wal"));
+  }
+  CHECK(names_in(f.file()) == std::vector<std::string>{"a", "b"});
 }
