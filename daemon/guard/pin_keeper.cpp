@@ -43,14 +43,12 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
 
   void list(pin_list_request r) {
     lists_.push_back(std::move(r));
-    pump();
+    judge_again();
   }
 
   void accept(pin_accept_request r) {
     accepts_.push_back(std::move(r));
-    // What it changes, and a file that has been mended, may matter to all of them.
-    for (auto& s : servers_) s.judge = s.judge || s.tools != nullptr;
-    pump();
+    judge_again();
   }
 
   void stop() {
@@ -67,6 +65,13 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
     on_decided decided{};
     std::string logged{};
   };
+
+  // What an approval changes, or somebody else has done to the file, may matter to all of them; and what is told of the
+  // pins is what is done about them.
+  void judge_again() {
+    for (auto& s : servers_) s.judge = s.judge || s.tools != nullptr;
+    pump();
+  }
 
   void pump() {
     const bool work = !lists_.empty() || !accepts_.empty() || std::ranges::any_of(servers_, &watched::judge);

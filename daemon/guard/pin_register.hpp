@@ -36,7 +36,8 @@ struct pin_report {
 class pin_register {
  public:
   virtual ~pin_register() = default;
-  /// `then` comes later, on the speaking thread. `definitions`: the rows are to have them.
+  /// `then` comes later, on the speaking thread. `definitions`: the rows are to have them. What is offered is decided
+  /// anew with it, so that the rows tell that, whatever became of the file in the meantime.
   virtual void list(pin_choice which, bool definitions, std::function<void(pin_report)> then) = 0;
   /// Approves what is listed now, and that what is gone is gone; gives the number of tools whose pin changed. With
   /// `sha256` only a single tool, and only if that is its hash now. Errors: errc::not_found, errc::invalid_argument

@@ -90,6 +90,34 @@ TEST_CASE("G37: an approval is told to those who wait for it, and decides anew")
   CHECK(state == "ok");
 }
 
+TEST_CASE(
+    "G37: what the pins are told to be is what is decided by them, also when their file went or another wrote it") {
+  kept k;
+  std::string row;
+  const auto look = [&] {
+    k.keeper->list({}, false, [&](const pin_report& r) {
+      row = std::string(to_string(r.rows.at(0).state)) + (r.rows.at(0).withheld ? " withheld" : " offered");
+    });
+    k.run();
+  };
+  k.list_tools({tool_of("a")});
+  k.run();
+  std::filesystem::remove(k.file);
+  look();
+  CHECK((row == "ok offered" && k.decisions.back() == "-" && std::filesystem::exists(k.file)));
+  // Another daemon approves another form of it.
+  const auto aside = k.file + ".old";
+  std::filesystem::rename(k.file, aside);
+  pin_keeper other(k.io.get_executor(), k.time, {result<std::string>(k.file), {server_of("s", pin_mode::block)}});
+  other.judge("s", list_of({tool_of("a", "CHANGED")}), [](const mcp::definition_decision&) {});
+  k.run();
+  look();
+  CHECK((row == "changed withheld" && k.decisions.back() == "a"));
+  std::filesystem::rename(aside, k.file);
+  look();
+  CHECK((row == "ok offered" && k.decisions.back() == "-"));
+}
+
 TEST_CASE("G37: of lists that follow each other only the last is decided about") {
   kept k;
   k.list_tools({tool_of("a")});
