@@ -11,6 +11,7 @@ namespace mcpbx::daemon {
 namespace asio = boost::asio;
 
 void live_run::fold(records batch) {
+  if (refused_) return;
   for (auto& r : batch) {
     if (store_broken_) {
       apply(r);
@@ -43,7 +44,10 @@ asio::awaitable<bool> live_run::keep(bool synced) {
   if (unwritten_.empty()) co_return true;
   const auto written = co_await append(synced);
   if (written) co_return true;
-  apply(record::cancel{stop_reason::store_error, store_fault_});
+  if (!refused_)
+    apply(record::cancel{stop_reason::store_error, store_fault_});
+  else
+    todo_.clear();
   co_return false;
 }
 
@@ -74,7 +78,11 @@ asio::awaitable<bool> live_run::append(bool synced) {
   if (!written) {
     store_broken_ = true;
     store_fault_ = "the run's journal could not be written: " + redactor::redact(written.error().message);
-    log::error("run " + name() + ": " + store_fault_);
+    // Before its first record: another run had its session sooner.
+    if (!recorded_ && written.error().code == errc::unavailable)
+      refused_ = written.error();
+    else
+      log::error("run " + name() + ": " + store_fault_);
     for (const auto& e : held_) {
       if (e.type == run_event::kind::tool_call) told_calls_.erase(e.call);
       if (e.type == run_event::kind::tool_result) kept_.lost.insert(e.call);

@@ -99,6 +99,7 @@ asio::awaitable<void> live_run::live() {
   }
   for (;;) {
     co_await carry_out_all();
+    if (refused_) break;
     // What came meanwhile joins the commit.
     if (inbox_.empty() && !co_await commit()) continue;
     if (core_.ended()) break;

@@ -272,7 +272,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   std::unordered_set<std::string> asked_before_;  // questions that were open then
   journal::history inherited_;
   std::unordered_set<std::string> call_ids_;  // of the conversation before the run's first reply
-  std::optional<error> refused_;              // why the run did not begin
+  std::optional<error> refused_;              // why the run did not begin; nothing is folded then
   run_core core_;
   inbox<item> inbox_;
   short_wait model_wait_, tools_wait_;

@@ -19,11 +19,11 @@ std::unexpected<error> postgres_file::failed(const postgres_connection::failure&
     return fail(errc::io, "the connection to " + name() + " was lost (" + what +
                               "); once the database is there again, the next run is kept");
   if (why.constraint == "one_run_at_a_time")
-    return fail(errc::io, name() + " has another run that is going on in this session; wait for its end");
+    return fail(errc::unavailable, name() + " has another run that is going on in this session; wait for its end");
   if (why.constraint == "one_run_of_a_name")
-    return fail(errc::io, name() +
-                              " has another run of this name that is going on; wait for its end, or choose "
-                              "another name");
+    return fail(errc::unavailable, name() +
+                                       " has another run of this name that is going on; wait for its end, or choose "
+                                       "another name");
   if (why.constraint == "records_pkey")
     return fail(errc::io,
                 name() + " has other records in this place: another daemon went on with the run; begin a new one");

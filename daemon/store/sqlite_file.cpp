@@ -63,7 +63,7 @@ std::unexpected<error> sqlite_file::failed(int code, int system_error) {
   const std::string file = name();
   const std::string why = system_error ? std::string(" (") + std::strerror(system_error) + ")" : std::string();
   if (code == SQLITE_CONSTRAINT_UNIQUE)
-    return fail(errc::io, file + " has another run that is going on in this session; wait for its end");
+    return fail(errc::unavailable, file + " has another run that is going on in this session; wait for its end");
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:

@@ -40,8 +40,8 @@ std::unexpected<error> store_file::was_deleted(std::string_view session) const {
 }
 
 std::unexpected<error> store_file::went_on(std::string_view session) const {
-  return fail(errc::io, "the session " + std::string(session) + " went on elsewhere a moment ago, as " + name() +
-                            " says; ask again, and the run begins with what was added");
+  return fail(errc::unavailable, "the session " + std::string(session) + " went on elsewhere a moment ago, as " +
+                                     name() + " says; ask again, and the run begins with what was added");
 }
 
 }  // namespace mcpbx::daemon

@@ -66,7 +66,8 @@ class store_file {
   /// Appends the batches in one transaction, all or nothing, and moves their places on; `synced` waits until the store
   /// survives a loss of power. A run's first batch begins it in the table of runs and in its session, which is made
   /// unless the run has inherited something; a last record run_ended ends it there. errc::io: a record of this place
-  /// exists, another run is going on in the session, or the session to be gone on with is gone or went on since its
+  /// exists, or the session to be gone on with is gone. errc::unavailable, only for a first batch: another run is going
+  /// on in the session (or, where several daemons share the store, has its name), or the session went on since its
   /// history was read (run_started::inherited_after).
   virtual result<void> append(std::span<run_batch* const> batches, bool synced) = 0;
   /// Writes a little that changes nothing, as safe as a synced append: whether the store takes writes.

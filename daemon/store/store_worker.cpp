@@ -169,14 +169,14 @@ void store_worker::write(std::span<append* const> group, std::int64_t now_ms) {
   }
   auto outcome = file_->append(all, synced);
   const bool alone = outcome || group.size() == 1;
-  bool written = true;
+  bool broken = false;
   for (auto* a : group) {
     // One of them may be at fault; the others must not fail with it.
     run_batch* const one = &a->batch;
     a->outcome = alone ? outcome : file_->append({&one, 1}, a->synced);
-    written = written && a->outcome;
+    broken = broken || (!a->outcome && a->outcome.error().code != errc::unavailable);
   }
-  if (!written) return file_->close();
+  if (broken) return file_->close();
   tidy(now_ms);
 }
 

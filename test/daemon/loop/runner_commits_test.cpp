@@ -1,4 +1,5 @@
 // What a run writes together, and what waits until it is written.
+#include "mcp/support/log.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
 
 #include <boost/asio/async_result.hpp>
@@ -7,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -184,6 +186,60 @@ TEST_CASE("G25: the result of a run whose journal failed tells nothing as kept t
   CHECK(contains(calls.substr(calls.find("\"b\"")), "\"isError\":true"));
   CHECK(contains(rest.member("messages"), "\"a\""));
   CHECK_FALSE(contains(rest.member("messages"), "\"b\""));
+}
+
+TEST_CASE("L17: a run that lost the race for its session is refused without a word, and may be asked for again") {
+  const error lost{errc::unavailable, "the session ses_1 went on elsewhere a moment ago; ask again"};
+  for (const bool detached : {false, true}) {
+    CAPTURE(detached);
+    std::vector<std::string> logged;
+    log::install(log::level::warn, [&](log::level, std::string_view line) { logged.emplace_back(line); });
+    auto r = fixture::ask();
+    r.detach = detached;
+    r.limits.status = status_mode::names;
+    held_run run({says("never")}, std::move(r));
+    run.release(std::unexpected(lost));
+    log::install(log::level::off, {});
+    CHECK(logged.empty());
+    REQUIRE(run.f.caller_.refused.size() == 1);
+    CHECK((run.f.caller_.refused[0].code == lost.code && run.f.caller_.refused[0].message == lost.message));
+    CHECK((run.f.caller_.done.empty() && run.f.caller_.events.empty()));
+    CHECK((run.f.model->requests.empty() && run.f.model->open == 0));
+    CHECK((run.journal.appends.size() == 1 && run.f.runs->active() == 0));
+  }
+}
+
+TEST_CASE("L17: a run that was asked to end while it lost the race for its session is refused all the same") {
+  auto r = fixture::ask();
+  r.limits.status = status_mode::names;
+  held_run run({says("never")}, std::move(r));
+  CHECK(run.f.runs->cancel(run.f.caller_.last_run, "enough"));
+  run.release(fail(errc::unavailable, "the session ses_1 went on elsewhere a moment ago; ask again"));
+  CHECK(run.f.caller_.refused.size() == 1);
+  CHECK((run.f.caller_.done.empty() && run.f.caller_.events.empty() && run.journal.appends.size() == 1));
+}
+
+TEST_CASE(
+    "L17: a run that was cancelled before its start was written, and lost the race for its session, is refused too") {
+  held_journal journal;
+  fixture f(false, &journal);
+  f.unproven = "the journal of this test keeps nothing";
+  auto r = fixture::ask();
+  r.limits.status = status_mode::names;
+  CHECK(f.runs->cancel(f.start(std::move(r)), "enough"));
+  f.settle();
+  REQUIRE(journal.appends == std::vector<std::string>{"run_started cancel"});
+  journal.release(fail(errc::unavailable, "the session ses_1 went on elsewhere a moment ago; ask again"));
+  f.settle();
+  CHECK(f.caller_.refused.size() == 1);
+  CHECK((f.caller_.done.empty() && f.caller_.events.empty() && f.runs->active() == 0));
+}
+
+TEST_CASE("G25: a journal that is unavailable behind the start of a run ends it as any other fault does") {
+  held_run run({calls({lookup("a")}), says("never")});
+  run.release();
+  run.release(fail(errc::unavailable, "busy"));
+  CHECK((run.f.caller_.refused.empty() && run.f.caller_.member("stopReason") == "store_error"));
 }
 
 TEST_CASE("G25: what could not be written is not told and starts nothing") {

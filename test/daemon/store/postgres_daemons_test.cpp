@@ -78,9 +78,12 @@ TEST_CASE("L17: a run and its session belong to one daemon, and the others say t
                    "in use by the run a, owned by the daemon one; wait for its end, or cancel it there"));
   }
   // The fences, for one that did not look.
-  CHECK(
-      contains(two.write("b", in_session("ses_1", 0)).error().message, "another run that is going on in this session"));
-  CHECK(contains(two.write("a", in_session("ses_9", 0)).error().message, "another run of this name"));
+  const auto same_session = two.write("b", in_session("ses_1", 0)).error();
+  CHECK(same_session.code == errc::unavailable);
+  CHECK(contains(same_session.message, "another run that is going on in this session"));
+  const auto same_name = two.write("a", in_session("ses_9", 0)).error();
+  CHECK(same_name.code == errc::unavailable);
+  CHECK(contains(same_name.message, "another run of this name"));
   postgres_file behind_its_back(in_schema(f.file(), "three"));
   REQUIRE(behind_its_back.open().has_value());
   const std::vector<std::string> id{"ses_1"};

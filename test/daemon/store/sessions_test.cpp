@@ -116,8 +116,25 @@ TEST_CASE("L17: a run begins only behind the history that it was given") {
   const auto refused = s.write("c", late);
   REQUIRE_FALSE(refused.has_value());
   CHECK(contains(refused.error().message, "ses_1 went on elsewhere a moment ago"));
+  CHECK(refused.error().code == errc::unavailable);
   CHECK(s.read("ses_1").value().runs.size() == 2);
   CHECK(s.load("ses_1").value().last_run > before.last_run);
+}
+
+TEST_CASE("L17: of runs that begin in a session at once one goes on, and no other run fails for it") {
+  folder f;
+  {
+    const auto file = opened(f.file());
+    const auto place = [](const char* run) { return std::make_shared<run_place>(run_place{run}); };
+    const auto first = [](const char* session) { return std::vector<run_record>{in_session(session, 0)[0]}; };
+    REQUIRE(put(*file, batch_of(place("a"), first("ses_1"))).has_value());
+    auto lost = put(*file, batch_of(place("b"), first("ses_1")));
+    REQUIRE_FALSE(lost.has_value());
+    CHECK(lost.error().code == errc::unavailable);
+    CHECK(contains(lost.error().message, "another run that is going on in this session; wait for its end"));
+    CHECK(put(*file, batch_of(place("c"), first("ses_2"))).has_value());
+  }
+  CHECK(contents(f.file()).size() == 2);
 }
 
 TEST_CASE("sessions: the list has the latest used first and goes on page by page") {
