@@ -40,6 +40,35 @@ void append_fence(std::string& out, std::string_view text, std::string_view lang
   out += fence + "\n\n";
 }
 
+// Opened by a line of at least three of one character, closed by one of at least as many and nothing else (CommonMark,
+// 4.5). Inside of a quotation or a list a fence ends with that, and is not looked for.
+std::string open_fence(std::string_view text) {
+  std::string fence;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    auto line = text.substr(begin, end - begin);
+    begin = end + 1;
+    const auto indent = std::min(line.find_first_not_of(' '), line.size());
+    line.remove_prefix(indent);
+    if (indent > 3 || line.empty() || (line[0] != '`' && line[0] != '~')) continue;
+    const auto row = std::min(line.find_first_not_of(line[0]), line.size());
+    const auto rest = line.substr(row);
+    if (fence.empty()) {
+      if (row >= 3 && (line[0] == '~' || !rest.contains('`'))) fence = line.substr(0, row);
+    } else if (line[0] == fence[0] && row >= fence.size() && rest.find_first_not_of(" \t\r") == rest.npos) {
+      fence.clear();
+    }
+  }
+  return fence;
+}
+
+// A fence that the text leaves open must not take what follows into it.
+void append_text(std::string& out, std::string_view text) {
+  out += text;
+  if (const auto fence = open_fence(text); !fence.empty()) out += (text.ends_with('\n') ? "" : "\n") + fence;
+  out += "\n\n";
+}
+
 void append_result(std::string& out, const raw_json& block) {
   const bool failed = find_member(block, "isError").is_true();
   out += "### " + std::string(failed ? "Error of " : "Result of ") + printable(member_text(block, "name")) + "\n\n";
@@ -60,9 +89,10 @@ void append_result(std::string& out, const raw_json& block) {
 void append_block(std::string& out, const raw_json& block) {
   const std::string type = member_text(block, "type");
   if (type == "text" || type == "refusal") {
-    out += member_text(block, "text") + "\n\n";
+    append_text(out, member_text(block, "text"));
   } else if (type == "reasoning") {
-    out += "### Thoughts\n\n" + member_text(block, "text") + "\n\n";
+    out += "### Thoughts\n\n";
+    append_text(out, member_text(block, "text"));
   } else if (type == "tool_call") {
     out += "### Call of " + printable(member_text(block, "name")) + "\n\n";
     const auto arguments = find_member(block, "arguments");
@@ -122,8 +152,10 @@ std::string markdown_of(const session_export& s) {
     if (!run) return;
     const std::string reason = member_text(*run, "stopReason"), damage = member_text(*run, "damage");
     const std::string part = member_text(*run, "partialText");
-    if (!part.empty())
-      out += "## Assistant (" + printable(member_text(*run, "model")) + "), broken off\n\n" + part + "\n\n";
+    if (!part.empty()) {
+      out += "## Assistant (" + printable(member_text(*run, "model")) + "), broken off\n\n";
+      append_text(out, part);
+    }
     if (!damage.empty()) out += "*Run " + member_text(*run, "run") + " cannot be read: " + damage + "*\n\n";
     if (reason.empty()) out += "*This run is going on.*\n\n";
     if (!reason.empty() && reason != "final") out += "*This run ended: " + reason + ".*\n\n";

@@ -40,6 +40,23 @@ TEST_CASE("L17: a session as Markdown tells who said what, and nothing inside of
   CHECK(text.ends_with("## User\n\nAnd now?\n\n*This run ended: interrupted.*\n"));
 }
 
+TEST_CASE("L17: a session as Markdown closes a fence that somebody left open, and no other") {
+  const auto told = [](const std::string& text) {
+    auto s = sample();
+    s.messages[0] = raw_json::own(R"({"role":"user","content":[{"type":"text","text":)" + json_quoted(text) + "}]}");
+    const auto all = markdown_of(s);
+    const auto begin = all.find("## User\n\n") + 9;
+    return all.substr(begin, all.find("\n\n## Assistant") - begin);
+  };
+  CHECK(told("See\n```md\nopen") == "See\n```md\nopen\n```");
+  CHECK(told("  ~~~~~ sh\nopen\n") == "  ~~~~~ sh\nopen\n~~~~~");
+  CHECK(told("````\n```\nnot closed by fewer\n~~~~\n````x") == "````\n```\nnot closed by fewer\n~~~~\n````x\n````");
+  CHECK(told("```\nclosed\n ````\t\r\n```\nopen again") == "```\nclosed\n ````\t\r\n```\nopen again\n```");
+  for (const char* closed :
+       {"```\nclosed\n```", "~~~\nclosed\n~~~~  ", "a ``` in a line", "``", "```in a `line```", "    ```\nindented"})
+    CHECK(told(closed) == closed);
+}
+
 TEST_CASE("L17: a session as Markdown tells which pictures and files were attached") {
   auto s = sample();
   s.messages.back() = raw_json::own(
