@@ -2,6 +2,8 @@
 
 #include "mcp/support/text.hpp"
 
+#include <algorithm>
+
 namespace mcpbx::daemon {
 
 std::string title_of(const record::run_started& first) {
@@ -12,6 +14,7 @@ std::string title_of(const record::run_started& first) {
     const auto begin = text.find_first_not_of(" \t\r\n");
     if (begin == std::string::npos) continue;
     text = text.substr(begin, text.find_first_of("\r\n", begin) - begin);
+    std::ranges::replace_if(text, [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');  // it may part words
     return printable(text.size() > longest ? std::string(cut_utf8(text, longest - 3)) + "..." : text);
   }
   return {};

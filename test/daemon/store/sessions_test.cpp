@@ -137,6 +137,18 @@ TEST_CASE("L17: of runs that begin in a session at once one goes on, and no othe
   CHECK(contents(f.file()).size() == 2);
 }
 
+TEST_CASE("L17: a title is the first line that a user says, cut, with a blank for a tab or a control character") {
+  record::run_started r;
+  const auto titled = [&](std::string text) {
+    r.messages = {providers::system_message("be short"), providers::user_message(std::move(text))};
+    return title_of(r);
+  };
+  CHECK(titled("\n\ttab\tnew\x01one\r\nsecond") == "tab new one");
+  CHECK(titled("zero\xe2\x80\x8bwidth") == "zerowidth");
+  CHECK(titled(std::string(90, 'x')) == std::string(77, 'x') + "...");
+  CHECK(titled(" \n") == "");
+}
+
 TEST_CASE("sessions: the list has the latest used first and goes on page by page") {
   folder f;
   sessions_store s(f.file());
