@@ -35,6 +35,10 @@ checked_answer check_answer(std::string_view text, const raw_json& schema) {
   if (!compiled) return {std::move(*value), ""};  // checked when the request came
   const auto verdict = compiled->check(*value);
   if (!verdict.violations.empty()) return {{}, describe(verdict.violations, "answer")};
+  if (!verdict.unread.empty())
+    return {{},
+            "- the answer could not be held against the schema, because it has " + std::string(verdict.unread) +
+                "; answer without it"};
   if (!verdict.complete)
     return {{},
             "- the answer could not be held against the whole schema: the check was ended at its bound of steps or "

@@ -43,9 +43,10 @@ std::string argument_checks::problem(const mcp::catalog_entry& tool, std::string
   if (!found.schema) return {};
   const auto verdict = found.schema->check(arguments ? arguments : raw_json::literal("{}"));
   if (!verdict.complete && !std::exchange(found.told_incomplete, true))
-    log::warn("tool \"" + tool.name +
-              "\": arguments were sent without being checked whole, because they or the inputSchema are nested too "
-              "deeply or take too many steps; the server has to check them itself");
+    log::warn("tool \"" + tool.name + "\": arguments were sent without being checked whole, because " +
+              (verdict.unread.empty() ? "they or the inputSchema are nested too deeply or take too many steps"
+                                      : "they have " + std::string(verdict.unread)) +
+              "; the server has to check them itself");
   if (verdict.violations.empty()) return {};
   return "Not executed: the arguments do not fit the schema of \"" + std::string(shown) + "\":\n" +
          describe(verdict.violations, "arguments") + "\nCall the tool again with arguments that fit.";

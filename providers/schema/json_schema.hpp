@@ -46,6 +46,8 @@ class json_schema {
   struct verdict {
     std::vector<violation> violations;  ///< empty: the value fits, or nothing is known against it
     bool complete = true;               ///< false: a bound ended the check, and what was not looked at is accepted
+    std::string_view unread{};  ///< what kept the text from being looked at at all, such as `half of a surrogate
+                                ///< pair`, and it is not complete; "" otherwise
   };
 
   /// References ($ref, $anchor, $dynamicRef, $id) are followed within the document and into the `known` ones, which
@@ -56,7 +58,8 @@ class json_schema {
   static result<json_schema> compile(const raw_json& schema, std::span<const known_schema> known = {});
 
   verdict check(const boost::json::value& value) const;
-  /// The same for unparsed JSON; text that Boost.JSON cannot represent (too deep) is not checked.
+  /// The same for unparsed JSON; text that Boost.JSON cannot represent (too deep, or verdict::unread) is not
+  /// checked.
   verdict check(const raw_json& value) const;
 
   /// What of the schema is not checked: the place in the schema, what would be checked there, and what is there

@@ -406,6 +406,24 @@ json_schema::verdict json_schema::check(const boost::json::value& value) const {
   return schema::evaluator(*program_).run(value);
 }
 
+namespace {
+
+std::string_view unread_part(boost::json::error why) {
+  switch (why) {
+    case boost::json::error::syntax:  // it is JSON, so this is a first half that nothing follows
+    case boost::json::error::illegal_leading_surrogate:
+    case boost::json::error::illegal_trailing_surrogate:
+    case boost::json::error::expected_utf16_escape:
+      return "half of a surrogate pair";
+    case boost::json::error::exponent_overflow:
+      return "a number with an exponent that is too large";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
 json_schema::verdict json_schema::check(const raw_json& value) const {
   std::array<unsigned char, 4096> room;
   boost::json::monotonic_resource memory(room.data(), room.size());
@@ -413,7 +431,7 @@ json_schema::verdict json_schema::check(const raw_json& value) const {
   options.max_depth = max_depth;
   boost::json::error_code ec;
   const auto parsed = boost::json::parse(value.text(), ec, &memory, options);
-  if (ec) return {{}, false};
+  if (ec) return {{}, false, unread_part(static_cast<boost::json::error>(ec.value()))};
   return check(parsed);
 }
 

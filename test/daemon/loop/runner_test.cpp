@@ -2,6 +2,7 @@
 // against the folds of its records when its fixture ends.
 #include "daemon/loop/runner.hpp"
 
+#include "daemon/loop/answer_format.hpp"
 #include "daemon/loop/argument_checks.hpp"
 #include "daemon/loop/recovery.hpp"
 #include "mcp/support/log.hpp"
@@ -541,6 +542,25 @@ TEST_CASE("L10: arguments that a bound kept from being checked whole are sent an
   CHECK(f.server->params.size() == 2);
   const auto told = [](const std::string& line) { return contains(line, "without being checked whole"); };
   CHECK(std::ranges::count_if(logged, told) == 1);
+}
+
+TEST_CASE("L10: arguments that are sent unchecked because they cannot be read are told as that") {
+  fixture f;
+  f.unproven = "nothing runs here";
+  const auto tool = catalog_with(f, R"({"required":["x"]})", 24)->entries()[0];
+  const auto said = [&](const char* arguments) {
+    std::string all;
+    log::install(log::level::warn, [&](log::level, std::string_view line) { all += line; });
+    CHECK(argument_checks().problem(*tool, "t", raw_json::own(arguments)).empty());
+    log::install(log::level::off, {});
+    return all;
+  };
+  CHECK(contains(said(R"({"z":"\ud800"})"), "checked whole, because they have half of a surrogate pair; the server"));
+  CHECK(contains(said(R"({"z":"\udc00"})"), "because they have half of a surrogate pair;"));
+  CHECK(contains(said((R"({"z":)" + std::string(300, '[') + std::string(300, ']') + "}").c_str()),
+                 "are nested too deeply or take too many steps;"));
+  const auto answer = check_answer(R"({"x":"\udc00"})", raw_json::literal(R"({"required":["x"]})"));
+  CHECK(contains(answer.problem, "because it has half of a surrogate pair; answer without it"));
 }
 
 TEST_CASE("L10: a schema is compiled at the first call and kept within bounds") {
