@@ -70,10 +70,6 @@ conf::loaded load_configuration(const command_line& o) {
   return conf::load_files(conf::environment::of_process(), files);
 }
 
-std::string counted(std::size_t number, const std::string& word) {
-  return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
-}
-
 std::string own_folder() {
   std::error_code ignored;
   return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().string();

@@ -1,6 +1,8 @@
 // See usage_line.hpp.
 #include "daemon/cli/usage_line.hpp"
 
+#include "mcp/support/text.hpp"
+
 #include <cstdint>
 #include <string_view>
 
@@ -9,10 +11,6 @@ namespace {
 
 std::int64_t number(const raw_json& object, std::string_view key) {
   return find_member(object, key).as_integer().value_or(0);
-}
-
-std::string counted(std::int64_t n, std::string_view what) {
-  return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
 }
 
 }  // namespace

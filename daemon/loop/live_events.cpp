@@ -108,7 +108,7 @@ void live_run::tell(const record::round_started& r) {
                            core_.messages().size(), r.with_tools ? offer_->names.size() : 0, r.model));
   if (r.shortened > 0)
     log::info(fmt::format("run {}: depth {} is begun again after {} had to be cut to fit the model", name(), r.depth,
-                          words::counted(r.shortened, "old tool result")));
+                          counted(r.shortened, "old tool result")));
   if (r.depth > 0) emit_status(r.with_tools ? words::processing : words::formulating);
   formulating_ = r.depth > 0 && !r.with_tools;
   emit(run_event::kind::round, event_json::round(core_.rounds(), r.model));

@@ -163,8 +163,8 @@ result<void> live_run::take_results(std::vector<record::caller_result> results) 
               (waiting.size() == 1 ? "it" : "those of all its " + std::to_string(waiting.size()) + " calls together"));
   if (results.size() != waiting.size())
     return fail(errc::invalid_argument, "run " + json_quoted(name()) + " waits for " +
-                                            words::counted(static_cast<std::int64_t>(waiting.size()), "result") +
-                                            ", and " + std::to_string(results.size()) + " were sent");
+                                            counted(waiting.size(), "result") + ", and " +
+                                            std::to_string(results.size()) + " were sent");
   results_taken_ = true;
   feed_->reopen();
   inbox_.push(results_given{std::move(results)});

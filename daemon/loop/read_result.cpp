@@ -3,6 +3,7 @@
 
 #include "daemon/loop/result_text.hpp"
 #include "daemon/loop/words.hpp"
+#include "mcp/support/text.hpp"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -71,8 +72,7 @@ raw_json page(const kept_results& kept, const raw_json& arguments, std::int64_t 
   const auto from = text.boundary(std::min(whole_number(arguments, "offset", 0), text.size()));
   if (from >= text.size())
     return words::error_result(fmt::format("The result of the call {} has {} of text; there is nothing at this offset.",
-                                           json_quoted(call_id),
-                                           words::counted(static_cast<std::int64_t>(text.size()), "byte")));
+                                           json_quoted(call_id), counted(text.size(), "byte")));
   const auto length = std::min(whole_number(arguments, "length", most), most);
   // At least one character, however short a page was asked for.
   auto to = text.boundary(from + std::min(length, text.size() - from));

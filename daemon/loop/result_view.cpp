@@ -4,6 +4,7 @@
 #include "daemon/loop/read_result.hpp"
 #include "daemon/loop/result_text.hpp"
 #include "daemon/loop/words.hpp"
+#include "mcp/support/text.hpp"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -69,13 +70,12 @@ result_view cut(const raw_json& result, bool is_error, std::size_t max_bytes, st
   if (missing || parts.left_out > 0) {
     auto notice =
         fmt::format("[This result of {} bytes was cut to the {} that are allowed", result.text().size(), max_bytes);
-    const auto bytes = [](std::size_t n) { return words::counted(static_cast<std::int64_t>(n), "byte"); };
+    const auto bytes = [](std::size_t n) { return counted(n, "byte"); };
     if (missing)
       notice += "; " + bytes(tail - head) + (tail - head == 1 ? " of text is" : " of text are") + " missing here";
     if (parts.left_out > 0)
       notice += fmt::format("; {} no text ({}) {} left out",
-                            words::counted(static_cast<std::int64_t>(parts.left_out), "part") +
-                                (parts.left_out == 1 ? " that is" : " that are"),
+                            counted(parts.left_out, "part") + (parts.left_out == 1 ? " that is" : " that are"),
                             bytes(parts.left_out_bytes), parts.left_out == 1 ? "was" : "were");
     notice += missing ? ". " + read_result::hint(call_id, head) + "]" : ".]";
     json += first ? R"({"type":"text","text":)" : R"(,{"type":"text","text":)";

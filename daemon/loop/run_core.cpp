@@ -54,11 +54,11 @@ void run_core::on(const record::run_started& r) {
 // Opens a level: a round with tools while rounds are left, else the last call without them, or the end.
 void run_core::respond(int depth) {
   if (over_token_budget())
-    return end(stop_reason::token_budget, words::unable(fmt::format("the budget of {} is used up",
-                                                                    words::counted(limits_.token_budget, "token"))));
+    return end(stop_reason::token_budget,
+               words::unable(fmt::format("the budget of {} is used up", counted(limits_.token_budget, "token"))));
   if (!limit_ && depth > 0 && depth >= limits_.max_rounds)
     limit_ = sentence{stop_reason::max_rounds,
-                      fmt::format("the limit of {} was reached", words::counted(limits_.max_rounds, "round"))};
+                      fmt::format("the limit of {} was reached", counted(limits_.max_rounds, "round"))};
   if (limit_ && limits_.on_limit == on_limit::stop) return end(limit_->reason, words::unable(limit_->text));
   next_round_ = command::begin_round{depth, !limit_ && limits_.max_rounds > 0};
   commands_.push_back(*next_round_);

@@ -6,6 +6,7 @@
 #include "daemon/loop/run_core.hpp"
 #include "daemon/loop/words.hpp"
 #include "mcp/support/canonical_json.hpp"
+#include "mcp/support/text.hpp"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -67,9 +68,9 @@ void run_core::open_level(const record::assistant& r) {
     return close_all(result_cause::refused, "Not executed: no tools are offered any more. Answer from what you know.");
   }
   if (over_token_budget()) {
-    ending_ = sentence{
-        stop_reason::token_budget,
-        words::unable(fmt::format("the budget of {} is used up", words::counted(limits_.token_budget, "token")))};
+    ending_ =
+        sentence{stop_reason::token_budget,
+                 words::unable(fmt::format("the budget of {} is used up", counted(limits_.token_budget, "token")))};
     return close_all(result_cause::refused, "Not executed: the run's budget of tokens is used up.");
   }
   for (std::size_t i = 0; i < open_.size(); ++i) admit(i);
@@ -89,28 +90,27 @@ void run_core::admit(std::size_t index) {
                      ". Call the tool again with arguments that are one JSON object.");
   }
   if (index >= static_cast<std::size_t>(std::max(limits_.max_calls_per_round, 0)))
-    return close(c, result_cause::too_many_calls,
-                 fmt::format("Not executed: at most {} {} run for one reply.",
-                             words::counted(limits_.max_calls_per_round, "call"),
-                             limits_.max_calls_per_round == 1 ? "is" : "are"));
+    return close(
+        c, result_cause::too_many_calls,
+        fmt::format("Not executed: at most {} {} run for one reply.", counted(limits_.max_calls_per_round, "call"),
+                    limits_.max_calls_per_round == 1 ? "is" : "are"));
   if (admitted_ >= limits_.max_calls) {
     if (!limit_)
       limit_ = sentence{stop_reason::call_budget,
-                        fmt::format("the budget of {} is used up", words::counted(limits_.max_calls, "tool call"))};
-    return close(c, result_cause::too_many_calls,
-                 fmt::format("Not executed: the budget of {} for this run is used up.",
-                             words::counted(limits_.max_calls, "call")));
+                        fmt::format("the budget of {} is used up", counted(limits_.max_calls, "tool call"))};
+    return close(
+        c, result_cause::too_many_calls,
+        fmt::format("Not executed: the budget of {} for this run is used up.", counted(limits_.max_calls, "call")));
   }
   if (repeats(call)) {
     if (!limit_)
       limit_ = sentence{stop_reason::repeated_calls,
                         fmt::format("the model made the same call of \"{}\" more than {} in a row", call.name,
-                                    words::counted(limits_.max_repeated_calls, "time"))};
+                                    counted(limits_.max_repeated_calls, "time"))};
     return close(
         c, result_cause::refused,
-        fmt::format(
-            "Not executed: the same call was made {}already.",
-            limits_.max_repeated_calls == 1 ? "" : words::counted(limits_.max_repeated_calls, "time") + " in a row "));
+        fmt::format("Not executed: the same call was made {}already.",
+                    limits_.max_repeated_calls == 1 ? "" : counted(limits_.max_repeated_calls, "time") + " in a row "));
   }
   ++admitted_;
 }
@@ -329,7 +329,7 @@ void run_core::finish_level() {
   if (ending_) return end(ending_->reason, ending_->text);
   if (limits_.max_consecutive_errors > 0 && consecutive_errors_ >= limits_.max_consecutive_errors)
     return end(stop_reason::consecutive_errors,
-               words::unable(fmt::format("the tool calls of {}{} failed", words::counted(consecutive_errors_, "round"),
+               words::unable(fmt::format("the tool calls of {}{} failed", counted(consecutive_errors_, "round"),
                                          consecutive_errors_ == 1 ? "" : " in a row")));
   respond(depth_ + 1);
 }

@@ -223,10 +223,6 @@ std::string not_again(std::string_view why) {
          std::string(why);
 }
 
-std::string counted(std::int64_t n, std::string_view one) {
-  return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
-}
-
 std::string span_of(std::int64_t ms) {
   if (ms < 1000) return fmt::format("{} ms", ms);
   if (ms % 1000 == 0) return fmt::format("{} s", ms / 1000);

@@ -85,8 +85,6 @@ std::string not_again(std::string_view why);
 /// Why a question comes again whose yes was for something else.
 std::string asked_anew(std::string_view why);
 
-/// "1 round", "2 rounds".
-std::string counted(std::int64_t n, std::string_view one);
 /// "120 s", "1.5 s", "250 ms".
 std::string span_of(std::int64_t ms);
 

@@ -1,6 +1,7 @@
 // Small text helpers that several layers need: suggestions for misspelt names, cleaning of foreign text for people,
 // cutting at a UTF-8 boundary, globs, stable hashes.
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -33,5 +34,11 @@ bool glob_match(std::string_view pattern, std::string_view name);
 std::uint64_t stable_hash(std::string_view text);
 /// The low `digits` (1 … 16) hexadecimal digits of a hash.
 std::string hex(std::uint64_t value, int digits);
+
+/// "1 round", "2 rounds"; `one` is a word whose plural has an s.
+template <std::integral Number>
+std::string counted(Number n, std::string_view one) {
+  return std::to_string(n).append(" ").append(one).append(n == 1 ? "" : "s");
+}
 
 }  // namespace mcpbx

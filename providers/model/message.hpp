@@ -47,7 +47,7 @@ struct tool_call_block {
   std::string problem;         ///< why arguments could not be read, in words the model can act on; empty: all is well
   bool repaired = false;       ///< `arguments_text` was no JSON and `arguments` is what it meant (json_repair.hpp)
 };
-/// Of more calls in one reply the later ones are dropped.
+/// Far above any sensible round. Of more calls in one reply the later ones are dropped.
 inline constexpr std::size_t max_reply_calls = 1024;
 /// The one result of a call.
 struct tool_result_block {

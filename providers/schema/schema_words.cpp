@@ -30,10 +30,6 @@ std::string listed(const std::vector<std::string>& all, std::string_view last, s
   return out;
 }
 
-std::string counted(std::uint64_t n, std::string_view one) {
-  return std::to_string(n) + " " + std::string(one) + (n == 1 ? "" : "s");
-}
-
 std::string type_words(std::uint64_t bits) {
   static constexpr std::array<std::pair<json_type, std::string_view>, 7> words{{{type_string, "a string"},
                                                                                 {type_number, "a number"},

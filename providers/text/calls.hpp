@@ -31,6 +31,8 @@ struct likeness {
 };
 likeness likeness_of(std::string_view json, const offered_tools& tools);
 
+/// What stands before the bracket of a call in Python's syntax, as the name of a tool: `f` of `f.call`.
+std::string_view python_callee(std::string_view written);
 /// Appends the calls in Python's syntax, `f(a=1)`, `f.call(a=1)` or a list of such. False, and nothing appended, when
 /// `text` is none.
 bool read_python_calls(std::string_view text, const offered_tools& tools, std::vector<tool_call_block>& out);

@@ -24,14 +24,13 @@ struct python_call {
 std::optional<python_call> next_call(std::string_view text, std::size_t& at) {
   const auto begin = at;
   while (at < text.size() && is_name_char(text[at])) ++at;
-  auto name = text.substr(begin, at - begin);
+  const auto name = text.substr(begin, at - begin);
   if (name.empty() || at >= text.size() || text[at] != '(') return std::nullopt;
   bracket_scanner brackets;
   const auto open = at;
   at += brackets.feed(text.substr(open));
   if (!brackets.closed() || text[at - 1] != ')') return std::nullopt;
-  if (name.ends_with(".call")) name.remove_suffix(5);
-  return python_call{name, text.substr(open + 1, at - open - 2), text.substr(begin, at - begin)};
+  return python_call{python_callee(name), text.substr(open + 1, at - open - 2), text.substr(begin, at - begin)};
 }
 
 // All calls of `f(…)` or `[f(…), g(…)]`; empty when the text is something else.
@@ -153,6 +152,11 @@ void read_arguments_of(const python_call& written, const offered_tools& tools, s
 }
 
 }  // namespace
+
+std::string_view python_callee(std::string_view written) {
+  if (written.ends_with(".call")) written.remove_suffix(5);
+  return written;
+}
 
 bool read_python_calls(std::string_view text, const offered_tools& tools, std::vector<tool_call_block>& out) {
   const auto all = calls_in(text);

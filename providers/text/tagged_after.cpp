@@ -1,4 +1,5 @@
 // Behind a call: closing marks, separators, further calls of the same tag, or what says that the call was not whole.
+#include "providers/text/calls.hpp"
 #include "providers/text/marks.hpp"
 #include "providers/text/tagged_parser.hpp"
 #include "providers/text/words.hpp"
@@ -128,9 +129,7 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
     std::size_t end = 0;
     while (end < rest.size() && is_name_char(rest[end]) && end <= 128) ++end;
     if (end == rest.size() && !last) return false;
-    auto name = rest.substr(0, end);
-    if (name.ends_with(".call")) name.remove_suffix(5);
-    if (end < rest.size() && rest[end] == '(' && tools_.find(name) != nullptr) {
+    if (end < rest.size() && rest[end] == '(' && tools_.find(python_callee(rest.substr(0, end))) != nullptr) {
       begin_json(at, at + end, use::python);
       again_ = true;
       return true;

@@ -10,8 +10,6 @@
 namespace mcpbx::providers {
 namespace {
 
-// Far above any sensible round; what comes beyond it is not kept.
-
 bool to_index(std::string_view value, std::int64_t& out) {
   const auto [end, ec] = std::from_chars(value.data(), value.data() + value.size(), out);
   return !value.empty() && ec == std::errc() && end == value.data() + value.size();

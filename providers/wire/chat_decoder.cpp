@@ -220,7 +220,8 @@ void chat_decoder::end(decoder_sink& sink) {
               " tool call(s) without a name, an id and arguments; dropped.");
   if (calls.cut > 0) warn_cut_call();
   if (calls.too_many)
-    log::warn("The " + who(options()) + " made more than 1024 tool calls; the later ones are dropped.");
+    log::warn("The " + who(options()) + " made more than " + std::to_string(max_reply_calls) +
+              " tool calls; the later ones are dropped.");
 
   for (auto& call : calls.calls) call.name = called_name(std::move(call.name));
   auto m = new_message();

@@ -10,11 +10,6 @@
 #include <utility>
 
 namespace mcpbx::providers {
-namespace {
-
-// Far above any sensible round; what comes beyond it is not kept.
-
-}  // namespace
 
 void ollama_decoder::feed(std::string_view bytes, decoder_sink& sink) {
   while (!done() && !bytes.empty()) {
@@ -134,7 +129,9 @@ void ollama_decoder::end(std::string_view line, decoder_sink& sink) {
     calls_.pop_back();
     warn_cut_call();
   }
-  if (too_many_) log::warn("The " + who(options()) + " made more than 1024 tool calls; the later ones are dropped.");
+  if (too_many_)
+    log::warn("The " + who(options()) + " made more than " + std::to_string(max_reply_calls) +
+              " tool calls; the later ones are dropped.");
   std::vector<std::string> sent;
   std::size_t bytes = content_.size() + thinking_.size();
   for (auto& call : calls_) {

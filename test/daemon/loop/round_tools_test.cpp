@@ -46,7 +46,7 @@ mcp::catalog_ptr catalog_of(std::vector<mcp::entry_ptr> entries, std::uint64_t r
   return std::make_shared<mcp::catalog>(std::move(entries), revision);
 }
 
-struct counted {
+struct counted_adapter {
   int calls = 0;
   tool_adapter adapter() {
     return [this](std::span<const mcp::entry_ptr> entries, std::string_view api) {
@@ -62,7 +62,7 @@ struct counted {
 }  // namespace
 
 TEST_CASE("round_tools: the same snapshot gives the same object") {
-  counted c;
+  counted_adapter c;
   round_tools tools(c.adapter());
   const auto catalog = catalog_of({entry("a"), entry("b")}, 1);
   const auto first = tools.offer(catalog, {}, "x");
@@ -73,7 +73,7 @@ TEST_CASE("round_tools: the same snapshot gives the same object") {
 }
 
 TEST_CASE("round_tools: a new snapshot keeps the set of a filter that it does not touch") {
-  counted c;
+  counted_adapter c;
   round_tools tools(c.adapter());
   const auto a = entry("a"), b = entry("b");
   const auto first = tools.offer(catalog_of({a, b}, 1), {{"*a"}, {}, {}, {}}, "x");
@@ -86,7 +86,7 @@ TEST_CASE("round_tools: a new snapshot keeps the set of a filter that it does no
 }
 
 TEST_CASE("M4 F1: tools are offered by name, so another order of a server's list gives the very same bytes") {
-  counted c;
+  counted_adapter c;
   round_tools tools(c.adapter());
   const auto a = entry("a"), b = entry("b"), d = entry("d");
   const auto first = tools.offer(catalog_of({b, d, a}, 1), {}, "x");
@@ -99,7 +99,7 @@ TEST_CASE("M4 F1: tools are offered by name, so another order of a server's list
 }
 
 TEST_CASE("round_tools: globs choose by exposed name and the model's name finds the entry") {
-  counted c;
+  counted_adapter c;
   round_tools tools(c.adapter());
   const auto offered =
       tools.offer(catalog_of({entry("read"), entry("write"), entry("odd")}, 1), {{"s__r*", "*odd"}, {}, {}, {}}, "x");
@@ -113,7 +113,7 @@ TEST_CASE("round_tools: globs choose by exposed name and the model's name finds 
 }
 
 TEST_CASE("round_tools: the cache is bounded") {
-  counted c;
+  counted_adapter c;
   round_tools tools(c.adapter());
   const auto catalog = catalog_of({entry("a")}, 1);
   for (int i = 0; i < 100; ++i) tools.offer(catalog, {{"*" + std::to_string(i)}, {}, {}, {}}, "x");
@@ -279,7 +279,7 @@ TEST_CASE("F8: what is kept of a definition does not keep the list that it came 
 TEST_CASE("F8: of more tools than there is room for the first by name are offered, and the others are told once") {
   std::vector<std::string> lines;
   log::install(log::level::warn, [&](log::level, std::string_view line) { lines.emplace_back(line); });
-  counted c;
+  counted_adapter c;
   round_tools tools(c.adapter());
   const auto a = entry("a"), b = entry("b"), d = entry("d"), odd = entry("odd"), z = entry("z");
   const auto first = tools.offer(catalog_of({z, d, odd, b, a}, 1), {}, "x", 3);
@@ -307,7 +307,7 @@ TEST_CASE("F8: of more tools than there is room for the first by name are offere
 }
 
 TEST_CASE("F8: the caller's own tools are never left out") {
-  counted c;
+  counted_adapter c;
   round_tools tools(c.adapter());
   const auto base = tools.offer(catalog_of({entry("a"), entry("b"), entry("d")}, 1), {}, "x", 1);
   auto mine = std::make_shared<mcp::catalog_entry>(*entry("mine"));

@@ -1,6 +1,8 @@
 // The sentences of a run.
 #include "daemon/loop/words.hpp"
 
+#include "mcp/support/text.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
@@ -33,9 +35,9 @@ TEST_CASE("L7: the guidance tells names only and not endlessly many") {
 }
 
 TEST_CASE("L8: what is counted once is told in the singular") {
-  CHECK(words::counted(0, "round") == "0 rounds");
-  CHECK(words::counted(1, "round") == "1 round");
-  CHECK(words::counted(2, "round") == "2 rounds");
+  CHECK(counted(0, "round") == "0 rounds");
+  CHECK(counted(1, "round") == "1 round");
+  CHECK(counted(2, "round") == "2 rounds");
 }
 
 TEST_CASE("L8: spans of time read as people say them") {
