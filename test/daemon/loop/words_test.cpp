@@ -35,9 +35,9 @@ TEST_CASE("L7: the guidance tells names only and not endlessly many") {
 }
 
 TEST_CASE("L8: what is counted once is told in the singular") {
-  CHECK(counted(0, "round") == "0 rounds");
-  CHECK(counted(1, "round") == "1 round");
-  CHECK(counted(2, "round") == "2 rounds");
+  CHECK(mcpbx::counted(0, "round") == "0 rounds");
+  CHECK(mcpbx::counted(1, "round") == "1 round");
+  CHECK(mcpbx::counted(2, "round") == "2 rounds");
 }
 
 TEST_CASE("L8: spans of time read as people say them") {
