@@ -131,19 +131,12 @@ void tool_server::run_exited(const process_exit& how) {
   }
   attempted_ = attempted_ || !expected;
   core_.exited(now, expected ? 0 : context_.host.server_ended(*this));
-  auto run = std::move(run_);
-  run->detach();
-  if (run->session()) {
-    noise_before_ += run->session()->noise_lines();
-    dropped_before_ += run->session()->dropped_answers();
-  }
   dirty_ = true;
   // First those that wait: what the handlers of the others ask for anew may wait for the next life.
   if (!expected || !core_.will_be_ready(now)) fail_waiting({errc::unavailable, for_calls});
   for (const auto& w : waiting_)
     if (const auto r = calls_.find(w.t); r != calls_.end()) r->second.since = std::max(r->second.since, now);
-  run->close_session(errc::unavailable, for_calls);
-  context_.soon->bury(std::move(run));
+  retire_run(for_calls);
   drive();
 }
 
@@ -253,14 +246,15 @@ void tool_server::obey(supervisor_core::command command, time_point now) {
       if (run_) run_->signal(SIGKILL);
       break;
     case abandon:
-      log::warn(who() + " is still there after SIGKILL; mcpbx no longer waits for it");
-      bury_run();
+      last_error_ = who() + " is still there after SIGKILL; mcpbx no longer waits for it";
+      log::warn(last_error_);
       break;
   }
-  if (run_) return;
-  // Nothing runs, so there is no exit to wait for: the start was still being prepared, or the process is abandoned.
+  if (run_ && command != abandon) return;
+  // No exit to wait for: the start was still being prepared, or the process is abandoned.
   ++generation_;
   core_.exited(now, 0);
+  if (run_) retire_run(last_error_);
 }
 
 void tool_server::launch() {
@@ -294,6 +288,18 @@ void tool_server::launch_with(result<process_spec> spec) {
   run_ = std::make_unique<server_run>(static_cast<run_events&>(*this), context_.time, context_.soon, std::move(o));
   stderr_.begin_process();
   run_->launch(context_.launcher, std::move(*spec));
+}
+
+// Fails the calls that this life still owes an answer with `why`.
+void tool_server::retire_run(const std::string& why) {
+  auto run = std::move(run_);
+  run->detach();
+  if (run->session()) {
+    noise_before_ += run->session()->noise_lines();
+    dropped_before_ += run->session()->dropped_answers();
+  }
+  run->close_session(errc::unavailable, why);
+  context_.soon->bury(std::move(run));
 }
 
 void tool_server::bury_run() {

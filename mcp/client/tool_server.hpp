@@ -119,6 +119,7 @@ class tool_server final : public client, private run_events, public std::enable_
   void obey(supervisor_core::command command, time_point now);
   void launch();
   void launch_with(result<process_spec> spec);
+  void retire_run(const std::string& why);
   void bury_run();
   void tick();
   void rearm();

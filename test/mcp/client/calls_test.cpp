@@ -317,6 +317,51 @@ TEST_CASE("maxConcurrency holds calls back, in order") {
   CHECK(p.count("tools/call") == 5);
 }
 
+TEST_CASE("G1: a process that survives SIGKILL gives its calls back, and the next life takes calls") {
+  supervisor_rig r;
+  r.launcher.add("srv", legacy_script({"echo"}, [](scripted_process& p, const message& m) {
+                   p.ignores_stdin_end = p.ignores_sigterm = p.ignores_sigkill = true;
+                   return m.method() == "tools/call";
+                 }));
+  r.launcher.add("srv", legacy_script());
+  auto o = server_named("srv");
+  o.max_concurrency = 1;
+  r.start({o});
+  const auto owner = r.owner("srv__echo");
+  box running, waiting;
+  r.call(*owner, running);
+  r.call(*owner, waiting);
+  r.turn();
+  CHECK(r.supervisor->restart("srv"));
+  r.advance(6000);
+  CHECK(r.launcher.spawned[0]->signals == std::vector<int>{SIGTERM, SIGKILL});
+  CHECK(running.failed());
+  CHECK(running.text().find("is still there after SIGKILL") != std::string::npos);
+  CHECK(waiting.answered());
+  CHECK(r.status().state == server_state::ready);
+  CHECK(r.supervisor->open_calls() == 0);
+  box after;
+  r.call(*owner, after);
+  r.turn();
+  CHECK(after.answered());
+}
+
+TEST_CASE("G20: a call of a process that survives SIGKILL is answered when the daemon stops") {
+  supervisor_rig r;
+  r.start("srv", legacy_script({"echo"}, [](scripted_process& p, const message& m) {
+            p.ignores_stdin_end = p.ignores_sigterm = p.ignores_sigkill = true;
+            return m.method() == "tools/call";
+          }));
+  box b;
+  r.call(*r.owner("srv__echo"), b);
+  r.turn();
+  int stopped = 0;
+  r.supervisor->stop([&] { ++stopped; });
+  r.advance(10'000);
+  CHECK(stopped == 1);
+  CHECK(b.failed());
+}
+
 TEST_CASE("a server that does not read fails calls beyond 1024 requests at once and is restarted after 30 s") {
   supervisor_rig r;
   r.launcher.add("srv", legacy_script());
