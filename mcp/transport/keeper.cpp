@@ -27,13 +27,17 @@ constexpr auto drain_limit = std::chrono::milliseconds(200);
 
 void keeper::impl::adopt(keeper_handle handle) {
   pid_ = handle.pid;
+  options_ = handle.options;
   ++generation_;
   control_.assign(handle.control_fd);
   channel_ = std::make_unique<control_channel>(handle.control_fd);
   phase_ = phase::running;
   for (auto& frame : std::exchange(backlog_, {})) channel_->send(std::move(frame));
+  const auto now = std::chrono::steady_clock::now();
+  for (const auto& [number, p] : processes_) p->asked_at = now;
   wait_for_notices();
   flush();
+  watch_answers();
 }
 
 wire::server_number keeper::impl::launch(process_spec spec, process_events& events) {
@@ -42,6 +46,7 @@ wire::server_number keeper::impl::launch(process_spec spec, process_events& even
   p->events = &events;
   p->may_call = spec.may_call;
   p->generation = phase_ == phase::replacing ? generation_ + 1 : generation_;
+  p->asked_at = std::chrono::steady_clock::now();
   processes_[p->number] = p;
   if (phase_ == phase::over) {
     post_failure(p->number, {errc::unavailable, "mcpbx is stopping"});
@@ -103,6 +108,7 @@ void keeper::impl::submit(std::string frame) {
   }
   channel_->send(std::move(frame));
   flush();
+  watch_answers();
 }
 
 void keeper::impl::flush() {
@@ -125,14 +131,18 @@ void keeper::impl::wait_for_notices() {
 }
 
 void keeper::impl::take_notices() {
-  if (phase_ != phase::running) return;
+  if (phase_ == phase::running && receive_notices()) wait_for_notices();
+}
+
+// Returns whether the keeper is still there, and we are.
+bool keeper::impl::receive_notices() {
   const bool connected = channel_->receive();
   while (const auto frame = channel_->next_frame()) {
     if (const auto notice = wire::decode_notice(*frame)) handle(*notice);
-    if (phase_ != phase::running) return;  // an event shut us down, and the channel is gone
+    if (phase_ != phase::running) return false;  // an event shut us down, and the channel is gone
   }
-  if (!connected) return lost();
-  wait_for_notices();
+  if (!connected) lost("died");
+  return connected;
 }
 
 void keeper::impl::handle(const wire::notice& notice) {

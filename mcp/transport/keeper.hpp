@@ -3,32 +3,45 @@
 // or socket; it has its own session, is a subreaper, and holds no descriptor of ours but the control socket.
 #pragma once
 #include "mcp/support/error.hpp"
+#include "mcp/transport/lookup_process.hpp"
+#include "mcp/transport/program_lookup.hpp"
 #include "mcp/transport/server_process.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 
 namespace mcpbx::mcp {
 
+/// How a keeper starts servers, and how long it may take.
+struct keeper_options {
+  program_finder find = find_program;
+  /// Looking for one server's program; then the start has failed. Other starts do not wait for it.
+  std::chrono::milliseconds lookup_limit{10'000};
+  /// A keeper that has said nothing about a start for this long hangs and is replaced, with all servers it has.
+  std::chrono::milliseconds answer_limit{15'000};
+};
+
 /// A forked keeper that no event loop watches yet.
 struct keeper_handle {
   pid_t pid = -1;
   int control_fd = -1;
+  keeper_options options;  ///< also for its replacements
 };
 
 /// Forks a keeper. Call it first thing in main; later calls (a replacement) are safe too, since the child only uses
 /// what fork leaves usable. Makes the calling process a subreaper. Ignores SIGPIPE and restores SIGCHLD.
-result<keeper_handle> fork_keeper();
+result<keeper_handle> fork_keeper(const keeper_options& options = {});
 
 /// The daemon's end: launches processes through the keeper and replaces it when it dies.
 class keeper final : public process_launcher {
  public:
-  /// `on_lost` is called when the keeper died: its processes have been swept (each got on_exited), a new keeper runs,
-  /// and the servers can be restarted.
+  /// `on_lost` is called when the keeper died or hung: its processes have been swept (each got on_exited), a new keeper
+  /// runs, and the servers can be restarted.
   keeper(boost::asio::any_io_executor executor, keeper_handle handle, line_framer::options framing,
          std::function<void()> on_lost);
   ~keeper() override;

@@ -4,6 +4,7 @@
 #include "mcp/transport/control_channel.hpp"
 #include "mcp/transport/core_files.hpp"
 #include "mcp/transport/keeper.hpp"
+#include "mcp/transport/lookup_process.hpp"
 #include "mcp/transport/process_tree.hpp"
 #include "mcp/transport/spawn.hpp"
 
@@ -16,15 +17,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <ctime>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace mcpbx::mcp {
 namespace {
@@ -35,6 +40,9 @@ constexpr int control_at = 3;
 constexpr int sweep_ms = 10;         // between looks at a tree that is being ended …
 constexpr int slow_sweep_ms = 1000;  // … and once it has resisted for long (a process stuck in the kernel)
 constexpr int patient_sweeps = 500;
+constexpr std::size_t max_stuck = 64;  // look-ups that survive SIGKILL, in a mount that does not answer
+
+using clock = std::chrono::steady_clock;
 
 void pause_ms(long ms) {
   const timespec t{ms / 1000, ms % 1000 * 1'000'000};
@@ -48,20 +56,23 @@ process_exit to_exit(int status) {
 
 class keeper_loop {
  public:
-  keeper_loop(int control_fd, int deaths_fd) : control_fd_(control_fd), deaths_fd_(deaths_fd), control_(control_fd) {}
+  keeper_loop(int control_fd, int deaths_fd, const keeper_options& options)
+      : control_fd_(control_fd), deaths_fd_(deaths_fd), options_(options), control_(control_fd) {}
 
   void run() {
+    std::vector<pollfd> waits;
     for (;;) {
-      std::array<pollfd, 2> waits{{{control_fd_, POLLIN, 0}, {deaths_fd_, POLLIN, 0}}};
+      waits.assign({{control_fd_, POLLIN, 0}, {deaths_fd_, POLLIN, 0}});
       if (control_.wants_to_write()) waits[0].events |= POLLOUT;
-      const int timeout = ended_.empty() ? -1 : sweeps_ < patient_sweeps ? sweep_ms : slow_sweep_ms;
-      if (::poll(waits.data(), waits.size(), timeout) < 0 && errno != EINTR) return;
+      for (const auto& [number, s] : starting_) waits.push_back({s.lookup.descriptor(), POLLIN, 0});
+      if (::poll(waits.data(), waits.size(), next_look_ms()) < 0 && errno != EINTR) return;
       if ((waits[1].revents & POLLIN) != 0) {
         std::array<signalfd_siginfo, 16> deaths;
         while (::read(deaths_fd_, deaths.data(), sizeof deaths) > 0) continue;
         if (reap()) sweeps_ = clean_looks_ = 0;
       }
       if (!ended_.empty()) sweep();
+      if (!starting_.empty()) start_what_was_found();
       const bool connected = waits[0].revents == 0 || control_.receive();
       while (const auto frame = control_.next_frame()) handle(*frame);
       if (!connected || !control_.flush()) return;
@@ -93,24 +104,81 @@ class keeper_loop {
     bool keep = false;
     std::uint32_t mark = 0;
   };
+  // A server whose program is being looked for.
+  struct start {
+    process_spec spec;
+    lookup_process lookup;
+    clock::time_point limit;
+  };
+
+  // How long poll may wait; -1: for ever.
+  int next_look_ms() const {
+    int wait = ended_.empty() ? -1 : sweeps_ < patient_sweeps ? sweep_ms : slow_sweep_ms;
+    for (const auto& [number, s] : starting_) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(s.limit - clock::now()).count();
+      const int ms = static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
+      wait = wait < 0 ? ms : std::min(wait, ms);
+    }
+    return wait;
+  }
 
   void handle(std::string_view frame) {
     auto request = wire::decode_request(frame);
     if (!request) return;
-    if (auto* s = std::get_if<wire::spawn>(&*request)) return start(std::move(*s));
+    if (auto* s = std::get_if<wire::spawn>(&*request)) return look_up(std::move(*s));
     const auto& s = std::get<wire::send_signal>(*request);
+    if (starting_.erase(s.server) != 0)
+      return refuse(s.server, {errc::cancelled, "it was ended while its program was looked for"});
     const auto found = servers_.find(s.server);
     if (found != servers_.end()) ::kill(-found->second.pid, s.number);
   }
 
-  void start(wire::spawn request) {
-    const server_mark mark{::getpid(), static_cast<std::uint32_t>(request.server & 0x3fffffff),
-                           request.spec.keep_orphans};
-    const auto started = spawn_process(request.spec, to_limit(mark));
-    if (!started) return control_.send(encode(wire::notice(wire::spawn_failed{request.server, started.error()})));
-    servers_[request.server] = {started->pid, mark.keep, mark.server};
-    leaders_[started->pid] = request.server;
-    control_.send(encode(wire::notice(wire::spawned{request.server, started->pid})),
+  void refuse(wire::server_number number, error why) {
+    control_.send(encode(wire::notice(wire::spawn_failed{number, std::move(why)})));
+  }
+
+  void look_up(wire::spawn request) {
+    std::erase_if(stuck_, [](pid_t pid) { return ::kill(pid, 0) != 0; });
+    if (stuck_.size() >= max_stuck)
+      return refuse(request.server, {errc::limit, std::to_string(stuck_.size()) +
+                                                      " earlier look-ups of programs are stuck in a file system that "
+                                                      "does not answer; mend or unmount it"});
+    auto lookup = lookup_process::begin(request.spec, options_.find);
+    if (!lookup) return refuse(request.server, lookup.error());
+    starting_.emplace(request.server,
+                      start{std::move(request.spec), std::move(*lookup), clock::now() + options_.lookup_limit});
+  }
+
+  void start_what_was_found() {
+    for (auto at = starting_.begin(); at != starting_.end();) {
+      auto& [number, s] = *at;
+      if (const auto program = s.lookup.poll()) {
+        if (*program)
+          launch(number, s.spec, **program);
+        else
+          refuse(number, program->error());
+      } else if (s.limit <= clock::now()) {
+        stuck_.push_back(s.lookup.pid());
+        refuse(number,
+               {errc::timed_out, "looking for \"" + s.spec.argv.front() +
+                                     "\" took too long: a directory in its "
+                                     "PATH, or its working directory \"" +
+                                     s.spec.directory + "\", does not answer (a network mount whose server is gone?)"});
+      } else {
+        ++at;
+        continue;
+      }
+      at = starting_.erase(at);
+    }
+  }
+
+  void launch(wire::server_number number, const process_spec& spec, const std::string& program) {
+    const server_mark mark{::getpid(), static_cast<std::uint32_t>(number & 0x3fffffff), spec.keep_orphans};
+    const auto started = spawn_process(spec, program, to_limit(mark));
+    if (!started) return refuse(number, started.error());
+    servers_[number] = {started->pid, mark.keep, mark.server};
+    leaders_[started->pid] = number;
+    control_.send(encode(wire::notice(wire::spawned{number, started->pid})),
                   {started->input, started->output, started->errors});
   }
 
@@ -153,7 +221,10 @@ class keeper_loop {
   }
 
   int control_fd_, deaths_fd_;
+  keeper_options options_;
   control_channel control_;
+  std::map<wire::server_number, start> starting_;
+  std::vector<pid_t> stuck_;  // look-ups that took too long and may not have ended yet
   std::unordered_map<wire::server_number, server> servers_;
   std::unordered_map<pid_t, wire::server_number> leaders_;
   std::unordered_set<std::uint32_t> ended_;  // marks whose trees are being ended
@@ -161,7 +232,7 @@ class keeper_loop {
 };
 
 // Becomes the keeper and never returns.
-[[noreturn]] void run_keeper(int control_fd) {
+[[noreturn]] void run_keeper(int control_fd, const keeper_options& options) {
   // Out of the terminal's reach; what it signals to the daemon's group does not concern us.
   ::setsid();
   // The environments of all tool servers pass through here.
@@ -188,7 +259,7 @@ class keeper_loop {
 
   const int deaths_fd = ::signalfd(-1, &deaths, SFD_CLOEXEC | SFD_NONBLOCK);
   try {
-    keeper_loop loop(control_at, deaths_fd);
+    keeper_loop loop(control_at, deaths_fd, options);
     forget_program_pages();  // of what the daemon's start has touched, the keeper needs next to nothing
     if (deaths_fd >= 0) loop.run();
     loop.end_all();
@@ -200,7 +271,7 @@ class keeper_loop {
 
 }  // namespace
 
-result<keeper_handle> fork_keeper() {
+result<keeper_handle> fork_keeper(const keeper_options& options) {
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -213,14 +284,14 @@ result<keeper_handle> fork_keeper() {
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t pid = ::fork();
   const int number = errno;
-  if (pid == 0) run_keeper(ends[1]);
+  if (pid == 0) run_keeper(ends[1], options);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ::close(ends[1]);
   if (pid < 0) {
     ::close(ends[0]);
     return fail(errc::io, std::string("cannot fork the keeper: ") + std::strerror(number));
   }
-  return keeper_handle{pid, ends[0]};
+  return keeper_handle{pid, ends[0], options};
 }
 
 }  // namespace mcpbx::mcp

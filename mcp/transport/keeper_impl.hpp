@@ -13,6 +13,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -25,8 +26,9 @@ namespace mcpbx::mcp {
 // One process as the daemon knows it, from launch() to on_exited.
 struct process_entry {
   keeper_protocol::server_number number = 0;
-  process_events* events = nullptr;  // null once its user has dropped it
-  int generation = 0;                // of the keeper that has it
+  process_events* events = nullptr;                  // null once its user has dropped it
+  int generation = 0;                                // of the keeper that has it
+  std::chrono::steady_clock::time_point asked_at{};  // when the keeper was asked to start it
   pid_t pid = -1;
   bool may_call = false;
   std::weak_ptr<stream_core> output;
@@ -45,7 +47,8 @@ class keeper::impl : public std::enable_shared_from_this<keeper::impl> {
         on_lost_(std::move(on_lost)),
         control_(executor),
         clock_(executor),
-        stray_clock_(executor) {}
+        stray_clock_(executor),
+        answer_clock_(executor) {}
 
   void adopt(keeper_handle handle);
   keeper_protocol::server_number launch(process_spec spec, process_events& events);
@@ -64,6 +67,7 @@ class keeper::impl : public std::enable_shared_from_this<keeper::impl> {
   void flush();
   void wait_for_notices();
   void take_notices();
+  bool receive_notices();
   void handle(const keeper_protocol::notice& notice);
 
   // The life of one process.
@@ -75,8 +79,11 @@ class keeper::impl : public std::enable_shared_from_this<keeper::impl> {
   void forget(const entry_ptr& p);
   entry_ptr find(keeper_protocol::server_number number) const;
 
-  // When the keeper died.
-  void lost();
+  // When the keeper hangs or died.
+  std::chrono::steady_clock::time_point oldest_question() const;
+  void watch_answers(std::chrono::milliseconds grace = {});
+  void on_answer_limit(bool again);
+  void lost(const std::string& how);
   void sweep();
   void replace_when_told();
   void replace();
@@ -89,10 +96,12 @@ class keeper::impl : public std::enable_shared_from_this<keeper::impl> {
   pid_t pid_ = -1;
   boost::asio::posix::stream_descriptor control_;
   std::unique_ptr<control_channel> channel_;
-  boost::asio::steady_timer clock_, stray_clock_;
+  boost::asio::steady_timer clock_, stray_clock_, answer_clock_;
   phase phase_ = phase::running;
   int generation_ = 0;
+  keeper_options options_;
   bool waiting_to_write_ = false;
+  bool watching_answers_ = false;
   std::optional<keeper_sweep> sweep_;
   int sweeps_ = 0;
   bool swept_ = false;

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <utility>
@@ -20,6 +21,7 @@ constexpr int sweep_steps = 1000;  // then what cannot be killed is left to init
 constexpr auto fork_retry = 1s;
 constexpr auto stray_pause = 1s;
 constexpr auto keeper_end_limit = 5s;
+constexpr auto last_chance = 2s;
 
 void pause_for(std::chrono::milliseconds time) {
   const timespec t{time.count() / 1000, time.count() % 1000 * 1'000'000};
@@ -35,9 +37,47 @@ std::vector<pid_t> keeper::impl::leaders() const {
   return pids;
 }
 
-void keeper::impl::lost() {
-  log::error("the keeper (pid " + std::to_string(pid_) + ") died; its tool servers are ended and it is replaced");
+// When the keeper was asked for the start about which it has been silent for longest; time_point::max(): for none.
+std::chrono::steady_clock::time_point keeper::impl::oldest_question() const {
+  auto oldest = std::chrono::steady_clock::time_point::max();
+  for (const auto& [number, p] : processes_)
+    if (p->pid < 0 && p->generation == generation_) oldest = std::min(oldest, p->asked_at);
+  return oldest;
+}
+
+void keeper::impl::watch_answers(std::chrono::milliseconds grace) {
+  if (watching_answers_ || phase_ != phase::running) return;
+  const auto oldest = oldest_question();
+  if (oldest == std::chrono::steady_clock::time_point::max()) return;
+  watching_answers_ = true;
+  answer_clock_.expires_at(oldest + options_.answer_limit + grace);
+  answer_clock_.async_wait(
+      [self = shared_from_this(), again = grace.count() != 0](const boost::system::error_code& failed) {
+        self->watching_answers_ = false;
+        if (!failed && self->phase_ == phase::running) self->on_answer_limit(again);
+      });
+}
+
+void keeper::impl::on_answer_limit(bool again) {
+  // A daemon that was stopped itself for a while finds the answers waiting.
+  if (!receive_notices()) return;
+  if (oldest_question() > std::chrono::steady_clock::now() - options_.answer_limit) return watch_answers();
+  if (!again) {
+    // Somebody may have stopped it, or the whole machine stood still.
+    ::kill(pid_, SIGCONT);
+    return watch_answers(last_chance);
+  }
+  ::kill(pid_, SIGKILL);
+  lost("has not answered for " +
+       std::to_string(std::chrono::duration_cast<std::chrono::seconds>(options_.answer_limit + last_chance).count()) +
+       " s");
+}
+
+void keeper::impl::lost(const std::string& how) {
+  log::error("the keeper (pid " + std::to_string(pid_) + ") " + how +
+             "; its tool servers are ended and it is replaced");
   phase_ = phase::replacing;
+  answer_clock_.cancel();
   swept_ = false;
   sweeps_ = 0;
   boost::system::error_code ignored;
@@ -85,7 +125,7 @@ void keeper::impl::replace_when_told() {
 }
 
 void keeper::impl::replace() {
-  auto fresh = fork_keeper();
+  auto fresh = fork_keeper(options_);
   if (!fresh) {
     log::error(fresh.error().message);
     clock_.expires_after(fork_retry);
@@ -114,6 +154,7 @@ void keeper::impl::shut_down() {
   phase_ = phase::over;
   clock_.cancel();
   stray_clock_.cancel();
+  answer_clock_.cancel();
   for (const auto& [number, p] : std::exchange(processes_, {})) {
     p->events = nullptr;
     p->patience.reset();

@@ -82,14 +82,12 @@ class pipe_pair {
 
 }  // namespace
 
-result<spawned_process> spawn_process(const process_spec& spec, rlim_t mark) {
-  auto program = find_program(spec);
-  if (!program) return std::unexpected(program.error());
+result<spawned_process> spawn_process(const process_spec& spec, const std::string& program, rlim_t mark) {
   pipe_pair input, output, errors;
   for (const auto* p : {&input, &output, &errors})
     if (p->failure() != 0) return fail(errc::io, std::string("no pipe for it: ") + std::strerror(p->failure()));
 
-  const bp::filesystem::path executable(*program);
+  const bp::filesystem::path executable(program);
   const std::vector<std::string> arguments(spec.argv.begin() + 1, spec.argv.end());
   // Never run: it only gives the launcher an executor.
   boost::asio::io_context context(1);
@@ -107,7 +105,7 @@ result<spawned_process> spawn_process(const process_spec& spec, rlim_t mark) {
   if (failed) {
     // Boost 1.81 leaves the child that could not exec as a zombie.
     if (launcher.pid > 0) ::waitpid(launcher.pid, nullptr, 0);
-    return fail(failed.value() == ENOENT ? errc::not_found : errc::io, explain_exec_failure(*program, failed.value()));
+    return fail(failed.value() == ENOENT ? errc::not_found : errc::io, explain_exec_failure(program, failed.value()));
   }
   // The child does the same; whoever comes first, the group exists before anybody is told of it.
   ::setpgid(launcher.pid, launcher.pid);

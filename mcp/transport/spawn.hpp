@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include <string>
+
 namespace mcpbx::mcp {
 
 /// A started process and our ends of its pipes, which the caller owns.
@@ -17,8 +19,9 @@ struct spawned_process {
   int errors = -1;  ///< its stderr
 };
 
-/// For the keeper only: single-threaded, so that the pipe ends cannot leak into a concurrent fork and so that the death
-/// signal means the death of this process. `mark` is what process_tree.hpp recognizes the tree by. The caller reaps.
-result<spawned_process> spawn_process(const process_spec& spec, rlim_t mark);
+/// `program` is the file to execute, as find_program returned it. For the keeper only: single-threaded, so that the
+/// pipe ends cannot leak into a concurrent fork and so that the death signal means the death of this process. `mark` is
+/// what process_tree.hpp recognizes the tree by. The caller reaps.
+result<spawned_process> spawn_process(const process_spec& spec, const std::string& program, rlim_t mark);
 
 }  // namespace mcpbx::mcp

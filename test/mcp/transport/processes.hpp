@@ -69,8 +69,8 @@ struct keeper_fixture {
   int lost = 0;
   std::unique_ptr<mcp::keeper> keeper;
 
-  keeper_fixture() {
-    auto handle = mcp::fork_keeper();
+  explicit keeper_fixture(const mcp::keeper_options& options = {}) {
+    auto handle = mcp::fork_keeper(options);
     REQUIRE(handle);
     keeper = std::make_unique<mcp::keeper>(io.get_executor(), *handle, mcp::line_framer::options{}, [this] { ++lost; });
   }
