@@ -21,10 +21,11 @@ config audited() {
   return config().server("s", {"--only", "echo,fail,error"}).top("audit", R"("@DIR@/audit.jsonl")");
 }
 
-std::vector<json::value> records(const world& w) {
+/// `killed_while_writing`: the last record may be cut short; it is not among those returned.
+std::vector<json::value> records(const world& w, bool killed_while_writing = false) {
   std::vector<json::value> all;
   const std::string text = read_file(w.file("audit.jsonl"));
-  CHECK((text.empty() || text.back() == '\n'));
+  CHECK((killed_while_writing || text.empty() || text.back() == '\n'));
   for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
     all.push_back(parse(text.substr(begin, end - begin)));
   return all;
@@ -98,7 +99,7 @@ TEST_CASE("G48: of calls that are open when the daemon is killed every answered 
     }
     CHECK(d.stop(SIGKILL).signal == SIGKILL);
     std::multiset<std::string> kept;
-    for (const auto& r : records(d)) kept.insert(told(r));
+    for (const auto& r : records(d, true)) kept.insert(told(r));
     for (const auto& one : seen) CHECK(kept.count(one) >= seen.count(one));
   }
 }
