@@ -9,11 +9,13 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace mcpbx::mcp {
 
@@ -24,6 +26,9 @@ struct keeper_options {
   std::chrono::milliseconds lookup_limit{10'000};
   /// A keeper that has said nothing about a start for this long hangs and is replaced, with all servers it has.
   std::chrono::milliseconds answer_limit{15'000};
+  /// The soft limit on open files that servers start with; nullopt: that of the process that forks the first keeper.
+  /// The daemon raises its own afterwards, and programs that use select() break where theirs is above 1,024.
+  std::optional<rlim_t> server_descriptors;
 };
 
 /// A forked keeper that no event loop watches yet.
@@ -35,7 +40,7 @@ struct keeper_handle {
 
 /// Forks a keeper. Call it first thing in main; later calls (a replacement) are safe too, since the child only uses
 /// what fork leaves usable. Makes the calling process a subreaper. Ignores SIGPIPE and restores SIGCHLD.
-result<keeper_handle> fork_keeper(const keeper_options& options = {});
+result<keeper_handle> fork_keeper(keeper_options options = {});
 
 /// The daemon's end: launches processes through the keeper and replaces it when it dies.
 class keeper final : public process_launcher {

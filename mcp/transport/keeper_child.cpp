@@ -257,6 +257,11 @@ class keeper_loop {
   ::close_range(control_at + 1, ~0U, 0);
   if (::chdir("/") != 0) ::_exit(1);
 
+  if (rlimit files{}; options.server_descriptors && ::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = std::min(*options.server_descriptors, files.rlim_max);
+    ::setrlimit(RLIMIT_NOFILE, &files);
+  }
+
   const int deaths_fd = ::signalfd(-1, &deaths, SFD_CLOEXEC | SFD_NONBLOCK);
   try {
     keeper_loop loop(control_at, deaths_fd, options);
@@ -271,7 +276,9 @@ class keeper_loop {
 
 }  // namespace
 
-result<keeper_handle> fork_keeper(const keeper_options& options) {
+result<keeper_handle> fork_keeper(keeper_options options) {
+  if (rlimit now{}; !options.server_descriptors && ::getrlimit(RLIMIT_NOFILE, &now) == 0)
+    options.server_descriptors = now.rlim_cur;
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -75,6 +75,24 @@ TEST_CASE("a server restarted from its own exit while there is no keeper runs un
   f.until([&] { return second.exit.has_value(); });
 }
 
+TEST_CASE("G21: servers of a replaced keeper start with the soft limit on open files of the first one's") {
+  keeper_fixture f;
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  REQUIRE(before.rlim_cur > 300);
+  // As the daemon changes its own behind the first fork; down, since it may stand at the hard limit here.
+  rlimit own = before;
+  own.rlim_cur = 300;
+  ::setrlimit(RLIMIT_NOFILE, &own);
+  ::kill(f.keeper->pid(), SIGKILL);
+  f.until([&] { return f.lost == 1; });
+  server_recorder s;
+  f.launch_shell(s, "ulimit -Sn >&2");
+  f.until([&] { return s.exit.has_value(); });
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  CHECK(s.errors == std::to_string(before.rlim_cur) + "\n");
+}
+
 TEST_CASE("a launch that a dying keeper never did fails with a reason") {
   keeper_fixture f;
   for (int round = 0; round < 5; ++round) {
