@@ -28,7 +28,7 @@ struct keeper_options {
   std::chrono::milliseconds answer_limit{15'000};
   /// The soft limit on open files that servers start with; nullopt: that of the process that forks the first keeper.
   /// The daemon raises its own afterwards, and programs that use select() break where theirs is above 1,024.
-  std::optional<rlim_t> server_descriptors;
+  std::optional<rlim_t> server_descriptors = std::nullopt;
 };
 
 /// A forked keeper that no event loop watches yet.
