@@ -28,6 +28,8 @@ void append_settings(std::string& all, const providers::call_settings& s) {
   all += ']';
 }
 
+constexpr std::size_t most_listed = 10'000;  // names and texts of one list
+
 class request_reader {
  public:
   request_reader(const raw_json& body, const chat_defaults& defaults) : body_(body), defaults_(defaults) {}
@@ -192,8 +194,11 @@ class request_reader {
     std::vector<std::string> allowed;
     for_each_element(list, [&](const raw_json& tool) {
       allowed.push_back(member_text(find_member(tool, "function"), "name"));
-      return true;
+      return allowed.size() <= most_listed;
     });
+    if (allowed.size() > most_listed)
+      return fault("tool_choice.allowed_tools.tools",
+                   "expected at most " + std::to_string(most_listed) + " functions, got more");
     if (allowed.empty()) return wrong("tool_choice.allowed_tools.tools", "an array of functions by name", list);
     const std::unordered_set<std::string> kept(allowed.begin(), allowed.end());
     std::erase_if(out_.run.client_tools,
@@ -214,7 +219,12 @@ class request_reader {
     if (auto one = stop.as_string()) {
       s.stop.push_back(std::move(*one));
     } else if (stop.is_array()) {
+      std::size_t given = 0;
       for_each_element(stop, [&](const raw_json& text) {
+        if (++given > most_listed) {
+          fault("stop", "expected at most 4 texts, got more than " + std::to_string(most_listed));
+          return false;
+        }
         auto one_of = text.as_string();
         if (!one_of)
           wrong("stop[" + std::to_string(s.stop.size()) + "]", "a string", text);

@@ -21,7 +21,7 @@ std::unexpected<error> wrong(const std::string& what) {
 }
 
 result<pin> read_pin(const raw_json& value, const std::string& where) {
-  const auto object = raw_object::open(value, {"sha256", "pinnedAt", "definition"});
+  const auto object = raw_object::open(value, {"sha256", "pinnedAt", "definition"}, any_number_of_members);
   if (!object) return wrong(where + ": " + object.error().message);
   pin p;
   const auto hash = object->find("sha256").as_string(), at = object->find("pinnedAt").as_string();
@@ -35,7 +35,8 @@ result<pin> read_pin(const raw_json& value, const std::string& where) {
 }
 
 result<server_pins> read_server(const raw_json& value, const std::string& where) {
-  const auto object = value.is_object() ? raw_object::open(value) : wrong(where + " must be an object");
+  const auto object =
+      value.is_object() ? raw_object::open(value, {}, any_number_of_members) : wrong(where + " must be an object");
   if (!object) return std::unexpected(object.error());
   server_pins pins;
   std::optional<error> problem;
@@ -78,7 +79,8 @@ std::string to_text(const pin_book& book) {
 result<pin_book> read_pins(std::string_view text) {
   const auto whole = raw_json::parse(text, deepest);
   if (!whole) return std::unexpected(whole.error());
-  const auto top = whole->is_object() ? raw_object::open(*whole, {"version", "servers"}) : wrong("it is no object");
+  const auto top = whole->is_object() ? raw_object::open(*whole, {"version", "servers"}, any_number_of_members)
+                                      : wrong("it is no object");
   if (!top) return std::unexpected(top.error());
   const auto number = top->find("version").as_integer();
   if (!number || *number < 1) return wrong("version must be " + std::to_string(version));
@@ -86,7 +88,8 @@ result<pin_book> read_pins(std::string_view text) {
     return fail(errc::config, "it was written by a newer version of mcpbx (its version is " + std::to_string(*number) +
                                   ", this mcpbx knows " + std::to_string(version) + ")");
   const raw_json servers = top->find("servers");
-  const auto object = servers.is_object() ? raw_object::open(servers) : wrong("servers must be an object");
+  const auto object =
+      servers.is_object() ? raw_object::open(servers, {}, any_number_of_members) : wrong("servers must be an object");
   if (!object) return std::unexpected(object.error());
   pin_book book;
   std::optional<error> problem;

@@ -7,6 +7,11 @@
 #include <map>
 
 namespace mcpbx::mcp {
+namespace {
+
+constexpr std::size_t most_texts = 10'000;
+
+}  // namespace
 
 std::string describe(const raw_json& value) {
   constexpr std::size_t shown = 40;
@@ -157,6 +162,10 @@ std::optional<std::vector<std::string>> param_reader::texts(std::string_view key
   if (v.empty()) return {};
   std::vector<std::string> out;
   for_each_element(v, [&](const raw_json& e) {
+    if (out.size() == most_texts) {
+      wrong(key, "expected a list of at most " + std::to_string(most_texts) + " strings, got a longer one");
+      return false;
+    }
     if (auto text = e.as_string()) {
       out.push_back(std::move(*text));
       return true;

@@ -59,7 +59,8 @@ void append(std::string& out, const raw_json& value, int depth) {
       return true;
     });
     out += ']';
-  } else if (const auto object = value.is_object() ? raw_object::open(value) : result<raw_object>(fail({}, {}))) {
+  } else if (const auto object = value.is_object() ? raw_object::open(value, {}, most_schema_members)
+                                                   : result<raw_object>(fail({}, {}))) {
     append_object(out, *object, depth);
   } else {
     out += value.text();

@@ -115,16 +115,26 @@ class segments {
   std::size_t count_ = 0, size_ = 0;
 };
 
+/// Members of one level that are opened or looked through: strangers may write millions of them into one message, and
+/// each costs time and memory. What passes through unopened has no such bound.
+inline constexpr std::size_t most_members = 10'000;
+/// For schemas, whose levels may be long lists of names.
+inline constexpr std::size_t most_schema_members = 250'000;
+/// For text of our own.
+inline constexpr std::size_t any_number_of_members = static_cast<std::size_t>(-1);
+
 /// One level of a JSON object, opened for reading and editing. Members that are not touched keep their bytes, their
 /// order and their duplicates.
 class raw_object {
  public:
   /// Indexes one level of `json`, which must be an object (else errc::invalid_argument). Keys are compared unescaped;
   /// a key of `unique` that occurs twice is errc::invalid_argument "duplicate member …". Safe on any text: what is not
-  /// even cut into members is errc::parse, more than 4 GiB errc::limit.
-  static result<raw_object> open(raw_json json, std::span<const std::string_view> unique = {});
-  static result<raw_object> open(raw_json json, std::initializer_list<std::string_view> unique) {
-    return open(std::move(json), std::span(unique.begin(), unique.size()));
+  /// even cut into members is errc::parse, more than `most` members or 4 GiB errc::limit.
+  static result<raw_object> open(raw_json json, std::span<const std::string_view> unique = {},
+                                 std::size_t most = most_members);
+  static result<raw_object> open(raw_json json, std::initializer_list<std::string_view> unique,
+                                 std::size_t most = most_members) {
+    return open(std::move(json), std::span(unique.begin(), unique.size()), most);
   }
 
   /// The value of the last member called `key`, or an absent raw_json.
@@ -188,8 +198,9 @@ raw_json with_replaced(const raw_json& whole, std::string_view part, std::string
 /// Returns the number of elements visited; 0 for a value that is not an array.
 std::size_t for_each_element(const raw_json& array, const std::function<bool(raw_json)>& f);
 
-/// One member of a checked object, looked up once; absent when there is none or `object` is none. Last one wins.
-raw_json find_member(const raw_json& object, std::string_view key);
+/// One member of a checked object, looked up once; absent when there is none, or `object` is none or has more than
+/// `most` members. Last one wins.
+raw_json find_member(const raw_json& object, std::string_view key, std::size_t most = most_members);
 /// The text of a string member; "" when there is none of that name, or it is no string.
 std::string member_text(const raw_json& object, std::string_view key);
 

@@ -11,7 +11,15 @@
 
 namespace mcpbx {
 
-result<raw_object> raw_object::open(raw_json json, std::span<const std::string_view> unique) {
+namespace {
+
+std::unexpected<error> too_many(std::size_t most) {
+  return fail(errc::limit, "an object of more than " + std::to_string(most) + " members is too large here");
+}
+
+}  // namespace
+
+result<raw_object> raw_object::open(raw_json json, std::span<const std::string_view> unique, std::size_t most) {
   if (!json.is_object()) return fail(errc::invalid_argument, "an object is expected here");
   if (json.text().size() > std::numeric_limits<std::uint32_t>::max())
     return fail(errc::limit, "an object of more than 4 GiB cannot be edited");
@@ -21,6 +29,7 @@ result<raw_object> raw_object::open(raw_json json, std::span<const std::string_v
   member_walk walk(json.text());
   o.members_.reserve(8);  // what is opened to be edited (params, _meta, a definition) rarely has more
   while (walk.next()) {
+    if (o.members_.size() == most) return too_many(most);
     member m;
     m.key = unescaped(walk.key);
     m.begin = at(walk.key.data());
@@ -173,7 +182,8 @@ raw_json raw_object::json() const {
 result<void> read_members(const raw_json& object, std::span<const std::string_view> keys, std::span<raw_json> values) {
   if (!object.is_object()) return fail(errc::invalid_argument, "an object is expected here");
   member_walk walk(object.text());
-  while (walk.next()) {
+  for (std::size_t n = 0; walk.next(); ++n) {
+    if (n == most_members) return too_many(most_members);
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (!walk.key_is(keys[i])) continue;
       if (!values[i].empty()) return fail(errc::invalid_argument, "duplicate member " + json_quoted(keys[i]));
@@ -195,12 +205,14 @@ raw_json with_replaced(const raw_json& whole, std::string_view part, std::string
   return raw_json::whole(out.take());
 }
 
-raw_json find_member(const raw_json& object, std::string_view key) {
+raw_json find_member(const raw_json& object, std::string_view key, std::size_t most) {
   raw_json found;
   std::string_view value;
   member_walk walk(object.text());
-  while (walk.next())
+  for (std::size_t n = 0; walk.next(); ++n) {
+    if (n == most) return {};
     if (walk.key_is(key)) value = walk.value;
+  }
   if (!value.empty()) found = object.slice(value);
   return found;
 }

@@ -180,7 +180,7 @@ result<exchange> exchange_from(std::string_view line) {
   });
   if (const auto tools = o.json("tools")) {
     const object_reader t(tools, o, "tools");
-    if (const auto members = raw_object::open(tools))
+    if (const auto members = raw_object::open(tools, {}, any_number_of_members))
       members->for_each(
           [&](std::string_view name, const raw_json&) { t.hash(name, e.tools.emplace_back(name, 0).second); });
   }

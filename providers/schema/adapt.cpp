@@ -42,7 +42,7 @@ class cleaner {
   // A nested schema; the same bytes when there is nothing to mend. Deeper ones are passed as they are.
   raw_json clean(const raw_json& schema, int depth) {
     if (is_sound(schema.text(), max_adapted_depth - depth)) return schema;
-    auto object = raw_object::open(schema);
+    auto object = raw_object::open(schema, {}, most_schema_members);
     if (!object || depth > max_adapted_depth) return schema;
     // The older form of prefixItems; first, so that what it holds is mended as that.
     if (const auto list = object->find("items"); list.is_array()) {
@@ -87,7 +87,7 @@ class cleaner {
 
   // A map of names to schemas: what is no schema goes, `true` becomes {}.
   raw_json clean_map(const raw_json& map, int depth) {
-    auto object = raw_object::open(map);
+    auto object = raw_object::open(map, {}, most_schema_members);
     if (!object) return raw_json::literal("{}");
     std::vector<std::string> wrong;
     std::vector<std::pair<std::string, raw_json>> changed;
@@ -147,7 +147,7 @@ std::string drop_odd_arguments(raw_object& schema, std::vector<std::string>& cha
     if (!is_anthropic_argument(name)) odd.emplace_back(name);
   });
   if (odd.empty()) return {};
-  auto properties = raw_object::open(arguments);
+  auto properties = raw_object::open(arguments, {}, most_schema_members);
   if (!properties) return {};
   std::string required;
   const std::unordered_set<std::string_view> is_odd(odd.begin(), odd.end());
@@ -187,7 +187,7 @@ result<tool_definition> adapt_tool(std::string_view name, std::string_view descr
   if (!schema.is_object()) {
     tool.schema = raw_json::literal(R"({"type":"object","properties":{}})");
   } else {
-    auto object = raw_object::open(cleaner(tool.changes).clean(schema, 0));
+    auto object = raw_object::open(cleaner(tool.changes).clean(schema, 0), {}, most_schema_members);
     if (!object) return left_out(object.error().code, "its schema cannot be read: " + object.error().message);
     for (const auto* key : {"$schema", "$id", "$comment"}) object->erase(key);
     conditions = fold_combinators(*object, object->json());

@@ -82,7 +82,7 @@ raw_json resolve(raw_json branch, document& in) {
     raw_json at = in.root;
     for (std::size_t from = 2; from <= ref->size() && at;) {
       const auto end = std::min(ref->find('/', from), ref->size());
-      at = find_member(at, std::string_view(*ref).substr(from, end - from));
+      at = find_member(at, std::string_view(*ref).substr(from, end - from), most_schema_members);
       from = end + 1;
     }
     if (!at.is_object()) return {};
@@ -133,9 +133,9 @@ void collect_choices(std::string_view key, const raw_json& branches, document& f
 void collect(const raw_json& schema, document& from, int depth, merged& out) {
   from.work += schema.text().size();
   if (depth > max_fold_depth || from.work > max_fold_work) return;
-  auto object = raw_object::open(schema);
+  auto object = raw_object::open(schema, {}, most_schema_members);
   if (!object) return;
-  if (auto properties = raw_object::open(object->find("properties")))
+  if (auto properties = raw_object::open(object->find("properties"), {}, most_schema_members))
     properties->for_each([&](std::string_view name, raw_json s) { add_property(out, std::string(name), s); });
   for (auto& f : strings_of(object->find("required"))) out.required.add(std::move(f));
   for (const std::string_view key : {"allOf", "anyOf", "oneOf"})

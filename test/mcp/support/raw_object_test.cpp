@@ -221,4 +221,25 @@ TEST_CASE("any number of members is set and erased in linear time") {
   CHECK(o->size() == many / 2);
 }
 
+TEST_CASE("G16: a level of more members than are opened is refused with a sentence, and looked through no further") {
+  const auto members = [](std::size_t n) {
+    std::string text = "{\"last\":1";
+    for (std::size_t i = 1; i < n; ++i) text += R"(,"":0)";
+    return raw_json::own(text + "}");
+  };
+  const raw_json most = members(mcpbx::most_members), more = members(mcpbx::most_members + 1);
+  CHECK(raw_object::open(most)->size() == mcpbx::most_members);
+  const auto refused = raw_object::open(more);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == errc::limit);
+  CHECK(refused.error().message == "an object of more than 10000 members is too large here");
+  CHECK(raw_object::open(more, {}, mcpbx::any_number_of_members)->size() == mcpbx::most_members + 1);
+  CHECK(mcpbx::find_member(most, "last").text() == "1");
+  CHECK(mcpbx::find_member(more, "last").empty());
+  CHECK(mcpbx::read_members(most, {"last"}));
+  CHECK(mcpbx::read_members(more, {"last"}).error().code == errc::limit);
+  // A key that is used is not taken from a second one behind the bound.
+  CHECK(raw_object::open(raw_json::own(R"({"a":1,"a":2})"), {"a"}).error().message == "duplicate member \"a\"");
+}
+
 }  // namespace
