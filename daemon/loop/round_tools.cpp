@@ -93,13 +93,9 @@ std::vector<std::string> offered_tools::similar(std::string_view name, std::size
   // A model that knows a tool from elsewhere asks for it by the server's own name.
   for (const auto& shown : names)
     if (found.size() < most && find(shown)->tool == name) found.push_back(shown);
-  std::vector<std::string_view> rest(names.begin(), names.end());
-  while (found.size() < most) {
-    const auto next = nearest(name, rest);
-    if (next.empty()) break;
-    if (std::ranges::find(found, next) == found.end()) found.emplace_back(next);
-    std::erase(rest, next);
-  }
+  const std::vector<std::string_view> all(names.begin(), names.end());
+  for (const auto next : nearest_few(name, all, most))
+    if (found.size() < most && std::ranges::find(found, next) == found.end()) found.emplace_back(next);
   return found;
 }
 

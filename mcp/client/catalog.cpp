@@ -80,23 +80,30 @@ raw_json catalog::legacy_tools_list() const {
   return legacy_list_;
 }
 
-std::vector<std::string> catalog::similar(std::string_view name, std::size_t most) const {
+const std::vector<std::string>& catalog::similar(std::string_view name) const {
+  const auto known = std::ranges::find(asked_, name, &asked::name);
+  if (known != asked_.end()) return known->similar;
+  asked one{std::string(cut_utf8(name, longest_asked)), {}};
+  if (one.name.size() == name.size()) one.similar = find_similar(name);
+  ++searches_;
+  if (asked_.size() < most_asked) return asked_.emplace_back(std::move(one)).similar;
+  auto& oldest = asked_[searches_ % most_asked];
+  oldest = std::move(one);
+  return oldest.similar;
+}
+
+std::vector<std::string> catalog::find_similar(std::string_view name) const {
   std::vector<std::string> out;
-  const auto add = [&](const std::string& found) {
-    if (out.size() < most && std::ranges::find(out, found) == out.end()) out.push_back(found);
+  const auto add = [&](std::string_view found) {
+    if (out.size() < most_similar && std::ranges::find(out, found) == out.end()) out.emplace_back(found);
   };
   // The server's own name of a tool is what people type first.
   for (const entry_ptr& e : entries_)
     if (e->tool == name) add(e->name);
-  std::vector<std::string_view> rest;
-  rest.reserve(entries_.size());
-  for (const entry_ptr& e : entries_) rest.push_back(e->name);
-  while (out.size() < most) {
-    const std::string_view found = nearest(name, rest);
-    if (found.empty()) break;
-    std::erase(rest, found);
-    add(std::string(found));
-  }
+  std::vector<std::string_view> all;
+  all.reserve(entries_.size());
+  for (const entry_ptr& e : entries_) all.emplace_back(e->name);
+  for (const auto found : nearest_few(name, all, most_similar)) add(found);
   return out;
 }
 

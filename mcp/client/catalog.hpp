@@ -76,8 +76,11 @@ class catalog {
   raw_json tools_list() const;
   /// The same for a legacy caller; shares the other's bytes when no definition differs.
   raw_json legacy_tools_list() const;
-  /// Up to `most` names that resemble `name`, for "unknown tool" texts.
-  std::vector<std::string> similar(std::string_view name, std::size_t most) const;
+  /// Up to 5 names that resemble `name`, for "unknown tool" texts. The last names asked for are remembered: a search
+  /// goes through all tools, and callers repeat their mistakes. Valid until the next call.
+  const std::vector<std::string>& similar(std::string_view name) const;
+  /// How often similar() had to look through all tools.
+  std::size_t searches() const noexcept { return searches_; }
 
  private:
   std::vector<entry_ptr> entries_;
@@ -85,7 +88,15 @@ class catalog {
   std::vector<dropped_tool> dropped_;
   std::unordered_map<std::string_view, entry_ptr> by_name_;
   std::uint64_t revision_;
+  static constexpr std::size_t most_similar = 5, most_asked = 64, longest_asked = 256;
+  struct asked {
+    std::string name;
+    std::vector<std::string> similar;
+  };
+  std::vector<std::string> find_similar(std::string_view name) const;
   mutable raw_json list_, legacy_list_;
+  mutable std::vector<asked> asked_;
+  mutable std::size_t searches_ = 0;
 };
 using catalog_ptr = std::shared_ptr<const catalog>;
 

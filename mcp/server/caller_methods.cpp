@@ -13,7 +13,6 @@ namespace {
 
 /// Larger ones are not kept for the life of a connection; tool servers then hear of mcpbx itself.
 constexpr std::size_t longest_client_info = 16 * 1024;
-constexpr std::size_t similar_names = 5;
 
 rpc_error invalid(std::string text) {
   return {code::invalid_params, std::move(text), {}};
@@ -34,7 +33,7 @@ result<raw_json> progress_token_of(const raw_json& meta) {
 /// The names that resemble it also stand in data.similar, for callers that have words of their own.
 rpc_error unknown_tool(const catalog& tools, std::string_view name) {
   rpc_error e = invalid("unknown tool " + json_quoted(cut_utf8(name, 128)));
-  const auto near = tools.similar(name, similar_names);
+  const auto& near = tools.similar(name);
   json_out data;
   data.begin_object().key("similar").begin_array();
   for (const auto& one : near) data.value(one);

@@ -4,31 +4,44 @@
 #include "mcp/support/utf8.hpp"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 namespace mcpbx {
 namespace {
 
-/// Damerau-Levenshtein with transpositions of neighbours, given up (limit + 1) once it must exceed `limit`.
-std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit) {
+// Beyond these nobody meant the other word. They bound what a wrong word costs: it comes from strangers.
+constexpr std::size_t longest_word = 256, most_edits = 8;
+
+/// Damerau-Levenshtein with transpositions of neighbours, given up (limit + 1) once it must exceed `limit`. Looks only
+/// at the band around the diagonal that can stay within it; adds its cells to `cells`.
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit, std::size_t& cells) {
   const std::size_t longer = std::max(a.size(), b.size()), shorter = std::min(a.size(), b.size());
-  if (longer - shorter > limit) return limit + 1;
-  std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  if (longer - shorter > limit || longer > longest_word) return limit + 1;
+  const std::size_t far = limit + 1;
+  std::array<std::array<std::size_t, longest_word + 2>, 3> rows;  // [j + 1] is the cell of b's first j characters
+  for (auto& row : rows) std::fill_n(row.begin(), b.size() + 2, far);
+  for (std::size_t j = 0; j <= std::min(b.size(), limit); ++j) rows[0][j + 1] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    std::size_t best = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = std::min(row[j], before_last[j - 2] + 1);
-      best = std::min(best, row[j]);
+    auto &row = rows[i % 3], &last = rows[(i + 2) % 3], &before_last = rows[(i + 1) % 3];
+    const std::size_t from = i > limit ? i - limit : 0, to = std::min(b.size(), i + limit);
+    row[from] = far;
+    std::size_t best = far;
+    for (std::size_t j = from; j <= to; ++j) {
+      std::size_t cell = j == 0 ? i : far;
+      if (j > 0) {
+        cell = std::min({last[j + 1] + 1, row[j] + 1, last[j] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+        if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+          cell = std::min(cell, before_last[j - 1] + 1);
+      }
+      row[j + 1] = std::min(cell, far);
+      best = std::min(best, row[j + 1]);
     }
-    if (best > limit) return limit + 1;
-    std::swap(before_last, last);
-    std::swap(last, row);
+    if (to < b.size()) row[to + 2] = far;
+    cells += to + 1 - from;
+    if (best > limit) return far;
   }
-  return last[b.size()];
+  return rows[a.size() % 3][b.size() + 1];
 }
 
 bool continuation(char c) {
@@ -54,17 +67,35 @@ std::size_t character_size(std::string_view text) {
 
 }  // namespace
 
-std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
-  std::string_view best;
-  std::size_t limit = std::max<std::size_t>(1, word.size() / 3);
+std::vector<std::string_view> nearest_few(std::string_view word, std::span<const std::string_view> known,
+                                          std::size_t most, std::size_t* work) {
+  struct match {
+    std::size_t distance;
+    std::string_view word;
+  };
+  std::vector<match> best;  // by distance, of equal ones the first first
+  std::size_t cells = 0;
+  std::size_t limit = std::clamp<std::size_t>(word.size() / 3, 1, most_edits);
   for (const std::string_view candidate : known) {
-    const std::size_t distance = edit_distance(word, candidate, limit);
-    if (distance > limit || candidate.empty()) continue;
-    best = candidate;
-    if (distance == 0) break;
-    limit = distance - 1;
+    if (candidate.empty() || most == 0) continue;
+    const std::size_t distance = edit_distance(word, candidate, limit, cells);
+    if (distance > limit) continue;
+    const auto place = std::ranges::upper_bound(best, distance, {}, &match::distance);
+    best.insert(place, {distance, candidate});
+    if (best.size() > most) best.pop_back();
+    if (best.size() < most) continue;
+    if (best.back().distance == 0) break;
+    limit = best.back().distance - 1;
   }
-  return best;
+  if (work != nullptr) *work += cells;
+  std::vector<std::string_view> words;
+  for (const match& m : best) words.push_back(m.word);
+  return words;
+}
+
+std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
+  const auto found = nearest_few(word, known, 1);
+  return found.empty() ? std::string_view() : found.front();
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known) {

@@ -6,11 +6,16 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mcpbx {
 
 /// The known word nearest to `word` by edit distance, or "" when none is close enough to be meant.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
+/// Up to `most` of them, the nearest first, found in one pass over `known`. Words over 256 bytes resemble nothing.
+/// `work` is raised by the cells that were compared, for tests.
+std::vector<std::string_view> nearest_few(std::string_view word, std::span<const std::string_view> known,
+                                          std::size_t most, std::size_t* work = nullptr);
 /// ` (did you mean "X"?)`, or "" when nothing is near. Ready to be appended to an error.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known);
 

@@ -149,9 +149,21 @@ TEST_CASE("names that resemble a wrong one are found") {
   b.set_tools(0, tools({"log", "status"}));
   b.set_tools(1, tools({"read", "log"}));
   const auto c = b.build();
-  CHECK(c->similar("log", 3) == std::vector<std::string>{"git__log", "files__log"});
-  CHECK(c->similar("git__lgo", 2).at(0) == "git__log");
-  CHECK(c->similar("zzzzzzzzzzzzzzz", 3).empty());
+  CHECK(c->similar("log") == std::vector<std::string>{"git__log", "files__log"});
+  CHECK(c->similar("git__lgo").at(0) == "git__log");
+  CHECK(c->similar("zzzzzzzzzzzzzzz").empty());
+}
+
+TEST_CASE("G18: names that resemble an unknown one are looked for once while it is remembered") {
+  catalog_builder b({server("git")});
+  b.set_tools(0, tools({"log", "status"}));
+  const auto c = b.build();
+  for (int i = 0; i < 1000; ++i) CHECK(c->similar("git__lgo").at(0) == "git__log");
+  CHECK(c->searches() == 1);
+  for (int i = 0; i < 1000; ++i) c->similar("git__lgo" + std::to_string(i));
+  CHECK(c->similar("git__lgo").at(0) == "git__log");
+  CHECK(c->searches() <= 1002);
+  CHECK(c->similar(std::string(1'000'000, 'g')).empty());
 }
 
 TEST_CASE("ten thousand tools make one list, once") {

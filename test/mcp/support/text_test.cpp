@@ -24,6 +24,28 @@ TEST_CASE("a misspelt word gets the nearest known one") {
   CHECK(mcpbx::did_you_mean("something else", known).empty());
 }
 
+TEST_CASE("G18: a word is held against many in one pass of bounded work") {
+  std::vector<std::string> words;
+  for (int i = 0; i < 1000; ++i) words.push_back("server__some_longer_name_of_a_tool_" + std::to_string(i));
+  const std::vector<std::string_view> known(words.begin(), words.end());
+  std::size_t work = 0;
+  CHECK(mcpbx::nearest_few("server__some_longer_name_of_a_tool_7", known, 5, &work).size() == 5);
+  CHECK(mcpbx::nearest_few("server__some_longer_name_of_a_tool_7", known, 5).front() == words[7]);
+  CHECK(work < 1000 * 40 * 17);
+  work = 0;
+  CHECK(mcpbx::nearest_few(std::string(1'000'000, 's'), known, 5, &work).empty());
+  CHECK(work == 0);
+}
+
+TEST_CASE("the nearest words come by their distance, and of equal ones the first first") {
+  const std::vector<std::string_view> known{"", "cart", "card", "cat", "dog", "cars", "act"};
+  CHECK(mcpbx::nearest_few("car", known, 5) == std::vector<std::string_view>{"cart", "card", "cat", "cars"});
+  CHECK(mcpbx::nearest_few("car", known, 2) == std::vector<std::string_view>{"cart", "card"});
+  CHECK(mcpbx::nearest_few("ac", known, 9) == std::vector<std::string_view>{"act"});
+  CHECK(mcpbx::nearest_few("cat", known, 9).front() == "cat");
+  CHECK(mcpbx::nearest_few("act", known, 9) == std::vector<std::string_view>{"act", "cat"});
+}
+
 TEST_CASE("G40: text for people has no controls and nothing invisible") {
   CHECK(mcpbx::printable("plain é€😀") == "plain é€😀");
   CHECK(mcpbx::printable("\x1b[31mred\x1b[0m\x07\x7f") == "[31mred[0m");
