@@ -30,6 +30,13 @@ connection::connection(door_context& door, std::unique_ptr<mcp::transport> trans
       peer_(peer),
       audit_(door.settings.audit ? std::make_shared<caller_audit>(*door.settings.audit, door.time, peer) : nullptr),
       outbox_(door.settings.outbox, door.time, *transport_, *this),
+      turns_(door.time,
+             [this] {
+               boost::asio::post(door_.executor, [weak = weak_from_this()] {
+                 const auto self = weak.lock();
+                 if (self && !self->closed_) self->take_turn();
+               });
+             }),
       session_(*this, door.settings.session) {}
 
 connection::~connection() {
@@ -44,6 +51,7 @@ std::string connection::who() const {
 void connection::close(std::string_view why) {
   if (std::exchange(closed_, true)) return;
   if (!why.empty()) log::warn(who() + ": closed: " + std::string(why));
+  turns_.clear();
   // First the session, so that nothing that ends from here on is answered; then what it had going.
   session_.close();
   for (auto& [serial, stream] : std::exchange(streams_, {})) stream->leave("the caller went away");
@@ -61,16 +69,38 @@ void connection::count_into(door_counters& counters) const {
 }
 
 void connection::on_message(mcp::message&& m) {
-  session_.on_message(std::move(m));
+  if (turns_.admit()) return session_.on_message(std::move(m));
+  in_turn([this, m = std::move(m)]() mutable { session_.on_message(std::move(m)); });
 }
 
 void connection::on_fault(mcp::line_fault f) {
-  if (!closed_) session_.on_fault(f);
+  if (closed_) return;
+  if (turns_.admit()) return session_.on_fault(f);
+  in_turn([this, f = std::move(f)] { session_.on_fault(f); });
+}
+
+// Waits for a turn in which there is room. Until then nothing more is read: at most one read's messages wait.
+void connection::in_turn(std::move_only_function<void()> work) {
+  turns_.wait(std::move(work));
+  pause_reading(outbox_full_);
+}
+
+void connection::take_turn() {
+  turns_.run();
+  if (closed_) return;
+  pause_reading(outbox_full_);
+  if (input_ended_ && done()) close("");
+}
+
+void connection::pause_reading(bool paused) {
+  outbox_full_ = paused;
+  const bool stop = outbox_full_ || turns_.waiting();
+  if (std::exchange(not_read_, stop) != stop) transport_->pause_reading(stop);
 }
 
 // Whether everything that was asked is answered, and every answer has left.
 bool connection::done() const {
-  return session_.open() == 0 && outbox_.bytes() == 0 && transport_->unsent() == 0;
+  return !turns_.waiting() && session_.open() == 0 && outbox_.bytes() == 0 && transport_->unsent() == 0;
 }
 
 bool connection::on_input_end() {
@@ -119,7 +149,9 @@ bool connection::handle(std::string_view method, const raw_json& params, const m
 void connection::when_settled(milliseconds at_most, std::function<void()> then) {
   door_.daemon.when_settled(at_most, [weak = weak_from_this(), then = std::move(then)] {
     const auto self = weak.lock();
-    if (self && !self->closed_) then();
+    if (!self || self->closed_) return;
+    if (self->turns_.admit()) return then();
+    self->in_turn(then);
   });
 }
 

@@ -5,6 +5,7 @@
 #include "daemon/front/door_context.hpp"
 #include "daemon/front/event_stream.hpp"
 #include "daemon/front/outgoing_queue.hpp"
+#include "daemon/front/turns.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/transport/transport.hpp"
 #include "mcp/transport/unix_socket.hpp"
@@ -92,7 +93,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   bool handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) override;
   std::vector<std::string_view> methods() const override { return door_.methods.names(); }
   // outgoing_queue::owner
-  void pause_reading(bool paused) override { transport_->pause_reading(paused); }
+  void pause_reading(bool paused) override;
   void ask_flush() override;
   void on_stuck(const std::string& why) override;
   // event_stream::owner
@@ -109,6 +110,8 @@ class connection final : public std::enable_shared_from_this<connection>,
   void start_detached(run_request r, const mcp::reply_once& reply);
   void open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_once& reply);
   void watch_bytes();
+  void in_turn(std::move_only_function<void()> work);
+  void take_turn();
   bool done() const;
   std::string who() const;
 
@@ -118,9 +121,11 @@ class connection final : public std::enable_shared_from_this<connection>,
   std::string name_, profile_;
   std::shared_ptr<caller_audit> audit_;  // null: off
   outgoing_queue outbox_;
+  turns turns_;
   mcp::caller_session session_;
   std::unordered_map<std::uint64_t, std::shared_ptr<event_stream>> streams_;  // by the serial of the request
   std::vector<std::weak_ptr<run_feed>> detached_;                             // of runs that were started here
+  bool outbox_full_ = false, not_read_ = false;
   bool closed_ = false, was_large_ = false;
   bool input_ended_ = false;  // the caller says no more, and still gets its answers
 };

@@ -13,7 +13,10 @@ namespace mcpbx::test {
 
 class fake_backend final : public daemon::backend {
  public:
-  mcp::catalog_ptr tools() const override { return catalog; }
+  mcp::catalog_ptr tools() const override {
+    if (before_tools) before_tools();
+    return catalog;
+  }
   void when_settled(milliseconds, std::function<void()> then) override { waiting.push_back(std::move(then)); }
   std::vector<mcp::server_status> servers() const override { return status; }
   result<void> restart(std::string_view server) override {
@@ -78,7 +81,7 @@ class fake_backend final : public daemon::backend {
 
   mcp::catalog_ptr catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>(), 1);
   std::vector<std::function<void()>> waiting;
-  std::function<void()> tools_changed;
+  std::function<void()> tools_changed, before_tools;
   std::vector<mcp::server_status> status;
   std::vector<daemon::run_request> started;
   std::map<std::string, std::shared_ptr<daemon::run_feed>> feeds;  ///< by the run's name

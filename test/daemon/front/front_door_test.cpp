@@ -15,6 +15,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace mcpbx;
@@ -923,6 +924,63 @@ TEST_CASE("more owned bytes than may be close the largest outbox") {
   CHECK(slow.closed);
   CHECK(f.door.callers() == 1);
   CHECK(f.ask(neighbour, request(1, "ping")) == R"({"jsonrpc":"2.0","id":1,"result":{}})");
+}
+
+TEST_CASE("G18: a read of very many requests is answered in turns, in order, and others are answered in between") {
+  door_fixture f;
+  auto& flood = f.enter();
+  auto& neighbour = f.enter();
+  std::string read;
+  for (int i = 0; i < 1000; ++i) read += request(i, "ping") + "\n";
+  flood.framer.feed(read, *flood.events);
+  CHECK(flood.paused);
+  neighbour.say(request(1, "ping"));
+  f.io.restart();
+  while (neighbour.sent.empty()) REQUIRE(f.io.poll_one() == 1);
+  CHECK(flood.sent.size() < 600);
+  f.run();
+  CHECK_FALSE(flood.paused);
+  REQUIRE(flood.sent.size() == 1000);
+  for (int i = 0; i < 1000; ++i) CHECK(id_of(flood.sent[static_cast<std::size_t>(i)]) == std::to_string(i));
+}
+
+TEST_CASE("G18: requests that take long give their turn away after each, also those that waited for the servers") {
+  door_fixture f;
+  auto& flood = f.enter();
+  auto& neighbour = f.enter();
+  f.ask(flood, request(1, "initialize", R"({"protocolVersion":"2025-11-25"})"));
+  std::string read;
+  for (int i = 2; i < 12; ++i) read += request(i, "tools/call", R"({"name":"none"})") + "\n";
+  flood.framer.feed(read, *flood.events);
+  f.run();
+  // Each of them takes longer than a turn.
+  f.backend.before_tools = [&] { f.time.advance(turns::longest); };
+  const auto settled = std::exchange(f.backend.waiting, {});
+  REQUIRE(settled.size() == 10);
+  for (const auto& then : settled) then();
+  neighbour.say(request(1, "ping"));
+  f.io.restart();
+  while (neighbour.sent.empty()) REQUIRE(f.io.poll_one() == 1);
+  CHECK(flood.sent.size() <= 1 + 2);
+  f.run();
+  REQUIRE(flood.sent.size() == 1 + 10);
+  for (int i = 2; i < 12; ++i) CHECK(id_of(flood.sent[static_cast<std::size_t>(i - 1)]) == std::to_string(i));
+}
+
+TEST_CASE("E1: a caller that has said its last is answered all that waits for a turn, and one that left nothing") {
+  door_fixture f;
+  auto& leaves = f.enter();
+  auto& gone = f.enter();
+  std::string read;
+  for (int i = 0; i < 1000; ++i) read += request(i, "ping") + "\n";
+  leaves.framer.feed(read, *leaves.events);
+  CHECK(leaves.events->on_input_end());
+  gone.framer.feed(read, *gone.events);
+  gone.events->on_closed({errc::unavailable, "left"});
+  f.run();
+  CHECK(leaves.sent.size() == 1000);
+  CHECK(gone.sent.size() < 1000);
+  CHECK(leaves.closed);
 }
 
 TEST_CASE("G18: a thousand callers are served and one with ten thousand requests does not keep another waiting") {
