@@ -15,7 +15,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t max_instructions = 50 * pattern::max_instructions;  // of all patterns
+constexpr std::size_t max_pattern_work = 50 * pattern::max_instructions;  // instructions written for all patterns
 constexpr std::string_view type_form =
     R"("null", "boolean", "object", "array", "number", "string", "integer" or an array of these)";
 
@@ -85,10 +85,9 @@ class compiler {
   std::uint32_t pattern_of(std::string_view key, std::string_view text) {
     const auto [at, fresh] = pattern_ids_.try_emplace(text, static_cast<std::uint32_t>(p_.patterns.size()));
     if (fresh) {
-      auto made = instructions_ < max_instructions
-                      ? pattern::compile(text)
+      auto made = pattern_work_ < max_pattern_work
+                      ? pattern::compile(text, &pattern_work_)
                       : result<pattern>(fail(errc::limit, "the patterns before it are too long together"));
-      if (made) instructions_ += made->size();
       if (!made)
         note(key, "a regular expression that can be checked (" + made.error().message + ")", json::value(text));
       p_.patterns.push_back(made ? std::optional(std::move(*made)) : std::nullopt);
@@ -281,8 +280,8 @@ class compiler {
 
   program& p_;
   schema_index index_;
-  node_id here_ = 0;              // the node that is compiled
-  std::size_t instructions_ = 0;  // of the patterns
+  node_id here_ = 0;  // the node that is compiled
+  std::size_t pattern_work_ = 0;
   std::unordered_map<std::string_view, std::uint32_t> pattern_ids_;
 };
 

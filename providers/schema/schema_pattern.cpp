@@ -61,6 +61,7 @@ class pattern_compiler {
     }
   }
 
+  std::size_t work() const noexcept { return work_; }
   result<pattern> run() {
     alternatives();
     if (problem_.empty() && at_ < text_.size()) problem_ = "there is a closing parenthesis too many";
@@ -84,7 +85,14 @@ class pattern_compiler {
     if (problem_.empty()) problem_ = std::move(why);
   }
   std::uint32_t here() const { return static_cast<std::uint32_t>(out_.code_.size()); }
+  // Everything that is written counts, also what is moved or dropped again: `(?:a{9999}){0}` costs as much as it did.
+  bool spend(std::size_t instructions) {
+    work_ += instructions;
+    if (work_ > pattern::max_work) refuse("it is too long when its repetitions are written out");
+    return problem_.empty();
+  }
   std::uint32_t emit(instruction i) {
+    spend(1);
     if (out_.code_.size() >= pattern::max_instructions) refuse("it is too long when its repetitions are written out");
     if (problem_.empty()) out_.code_.push_back(i);
     return here() - 1;
@@ -106,6 +114,7 @@ class pattern_compiler {
   // Moves what was written since `from` behind one new instruction.
   void insert(std::uint32_t from, instruction i) {
     if (out_.code_.size() >= pattern::max_instructions) return refuse("it is too long");
+    if (!spend(here() - from)) return;
     for (auto k = from; k < here(); ++k) shift(out_.code_[k], from, 1);
     out_.code_.insert(out_.code_.begin() + from, i);
   }
@@ -394,6 +403,7 @@ class pattern_compiler {
   void append_copy(const std::vector<instruction>& body, std::uint32_t from) {
     if (out_.code_.size() + body.size() > pattern::max_instructions)
       return refuse("it is too long when its repetitions are written out");
+    if (!spend(body.size())) return;
     const auto by = here() - from;
     for (auto i : body) {
       shift(i, from, by);
@@ -402,7 +412,8 @@ class pattern_compiler {
   }
 
   void repeat(std::uint32_t from, std::uint32_t low, std::uint32_t high) {
-    if (!problem_.empty()) return;
+    if (!problem_.empty() || from == here()) return;  // nothing, as often as it is asked for, is nothing
+    if (!spend(here() - from)) return;
     const std::vector<instruction> body(out_.code_.begin() + from, out_.code_.end());
     out_.code_.resize(from);
     for (std::uint32_t i = 0; i < low && problem_.empty(); ++i) append_copy(body, from);
@@ -431,12 +442,16 @@ class pattern_compiler {
   std::vector<char32_t> text_;
   std::size_t at_ = 0;
   int depth_ = 0;
+  std::size_t work_ = 0;
   std::string problem_;
   pattern out_;
 };
 
-result<pattern> pattern::compile(std::string_view text) {
-  return pattern_compiler(text).run();
+result<pattern> pattern::compile(std::string_view text, std::size_t* work) {
+  pattern_compiler compiler(text);
+  auto made = compiler.run();
+  if (work != nullptr) *work += compiler.work();
+  return made;
 }
 
 }  // namespace mcpbx::providers::schema

@@ -25,10 +25,12 @@ struct code_point_class {
 class pattern {
  public:
   static constexpr std::size_t max_instructions = 20'000;
+  static constexpr std::size_t max_work = 5 * max_instructions;  ///< written, moved or copied while it is compiled
   enum class outcome { match, no_match, unknown };
 
   /// errc::invalid_argument says what is not supported: look-behind, back references, flags, scripts.
-  static result<pattern> compile(std::string_view text);
+  /// `work` is raised by the instructions that were written for it, also those that it has no more.
+  static result<pattern> compile(std::string_view text, std::size_t* work = nullptr);
   /// Whether it matches somewhere in `text`, which is valid UTF-8. Takes what it needs from `steps`; unknown when they
   /// do not suffice.
   outcome search(std::string_view text, std::size_t& steps) const;

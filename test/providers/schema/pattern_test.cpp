@@ -105,6 +105,21 @@ TEST_CASE("pattern: what is not supported or broken is refused with a reason") {
   CHECK(refused(std::string(1000, '(') + std::string(1000, ')')));
 }
 
+TEST_CASE("G18: what a pattern writes out and drops again, or repeats without any effect, is bounded") {
+  CHECK(matches("^(?:){9999999}a$", "a"));
+  CHECK(matches("^(?:(?:){9999999}){9999999}a(?:)*$", "a"));
+  CHECK(matches("^(?:a{1990}){0}b$", "b"));
+  const auto work_of = [](int repeats) {
+    std::string text;
+    for (int i = 0; i < repeats; ++i) text += "(?:a{19990}){0}";
+    std::size_t work = 0;
+    CHECK(pattern::compile(text, &work).has_value() == (repeats == 1));
+    return work;
+  };
+  CHECK(work_of(1) > 19'990);
+  for (const int repeats : {10, 1000, 10'000}) CHECK(work_of(repeats) <= pattern::max_work + pattern::max_instructions);
+}
+
 TEST_CASE("pattern: a hostile pattern stays cheap and a long search ends at the budget") {
   CHECK_FALSE(matches("^(a+)+$", std::string(1000, 'a') + "b"));
   CHECK_FALSE(matches("^(a|a)*$", std::string(1000, 'a') + "b"));
