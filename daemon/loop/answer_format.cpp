@@ -1,9 +1,11 @@
 // See answer_format.hpp.
 #include "daemon/loop/answer_format.hpp"
 
+#include "mcp/support/object_index.hpp"
 #include "providers/model/arguments.hpp"
 #include "providers/schema/json_schema.hpp"
 
+#include <set>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -47,14 +49,19 @@ checked_answer check_answer(std::string_view text, const raw_json& schema) {
 }
 
 std::string empty_choice(const raw_json& schema) {
-  const auto values = find_member(schema, "enum");
+  const auto members = read_members(schema, {"enum", "type", "properties", "required"});
+  if (!members) return {};
+  const auto& [values, type, properties, required] = *members;
   if (values.is_array() && for_each_element(values, [](const raw_json&) { return false; }) == 0) return ".enum";
-  if (find_member(schema, "type").as_string() != "object") return {};
-  const auto properties = find_member(schema, "properties");
+  if (type.as_string() != "object") return {};
+  object_index known;
+  known.open(properties.text());
+  std::set<std::string> seen;  // a name may stand there twice
   std::string place;
-  for_each_element(find_member(schema, "required"), [&](const raw_json& name) {
+  for_each_element(required, [&](const raw_json& name) {
     const auto key = name.as_string().value_or("");
-    if (const auto inside = empty_choice(find_member(properties, key)); !inside.empty())
+    if (!seen.insert(key).second) return true;
+    if (const auto inside = empty_choice(raw_json::literal(known.find(key))); !inside.empty())
       place.append(".properties.").append(key).append(inside);
     return place.empty();
   });

@@ -13,6 +13,7 @@ void object_index::clear() {
   more_.clear();
   unescaped_.clear();
   count_ = 0;
+  sorted_ = false;
 }
 
 bool object_index::open(std::string_view object) {
@@ -29,6 +30,12 @@ bool object_index::open(std::string_view object) {
     ++count_;
   }
   if (walk.broken()) clear();
+  // Those of one key keep their order: the last one counts.
+  sorted_ = more_.size() > few_.size();
+  if (sorted_)
+    std::ranges::sort(more_, [](const member& a, const member& b) {
+      return a.key != b.key ? a.key < b.key : a.value.data() < b.value.data();
+    });
   return !walk.broken();
 }
 
@@ -39,7 +46,11 @@ std::string_view object_index::find(std::string_view key) const {
         return m.value;
     return {};
   };
-  const auto found = last_in(more_);
+  const auto last_of_sorted = [&]() -> std::string_view {
+    const auto behind = std::ranges::upper_bound(more_, key, {}, &member::key);
+    return behind != more_.begin() && (behind - 1)->key == key ? (behind - 1)->value : std::string_view();
+  };
+  const auto found = sorted_ ? last_of_sorted() : last_in(more_);
   return found.empty() ? last_in(std::span(few_).first(std::min(count_, few_.size()))) : found;
 }
 

@@ -30,7 +30,8 @@ class object_index {
   void clear();
 
   std::array<member, 8> few_;  // the first ones: most objects have no more
-  std::vector<member> more_;
+  std::vector<member> more_;   // sorted by key where there are many
+  bool sorted_ = false;
   std::forward_list<std::string> unescaped_;  // the keys that have escapes
   std::size_t count_ = 0;
 };

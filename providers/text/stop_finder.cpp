@@ -1,4 +1,5 @@
-// What is held back is shorter than the longest stop, so that each byte is looked at a few times only.
+// Each byte moves every stop on by one state of its own automaton (Knuth, Morris, Pratt): what is held back is never
+// looked at again.
 #include "providers/text/stop_finder.hpp"
 
 #include <algorithm>
@@ -6,38 +7,51 @@
 
 namespace mcpbx::providers::text {
 
-stop_finder::stop_finder(std::vector<std::string> stops) : stops_(std::move(stops)) {
-  std::erase(stops_, "");
-  for (const auto& stop : stops_) longest_ = std::max(longest_, stop.size());
+stop_finder::stop_finder(std::vector<std::string> stops) {
+  for (auto& text : stops) {
+    if (text.empty()) continue;
+    stop s{std::move(text), {}, 0};
+    s.shorter.resize(s.text.size());
+    for (std::size_t i = 1, same = 0; i < s.text.size(); ++i) {
+      while (same > 0 && s.text[i] != s.text[same]) same = s.shorter[same - 1];
+      if (s.text[i] == s.text[same]) ++same;
+      s.shorter[i] = same;
+    }
+    stops_.push_back(std::move(s));
+  }
 }
 
 std::string stop_finder::feed(std::string_view delta) {
   if (found_) return {};
-  held_ += delta;
-  auto begin = std::string::npos, end = std::string::npos;
-  for (const auto& stop : stops_) {
-    const auto at = held_.find(stop);
-    if (at == std::string::npos || std::pair(at + stop.size(), at) >= std::pair(end, begin)) continue;
-    begin = at;
-    end = at + stop.size();
-  }
-  if (begin != std::string::npos) {
+  if (stops_.empty()) return std::string(delta);
+  std::size_t longest = 0;  // of what is complete
+  for (std::size_t i = 0; i < delta.size(); ++i) {
+    for (auto& s : stops_) {
+      while (s.matched > 0 && s.text[s.matched] != delta[i]) s.matched = s.shorter[s.matched - 1];
+      if (s.text[s.matched] == delta[i]) ++s.matched;
+      if (s.matched == s.text.size()) longest = std::max(longest, s.matched);
+    }
+    if (longest == 0) continue;
     found_ = true;
-    held_.resize(begin);
-    return std::exchange(held_, {});
+    held_ += delta.substr(0, i + 1);
+    held_.resize(held_.size() - longest);
+    return rest();
   }
-  auto told = held_.size() - std::min(held_.size(), longest_ == 0 ? 0 : longest_ - 1);
-  const auto begins_stop = [&](std::string_view end_of) {
-    return std::ranges::any_of(stops_, [&](const auto& stop) { return stop.starts_with(end_of); });
-  };
-  while (told < held_.size() && !begins_stop(std::string_view(held_).substr(told))) ++told;
-  auto out = held_.substr(0, told);
-  held_.erase(0, told);
+  held_ += delta;
+  std::size_t begun = 0;
+  for (const auto& s : stops_) begun = std::max(begun, s.matched);
+  auto out = held_.substr(told_, held_.size() - begun - told_);
+  told_ = held_.size() - begun;
+  // Now and then, so that what stays is not moved for each byte that goes.
+  if (told_ >= begun) {
+    held_.erase(0, told_);
+    told_ = 0;
+  }
   return out;
 }
 
 std::string stop_finder::rest() {
-  return std::exchange(held_, {});
+  return std::exchange(held_, {}).substr(std::exchange(told_, 0));
 }
 
 }  // namespace mcpbx::providers::text

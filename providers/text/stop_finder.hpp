@@ -20,9 +20,14 @@ class stop_finder {
   bool found() const { return found_; }
 
  private:
-  std::vector<std::string> stops_;
-  std::string held_;
-  std::size_t longest_ = 0;
+  struct stop {
+    std::string text;
+    std::vector<std::size_t> shorter;  // of each beginning, the longest shorter one that it ends in
+    std::size_t matched = 0;           // how much of it the answer ends in now
+  };
+  std::vector<stop> stops_;
+  std::string held_;      // what was told of it stays for a while
+  std::size_t told_ = 0;  // of held_
   bool found_ = false;
 };
 

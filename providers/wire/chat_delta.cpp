@@ -5,40 +5,60 @@
 #include "providers/wire/delta_merge.hpp"
 
 namespace mcpbx::providers {
-namespace {
+
+std::string_view vendor_fields::element::find(std::string_view key) const {
+  if (members.empty()) return walk::find(json, key);
+  const auto found = places.find(key);
+  return found == places.end() ? std::string_view() : std::string_view(members[found->second].second);
+}
+
+void vendor_fields::element::put(std::string_view key, std::string_view value) {
+  const auto [place, fresh] = places.try_emplace(std::string(key), members.size());
+  if (fresh)
+    members.emplace_back(key, value);
+  else
+    members[place->second].second = value;
+}
 
 // Parts of one reasoning detail share index and type: their texts go on, their other members replace.
-bool merge_part(std::string& into, std::string_view piece) {
-  if (!walk::is_object(into) || !walk::is_object(piece)) return false;
+bool vendor_fields::element::merge(std::string_view piece) {
+  if (!walk::is_object(piece) || (members.empty() && !walk::is_object(json))) return false;
   const auto index = walk::find(piece, "index");
-  if (index.empty() || walk::find(into, "index") != index || walk::find(into, "type") != walk::find(piece, "type"))
-    return false;
-  std::string merged = "{";
-  auto put = [&](std::string_view key, std::string_view value) {
-    if (merged.size() > 1) merged += ',';
-    append_quoted(merged, key);
-    merged += ':';
-    merged += value;
-  };
-  walk::members(into, [&](std::string_view key, std::string_view value) {
-    const auto more = walk::find(piece, key);
+  if (index.empty() || find("index") != index || find("type") != walk::find(piece, "type")) return false;
+  if (members.empty()) {
+    walk::members(json, [&](std::string_view key, std::string_view value) { put(key, value); });
+    json.clear();
+  }
+  walk::members(piece, [&](std::string_view key, std::string_view more) {
+    const auto known = places.find(key);
+    if (known == places.end()) return put(key, more);
+    auto& value = members[known->second].second;
     const bool text = key == "text" || key == "summary" || key == "data";
     if (text && walk::is_string(value) && walk::is_string(more)) {
-      std::string joined(value.substr(0, value.size() - 1));
-      joined += more.substr(1);
-      put(key, joined);
-    } else {
-      put(key, more.empty() || more == "null" ? value : more);
+      value.pop_back();
+      value += more.substr(1);
+    } else if (more != "null") {
+      value = more;
     }
   });
-  walk::members(piece, [&](std::string_view key, std::string_view value) {
-    if (walk::find(into, key).empty()) put(key, value);
-  });
-  into = merged + "}";
   return true;
 }
 
-}  // namespace
+void vendor_fields::element::write(std::string& out) const {
+  if (members.empty()) {
+    out += json;
+    return;
+  }
+  char before = '{';
+  for (const auto& [key, value] : members) {
+    out += before;
+    append_quoted(out, key);
+    out += ':';
+    out += value;
+    before = ',';
+  }
+  out += '}';
+}
 
 bool vendor_fields::is_reasoning(std::string_view key) {
   return key.starts_with("reasoning") || key.starts_with("thinking");
@@ -50,20 +70,24 @@ bool vendor_fields::kept(std::string_view key) {
 
 void vendor_fields::add(std::string_view key, std::string_view value) {
   if (value.empty() || value == "null") return;
-  field* f = nullptr;
-  for (auto& known : fields_)
-    if (known.key == key) f = &known;
+  const auto known = places_.find(key);
+  field* f = known == places_.end() ? nullptr : &fields_[known->second];
   const char kind = key == "custom_content" ? 'm' : walk::is_string(value) ? '"' : walk::is_array(value) ? '[' : 'v';
-  if (f == nullptr) f = &fields_.emplace_back(field{std::string(key), {}, {}, {}, {}, kind});
-  if (f->kind != kind) *f = field{std::string(key), {}, {}, {}, {}, kind};
+  const auto fresh = [&] { return field{std::string(key), {}, {}, {}, {}, {}, kind}; };
+  if (f == nullptr) {
+    places_.emplace(key, fields_.size());
+    f = &fields_.emplace_back(fresh());
+  }
+  if (f->kind != kind) *f = fresh();
   if (kind == '"') {
     f->text += f->joiner.take(value);
   } else if (kind == '[') {
-    walk::elements(value, [&](std::string_view element) {
-      if (f->elements.empty() || !merge_part(f->elements.back(), element)) f->elements.emplace_back(element);
+    walk::elements(value, [&](std::string_view one) {
+      if (f->elements.empty() || !f->elements.back().merge(one))
+        f->elements.push_back(element{std::string(one), {}, {}});
     });
   } else if (kind == 'm') {
-    f->elements.emplace_back(value);
+    f->deltas.emplace_back(value);
   } else {
     f->value = value;
   }
@@ -76,11 +100,11 @@ void vendor_fields::write_value(std::string& out, const field& f) {
     out += '[';
     for (std::size_t i = 0; i < f.elements.size(); ++i) {
       if (i != 0) out += ',';
-      out += f.elements[i];
+      f.elements[i].write(out);
     }
     out += ']';
   } else if (f.kind == 'm') {
-    out += without_indexes(merged_deltas(f.elements));
+    out += without_indexes(merged_deltas(f.deltas));
   } else {
     out += f.value;
   }

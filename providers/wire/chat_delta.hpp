@@ -4,8 +4,12 @@
 #include "mcp/support/raw_json.hpp"
 #include "providers/wire/string_joiner.hpp"
 
+#include <cstddef>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace mcpbx::providers {
@@ -27,16 +31,29 @@ class vendor_fields {
   raw_json object() const;
 
  private:
+  // An element of a list. Only what goes on is taken apart, once; its texts then grow in place.
+  struct element {
+    std::string json;  // as it came, until a piece is merged into it
+    std::vector<std::pair<std::string, std::string>> members;
+    std::map<std::string, std::size_t, std::less<>> places;  // of the members
+
+    bool merge(std::string_view piece);
+    std::string_view find(std::string_view key) const;
+    void put(std::string_view key, std::string_view value);
+    void write(std::string& out) const;
+  };
   struct field {
     std::string key;
-    std::string text;                   // of a string, unescaped
-    std::vector<std::string> elements;  // of a list, or what is to be merged
-    std::string value;                  // of anything else
+    std::string text;                 // of a string, unescaped
+    std::vector<element> elements;    // of a list
+    std::vector<std::string> deltas;  // what is to be merged
+    std::string value;                // of anything else
     string_joiner joiner;
     char kind = 0;  // '"', '[', 'm' (merged) or 'v'
   };
   static void write_value(std::string& out, const field& f);
   std::vector<field> fields_;
+  std::map<std::string, std::size_t, std::less<>> places_;  // of the fields
 };
 
 }  // namespace mcpbx::providers

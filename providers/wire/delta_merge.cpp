@@ -1,8 +1,10 @@
 // Merging is associative, so deltas are merged by halves: a text of many pieces is not copied once for each.
 #include "providers/wire/delta_merge.hpp"
 
+#include "mcp/support/object_index.hpp"
 #include "providers/model/json_walk.hpp"
 
+#include <map>
 #include <vector>
 
 namespace mcpbx::providers {
@@ -30,17 +32,18 @@ std::string merged(std::string_view into, std::string_view delta, int depth);
 
 std::string merged_lists(std::string_view into, std::string_view delta, int depth) {
   std::vector<std::string> elements;
-  walk::elements(into, [&](std::string_view e) { elements.emplace_back(e); });
-  const auto known = elements.size();
+  std::map<std::string_view, std::size_t> by_index;  // of two with the same index the first
+  walk::elements(into, [&](std::string_view e) {
+    if (const auto index = walk::find(e, "index"); !index.empty()) by_index.try_emplace(index, elements.size());
+    elements.emplace_back(e);
+  });
   walk::elements(delta, [&](std::string_view e) {
     const auto index = walk::find(e, "index");
-    if (!index.empty())
-      for (std::size_t i = 0; i < known; ++i)
-        if (walk::find(elements[i], "index") == index) {
-          elements[i] = merged(elements[i], e, depth + 1);
-          return;
-        }
-    elements.emplace_back(e);
+    const auto known = index.empty() ? by_index.end() : by_index.find(index);
+    if (known == by_index.end())
+      elements.emplace_back(e);
+    else
+      elements[known->second] = merged(elements[known->second], e, depth + 1);
   });
   return list_of(elements);
 }
@@ -53,11 +56,14 @@ std::string merged(std::string_view into, std::string_view delta, int depth) {
   if (walk::is_array(into) && walk::is_array(delta)) return merged_lists(into, delta, depth);
   if (!walk::is_object(into) || !walk::is_object(delta)) return std::string(delta);
   std::string out = "{";
+  object_index before, after;
+  before.open(into);
+  after.open(delta);
   walk::members(into, [&](std::string_view key, std::string_view value) {
-    append_member(out, key, merged(value, walk::find(delta, key), depth + 1));
+    append_member(out, key, merged(value, after.find(key), depth + 1));
   });
   walk::members(delta, [&](std::string_view key, std::string_view value) {
-    if (walk::find(into, key).empty()) append_member(out, key, value);
+    if (before.find(key).empty()) append_member(out, key, value);
   });
   return out + "}";
 }

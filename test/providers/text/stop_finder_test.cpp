@@ -49,3 +49,16 @@ TEST_CASE("F7: what cannot be the beginning of a stop is told at once") {
   CHECK(finder.feed("N").empty());
   CHECK(finder.feed("x") == "ENx");
 }
+
+TEST_CASE("G18: a stop that nearly comes again and again costs each byte a few looks only") {
+  const std::string nearly(400'000, 'a'), stop = nearly + "b";
+  for (const std::size_t step : {1U, 7U, 65'536U}) {
+    text::stop_finder finder({stop, nearly.substr(1) + "c"});
+    std::string told;
+    const std::string answer = nearly + nearly + nearly + "b and more";
+    for (std::size_t at = 0; at < answer.size(); at += step)
+      told += finder.feed(std::string_view(answer).substr(at, step));
+    CHECK(finder.found());
+    CHECK(told == nearly + nearly);
+  }
+}
