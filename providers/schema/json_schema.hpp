@@ -4,8 +4,6 @@
 #include "mcp/support/error.hpp"
 #include "mcp/support/raw_json.hpp"
 
-#include <boost/json/fwd.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -57,9 +55,7 @@ class json_schema {
   /// errc::parse, errc::limit, or errc::invalid_argument for what is no schema at all.
   static result<json_schema> compile(const raw_json& schema, std::span<const known_schema> known = {});
 
-  verdict check(const boost::json::value& value) const;
-  /// The same for unparsed JSON; text that Boost.JSON cannot represent (too deep, or verdict::unread) is not
-  /// checked.
+  /// What is nested too deeply, or has verdict::unread, is not checked.
   verdict check(const raw_json& value) const;
 
   /// What of the schema is not checked: the place in the schema, what would be checked there, and what is there

@@ -16,7 +16,7 @@
 namespace mcpbx::providers {
 namespace {
 
-namespace json = boost::json;
+namespace json = schema::tree;
 
 constexpr std::array<std::string_view, 2> reference_keys{"$ref", "$dynamicRef"};
 constexpr std::size_t max_reference_told = 200;  // bytes, in a description
@@ -63,7 +63,10 @@ class reference_mender {
       walk::members(text, [&](std::string_view key, std::string_view v) { part(v, object->if_contains(key)); });
     std::size_t index = 0;
     if (const auto* list = value.if_array())
-      walk::elements(text, [&](std::string_view v) { part(v, list->if_contains(index++)); });
+      walk::elements(text, [&](std::string_view v) {
+        part(v, index < list->size() ? &(*list)[index] : nullptr);
+        ++index;
+      });
     out_.append(done, text.data() + text.size());
   }
 
@@ -107,7 +110,7 @@ raw_json mend_references(const raw_json& schema, std::vector<std::string>& chang
   if (lost.empty()) return schema;
   for (const auto& note : p.notes) changes.push_back(describe(note, "inputSchema"));
   reference_mender mender(lost);
-  mender.write(schema.text(), p.documents.front());
+  mender.write(schema.text(), p.documents.front().root);
   return raw_json::own(mender.take());
 }
 

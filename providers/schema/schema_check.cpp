@@ -2,18 +2,17 @@
 #include "providers/schema/schema_evaluator.hpp"
 #include "providers/schema/schema_values.hpp"
 
-#include <boost/json/monotonic_resource.hpp>
-#include <boost/json/parse.hpp>
-
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <memory_resource>
 #include <utility>
 
 namespace mcpbx::providers {
 namespace schema {
 namespace {
 
-namespace json = boost::json;
+namespace json = tree;
 
 // Steps for a text that is compared or looked up: it may be long.
 std::size_t cost_of(std::string_view text) {
@@ -402,37 +401,14 @@ bool evaluator::unevaluated_fit(const rule& r, const value& v, seen* s) {
 
 }  // namespace schema
 
-json_schema::verdict json_schema::check(const boost::json::value& value) const {
-  return schema::evaluator(*program_).run(value);
-}
-
-namespace {
-
-std::string_view unread_part(boost::json::error why) {
-  switch (why) {
-    case boost::json::error::syntax:  // it is JSON, so this is a first half that nothing follows
-    case boost::json::error::illegal_leading_surrogate:
-    case boost::json::error::illegal_trailing_surrogate:
-    case boost::json::error::expected_utf16_escape:
-      return "half of a surrogate pair";
-    case boost::json::error::exponent_overflow:
-      return "a number with an exponent that is too large";
-    default:
-      return {};
-  }
-}
-
-}  // namespace
-
 json_schema::verdict json_schema::check(const raw_json& value) const {
-  std::array<unsigned char, 4096> room;
-  boost::json::monotonic_resource memory(room.data(), room.size());
-  boost::json::parse_options options;
-  options.max_depth = max_depth;
-  boost::json::error_code ec;
-  const auto parsed = boost::json::parse(value.text(), ec, &memory, options);
-  if (ec) return {{}, false, unread_part(static_cast<boost::json::error>(ec.value()))};
-  return check(parsed);
+  std::array<std::byte, 4096> room;
+  std::pmr::monotonic_buffer_resource memory(room.data(), room.size());
+  const auto read = schema::tree::read(value.text(), max_depth, memory);
+  if (read) return schema::evaluator(*program_).run(*read);
+  for (const auto told : {schema::tree::half_pair, schema::tree::too_many_values})
+    if (read.error().message == told) return {{}, false, told};
+  return {{}, false, {}};
 }
 
 }  // namespace mcpbx::providers

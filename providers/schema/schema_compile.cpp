@@ -4,8 +4,6 @@
 #include "providers/schema/schema_program.hpp"
 #include "providers/schema/schema_values.hpp"
 
-#include <boost/json/parse.hpp>
-
 #include <algorithm>
 #include <array>
 
@@ -13,7 +11,7 @@ namespace mcpbx::providers {
 namespace schema {
 namespace {
 
-namespace json = boost::json;
+namespace json = tree;
 
 constexpr std::size_t max_pattern_work = 50 * pattern::max_instructions;  // instructions written for all patterns
 constexpr std::string_view type_form =
@@ -120,9 +118,9 @@ class compiler {
                                                                                   {"number", type_number},
                                                                                   {"string", type_string},
                                                                                   {"integer", type_integer}}};
-    if (const auto* s = v.if_string())
+    if (v.is_string())
       for (const auto& [name, bit] : known)
-        if (std::string_view(*s) == name) return bit;
+        if (v.get_string() == name) return bit;
     return 0;
   }
 
@@ -153,7 +151,7 @@ class compiler {
     number("exclusiveMinimum", op::exclusive_minimum);
     number("exclusiveMaximum", op::exclusive_maximum);
     if (const auto* v = keyword(o, "multipleOf", "a number greater than 0", [](const json::value& x) {
-          return x.is_number() && compare_numbers(x, json::value(0)) > 0;
+          return x.is_number() && compare_numbers(x, json::value(std::int64_t{0})) > 0;
         }))
       add(op::multiple_of, 0, 0, v);
     for (const auto& [key, what] : {std::pair{"minLength", op::min_length},
@@ -172,11 +170,11 @@ class compiler {
 
   std::optional<std::uint64_t> count(const json::object& o, std::string_view key) {
     const auto* v = keyword(o, key, "an integer of at least 0", [](const json::value& x) {
-      return x.is_number() && is_integer(x) && compare_numbers(x, json::value(0)) >= 0;
+      return x.is_number() && is_integer(x) && compare_numbers(x, json::value(std::int64_t{0})) >= 0;
     });
     if (!v) return std::nullopt;
     if (v->is_double()) return v->get_double() < 1e18 ? static_cast<std::uint64_t>(v->get_double()) : ~std::uint64_t{0};
-    return v->to_number<std::uint64_t>();
+    return v->kind() == json::kind::uint64 ? v->get_uint64() : static_cast<std::uint64_t>(v->get_int64());
   }
 
   static bool all_strings(const json::value& v) {
@@ -287,13 +285,12 @@ class compiler {
 
 }  // namespace
 
-result<json::value> parsed_schema(const raw_json& text) {
-  json::parse_options options;
-  options.max_depth = json_schema::max_depth;
-  json::error_code ec;
-  auto parsed = json::parse(text.text(), ec, {}, options);
-  if (ec) return fail(errc::parse, ec.message());
-  return parsed;
+result<json::document> parsed_schema(const raw_json& text) {
+  json::document d{text.detached(), std::make_unique<std::pmr::monotonic_buffer_resource>(), {}};
+  auto root = json::read(d.text.text(), json_schema::max_depth, *d.memory);
+  if (!root) return fail(errc::parse, "it has " + root.error().message);
+  d.root = *root;
+  return d;
 }
 
 }  // namespace schema

@@ -3,9 +3,6 @@
 #pragma once
 #include "providers/schema/schema_program.hpp"
 
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
-
 #include <cstddef>
 #include <string>
 #include <variant>
@@ -33,10 +30,10 @@ struct seen {
 class evaluator {
  public:
   explicit evaluator(const program& p) : p_(p) {}
-  json_schema::verdict run(const boost::json::value& v);
+  json_schema::verdict run(const tree::value& v);
 
  private:
-  using value = boost::json::value;
+  using value = tree::value;
   using step = std::variant<std::string_view, std::size_t>;
 
   bool spend(std::size_t n = 1);
@@ -44,14 +41,14 @@ class evaluator {
   bool rules_fit(const node& n, const value& v, seen* s);
   bool rule_fits(const rule& r, const value& v, seen* s);
   bool simple_fits(const rule& r, const value& v);
-  bool required_fits(const value& names, const boost::json::object& o, std::string_view because);
-  bool members_fit(const member_rules& m, const boost::json::object& o, seen* s);
-  bool items_fit(const item_rules& i, const boost::json::array& a, seen* s);
-  bool contains_fits(const contains_rules& c, const boost::json::array& a, seen* s);
-  bool unique(const boost::json::array& a);
+  bool required_fits(const value& names, const tree::object& o, std::string_view because);
+  bool members_fit(const member_rules& m, const tree::object& o, seen* s);
+  bool items_fit(const item_rules& i, const tree::array& a, seen* s);
+  bool contains_fits(const contains_rules& c, const tree::array& a, seen* s);
+  bool unique(const tree::array& a);
   bool any_fits(const std::vector<node_id>& list, const value& v, seen* s, bool exactly_one);
   bool condition_fits(const condition_rules& c, const value& v, seen* s);
-  bool names_fit(node_id id, const boost::json::object& o);
+  bool names_fit(node_id id, const tree::object& o);
   bool dependents_fit(const rule& r, const value& v, seen* s);
   bool dynamic_fits(const dynamic_rules& d, const value& v, seen* s);
   bool unevaluated_fit(const rule& r, const value& v, seen* s);

@@ -3,8 +3,6 @@
 #include "mcp/support/percent.hpp"
 #include "providers/schema/schema_uri.hpp"
 
-#include <boost/json/parse.hpp>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -13,7 +11,7 @@
 namespace mcpbx::providers::schema {
 namespace {
 
-namespace json = boost::json;
+namespace json = tree;
 
 constexpr std::array<std::string_view, 12> single_keywords{
     "additionalProperties", "propertyNames",         "items",           "contains",     "not", "if", "then", "else",
@@ -63,7 +61,7 @@ schema_index::schema_index(program& p, std::span<const known_schema> known) : p_
 }
 
 result<void> schema_index::open() {
-  const auto& root = p_.documents.front();
+  const auto& root = p_.documents.front().root;
   if (!is_schema(root)) return fail(errc::invalid_argument, "a schema must be an object or a boolean");
   open_resource("", root, every);
   walk(root, 0, {});
@@ -102,7 +100,7 @@ const json::value* schema_index::known(const std::string& uri) {
     if (state_) state_ = fail(errc::parse, "the known schema " + uri + " cannot be read: " + parsed.error().message);
     return nullptr;
   }
-  return one.parsed = &p_.documents.emplace_back(std::move(*parsed));
+  return one.parsed = &p_.documents.emplace_back(std::move(*parsed)).root;
 }
 
 // Gives every schema below `v` a node. The depth is that of the document, which the parser bounds.
@@ -179,7 +177,7 @@ void schema_index::read_vocabularies(const json::object& o, node_id id) {
                             : vocabularies.end();
     if (found != vocabularies.end())
       understood |= found->second;
-    else if (m.value() == json::value(true))
+    else if (m.value().is_true())
       note(id, "$schema", "a metaschema that requires no vocabulary but those of 2020-12", *named);
   }
 }

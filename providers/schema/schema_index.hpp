@@ -3,10 +3,8 @@
 // resources.
 #pragma once
 #include "providers/schema/json_schema.hpp"
+#include "providers/schema/json_tree.hpp"
 #include "providers/schema/schema_program.hpp"
-
-#include <boost/json/object.hpp>
-#include <boost/json/value.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +19,7 @@ namespace mcpbx::providers::schema {
 
 inline constexpr std::string_view schema_form = "a schema: an object, true or false";
 
-inline bool is_schema(const boost::json::value& v) {
+inline bool is_schema(const tree::value& v) {
   return v.is_object() || v.is_bool();
 }
 
@@ -38,9 +36,9 @@ class schema_index {
   const result<void>& state() const noexcept { return state_; }
 
   std::size_t size() const noexcept { return sources_.size(); }
-  const boost::json::value& source(node_id id) const { return *sources_[id]; }
+  const tree::value& source(node_id id) const { return *sources_[id]; }
   /// The node of a value inside the documents; no_node for null and for what is no subschema.
-  node_id node_of(const boost::json::value* v) const;
+  node_id node_of(const tree::value* v) const;
   /// Whether `key` means anything in the node: a metaschema among the known documents may leave vocabularies out.
   bool understands(node_id id, std::string_view key) const;
   /// The node that `reference`, the value of the keyword `key` in the node `at`, leads to; no_node when it leads out of
@@ -48,16 +46,16 @@ class schema_index {
   node_id resolve(std::string_view reference, node_id at, std::string_view key);
 
   /// Tells that the keyword `key` of a node (or the member `name` of its value) is not as it should be.
-  void note(node_id id, std::string_view key, std::string expected, const boost::json::value& found);
-  void note_member(node_id id, std::string_view key, std::string_view name, const boost::json::value& found);
+  void note(node_id id, std::string_view key, std::string expected, const tree::value& found);
+  void note_member(node_id id, std::string_view key, std::string_view name, const tree::value& found);
 
  private:
   // The root of a document, or a schema with an $id of its own.
   struct place {
     std::string base;
-    const boost::json::value* root;
+    const tree::value* root;
     std::uint8_t vocabularies;
-    std::unordered_map<std::string_view, const boost::json::value*> anchors;
+    std::unordered_map<std::string_view, const tree::value*> anchors;
   };
   // How a node was come to from another one: `.not`, `.allOf[2]`, `.properties.name`, `.$ref`.
   static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
@@ -69,21 +67,20 @@ class schema_index {
   };
   struct document {
     const raw_json* text;
-    const boost::json::value* parsed = nullptr;
+    const tree::value* parsed = nullptr;
   };
 
-  std::uint32_t open_resource(std::string base, const boost::json::value& root, std::uint8_t vocabularies);
+  std::uint32_t open_resource(std::string base, const tree::value& root, std::uint8_t vocabularies);
   std::optional<std::uint32_t> resource_of(const std::string& uri, const origin& from);
-  const boost::json::value* known(const std::string& uri);
-  void walk(const boost::json::value& v, std::uint32_t where, const origin& from);
-  void read_identifiers(const boost::json::object& o, node_id id);
-  void read_vocabularies(const boost::json::object& o, node_id id);
+  const tree::value* known(const std::string& uri);
+  void walk(const tree::value& v, std::uint32_t where, const origin& from);
+  void read_identifiers(const tree::object& o, node_id id);
+  void read_vocabularies(const tree::object& o, node_id id);
   void open_references(node_id id);
-  const boost::json::value* follow(const boost::json::value& root, std::string_view pointer,
-                                   std::uint32_t& where) const;
+  const tree::value* follow(const tree::value& root, std::string_view pointer, std::uint32_t& where) const;
   static void add_steps(std::string& path, const origin& o);
   std::string path_of(node_id id) const;
-  void add_note(std::string path, std::string expected, const boost::json::value& found);
+  void add_note(std::string path, std::string expected, const tree::value& found);
 
   program& p_;
   std::unordered_map<std::string, document> known_;
@@ -92,9 +89,9 @@ class schema_index {
   std::size_t resolved_bytes_ = 0;  // of the addresses that references were resolved to
   std::vector<place> places_;       // by resource
   std::unordered_map<std::string, std::uint32_t> by_uri_;
-  std::unordered_map<const boost::json::value*, node_id> ids_;
-  std::vector<const boost::json::value*> sources_;  // by node
-  std::vector<origin> origins_;                     // by node
+  std::unordered_map<const tree::value*, node_id> ids_;
+  std::vector<const tree::value*> sources_;  // by node
+  std::vector<origin> origins_;              // by node
 };
 
 }  // namespace mcpbx::providers::schema

@@ -2,9 +2,8 @@
 // schema_check.cpp and schema_words.cpp.
 #pragma once
 #include "providers/schema/json_schema.hpp"
+#include "providers/schema/json_tree.hpp"
 #include "providers/schema/schema_pattern.hpp"
-
-#include <boost/json/value.hpp>
 
 #include <cstdint>
 #include <deque>
@@ -70,7 +69,7 @@ struct rule {
   op what;
   std::uint32_t at = 0;
   std::uint64_t n = 0;
-  const boost::json::value* value = nullptr;
+  const tree::value* value = nullptr;
 };
 
 struct node {
@@ -109,8 +108,8 @@ struct resource {
 };
 
 struct program {
-  std::deque<boost::json::value> documents;  // nodes point into them; 0 is the schema itself
-  std::vector<node> nodes;                   // 0 is the root
+  std::deque<tree::document> documents;  // nodes point into them; 0 is the schema itself
+  std::vector<node> nodes;               // 0 is the root
   std::vector<rule> rules;
   std::vector<resource> resources;
   std::vector<std::optional<pattern>> patterns;  // none: not supported, matches everything
@@ -125,18 +124,18 @@ struct program {
 };
 
 /// The text of a schema as a value; errc::parse where it cannot be, or nests deeper than json_schema::max_depth.
-result<boost::json::value> parsed_schema(const raw_json& text);
+result<tree::document> parsed_schema(const raw_json& text);
 /// What a rule asks for, in words: "a string", "at least 3 characters". Applicators have none ("").
-std::string expectation(const program& p, const rule& r, const boost::json::value& v);
+std::string expectation(const program& p, const rule& r, const tree::value& v);
 /// A whole subschema in a few words, for lists of alternatives; "" when it has none.
 std::string brief(const program& p, node_id n, int depth = 4);
 /// A value in a few words: "the number 5", "an array of 3 items".
-std::string in_words(const boost::json::value& v);
+std::string in_words(const tree::value& v);
 /// A value as JSON, cut to a bearable length.
-std::string shown(const boost::json::value& v);
+std::string shown(const tree::value& v);
 /// A member as a step of a path: ".name", or "[\"a name\"]" for one that is not plain.
 std::string member_step(std::string_view name);
 /// The bits of op::types that fit `v`.
-std::uint8_t types_of(const boost::json::value& v);
+std::uint8_t types_of(const tree::value& v);
 
 }  // namespace mcpbx::providers::schema

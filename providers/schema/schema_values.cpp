@@ -2,9 +2,6 @@
 // comparisons are exact.
 #include "providers/schema/schema_values.hpp"
 
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -14,13 +11,13 @@
 namespace mcpbx::providers::schema {
 namespace {
 
-namespace json = boost::json;
+namespace json = tree;
 
 static_assert(std::numeric_limits<long double>::digits >= 64);
 
 long double number(const json::value& v) {
-  if (const auto* i = v.if_int64()) return static_cast<long double>(*i);
-  if (const auto* u = v.if_uint64()) return static_cast<long double>(*u);
+  if (v.kind() == json::kind::int64) return static_cast<long double>(v.get_int64());
+  if (v.kind() == json::kind::uint64) return static_cast<long double>(v.get_uint64());
   return static_cast<long double>(v.get_double());
 }
 
@@ -45,9 +42,8 @@ std::partial_ordering compare_numbers(const json::value& a, const json::value& b
 }
 
 bool is_integer(const json::value& v) {
-  if (v.is_int64() || v.is_uint64()) return true;
-  const auto* d = v.if_double();
-  return d && std::isfinite(*d) && std::floor(*d) == *d;
+  if (!v.is_double()) return v.is_integer();
+  return std::isfinite(v.get_double()) && std::floor(v.get_double()) == v.get_double();
 }
 
 bool is_multiple(const json::value& v, const json::value& step) {
@@ -109,7 +105,7 @@ std::uint64_t hash(const json::value& v, std::size_t& steps) {
   }
 }
 
-std::size_t length(const json::string& s) {
+std::size_t length(std::string_view s) {
   return static_cast<std::size_t>(
       std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }

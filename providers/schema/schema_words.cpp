@@ -2,8 +2,6 @@
 #include "mcp/support/text.hpp"
 #include "providers/schema/schema_evaluator.hpp"
 
-#include <boost/json/serializer.hpp>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -13,7 +11,7 @@ namespace mcpbx::providers {
 namespace schema {
 namespace {
 
-namespace json = boost::json;
+namespace json = tree;
 
 constexpr std::size_t max_shown = 60;   // bytes of a value in a sentence
 constexpr std::size_t max_listed = 12;  // names or values in a list
@@ -60,8 +58,8 @@ std::string number_text(const json::value& v) {
   const auto written = [&](auto n) {
     return std::string(room.data(), std::to_chars(room.data(), room.data() + room.size(), n).ptr);
   };
-  if (const auto* i = v.if_int64()) return written(*i);
-  if (const auto* u = v.if_uint64()) return written(*u);
+  if (v.kind() == json::kind::int64) return written(v.get_int64());
+  if (v.kind() == json::kind::uint64) return written(v.get_uint64());
   return written(v.get_double());
 }
 
@@ -88,15 +86,44 @@ std::uint8_t types_of(const json::value& v) {
   }
 }
 
+// Only as much is written as is shown: a value may be large.
+void write_some(std::string& out, const json::value& v) {
+  if (out.size() > max_shown) return;
+  const auto list = [&](const auto& all, char open, char close, auto write) {
+    out += open;
+    for (auto i = all.begin(); i != all.end() && out.size() <= max_shown; ++i) {
+      if (i != all.begin()) out += ',';
+      write(*i);
+    }
+    out += close;
+  };
+  const auto text = [&](std::string_view s) { append_quoted(out, s.substr(0, max_shown)); };
+  switch (v.kind()) {
+    case json::kind::null:
+      out += "null";
+      return;
+    case json::kind::bool_:
+      out += v.get_bool() ? "true" : "false";
+      return;
+    case json::kind::string:
+      return text(v.get_string());
+    case json::kind::array:
+      return list(v.get_array(), '[', ']', [&](const auto& e) { write_some(out, e); });
+    case json::kind::object:
+      return list(v.get_object(), '{', '}', [&](const auto& m) {
+        text(m.key());
+        out += ':';
+        write_some(out, m.value());
+      });
+    default:
+      out += number_text(v);
+  }
+}
+
 std::string shown(const json::value& v) {
-  if (v.is_number()) return number_text(v);
-  // Only as much is written as is shown: a value may be large.
-  json::serializer writer;
-  writer.reset(&v);
-  std::array<char, max_shown + 4> room;
-  const auto part = writer.read(room.data(), room.size());
-  if (writer.done() && part.size() <= max_shown) return printable(std::string_view(part));
-  return printable(cut_utf8({part.data(), part.size()}, max_shown)) + "…";
+  std::string all;
+  write_some(all, v);
+  return all.size() <= max_shown ? printable(all) : printable(cut_utf8(all, max_shown)) + "…";
 }
 
 std::string in_words(const json::value& v) {

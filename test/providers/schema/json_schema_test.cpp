@@ -1,7 +1,6 @@
 // The words and the bounds of the validator; its rules are proven by the official suite (suite_test.cpp) and by ajv.
 #include "providers/schema/json_schema.hpp"
 
-#include <boost/json/value.hpp>
 #include <doctest/doctest.h>
 
 #include <string>

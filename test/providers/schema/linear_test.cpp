@@ -86,4 +86,22 @@ TEST_CASE("F8: branches that refer to each other are folded with bounded work") 
   CHECK(tool->schema.text().contains(R"("q":{})"));
 }
 
+TEST_CASE("G18: very many names are found in a value whatever order they come in") {
+  const auto made =
+      json_schema::compile(raw_json::own(R"({"additionalProperties":{"type":"integer"},"required":["x"]})"));
+  REQUIRE(made.has_value());
+  const auto verdict = made->check(raw_json::own("{" + listed(100'000, R"("z#":1)") + R"(,"x":"y",)" +
+                                                 listed(100'000, R"("a long name #":1)") + "}"));
+  CHECK(verdict.complete);
+  CHECK(describe(verdict.violations, "v") == "- v.x: expected an integer, found the string \"y\"");
+}
+
+TEST_CASE("G16: a value of more than a million values is not read, and said so") {
+  const auto made = json_schema::compile(raw_json::own(R"({"type":"array"})"));
+  REQUIRE(made.has_value());
+  const auto check = [&](int many) { return made->check(raw_json::own("[" + listed(many, "0") + "]")); };
+  CHECK(check(999'999).complete);
+  CHECK(check(1'000'000).unread == "more than a million values");
+}
+
 }  // namespace

@@ -53,7 +53,7 @@ counts run(const std::string& file, const json::value& groups, const std::vector
     CHECK_MESSAGE(made->notes().empty(), (made->notes().empty() ? "" : describe(made->notes(), "schema")));
     for (const auto& test : group.at("tests").as_array()) {
       ++c.total;
-      const auto verdict = made->check(test.at("data"));
+      const auto verdict = made->check(mcpbx::raw_json::own(json::serialize(test.at("data"))));
       const bool right = verdict.violations.empty() == test.at("valid").as_bool();
       if (right) ++c.passed;
       INFO(test.at("description").as_string());
