@@ -26,6 +26,8 @@ constexpr std::size_t first_buffer = 16 * 1024, largest_buffer = 64 * 1024;
 constexpr std::size_t first_read = 4 * 1024;
 // A header or chunk line that does not fit into this is none.
 constexpr std::size_t longest_line = 128 * 1024;
+// A peer that closes a pooled connection later than this after a request was sent may have acted on it.
+constexpr milliseconds stale_within{500};
 
 // What a packed answer is too large by is told in bytes that are not packed.
 std::string above_limit(std::size_t limit) {
@@ -63,15 +65,17 @@ void connection::send() {
   auto sent = [self = shared_from_this(), t = task_](const boost::system::error_code& ec, std::size_t) {
     self->sending_ = false;
     // After a failed write the pending read tells what happened; the peer may have answered before it closed.
+    std::exchange(self->record_, {});
     if (self->closed_ || ec || self->task_ != t || self->stage_ != http::stage::send) return;
     t->sent = true;
     self->stage_ = http::stage::first_byte;
     self->stage_began_ = self->time_.now();
   };
   if (tls_) {
-    // One record instead of one per piece.
-    if (!task_->request.body.empty()) task_->head += task_->request.body.str();
-    asio::async_write(*tls_, asio::buffer(task_->head), std::move(sent));
+    // One record instead of one per piece. The task stays as it is: it may have to be sent again.
+    record_ = task_->head;
+    if (!task_->request.body.empty()) record_ += task_->request.body.str();
+    asio::async_write(*tls_, asio::buffer(record_), std::move(sent));
   } else {
     task_->request.body = gathered(task_->request.body);
     std::vector<asio::const_buffer> all;
@@ -119,7 +123,8 @@ void connection::on_read(const boost::system::error_code& ec, std::size_t n) {
   stage_began_ = time_.now();
   if (first) arm(deadline());  // the idle limit may be the shorter one; later bytes only move it on
   parse();
-  if (closed_) return;
+  // The end of the answer may have begun the next exchange here, whose read is pending in this very buffer.
+  if (closed_ || reading_) return;
   if (end_ - begin_ >= longest_line)
     return fail(http::stage::body, errc::protocol, "sent a header line above the limit");
   if (begin_ == end_ && filled && buffer_.size() < largest_buffer) {
@@ -168,7 +173,7 @@ void connection::ended(const boost::system::error_code& ec) {
   if (any_byte_ && eof && parser_->put_eof() == response_parser::verdict::done) return complete();
   const std::string what = eof || ec == asio::ssl::error::stream_truncated ? std::string() : ": " + ec.message();
   if (any_byte_) return fail(http::stage::body, errc::io, "closed the connection in the middle of its answer" + what);
-  if (reused_ && !task_->retried) {
+  if (reused_ && !task_->retried && time_.now() - stage_began_ <= stale_within) {
     // It had closed the connection while that waited in the pool: nothing was lost.
     auto t = std::move(task_);
     t->retried = true;

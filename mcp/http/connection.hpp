@@ -35,6 +35,7 @@ struct task {
   response_events* events = nullptr;  ///< null once the user has left or everything was told
   std::string head;                   ///< request line and headers
   time_point started;
+  time_point connecting_since;     ///< the present connection's; later than `started` where it replaced another one
   bool retried = false;            ///< a stale connection was replaced already
   bool sent = false;               ///< its request, whole, on the connection that it runs on
   std::weak_ptr<connection> line;  ///< what it runs on
@@ -116,6 +117,7 @@ class connection final : public std::enable_shared_from_this<connection>, privat
   std::size_t next_endpoint_ = 0;
   std::string last_connect_error_;
 
+  std::string record_;  // what is being sent over TLS: head and body in one piece
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;            // bytes read and not parsed yet
   std::size_t room_ = 0;                       // what the pending read may fill

@@ -25,7 +25,7 @@ time_point connection::deadline() const {
     case http::stage::resolve:
     case http::stage::connect:
     case http::stage::tls:
-      return std::min({total, task_->started + l.connect, attempt_until_});
+      return std::min({total, task_->connecting_since + l.connect, attempt_until_});
     case http::stage::send:
     case http::stage::first_byte:
       return std::min(total, stage_began_ + l.first_byte);
@@ -62,7 +62,7 @@ void connection::on_time_limit() {
     case http::stage::resolve:
     case http::stage::connect:
     case http::stage::tls:
-      if (now < task_->started + l.connect) {
+      if (now < task_->connecting_since + l.connect) {
         // This address only; the pending connect ends and the next one has its turn.
         attempt_until_ = never;
         arm(deadline());

@@ -38,6 +38,7 @@ int status_of(std::string_view head) {
 void connection::open(std::shared_ptr<task> t) {
   task_ = std::move(t);
   task_->line = weak_from_this();
+  task_->connecting_since = time_.now();
   stage_ = http::stage::resolve;
   arm(deadline());
   const auto owner = owner_.lock();

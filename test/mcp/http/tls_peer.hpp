@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdio>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -81,7 +82,13 @@ class tls_server {
   }
   int port() const { return acceptor_.local_endpoint().port(); }
   std::string sni;
-  std::string connect;  ///< the request of the last tunnel
+  std::string connect;                            ///< the request of the last tunnel
+  std::atomic<bool> drops_second_request{false};  ///< the first connection closes when it was asked again
+  /// Every request that was read, in order.
+  std::vector<std::string> requests() const {
+    const std::lock_guard lock(guard_);
+    return requests_;
+  }
 
  private:
   void run() {
@@ -90,10 +97,11 @@ class tls_server {
       asio::ip::tcp::socket socket(context_);
       acceptor_.accept(socket, ec);
       if (stopping_) return;
-      threads_.emplace_back([this, s = std::move(socket)]() mutable { serve(std::move(s)); });
+      threads_.emplace_back(
+          [this, s = std::move(socket), first = threads_.empty()]() mutable { serve(std::move(s), first); });
     }
   }
-  void serve(asio::ip::tcp::socket socket) {
+  void serve(asio::ip::tcp::socket socket, bool first) {
     boost::system::error_code ec;
     if (!tunnel_.empty()) {
       std::array<char, 4096> head;
@@ -108,14 +116,23 @@ class tls_server {
     if (const char* name = SSL_get_servername(stream.native_handle(), TLSEXT_NAMETYPE_host_name)) sni = name;
     std::array<char, 4096> buffer;
     // The requests of these tests fit into one read, or their second part does not matter.
-    while (stream.read_some(asio::buffer(buffer), ec) > 0 && !ec)
+    for (int asked = 1; const auto n = stream.read_some(asio::buffer(buffer), ec); ++asked) {
+      if (ec) return;
+      {
+        const std::lock_guard lock(guard_);
+        requests_.emplace_back(buffer.data(), n);
+      }
+      if (drops_second_request && first && asked == 2) return;
       asio::write(stream, asio::buffer(std::string_view("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")), ec);
+    }
   }
   std::string tunnel_;
   asio::io_context context_;
   asio::ssl::context tls_;
   asio::ip::tcp::acceptor acceptor_;
   std::atomic<bool> stopping_{false};
+  mutable std::mutex guard_;
+  std::vector<std::string> requests_;
   std::vector<std::thread> threads_;
   std::thread acceptor_thread_;
 };
