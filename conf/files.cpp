@@ -32,6 +32,12 @@ bool is_there(const fs::path& p) {
   return ::stat(p.c_str(), &s) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
+/// Whether a folder has this name, or cannot be asked: a link that leads nowhere is an error when it is read.
+bool is_named(const fs::path& p) {
+  struct stat s{};
+  return ::lstat(p.c_str(), &s) == 0 || errno != ENOENT;
+}
+
 /// Whether only `user` and root can change what `s` describes.
 result<void> guarded(const fs::path& path, const struct stat& s, uid_t user) {
   const bool directory = S_ISDIR(s.st_mode);
@@ -54,21 +60,33 @@ result<void> guarded_directory(const fs::path& directory, uid_t user) {
   return guarded(directory, s, user);
 }
 
-/// The JSON files of `config.d`, in name order.
-std::vector<fs::path> drop_ins(const fs::path& directory) {
+/// The JSON files of `config.d`, in name order; none when there is no such folder.
+result<std::vector<fs::path>> drop_ins(const fs::path& directory) {
   std::vector<fs::path> found;
+  if (!is_named(directory)) return found;
   std::error_code failed;
   for (fs::directory_iterator i(directory, failed), end; !failed && i != end; i.increment(failed))
     if (const auto name = i->path().filename().native(); name.ends_with(".json") && !name.starts_with('.'))
       found.push_back(i->path());
+  if (failed)
+    return fail(errc::config, "cannot read the folder " + directory.native() + " (" + failed.message() +
+                                  "), whose files belong to the configuration: make it a folder that you can read, or "
+                                  "remove it");
   std::ranges::sort(found);
   return found;
 }
 
-std::vector<fs::path> files_of(const fs::path& directory) {
+result<std::vector<fs::path>> files_of(const fs::path& directory) {
   std::vector<fs::path> found;
-  if (is_there(directory / "config.json")) found.push_back(directory / "config.json");
-  for (auto& d : drop_ins(directory / "config.d")) found.push_back(std::move(d));
+  struct stat s{};
+  if (::lstat(directory.c_str(), &s) != 0 && (errno == ENOENT || errno == ENOTDIR)) return found;
+  if (::stat(directory.c_str(), &s) != 0)
+    return fail(errc::config, "cannot look at the folder " + directory.native() + " (" + std::strerror(errno) +
+                                  "), where the configuration is: make it a folder that you can read, or remove it");
+  if (is_named(directory / "config.json")) found.push_back(directory / "config.json");
+  auto more = drop_ins(directory / "config.d");
+  if (!more) return more;
+  for (auto& d : *more) found.push_back(std::move(d));
   return found;
 }
 
@@ -84,10 +102,11 @@ result<std::vector<fs::path>> find_files(const environment& env, const file_opti
   };
   if (options.flag) return named(*options.flag, "--config");
   if (const auto v = env.filled("MCPBX_CONFIG")) return named(*v, "MCPBX_CONFIG");
-  std::vector<fs::path> found;
-  if (const auto user = user_config_directory(env)) found = files_of(*user);
-  if (found.empty()) found = files_of(options.system_directory);
-  return found;
+  if (const auto user = user_config_directory(env)) {
+    auto own = files_of(*user);
+    if (!own || !own->empty()) return own;
+  }
+  return files_of(options.system_directory);
 }
 
 result<std::string> read_file(const fs::path& path, std::optional<uid_t> asked) {

@@ -72,6 +72,10 @@ bool is_tool_name(std::string_view s) {
          std::ranges::all_of(s, [](unsigned char c) { return alnum(c) || c == '_' || c == '-'; });
 }
 
+bool is_tool_glob(std::string_view s) {
+  return !s.empty() && std::ranges::count_if(s, [](unsigned char c) { return (c & 0xC0) != 0x80; }) <= 256;
+}
+
 bool all_digits(std::string_view s, std::size_t most) {
   return !s.empty() && s.size() <= most && std::ranges::all_of(s, [](unsigned char c) { return digit(c); });
 }
@@ -119,7 +123,7 @@ const form http_url{"a URL that starts with http:// or https://", "^https?://(?!
                     "write it like https://tools.example/mcp"};
 const form endpoint_url{"a URL that starts with http://, https:// or unix:/", "^(https?://(?![/?#:])|unix:/)[!-~]+$",
                         is_endpoint_url, "write it like https://models.example/v1 or unix:/run/model.sock:/v1"};
-const form tool_glob{"a pattern of tool names", "[\\s\\S]", [](std::string_view s) { return !s.empty(); },
+const form tool_glob{"a pattern of tool names with 1 to 256 characters", "^[\\s\\S]{1,256}$", is_tool_glob,
                      "write a name, with * for any characters"};
 const form tool_name{"a tool name of 1 to 64 letters, digits, _ and -", "^[A-Za-z0-9_\\-]{1,64}$", is_tool_name,
                      "write it like read_file"};

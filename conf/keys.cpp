@@ -13,7 +13,7 @@ template <class Target>
 std::vector<key_spec> filters() {
   using f = tool_filter;
   return {
-    key<&f::allow, Target>("allow", "Globs of the tools that are offered; an empty list offers all.").like(forms::tool_glob),
+    key<&f::allow, Target>("allow", "Globs of the tools that are offered; all are without it. It may not be empty: \"deny\": [\"*\"] offers none.").like(forms::tool_glob).filled_list(),
     key<&f::deny, Target>("deny", "Globs of the tools that are not offered; wins over allow.").like(forms::tool_glob),
     key<&f::rename, Target>("rename", "Tools that go by another name: from the server's name to the new one.").names(forms::filled).like(forms::tool_name),
   };
@@ -28,6 +28,7 @@ const section_spec& server_tool_keys() {
   using t = server_tools;
   static const section_spec s = [] {
     section_spec made{"serverTools", filters<t>()};
+    made.has_switches = true;
     for (auto& k : std::vector<key_spec>{
       key<&t::serial>("serial", "Globs of the tools whose calls in one reply are made one after another.").like(forms::tool_glob),
       key<&t::retry>("retry", "Globs of the tools whose calls may be made again when no answer came.").like(forms::tool_glob),
@@ -276,31 +277,14 @@ const section_spec& root_section() {
   return s;
 }
 
-std::span<const foreign_key> foreign_keys() {
-  static constexpr foreign_key keys[] = {
-    {"type", ""}, {"transport", ""}, {"transportType", ""}, {"autoApprove", ""}, {"alwaysAllow", ""}, {"trust", ""},
-    {"description", ""}, {"icon", ""}, {"name", ""}, {"displayName", ""}, {"note", ""}, {"comment", ""}, {"gallery", ""},
-    {"version", ""}, {"tags", ""}, {"logo", ""}, {"homepage", ""}, {"provider", ""},
-    {"disabledTools", "write \"tools\": {\"deny\": [\"NAME\"]} to the same end"},
-    {"excludeTools", "write \"tools\": {\"deny\": [\"NAME\"]} to the same end"},
-    {"includeTools", "write \"tools\": {\"allow\": [\"NAME\"]} to the same end"},
-    {"enabled", "write \"disabled\": true to switch the server off"},
-    {"isActive", "write \"disabled\": true to switch the server off"},
-    {"timeout", "write \"callTimeoutMs\" for the time of a call"},
-    {"initTimeout", "write \"startTimeoutMs\" for the time of the start"},
-    {"httpUrl", "write \"url\""},
-    {"serverUrl", "write \"url\""},
-  };
-  return keys;
-}
-
 // clang-format on
 
 const std::vector<later_rule>& later_rules() {
+  static constexpr std::string_view remote_mend =
+      "mcpbx runs tool servers that are programs; this one is listed as failed and its tools are missing until a later "
+      "version speaks to servers at an address";
   static const std::vector<later_rule> rules{
-      {"mcpServers.*.url"},
-      {"mcpServers.*.headers"},
-      {"mcpServers.*.auth"},
+      {"mcpServers.*.url", {}, remote_mend},
       {"mcpServers.*.sharing", {"shared"}},
   };
   return rules;

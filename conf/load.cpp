@@ -1,6 +1,8 @@
 // Loading: parse each file, merge the trees, walk the result beside the key table, then the rules between keys.
 #include "conf/load.hpp"
 
+#include "conf/host_adopt.hpp"
+#include "conf/host_keys.hpp"
 #include "conf/key_words.hpp"
 #include "conf/loop_levels.hpp"
 #include "conf/rules.hpp"
@@ -137,20 +139,21 @@ class checker {
 
   void unknown_key(const node_member& m, const section_spec& spec, const std::string& path) {
     const auto names = spec.key_names();
-    const std::string near(nearest(m.key, names));
     if (spec.server_entry) {
-      for (const auto& f : foreign_keys()) {
-        if (f.name != m.key) continue;
-        if (!f.hint.empty()) notice(m.at, "this key of other hosts has no effect here", path, std::string(f.hint));
-        return;
-      }
-      notice(m.at, "unknown key; it has no effect", path,
-             near.empty() ? "leave it if another host needs it" : "did you mean \"" + near + "\"?");
-      return;
+      if (const auto meant = meant_entry_key(m.key, names); !meant.empty())
+        return error(m.at, "unknown key", path, "did you mean \"" + std::string(meant) + "\"?");
+      if (sounds_restricting(m.key))
+        return error(m.at, "unknown key, whose name says that it restricts something", path,
+                     "say it with \"disabled\", \"tools\": {\"allow\": […], \"deny\": […]} or \"approve\", or take it out");
+      return notice(m.at, "unknown key; it has no effect", path, "leave it if another host needs it");
     }
-    if (!near.empty()) return error(m.at, "unknown key", path, "did you mean \"" + near + "\"?");
+    if (const auto meant = meant_key(m.key, names); !meant.empty())
+      return error(m.at, "unknown key", path, "did you mean \"" + std::string(meant) + "\"?");
     if (spec.find("mcpServers") && m.key == "servers")
       return error(m.at, "unknown key", path, "did you mean \"mcpServers\"?");
+    if (spec.find("mcpServers") && sounds_restricting(m.key))
+      return error(m.at, "unknown key, whose name says that it restricts something", path,
+                   "say it in the entries of mcpServers: \"disabled\": true, or \"tools\": {\"deny\": […]}");
     const auto home = home_of(m.key, root_section(), "");
     error(m.at, "unknown key", path,
           home.empty() ? "the keys here are " + listed(names) : "it belongs in \"" + home + "\"");
@@ -192,7 +195,13 @@ class checker {
               "write \"NAME\": { … }");
         continue;
       }
-      check_section(m.value, *k.inner, k.enter(target, m.key, m.at), inside);
+      if (k.inner->server_entry) {
+        auto entry = m.value;
+        adopt_host_keys(entry, inside.path, host_findings_);
+        check_section(entry, *k.inner, k.enter(target, m.key, m.at), inside);
+      } else {
+        check_section(m.value, *k.inner, k.enter(target, m.key, m.at), inside);
+      }
     }
   }
 
@@ -202,7 +211,7 @@ class checker {
       const auto value = n.is(node::kind::integer) ? std::to_string(n.whole) : n.text;
       if (std::ranges::none_of(rule.acting, [&](std::string_view form) { return acts(form, value); }))
         notice(key_at, "is checked and kept, but this version of mcpbx does not act on it yet", at.path,
-               rule.acting.empty() ? "nothing needs to be done" : "what it does act on is " + listed(rule.acting));
+               rule.mend.empty() ? "what it does act on is " + listed(rule.acting) : std::string(rule.mend));
       return;
     }
   }
@@ -267,7 +276,12 @@ class checker {
   }
 
   bool check_list(const key_spec& k, const node& n, const spot& at) {
-    bool good = !n.damaged;
+    bool good = !n.damaged && check_count(k, n, n.items.size(), at.path);
+    if (k.never_empty && n.items.empty() && !n.damaged) {
+      error(n.at, "an empty list offers no tool in some programs and all of them in others", at.path,
+            "take the key out to offer all tools, or write \"deny\": [\"*\"] to offer none");
+      good = false;
+    }
     for (std::size_t i = 0; i < n.items.size(); ++i)
       good = check_element(k, n.items[i], element_path(at.path, i), at) && good;
     return good;
@@ -283,8 +297,17 @@ class checker {
     return good;
   }
 
+  /// Patterns are matched with every tool, so that there is an end to them.
+  bool check_count(const key_spec& k, const node& n, std::size_t count, const std::string& path) {
+    const std::size_t most = k.most_items();
+    if (most == 0 || count <= most) return true;
+    error(n.at, "has " + std::to_string(count) + " patterns, more than " + std::to_string(most), path,
+          "write fewer, with * for any characters");
+    return false;
+  }
+
   bool check_map(const key_spec& k, const node& n, const spot& at) {
-    bool good = !n.damaged;
+    bool good = !n.damaged && check_count(k, n, n.members.size(), at.path);
     for (const auto& m : n.members) {
       const auto path = member_path(at.path, m.key);
       if (k.name_form && !k.name_form->accepts(m.key)) {
@@ -341,6 +364,13 @@ class checker {
   std::span<const source_text> files_;
   loaded& out_;
   std::unordered_map<std::string, place> places_;
+  const finding_sink host_findings_{
+      [this](const place& at, std::string what, std::string path, std::string mend) {
+        error(at, std::move(what), std::move(path), std::move(mend));
+      },
+      [this](const place& at, std::string what, std::string path, std::string mend) {
+        notice(at, std::move(what), std::move(path), std::move(mend));
+      }};
 };
 
 /// By file in the order they were given, then by line and column.

@@ -68,11 +68,19 @@ class writer {
 
   json::object map_schema(const key_spec& k) {
     json::object s{{"type", "object"}};
+    if (k.most_items() != 0) s["maxProperties"] = k.most_items();
     if (k.name_form) s["propertyNames"] = json::object{{"pattern", sv(k.name_form->regex)}};
     if (k.kind == shape::whole_map)
       s["additionalProperties"] = json::object{{"type", "integer"}, {"minimum", k.low}, {"maximum", k.high}};
     else
       s["additionalProperties"] = string_schema(k);
+    return s;
+  }
+
+  json::object list_schema(const key_spec& k) {
+    json::object s{{"type", "array"}, {"items", string_schema(k)}};
+    if (k.never_empty) s["minItems"] = 1;
+    if (k.most_items() != 0) s["maxItems"] = k.most_items();
     return s;
   }
 
@@ -103,7 +111,7 @@ class writer {
         return string_schema(k);
       case shape::texts:
       case shape::plains:
-        return {{"type", "array"}, {"items", string_schema(k)}};
+        return list_schema(k);
       case shape::text_map:
       case shape::plain_map:
       case shape::whole_map:
@@ -113,6 +121,11 @@ class writer {
       case shape::any_object:
         return {{"type", "object"}};
       case shape::section:
+        if (k.inner->has_switches)  // also the list of names that other hosts write
+          return {{"anyOf", json::array{reference_to(*k.inner),
+                                        json::object{{"type", "array"},
+                                                     {"items", json::object{{"type", "string"}, {"minLength", 1}}},
+                                                     {"minItems", 1}}}}};
         return reference_to(*k.inner);
       case shape::named: {
         json::object entries;
@@ -141,7 +154,10 @@ class writer {
     json::object properties;
     for (const auto& k : spec.keys) properties[sv(k.name)] = key_schema(k);
     json::object s{{"type", "object"}, {"properties", std::move(properties)}};
-    if (!spec.server_entry) s["additionalProperties"] = false;
+    if (spec.has_switches)
+      s["additionalProperties"] = json::object{{"type", key_list({"boolean", "object"})}};
+    else if (!spec.server_entry)
+      s["additionalProperties"] = false;
     json::array rules;
     for (const auto& n : spec.needs) {
       if (n.when.empty()) {

@@ -17,6 +17,9 @@
 
 namespace mcpbx::conf {
 
+/// How many patterns of tools one list may have.
+inline constexpr std::size_t max_tool_globs = 1000;
+
 /// What a key's value looks like in the file.
 enum class shape : std::uint8_t {
   boolean,
@@ -51,6 +54,7 @@ struct key_spec {
   shape kind = shape::boolean;
   bool in_milliseconds = false;
   bool is_secret = false;          ///< text: a literal gets a notice; maps: where the name tells so
+  bool never_empty = false;        ///< texts, plains: an empty list is an error
   std::int64_t low = 0, high = 0;  ///< of `whole`, and of each value of a whole_map
   double real_low = 0, real_high = 0;
   std::span<const std::string_view> words;
@@ -61,6 +65,10 @@ struct key_spec {
   void (*store)(void* target, const node& value, const site& where) = nullptr;     ///< takes a checked value
   void* (*enter)(void* target, std::string_view name, const place& at) = nullptr;  ///< section, named: the inner target
 
+  /// How many patterns a list or a map may have; 0: what is in it is no pattern.
+  std::size_t most_items() const {
+    return value_form == &forms::tool_glob || name_form == &forms::tool_glob ? max_tool_globs : 0;
+  }
   key_spec range(std::int64_t from, std::int64_t to) && {
     low = from;
     high = to;
@@ -84,6 +92,10 @@ struct key_spec {
     kind = shape::word;
     return std::move(*this);
   }
+  key_spec filled_list() && {
+    never_empty = true;
+    return std::move(*this);
+  }
   key_spec secret() && {
     is_secret = true;
     return std::move(*this);
@@ -104,7 +116,8 @@ struct section_spec {
   std::vector<key_spec> keys;
   std::vector<need> needs = {};
   std::pair<std::string_view, std::string_view> one_of_two = {};  ///< exactly one of these keys must be there
-  bool server_entry = false;  ///< keys of other hosts are notices, and ${NAME} is a reference
+  bool server_entry = false;  ///< keys of other hosts are understood, and ${NAME} is a reference
+  bool has_switches = false;  ///< tools of a server: other hosts write a list of names, or a switch for each tool
 
   const key_spec* find(std::string_view key) const;
   std::vector<std::string_view> key_names() const;
@@ -113,18 +126,12 @@ struct section_spec {
 /// The whole file.
 const section_spec& root_section();
 
-/// A key of mcpServers entries that other hosts use; `hint` empty: nothing to say.
-struct foreign_key {
-  std::string_view name;
-  std::string_view hint;
-};
-std::span<const foreign_key> foreign_keys();
-
 /// A key whose part of mcpbx does not act on it yet. `path` has `*` for names. Values in `acting` do act already; one
 /// that ends in "…" stands for all that begin so.
 struct later_rule {
   std::string_view path;
   std::vector<std::string_view> acting = {};
+  std::string_view mend = {};  ///< in place of what acts
 };
 const std::vector<later_rule>& later_rules();
 

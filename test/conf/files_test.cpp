@@ -188,3 +188,48 @@ TEST_CASE("files: files and drop-ins are merged from disk") {
   CHECK(made.config.servers.size() == 2);
   CHECK(made.config.sources.size() == 2);
 }
+
+TEST_CASE("files: drop-ins that cannot be looked for are an error and not taken for none") {
+  machine m;
+  m.home.write(".config/mcpbx/config.json");
+  const auto folder = m.home.path / ".config/mcpbx/config.d";
+  const auto told = [&] { return load_files(m.env, m.options).error_text(); };
+  CHECK(told() == "");
+  m.home.write(".config/mcpbx/config.d");  // a file where a folder should be
+  CHECK(told().find("cannot read the folder " + folder.string()) == 0);
+  fs::remove(folder);
+  fs::create_symlink("config.d", folder);  // leads to itself
+  CHECK(told().find("cannot read the folder " + folder.string()) == 0);
+  fs::remove(folder);
+  fs::create_symlink("gone", folder);  // leads nowhere
+  CHECK(told().find("cannot read the folder " + folder.string()) == 0);
+  fs::remove(folder);
+  if (::geteuid() == 0) return;  // who may read everything
+  m.home.write(".config/mcpbx/config.d/a.json");
+  ::chmod(folder.c_str(), 0);
+  CHECK(told().find("cannot read the folder " + folder.string()) == 0);
+  ::chmod(folder.c_str(), 0700);
+}
+
+TEST_CASE("files: a single file that cannot be read is an error wherever it stands") {
+  machine m;
+  m.home.write(".config/mcpbx/config.json");
+  m.home.write(".config/mcpbx/config.d/a.json");
+  fs::create_symlink("gone", m.home.path / ".config/mcpbx/config.d/b.json");
+  CHECK(load_files(m.env, m.options).error_text().find("config.d/b.json (No such file or directory)") !=
+        std::string::npos);
+  fs::remove(m.home.path / ".config/mcpbx/config.d/b.json");
+  fs::remove(m.home.path / ".config/mcpbx/config.json");
+  fs::create_symlink("gone", m.home.path / ".config/mcpbx/config.json");
+  CHECK(load_files(m.env, m.options).error_text().find("config.json (No such file or directory)") != std::string::npos);
+}
+
+TEST_CASE("files: a folder of the configuration that leads nowhere is not taken for none") {
+  machine m;
+  m.home.write("etc/config.json");
+  fs::create_directory(m.home.path / ".config");
+  fs::create_symlink("gone", m.home.path / ".config/mcpbx");
+  CHECK(load_files(m.env, m.options).error_text().find("cannot look at the folder ") == 0);
+  m.env.values["HOME"] = "/dev/null";  // has no folders, and nobody's configuration
+  CHECK(load_files(m.env, m.options).ok());
+}

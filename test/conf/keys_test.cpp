@@ -87,6 +87,7 @@ std::vector<std::string> good_values(const key_spec& k) {
     case shape::texts:
       return {"[]", "[" + text + "]", "[" + text + ", \"${env:X}\"]"};
     case shape::plains:
+      if (k.never_empty) return {"[" + text + ", " + text + "]"};
       return {"[]", "[" + text + ", " + text + "]"};
     case shape::text_map:
     case shape::plain_map:
