@@ -17,8 +17,9 @@ namespace mcpbx::conf {
 namespace {
 
 constexpr std::string_view nothing_to_do = "nothing needs to be done";
-constexpr std::array<std::string_view, 11> tool_keys{"allow", "deny", "rename", "serial", "retry", "callTimeoutMs",
-                                                    "callHardTimeoutMs", "disabled", "enabled", "include", "exclude"};
+constexpr std::array<std::string_view, 11> tool_keys{
+    "allow",    "deny",    "rename",  "serial", "retry", "callTimeoutMs", "callHardTimeoutMs",
+    "disabled", "enabled", "include", "exclude"};
 constexpr std::size_t our_tool_keys = 7;  // of tool_keys; the rest are words that people mean one of those by
 
 node text_node(std::string text, const place& at) {
@@ -134,7 +135,8 @@ class adopter {
   }
 
   void read_asking_word(const node_member& m, const std::string& tool) {
-    static constexpr std::array<std::string_view, 3> asks{"prompt", "always", "once"}, silent{"approve", "auto", "never"};
+    static constexpr std::array<std::string_view, 3> asks{"prompt", "always", "once"},
+        silent{"approve", "auto", "never"};
     const auto is_one_of = [&](const auto& words) {
       return m.value.is(node::kind::string) && std::ranges::find(words, m.value.text) != words.end();
     };
@@ -168,7 +170,8 @@ class adopter {
           name.text.resize(bracket);
         }
         constexpr std::string_view mark = "_1mcp_";
-        if (const auto prefix = name.text.find(mark); prefix != name.text.npos && name.text.size() > prefix + mark.size())
+        if (const auto prefix = name.text.find(mark);
+            prefix != name.text.npos && name.text.size() > prefix + mark.size())
           name.text.erase(0, prefix + mark.size());
         names.push_back(std::move(name));
       }
@@ -191,7 +194,8 @@ class adopter {
       allow_ = std::move(names);
       return;
     }
-    std::erase_if(*allow_, [&](const node& n) { return std::ranges::find(*names, n.text, &node::text) == names->end(); });
+    std::erase_if(*allow_,
+                  [&](const node& n) { return std::ranges::find(*names, n.text, &node::text) == names->end(); });
     notice(m, "is one of several lists of the tools that are offered; only what stands in all of them is",
            "write \"tools\": {\"allow\": […]} alone");
   }

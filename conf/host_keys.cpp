@@ -68,8 +68,9 @@ constexpr host_key host_keys[] = {
 // clang-format on
 
 constexpr std::array<std::string_view, 22> restricting{
-    "allow",  "deny",   "denied", "block",   "disable",   "enable",    "exclude",    "include",    "restrict",  "approv", "trust",
-    "sandbox", "readonly", "filter", "forbid", "whitelist", "blacklist", "permission", "quarantine", "confirm", "hidden", "ignore"};
+    "allow",     "deny",       "denied",     "block",   "disable",  "enable", "exclude", "include",
+    "restrict",  "approv",     "trust",      "sandbox", "readonly", "filter", "forbid",  "whitelist",
+    "blacklist", "permission", "quarantine", "confirm", "hidden",   "ignore"};
 
 /// The letters and digits of a key in lower case: `Disabled_Tools` and `disabledTools` are one word.
 std::string folded(std::string_view key) {

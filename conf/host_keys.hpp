@@ -8,18 +8,18 @@ namespace mcpbx::conf {
 
 /// What becomes of a key of another host.
 enum class host_act : std::uint8_t {
-  quiet,           ///< decoration: nothing is said
-  hint,            ///< tunes something: a notice with `words` as the advice
-  off_when_false,  ///< false is "disabled": true
-  off_when_true,   ///< true is "disabled": true
-  deny,            ///< exact names for tools.deny
-  allow,           ///< exact names for tools.allow
-  ask_for,         ///< exact names for approve
-  ask_by_word,     ///< a word that may mean "approve": ["*"]
-  ask_unless_true, ///< false is "approve": ["*"]
-  never_ask,       ///< would loosen approvals elsewhere; loosens none here
-  refuse,          ///< narrows in a way that cannot be honoured: an error unless it is empty or false
-  refuse_false     ///< the same, where false narrows
+  quiet,            ///< decoration: nothing is said
+  hint,             ///< tunes something: a notice with `words` as the advice
+  off_when_false,   ///< false is "disabled": true
+  off_when_true,    ///< true is "disabled": true
+  deny,             ///< exact names for tools.deny
+  allow,            ///< exact names for tools.allow
+  ask_for,          ///< exact names for approve
+  ask_by_word,      ///< a word that may mean "approve": ["*"]
+  ask_unless_true,  ///< false is "approve": ["*"]
+  never_ask,        ///< would loosen approvals elsewhere; loosens none here
+  refuse,           ///< narrows in a way that cannot be honoured: an error unless it is empty or false
+  refuse_false      ///< the same, where false narrows
 };
 
 struct host_key {

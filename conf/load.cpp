@@ -143,8 +143,9 @@ class checker {
       if (const auto meant = meant_entry_key(m.key, names); !meant.empty())
         return error(m.at, "unknown key", path, "did you mean \"" + std::string(meant) + "\"?");
       if (sounds_restricting(m.key))
-        return error(m.at, "unknown key, whose name says that it restricts something", path,
-                     "say it with \"disabled\", \"tools\": {\"allow\": […], \"deny\": […]} or \"approve\", or take it out");
+        return error(
+            m.at, "unknown key, whose name says that it restricts something", path,
+            "say it with \"disabled\", \"tools\": {\"allow\": […], \"deny\": […]} or \"approve\", or take it out");
       return notice(m.at, "unknown key; it has no effect", path, "leave it if another host needs it");
     }
     if (const auto meant = meant_key(m.key, names); !meant.empty())
@@ -364,13 +365,12 @@ class checker {
   std::span<const source_text> files_;
   loaded& out_;
   std::unordered_map<std::string, place> places_;
-  const finding_sink host_findings_{
-      [this](const place& at, std::string what, std::string path, std::string mend) {
-        error(at, std::move(what), std::move(path), std::move(mend));
-      },
-      [this](const place& at, std::string what, std::string path, std::string mend) {
-        notice(at, std::move(what), std::move(path), std::move(mend));
-      }};
+  const finding_sink host_findings_{[this](const place& at, std::string what, std::string path, std::string mend) {
+                                      error(at, std::move(what), std::move(path), std::move(mend));
+                                    },
+                                    [this](const place& at, std::string what, std::string path, std::string mend) {
+                                      notice(at, std::move(what), std::move(path), std::move(mend));
+                                    }};
 };
 
 /// By file in the order they were given, then by line and column.

@@ -163,10 +163,7 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
   o.calls.hard = entry.tools.call_hard_timeout_ms;
   if (!entry.command) {
     // Kept in the list, so that `servers` says why its tools are missing.
-    o.prepare = [name = entry.name](const std::function<void(result<mcp::process_spec>)>& then) {
-      then(fail(errc::config,
-                "the tool server \"" + name + "\" has a url: servers over HTTP come in a later version of mcpbx"));
-    };
+    o.unusable = "it has a url, and this version of mcpbx runs programs only; give a command, or remove the entry";
     return o;
   }
   auto shared = std::make_shared<const conf::server_entry>(entry);

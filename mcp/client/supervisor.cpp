@@ -93,6 +93,8 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     if ((*found)->configured().disabled)
       return fail(errc::invalid_argument, "tool server \"" + (*found)->name() +
                                               "\" is disabled in the configuration; take `disabled` out there");
+    if (const auto& why = (*found)->configured().unusable; !why.empty())
+      return fail(errc::invalid_argument, "tool server \"" + (*found)->name() + "\" cannot be started: " + why);
     if (stopping_) return fail(errc::unavailable, "mcpbx is stopping");
     (*found)->restart();
     return {};

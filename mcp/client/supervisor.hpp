@@ -21,6 +21,7 @@ namespace mcpbx::mcp {
 struct server_options {
   std::string name;
   bool disabled = false, lazy = false;
+  std::string unusable;  ///< why it cannot be started at all; it is listed as failed and never tried
   /// Resolves references and gives the process to run, or why there is none. Called anew for every start, on the
   /// speaking thread; the answer may come later (it may run commands on a lane).
   std::function<void(std::function<void(result<process_spec>)>)> prepare;

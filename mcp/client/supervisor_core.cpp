@@ -9,7 +9,7 @@ namespace mcpbx::mcp {
 supervisor_core::supervisor_core(options o, random_source& random) : options_(o), random_(random) {}
 
 void supervisor_core::start(time_point now) {
-  if (options_.disabled) return;
+  if (options_.disabled || options_.unusable) return;
   if (options_.lazy)
     phase_ = phase::dormant;
   else
@@ -71,7 +71,7 @@ void supervisor_core::exited(time_point now, std::size_t crowd) {
 }
 
 void supervisor_core::restart(time_point now) {
-  if (options_.disabled || stopped_) return;
+  if (options_.disabled || options_.unusable || stopped_) return;
   failures_ = 0;
   exits_.clear();
   trouble_ = server_state::restarting;
@@ -143,7 +143,9 @@ time_point supervisor_core::next_time() const {
 server_state supervisor_core::state() const noexcept {
   switch (phase_) {
     case phase::off:
-      return options_.disabled && !stopped_ ? server_state::disabled : server_state::stopped;
+      if (stopped_) return server_state::stopped;
+      if (options_.disabled) return server_state::disabled;
+      return options_.unusable ? server_state::failed : server_state::stopped;
     case phase::dormant:
       return server_state::lazy;
     case phase::up:

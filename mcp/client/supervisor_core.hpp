@@ -13,6 +13,7 @@ class supervisor_core {
  public:
   struct options {
     bool disabled = false, lazy = false;
+    bool unusable = false;  ///< cannot be started at all: failed from the beginning, and never tried
     milliseconds start_timeout{30'000};
     milliseconds idle_stop{0};  ///< 0: never
   };

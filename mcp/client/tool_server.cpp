@@ -29,9 +29,12 @@ std::string exit_words(const process_exit& how) {
 tool_server::tool_server(server_options o, server_context context)
     : options_(std::move(o)),
       context_(std::move(context)),
-      core_({options_.disabled, options_.lazy, options_.start_timeout, options_.idle_stop}, context_.random),
+      core_({options_.disabled, options_.lazy, !options_.unusable.empty(), options_.start_timeout, options_.idle_stop},
+            context_.random),
       timer_(context_.time.make_timer()),
-      stderr_(options_.name, context_.options.stderr_ring) {}
+      stderr_(options_.name, context_.options.stderr_ring) {
+  if (!options_.unusable.empty()) last_error_ = who() + " cannot be started: " + options_.unusable;
+}
 
 tool_server::~tool_server() {
   drop();
@@ -342,6 +345,7 @@ std::string tool_server::with_stderr(std::string text) const {
 
 std::string tool_server::down_text(time_point now) const {
   if (options_.disabled) return who() + " is disabled in the configuration";
+  if (!options_.unusable.empty() && !stopping_) return last_error_;
   if (stopping_ || core_.ended()) return who() + " takes no new calls: mcpbx is stopping";
   std::string text = last_error_.empty() ? who() + " is down" : last_error_;
   if (core_.next_try() != never) text += "; next start in " + in_words(core_.next_try() - now);

@@ -123,6 +123,7 @@ void tool_server::dispatch(ticket t, record& r, time_point now) {
   }
   fail_later(r.call, {number.error().code, r.call.what() + ": " + number.error().message});
   calls_.erase(t);
+  if (calls_.empty()) note_load(now);
 }
 
 void tool_server::dispatch_waiting(time_point now) {

@@ -15,8 +15,7 @@ using namespace mcpbx::conf;
 namespace {
 
 loaded load_entry(std::string_view members) {
-  const std::array files{
-      source_text{"f", R"({"mcpServers": {"x": {"command": "c", )" + std::string(members) + "}}}"}};
+  const std::array files{source_text{"f", R"({"mcpServers": {"x": {"command": "c", )" + std::string(members) + "}}}"}};
   return load(files, {});
 }
 
@@ -55,10 +54,10 @@ TEST_CASE("hosts: every way to keep a tool away acts or is an error that names t
 TEST_CASE("hosts: what is not kept away stays offered") {
   for (const std::string_view members :
        {R"("enabled": true)", R"("isActive": true)", R"("active": true)", R"("quarantined": false)",
-        R"("disabledTools": ["counter"])", R"("excludeTools": [])", R"("includeTools": ["echo"])", R"("tools": ["echo"])",
-        R"("tools": ["*"])", R"("tools": {"counter": false, "echo": true})", R"("tools": {"echo": {"enabled": true}})",
-        R"("sandboxEnabled": false)", R"("disabled_prompts": [])", R"("expose_prompts": true)",
-        R"("tools": {"allow": ["e*"]}, "includeTools": ["echo", "x"])"}) {
+        R"("disabledTools": ["counter"])", R"("excludeTools": [])", R"("includeTools": ["echo"])",
+        R"("tools": ["echo"])", R"("tools": ["*"])", R"("tools": {"counter": false, "echo": true})",
+        R"("tools": {"echo": {"enabled": true}})", R"("sandboxEnabled": false)", R"("disabled_prompts": [])",
+        R"("expose_prompts": true)", R"("tools": {"allow": ["e*"]}, "includeTools": ["echo", "x"])"}) {
     CAPTURE(members);
     const auto made = load_entry(members);
     CHECK(is_offered(entry(made), "echo"));
@@ -102,8 +101,9 @@ TEST_CASE("hosts: decoration is passed over and what is harmless and unknown is 
 }
 
 TEST_CASE("hosts: a later file cannot take back what another host's key forbids") {
-  const std::array files{source_text{"a", R"({"mcpServers": {"x": {"command": "c", "enabled": false, "excludeTools": ["a"]}}})"},
-                         source_text{"b", R"({"mcpServers": {"x": {"disabled": false, "tools": {"deny": ["b"]}}}})"}};
+  const std::array files{
+      source_text{"a", R"({"mcpServers": {"x": {"command": "c", "enabled": false, "excludeTools": ["a"]}}})"},
+      source_text{"b", R"({"mcpServers": {"x": {"disabled": false, "tools": {"deny": ["b"]}}}})"}};
   const auto made = load(files, {});
   CHECK(entry(made).disabled);
   CHECK(entry(made).tools.deny == std::vector<std::string>{"b", "a"});
@@ -113,7 +113,8 @@ TEST_CASE("hosts: lists and switches at the top are refused with where to say it
   for (const std::string_view key : {"disabledMcpServers", "disabledMcpjsonServers", "allowedMcpServers", "permissions",
                                      "amp.tools.disable", "mcpServersDisabled"}) {
     CAPTURE(key);
-    const std::array files{source_text{"f", R"({"mcpServers": {"x": {"command": "c"}}, ")" + std::string(key) + R"(": ["x"]})"}};
+    const std::array files{
+        source_text{"f", R"({"mcpServers": {"x": {"command": "c"}}, ")" + std::string(key) + R"(": ["x"]})"}};
     CHECK(load(files, {}).error_text().find("in the entries of mcpServers") != std::string::npos);
   }
 }

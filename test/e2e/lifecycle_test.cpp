@@ -1,5 +1,6 @@
 // Daemons that the CLI starts, private ones, the shim, and configurations that are refused.
 #include "test/e2e/harness.hpp"
+#include "test/support/host_spellings.hpp"
 
 #include <doctest/doctest.h>
 
@@ -308,4 +309,44 @@ TEST_CASE("G34: a configuration that others may write is refused") {
   const auto r = run_daemon(w, {"--config", w.file("open.json"), "--socket", w.socket()});
   CHECK(r.status == 78);
   CHECK(contains(r.err, "open.json"));
+}
+
+TEST_CASE("cli: no way to keep a tool away that other hosts know leaves it callable") {
+  // One daemon for all that act: a server each.
+  config acting;
+  std::vector<std::string> names;
+  for (const auto& s : mcpbx::test::host_spellings) {
+    if (!s.acts) {
+      home refused(config().server("s", {"--counter-file", "@DIR@/counted"}, s.members));
+      CAPTURE(s.members);
+      CHECK(run_daemon(refused, {"--check-config"}).status == 78);
+      CHECK(run_daemon(refused, {}).status == 78);
+      continue;
+    }
+    names.push_back("s" + std::to_string(names.size()));
+    acting.server(names.back(), {"--counter-file", "@DIR@/counted"}, s.members);
+  }
+  acting.server("plain");
+  home h(acting);
+  CHECK(run_cli(h, {"call", "plain__echo", "text=x"}, {}, false).status == 0);
+  for (const auto& name : names) {
+    CAPTURE(name);
+    CHECK(run_cli(h, {"call", name + "__counter"}, {}, false).status != 0);
+    CHECK(run_cli(h, {"call", name + "__other"}, {}, false).status != 0);
+  }
+  CHECK_FALSE(fs::exists(h.file("counted")));
+}
+
+TEST_CASE("cli: a server with a url is failed with the reason and is not tried again") {
+  home h(config().entry("far", R"({"url": "https://tools.example/mcp"})").server("s"));
+  const auto checked = run_daemon(h, {"--check-config"});
+  CHECK(checked.status == 0);
+  CHECK(contains(checked.err, "its tools are missing"));
+  CHECK(run_cli(h, {"call", "s__echo", "text=x"}, {}, false).status == 0);
+  const auto listed = run_cli(h, {"--json", "servers"}, {}, false);
+  const auto far = parse(listed.out).as_array().at(0);
+  CHECK(text_at(far, "state") == "failed");
+  CHECK(contains(text_at(far, "lastError"), "has a url, and this version of mcpbx runs programs only"));
+  const auto* next = far.as_object().if_contains("nextTryMs");
+  CHECK((next == nullptr || next->is_null()));
 }

@@ -5,8 +5,8 @@
 namespace mcpbx::test {
 
 struct host_spelling {
-  std::string_view members;  ///< of the server's entry, beside its command
-  bool acts = true;          ///< the tool is not there; else the configuration is refused
+  std::string_view members;    ///< of the server's entry, beside its command
+  bool acts = true;            ///< the tool is not there; else the configuration is refused
   std::string_view says = {};  ///< in the error: the word that was meant
 };
 

@@ -303,6 +303,51 @@ TEST_CASE("a lazy server starts with its first call or when the catalog is wante
   CHECK(r.status().restarts == 0);
 }
 
+TEST_CASE("G8: a server that cannot be started at all is failed from the beginning and never tried") {
+  supervisor_rig r;
+  auto far = server_named("far");
+  far.unusable = "it has a url";
+  r.start({far});
+  CHECK(r.status().state == server_state::failed);
+  CHECK(r.status().last_error == "tool server \"far\" cannot be started: it has a url");
+  CHECK(r.status().next_try_ms == -1);
+  int settled = 0;
+  r.supervisor->when_settled(milliseconds(1000), [&] { ++settled; });
+  r.turn();
+  CHECK(settled == 1);
+  r.advance(600'000);
+  CHECK(r.launcher.spawned.empty());
+  const auto again = r.supervisor->restart("far");
+  REQUIRE_FALSE(again.has_value());
+  CHECK(again.error().message == "tool server \"far\" cannot be started: it has a url");
+  int stopped = 0;
+  r.supervisor->stop([&] { ++stopped; });
+  r.turn();
+  CHECK(stopped == 1);
+}
+
+TEST_CASE("G15: a call whose params are refused does not keep an idle server from being stopped") {
+  supervisor_rig r;
+  auto s = server_named("srv");
+  s.idle_stop = milliseconds(5000);
+  r.launcher.add("srv", legacy_script());
+  r.start({s});
+  box b;
+  server_call c;
+  c.params = raw_json::own("[]");
+  c.has_meta = true;
+  c.done = [&](call_outcome o) {
+    ++b.times;
+    b.last = std::move(o);
+  };
+  r.owner("srv__echo")->call(std::move(c));
+  r.turn();
+  CHECK(b.times == 1);
+  CHECK(b.last.type == call_outcome::kind::failed);
+  r.advance(5000);
+  CHECK(r.launcher.alive() == 0);
+}
+
 TEST_CASE("restart names the nearest server and refuses a disabled one") {
   supervisor_rig r;
   auto off = server_named("off");
