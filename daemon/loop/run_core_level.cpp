@@ -116,13 +116,14 @@ void run_core::admit(std::size_t index) {
 }
 
 // Counts identical consecutive calls; true for one too many. Blanks, escapes and the order of members make no
-// difference.
+// difference, but in very long arguments.
 bool run_core::repeats(const providers::tool_call_block& call) {
   const bool same_tool = last_call_ && last_call_->name == call.name;
   bool same = same_tool && last_call_->arguments.text() == call.arguments.text();
   if (!same) {
+    constexpr std::size_t most_compared = 1U << 20;  // bytes; more takes long
     auto last = std::exchange(last_canonical_, {});
-    if (same_tool) {
+    if (same_tool && std::max(last_call_->arguments.text().size(), call.arguments.text().size()) <= most_compared) {
       if (last.empty()) last = canonical_json(last_call_->arguments);
       last_canonical_ = canonical_json(call.arguments);
       same = last == last_canonical_;

@@ -81,7 +81,8 @@ class reader {
     p_ = byte_search::skip_blanks(p_, end_);
     value root;
     if (!read(root))
-      return fail(why_ == too_deep || why_ == too_many_values ? errc::limit : errc::parse, std::string(why_));
+      return fail(why_ == too_deep || why_ == too_many_values || why_ == too_many_members ? errc::limit : errc::parse,
+                  std::string(why_));
     return root;
   }
 
@@ -176,6 +177,7 @@ class reader {
     for (bool more = !next_is_end('}'); more; more = next_is(',')) {
       std::string_view name;
       value v;
+      if (++member_count_ > max_members) return refuse(too_many_members);
       if (!read_text(name)) return false;
       if (!next_is(':')) return refuse(no_json);
       if (!read(v)) return false;
@@ -254,7 +256,7 @@ class reader {
   const char* end_;
   int depth_left_;
   std::pmr::memory_resource& memory_;
-  std::size_t values_ = 0;
+  std::size_t values_ = 0, member_count_ = 0;
   std::vector<value> elements_;
   std::vector<member> members_;
   std::string_view why_;

@@ -126,9 +126,10 @@ inline const member* object::end() const noexcept {
   return members_.data() + members_.size();
 }
 
-constexpr std::size_t max_values = 1'000'000;
-/// What is read of larger texts is "more than 1,000,000 values", or "half of a surrogate pair", or "levels …".
+inline constexpr std::size_t max_values = 1'000'000, max_members = 250'000;  // members are sorted, which costs more
+/// Why a text has no tree.
 inline constexpr std::string_view too_many_values = "more than a million values",
+                                  too_many_members = "more than 250,000 members",
                                   half_pair = "half of a surrogate pair", too_deep = "too many levels",
                                   no_json = "text that is no JSON";
 

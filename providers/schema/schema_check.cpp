@@ -406,7 +406,7 @@ json_schema::verdict json_schema::check(const raw_json& value) const {
   std::pmr::monotonic_buffer_resource memory(room.data(), room.size());
   const auto read = schema::tree::read(value.text(), max_depth, memory);
   if (read) return schema::evaluator(*program_).run(*read);
-  for (const auto told : {schema::tree::half_pair, schema::tree::too_many_values})
+  for (const auto told : {schema::tree::half_pair, schema::tree::too_many_values, schema::tree::too_many_members})
     if (read.error().message == told) return {{}, false, told};
   return {{}, false, {}};
 }

@@ -4,6 +4,8 @@
 #include "providers/model/json_walk.hpp"
 #include "providers/wire/delta_merge.hpp"
 
+#include <algorithm>
+
 namespace mcpbx::providers {
 
 std::string_view vendor_fields::element::find(std::string_view key) const {
@@ -73,11 +75,13 @@ void vendor_fields::add(std::string_view key, std::string_view value) {
   const auto known = places_.find(key);
   field* f = known == places_.end() ? nullptr : &fields_[known->second];
   const char kind = key == "custom_content" ? 'm' : walk::is_string(value) ? '"' : walk::is_array(value) ? '[' : 'v';
-  const auto fresh = [&] { return field{std::string(key), {}, {}, {}, {}, {}, kind}; };
+  const auto fresh = [&] { return field{std::string(key), {}, {}, {}, {}, {}, kind, 0}; };
   if (f == nullptr) {
+    if (fields_.size() == max_fields) return;
     places_.emplace(key, fields_.size());
     f = &fields_.emplace_back(fresh());
   }
+  if (f->kind == 'x') return;
   if (f->kind != kind) *f = fresh();
   if (kind == '"') {
     f->text += f->joiner.take(value);
@@ -87,7 +91,11 @@ void vendor_fields::add(std::string_view key, std::string_view value) {
         f->elements.push_back(element{std::string(one), {}, {}});
     });
   } else if (kind == 'm') {
-    f->deltas.emplace_back(value);
+    f->values += 1 + static_cast<std::size_t>(std::ranges::count(value, ','));
+    if (f->values <= max_merged)
+      f->deltas.emplace_back(value);
+    else
+      *f = field{std::string(key), {}, {}, {}, {}, {}, 'x', 0};
   } else {
     f->value = value;
   }
@@ -112,7 +120,7 @@ void vendor_fields::write_value(std::string& out, const field& f) {
 
 void vendor_fields::write(std::string& out, bool reasoning) const {
   for (const auto& f : fields_) {
-    if (!reasoning && is_reasoning(f.key)) continue;
+    if (f.kind == 'x' || (!reasoning && is_reasoning(f.key))) continue;
     out += ',';
     append_quoted(out, f.key);
     out += ':';
@@ -120,10 +128,14 @@ void vendor_fields::write(std::string& out, bool reasoning) const {
   }
 }
 
+bool vendor_fields::empty() const {
+  return std::ranges::all_of(fields_, [](const field& f) { return f.kind == 'x'; });
+}
+
 raw_json vendor_fields::object() const {
-  if (fields_.empty()) return {};
   std::string all;
   write(all);
+  if (all.empty()) return {};
   all.front() = '{';
   return raw_json::own(all + "}");
 }

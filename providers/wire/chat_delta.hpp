@@ -22,9 +22,11 @@ class vendor_fields {
   /// Whether it is reasoning: `reasoning…` or `thinking…`.
   static bool is_reasoning(std::string_view key);
   /// Joins a further piece: strings are appended, lists go on, `custom_content` is merged (delta_merge.hpp), anything
-  /// else replaces; null changes nothing.
+  /// else replaces; null changes nothing. Of more than `max_fields` fields the others are left out, and so is
+  /// `custom_content` of more than `max_merged` values: merging them would take long.
+  static constexpr std::size_t max_fields = 1000, max_merged = 200'000;
   void add(std::string_view key, std::string_view value);
-  bool empty() const { return fields_.empty(); }
+  bool empty() const;
   /// Appends `,"key":value` for each field; `reasoning` false: but for reasoning.
   void write(std::string& out, bool reasoning = true) const;
   /// `{"key":value,…}`, or absent.
@@ -49,7 +51,8 @@ class vendor_fields {
     std::vector<std::string> deltas;  // what is to be merged
     std::string value;                // of anything else
     string_joiner joiner;
-    char kind = 0;  // '"', '[', 'm' (merged) or 'v'
+    char kind = 0;           // '"', '[', 'm' (merged), 'v', or 'x' (left out)
+    std::size_t values = 0;  // of the deltas
   };
   static void write_value(std::string& out, const field& f);
   std::vector<field> fields_;

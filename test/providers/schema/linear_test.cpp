@@ -102,6 +102,8 @@ TEST_CASE("G16: a value of more than a million values is not read, and said so")
   const auto check = [&](int many) { return made->check(raw_json::own("[" + listed(many, "0") + "]")); };
   CHECK(check(999'999).complete);
   CHECK(check(1'000'000).unread == "more than a million values");
+  const auto members = made->check(raw_json::own("{" + listed(250'001, R"("":0)") + "}"));
+  CHECK(members.unread == "more than 250,000 members");
 }
 
 }  // namespace

@@ -42,11 +42,20 @@ TEST_CASE("G18: deltas of very many members or elements are merged in linear tim
   CHECK(merged_deltas(lists) == "[" + listed(many, R"({"index":#,"t":"ab"})") + "]");
 }
 
-TEST_CASE("G18: very many vendor fields are kept in linear time") {
+TEST_CASE("G18: of very many vendor fields a thousand are kept, and custom content of too many values is left out") {
   vendor_fields fields;
   for (int i = 0; i < many; ++i) fields.add("reasoning" + std::to_string(i), "1");
   for (int i = 0; i < many; ++i) fields.add("reasoning" + std::to_string(i), "2");
-  CHECK(fields.object().text() == "{" + listed(many, R"("reasoning#":2)") + "}");
+  CHECK(fields.object().text() == "{" + listed(1000, R"("reasoning#":2)") + "}");
+  vendor_fields content;
+  content.add("custom_content", "{" + listed(150'000, R"("k#":1)") + "}");
+  CHECK(content.object().text() == R"({"custom_content":{)" + listed(150'000, R"("k#":1)") + "}}");
+  content.add("custom_content", "{" + listed(150'000, R"("k#":1)") + "}");
+  content.add("custom_content", R"({"a":1})");
+  CHECK(content.object().empty());
+  CHECK(content.empty());
+  content.add("reasoning", "\"so\"");
+  CHECK(content.object().text() == R"({"reasoning":"so"})");
 }
 
 TEST_CASE("G18: a reasoning detail that comes in very many pieces grows in place") {
