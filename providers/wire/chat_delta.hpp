@@ -24,7 +24,7 @@ class vendor_fields {
   /// Joins a further piece: strings are appended, lists go on, `custom_content` is merged (delta_merge.hpp), anything
   /// else replaces; null changes nothing. Of more than `max_fields` fields the others are left out, and so is
   /// `custom_content` of more than `max_merged` values: merging them would take long.
-  static constexpr std::size_t max_fields = 1000, max_merged = 200'000;
+  static constexpr std::size_t max_fields = 1000, max_merged = 100'000;
   void add(std::string_view key, std::string_view value);
   bool empty() const;
   /// Appends `,"key":value` for each field; `reasoning` false: but for reasoning.

@@ -48,9 +48,9 @@ TEST_CASE("G18: of very many vendor fields a thousand are kept, and custom conte
   for (int i = 0; i < many; ++i) fields.add("reasoning" + std::to_string(i), "2");
   CHECK(fields.object().text() == "{" + listed(1000, R"("reasoning#":2)") + "}");
   vendor_fields content;
-  content.add("custom_content", "{" + listed(150'000, R"("k#":1)") + "}");
-  CHECK(content.object().text() == R"({"custom_content":{)" + listed(150'000, R"("k#":1)") + "}}");
-  content.add("custom_content", "{" + listed(150'000, R"("k#":1)") + "}");
+  content.add("custom_content", "{" + listed(60'000, R"("k#":1)") + "}");
+  CHECK(content.object().text() == R"({"custom_content":{)" + listed(60'000, R"("k#":1)") + "}}");
+  content.add("custom_content", "{" + listed(60'000, R"("k#":1)") + "}");
   content.add("custom_content", R"({"a":1})");
   CHECK(content.object().empty());
   CHECK(content.empty());
