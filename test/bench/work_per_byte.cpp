@@ -28,6 +28,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
@@ -464,9 +465,11 @@ std::vector<row> rows() {
 int main(int argc, char** argv) {
   const std::string_view only = argc > 1 ? argv[1] : "";
   if (only == "--help") {
-    std::puts("usage: work_per_byte [WORD]      with a word, only the rows whose name has it");
+    std::puts(
+        "usage: work_per_byte [WORD [TIMES]]      with a word, only the rows whose name has it; TIMES as much of each");
     return 0;
   }
+  const std::size_t times = argc > 2 ? std::max(1, std::atoi(argv[2])) : 1;
   std::printf("%-52s %9s %9s %9s %9s %7s\n", "input", "4n", "n, ms", "2n, ms", "4n, ms", "4n : n");
   for (const row& r : rows()) {
     if (!r.name.contains(only)) continue;
@@ -474,7 +477,7 @@ int main(int argc, char** argv) {
     for (std::size_t i = 0; i < 3; ++i) {
       ms[i] = 1e9;
       for (int again = 0; again < 2; ++again) {
-        const auto work = r.make(r.largest >> (2 - i));
+        const auto work = r.make(times * r.largest >> (2 - i));
         const double begin = cpu_ms();
         work();
         ms[i] = std::min(ms[i], cpu_ms() - begin);
@@ -482,7 +485,7 @@ int main(int argc, char** argv) {
     }
     const char* const mark = ms[2] > 50 ? "  over 50 ms" : "";
     const char* const steep = ms[2] > 2 && ms[2] > 6 * ms[0] ? "  steep" : "";
-    std::printf("%-52s %9zu %9.2f %9.2f %9.2f %7.1f%s%s\n", r.name.c_str(), r.largest, ms[0], ms[1], ms[2],
+    std::printf("%-52s %9zu %9.2f %9.2f %9.2f %7.1f%s%s\n", r.name.c_str(), times * r.largest, ms[0], ms[1], ms[2],
                 ms[2] / std::max(ms[0], 0.001), mark, steep);
     std::fflush(stdout);
   }
