@@ -223,6 +223,9 @@ void read_terms(const param_reader& in, run_request& r, const chat_defaults& def
   };
 }
 
+// Each pattern is matched with the name of every tool.
+constexpr std::size_t most_globs = 256, longest_glob = 256;
+
 void read_names(param_reader& in, run_request& r) {
   if (auto run = in.text("run", longest_name)) {
     if (run->empty() || printable(*run) != *run) in.wrong("run", "expected a name of 1 to 128 printable bytes");
@@ -235,6 +238,11 @@ void read_names(param_reader& in, run_request& r) {
   if (auto system = in.text("system")) r.system = std::move(*system);
   if (auto tools = in.texts("tools")) {
     r.tools.only = std::move(*tools);
+    if (r.tools.only.size() > most_globs)
+      in.wrong("tools", "expected at most " + std::to_string(most_globs) + " patterns, got " +
+                            std::to_string(r.tools.only.size()) + "; * stands for any characters");
+    if (std::ranges::any_of(r.tools.only, [](const auto& glob) { return glob.size() > longest_glob; }))
+      in.wrong("tools", "expected patterns of at most " + std::to_string(longest_glob) + " bytes, got a longer one");
     // An empty list asks for no tools, but a run takes it for all of them; no tool has an empty name.
     if (r.tools.only.empty()) r.tools.only.emplace_back();
   }

@@ -59,12 +59,6 @@ bool invisible(char32_t c) {
          (c >= 0xE0000 && c <= 0xE007F);  // tags: a hidden copy of ASCII
 }
 
-std::size_t character_size(std::string_view text) {
-  std::size_t n = 1;
-  while (n < text.size() && continuation(text[n])) ++n;
-  return n;
-}
-
 }  // namespace
 
 std::vector<std::string_view> nearest_few(std::string_view word, std::span<const std::string_view> known,
@@ -157,32 +151,6 @@ std::string shell_word(std::string_view word) {
   std::string quoted = "'";
   for (const char one : word) quoted += one == '\'' ? std::string(R"('\'')") : std::string(1, one);
   return quoted + "'";
-}
-
-bool glob_match(std::string_view pattern, std::string_view name) {
-  // Only the last star can need another try: whatever an earlier one took can be taken by the later one too.
-  constexpr std::size_t none = std::string_view::npos;
-  std::size_t p = 0, n = 0, star = none, star_took_to = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      star_took_to = n;
-    } else if (p < pattern.size() && pattern[p] == '?') {
-      ++p;
-      n += character_size(name.substr(n));
-    } else if (p < pattern.size() && pattern[p] == name[n]) {
-      ++p;
-      ++n;
-    } else if (star != none) {
-      p = star + 1;
-      star_took_to += character_size(name.substr(star_took_to));
-      n = star_took_to;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
 }
 
 std::uint64_t stable_hash(std::string_view text) {

@@ -32,7 +32,8 @@ std::string_view tail_utf8(std::string_view text, std::size_t bytes);
 /// `word` as a shell takes it, for commands that people are told: plain words as they are, others in quotes.
 std::string shell_word(std::string_view word);
 
-/// Whether `name` matches `pattern`, in which `*` stands for any run of characters and `?` for one.
+/// Whether `name` matches `pattern`, in which `*` stands for any run of characters and `?` for one. The work is at most
+/// pattern times name / 64.
 bool glob_match(std::string_view pattern, std::string_view name);
 
 /// FNV-1a, 64 bits: stable over versions, for names and cache keys, not for security.

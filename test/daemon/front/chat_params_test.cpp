@@ -420,3 +420,12 @@ TEST_CASE("L19: a request that names a profile, or begins a session, stands for 
   CHECK_FALSE(first.keep_terms);
   CHECK(first.asked_limits.text() == R"({"maxRounds":2})");
 }
+
+TEST_CASE("G17: the patterns of a request are bounded in number and in length") {
+  const auto refusal = [](const std::string& tools) { return read(R"({"input":"a","tools":[)" + tools + "]}").wrong; };
+  std::string many = "\"x\"";
+  for (int i = 0; i < 256; ++i) many += ",\"*a\"";
+  CHECK(refusal(many) == "params.tools: expected at most 256 patterns, got 257; * stands for any characters");
+  CHECK(refusal("\"" + std::string(257, 'a') + "\"") ==
+        "params.tools: expected patterns of at most 256 bytes, got a longer one");
+}

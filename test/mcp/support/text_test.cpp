@@ -116,3 +116,42 @@ TEST_CASE("a word of a command that people are told is safe for a shell") {
 }
 
 }  // namespace
+
+TEST_CASE("text: globs match as one that tries every possibility, with long names too") {
+  // The definition, without any thought for its cost.
+  struct plain {
+    static bool match(std::string_view p, std::string_view n) {
+      if (p.empty()) return n.empty();
+      if (p[0] == '*') return match(p.substr(1), n) || (!n.empty() && match(p, n.substr(1)));
+      return !n.empty() && (p[0] == '?' || p[0] == n[0]) && match(p.substr(1), n.substr(1));
+    }
+  };
+  std::uint64_t seed = 1;
+  const auto random = [&](std::uint64_t n) {
+    return (seed = seed * 6364136223846793005u + 1442695040888963407u) >> 33 % n;
+  };
+  for (int i = 0; i < 20'000; ++i) {
+    std::string pattern, name;
+    for (auto k = random(8) % 8; k > 0; --k) pattern += "ab*?"[random(4) % 4];
+    for (auto k = random(10) % 10; k > 0; --k) name += "ab"[random(2) % 2];
+    CAPTURE(pattern);
+    CAPTURE(name);
+    CHECK(mcpbx::glob_match(pattern, name) == plain::match(pattern, name));
+  }
+  const std::string many(1000, 'a');
+  CHECK(mcpbx::glob_match("*" + many + "*", many));
+  CHECK(mcpbx::glob_match("a*?" + many.substr(2), many));
+  CHECK_FALSE(mcpbx::glob_match("*" + many + "b", many));
+  CHECK(mcpbx::glob_match("*b", many + "b"));
+  CHECK(mcpbx::glob_match("*??", "\u20ac\u20ac"));
+  CHECK_FALSE(mcpbx::glob_match("*??", "\u20ac"));
+  CHECK(mcpbx::glob_match("a?c", "a\u20acc"));
+}
+
+TEST_CASE("text: a thousand globs that nearly match cost no more than their bits") {
+  // Quadratic matching takes minutes here; the watchdog of the suite ends that.
+  const std::string name(128, 'a'), glob = "*" + std::string(100, 'a') + "b*";
+  int found = 0;
+  for (int i = 0; i < 200'000; ++i) found += mcpbx::glob_match(glob, name) ? 1 : 0;
+  CHECK(found == 0);
+}
