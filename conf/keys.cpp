@@ -182,7 +182,7 @@ const section_spec& model_keys() {
     key<&e::headers>("headers", "HTTP headers that are sent with each request, in place of ours of the same name.").names(forms::header_name).like(forms::header_value).secret(),
     key<&e::fallback_model>("fallbackModel", "The model entry (NAME or NAME/ID) that is asked when this one gives no answer.").like(forms::filled),
     key<&e::format>("toolFormat", "How tools are shown to the model: as its API has it (native), or as text in one of the forms that models know; auto begins with native and changes where that does not work."),
-    key<&e::max_tools>("maxTools", "How many tools one request may have, 0: any number; what its API is known to take when not given. Of the others the first by name are offered.").range(0, 100'000),
+    key<&e::max_tools>("maxTools", "How many tools one request may have, 0: any number; what its API is known to take when not given. Where there are more, those that the question names are offered, then one of each server in turn.").range(0, 100'000),
     key<&e::max_tokens>("maxTokens", "How many tokens one reply may have; the provider's own limit when not given.").range(1, 10'000'000),
     key<&e::temperature>("temperature", "The temperature; the provider's own when not given.").real_range(0, 2),
     key<&e::top_p>("topP", "The nucleus to sample from; the provider's own when not given.").real_range(0, 1),

@@ -120,14 +120,21 @@ void live_run::take_offer() {
   const bool reads = fits && !core_.kept().empty();
   if (offer_ && now == catalog_ && reads == offers_reading_) return;
   catalog_ = std::move(now);
+  if (!question_) {
+    const auto& asked = request_.messages.empty() ? core_.started().messages : request_.messages;
+    const auto last =
+        std::ranges::find(asked.rbegin(), asked.rend(), providers::role::user, [](const auto& m) { return m->role; });
+    question_.emplace(last == asked.rend() ? std::string() : (*last)->text());
+  }
   const auto room = catalog_room(model_->max_tools(), own_tools_.size());
-  const auto before = std::exchange(base_offer_, around_.offers.offer(catalog_, request_.tools, model_->api(), room));
+  const auto before =
+      std::exchange(base_offer_, around_.offers.offer(catalog_, request_.tools, model_->api(), room, *question_));
   auto own = own_tools_;
   if (reads) own.push_back(read_result::entry());
   if (own.empty())
     offer_ = base_offer_;
   else if (!offer_ || reads != offers_reading_ || before->set != base_offer_->set)
-    offer_ = around_.offers.with_own(*base_offer_, own, model_->api());
+    offer_ = around_.offers.with_own(*base_offer_, own, model_->api(), *question_);
   offers_reading_ = reads;
   offer_ = names_.settle(std::move(offer_));
 }
@@ -178,6 +185,10 @@ void live_run::call_model() {
   prepare_model();
   round_began_ = around_.time.now();
   said_.clear();
+  if (auto text = left_out_text(*offer_); text != told_left_out_) {
+    told_left_out_ = std::move(text);
+    if (!told_left_out_.empty()) emit_status(told_left_out_, "");
+  }
   model_call_->begin();
 }
 

@@ -296,11 +296,13 @@ class live_run final : public providers::model_events, public std::enable_shared
   std::vector<sent_call> sent_;
   std::unordered_set<std::string> told_calls_;  // ids with a tool_call event, of this level
   std::vector<open_question> questions_;
-  std::vector<mcp::entry_ptr> own_tools_;  // the caller's
-  offered_ptr base_offer_;                 // offer_ without the caller's and without ours
-  kept_names names_;                       // that the model has read
-  bool offers_reading_ = false;            // offer_ has the tool that reads on
-  bool results_taken_ = false;             // of the calls that are parked now
+  std::vector<mcp::entry_ptr> own_tools_;   // the caller's
+  std::optional<question_words> question_;  // of the run's first question; the choice must not change between rounds
+  std::string told_left_out_;
+  offered_ptr base_offer_;       // offer_ without the caller's and without ours
+  kept_names names_;             // that the model has read
+  bool offers_reading_ = false;  // offer_ has the tool that reads on
+  bool results_taken_ = false;   // of the calls that are parked now
   std::unique_ptr<timer> limit_, parked_limit_, note_time_;
   std::int64_t noted_ms_ = 0;  // of the time used, as the records have it
   time_point began_, round_began_;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@ namespace mcpbx::daemon {
 namespace {
 
 constexpr std::size_t max_names_told = 50;
+constexpr std::size_t max_question = 64u << 10;  // bytes that are looked through for names of tools
 
 std::string key_of(const tool_choice& choice, const std::string& api, std::size_t room) {
   std::string key = api + '\n' + std::to_string(room);
@@ -33,25 +35,60 @@ std::string key_of(const tool_choice& choice, const std::string& api, std::size_
   return key;
 }
 
+bool word_character(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '.';
+}
+
+// Which of the adapted tools of the catalog, at most `room`, are offered: those that the question names, then one of
+// each server in turn, so that no server is cut off for its name. The order of what is offered stays that of the names.
+std::vector<bool> fair_choice(const offered_tools& tools, std::span<const adapted_tool> adapted, std::size_t others,
+                              const question_words& question) {
+  std::vector<bool> taken(adapted.size());
+  std::map<std::string_view, std::vector<std::size_t>> by_server;  // the adapted tools, by name
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < adapted.size(); ++i) {
+    if (adapted[i].entry >= others) continue;
+    const auto& entry = *tools.entries[adapted[i].entry];
+    if (count < tools.room && !question.empty() && question.name(entry)) {
+      taken[i] = true;
+      ++count;
+    } else {
+      by_server[entry.server].push_back(i);
+    }
+  }
+  for (std::size_t turn = 0; count < tools.room; ++turn) {
+    bool any = false;
+    for (const auto& [server, of_server] : by_server) {
+      if (turn >= of_server.size() || count == tools.room) continue;
+      taken[of_server[turn]] = any = true;
+      ++count;
+    }
+    if (!any) break;
+  }
+  return taken;
+}
+
 // The last `own` of the entries are those of the run.
 void adapt_entries(offered_tools& tools, const std::string& api, const tool_adapter& adapt, std::size_t own,
-                   std::size_t reserved) {
+                   std::size_t reserved, const question_words& question) {
   auto set = std::make_shared<providers::tool_set>();
   set->reserved = reserved;
   auto adapted = adapt(tools.entries, api);
   tools.names.reserve(adapted.size());  // by_name has views into it
   const auto others = tools.entries.size() - own;
-  auto room = tools.room;
+  const auto of_catalog =
+      static_cast<std::size_t>(std::ranges::count_if(adapted, [&](const auto& tool) { return tool.entry < others; }));
+  const bool crowded = of_catalog > tools.room;
+  const auto taken = crowded ? fair_choice(tools, adapted, others, question) : std::vector<bool>();
   std::vector<std::size_t> entry_of;  // by tool
   entry_of.reserve(adapted.size());
-  for (auto& tool : adapted) {
+  for (std::size_t i = 0; i < adapted.size(); ++i) {
+    auto& tool = adapted[i];
     if (tool.entry >= others) {
       ++set->own;
-    } else if (room == 0) {
+    } else if (crowded && !taken[i]) {
       tools.left_out.push_back(tools.entries[tool.entry]->name);
       continue;
-    } else {
-      --room;
     }
     tools.names.push_back(tool.definition.name);
     tools.by_name.emplace(tools.names.back(), tools.entries[tool.entry].get());
@@ -100,7 +137,8 @@ std::vector<std::string> offered_tools::similar(std::string_view name, std::size
 }
 
 offered_ptr make_offer(const mcp::catalog_ptr& catalog, const tool_choice& choice, const std::string& api,
-                       std::size_t room, const tool_adapter& adapt, const offered_ptr& before) {
+                       std::size_t room, const tool_adapter& adapt, const question_words& question,
+                       const offered_ptr& before) {
   auto tools = std::make_shared<offered_tools>();
   tools->catalog = catalog;
   tools->room = room;
@@ -118,14 +156,17 @@ offered_ptr make_offer(const mcp::catalog_ptr& catalog, const tool_choice& choic
     for (std::size_t i = 0; i < tools->names.size(); ++i)
       tools->by_name.emplace(tools->names[i], before->find(tools->names[i]));
   } else {
-    adapt_entries(*tools, api, adapt, 0, 1);
+    adapt_entries(*tools, api, adapt, 0, 1, question);
   }
   return tools;
 }
 
 offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const tool_choice& choice, const std::string& api,
-                               std::size_t room) {
+                               std::size_t room, const question_words& question) {
   auto key = key_of(choice, api, room);
+  if (!question.empty() && catalog->entries().size() > room)  // only then does the question matter
+    for (const auto& e : catalog->entries())
+      if (question.name(*e)) key.append("\t").append(e->name);
   auto hit = std::ranges::find(cache_, key, &cached::key);
   if (hit != cache_.end()) {
     std::rotate(cache_.begin(), hit, hit + 1);
@@ -135,13 +176,13 @@ offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const tool_choic
     cache_.insert(cache_.begin(), {std::move(key), nullptr});
   }
   auto& place = cache_.front().tools;
-  const auto before = std::exchange(place, make_offer(catalog, choice, api, room, adapt_, place));
+  const auto before = std::exchange(place, make_offer(catalog, choice, api, room, adapt_, question, place));
   if (!before || before->set != place->set) tell_left_out(*place);
   return place;
 }
 
 offered_ptr round_tools::with_own(const offered_tools& base, const std::vector<mcp::entry_ptr>& own,
-                                  const std::string& api) {
+                                  const std::string& api, const question_words& question) {
   auto tools = std::make_shared<offered_tools>();
   tools->catalog = base.catalog;
   tools->room = base.room;
@@ -150,8 +191,31 @@ offered_ptr round_tools::with_own(const offered_tools& base, const std::vector<m
       tools->entries.push_back(e);
   tools->entries.insert(tools->entries.end(), own.begin(), own.end());
   const bool reads_on = std::ranges::any_of(own, [](const auto& e) { return read_result::is(*e); });
-  adapt_entries(*tools, api, adapt_, own.size(), own.size() + (reads_on ? 0 : 1));
+  adapt_entries(*tools, api, adapt_, own.size(), own.size() + (reads_on ? 0 : 1), question);
   return tools;
+}
+
+question_words::question_words(std::string_view question) {
+  question = question.substr(0, max_question);
+  for (std::size_t at = 0; at < question.size();) {
+    std::size_t end = at;
+    while (end < question.size() && word_character(question[end])) ++end;
+    auto word = question.substr(at, end - at);
+    while (word.ends_with('.')) word.remove_suffix(1);  // of a sentence
+    if (!word.empty() && word.size() <= 128) words_.emplace(word);
+    at = end + 1;
+  }
+}
+
+bool question_words::name(const mcp::catalog_entry& tool) const {
+  return words_.contains(tool.name) || words_.contains(tool.tool);
+}
+
+std::string left_out_text(const offered_tools& tools) {
+  if (tools.left_out.empty()) return "";
+  return counted(tools.left_out.size(), "tool") + " of " + std::to_string(tools.left_out.size() + tools.names.size()) +
+         " not offered: the model has room for " + std::to_string(tools.room) +
+         "; name a tool in the question, choose with --tools, tools.allow or a profile, or raise maxTools of the model";
 }
 
 void round_tools::tell_left_out(const offered_tools& tools) {
@@ -162,8 +226,7 @@ void round_tools::tell_left_out(const offered_tools& tools) {
   if (all.size() > max_names_told) names += " and " + std::to_string(all.size() - max_names_told) + " more";
   auto line =
       std::to_string(all.size()) + " of " + std::to_string(all.size() + tools.names.size()) +
-      " tools are not offered to a model that has room for " + std::to_string(tools.room) +
-      " (maxTools), the last by name: " + names +
+      " tools are not offered to a model that has room for " + std::to_string(tools.room) + " (maxTools): " + names +
       "; choose with tools.allow or tools.deny of their servers or of a profile, or raise maxTools of the model";
   if (told_.size() >= max_told) told_.clear();
   if (told_.insert(stable_hash(line)).second) log::warn(std::move(line));

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace mcpbx::daemon {
@@ -31,7 +32,7 @@ struct offered_tools {
   std::shared_ptr<const providers::tool_set> set;  ///< never null
   std::vector<std::string> names;                  ///< as the model sees them
   std::size_t room = any_number;                   ///< how many of the catalog's may be offered
-  std::vector<std::string> left_out;               ///< of `entries`, by their names, those that did not find room
+  std::vector<std::string> left_out;               ///< of `entries`, those that did not find room, by name
   std::string guidance;                            ///< L7; "" when there is no tool
   std::unordered_map<std::string_view, const mcp::catalog_entry*> by_name;  ///< by the model's name; views into names
   /// Null when the model was not offered such a tool.
@@ -42,6 +43,20 @@ struct offered_tools {
   std::vector<std::string> similar(std::string_view name, std::size_t most) const;
 };
 using offered_ptr = std::shared_ptr<const offered_tools>;
+
+/// The words of a run's first question that may be names of tools.
+class question_words {
+ public:
+  question_words() = default;
+  /// Reads the first 64 KiB.
+  explicit question_words(std::string_view question);
+  /// Whether the question names the tool, by the name that it is shown under or by the server's own.
+  bool name(const mcp::catalog_entry& tool) const;
+  bool empty() const noexcept { return words_.empty(); }
+
+ private:
+  std::unordered_set<std::string> words_;
+};
 
 /// A tool in the dialect of an API; `entry` is the index of what it was made from.
 struct adapted_tool {
@@ -54,20 +69,25 @@ using tool_adapter =
 /// The adapter that providers/schema makes.
 tool_adapter schema_adapter();
 
-/// The tools of `catalog` that `choice` lets through, for `api`: the first by name for which there is `room`. `before`,
-/// which may be null: what the same gave for an earlier catalog; what has not changed is taken from it.
+/// The tools of `catalog` that `choice` lets through, for `api`, by name. Where there is no `room` for all: first those
+/// that `question` names, then one of each server in turn. `before`, which may be null: what the same gave for an
+/// earlier catalog; what has not changed is taken from it.
 offered_ptr make_offer(const mcp::catalog_ptr& catalog, const tool_choice& choice, const std::string& api,
-                       std::size_t room, const tool_adapter& adapt, const offered_ptr& before = nullptr);
+                       std::size_t room, const tool_adapter& adapt, const question_words& question = {},
+                       const offered_ptr& before = nullptr);
+/// What people are told of tools that find no room, "" when all do.
+std::string left_out_text(const offered_tools& tools);
 
 class round_tools {
  public:
   explicit round_tools(tool_adapter adapt = schema_adapter()) : adapt_(std::move(adapt)) {}
   /// make_offer(), of which the latest are kept. Tools that find no room are logged, once.
   offered_ptr offer(const mcp::catalog_ptr& catalog, const tool_choice& choice, const std::string& api,
-                    std::size_t room = any_number);
+                    std::size_t room = any_number, const question_words& question = {});
   /// `base` and the run's own tools behind its, for which there is always room; one of them hides one of the catalog
   /// with its name.
-  offered_ptr with_own(const offered_tools& base, const std::vector<mcp::entry_ptr>& own, const std::string& api);
+  offered_ptr with_own(const offered_tools& base, const std::vector<mcp::entry_ptr>& own, const std::string& api,
+                       const question_words& question = {});
 
  private:
   struct cached {

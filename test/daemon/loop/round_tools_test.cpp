@@ -276,7 +276,8 @@ TEST_CASE("F8: what is kept of a definition does not keep the list that it came 
   CHECK(schema.owner().size() == schema.text().size());
 }
 
-TEST_CASE("F8: of more tools than there is room for the first by name are offered, and the others are told once") {
+TEST_CASE(
+    "F8: of more tools than there is room for the first of each server are offered, and the others are told once") {
   std::vector<std::string> lines;
   log::install(log::level::warn, [&](log::level, std::string_view line) { lines.emplace_back(line); });
   counted_adapter c;
@@ -289,7 +290,7 @@ TEST_CASE("F8: of more tools than there is room for the first by name are offere
   CHECK(first->find("x_z") == nullptr);
   REQUIRE(lines.size() == 1);
   CHECK(lines[0] ==
-        "1 of 4 tools are not offered to a model that has room for 3 (maxTools), the last by name: s__z; choose with "
+        "1 of 4 tools are not offered to a model that has room for 3 (maxTools): s__z; choose with "
         "tools.allow or tools.deny of their servers or of a profile, or raise maxTools of the model");
   // Another order, the same tools again after others, and another room.
   CHECK(tools.offer(catalog_of({a, z, b, odd, d}, 2), {}, "x", 3)->left_out == first->left_out);
@@ -336,4 +337,60 @@ TEST_CASE("L21: a caller's tool that it wants strict is told so to the API, a se
   CHECK_FALSE(all->set->tools[0].strict);
   CHECK(all->set->tools[1].strict);
   CHECK_FALSE(all->set->tools[2].strict);
+}
+
+namespace {
+
+std::vector<mcp::entry_ptr> entries_of(const std::vector<std::string>& servers, int each) {
+  std::vector<mcp::entry_ptr> all;
+  for (const auto& server : servers)
+    for (int i = 0; i < each; ++i) {
+      auto e = std::make_shared<mcp::catalog_entry>(*entry("t" + std::to_string(i)));
+      e->server = server;
+      e->name = server + "__" + e->tool;
+      all.push_back(e);
+    }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "F8: where there is no room for all tools each server has its share and those named in the question go along") {
+  round_tools tools([](std::span<const mcp::entry_ptr> entries, std::string_view) {
+    std::vector<adapted_tool> all;
+    for (std::size_t n = 0; n < entries.size(); ++n) {
+      adapted_tool tool;
+      tool.entry = n;
+      tool.definition.name = entries[n]->name;
+      all.push_back(std::move(tool));
+    }
+    return all;
+  });
+  const auto catalog = catalog_of(entries_of({"a", "m", "z"}, 5), 1);
+  const auto names = [](const offered_ptr& offered) { return offered->names; };
+  using list = std::vector<std::string>;
+  const auto fair = tools.offer(catalog, {}, "x", 7);
+  CHECK(names(fair) == list{"a__t0", "a__t1", "a__t2", "m__t0", "m__t1", "z__t0", "z__t1"});
+  CHECK(fair->left_out.size() == 8);
+  CHECK(left_out_text(*fair).starts_with("8 tools of 15 not offered: the model has room for 7; "));
+  const question_words question("please use z__t4, then `m__t3`. Not xa__t4.");
+  const auto asked = tools.offer(catalog, {}, "x", 4, question);
+  CHECK(names(asked) == list{"a__t0", "m__t0", "m__t3", "z__t4"});
+  // The same question and catalog give the very same object, so that a prompt cache holds on to it.
+  CHECK(tools.offer(catalog, {}, "x", 4, question) == asked);
+  CHECK(names(tools.offer(catalog, {}, "x", 4)) == list{"a__t0", "a__t1", "m__t0", "z__t0"});
+  // The server's own name of a tool counts too, and where there is room for all the question changes nothing.
+  CHECK(names(tools.offer(catalog, {}, "x", 3, question_words("t2"))) == list{"a__t2", "m__t2", "z__t2"});
+  CHECK(tools.offer(catalog, {}, "x", 15, question) == tools.offer(catalog, {}, "x", 15));
+  CHECK(names(tools.offer(catalog, {}, "x", 0, question)).empty());
+}
+
+TEST_CASE("F8: a question is looked through for names of tools up to a bound") {
+  const auto tool = entry("t");
+  CHECK(question_words("s__t").name(*tool));
+  CHECK(question_words("call t.").name(*tool));
+  CHECK_FALSE(question_words("tt").name(*tool));
+  CHECK_FALSE(question_words(std::string(64u << 10, ' ') + "t").name(*tool));
+  CHECK(question_words("").empty());
 }
