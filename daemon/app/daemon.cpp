@@ -15,6 +15,7 @@
 #include "daemon/app/service.hpp"
 #include "daemon/app/start_values.hpp"
 #include "daemon/app/store.hpp"
+#include "daemon/app/stray_reaper.hpp"
 #include "daemon/front/backend.hpp"
 #include "daemon/front/front_door.hpp"
 #include "daemon/guard/audit_log.hpp"
@@ -109,7 +110,8 @@ class parts {
         port_(std::move(port)),
         // Whoever comes by the port could not start it again.
         idle_exit_(o.idle_exit && !port_ ? config_.idle_exit_ms : conf::milliseconds(0)),
-        log_(level_of(o, config_)),
+        rotates_(!o.log_file.empty()),
+        log_(level_of(o, config_), 1u << 20, o.log_file),
         time_(io_.get_executor()),
         keeper_(io_.get_executor(), keeper, server_framing(), [this] { servers_.keeper_replaced(); }),
         pins_(io_.get_executor(), time_, pin_options(config_, conf::environment::of_process())),
@@ -280,6 +282,8 @@ class parts {
     signals_.add(SIGTERM);
     signals_.add(SIGINT);
     signals_.add(SIGHUP);
+    signals_.add(SIGCHLD);
+    if (rotates_) signals_.add(SIGUSR1);
     next_signal();
   }
 
@@ -288,6 +292,10 @@ class parts {
       if (wrong) return;
       if (number == SIGHUP) {
         log::warn("SIGHUP: reloading the configuration comes in a later version; restart the daemon to change it");
+      } else if (number == SIGCHLD) {
+        strays_.look();
+      } else if (number == SIGUSR1) {
+        log_.rotate();
       } else if (stopping_) {
         stop_at_once();
       } else {
@@ -343,6 +351,7 @@ class parts {
   std::string socket_;
   std::optional<http_port> port_;
   conf::milliseconds idle_exit_;
+  bool rotates_;
   log_lane log_;
   asio::io_context io_{1};
   std::unique_ptr<mcp::unix_listener> listener_;  // up here, because whoever gets its lock may open our store
@@ -351,6 +360,7 @@ class parts {
   lane resolve_{"resolve", 4};
   lane compute_{"compute", 1};
   mcp::keeper keeper_;
+  stray_reaper strays_{time_, [this](pid_t pid) { return keeper_.pid() == pid; }};
   pin_keeper pins_;
   std::unique_ptr<audit_log> audit_;  // null: off
   mcp::supervisor servers_;

@@ -1,6 +1,7 @@
 // The log's shell: a bounded queue that the speaking thread fills and one thread empties into spdlog.
 #include "daemon/app/logging.hpp"
 
+#include "daemon/app/stderr_file.hpp"
 #include "mcp/support/json_scanner.hpp"
 #include "mcp/support/secret.hpp"
 #include "mcp/support/text.hpp"
@@ -8,8 +9,9 @@
 #include <spdlog/sinks/ansicolor_sink.h>
 #include <spdlog/spdlog.h>
 
-#include <cstdlib>
+#include <atomic>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -76,8 +78,9 @@ struct log_lane::queue {
     std::string text;
   };
 
-  explicit queue(std::size_t most) : max_bytes(most) {
-    const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
+  queue(std::size_t most, std::string path) : max_bytes(most) {
+    if (!path.empty()) file.emplace(std::move(path));
+    const bool journal = stderr_is_journal();
     auto sink = std::make_shared<spdlog::sinks::ansicolor_stderr_sink_st>();
     logger = std::make_unique<spdlog::logger>("mcpbxd", sink);
     logger->set_level(spdlog::level::trace);
@@ -100,6 +103,7 @@ struct log_lane::queue {
       logger->log(spdlog_level(l.level), "{}{}", prefix ? journal_prefix(l.level) : "", safe_log_line(l.text));
     if (lost != 0) logger->warn("{}{} log lines were dropped: the log could not keep up", prefix ? "<4>" : "", lost);
     logger->flush();
+    if (file) file->look(anew.exchange(false));
   }
 
   void write(log::level level, std::string_view text) {
@@ -118,6 +122,8 @@ struct log_lane::queue {
   }
 
   const std::size_t max_bytes;
+  std::optional<stderr_file> file;  // of the lane, like the logger
+  std::atomic<bool> anew = false;   // the file is to be begun anew
   std::unique_ptr<spdlog::logger> logger;
   bool prefix = false;
   mutable std::mutex lock;  // the log is the one queue that two threads share
@@ -128,7 +134,8 @@ struct log_lane::queue {
   lane thread{"log", 1};
 };
 
-log_lane::log_lane(log::level threshold, std::size_t max_queued) : queue_(std::make_shared<queue>(max_queued)) {
+log_lane::log_lane(log::level threshold, std::size_t max_queued, std::string file)
+    : queue_(std::make_shared<queue>(max_queued, std::move(file))) {
   log::install(threshold, [q = queue_.get()](log::level l, std::string_view text) { q->write(l, text); });
 }
 
@@ -136,6 +143,11 @@ log_lane::~log_lane() {
   log::install(log::level::off, {});
   queue_->thread.join();
   queue_->drain();
+}
+
+void log_lane::rotate() {
+  queue_->anew = true;
+  queue_->thread.post([q = queue_.get()] { q->drain(); });
 }
 
 std::uint64_t log_lane::dropped() const {

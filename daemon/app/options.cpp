@@ -42,6 +42,9 @@ std::variant<command_line, int> parse_command_line(int argc, char** argv) {
   app.add_option("--config", o.config, "the configuration, instead of the usual places")->type_name("FILE");
   app.add_option("--socket", o.socket, "where to listen, instead of the usual place")->type_name("PATH");
   app.add_option("--log-level", level, "trace, debug, info, warn, error or off (info)")->type_name("LEVEL");
+  app.add_option("--log-file", o.log_file,
+                 "log to this file, 0600; at 10 MiB, and at SIGUSR1, it is begun anew and 9 are kept")
+      ->type_name("FILE");
   app.add_flag("--check-config", o.check_config, "check the configuration, run nothing, and end");
   app.add_flag("--idle-exit", o.idle_exit, "end after idleExitMs (15 minutes) without callers or runs");
   app.add_option("--private-folder", o.private_folder, "the folder made for this daemon by `mcpbx --standalone`")

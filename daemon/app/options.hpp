@@ -12,6 +12,7 @@ struct command_line {
   std::string config;                   ///< --config, or ""
   std::string socket;                   ///< --socket, or ""
   std::string http;                     ///< --http, or ""
+  std::string log_file;                 ///< --log-file, or ""
   std::string private_folder;           ///< --private-folder, or "": removed at the end
   std::optional<log::level> log_level;  ///< --log-level; unset: the configuration's
   bool check_config = false;

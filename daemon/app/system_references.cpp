@@ -45,7 +45,7 @@ std::optional<int> wait_until(pid_t pid, std::chrono::steady_clock::time_point d
     int status = 0;
     const pid_t got = ::waitpid(pid, &status, WNOHANG);
     if (got == pid) return status;
-    if (got < 0 && errno != EINTR) return 0;
+    if (got < 0 && errno != EINTR) return std::nullopt;
     if (std::chrono::steady_clock::now() >= deadline) return std::nullopt;
     ::poll(nullptr, 0, 2);
   }

@@ -156,7 +156,7 @@ result<connected> start_shared(const socket_choice& where, const place& p) {
   const std::string path = folder + "/mcpbxd.log";
   const int log = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (log < 0) return fail(errc::io, "cannot write " + path);
-  std::vector<std::string> arguments{"--idle-exit"};
+  std::vector<std::string> arguments{"--idle-exit", "--log-file", path};
   const char* named = std::getenv("MCPBX_CONFIG");
   const std::string config = absolute_path(!p.config.empty() || named == nullptr ? p.config : named);
   if (!config.empty()) arguments.insert(arguments.end(), {"--config", config});

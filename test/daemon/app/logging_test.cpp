@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <string>
 
@@ -43,10 +45,13 @@ TEST_CASE("G47: one call writes one line with level and time") {
 }
 
 TEST_CASE("log: the journal gets priorities and no time of ours") {
-  const mcpbx::test::changed_variable journal("JOURNAL_STREAM", "8:1");
   std::string err;
   {
     const mcpbx::test::captured_output captured;
+    struct stat s{};
+    REQUIRE(::fstat(2, &s) == 0);
+    const auto stream = std::to_string(s.st_dev) + ":" + std::to_string(s.st_ino);
+    const mcpbx::test::changed_variable journal("JOURNAL_STREAM", stream.c_str());
     {
       const log_lane lane(log::level::trace);
       log::error("bad");
@@ -55,6 +60,20 @@ TEST_CASE("log: the journal gets priorities and no time of ours") {
     err = captured.err();
   }
   CHECK(err == "<3>bad\n<6>good\n");
+}
+
+TEST_CASE("log: an inherited JOURNAL_STREAM of another stream takes no time and level away") {
+  const mcpbx::test::changed_variable journal("JOURNAL_STREAM", "8:1");
+  std::string err;
+  {
+    const mcpbx::test::captured_output captured;
+    {
+      const log_lane lane(log::level::info);
+      log::warn("here");
+    }
+    err = captured.err();
+  }
+  CHECK(err.ends_with(" warning here\n"));
 }
 
 TEST_CASE("log: what does not fit is dropped and counted and told") {
