@@ -27,6 +27,7 @@
 #include "mcp/async/lane.hpp"
 #include "mcp/async/system_time.hpp"
 #include "mcp/client/supervisor.hpp"
+#include "mcp/client/supervisor_core.hpp"
 #include "mcp/http/client.hpp"
 #include "mcp/support/heap.hpp"
 #include "mcp/support/log.hpp"
@@ -64,6 +65,10 @@ namespace asio = boost::asio;
 
 constexpr milliseconds stop_grace{3'000};  // running work may end when the daemon is told to stop
 constexpr unsigned lanes_grace_s = 2;      // what lanes are at may end behind all else
+constexpr unsigned whole_stop_s = 9;       // from the order to stop to the end, whatever hangs
+using stop_times = mcp::supervisor_core;
+static_assert(stop_grace + stop_times::terminate_after + stop_times::kill_after <= std::chrono::seconds(whole_stop_s),
+              "servers must get their SIGKILL before the daemon ends");
 
 conf::loaded load_configuration(const command_line& o) {
   conf::file_options files;
@@ -86,12 +91,14 @@ void raise_descriptor_limit() {
 }
 
 // What a lane still waits for (a database, a disk, a name server) does not hold up the end (guarantees row 20): by now
-// all that was acknowledged is kept, and nobody waits for anything else. Gives what calls it off.
+// all that was acknowledged is kept, and nobody waits for anything else. An earlier end that was set holds. Gives what
+// calls it off.
 std::shared_ptr<void> end_at_the_latest(unsigned seconds) {
   struct sigaction end{};
   end.sa_handler = [](int) { ::_exit(0); };
   ::sigaction(SIGALRM, &end, nullptr);
-  ::alarm(seconds);
+  const unsigned earlier = ::alarm(0);
+  ::alarm(earlier == 0 ? seconds : std::min(earlier, seconds));
   return {nullptr, [](void*) { ::alarm(0); }};
 }
 
@@ -311,6 +318,7 @@ class parts {
   void stop(const std::string& why) {
     if (std::exchange(stopping_, true)) return;
     log::info("stopping: " + why);
+    latest_end_ = end_at_the_latest(whole_stop_s);  // the keeper ends what is left of the servers
     notify_service_manager("STOPPING=1");
     listener_->close();
     if (port_listener_) port_listener_->close();
@@ -346,6 +354,7 @@ class parts {
     });
   }
 
+  std::shared_ptr<void> latest_end_;  // until every part has ended
   conf::configuration config_;
   const start_values& values_;
   std::string socket_;
