@@ -45,6 +45,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -65,7 +66,7 @@ namespace asio = boost::asio;
 
 constexpr milliseconds stop_grace{3'000};  // running work may end when the daemon is told to stop
 constexpr unsigned lanes_grace_s = 2;      // what lanes are at may end behind all else
-constexpr unsigned whole_stop_s = 9;       // from the order to stop to the end, whatever hangs
+constexpr unsigned whole_stop_s = 8;       // from the order to stop to the end, whatever hangs
 using stop_times = mcp::supervisor_core;
 static_assert(stop_grace + stop_times::terminate_after + stop_times::kill_after <= std::chrono::seconds(whole_stop_s),
               "servers must get their SIGKILL before the daemon ends");
@@ -97,8 +98,10 @@ std::shared_ptr<void> end_at_the_latest(unsigned seconds) {
   struct sigaction end{};
   end.sa_handler = [](int) { ::_exit(0); };
   ::sigaction(SIGALRM, &end, nullptr);
-  const unsigned earlier = ::alarm(0);
-  ::alarm(earlier == 0 ? seconds : std::min(earlier, seconds));
+  itimerval earlier{};  // not by alarm(), which rounds what is left to whole seconds
+  ::getitimer(ITIMER_REAL, &earlier);
+  const bool is_set = earlier.it_value.tv_sec != 0 || earlier.it_value.tv_usec != 0;
+  if (!is_set || earlier.it_value.tv_sec >= static_cast<time_t>(seconds)) ::alarm(seconds);
   return {nullptr, [](void*) { ::alarm(0); }};
 }
 
