@@ -65,6 +65,7 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr milliseconds stop_grace{3'000};  // running work may end when the daemon is told to stop
+constexpr int most_bugs = 16;              // exceptions out of the loop, of which the first one stops the daemon
 constexpr unsigned lanes_grace_s = 2;      // what lanes are at may end behind all else
 constexpr unsigned whole_stop_s = 8;       // from the order to stop to the end, whatever hangs
 using stop_times = mcp::supervisor_core;
@@ -91,10 +92,9 @@ void raise_descriptor_limit() {
   }
 }
 
-// What a lane still waits for (a database, a disk, a name server) does not hold up the end (guarantees row 20): by now
-// all that was acknowledged is kept, and nobody waits for anything else. An earlier end that was set holds. Gives what
-// calls it off.
-std::shared_ptr<void> end_at_the_latest(unsigned seconds) {
+// Ends the process in so many seconds, unless an earlier call says sooner (guarantees row 20): nothing that hangs (a
+// database, a disk, a name server, a process) holds up the end, and all that was acknowledged is kept.
+void end_at_the_latest(unsigned seconds) {
   struct sigaction end{};
   end.sa_handler = [](int) { ::_exit(0); };
   ::sigaction(SIGALRM, &end, nullptr);
@@ -102,7 +102,6 @@ std::shared_ptr<void> end_at_the_latest(unsigned seconds) {
   ::getitimer(ITIMER_REAL, &earlier);
   const bool is_set = earlier.it_value.tv_sec != 0 || earlier.it_value.tv_usec != 0;
   if (!is_set || earlier.it_value.tv_sec >= static_cast<time_t>(seconds)) ::alarm(seconds);
-  return {nullptr, [](void*) { ::alarm(0); }};
 }
 
 log::level level_of(const command_line& o, const conf::configuration& c) {
@@ -184,9 +183,22 @@ class parts {
 
   int run() {
     forget_program_pages();  // reading the configuration and making the parts is over
-    io_.run();
+    // An exception that gets here is a bug of ours. What was acknowledged is kept and tool servers end as ever.
+    int bugs = 0;
+    while (true) {
+      try {
+        io_.run();
+        break;
+      } catch (const std::exception& e) {
+        log::error(std::string("an internal error, please report it: ") + e.what());
+      } catch (...) {
+        log::error("an internal error, please report it: an unknown exception");
+      }
+      if (++bugs == most_bugs) return 1;  // the stop itself does not get on; the destructors end what is left
+      stop("an internal error");
+    }
     log::info("stopped");
-    return 0;
+    return bugs == 0 ? 0 : 1;
   }
 
   const std::string& socket() const noexcept { return socket_; }
@@ -321,7 +333,7 @@ class parts {
   void stop(const std::string& why) {
     if (std::exchange(stopping_, true)) return;
     log::info("stopping: " + why);
-    latest_end_ = end_at_the_latest(whole_stop_s);  // the keeper ends what is left of the servers
+    end_at_the_latest(whole_stop_s);  // the keeper ends what is left of the servers
     notify_service_manager("STOPPING=1");
     listener_->close();
     if (port_listener_) port_listener_->close();
@@ -357,7 +369,6 @@ class parts {
     });
   }
 
-  std::shared_ptr<void> latest_end_;  // until every part has ended
   conf::configuration config_;
   const start_values& values_;
   std::string socket_;
@@ -437,7 +448,7 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
   const std::shared_ptr<void> folder(nullptr, [&o](void*) {
     if (!o.private_folder.empty()) mcp::remove_private_folder(o.private_folder);
   });
-  std::shared_ptr<void> end;  // behind all parts
+  const std::shared_ptr<void> over(nullptr, [](void*) { ::alarm(0); });  // behind all parts
   parts daemon(o, std::move(loaded.config), values, keeper, socket->string(), std::move(*port));
   if (auto opened = daemon.open(); !opened) {
     std::fprintf(stderr, "mcpbxd: %s\n", redactor::redact(opened.error().message).c_str());
@@ -446,7 +457,7 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
   std::fprintf(stderr, "ready %s\n", daemon.socket().c_str());
   notify_service_manager("READY=1");
   const int status = daemon.run();
-  end = end_at_the_latest(lanes_grace_s);
+  end_at_the_latest(lanes_grace_s);
   return status;
 }
 

@@ -118,7 +118,14 @@ struct log_lane::queue {
       lines.push_back({level, std::string(text)});
       if (std::exchange(scheduled, true)) return;
     }
-    thread.post([this] { drain(); });
+    schedule();
+  }
+
+  void schedule() {
+    if (thread.post([this] { drain(); })) return;
+    // There is no thread for it now: what is queued goes out with a later line.
+    std::lock_guard hold(lock);
+    scheduled = false;
   }
 
   const std::size_t max_bytes;
@@ -147,7 +154,7 @@ log_lane::~log_lane() {
 
 void log_lane::rotate() {
   queue_->anew = true;
-  queue_->thread.post([q = queue_.get()] { q->drain(); });
+  queue_->schedule();
 }
 
 std::uint64_t log_lane::dropped() const {

@@ -249,11 +249,12 @@ result<std::shared_ptr<providers::model>> model_set::make_replay(const conf::mod
     system = std::move(*prompt);
   }
   providers::offload blocking = [&lane = resolve_, executor = executor_](std::function<void()> work,
-                                                                         std::function<void()> done) {
-    lane.post([work = std::move(work), done = std::move(done), executor]() mutable {
+                                                                         std::function<void(result<void>)> done) {
+    auto posted = lane.post([work = std::move(work), done, executor]() mutable {
       work();
-      boost::asio::post(executor, std::move(done));
+      boost::asio::post(executor, [done = std::move(done)] { done({}); });
     });
+    if (!posted) boost::asio::post(executor, [done = std::move(done), posted = std::move(posted)] { done(posted); });
   };
   if (e.record) {
     auto recorded = find(id.empty() ? *e.record : e.record->substr(0, e.record->find('/')) + "/" + std::string(id));
@@ -329,11 +330,12 @@ result<providers::chat_model_options> model_set::connection_options(const conf::
   const bool blocking = needs_lane(*secrets);
   o.credentials = [secrets, blocking, this](std::function<void(result<std::vector<http::header>>)> then) {
     if (!blocking) return then(resolve_headers(*secrets));
-    resolve_.post([secrets, executor = executor_, then = std::move(then)]() mutable {
+    auto posted = resolve_.post([secrets, executor = executor_, then]() mutable {
       auto headers = resolve_headers(*secrets);
       boost::asio::post(executor,
                         [headers = std::move(headers), then = std::move(then)]() mutable { then(std::move(headers)); });
     });
+    if (!posted) then(std::unexpected(std::move(posted.error())));
   };
   return o;
 }

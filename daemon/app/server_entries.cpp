@@ -170,11 +170,12 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
   const bool blocking = needs_lane(entry);
   o.prepare = [shared, own_folder, &resolve, executor, blocking](std::function<void(result<mcp::process_spec>)> then) {
     if (!blocking) return then(make_process_spec(*shared, own_folder));
-    resolve.post([shared, own_folder, executor, then = std::move(then)]() mutable {
+    auto posted = resolve.post([shared, own_folder, executor, then]() mutable {
       auto spec = make_process_spec(*shared, own_folder);
       boost::asio::post(executor,
                         [spec = std::move(spec), then = std::move(then)]() mutable { then(std::move(spec)); });
     });
+    if (!posted) then(std::unexpected(std::move(posted.error())));
   };
   return o;
 }

@@ -97,10 +97,14 @@ class audit_log::impl : public std::enable_shared_from_this<impl> {
     queue_.clear();
     appended_ += batch->records.size();
     // The guard keeps the context running until the lane has answered.
-    lane_.post([self = shared_from_this(), file = file_, batch, guard = asio::make_work_guard(executor_)] {
-      write(*file, *batch);
-      asio::post(guard.get_executor(), [self, batch] { self->finished(*batch); });
-    });
+    auto posted =
+        lane_.post([self = shared_from_this(), file = file_, batch, guard = asio::make_work_guard(executor_)] {
+          write(*file, *batch);
+          asio::post(guard.get_executor(), [self, batch] { self->finished(*batch); });
+        });
+    if (posted) return;
+    batch->outcome = std::move(posted);
+    asio::post(executor_, [self = shared_from_this(), batch] { self->finished(*batch); });
   }
 
   void finished(const audit_batch& batch) {

@@ -22,6 +22,8 @@ namespace {
 namespace asio = boost::asio;
 using on_decided = std::function<void(mcp::definition_decision)>;
 
+constexpr milliseconds first_wait{1000}, longest_wait{60'000};  // between tries of a file that cannot be used
+
 }  // namespace
 
 class pin_keeper::impl : public std::enable_shared_from_this<impl> {
@@ -53,6 +55,7 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
 
   void stop() {
     stopped_ = true;
+    again_.reset();
     lane_.join();
   }
 
@@ -85,14 +88,18 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
     job->accepts = std::exchange(accepts_, {});
     job->lists = std::exchange(lists_, {});
     // The guard keeps the context running until the lane has answered.
-    lane_.post([self = shared_from_this(), worker = worker_, job, guard = asio::make_work_guard(executor_)] {
-      try {
-        worker->work(*job);
-      } catch (const std::exception& e) {
-        worker->failed(*job, std::string("the pins: ") + e.what());
-      }
-      asio::post(guard.get_executor(), [self, job] { self->finished(*job); });
-    });
+    auto posted =
+        lane_.post([self = shared_from_this(), worker = worker_, job, guard = asio::make_work_guard(executor_)] {
+          try {
+            worker->work(*job);
+          } catch (const std::exception& e) {
+            worker->failed(*job, std::string("the pins: ") + e.what());
+          }
+          asio::post(guard.get_executor(), [self, job] { self->finished(*job); });
+        });
+    if (posted) return;
+    worker_->failed(*job, "the pins: " + posted.error().message);
+    asio::post(executor_, [self = shared_from_this(), job] { self->finished(*job); });
   }
 
   void finished(pin_job& job) {
@@ -105,14 +112,30 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
       const auto decided = servers_[i].decided;  // it may bring the next list
       decided(std::move(done.decision));
     }
+    try_again_later(job.failed);
     for (auto& a : job.accepts) a.then(std::move(a.outcome));
     for (auto& l : job.lists) l.then(std::move(l.report));
     pump();
-    // Lists are rare; an idle thread would cost memory all the time.
     if (busy_) return;
-    lane_.join();
     job = {};
     give_back_free_memory();
+  }
+
+  // Descriptors, threads and disks run out for a while, and files are mended: what could not be compared is compared
+  // again, and meanwhile stays as it was decided without the pins.
+  void try_again_later(bool failed) {
+    if (!failed) {
+      again_.reset();
+      wait_ = first_wait;
+      return;
+    }
+    if (again_) return;
+    again_ = time_.make_timer();
+    again_->arm(time_.now() + wait_, [this] {
+      const auto spent = std::move(again_);
+      wait_ = std::min(wait_ * 2, longest_wait);
+      judge_again();
+    });
   }
 
   static void tell(watched& s, const std::string& notice) {
@@ -126,6 +149,8 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
   std::vector<watched> servers_;
   std::vector<pin_list_request> lists_;
   std::vector<pin_accept_request> accepts_;
+  std::unique_ptr<timer> again_;
+  milliseconds wait_ = first_wait;
   bool busy_ = false, stopped_ = false;
   lane lane_{"pins", 1};
 };

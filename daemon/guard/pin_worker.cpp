@@ -179,6 +179,7 @@ void pin_worker::fill(pin_list_request& l, const pin_job& job, const pin_book& b
 
 // Nothing is compared and nothing written: who is to be blocked is blocked whole.
 void pin_worker::cannot_compare(pin_job& job, const error& why) {
+  job.failed = true;
   for (auto& s : job.servers) {
     if (!s.judge) continue;
     s.decision = {};
@@ -193,6 +194,7 @@ void pin_worker::cannot_compare(pin_job& job, const error& why) {
 
 // What was approved is not, and what was pinned at first sight is not trusted.
 void pin_worker::cannot_write(pin_job& job, const error& why) {
+  job.failed = true;
   auto book = read();
   if (!book) return cannot_compare(job, book.error());
   for (auto& a : job.accepts) a.outcome = std::unexpected(why);

@@ -50,6 +50,7 @@ struct pin_job {
   std::vector<pin_listing> servers;
   std::vector<pin_accept_request> accepts;
   std::vector<pin_list_request> lists;
+  bool failed = false;  ///< the file could not be read or written; what was decided without it is to be decided anew
 };
 
 class pin_worker {

@@ -207,18 +207,17 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
       // Let go here: records end on the speaking thread.
       asio::post(guard.get_executor(), [self, next = std::move(next)] { self->finished(*next); });
     };
-    try {
-      lane_.post(std::move(work), awake && commit_.was_short() ? short_wait::longest : std::chrono::microseconds(0));
-    } catch (const std::exception& e) {  // no thread can be started for it
-      asio::post(executor_,
-                 [self = shared_from_this(), next, what = std::string(e.what())] { self->failed(*next, what); });
-    }
+    auto posted =
+        lane_.post(std::move(work), awake && commit_.was_short() ? short_wait::longest : std::chrono::microseconds(0));
+    if (!posted)
+      asio::post(executor_, [self = shared_from_this(), next, why = std::move(posted.error().message)] {
+        self->failed(*next, why);
+      });
   }
 
   // The lane was not given the job.
   void failed(job& j, const std::string& what) {
-    const error why{errc::io, name_ + " cannot be used, because no thread could be started (" + what +
-                                  "); see the limits of the daemon's process"};
+    const error why{errc::io, name_ + " cannot be used: " + what};
     left_open_.insert(left_open_.begin(), j.left_open.begin(), j.left_open.end());
     for (auto& a : j.appends) a.what.outcome = std::unexpected(why);
     j.read.unclaimed = nullptr;

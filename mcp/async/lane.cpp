@@ -3,39 +3,53 @@
 
 #include "mcp/support/log.hpp"
 
+#include <boost/asio/post.hpp>
+
 #include <pthread.h>
 #include <signal.h>
 
 #include <algorithm>
-#include <thread>
+#include <exception>
+#include <utility>
 
 namespace mcpbx {
 
-lane::lane(std::string name, int threads) : name_(std::move(name)), threads_(std::clamp(threads, 1, 4)) {}
+lane::lane(std::string name, int threads)
+    : name_(std::move(name)),
+      threads_(static_cast<std::size_t>(std::clamp(threads, 1, 4))),
+      queue_(static_cast<int>(threads_)) {}
 
 lane::~lane() {
   join();
 }
 
-boost::asio::thread_pool::executor_type lane::executor() {
-  if (!pool_) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    try {
-      pool_ = std::make_unique<boost::asio::thread_pool>(static_cast<std::size_t>(threads_));
-    } catch (...) {
-      pthread_sigmask(SIG_SETMASK, &before, nullptr);
-      throw;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+// Starts the threads that are missing. Fails only where there is none at all.
+result<void> lane::start() {
+  if (workers_.size() == threads_) return {};
+  if (workers_.empty()) {
+    if (!open_) open_.emplace(queue_.get_executor());
+    queue_.restart();
   }
-  return pool_->get_executor();
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::string why;
+  try {
+    workers_.reserve(threads_);
+    while (workers_.size() < threads_) workers_.emplace_back([this] { queue_.run(); });
+  } catch (const std::exception& e) {
+    why = e.what();
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!workers_.empty()) return {};
+  return fail(errc::unavailable, "no thread could be started for the lane \"" + name_ + "\" (" + why +
+                                     "): see the limits on processes and threads (ulimit -u, pids.max)");
 }
 
-void lane::post(std::function<void()> work, std::chrono::microseconds linger) {
-  boost::asio::post(executor(), [this, linger, self = come(), work = std::move(work)] {
-    // Nobody waits for this work, and an exception that left a pool thread would end the process.
+result<void> lane::post(std::function<void()> work, std::chrono::microseconds linger) {
+  if (auto started = start(); !started) return started;
+  boost::asio::post(queue_, [this, linger, self = come(), work = std::move(work)]() mutable {
+    // Nobody waits for this work, and an exception that left a thread would end the process.
     try {
       work();
     } catch (const std::exception& e) {
@@ -43,8 +57,10 @@ void lane::post(std::function<void()> work, std::chrono::microseconds linger) {
     } catch (...) {
       log::error("lane " + name_ + ": an unknown exception");
     }
+    work = nullptr;  // what it holds ends before the thread lingers
     this->linger(self, linger);
   });
+  return {};
 }
 
 void lane::linger(std::uint64_t behind, std::chrono::microseconds at_most) const {
@@ -55,10 +71,9 @@ void lane::linger(std::uint64_t behind, std::chrono::microseconds at_most) const
 }
 
 void lane::join() {
-  if (!pool_) return;
   come();
-  pool_->join();
-  pool_.reset();
+  open_.reset();
+  for (auto& w : std::exchange(workers_, {})) w.join();
 }
 
 }  // namespace mcpbx

@@ -1,58 +1,51 @@
 // A named lane for blocking work (design rule 1): the store, name and reference resolution, long computations, the log
 // each have their own, never a shared pool. Work goes out with its bytes, the answer comes back on the speaking thread.
 #pragma once
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/awaitable.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/thread_pool.hpp>
-#include <boost/asio/use_awaitable.hpp>
+#include "mcp/support/error.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <string>
-#include <type_traits>
-#include <utility>
+#include <thread>
+#include <vector>
 
 namespace mcpbx {
 
 class lane {
  public:
   /// `threads` 1 … 4. Threads start at the first use, so that an idle lane costs nothing and a fork before is safe.
-  /// They block all signals.
+  /// They block all signals. Where the system gives fewer, the lane does with those that it has.
   lane(std::string name, int threads);
   ~lane();
   lane(const lane&) = delete;
   lane& operator=(const lane&) = delete;
 
-  /// Runs `work()` on the lane and gives its value back to the awaiting coroutine on its own executor. An exception of
-  /// `work` comes out of the await.
-  template <class F>
-  boost::asio::awaitable<std::invoke_result_t<F>> run(F work) {
-    using value = std::invoke_result_t<F>;
-    come();
-    auto body = [](F w) -> boost::asio::awaitable<value> { co_return w(); };
-    co_return co_await boost::asio::co_spawn(executor(), body(std::move(work)), boost::asio::use_awaitable);
-  }
   /// Runs `work` on the lane; nobody waits. Behind it the thread looks for more to do for `linger` before it sleeps, so
-  /// that what comes soon need not wake it; meanwhile whoever wants its CPU gets it.
-  void post(std::function<void()> work, std::chrono::microseconds linger = {});
+  /// that what comes soon need not wake it; meanwhile whoever wants its CPU gets it. errc::unavailable where the lane
+  /// has no thread and none can be started (a limit on processes): `work` does not run, and a later call tries again.
+  [[nodiscard]] result<void> post(std::function<void()> work, std::chrono::microseconds linger = {});
   /// Waits for what was posted, not for a thread that lingers, and ends the threads.
   void join();
 
  private:
-  boost::asio::thread_pool::executor_type executor();
+  result<void> start();
   /// Something comes, which ends all lingering.
   std::uint64_t come() noexcept { return ++come_; }
   void linger(std::uint64_t behind, std::chrono::microseconds at_most) const;
 
   std::string name_;
-  int threads_;
+  std::size_t threads_;
   std::atomic<std::uint64_t> come_{0};
-  std::unique_ptr<boost::asio::thread_pool> pool_;
+  boost::asio::io_context queue_;
+  std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> open_;
+  std::vector<std::thread> workers_;
 };
 
 }  // namespace mcpbx

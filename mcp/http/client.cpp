@@ -114,10 +114,11 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     if (host == "localhost")
       return done(endpoints{tcp::endpoint(asio::ip::address_v4::loopback(), port),
                             tcp::endpoint(asio::ip::address_v6::loopback(), port)});
-    resolve_.post([host, port, done = std::move(done), executor = executor_]() mutable {
+    auto posted = resolve_.post([host, port, done, executor = executor_]() mutable {
       auto found = look_up(host, port);
       asio::post(executor, [done = std::move(done), found = std::move(found)]() mutable { done(std::move(found)); });
     });
+    if (!posted) done(std::unexpected(std::move(posted.error())));
   }
 
   void with_tls(const trust& t, std::function<void(result<tls_context>)> done) override {
@@ -125,16 +126,19 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     if (known.made) return done(known.made);
     known.waiting.push_back(std::move(done));
     if (known.waiting.size() > 1) return;
-    compute_.post([t, executor = executor_, weak = weak_from_this()] {
+    auto posted = compute_.post([t, executor = executor_, weak = weak_from_this()] {
       auto loaded = load_tls(t);
       asio::post(executor, [t, weak, loaded = std::move(loaded)] {
-        const auto self = weak.lock();
-        if (!self) return;
-        auto& asked = self->contexts_[t];
-        if (loaded) asked.made = *loaded;
-        for (auto& waiting : std::exchange(asked.waiting, {})) waiting(loaded);
+        if (const auto self = weak.lock()) self->tls_loaded(t, loaded);
       });
     });
+    if (!posted) tls_loaded(t, std::unexpected(std::move(posted.error())));
+  }
+
+  void tls_loaded(const trust& t, const result<tls_context>& loaded) {
+    auto& asked = contexts_[t];
+    if (loaded) asked.made = *loaded;
+    for (auto& waiting : std::exchange(asked.waiting, {})) waiting(loaded);
   }
 
   bool take_back(const std::shared_ptr<connection>& c) override {

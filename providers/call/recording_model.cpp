@@ -53,7 +53,8 @@ class recording_run final : public model_events, public std::enable_shared_from_
     state_->header.id = hex(state_->random.next(), 16);
     state_->blocking(
         [path = state_->options.path, header = state_->header, outcome] { *outcome = prepare_recording(path, header); },
-        [weak = weak_from_this(), then = std::move(then), outcome] {
+        [weak = weak_from_this(), then = std::move(then), outcome](const result<void>& ran) {
+          if (!ran) *outcome = std::unexpected(ran.error());
           const auto self = weak.lock();
           if (!self || self->events_ == nullptr) return;
           if (!*outcome) return self->refuse(outcome->error());
@@ -94,7 +95,8 @@ class recording_run final : public model_events, public std::enable_shared_from_
     auto outcome = std::make_shared<result<std::optional<growing_recording>>>();
     state_->blocking([path = state_->options.path, prepared = prepared_, entry,
                       outcome] { *outcome = append_to_recording(path, prepared, entry->line); },
-                     [weak = weak_from_this(), state = std::weak_ptr(state_), entry, outcome] {
+                     [weak = weak_from_this(), state = std::weak_ptr(state_), entry, outcome](const result<void>& ran) {
+                       if (!ran) *outcome = std::unexpected(ran.error());
                        // It counts for the file also when nobody waits for the reply any more.
                        if (const auto s = state.lock(); s && *outcome && **outcome) s->written(*entry, ***outcome);
                        if (const auto self = weak.lock()) self->saved(*outcome);

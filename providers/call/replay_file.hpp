@@ -15,7 +15,7 @@ namespace mcpbx::providers {
 
 /// Runs `work` on a lane and then `done` on the speaking thread, never inside the call. `done` does not come when the
 /// daemon ends before.
-using offload = std::function<void(std::function<void()> work, std::function<void()> done)>;
+using offload = std::function<void(std::function<void()> work, std::function<void(result<void> ran)> done)>;
 
 /// Which bytes a path meant: changes when the file is written or replaced.
 struct file_stamp {

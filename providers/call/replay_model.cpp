@@ -95,7 +95,8 @@ void replay_state::wait(std::weak_ptr<replay_run> run) {
   if (waiting.size() > 1) return;
   auto outcome = std::make_shared<result<loaded_recording>>();
   blocking([path = options.path, known = stamp, outcome] { *outcome = load_recording(path, known); },
-           [weak = weak_from_this(), outcome] {
+           [weak = weak_from_this(), outcome](const result<void>& ran) {
+             if (!ran) *outcome = std::unexpected(ran.error());
              if (const auto self = weak.lock()) self->loaded(std::move(*outcome));
            });
 }

@@ -4,6 +4,7 @@
 #include "test/daemon/guard/listed_tools.hpp"
 #include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/manual_time.hpp"
+#include "test/support/no_threads.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>
@@ -69,6 +70,43 @@ TEST_CASE("G37: the definitions outlive the daemon as pins") {
   k.list_tools({tool_of("a", "CHANGED")});
   k.run();
   CHECK(k.decisions == words{"-", "a"});
+}
+
+TEST_CASE("G37: a file that cannot be used for a while is tried again, ever more seldom") {
+  kept k;
+  std::filesystem::create_directories(k.dir / "state");
+  std::filesystem::create_directory(k.file);  // no file at all
+  k.list_tools({tool_of("a")});
+  k.run();
+  CHECK(k.decisions == words{"a"});
+  k.time.advance(milliseconds(999));
+  k.run();
+  CHECK(k.decisions.size() == 1);
+  k.time.advance(milliseconds(1));
+  k.run();
+  CHECK(k.decisions == words{"a", "a"});
+  std::filesystem::remove(k.file);
+  k.time.advance(milliseconds(1000));
+  k.run();
+  CHECK(k.decisions.size() == 2);
+  k.time.advance(milliseconds(1000));
+  k.run();
+  CHECK(k.decisions == words{"a", "a", "-"});
+  CHECK(k.time.armed() == 0);
+}
+
+TEST_CASE("G37: pins that cannot be compared for want of a thread withhold, and are compared later") {
+  kept k;
+  {
+    const no_threads none;
+    k.list_tools({tool_of("a")});
+    CHECK(k.decisions.empty());
+    k.run();
+    CHECK(k.decisions == words{"a"});
+  }
+  k.time.advance(milliseconds(1000));
+  k.run();
+  CHECK(k.decisions == words{"a", "-"});
 }
 
 TEST_CASE("G37: an approval is told to those who wait for it, and decides anew") {

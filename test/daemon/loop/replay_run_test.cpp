@@ -44,9 +44,9 @@ struct replayed : fixture {
   mcpbx::test::temporary_directory folder;
   std::string path = folder / "talk.jsonl";
   std::shared_ptr<providers::model> talk;
-  providers::offload blocking = [this](std::function<void()> work, std::function<void()> done) {
+  providers::offload blocking = [this](std::function<void()> work, std::function<void(result<void>)> done) {
     work();
-    asio::post(context, std::move(done));
+    asio::post(context, [done = std::move(done)] { done({}); });
   };
   test_runner all{context.get_executor(),
                   time,

@@ -39,7 +39,8 @@ TEST_CASE("G25: a journal for which no thread can be started fails what is asked
     said.say(refused ? "written" : refused.error().message);
   });
   for (int i = 0; i < 2; ++i)
-    CHECK(said.line().starts_with("the journal " + f.file() + " cannot be used, because no thread could be started ("));
+    CHECK(said.line().starts_with("the journal " + f.file() +
+                                  " cannot be used: no thread could be started for the lane \"store\" ("));
   CHECK(said.line() == "written");
   CHECK(end_of(pid) == 0);
   ::chmod(f.path.c_str(), 0700);

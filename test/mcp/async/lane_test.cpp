@@ -1,10 +1,12 @@
 // Lanes: work leaves the speaking thread and its answer comes back to it.
 #include "mcp/async/lane.hpp"
 
-#include "mcp/async/scope.hpp"
 #include "test/mcp/async/pump.hpp"
+#include "test/support/no_threads.hpp"
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <doctest/doctest.h>
 
 #include <pthread.h>
@@ -25,51 +27,45 @@ using namespace mcpbx::test;
 TEST_CASE("work runs on the lane and its answer comes back on the speaking thread") {
   asio::io_context io(1);
   lane work("test", 1);
-  scope s(io.get_executor());
   const auto here = std::this_thread::get_id();
   std::thread::id there, back;
-  std::string answer;
   bool done = false;
-  s.spawn("asker", [&]() -> asio::awaitable<void> {
-    auto job = [&there] {
-      there = std::this_thread::get_id();
-      return std::string("forty-two");
-    };
-    answer = co_await work.run(job);
-    back = std::this_thread::get_id();
-    done = true;
-  });
+  REQUIRE(work.post([&, guard = asio::make_work_guard(io)] {
+    there = std::this_thread::get_id();
+    asio::post(io, [&] {
+      back = std::this_thread::get_id();
+      done = true;
+    });
+  }));
   run_until(io, [&] { return done; });
-  CHECK(answer == "forty-two");
   CHECK(there != here);
   CHECK(back == here);
 }
 
-TEST_CASE("an exception of the work comes out of the await") {
-  asio::io_context io(1);
-  lane work("test", 1);
-  scope s(io.get_executor());
-  std::string caught;
-  s.spawn("asker", [&]() -> asio::awaitable<void> {
-    try {
-      auto job = [] { throw std::runtime_error("no such file"); };
-      co_await work.run(job);
-    } catch (const std::runtime_error& e) {
-      caught = e.what();
-    }
-  });
-  run_until(io, [&] { return !caught.empty(); });
-  CHECK(caught == "no such file");
+TEST_CASE("a lane whose thread cannot be started says so, does not run the work, and works later") {
+  lane work("test", 2);
+  std::atomic<int> ran = 0;
+  {
+    const no_threads none;
+    const auto posted = work.post([&] { ++ran; });
+    REQUIRE_FALSE(posted);
+    CHECK(posted.error().code == errc::unavailable);
+    CHECK(posted.error().message.find("lane \"test\"") != std::string::npos);
+  }
+  CHECK(work.post([&] { ++ran; }));
+  work.join();
+  CHECK(ran == 1);
 }
 
 TEST_CASE("a lane's threads block every signal") {
   lane work("test", 2);
   std::atomic<int> blocked{-1};
-  work.post([&] {
+  const auto posted = work.post([&] {
     sigset_t now;
     pthread_sigmask(SIG_SETMASK, nullptr, &now);
     blocked = sigismember(&now, SIGTERM) == 1 && sigismember(&now, SIGCHLD) == 1 && sigismember(&now, SIGHUP) == 1;
   });
+  REQUIRE(posted);
   work.join();
   CHECK(blocked == 1);
   sigset_t here;
@@ -80,11 +76,11 @@ TEST_CASE("a lane's threads block every signal") {
 TEST_CASE("join waits for what was posted, and an exception ends nothing else") {
   lane work("test", 1);
   std::atomic<int> ran = 0;
-  work.post([] { throw std::runtime_error("lost"); });
-  for (int i = 0; i < 100; ++i) work.post([&] { ++ran; });
+  REQUIRE(work.post([] { throw std::runtime_error("lost"); }));
+  for (int i = 0; i < 100; ++i) REQUIRE(work.post([&] { ++ran; }));
   work.join();
   CHECK(ran == 100);
-  work.post([&] { ++ran; });  // a lane that was joined starts again when it is used
+  REQUIRE(work.post([&] { ++ran; }));  // a lane that was joined starts again when it is used
   work.join();
   CHECK(ran == 101);
 }
@@ -97,7 +93,7 @@ TEST_CASE("a lane starts its threads at the first use") {
   const auto before = threads();
   lane work("test", 3);
   CHECK(threads() == before);
-  work.post([] {});
+  REQUIRE(work.post([] {}));
   CHECK(threads() == before + 3);
 }
 
@@ -106,17 +102,16 @@ TEST_CASE("a thread that lingers does what comes, and nobody waits for it") {
   asio::io_context io(1);
   lane work("test", 1);
   std::atomic<int> ran = 0;
-  work.post([&] { ++ran; }, long_time);
-  work.post([&] { ++ran; }, long_time);
-  scope s(io.get_executor());
+  REQUIRE(work.post([&] { ++ran; }, long_time));
+  REQUIRE(work.post([&] { ++ran; }, long_time));
   bool done = false;
-  s.spawn("asker", [&]() -> asio::awaitable<void> {
-    auto job = [&] { return ++ran; };
-    CHECK(co_await work.run(job) == 3);
-    done = true;
-  });
+  REQUIRE(work.post([&, guard = asio::make_work_guard(io)] {
+    ++ran;
+    asio::post(io, [&] { done = true; });
+  }));
   run_until(io, [&] { return done; });
-  work.post([&] { ++ran; }, long_time);
+  CHECK(ran == 3);
+  REQUIRE(work.post([&] { ++ran; }, long_time));
   work.join();
   CHECK(ran == 4);
 }

@@ -1,6 +1,7 @@
 // The client against the scripted model: bodies, pooling, broken peers, leaving early.
 #include "test/fixtures/model/scripted_model.hpp"
 #include "test/mcp/http/harness.hpp"
+#include "test/support/no_threads.hpp"
 
 #include <doctest/doctest.h>
 
@@ -82,6 +83,26 @@ TEST_CASE("client: a pooled connection that the peer has closed is replaced sile
   }
   CHECK(server.connections() == 2);
   CHECK(loop.client->counts().reused == 1);
+}
+
+TEST_CASE("client: where no thread can be started a name cannot be looked up, and the request says so") {
+  http_loop loop;
+  const no_threads none;
+  for (const std::string url : {"http://name.invalid/", "https://127.0.0.1:1/"}) {
+    recorder got;
+    http::request r;
+    r.url = url;
+    const auto exchange = loop.client->start(std::move(r), got);
+    CHECK_FALSE(got.over());
+    REQUIRE(loop.until([&] { return got.over(); }));
+    REQUIRE(got.failure);
+  }
+  recorder named;
+  http::request r;
+  r.url = "http://name.invalid/";
+  const auto exchange = loop.client->start(std::move(r), named);
+  REQUIRE(loop.until([&] { return named.over(); }));
+  CHECK(named.failure->why.message.find("no thread could be started for the lane \"resolve\"") != std::string::npos);
 }
 
 TEST_CASE("client: leaving early closes the connection and silences the events") {

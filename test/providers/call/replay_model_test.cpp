@@ -102,10 +102,10 @@ struct fixture {
   std::deque<std::function<void()>> later;
   counting_random random;
   std::shared_ptr<echo_model> gpt = std::make_shared<echo_model>(later);
-  offload blocking = [this](std::function<void()> work, std::function<void()> done) {
+  offload blocking = [this](std::function<void()> work, std::function<void(result<void>)> done) {
     later.push_back([work = std::move(work), done = std::move(done)] {
       work();
-      done();
+      done({});
     });
   };
 
