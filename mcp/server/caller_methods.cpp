@@ -115,7 +115,7 @@ void caller_session::initialize(const raw_json& params, const reply_once& reply)
 
 void caller_session::list_tools(const raw_json& params, const reply_once& reply) {
   // The list has one page, so no cursor can be one of ours.
-  if (const raw_json cursor = find_member(params, "cursor"); !cursor.empty())
+  if (const raw_json cursor = find_member(params, "cursor"); !cursor.empty() && !cursor.is_null())
     return reply.error(
         invalid("params.cursor: unknown cursor " + describe(cursor) + "; the list comes whole, in one page"));
   host_.when_settled(options_.settle, [this, reply] {
