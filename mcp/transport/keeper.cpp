@@ -44,6 +44,7 @@ wire::server_number keeper::impl::launch(process_spec spec, process_events& even
   const auto p = std::make_shared<process_entry>();
   p->number = ++last_number_;
   p->events = &events;
+  p->name = spec.name;
   p->may_call = spec.may_call;
   p->generation = phase_ == phase::replacing ? generation_ + 1 : generation_;
   p->asked_at = std::chrono::steady_clock::now();
@@ -76,26 +77,20 @@ void keeper::impl::drop(wire::server_number number) {
     asio::post(executor_, [self = shared_from_this()] { self->replace_when_told(); });
 }
 
-bool keeper::impl::is_descendant(pid_t pid) const {
-  // Bounded, since processes move while we walk.
-  for (int depth = 0; depth < 1000 && pid > 1; ++depth) {
-    if (pid == pid_ || std::ranges::find(strays_, pid) != strays_.end()) return true;
-    pid = parent_of(pid);
-  }
-  return false;
-}
-
-bool keeper::impl::may_call(pid_t pid) const {
-  // The mark holds from the first instruction on, before we hear of the pid, and for processes whose parents are gone.
-  if (const auto mark = mark_of(pid))
-    return std::ranges::any_of(processes_, [&](const auto& p) {
-      const auto ours = from_limit(to_limit({mark->keeper, static_cast<std::uint32_t>(p.first), false}));
-      return p.second->may_call && ours && ours->server == mark->server;
-    });
-  for (int depth = 0; depth < 1000 && pid > 1 && pid != pid_; ++depth, pid = parent_of(pid))
+process_owner keeper::impl::owner_of(pid_t pid) const {
+  using enum process_owner::kind;
+  // What a dead keeper left, and what lost its parents, is adopted by this process or by the keeper.
+  const pid_t self = ::getpid();
+  std::vector<pid_t> roots{self, pid_};
+  roots.insert(roots.end(), strays_.begin(), strays_.end());
+  const auto up = ancestry_of(pid, roots);
+  // Where the system says of every peer that it is this process, it has not told who it is.
+  if (pid == self || up.leads_to == ancestry::end::unknown) return {};
+  if (up.leads_to == ancestry::end::elsewhere) return {stranger, {}, false};
+  for (const pid_t one : up.chain)
     for (const auto& [number, p] : processes_)
-      if (p->pid == pid) return p->may_call;
-  return false;
+      if (p->pid == one) return {ours, p->name, p->may_call};
+  return {ours, {}, false};
 }
 
 // Talking to the keeper.
@@ -283,12 +278,8 @@ pid_t keeper::pid() const noexcept {
   return impl_->pid();
 }
 
-bool keeper::is_descendant(pid_t pid) const {
-  return impl_->is_descendant(pid);
-}
-
-bool keeper::may_call(pid_t pid) const {
-  return impl_->may_call(pid);
+process_owner keeper::owner_of(pid_t pid) const {
+  return impl_->owner_of(pid);
 }
 
 void keeper::shut_down() {

@@ -13,9 +13,11 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace mcpbx::mcp {
 
@@ -42,6 +44,18 @@ struct keeper_handle {
 /// what fork leaves usable. Makes the calling process a subreaper. Ignores SIGPIPE and restores SIGCHLD.
 result<keeper_handle> fork_keeper(keeper_options options = {});
 
+/// Whose a process is.
+struct process_owner {
+  enum class kind : std::uint8_t {
+    stranger,  ///< none of ours
+    ours,      ///< the keeper or below it or below this process
+    unknown,   ///< it has ended, or cannot be told
+  };
+  kind type = kind::unknown;
+  std::string server;     ///< of ours: the running server that it descends from; "": it cannot be told
+  bool may_call = false;  ///< that server's process_spec says so
+};
+
 /// The daemon's end: launches processes through the keeper and replaces it when it dies.
 class keeper final : public process_launcher {
  public:
@@ -54,11 +68,8 @@ class keeper final : public process_launcher {
   std::unique_ptr<server_process> launch(process_spec spec, process_events& events) override;
   /// The keeper's process; its descendants are our tool servers.
   pid_t pid() const noexcept;
-  /// Whether `pid` is the keeper or descends from it (walks /proc; a process that is gone does not).
-  bool is_descendant(pid_t pid) const;
-  /// Whether `pid` belongs to a running server whose process_spec says may_call. A process whose server cannot be told
-  /// (it has ended, or left the mark behind) may not.
-  bool may_call(pid_t pid) const;
+  /// Whose a process is, from its ancestors: they cannot be forged, as its mark can.
+  process_owner owner_of(pid_t pid) const;
   /// Closes the control socket, which ends every tool server, and waits for the keeper to be gone.
   void shut_down();
 

@@ -30,6 +30,7 @@ struct process_entry {
   int generation = 0;                                // of the keeper that has it
   std::chrono::steady_clock::time_point asked_at{};  // when the keeper was asked to start it
   pid_t pid = -1;
+  std::string name;  // of the server
   bool may_call = false;
   std::weak_ptr<stream_core> output;
   std::shared_ptr<stderr_reader> errors;
@@ -55,8 +56,7 @@ class keeper::impl : public std::enable_shared_from_this<keeper::impl> {
   void signal(keeper_protocol::server_number number, int value);
   void drop(keeper_protocol::server_number number);
   pid_t pid() const noexcept { return pid_; }
-  bool is_descendant(pid_t pid) const;
-  bool may_call(pid_t pid) const;
+  process_owner owner_of(pid_t pid) const;
   void shut_down();
 
  private:

@@ -7,7 +7,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <memory>
 #include <string>
@@ -116,6 +118,50 @@ std::vector<process_node> processes_below(pid_t root) {
 pid_t parent_of(pid_t pid) {
   const auto s = read_stat(pid);
   return s ? s->parent : -1;
+}
+
+namespace {
+
+constexpr std::size_t longest_chain = 1000;
+constexpr int walks = 16;
+
+// With hidepid only processes of our own user can be read. One of another user is none that the keeper started.
+bool is_hidden(pid_t pid) {
+  return ::kill(pid, 0) != 0 && errno == EPERM;
+}
+
+ancestry walk(pid_t pid, std::span<const pid_t> roots, const std::function<pid_t(pid_t)>& parent) {
+  using enum ancestry::end;
+  ancestry a;
+  while (a.chain.size() < longest_chain) {
+    if (std::ranges::find(roots, pid) != roots.end()) {
+      a.leads_to = root;
+      return a;
+    }
+    const pid_t above = parent(pid);
+    // Its child still names it, so what was read is of that very process.
+    const bool same = a.chain.empty() || parent(a.chain.back()) == pid;
+    if (!same) return a;
+    if (above <= 0) {
+      a.leads_to = above == 0 || (!a.chain.empty() && is_hidden(pid)) ? elsewhere : unknown;
+      return a;
+    }
+    a.chain.push_back(pid);
+    pid = above;
+  }
+  return a;
+}
+
+}  // namespace
+
+ancestry ancestry_of(pid_t pid, std::span<const pid_t> roots, const std::function<pid_t(pid_t)>& parent) {
+  ancestry a;
+  if (pid <= 0) return a;
+  for (int i = 0; i < walks && a.leads_to == ancestry::end::unknown; ++i) {
+    a = walk(pid, roots, parent);
+    if (a.chain.empty()) break;  // it is gone itself, or a root
+  }
+  return a;
 }
 
 bool has_ended(pid_t pid) {

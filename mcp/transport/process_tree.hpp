@@ -5,7 +5,9 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -21,6 +23,15 @@ struct process_node {
 std::vector<process_node> processes_below(pid_t root);
 /// The parent, or -1 when there is no such process.
 pid_t parent_of(pid_t pid);
+/// Where the ancestors of a process lead.
+struct ancestry {
+  enum class end : std::uint8_t { root, elsewhere, unknown };
+  end leads_to = end::unknown;
+  std::vector<pid_t> chain;  ///< the process and its ancestors, without the root that was met
+};
+/// Walks up from `pid` until one of `roots` or the end. Each link is read twice, so that a number that was given away
+/// meanwhile leads nobody astray. unknown: a process has ended, the chain would not hold still, or it is too long.
+ancestry ancestry_of(pid_t pid, std::span<const pid_t> roots, const std::function<pid_t(pid_t)>& parent = parent_of);
 /// Whether it has ended and only waits to be reaped (or is gone altogether).
 bool has_ended(pid_t pid);
 

@@ -91,10 +91,8 @@ class listener final : public unix_listener {
 
   void start(std::function<void(int fd, peer_credentials)> on_connection) override {
     acceptor_.start([told = std::move(on_connection)](unique_fd fd) {
-      ucred peer{};
-      socklen_t size = sizeof peer;
-      if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::geteuid())
-        told(fd.release(), {peer.uid, peer.pid});
+      auto peer = peer_of(fd.get());
+      if (peer.uid == ::geteuid()) told(fd.release(), std::move(peer));
     });
   }
 

@@ -2,6 +2,7 @@
 // (guarantees row 42; design section 4, Places).
 #pragma once
 #include "mcp/support/error.hpp"
+#include "mcp/transport/peer_process.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -13,11 +14,6 @@
 #include <string>
 
 namespace mcpbx::mcp {
-
-struct peer_credentials {
-  uid_t uid = 0;
-  pid_t pid = 0;
-};
 
 /// A listening Unix socket at `path`. Creates a missing directory 0700; refuses one that is not ours or that others may
 /// write; holds flock on `path`.lock until it is destroyed; binds under umask 0177: the socket is 0600 from the start.
@@ -37,5 +33,17 @@ class unix_listener {
 
 /// Connects (blocking, at most as long as the kernel needs for a local socket). errc::unavailable when nobody listens.
 result<int> connect_unix(const std::string& path);
+
+/// The socket that a link of ours leads to, if a process of ours listens there. errc::unavailable otherwise.
+struct linked_socket {
+  int fd = -1;  ///< connected, the caller's
+  std::string path;
+};
+result<linked_socket> connect_link(const std::string& link);
+
+/// Makes the link, or lets it lead to `path`, which is absolute.
+result<void> set_link(const std::string& link, const std::string& path);
+/// Removes it if it leads to `path`.
+void remove_link(const std::string& link, const std::string& path) noexcept;
 
 }  // namespace mcpbx::mcp

@@ -135,10 +135,11 @@ TEST_CASE("G22: a server has descriptors 0 to 2 and nothing else, default signal
   CHECK(status_line(s.pid, "SigBlk") == "0000000000000000");
   CHECK(::getpgid(s.pid) == s.pid);
   CHECK(::getsid(s.pid) == f.keeper->pid());
-  CHECK(f.keeper->is_descendant(s.pid));
-  CHECK(f.keeper->is_descendant(f.keeper->pid()));
-  CHECK_FALSE(f.keeper->is_descendant(::getpid()));
-  CHECK_FALSE(f.keeper->is_descendant(0x7fffffff));
+  CHECK(f.keeper->owner_of(s.pid).type == process_owner::kind::ours);
+  CHECK(f.keeper->owner_of(f.keeper->pid()).type == process_owner::kind::ours);
+  CHECK(f.keeper->owner_of(::getpid()).type == process_owner::kind::unknown);
+  CHECK(f.keeper->owner_of(::getppid()).type == process_owner::kind::stranger);
+  CHECK(f.keeper->owner_of(0x7fffffff).type == process_owner::kind::unknown);
   ::close(inheritable[0]);
   ::close(inheritable[1]);
 }

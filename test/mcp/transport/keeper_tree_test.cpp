@@ -37,7 +37,7 @@ TEST_CASE("G21: what a server leaves behind ends with it and its neighbour keeps
   f.launch_shell(a, hiding_server(of_a));
   f.launch_shell(b, hiding_server(of_b));
   f.until([&] { return sleeping(of_a).size() == hiding_processes && sleeping(of_b).size() == hiding_processes; });
-  for (pid_t p : sleeping(of_a)) CHECK(f.keeper->is_descendant(p));
+  for (pid_t p : sleeping(of_a)) CHECK(f.keeper->owner_of(p).type == process_owner::kind::ours);
   a.connection->finish_sending();
   f.until([&] { return a.exit.has_value(); });
   f.until([&] { return sleeping(of_a).empty(); });
