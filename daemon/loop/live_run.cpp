@@ -6,6 +6,7 @@
 #include "daemon/loop/caller_tools.hpp"
 #include "daemon/loop/recovery.hpp"
 #include "daemon/loop/words.hpp"
+#include "daemon/store/principal.hpp"
 #include "mcp/support/log.hpp"
 
 #include <algorithm>
@@ -185,6 +186,8 @@ asio::awaitable<result<void>> live_run::inherit() {
   if (!goes_on_) co_return result<void>();
   auto history = co_await history_of(around_.store, request_.session);
   if (!history) co_return std::unexpected(std::move(history.error()));
+  if (!may_have(request_.principal, history->principal))
+    co_return fail(errc::not_found, "there is no session " + json_quoted(request_.session) + " of this caller's own");
   inherited_ = std::move(*history);
   names_.restore(inherited_.tools);
   kept_.session = true;

@@ -64,6 +64,7 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
     /// For a run that an earlier daemon began: a number above all that were given then. Its callers' numbers are then
     /// known to be of before, and they get a snapshot.
     std::uint64_t numbers_above = 0;
+    std::string principal = {};  ///< whose run it is
   };
   struct counters {
     std::uint64_t joined = 0, replaced = 0, dropped_logs = 0;
@@ -95,6 +96,7 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   run_feed& operator=(const run_feed&) = delete;
 
   const std::string& run() const noexcept { return run_; }
+  const std::string& principal() const noexcept { return options_.principal; }
   /// Whether the run is detached.
   bool kept() const noexcept { return options_.keep; }
   /// Called when the last reader left before the end; never for a feed that keeps.

@@ -6,6 +6,7 @@
 #include "daemon/loop/event_json.hpp"
 #include "daemon/loop/live_run.hpp"
 #include "daemon/loop/words.hpp"
+#include "daemon/store/principal.hpp"
 #include "mcp/async/scope.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
@@ -101,7 +102,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     }
     if (!goes_on && around_.store.keeps_sessions()) r.session = "ses_" + hex(around_.random.next(), 16);
     while (r.run.empty() || find(r.run)) r.run = "run_" + hex(around_.random.next(), 16);
-    auto feed = std::make_shared<run_feed>(r.run, run_feed::options{.keep = r.detach});
+    auto feed = std::make_shared<run_feed>(r.run, run_feed::options{.keep = r.detach, .principal = r.principal});
     auto run = std::make_shared<live_run>(around_, std::move(r), goes_on, std::move(models), feed);
     if (before) run->begin_behind(before);
     if (told) run->when_recorded(std::move(told));
@@ -142,8 +143,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       return close(std::move(left), models.error().message);
     }
     // Numbers that callers have from before are all lower, so that who attaches again gets a snapshot.
-    auto feed =
-        std::make_shared<run_feed>(r.run, run_feed::options{.keep = r.detach, .numbers_above = numbers_of_this_life()});
+    auto feed = std::make_shared<run_feed>(
+        r.run, run_feed::options{.keep = r.detach, .numbers_above = numbers_of_this_life(), .principal = r.principal});
     auto run = std::make_shared<live_run>(around_, std::move(r), false, std::move(*models), feed);
     run->pick_up(std::move(left));
     log::info("run " + run->name() + " goes on after the restart");
@@ -237,8 +238,10 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   // Numbers that its callers had before are all lower, so that who attaches again gets a snapshot, as to any run that
   // went through a restart.
   std::shared_ptr<run_feed> told_by(const run_core& ended) const {
-    auto feed = std::make_shared<run_feed>(ended.started().run,
-                                           run_feed::options{.keep = true, .numbers_above = numbers_of_this_life()});
+    auto feed =
+        std::make_shared<run_feed>(ended.started().run, run_feed::options{.keep = true,
+                                                                          .numbers_above = numbers_of_this_life(),
+                                                                          .principal = ended.started().principal});
     // Told as if it were long ago, so that whoever reads gets it as a snapshot.
     if (ended.rounds() > 0)
       feed->push({run_event::kind::round, {}, {}, event_json::round(ended.rounds(), ended.started().model)});
@@ -333,6 +336,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   static result<std::shared_ptr<run_feed>> join(const run_request& r, const std::shared_ptr<run_feed>& feed,
                                                 std::uint64_t likeness) {
     const std::string what = "a run named " + json_quoted(r.run) + " exists already";
+    if (!may_have(r.principal, feed->principal()))
+      return fail(errc::invalid_argument, what + " and is somebody else's; choose another name");
     if (!r.name_only && (r.likeness == 0 || r.likeness != likeness))
       return fail(errc::invalid_argument,
                   what + " and was asked for something else; attach to it (`mcpbx attach " + shell_word(r.run) +
@@ -347,7 +352,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   // The caller has done its part of a parked run.
   result<std::shared_ptr<run_feed>> go_on(run_request& r) {
     const auto found = runs_.find(r.run);
-    if (found == runs_.end()) return unknown(r.run, ", or waited too long");
+    if (found == runs_.end() || !may_have(r.principal, found->second->feed()->principal()))
+      return unknown(r.run, ", or waited too long");
     if (r.detach)
       return fail(
           errc::invalid_argument,

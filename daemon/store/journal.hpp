@@ -45,6 +45,7 @@ class journal {
   struct history : std::vector<providers::message_ptr> {
     using vector::vector;
     std::int64_t last_run = 0;                  ///< the run_row::id of its latest run, or 0
+    std::string principal;                      ///< whose session it is
     run_terms terms;                            ///< of that run
     std::vector<record::whole_result> results;  ///< folded_run::results of it
     std::vector<record::meant_tool> tools;      ///< what the names in the calls mean; of one name the first holds

@@ -1,5 +1,6 @@
 // The PostgreSQL journal's queries, and what is deleted.
 #include "daemon/store/postgres_file.hpp"
+#include "daemon/store/principal.hpp"
 
 #include <array>
 #include <utility>
@@ -83,13 +84,18 @@ result<void> postgres_file::read_session(std::string_view session, const record_
 
 result<std::vector<session_row>> postgres_file::sessions(const session_query& q) {
   const auto most = static_cast<std::int64_t>(q.limit);
+  // $3 is "" for all, $4 what stands beside it.
+  const std::string_view whose = q.principal, also = is_person(whose) ? std::string_view() : whose;
+  const auto values = postgres_values().add(number_).add(most).add(whose).add(also);
   if (q.before.empty())
-    return session_rows(MCPBX_SESSION_COLUMNS "ORDER BY s.last_run DESC LIMIT $2",
-                        postgres_values().add(number_).add(most));
+    return session_rows(MCPBX_SESSION_COLUMNS
+                        "WHERE ($3::text = '' OR s.principal IN ($3, $4)) ORDER BY s.last_run DESC LIMIT $2",
+                        values);
   return session_rows(
       MCPBX_SESSION_COLUMNS
-      "WHERE s.last_run < (SELECT last_run FROM sessions WHERE id=$3) ORDER BY s.last_run DESC LIMIT $2",
-      postgres_values().add(number_).add(most).add(std::string_view(q.before)));
+      "WHERE s.last_run < (SELECT last_run FROM sessions WHERE id=$5) AND ($3::text = '' OR s.principal IN ($3, $4)) "
+      "ORDER BY s.last_run DESC LIMIT $2",
+      postgres_values(values).add(std::string_view(q.before)));
 }
 
 result<std::optional<session_row>> postgres_file::session(std::string_view id) {

@@ -34,7 +34,8 @@ struct session_row {
 /// Which sessions to list, latest first.
 struct session_query {
   std::size_t limit = 100;
-  std::string before;  ///< those used before this one; "": from the latest
+  std::string before = {};     ///< those used before this one; "": from the latest
+  std::string principal = {};  ///< only those of this one; what nobody is named for is the person's; "": all
 };
 
 /// What a run was asked to keep to, and with it those that go on with its session.

@@ -1,4 +1,5 @@
 // The SQLite file's queries, and what is deleted.
+#include "daemon/store/principal.hpp"
 #include "daemon/store/sqlite_file.hpp"
 #include "daemon/store/sqlite_statement.hpp"
 
@@ -74,13 +75,17 @@ result<void> sqlite_file::read_session(std::string_view session, const record_si
 
 result<std::vector<session_row>> sqlite_file::sessions(const session_query& q) {
   const auto most = static_cast<std::int64_t>(q.limit);
+  // ?2 is "" for all, ?3 what stands beside it.
+  const std::string_view whose = q.principal, also = is_person(whose) ? std::string_view() : whose;
   if (q.before.empty()) {
-    statement s(*this, MCPBX_SESSION_COLUMNS "ORDER BY last_run DESC LIMIT ?");
-    return session_rows(s.bind(1, most));
+    statement s(*this,
+                MCPBX_SESSION_COLUMNS "WHERE (?2 = '' OR principal IN (?2, ?3)) ORDER BY last_run DESC LIMIT ?1");
+    return session_rows(s.bind(1, most).bind(2, whose).bind(3, also));
   }
   statement s(*this, MCPBX_SESSION_COLUMNS
-              "WHERE last_run < (SELECT last_run FROM sessions WHERE id=?) ORDER BY last_run DESC LIMIT ?");
-  return session_rows(s.bind(1, std::string_view(q.before)).bind(2, most));
+              "WHERE last_run < (SELECT last_run FROM sessions WHERE id=?4) AND (?2 = '' OR principal IN (?2, ?3)) "
+              "ORDER BY last_run DESC LIMIT ?1");
+  return session_rows(s.bind(1, most).bind(2, whose).bind(3, also).bind(4, std::string_view(q.before)));
 }
 
 result<std::optional<session_row>> sqlite_file::session(std::string_view id) {

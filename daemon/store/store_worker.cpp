@@ -277,6 +277,7 @@ result<journal::history> store_worker::load_history(const std::string& session, 
   if (!row) return std::unexpected(std::move(row.error()));
   auto all = history_before(session, std::numeric_limits<std::int64_t>::max());
   if (!all) return std::unexpected(outwards(std::move(all.error())));
+  all->principal = std::move(row->principal);
   return all;
 }
 

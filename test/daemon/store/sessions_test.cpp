@@ -38,6 +38,33 @@ TEST_CASE("L17: a session's history is what each of its runs added, in order and
   CHECK((kept.row.title == "question 1" && kept.row.runs == 2 && kept.row.model == "m" && kept.row.bytes > 500));
 }
 
+TEST_CASE("G42: a list of sessions has those of whoever asks, and the latest page of all on demand") {
+  folder f;
+  sessions_store s(f.file());
+  const auto of = [](const std::string& session, int asked, const std::string& principal) {
+    auto records = in_session(session, asked);
+    std::get<record::run_started>(records.front()).principal = principal;
+    return records;
+  };
+  REQUIRE(s.write("a", of("ses_1", 1, "uid:1000")).has_value());
+  REQUIRE(s.write("b", of("ses_2", 2, "http")).has_value());
+  REQUIRE(s.write("c", of("ses_3", 3, "")).has_value());
+  REQUIRE(s.write("d", of("ses_4", 4, "server:files")).has_value());
+  const auto ids = [&](session_query q) {
+    std::vector<std::string> all;
+    for (const auto& row : s.list(std::move(q)).value()) all.push_back(row.id);
+    return all;
+  };
+  using names = std::vector<std::string>;
+  CHECK(ids({}) == names{"ses_4", "ses_3", "ses_2", "ses_1"});
+  CHECK(ids({.principal = "uid:1000"}) == names{"ses_3", "ses_1"});  // what is nobody's is the person's
+  CHECK(ids({.limit = 1, .principal = "uid:1000"}) == names{"ses_3"});
+  CHECK(ids({.before = "ses_3", .principal = "uid:1000"}) == names{"ses_1"});
+  CHECK(ids({.principal = "http"}) == names{"ses_2"});
+  CHECK(ids({.before = "ses_4", .principal = "server:files"}).empty());
+  CHECK(s.load("ses_2").value().principal == "http");
+}
+
 TEST_CASE("L17: a session that is not there, or in use, is an error that says so") {
   folder f;
   sessions_store s(f.file());
