@@ -1,6 +1,13 @@
 // The XDG rules: a variable that is unset, empty or relative does not count.
 #include "conf/places.hpp"
 
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
 namespace mcpbx::conf {
 namespace {
 
@@ -19,6 +26,42 @@ result<std::filesystem::path> fitting(std::filesystem::path path) {
 }
 
 }  // namespace
+
+login_places login_places_of(uid_t user, const std::string& run) {
+  login_places login;
+  std::array<char, 16384> room;
+  passwd account{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(user, &account, room.data(), room.size(), &found) == 0 && found && found->pw_dir &&
+      *found->pw_dir == '/')
+    login.home = found->pw_dir;
+  const std::string folder = run + "/" + std::to_string(user);
+  struct stat s{};
+  if (::lstat(folder.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == user && (s.st_mode & 022) == 0)
+    login.runtime_directory = folder;
+  return login;
+}
+
+environment with_places(environment env, const login_places& login) {
+  if (!absolute(env, "HOME") && !login.home.empty()) env.values["HOME"] = login.home;
+  const auto home = absolute(env, "HOME");
+  const bool own = !login.home.empty() && home && home->lexically_normal() == std::filesystem::path(login.home);
+  if (own && !absolute(env, "XDG_RUNTIME_DIR") && !login.runtime_directory.empty())
+    env.values["XDG_RUNTIME_DIR"] = login.runtime_directory;
+  return env;
+}
+
+environment environment_for_places() {
+  return with_places(environment::of_process(), login_places_of(::geteuid()));
+}
+
+std::vector<std::filesystem::path> running_links(const environment& env) {
+  std::vector<std::filesystem::path> links;
+  if (const auto home = absolute(env, "HOME")) links.push_back(*home / ".local/state/mcpbx/running");
+  if (const auto state = absolute(env, "XDG_STATE_HOME"))
+    if (auto link = *state / "mcpbx/running"; links.empty() || links.front() != link) links.push_back(std::move(link));
+  return links;
+}
 
 result<std::filesystem::path> socket_path(const environment& env, std::string_view flag) {
   if (!flag.empty()) return fitting(std::filesystem::path(flag));

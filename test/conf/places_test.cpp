@@ -3,6 +3,14 @@
 
 #include <doctest/doctest.h>
 
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
 using namespace mcpbx::conf;
 
 namespace {
@@ -40,4 +48,44 @@ TEST_CASE("places: state and configuration follow the XDG variables") {
   CHECK(*user_config_directory(with({{"XDG_CONFIG_HOME", "/c"}, {"HOME", "/h"}})) == "/c/mcpbx");
   CHECK(*user_config_directory(with({{"HOME", "/h"}})) == "/h/.config/mcpbx");
   CHECK_FALSE(user_config_directory(with({})));
+}
+
+TEST_CASE("places: what a host has dropped is as the login has it, unless HOME is another one") {
+  const login_places login{"/home/me", "/run/user/7"};
+  const auto socket = [&](std::map<std::string, std::string, std::less<>> values) {
+    return *socket_path(with_places(environment{std::move(values)}, login));
+  };
+  const std::filesystem::path usual = "/run/user/7/mcpbx/mcpbx.sock";
+  CHECK(socket({{"HOME", "/home/me"}, {"XDG_RUNTIME_DIR", "/run/user/7"}}) == usual);
+  CHECK(socket({{"HOME", "/home/me"}}) == usual);
+  CHECK(socket({}) == usual);
+  CHECK(socket({{"HOME", "/home/me"}, {"XDG_RUNTIME_DIR", ""}}) == usual);
+  CHECK(socket({{"HOME", "/tmp/other"}}) == "/tmp/other/.local/state/mcpbx/mcpbx.sock");
+  CHECK(socket({{"HOME", "/tmp/other"}, {"XDG_RUNTIME_DIR", "/tmp/run"}}) == "/tmp/run/mcpbx/mcpbx.sock");
+  CHECK(*socket_path(with_places(environment{}, {"/home/me", ""})) == "/home/me/.local/state/mcpbx/mcpbx.sock");
+}
+
+TEST_CASE("places: the link to a running daemon is where whoever lost XDG_STATE_HOME looks too") {
+  using paths = std::vector<std::filesystem::path>;
+  CHECK(running_links(with({{"HOME", "/h"}})) == paths{"/h/.local/state/mcpbx/running"});
+  CHECK(running_links(with({{"HOME", "/h"}, {"XDG_STATE_HOME", "/s"}})) ==
+        paths{"/h/.local/state/mcpbx/running", "/s/mcpbx/running"});
+  CHECK(running_links(with({{"HOME", "/h"}, {"XDG_STATE_HOME", "/h/.local/state"}})).size() == 1);
+  CHECK(running_links(with({})).empty());
+}
+
+TEST_CASE("places: a runtime directory of somebody else or open to others is none") {
+  char name[] = "/tmp/mcpbx-run-XXXXXX";
+  REQUIRE(::mkdtemp(name) != nullptr);
+  const std::filesystem::path run = name, mine = run / std::to_string(::geteuid());
+  CHECK(login_places_of(::geteuid(), run).runtime_directory.empty());
+  std::filesystem::create_directory(mine);
+  std::filesystem::permissions(mine, std::filesystem::perms::owner_all);
+  CHECK(login_places_of(::geteuid(), run).runtime_directory == mine);
+  std::filesystem::permissions(mine, std::filesystem::perms::all);
+  CHECK(login_places_of(::geteuid(), run).runtime_directory.empty());
+  std::filesystem::remove_all(mine);
+  std::filesystem::create_directory_symlink("/tmp", mine);
+  CHECK(login_places_of(::geteuid(), run).runtime_directory.empty());
+  std::filesystem::remove_all(run);
 }
