@@ -10,10 +10,13 @@
 #include "daemon/app/logging.hpp"
 #include "daemon/app/model_lists.hpp"
 #include "daemon/app/models.hpp"
+#include "daemon/app/port_callers.hpp"
 #include "daemon/app/profiles.hpp"
+#include "daemon/app/running_link.hpp"
 #include "daemon/app/server_entries.hpp"
 #include "daemon/app/service.hpp"
 #include "daemon/app/start_values.hpp"
+#include "daemon/app/started_world.hpp"
 #include "daemon/app/store.hpp"
 #include "daemon/app/stray_reaper.hpp"
 #include "daemon/front/backend.hpp"
@@ -72,10 +75,14 @@ using stop_times = mcp::supervisor_core;
 static_assert(stop_grace + stop_times::terminate_after + stop_times::kill_after <= std::chrono::seconds(whole_stop_s),
               "servers must get their SIGKILL before the daemon ends");
 
-conf::loaded load_configuration(const command_line& o) {
+conf::file_options files_of(const command_line& o) {
   conf::file_options files;
   if (!o.config.empty()) files.flag = o.config;
-  return conf::load_files(conf::environment::of_process(), files);
+  return files;
+}
+
+conf::loaded load_configuration(const command_line& o) {
+  return conf::load_files(conf::environment_for_places(), files_of(o));
 }
 
 std::string own_folder() {
@@ -120,10 +127,11 @@ class parts {
         // Whoever comes by the port could not start it again.
         idle_exit_(o.idle_exit && !port_ ? config_.idle_exit_ms : conf::milliseconds(0)),
         rotates_(!o.log_file.empty()),
+        world_(conf::environment_for_places(), files_of(o), config_, idle_exit_.count() > 0),
         log_(level_of(o, config_), 1u << 20, o.log_file),
         time_(io_.get_executor()),
         keeper_(io_.get_executor(), keeper, server_framing(), [this] { servers_.keeper_replaced(); }),
-        pins_(io_.get_executor(), time_, pin_options(config_, conf::environment::of_process())),
+        pins_(io_.get_executor(), time_, pin_options(config_, conf::environment_for_places())),
         audit_(make_audit()),
         servers_(time_, random_, keeper_, {.version = MCPBX_VERSION, .gate = &pins_}),
         tools_(servers_),
@@ -147,7 +155,8 @@ class parts {
             servers_, runs_, *journal_, pins_, model_lists_,
             [this](backend::left_taken then) { left_.when_taken(std::move(then)); },
             [this] { stop("asked to by a caller"); }),
-        door_(io_.get_executor(), time_, backend_, door_options(), [this](pid_t pid) { return admit(pid); }),
+        door_(io_.get_executor(), time_, backend_, door_options(),
+              [this](const mcp::peer_credentials& p) { return admit(p); }),
         signals_(io_.get_executor()) {}
 
   // Everything up to "ready"; an error means that the daemon cannot serve.
@@ -215,7 +224,9 @@ class parts {
                 " without a token (http.auth is \"none\"): every program of this machine may ask there");
     else
       log::info("HTTP is served at http://" + address + ", with the token in " + port_->token_file);
-    door_.serves_port(address, port_->rules, port_->token_file);
+    door_.serves_port(
+        address, port_->rules, port_->token_file,
+        [this](const mcp::tcp_ends& ends, port_callers::answer then) { port_callers_.ask(ends, std::move(then)); });
     port_listener_->start([this](int fd, const std::string& from) { door_.accept_on_port(fd, from); });
     return {};
   }
@@ -236,14 +247,14 @@ class parts {
   }
 
   std::unique_ptr<audit_log> make_audit() {
-    auto o = audit_options(config_, conf::environment::of_process());
+    auto o = audit_options(config_, conf::environment_for_places());
     return o ? std::make_unique<audit_log>(io_.get_executor(), time_, std::move(*o)) : nullptr;
   }
 
   // A private daemon, beside the usual one, keeps only what it is told to.
   std::unique_ptr<journal> make_run_journal(bool by_default) {
     auto closed = audit_ ? audit_of_closed_runs(io_.get_executor(), *audit_, time_) : decltype(record_rules::closed)();
-    auto made = make_journal(config_, values_, conf::environment::of_process(), io_.get_executor(), time_, by_default,
+    auto made = make_journal(config_, values_, conf::environment_for_places(), io_.get_executor(), time_, by_default,
                              std::move(closed));
     if (!audit_) return made;
     return std::make_unique<audited_journal>(std::move(made), *audit_, time_);
@@ -282,6 +293,7 @@ class parts {
     o.audit = audit_.get();
     o.adapt = adapt_;
     o.chat = chat();
+    o.tell_start = [this](mcp::json_out& out) { world_.tell(out); };
     return o;
   }
 
@@ -294,10 +306,9 @@ class parts {
   }
 
   // A process below the keeper belongs to a tool server of ours, whose own entry decides.
-  result<void> admit(pid_t pid) {
-    if (!keeper_.is_descendant(pid) || keeper_.may_call(pid)) return {};
-    return fail(errc::unavailable,
-                "a tool server started by this daemon may not call it; \"mayCall\": true in its entry allows that");
+  result<std::string> admit(const mcp::peer_credentials& peer) const {
+    const auto owner = keeper_.owner_of(peer.pid);
+    return admitted(mcp::still_there(peer) ? owner : mcp::process_owner());
   }
 
   void watch_signals() {
@@ -375,6 +386,7 @@ class parts {
   std::optional<http_port> port_;
   conf::milliseconds idle_exit_;
   bool rotates_;
+  started_world world_;
   log_lane log_;
   asio::io_context io_{1};
   std::unique_ptr<mcp::unix_listener> listener_;  // up here, because whoever gets its lock may open our store
@@ -384,6 +396,7 @@ class parts {
   lane compute_{"compute", 1};
   mcp::keeper keeper_;
   stray_reaper strays_{time_, [this](pid_t pid) { return keeper_.pid() == pid; }};
+  port_callers port_callers_{io_.get_executor(), compute_, [this](pid_t pid) { return keeper_.owner_of(pid); }};
   pin_keeper pins_;
   std::unique_ptr<audit_log> audit_;  // null: off
   mcp::supervisor servers_;
@@ -430,7 +443,7 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
     std::fputs(loaded.error_text().c_str(), stderr);
     return exit_configuration;
   }
-  auto socket = conf::socket_path(conf::environment::of_process(), o.socket);
+  auto socket = conf::socket_path(conf::environment_for_places(), o.socket);
   if (!socket) {
     std::fprintf(stderr, "mcpbxd: %s\n", socket.error().message.c_str());
     return exit_configuration;
@@ -438,7 +451,7 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
   // This may take its time: nothing listens yet, and nobody speaks.
   const start_values values(loaded.config);
   // What serves one command only leaves the port to the usual daemon.
-  auto port = o.private_folder.empty() ? http_port_of(loaded.config, values, conf::environment::of_process(), o.http)
+  auto port = o.private_folder.empty() ? http_port_of(loaded.config, values, conf::environment_for_places(), o.http)
                                        : result<std::optional<http_port>>();
   if (!port) {
     std::fprintf(stderr, "mcpbxd: %s\n", redactor::redact(port.error().message).c_str());
@@ -449,11 +462,19 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
     if (!o.private_folder.empty()) mcp::remove_private_folder(o.private_folder);
   });
   const std::shared_ptr<void> over(nullptr, [](void*) { ::alarm(0); });  // behind all parts
+  auto link = o.private_folder.empty() && conf::default_socket(conf::environment_for_places(), o.socket)
+                  ? running_link::take(conf::environment_for_places(), socket->string())
+                  : result<running_link>();
+  if (!link) {
+    std::fprintf(stderr, "mcpbxd: %s\n", link.error().message.c_str());
+    return 1;
+  }
   parts daemon(o, std::move(loaded.config), values, keeper, socket->string(), std::move(*port));
   if (auto opened = daemon.open(); !opened) {
     std::fprintf(stderr, "mcpbxd: %s\n", redactor::redact(opened.error().message).c_str());
     return 1;
   }
+  link->show();
   std::fprintf(stderr, "ready %s\n", daemon.socket().c_str());
   notify_service_manager("READY=1");
   const int status = daemon.run();

@@ -249,6 +249,7 @@ int run(int argc, char** argv) {
   verb->add_option("TEXT", kept.question.text, "resume: what to say next, or - to read it from standard input")
       ->type_name("");
   verb->add_option("--format", kept.format, "show: markdown or jsonl (markdown)")->type_name("FORMAT");
+  verb->add_flag("--all", kept.all, "list: also what programs on the port and tool servers began");
   verb->add_option("--limit", kept.limit, "list: how many, the latest first (50)")
       ->type_name("N")
       ->check(whole_number(1, 1000));

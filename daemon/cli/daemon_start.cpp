@@ -94,12 +94,12 @@ struct started {
 
 // Waits until the socket answers or the daemon has ended; in that case its words become the error. One that found
 // another daemon in its place is no error: that one answers soon, or is stopping and `again` starts one after it.
-result<int> wait_for_socket(const std::string& path, started daemon, int log_fd,
+result<int> wait_for_socket(const socket_choice& where, started daemon, int log_fd,
                             const std::function<result<started>()>& again = {}) {
   const auto deadline = steady::now() + start_limit;
   auto next_start = steady::time_point::max();
   for (;;) {
-    auto fd = mcp::connect_unix(path);
+    auto fd = connect_to(where);
     if (fd) return fd;
     int status = 0;
     if (daemon.pid > 0 && ::waitpid(daemon.pid, &status, WNOHANG) == daemon.pid) {
@@ -109,7 +109,7 @@ result<int> wait_for_socket(const std::string& path, started daemon, int log_fd,
       while (!words.empty() && words.back() == '\n') words.pop_back();
       if (configuration) return fail(errc::config, words);
       // Another daemon may have won the race for the socket; then it answers soon.
-      auto other = mcp::connect_unix(path);
+      auto other = connect_to(where);
       if (other) return other;
       if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return fail(errc::unavailable, "mcpbxd could not be run from " + own_folder());
@@ -124,7 +124,7 @@ result<int> wait_for_socket(const std::string& path, started daemon, int log_fd,
       if (!another) return std::unexpected(another.error());
       daemon = *another;
     }
-    if (steady::now() >= deadline) return fail(errc::unavailable, "mcpbxd did not open " + path + " within 15 s");
+    if (steady::now() >= deadline) return fail(errc::unavailable, "mcpbxd did not open " + where.path + " within 15 s");
     ::poll(nullptr, 0, 2);
   }
 }
@@ -140,14 +140,14 @@ result<connected> start_private(const place& p) {
   auto pid = spawn(arguments, log, false);
   if (!pid) return std::unexpected(pid.error());
   private_daemon own(*pid, std::move(*folder));
-  auto fd = wait_for_socket(socket, {*pid, 0}, log);
+  auto fd = wait_for_socket({socket, false}, {*pid, 0}, log);
   ::close(log);
   if (!fd) return std::unexpected(fd.error());
   return connected{connection(*fd), std::move(own)};
 }
 
 result<connected> start_shared(const socket_choice& where, const place& p) {
-  auto state = conf::state_directory(conf::environment::of_process());
+  auto state = conf::state_directory(conf::environment_for_places());
   if (!state) return std::unexpected(state.error());
   const std::string folder = state->string();
   std::error_code wrong;
@@ -167,7 +167,7 @@ result<connected> start_shared(const socket_choice& where, const place& p) {
     return started{*pid, log_start};
   };
   const auto first = start();
-  auto fd = first ? wait_for_socket(where.path, *first, log, start) : std::unexpected(first.error());
+  auto fd = first ? wait_for_socket(where, *first, log, start) : std::unexpected(first.error());
   ::close(log);
   if (!fd) return std::unexpected(fd.error());
   return connected{connection(*fd), {}};
@@ -199,17 +199,25 @@ private_daemon::~private_daemon() {
 }
 
 result<socket_choice> choose_socket(const place& p) {
-  const auto environment = conf::environment::of_process();
+  const auto environment = conf::environment_for_places();
   auto path = conf::socket_path(environment, p.socket);
   if (!path) return std::unexpected(path.error());
   return socket_choice{path->string(), conf::default_socket(environment, p.socket)};
+}
+
+result<int> connect_to(const socket_choice& where) {
+  auto fd = mcp::connect_unix(where.path);
+  if (fd || !where.is_default) return fd;
+  for (const auto& link : conf::running_links(conf::environment_for_places()))
+    if (const auto other = mcp::connect_link(link.string())) return other->fd;
+  return fd;
 }
 
 result<connected> connect(const place& p, bool may_start) {
   if (p.standalone) return start_private(p);
   auto where = choose_socket(p);
   if (!where) return std::unexpected(where.error());
-  auto fd = mcp::connect_unix(where->path);
+  auto fd = connect_to(*where);
   if (fd) {
     connection link(*fd);
     if (p.config.empty()) return connected{std::move(link), {}};

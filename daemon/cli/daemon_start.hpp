@@ -44,6 +44,9 @@ struct socket_choice {
   bool is_default = false;
 };
 result<socket_choice> choose_socket(const place& p);
+/// Connects there or, where that is the default place and nobody answers, to the daemon that a link in the state folder
+/// leads to: it was started with other variables.
+result<int> connect_to(const socket_choice& where);
 
 /// Connects; starts a daemon when `may_start` and none answers at the default socket. errc::unavailable: no daemon
 /// (exit status 3); errc::config: the daemon refused to start, its words are in the message (exit status 2).

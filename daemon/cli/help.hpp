@@ -67,7 +67,8 @@ inline constexpr std::string_view sessions =
     R"(Every question belongs to a session; -c or -s ID of `ask` goes on with one, with its model unless -m names another, and,
 unless -p names another profile, with its profile and with the tools and limits that its latest question asked for.
 
-  list          the latest sessions; with --json one array
+  list          your latest sessions; with --all also those that programs on the HTTP port and tool servers began;
+                with --json one array
   show ID       all that was said, as Markdown or JSON lines; with --json one object
   resume ID     lets the model answer what a crash or an interruption left without an answer; with TEXT, says that;
                 takes the options of `ask`

@@ -1,6 +1,6 @@
 // `mcpbx mcp`: the stdio shim for hosts that only spawn. Lines pass through as bytes; the daemon at the other end of
-// the socket is the MCP server.
-#include "daemon/cli/answer_filter.hpp"
+// the socket is the MCP server. The host gets MCP only: before its first byte is passed on, the connection has been
+// bound to that, and to the profile.
 #include "daemon/cli/verbs.hpp"
 
 #include <poll.h>
@@ -14,25 +14,17 @@
 #include <string_view>
 
 namespace mcpbx::cli {
-namespace {
-
-std::string hello_from(const std::string& folder) {
-  return "{\"jsonrpc\":\"2.0\",\"id\":" + std::string(answer_filter::hello_id) +
-         ",\"method\":\"mcpbx/hello\",\"params\":{\"name\":\"mcpbx mcp\",\"cwd\":" + json_quoted(folder) + "}}\n";
-}
-
-}  // namespace
-
 int shim(context& c, const std::string& profile) {
   int code = 0;
-  auto made = connect_or_explain(c, true, code, profile);
+  std::error_code ignored;
+  auto made = connect_or_explain(c, true, code,
+                                 {.name = "mcpbx mcp",
+                                  .profile = profile,
+                                  .cwd = std::filesystem::current_path(ignored).string(),
+                                  .mcp_only = true});
   if (!made) return code;
   const int daemon = made->link.fd();
-  std::error_code ignored;
-  const std::string folder = std::filesystem::current_path(ignored).string();
-  if (!write_all(daemon, hello_from(folder))) return no_daemon;
 
-  answer_filter filter;
   static std::array<char, 65536> buffer;
   std::string to_daemon;  // what the socket did not take yet; standard input is not read meanwhile
   bool open = true;
@@ -56,9 +48,7 @@ int shim(context& c, const std::string& profile) {
         c.screen->error("the daemon closed the connection");
         return no_daemon;
       }
-      const std::string_view bytes(buffer.data(), static_cast<std::size_t>(n));
-      const bool plain = filter.settled() && !filter.mid_line();
-      if (!c.screen->out_bytes(plain ? bytes : std::string_view(filter.pass(bytes)))) return done;
+      if (!c.screen->out_bytes({buffer.data(), static_cast<std::size_t>(n)})) return done;
     }
     if (reading && ready[1].revents != 0) {
       const ssize_t n = ::read(0, buffer.data(), buffer.size());

@@ -1,14 +1,11 @@
 // `mcpbx servers`, `status`, `wait`, `restart`, `stop`.
+#include "daemon/cli/daemon_age.hpp"
 #include "daemon/cli/status_text.hpp"
 #include "daemon/cli/verbs.hpp"
 #include "mcp/support/text.hpp"
-#include "mcp/transport/unique_fd.hpp"
 #include "mcp/transport/unix_socket.hpp"
 
 #include <poll.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <string>
@@ -38,16 +35,6 @@ std::string trouble(const raw_json& server) {
   const std::string next = number_of(server, "nextTryMs");
   if (!why.empty() && !next.empty() && next != "-1") why += " (next try in " + next + " ms)";
   return std::string(cut_utf8(why, 160));
-}
-
-// The process at the other end of a connection, which calls itself `pid`; none where that is another one here: it has
-// its own numbers in a container, and with socket activation the socket is somebody else's.
-mcp::unique_fd process_of(int connection, std::int64_t pid) {
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid != pid) return mcp::unique_fd();
-  // Not by glibc: the header of 2.36 does not declare pidfd_open for C++.
-  return mcp::unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
 }
 
 struct readiness {
@@ -135,7 +122,7 @@ int wait(context& c, int timeout_s) {
   bool answered = false;
   for (;;) {
     // Connected anew each time: the daemon may be restarted while we wait.
-    if (auto fd = mcp::connect_unix(path)) {
+    if (auto fd = connect_to(*where)) {
       connection link(*fd);
       auto got = link.call("mcpbx/servers", "{}");
       if (got && got->result) {
@@ -174,22 +161,15 @@ int restart(context& c, const std::string& server) {
 
 int stop(context& c) {
   int code = 0;
-  auto made = connect_or_explain(c, false, code);
+  auto made = connect_or_explain(c, false, code, {.of_age = false});
   if (!made) return code;
   auto hello = call_or_explain(c, made->link, "mcpbx/hello", "{}", code);
   if (!hello) return code;
-  const mcp::unique_fd process = process_of(made->link.fd(), find_member(*hello, "pid").as_integer().value_or(-1));
+  const daemon_end end(made->link, *hello);
   auto got = call_or_explain(c, made->link, "mcpbx/stop", "{}", code);
   if (!got) return code;
   if (c.json) c.screen->out_line(got->text());
-  // Done means gone (10 s at most). Of a daemon whose process cannot be seen from here the connection tells it.
-  pollfd end = process.get() >= 0 ? pollfd{process.get(), POLLIN, 0} : pollfd{made->link.fd(), POLLRDHUP, 0};
-  const auto deadline = steady::now() + std::chrono::seconds(12);
-  for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady::now());
-    if (left.count() <= 0) break;
-    if (::poll(&end, 1, static_cast<int>(left.count())) > 0) return done;
-  }
+  if (end.wait()) return done;
   c.screen->error("the daemon is still stopping");
   return no_answer;
 }

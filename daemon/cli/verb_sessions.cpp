@@ -14,9 +14,11 @@ namespace {
 
 constexpr std::array<std::string_view, 4> actions{"list", "show", "resume", "rm"};
 
-int list(context& c, connection& link, int limit) {
+int list(context& c, connection& link, int limit, bool all_of_them) {
   int status = 0;
-  const auto got = call_or_explain(c, link, "mcpbx/sessions/list", "{\"limit\":" + std::to_string(limit) + "}", status);
+  const auto got =
+      call_or_explain(c, link, "mcpbx/sessions/list",
+                      "{\"limit\":" + std::to_string(limit) + (all_of_them ? ",\"all\":true}" : "}"), status);
   if (!got) return status;
   const auto all = find_member(*got, "sessions");
   if (c.json) {
@@ -24,10 +26,12 @@ int list(context& c, connection& link, int limit) {
     return done;
   }
   std::vector<std::vector<std::string>> rows{{"SESSION", "LAST USED (UTC)", "RUNS", "MODEL", "TITLE"}};
+  if (all_of_them) rows[0].insert(rows[0].begin() + 1, "BEGUN BY");
   for_each_element(all, [&](const raw_json& s) {
     rows.push_back({member_text(s, "session"), date_of(find_member(s, "usedMs").as_integer().value_or(0)),
                     std::string(find_member(s, "runCount").text()), member_text(s, "model"),
                     member_text(s, "title") + (find_member(s, "running") ? " (going on)" : "")});
+    if (all_of_them) rows.back().insert(rows.back().begin() + 1, member_text(s, "principal"));
     return true;
   });
   if (rows.size() == 1)
@@ -87,6 +91,7 @@ int sessions(context& c, const sessions_options& o) {
     return wrong(c, "`sessions` knows no `" + action + "`" + did_you_mean(action, actions));
   if (action != "list" && o.id.empty()) return wrong(c, "`sessions " + action + "` needs the id of a session");
   if (action == "list" && !o.id.empty()) return wrong(c, "`sessions list` takes no id; `sessions show` does");
+  if (action != "list" && o.all) return wrong(c, "--all is for `sessions list`");
   if (action != "resume" && (!o.question.text.empty() || o.question_options))
     return wrong(c, "a text and the options of `ask` are for `sessions resume`");
   if (!o.format.empty() && (action != "show" || (o.format != "markdown" && o.format != "jsonl")))
@@ -102,7 +107,7 @@ int sessions(context& c, const sessions_options& o) {
   if (!made) return status;
   if (action == "show") return show(c, made->link, o);
   if (action == "rm") return remove(c, made->link, o.id);
-  return list(c, made->link, o.limit);
+  return list(c, made->link, o.limit, o.all);
 }
 
 }  // namespace mcpbx::cli

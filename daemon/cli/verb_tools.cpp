@@ -67,7 +67,7 @@ std::string summary(const raw_json& definition) {
 
 int tools(context& c, const tools_options& o) {
   int status = 0;
-  auto made = connect_or_explain(c, true, status, o.profile);
+  auto made = connect_or_explain(c, true, status, {.profile = o.profile});
   if (!made) return status;
   std::string params = "{";
   if (!o.pattern.empty()) params += "\"pattern\":" + json_quoted(o.pattern);

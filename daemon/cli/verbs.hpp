@@ -55,6 +55,7 @@ struct sessions_options {
   bool question_options = false;  ///< whether there are any for it
   std::string format;             ///< of show: markdown or jsonl
   int limit = 50;                 ///< of list
+  bool all = false;               ///< of list: those of other doors too
 };
 int sessions(context& c, const sessions_options& o);
 
@@ -82,9 +83,16 @@ int shim(context& c, const std::string& profile);
 
 /// Whether a version such as "0.2.0" is newer than another, number by number.
 bool is_newer(std::string_view version, std::string_view than);
-/// Connects or says why not (then `status` is set); says so on stderr when the daemon is older than this program.
-/// The connection's profile is `profile` ("": none).
-result<connected> connect_or_explain(context& c, bool may_start, int& status, const std::string& profile = {});
+/// What a connection says of itself first. A profile and `mcp_only` bind it: without them it is not used.
+struct introduction {
+  std::string name = "mcpbx", profile = {}, cwd = {};
+  bool mcp_only = false;
+  bool of_age = true;  ///< whether it matters that the daemon is an old one; false for a verb that ends it
+};
+/// Connects or says why not (then `status` is set); says so on stderr when the daemon is older than this program, or
+/// was started before the configuration or a key was changed. One that this program may start, and that nobody uses, is
+/// replaced instead.
+result<connected> connect_or_explain(context& c, bool may_start, int& status, const introduction& who = {});
 /// The exit status that fits a failed call (connection lost, interrupted, wrong arguments), and an error answer.
 exit_status status_of(const error& e);
 exit_status status_of(const answer& a);

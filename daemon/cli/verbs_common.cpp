@@ -1,4 +1,5 @@
 // What verbs share: connecting and turning failures into words and exit statuses.
+#include "daemon/cli/daemon_age.hpp"
 #include "daemon/cli/verbs.hpp"
 
 #include <unistd.h>
@@ -23,25 +24,63 @@ bool is_newer(std::string_view version, std::string_view than) {
   return false;
 }
 
-result<connected> connect_or_explain(context& c, bool may_start, int& status, const std::string& profile) {
+namespace {
+
+std::string hello_of(const introduction& who) {
+  std::string p = "{\"name\":" + json_quoted(who.name);
+  if (!who.profile.empty()) p += ",\"profile\":" + json_quoted(who.profile);
+  if (!who.cwd.empty()) p += ",\"cwd\":" + json_quoted(who.cwd);
+  if (who.mcp_only) p += ",\"mcpOnly\":true";
+  return p + "}";
+}
+
+std::string news_for(const connection& link, const raw_json& hello) {
+  const auto there = variables_of(seen_process(link, find_member(hello, "pid").as_integer().value_or(-1)));
+  return what_is_new(hello, own_variables(), there.value_or(nullptr));
+}
+
+// A daemon that a command started and nobody uses; false where it is left as it is.
+bool end_idle(connection& link, const raw_json& hello) {
+  if (!find_member(hello, "idleExit").is_true()) return false;
+  const daemon_end end(link, hello);
+  const auto told = link.call("mcpbx/stop", R"({"ifIdle":true})");
+  return told && !told->error && end.wait();
+}
+
+// What comes now is new: should it be an old one again, others start daemons too, and there is no end to it.
+introduction again(introduction who) {
+  who.of_age = false;
+  return who;
+}
+
+}  // namespace
+
+result<connected> connect_or_explain(context& c, bool may_start, int& status, const introduction& who) {
   auto made = connect(c.place, may_start);
   if (!made) {
     status = explain(c, made.error());
     return made;
   }
-  if (c.place.standalone && profile.empty()) return made;
-  const auto hello = made->link.call(
-      "mcpbx/hello", R"({"name":"mcpbx")" + (profile.empty() ? "" : ",\"profile\":" + json_quoted(profile)) + "}");
-  if (!profile.empty() && (!hello || hello->error)) {
-    status = hello ? explain(c, *hello) : explain(c, hello.error());
-    return fail(errc::invalid_argument, "the profile cannot be used");
-  }
+  const bool bound = !who.profile.empty() || who.mcp_only;
+  if (c.place.standalone && !bound) return made;
+  const auto hello = made->link.call("mcpbx/hello", "{\"name\":" + json_quoted(who.name) + "}");
+  if (hello && who.of_age && !c.place.standalone)
+    if (const auto news = news_for(made->link, hello->result); !news.empty()) {
+      if (may_start && end_idle(made->link, hello->result)) return connect_or_explain(c, true, status, again(who));
+      c.screen->err_line("mcpbx: " + news + "; `mcpbx stop` ends it, and " +
+                         (find_member(hello->result, "idleExit").is_true() ? "the next command starts a new one"
+                                                                           : "then start it as before"));
+    }
   // A daemon may have run since before this program was replaced by a newer one.
   const std::string theirs = hello ? find_member(hello->result, "version").as_string().value_or("") : "";
   if (!theirs.empty() && is_newer(MCPBX_VERSION, theirs))
     c.screen->err_line("mcpbx: this program is version " MCPBX_VERSION ", the daemon is the older " + theirs +
                        "; `mcpbx stop` lets the next command start the new one");
-  return made;
+  if (!bound) return made;
+  const auto kept = made->link.call("mcpbx/hello", hello_of(who));
+  if (kept && !kept->error) return made;
+  status = kept ? explain(c, *kept) : explain(c, kept.error());
+  return fail(errc::invalid_argument, "the connection cannot be bound");
 }
 
 exit_status status_of(const error& e) {

@@ -3,7 +3,8 @@
 #include "daemon/guard/audit_log.hpp"
 #include "mcp/server/call_recorder.hpp"
 #include "mcp/support/time.hpp"
-#include "mcp/transport/unix_socket.hpp"
+
+#include <sys/types.h>
 
 #include <functional>
 #include <string>
@@ -14,8 +15,8 @@ namespace mcpbx::daemon {
 class caller_audit final : public mcp::call_recorder {
  public:
   /// `log` and `time` must outlive it and the calls it is told of.
-  caller_audit(audit_log& log, time_source& time, const mcp::peer_credentials& peer)
-      : log_(log), time_(time), principal_("uid:" + std::to_string(peer.uid)), pid_(peer.pid) {}
+  caller_audit(audit_log& log, time_source& time, std::string principal, pid_t pid)
+      : log_(log), time_(time), principal_(std::move(principal)), pid_(pid) {}
 
   void set_name(const std::string& name) { name_ = name; }
   void record(mcp::finished_call c, std::function<void()> then) override {

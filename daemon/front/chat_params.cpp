@@ -172,6 +172,10 @@ void read_base(param_reader& in, run_request& r, const chat_defaults& defaults, 
     profile = std::string(*as_model);
     model.reset();
   }
+  if (profile && !usual_profile.empty() && *profile != usual_profile)
+    in.wrong(as_model ? "model" : "profile", "expected the profile " + json_quoted(usual_profile) +
+                                                 ", which this connection keeps to, got " + json_quoted(*profile) +
+                                                 "; open another connection for another profile");
   if (in.failed()) return;
   if (model)
     if (const auto known = defaults.model(*model); !known) return in.wrong("model", known.error().message);

@@ -76,7 +76,7 @@ void completion::run() {
 }
 
 result<std::shared_ptr<run_feed>> completion::open_run() {
-  if (const auto waiting = door_.handed.take(request_.conversation_before, request_.results)) {
+  if (const auto waiting = door_.handed.take(request_.conversation_before, request_.results, request_.run.principal)) {
     run_request results;
     results.run = waiting->run;
     results.principal = request_.run.principal;
@@ -185,7 +185,7 @@ void completion::end() {
   if (o.fault) return fail(*o.fault);
   if (lost_) return fail({503, too_slow, "", "too_slow", true});
   if (!o.calls.empty()) {
-    handed_calls::waiting w{run_, request_.conversation, {}, seen_, o.used};
+    handed_calls::waiting w{run_, request_.conversation, {}, seen_, o.used, request_.run.principal};
     for (const auto& c : o.calls) w.calls.push_back(c.id);
     if (const auto given_up = door_.handed.keep(std::move(w)))
       door_.daemon.cancel_run(*given_up, "too many runs wait for results of their callers", {});

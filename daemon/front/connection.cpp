@@ -1,6 +1,7 @@
 // See connection.hpp.
 #include "daemon/front/connection.hpp"
 
+#include "daemon/store/principal.hpp"
 #include "mcp/server/errors.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/shared_bytes.hpp"
@@ -9,12 +10,20 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace mcpbx::daemon {
 namespace {
 
 constexpr std::size_t large_outbox = 4u << 20;
+
+/// What a tool server may use that may call: it asks and looks. It answers no question, decides no pin, and neither
+/// stops nor restarts anything. Methods that come to be are not for it until they stand here.
+constexpr std::array<std::string_view, 12> for_servers{
+    "mcpbx/hello",     "mcpbx/chat",          "mcpbx/attach",       "mcpbx/cancel",
+    "mcpbx/tools",     "mcpbx/models",        "mcpbx/status",       "mcpbx/servers",
+    "mcpbx/pins/list", "mcpbx/sessions/list", "mcpbx/sessions/get", "mcpbx/sessions/delete"};
 
 void answer_started(const runner::recorded_run& begun, const mcp::reply_once& reply) {
   std::string json = "{\"run\":" + json_quoted(begun.run);
@@ -24,11 +33,13 @@ void answer_started(const runner::recorded_run& begun, const mcp::reply_once& re
 
 }  // namespace
 
-connection::connection(door_context& door, std::unique_ptr<mcp::transport> transport, mcp::peer_credentials peer)
+connection::connection(door_context& door, std::unique_ptr<mcp::transport> transport, pid_t pid, std::string principal)
     : door_(door),
       transport_(std::move(transport)),
-      peer_(peer),
-      audit_(door.settings.audit ? std::make_shared<caller_audit>(*door.settings.audit, door.time, peer) : nullptr),
+      pid_(pid),
+      principal_(std::move(principal)),
+      audit_(door.settings.audit ? std::make_shared<caller_audit>(*door.settings.audit, door.time, principal_, pid)
+                                 : nullptr),
       outbox_(door.settings.outbox, door.time, *transport_, *this),
       turns_(door.time,
              [this] {
@@ -44,8 +55,7 @@ connection::~connection() {
 }
 
 std::string connection::who() const {
-  return "caller " + (name_.empty() ? std::string() : printable(name_) + " ") + "(pid " + std::to_string(peer_.pid) +
-         ")";
+  return "caller " + (name_.empty() ? std::string() : printable(name_) + " ") + "(pid " + std::to_string(pid_) + ")";
 }
 
 void connection::close(std::string_view why) {
@@ -140,10 +150,29 @@ result<void> connection::admit_call() const {
 }
 
 bool connection::handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) {
-  const auto* handler = door_.methods.find(method);
+  const auto* handler = mcp_only_ ? nullptr : door_.methods.find(method);
   if (!handler) return false;
+  if (!is_person(principal_) && std::ranges::find(for_servers, method) == for_servers.end()) {
+    reply.error(mcp::rpc_error{mcp::code::invalid_request,
+                               "a tool server may not use " + std::string(method) +
+                                   ", which is for the person whose daemon this is; ask from a program of your own",
+                               {}});
+    return true;
+  }
   (*handler)(*this, params, reply);
   return true;
+}
+
+void connection::set_profile(std::string name) {
+  if (name == profile_) return;
+  profile_ = std::move(name);
+  session_.tools_changed();
+}
+
+bool connection::may_have_run(std::string_view run) const {
+  if (is_person(principal_)) return true;
+  const auto feed = door_.daemon.find_run(run);
+  return feed && may_have(principal_, (*feed)->principal());
 }
 
 void connection::when_settled(milliseconds at_most, std::function<void()> then) {
@@ -167,7 +196,7 @@ void connection::on_stuck(const std::string& why) {
 }
 
 void connection::chat(run_request r, const mcp::reply_once& reply) {
-  r.principal = "uid:" + std::to_string(peer_.uid);
+  r.principal = principal_;
   if (r.run.empty()) return start_run(std::move(r), reply);
   const std::string run = r.run;
   when_known(run, reply, [this, r = std::move(r), reply]() mutable { chat_by_name(std::move(r), reply); });
@@ -184,6 +213,10 @@ void connection::chat_by_name(run_request r, const mcp::reply_once& reply) {
            if (!found)
              return unless_owned(run, reply,
                                  [this, r = std::move(r), reply, hold]() mutable { start_run(std::move(r), reply); });
+           if (!may_have(principal_, found->feed->principal()))
+             return reply.error(mcp::to_rpc_error(
+                 {errc::invalid_argument, "a run named " + json_quoted(r.run) +
+                                              " exists already and is somebody else's; choose another name"}));
            if (r.detach) return answer_started({r.run, found->session}, reply);
            if (has_room_for_stream(reply)) open_stream(*found->feed, {.deltas = r.stream}, reply);
          });
@@ -243,7 +276,10 @@ void connection::start_detached(run_request r, const mcp::reply_once& reply) {
 void connection::attach(std::string_view run, run_feed::wish w, const mcp::reply_once& reply) {
   if (!has_room_for_stream(reply)) return;
   when_known(std::string(run), reply, [this, run = std::string(run), w, reply] {
-    const auto follow = [this, w, reply](run_feed& feed) {
+    const auto follow = [this, run, w, reply](run_feed& feed) {
+      if (!may_have(principal_, feed.principal()))
+        return reply.error(
+            mcp::to_rpc_error({errc::not_found, "no run named " + json_quoted(run) + " was begun by this caller"}));
       if (has_room_for_stream(reply)) open_stream(feed, w, reply);
     };
     if (const auto feed = door_.daemon.find_run(run)) return follow(**feed);
@@ -326,7 +362,7 @@ void connection::open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_
     if (!self || self->closed_) return;  // close() lets go of all of them
     if (const auto found = self->streams_.extract(serial)) found.mapped()->leave("cancelled by its caller");
   });
-  w.answers = !input_ended_;
+  w.answers = !input_ended_ && is_person(principal_);
   stream->read(feed, w);
 }
 

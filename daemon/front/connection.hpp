@@ -8,7 +8,8 @@
 #include "daemon/front/turns.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/transport/transport.hpp"
-#include "mcp/transport/unix_socket.hpp"
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <functional>
@@ -30,7 +31,8 @@ class connection final : public std::enable_shared_from_this<connection>,
                          private outgoing_queue::owner,
                          private event_stream::owner {
  public:
-  connection(door_context& door, std::unique_ptr<mcp::transport> transport, mcp::peer_credentials peer);
+  /// `principal`: whom the caller stands for (daemon/store/principal.hpp).
+  connection(door_context& door, std::unique_ptr<mcp::transport> transport, pid_t pid, std::string principal);
   ~connection() override;
 
   void start() override { transport_->start(*this); }
@@ -47,16 +49,20 @@ class connection final : public std::enable_shared_from_this<connection>,
     name_ = std::move(name);
     if (audit_) audit_->set_name(name_);
   }
-  /// From now on its runs have this profile unless they name another one, and it sees and calls only the profile's
-  /// tools (mcpbx/hello).
-  void set_profile(std::string name) { profile_ = std::move(name); }
+  /// From now on its runs have this profile, and it sees and calls only the profile's tools (mcpbx/hello). For good: it
+  /// takes no other one.
+  void set_profile(std::string name);
+  /// From now on it has the methods of MCP only (mcpbx/hello).
+  void keep_to_mcp() noexcept { mcp_only_ = true; }
   const std::string& profile() const noexcept { return profile_; }
 
   // For the handlers of its methods.
   door_context& door() const noexcept { return door_; }
   /// What this caller sees of the catalog.
   mcp::catalog_ptr tools() const override { return door_.tools_for(profile_); }
-  const mcp::peer_credentials& peer() const noexcept { return peer_; }
+  const std::string& principal() const noexcept { return principal_; }
+  /// Whether the run of this name may be followed and ended from here. For the person also one that is not there.
+  bool may_have_run(std::string_view run) const;
   /// Starts a run, attaches to the one of that name, or goes on with one that waits for results. Its events and its
   /// result go to the request that `reply` answers; a detached run's start is the answer.
   void chat(run_request r, const mcp::reply_once& reply);
@@ -91,7 +97,9 @@ class connection final : public std::enable_shared_from_this<connection>,
   result<void> admit_call() const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
   bool handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) override;
-  std::vector<std::string_view> methods() const override { return door_.methods.names(); }
+  std::vector<std::string_view> methods() const override {
+    return mcp_only_ ? std::vector<std::string_view>() : door_.methods.names();
+  }
   // outgoing_queue::owner
   void pause_reading(bool paused) override;
   void ask_flush() override;
@@ -117,8 +125,8 @@ class connection final : public std::enable_shared_from_this<connection>,
 
   door_context& door_;
   std::unique_ptr<mcp::transport> transport_;
-  mcp::peer_credentials peer_;
-  std::string name_, profile_;
+  pid_t pid_;
+  std::string principal_, name_, profile_;
   std::shared_ptr<caller_audit> audit_;  // null: off
   outgoing_queue outbox_;
   turns turns_;
@@ -126,7 +134,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   std::unordered_map<std::uint64_t, std::shared_ptr<event_stream>> streams_;  // by the serial of the request
   std::vector<std::weak_ptr<run_feed>> detached_;                             // of runs that were started here
   bool outbox_full_ = false, not_read_ = false;
-  bool closed_ = false, was_large_ = false;
+  bool closed_ = false, was_large_ = false, mcp_only_ = false;
   bool input_ended_ = false;  // the caller says no more, and still gets its answers
 };
 

@@ -10,6 +10,7 @@
 #include "daemon/guard/audit_log.hpp"
 #include "daemon/loop/round_tools.hpp"
 #include "mcp/server/caller_session.hpp"
+#include "mcp/server/json_out.hpp"
 #include "mcp/server/method_table.hpp"
 #include "mcp/support/time.hpp"
 
@@ -47,8 +48,10 @@ struct door_context {
     mcp::line_framer::options framing;
     chat_defaults chat;
     http_rules port_rules{.on_port = true, .token = {}};  ///< of callers that come by a TCP port
-    audit_log* audit = nullptr;                           ///< takes every tools/call; null: nobody does
-    tool_adapter adapt = schema_adapter();                ///< the one of runs: what they see is converted once
+    /// What of the daemon's start hello tells the person; unset: nothing.
+    std::function<void(mcp::json_out&)> tell_start = {};
+    audit_log* audit = nullptr;             ///< takes every tools/call; null: nobody does
+    tool_adapter adapt = schema_adapter();  ///< the one of runs: what they see is converted once
   };
   boost::asio::any_io_executor executor;
   time_source& time;

@@ -4,6 +4,7 @@
 #include "daemon/front/http_caller.hpp"
 #include "daemon/front/methods.hpp"
 #include "daemon/front/new_caller.hpp"
+#include "daemon/store/principal.hpp"
 #include "mcp/server/errors.hpp"
 #include "mcp/support/heap.hpp"
 #include "mcp/support/log.hpp"
@@ -88,12 +89,22 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     return {};
   }
 
-  /// The same, or why this one may never.
-  std::optional<error> refusal(pid_t pid) const {
-    if (auto anybody = refusal_of_anybody()) return anybody;
-    if (admit)
-      if (auto allowed = admit(pid); !allowed) return allowed.error();
-    return {};
+  /// Whom this one stands for, or why it may not come in.
+  result<std::string> principal_of(const mcp::peer_credentials& peer) const {
+    if (auto anybody = refusal_of_anybody()) return std::unexpected(*anybody);
+    const auto server = admit ? admit(peer) : result<std::string>();
+    if (!server) return std::unexpected(server.error());
+    return server->empty() ? "uid:" + std::to_string(peer.uid) : principal_of_server(*server);
+  }
+
+  /// On the port who may not be answered yet gives way to who comes: the oldest first.
+  bool has_place_on_port() {
+    const auto share = std::max<std::size_t>(context.settings.max_callers / 2, 1);
+    if (on_port.size() < share && callers.size() < context.settings.max_callers) return true;
+    const auto silent = std::ranges::find_if(on_port, [](const auto* c) { return !c->authorized(); });
+    if (silent == on_port.end()) return false;
+    (*silent)->close("");
+    return true;
   }
 
   void add(const std::shared_ptr<caller>& c) {
@@ -103,22 +114,31 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     tell_callers();
   }
 
-  void add_new(int fd, mcp::peer_credentials peer) {
-    add(std::make_shared<new_caller>(context.executor, fd, [this, peer](new_caller& c, int spoke, caller_protocol p) {
-      // It stays the same caller to everybody who counts.
-      const auto kept = callers.extract(&c);
-      if (spoke < 0) return tell_callers();
-      const auto known = made_for(spoke, peer, p);
-      callers.emplace(known.get(), known);
-      known->start();
-    }));
+  void add_new(int fd, pid_t pid, std::string principal) {
+    add(std::make_shared<new_caller>(
+        context.executor, fd,
+        [this, pid, principal = std::move(principal)](new_caller& c, int spoke, caller_protocol p) {
+          // It stays the same caller to everybody who counts.
+          const auto kept = callers.extract(&c);
+          if (spoke < 0) return tell_callers();
+          const auto known = made_for(spoke, pid, principal, p);
+          callers.emplace(known.get(), known);
+          known->start();
+        }));
   }
 
-  std::shared_ptr<caller> made_for(int fd, mcp::peer_credentials peer, caller_protocol p) {
-    if (p == caller_protocol::json_rpc) return std::make_shared<connection>(context, lines_of(fd), peer);
-    return std::make_shared<http_caller>(context, fd, socket_rules,
-                                         "caller (pid " + std::to_string(peer.pid) + ", HTTP)",
-                                         "uid:" + std::to_string(peer.uid));
+  std::shared_ptr<caller> made_for(int fd, pid_t pid, const std::string& principal, caller_protocol p) {
+    if (p == caller_protocol::json_rpc) return std::make_shared<connection>(context, lines_of(fd), pid, principal);
+    return std::make_shared<http_caller>(context, fd, socket_rules, "caller (pid " + std::to_string(pid) + ", HTTP)",
+                                         principal);
+  }
+
+  identity_question question_about(int fd) const {
+    if (!identify) return {};
+    return [who = identify, ends = mcp::ends_of(fd)](std::function<void(result<std::string>)> then) {
+      if (ends) return who(*ends, std::move(then));
+      then(fail(errc::unavailable, "it cannot be told which program this connection is from"));
+    };
   }
 
   std::unique_ptr<mcp::transport> lines_of(int fd) const {
@@ -126,6 +146,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
   }
 
   void gone(caller& c) {
+    std::erase_if(on_port, [&](const caller* one) { return one == &c; });
     auto found = callers.find(&c);
     if (found == callers.end()) return;
     // It is in the middle of a callback of its own.
@@ -186,7 +207,9 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
   door_context context;
   admission admit;
   http_rules socket_rules;
+  port_admission identify;
   std::unordered_map<const caller*, std::shared_ptr<caller>> callers;
+  std::vector<http_caller*> on_port;  // those of them that came by the port, the oldest first
   std::shared_ptr<void> tools_subscription;
   std::function<void(std::size_t)> callers_changed;
   bool closed = false, relieving = false;
@@ -201,24 +224,28 @@ front_door::~front_door() {
   state_->close();
 }
 
-void front_door::accept(int fd, mcp::peer_credentials peer) {
-  const auto refused = state_->refusal(peer.pid);
-  if (!refused) return state_->add_new(fd, peer);
+void front_door::accept(int fd, const mcp::peer_credentials& peer) {
+  auto principal = state_->principal_of(peer);
+  if (principal) return state_->add_new(fd, peer.pid, std::move(*principal));
   ++state_->context.counters.refused;
-  log::warn("refused a caller (pid " + std::to_string(peer.pid) + "): " + refused->message);
-  refuse(fd, mcp::make_error({}, mcp::to_rpc_error(*refused)).str() + "\n");
+  log::warn("refused a caller (pid " + std::to_string(peer.pid) + "): " + principal.error().message);
+  refuse(fd, mcp::make_error({}, mcp::to_rpc_error(principal.error())).str() + "\n");
 }
 
-void front_door::accept(std::unique_ptr<mcp::transport> transport, mcp::peer_credentials peer) {
-  auto refused = state_->refusal(peer.pid);
-  if (!refused) return state_->add(std::make_shared<connection>(state_->context, std::move(transport), peer));
+void front_door::accept(std::unique_ptr<mcp::transport> transport, const mcp::peer_credentials& peer) {
+  auto principal = state_->principal_of(peer);
+  if (principal)
+    return state_->add(
+        std::make_shared<connection>(state_->context, std::move(transport), peer.pid, std::move(*principal)));
   ++state_->context.counters.refused;
-  transport->send(mcp::make_error({}, mcp::to_rpc_error(*refused)));
+  transport->send(mcp::make_error({}, mcp::to_rpc_error(principal.error())));
   transport->finish_sending();
   asio::post(state_->context.executor, [kept = std::shared_ptr<mcp::transport>(std::move(transport))] {});
 }
 
-void front_door::serves_port(const std::string& address, http_rules rules, const std::string& token_file) {
+void front_door::serves_port(const std::string& address, http_rules rules, const std::string& token_file,
+                             port_admission who) {
+  state_->identify = std::move(who);
   auto& settings = state_->context.settings;
   settings.http = address;
   settings.port_rules = std::move(rules);
@@ -227,13 +254,16 @@ void front_door::serves_port(const std::string& address, http_rules rules, const
 
 void front_door::accept_on_port(int fd, const std::string& from) {
   auto& context = state_->context;
-  if (const auto refused = state_->refusal_of_anybody()) {
+  if (state_->closed || !state_->has_place_on_port()) {
     ++context.counters.refused;
-    log::warn("refused a caller (" + from + "): " + refused->message);
+    log::warn("refused a caller (" + from + "): " +
+              (state_->closed ? "mcpbx is stopping" : "all places of the port are taken (half of limits.callers)"));
     return refuse(fd, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
   }
-  state_->add(
-      std::make_shared<http_caller>(context, fd, context.settings.port_rules, "caller (" + from + ", HTTP)", "http"));
+  const auto known = std::make_shared<http_caller>(context, fd, context.settings.port_rules,
+                                                   "caller (" + from + ", HTTP)", "http", state_->question_about(fd));
+  state_->on_port.push_back(known.get());
+  state_->add(known);
 }
 
 std::size_t front_door::callers() const noexcept {

@@ -2,6 +2,7 @@
 // comes here. On the Unix socket JSON-RPC and HTTP are told apart by the first byte; a port speaks HTTP only.
 #pragma once
 #include "daemon/front/connection.hpp"
+#include "mcp/transport/tcp_peer.hpp"
 #include "mcp/transport/unix_socket.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -18,9 +19,12 @@ namespace mcpbx::daemon {
 class front_door {
  public:
   using options = door_context::options;
-  /// Whether the process behind a connection may come in; the error's message is the sentence that it is sent
-  /// (guarantees: a tool server of ours is refused unless its entry says mayCall).
-  using admission = std::function<result<void>(pid_t)>;
+  /// Who the process behind a connection is: the name of a tool server of ours that may call, or "" for anybody else.
+  /// An error's message is the sentence that it is sent (guarantees: a tool server of ours is refused unless its entry
+  /// says mayCall, and so is whoever cannot be known).
+  using admission = std::function<result<std::string>(const mcp::peer_credentials&)>;
+  /// The same of a connection on the port. `then` comes once, at once or in a later turn.
+  using port_admission = std::function<void(const mcp::tcp_ends&, std::function<void(result<std::string>)> then)>;
 
   /// `daemon` must outlive the door.
   front_door(boost::asio::any_io_executor executor, time_source& time, backend& daemon, options o,
@@ -30,12 +34,14 @@ class front_door {
   front_door& operator=(const front_door&) = delete;
 
   /// Takes over what the Unix socket accepted. Whoever may not come in gets one error line and is closed.
-  void accept(int fd, mcp::peer_credentials peer);
+  void accept(int fd, const mcp::peer_credentials& peer);
   /// The same for a transport that speaks JSON-RPC.
-  void accept(std::unique_ptr<mcp::transport> transport, mcp::peer_credentials peer);
+  void accept(std::unique_ptr<mcp::transport> transport, const mcp::peer_credentials& peer);
 
-  /// What is asked of callers on the TCP port at `address`; the token is in `token_file`, or "".
-  void serves_port(const std::string& address, http_rules rules, const std::string& token_file);
+  /// What is asked of callers on the TCP port at `address`; the token is in `token_file`, or "". Before the first
+  /// answer `who` is asked about each; unset: nobody is.
+  void serves_port(const std::string& address, http_rules rules, const std::string& token_file,
+                   port_admission who = {});
   /// Takes over what the TCP port accepted; `from` is the caller's address, for the log.
   void accept_on_port(int fd, const std::string& from);
 

@@ -24,10 +24,12 @@ std::optional<std::string> handed_calls::keep(waiting w) {
 }
 
 std::optional<handed_calls::waiting> handed_calls::take(std::uint64_t conversation,
-                                                        const std::vector<record::caller_result>& results) {
+                                                        const std::vector<record::caller_result>& results,
+                                                        std::string_view principal) {
   if (results.empty()) return std::nullopt;
-  const auto found = std::ranges::find_if(
-      runs_, [&](const waiting& w) { return w.conversation == conversation && answers(results, w.calls); });
+  const auto found = std::ranges::find_if(runs_, [&](const waiting& w) {
+    return w.conversation == conversation && w.principal == principal && answers(results, w.calls);
+  });
   if (found == runs_.end()) return std::nullopt;
   auto taken = std::move(*found);
   runs_.erase(found);

@@ -9,6 +9,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mcpbx::daemon {
@@ -24,11 +25,13 @@ class handed_calls {
     std::vector<std::string> calls;  ///< their ids
     std::uint64_t seen = 0;          ///< the number of the last event that its caller was told
     providers::usage told{};         ///< what the usage of the answers so far adds up to
+    std::string principal = {};      ///< whose it is
   };
   /// Remembers a run. Gives the one that is given up for it, if any.
   std::optional<std::string> keep(waiting w);
-  /// The run that waits for exactly these results in this conversation; it is forgotten here.
-  std::optional<waiting> take(std::uint64_t conversation, const std::vector<record::caller_result>& results);
+  /// The run of `principal` that waits for exactly these results in this conversation; it is forgotten here.
+  std::optional<waiting> take(std::uint64_t conversation, const std::vector<record::caller_result>& results,
+                              std::string_view principal);
 
  private:
   std::deque<waiting> runs_;  // the oldest first

@@ -2,6 +2,7 @@
 #include "daemon/front/http_caller.hpp"
 
 #include "daemon/front/completion_json.hpp"
+#include "daemon/store/principal.hpp"
 #include "mcp/support/json_scanner.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/percent.hpp"
@@ -15,6 +16,7 @@ namespace mcpbx::daemon {
 namespace {
 
 constexpr std::size_t large_outbox = 4u << 20;
+constexpr milliseconds silence_limit{5'000};
 constexpr std::string_view completions_path = "/v1/chat/completions", models_path = "/v1/models";
 
 http::server_answer error_answer(const completion_fault& f, std::vector<http::header> headers = {}) {
@@ -22,8 +24,8 @@ http::server_answer error_answer(const completion_fault& f, std::vector<http::he
   return {f.status, std::move(headers), completion_json::error_body(f)};
 }
 
-std::string_view path_of(const http::request_head& head) {
-  return std::string_view(head.target).substr(0, head.target.find('?'));
+std::string_view path_of(std::string_view target) {
+  return target.substr(0, target.find('?'));
 }
 
 bool is_json(std::string_view content_type) {
@@ -45,20 +47,32 @@ http::server_limits limits_of(const door_context& door) {
 
 }  // namespace
 
-http_caller::http_caller(door_context& door, int fd, const http_rules& rules, std::string who, std::string principal)
+http_caller::http_caller(door_context& door, int fd, const http_rules& rules, std::string who, std::string principal,
+                         identity_question identify)
     : door_(door),
       rules_(rules),
       who_(std::move(who)),
       principal_(std::move(principal)),
+      identify_(std::move(identify)),
       line_(door.executor, door.time, fd, limits_of(door), *this) {}
 
 http_caller::~http_caller() {
   http_caller::close("");
 }
 
+void http_caller::start() {
+  line_.start();
+  if (closed_ || !rules_.on_port) return;
+  patience_ = door_.time.make_timer();
+  patience_->arm(door_.time.now() + silence_limit, [weak = weak_from_this()] {
+    if (const auto self = weak.lock(); self && !self->authorized_) self->close("");
+  });
+}
+
 void http_caller::close(std::string_view why) {
   if (std::exchange(closed_, true)) return;
   if (!why.empty()) log::warn(who_ + ": closed: " + std::string(why));
+  patience_.reset();
   if (const auto going = std::exchange(going_, nullptr)) going->leave("the caller went away");
   count_into(door_.counters);
   line_.close();
@@ -80,7 +94,9 @@ std::optional<http::server_answer> http_caller::on_head(const http::request_head
     if (refused->status != 401) return refuse({refused->status, std::move(refused->message), "", "forbidden"});
     return refuse({401, std::move(refused->message), "", "invalid_api_key"}, {{"WWW-Authenticate", "Bearer"}});
   }
-  const auto path = path_of(head);
+  authorized_ = true;
+  patience_.reset();
+  const auto path = path_of(head.target);
   const auto method = method_of(path);
   if (method.empty())
     return refuse({404,
@@ -100,7 +116,22 @@ std::optional<http::server_answer> http_caller::on_head(const http::request_head
 void http_caller::on_request(http::request_head head, shared_bytes body) {
   ++requests_;
   asked_ = true;
-  const auto path = path_of(head);
+  if (!identify_) return serve(head.target, body);
+  identify_([weak = weak_from_this(), target = head.target, body](const result<std::string>& server) {
+    const auto self = weak.lock();
+    if (!self || self->closed_) return;
+    if (!server) {
+      log::warn(self->who_ + ": refused: " + server.error().message);
+      return self->answer(error_answer({403, server.error().message, "", "forbidden"}));
+    }
+    if (!server->empty()) self->principal_ = principal_of_server(*server);
+    self->identify_ = nullptr;  // a connection stays with who made it
+    self->serve(target, body);
+  });
+}
+
+void http_caller::serve(const std::string& target, const shared_bytes& body) {
+  const auto path = path_of(target);
   if (path == completions_path) return complete(body);
   if (path == models_path) return list_models(std::nullopt);
   list_models(percent_decoded(path.substr(models_path.size() + 1)));

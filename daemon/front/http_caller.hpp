@@ -13,19 +13,27 @@
 
 namespace mcpbx::daemon {
 
+/// Asks who somebody on the port is; `then` comes once, at once or in a later turn: the name of a tool server, or "".
+/// An error is the sentence for who may not ask.
+using identity_question = std::function<void(std::function<void(result<std::string>)> then)>;
+
 class http_caller final : public std::enable_shared_from_this<http_caller>, public caller, private http::server_events {
  public:
   /// Takes ownership of the connected socket. `who` is for logs, `principal` for the records of its runs. `door` and
   /// `rules` must outlive it.
-  http_caller(door_context& door, int fd, const http_rules& rules, std::string who, std::string principal);
+  /// With `identify` it is asked who the caller is before the first answer.
+  http_caller(door_context& door, int fd, const http_rules& rules, std::string who, std::string principal,
+              identity_question identify = {});
   ~http_caller() override;
 
-  void start() override { line_.start(); }
+  void start() override;
   void close(std::string_view why) override;
   std::size_t outbox_bytes() const override { return line_.unsent(); }
   std::size_t open_requests() const override { return asked_ ? 1 : 0; }
   void count_into(door_counters& counters) const override;
   bool was_large() const override { return was_large_; }
+  /// Whether it has sent a request that may be answered. On the port who has not within 5 s is closed.
+  bool authorized() const noexcept { return authorized_; }
 
  private:
   std::optional<http::server_answer> on_head(const http::request_head& head) override;
@@ -34,6 +42,7 @@ class http_caller final : public std::enable_shared_from_this<http_caller>, publ
   void on_drained() override;
   void on_left(const std::string& why) override;
 
+  void serve(const std::string& target, const shared_bytes& body);
   void complete(const shared_bytes& body);
   void list_models(std::optional<std::string> only);
   void answer(http::server_answer a);
@@ -42,10 +51,12 @@ class http_caller final : public std::enable_shared_from_this<http_caller>, publ
   door_context& door_;
   const http_rules& rules_;
   std::string who_, principal_;
+  identity_question identify_;  // unset: it is known who this is
+  std::unique_ptr<timer> patience_;
   http::server_connection line_;
   std::shared_ptr<completion> going_;
   std::uint64_t requests_ = 0, faults_ = 0;
-  bool asked_ = false, closed_ = false, was_large_ = false;
+  bool asked_ = false, closed_ = false, was_large_ = false, authorized_ = false;
 };
 
 }  // namespace mcpbx::daemon

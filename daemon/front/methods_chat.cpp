@@ -1,6 +1,7 @@
 // mcpbx/chat and mcpbx/attach: a run for a request, new or known. mcpbx/answer: what a person says to a question of a
 // run.
 #include "daemon/front/methods.hpp"
+#include "daemon/store/principal.hpp"
 #include "mcp/support/text.hpp"
 
 #include <limits>
@@ -47,6 +48,18 @@ answer_params read_answer(mcp::param_reader& in) {
   return p;
 }
 
+// Who may not answer questions may not do away with them either.
+run_request read_chat_of(mcp::param_reader& in, const connection& c, const chat_defaults& defaults) {
+  auto r = read_chat(in, defaults, c.profile());
+  if (is_person(c.principal())) return r;
+  constexpr std::string_view why = ", because this is a tool server's request, and only the person may say that";
+  if (in.text("approve") == "all") in.wrong("approve", "expected \"ask\" or \"none\"" + std::string(why));
+  for (const std::string_view key : {"approveDestructive", "approveAfterOutput"})
+    if (const auto given = find_member(r.asked_limits, key); given && !given.is_true())
+      in.wrong("limits." + std::string(key), "expected true" + std::string(why));
+  return r;
+}
+
 void answer(connection& c, const answer_params& p, const mcp::reply_once& reply) {
   c.answer(p.run, p.question,
            raw_json::own(std::string(p.approve ? R"({"approve":true)" : R"({"approve":false)") +
@@ -58,8 +71,7 @@ void answer(connection& c, const answer_params& p, const mcp::reply_once& reply)
 
 void add_chat_methods(own_methods& table, const chat_defaults& defaults) {
   table.bind(
-      "mcpbx/chat",
-      [&defaults](mcp::param_reader& in, const connection& c) { return read_chat(in, defaults, c.profile()); },
+      "mcpbx/chat", [&defaults](mcp::param_reader& in, const connection& c) { return read_chat_of(in, c, defaults); },
       [](connection& c, run_request r, const mcp::reply_once& reply) { c.chat(std::move(r), reply); });
   table.bind("mcpbx/attach", read_attach, [](connection& c, const attach_params& p, const mcp::reply_once& reply) {
     c.attach(p.run, p.wish, reply);

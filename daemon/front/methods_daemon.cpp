@@ -1,6 +1,7 @@
 // The daemon itself: who it is, how it is, and its end.
 #include "daemon/front/methods.hpp"
 #include "daemon/front/process_memory.hpp"
+#include "daemon/store/principal.hpp"
 #include "mcp/server/json_out.hpp"
 #include "mcp/support/secret.hpp"
 #include "mcp/support/shared_bytes.hpp"
@@ -93,34 +94,47 @@ void cancel(connection& c, const cancel_params& p, const mcp::reply_once& reply)
     return tell(c.cancel_request(*p.request, answer_when_kept(reply)),
                 "no request with the id " + std::string(p.request->token()) + " is open here", "");
   c.when_known(*p.run, reply, [&c, tell, run = *p.run, reply] {
-    tell(c.door().daemon.cancel_run(run, "cancelled by a caller", answer_when_kept(reply)),
+    tell(c.may_have_run(run) && c.door().daemon.cancel_run(run, "cancelled by a caller", answer_when_kept(reply)),
          "no run is named " + json_quoted(run), run);
   });
 }
 
 struct hello_params {
   std::string name, profile;
+  bool mcp_only = false;
 };
 
 hello_params read_hello(mcp::param_reader& in, const connection& c) {
   in.text("cwd");
-  hello_params p{in.text("name", 128).value_or(""), in.text("profile", 512).value_or("")};
+  hello_params p{in.text("name", 128).value_or(""), in.text("profile", 512).value_or(""),
+                 in.boolean("mcpOnly").value_or(false)};
   if (!in.has("profile") || in.failed()) return p;
   if (p.profile.empty()) in.wrong("profile", "expected the name of a profile, got \"\"");
-  if (const auto known = c.door().settings.chat.base("", p.profile); !known) in.wrong("profile", known.error().message);
+  if (const auto known = c.door().settings.chat.base("", p.profile); !known)
+    in.wrong("profile", known.error().message);
+  else if (!c.profile().empty() && c.profile() != p.profile)
+    in.wrong("profile", "expected " + json_quoted(c.profile()) + ", which this connection keeps to, got " +
+                            json_quoted(p.profile) + "; open another connection for another profile");
   return p;
 }
 
 void hello(connection& c, hello_params p, const mcp::reply_once& reply) {
   c.set_name(std::move(p.name));
-  if (!p.profile.empty()) c.set_profile(std::move(p.profile));
+  if (p.mcp_only) c.keep_to_mcp();
   mcp::json_out out;
   out.begin_object().member("version", c.door().settings.version).member("protocol", protocol);
-  out.member("pid", ::getpid()).end_object();
+  out.member("pid", ::getpid());
+  if (c.door().settings.tell_start && is_person(c.principal())) c.door().settings.tell_start(out);
+  out.end_object();
   reply.result(out.json());
+  if (!p.profile.empty()) c.set_profile(std::move(p.profile));  // which tells that the tools are others now
 }
 
-void stop(connection& c, const mcp::reply_once& reply) {
+// With ifIdle only where nobody else is here and nothing goes on.
+void stop(connection& c, bool if_idle, const mcp::reply_once& reply) {
+  auto& door = c.door();
+  if (if_idle && ((door.load && door.load().callers > 1) || door.daemon.run_counts().active > 0))
+    return reply.error(mcp::to_rpc_error({errc::unavailable, "the daemon is in use: it has other callers or runs"}));
   reply.result(raw_json::literal("{}"));
   // In a turn of its own, behind the one that writes the answer.
   boost::asio::post(c.door().executor, [&daemon = c.door().daemon] { daemon.stop(); });
@@ -168,7 +182,7 @@ void add_daemon_methods(own_methods& table) {
   table.bind("mcpbx/hello", read_hello, hello);
   table.bind("mcpbx/status", [](connection& c, const mcp::reply_once& reply) { reply.result(status_of(c.door())); });
   table.bind("mcpbx/cancel", read_cancel, cancel);
-  table.bind("mcpbx/stop", stop);
+  table.bind("mcpbx/stop", [](mcp::param_reader& in) { return in.boolean("ifIdle").value_or(false); }, stop);
   add_later(table, "mcpbx/reload",
             "mcpbx/reload is not in this version of mcpbx; stop and start the daemon to read its configuration again");
 }

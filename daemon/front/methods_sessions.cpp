@@ -2,11 +2,13 @@
 #include "daemon/front/methods.hpp"
 #include "daemon/loop/event_json.hpp"
 #include "daemon/loop/message_json.hpp"
+#include "daemon/store/principal.hpp"
 #include "mcp/server/json_out.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,10 +19,13 @@ namespace {
 constexpr std::size_t page_bytes = 4u << 20;   // of messages in one answer; one message may be larger
 constexpr std::size_t part_bytes = 64u << 10;  // of an answer that broke
 
-session_query read_list(mcp::param_reader& in) {
+session_query read_list(mcp::param_reader& in, const connection& c) {
   session_query q;
   q.limit = static_cast<std::size_t>(in.integer("limit", 1, 1'000).value_or(100));
   q.before = in.text("before", 128).value_or("");
+  const bool all = in.boolean("all").value_or(false);
+  if (all && !is_person(c.principal())) in.wrong("all", "expected false, because only the person may see all sessions");
+  if (!all) q.principal = c.principal();
   return q;
 }
 
@@ -110,6 +115,18 @@ raw_json contents_of(const session_contents& kept, const get_params& p) {
   return raw_json::own(json);
 }
 
+// A session that is not this caller's is none that it hears of.
+void read_own(connection& c, const std::string& id, const mcp::reply_once& reply,
+              std::function<void(result<session_contents>)> then) {
+  c.door().daemon.store().read_session(
+      id, [reply, id, who = c.principal(), then = std::move(then)](result<session_contents> kept) {
+        if (!reply.open()) return;
+        if (kept && !may_have(who, kept->row.principal))
+          return then(fail(errc::not_found, "there is no session " + json_quoted(id) + " of this caller's own"));
+        then(std::move(kept));
+      });
+}
+
 }  // namespace
 
 void add_session_methods(own_methods& table) {
@@ -120,16 +137,22 @@ void add_session_methods(own_methods& table) {
     });
   });
   table.bind("mcpbx/sessions/get", read_get, [](connection& c, const get_params& p, const mcp::reply_once& reply) {
-    c.door().daemon.store().read_session(p.session, [reply, p](result<session_contents> kept) {
-      if (!reply.open()) return;
+    read_own(c, p.session, reply, [reply, p](result<session_contents> kept) {
       if (!kept) return reply.error(mcp::to_rpc_error(kept.error()));
       reply.result(contents_of(*kept, p));
     });
   });
   table.bind("mcpbx/sessions/delete", read_id, [](connection& c, const std::string& id, const mcp::reply_once& reply) {
-    c.door().daemon.store().erase_session(id, [reply](const result<void>& done) {
-      if (!done) return reply.error(mcp::to_rpc_error(done.error()));
-      reply.result(raw_json::literal("{}"));
+    const auto erase = [&store = c.door().daemon.store(), id, reply] {
+      store.erase_session(id, [reply](const result<void>& done) {
+        if (!done) return reply.error(mcp::to_rpc_error(done.error()));
+        reply.result(raw_json::literal("{}"));
+      });
+    };
+    if (is_person(c.principal())) return erase();
+    read_own(c, id, reply, [reply, erase](const result<session_contents>& kept) {
+      if (!kept) return reply.error(mcp::to_rpc_error(kept.error()));
+      erase();
     });
   });
 }

@@ -92,6 +92,72 @@ TEST_CASE("cli: many commands at once start one daemon between them (G42)") {
   CHECK(count_of(read_file(h.file("spawns")), "\n") == 1);
 }
 
+TEST_CASE("cli: whoever has lost the variables finds the daemon that runs, and the other way round (G42)") {
+  for (const bool first_has_them : {true, false}) {
+    home h(config().server("s", {"--spawn-log", "@DIR@/spawns"}));
+    const auto whole = h.env;
+    // As clients that spawn `mcpbx mcp` leave them; without XDG_CONFIG_HOME there is another configuration.
+    const std::vector<std::string> stripped(whole.begin(), whole.begin() + 3);
+    fs::create_directories(h.file(".config/mcpbx"));
+    h.write(".config/mcpbx/config.json", read_file(h.file("config/mcpbx/config.json")));
+    h.env = first_has_them ? whole : stripped;
+    CHECK(run_cli(h, {"call", "s__echo", "text=hello"}, {}, false).status == 0);
+    const pid_t pid = h.daemon();
+    REQUIRE(pid > 0);
+    h.env = first_has_them ? stripped : whole;
+    const auto r = run_cli(h, {"mcp"},
+                           R"({"jsonrpc":"2.0","id":1,"method":"ping"})"
+                           "\n",
+                           false);
+    CHECK_MESSAGE(contains(r.out, R"("result":{})"), r.err);
+    CHECK(h.daemon() == pid);
+    CHECK(run_cli(h, {"wait"}, {}, false).status == 0);
+    CHECK(count_of(read_file(h.file("spawns")), "\n") == 1);
+    // Nor does a daemon that is started by hand begin beside it.
+    const auto second = run_daemon(h, {});
+    CHECK(second.status == 1);
+    CHECK(contains(second.err, "already runs at"));
+    CHECK(run_cli(h, {"stop"}, {}, false).status == 0);
+    CHECK_FALSE(fs::exists(fs::symlink_status(h.file(".local/state/mcpbx/running"))));
+    CHECK(run_cli(h, {"status"}, {}, false).status == 3);
+    h.env = whole;
+  }
+}
+
+TEST_CASE("cli: a daemon that it started is replaced when the configuration or a key is new and nobody uses it") {
+  home h(config().server("s").model("m", R"({"api":"openai-chat","model":"x","apiKey":"${env:MY_TEST_KEY}"})"));
+  const auto pid_after = [&] {
+    const auto r = run_cli(h, {"call", "s__echo", "text=hello"}, {}, false);
+    CHECK_MESSAGE(r.status == 0, r.err);
+    CHECK_MESSAGE(r.err.empty(), r.err);
+    return h.daemon();
+  };
+  const pid_t first = pid_after();
+  REQUIRE(first > 0);
+  CHECK(pid_after() == first);
+  h.env.emplace_back("MY_TEST_KEY=a key");
+  const pid_t second = pid_after();
+  CHECK(second != first);
+  CHECK_FALSE(alive(first));
+  CHECK(pid_after() == second);
+  // What is not set here is not missed, and a file that is written anew as it was is the same.
+  h.env.pop_back();
+  h.write("config/mcpbx/config.json", read_file(h.file("config/mcpbx/config.json")));
+  CHECK(pid_after() == second);
+  fs::create_directory(h.file("config/mcpbx/config.d"));
+  h.write("config/mcpbx/config.d/more.json", R"({"log":{"level":"debug"}})");
+  const pid_t third = pid_after();
+  CHECK(third != second);
+  // Where somebody uses it, it stays and the command says so.
+  caller busy(h.default_socket());
+  fs::remove(h.file("config/mcpbx/config.d/more.json"));
+  const auto r = run_cli(h, {"call", "s__echo", "text=hello"}, {}, false);
+  CHECK(r.status == 0);
+  CHECK_MESSAGE(contains(r.err, "more.json has changed since the daemon was started; `mcpbx stop` ends it"), r.err);
+  CHECK(h.daemon() == third);
+  CHECK_FALSE(contains(r.err, "a key"));
+}
+
 TEST_CASE("cli: a started daemon ends by itself after idleExitMs") {
   home h(config().server("s").top("idleExitMs", "300"));
   CHECK(run_cli(h, {"tools"}, {}, false).status == 0);
@@ -190,6 +256,28 @@ TEST_CASE("shim: mcpbx mcp is an MCP server on pipes") {
   CHECK(shim->wait().status == 0);
   CHECK_FALSE(contains(shim->out, "mcpbx-shim"));
   CHECK(shim->err.empty());
+}
+
+TEST_CASE("D9: behind mcpbx mcp there is MCP and the profile, and nothing else") {
+  daemon_under_test d(config().server("s").top("profiles", R"({"reader":{"tools":{"allow":["s__echo"]}}})"));
+  auto shim = start_cli(d, {"mcp", "--profile", "reader"});
+  const auto ask = [&](const std::string& line) {
+    shim->write(line + "\n");
+    for (;;)
+      if (const auto answer = shim->read_line(); !contains(answer, "list_changed\"}")) return answer;
+  };
+  for (const std::string method : {"mcpbx/hello", "mcpbx/chat", "mcpbx/pins/accept", "mcpbx/tools", "mcpbx/stop"})
+    CHECK(contains(ask(R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":{"profile":"other"}})"),
+                   "-32601"));
+  ask(R"({"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}})");
+  const auto tools = ask(R"({"jsonrpc":"2.0","id":3,"method":"tools/list","params":{"cursor":null}})");
+  CHECK(contains(tools, "s__echo"));
+  CHECK_FALSE(contains(tools, "s__big"));
+  CHECK(contains(ask(R"({"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"s__big","arguments":{}}})"),
+                 "-32602"));
+  shim->close_stdin();
+  CHECK(shim->wait().status == 0);
+  CHECK(run_cli(d, {"status"}).status == 0);
 }
 
 TEST_CASE("shim: requests that are piped in and followed by the end still get their answers") {

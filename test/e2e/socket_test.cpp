@@ -21,6 +21,10 @@ mode_t mode_of(const std::string& path) {
   return s.st_mode & 0777;
 }
 
+std::int64_t counted_at(caller& c, const char* path) {
+  return at(c.request("mcpbx/status").value, path).to_number<std::int64_t>();
+}
+
 const config one_server = config().server("s");
 
 }  // namespace
@@ -124,6 +128,56 @@ TEST_CASE("G42: a tool server of ours may not call, unless its entry says so") {
     CHECK(read_file(d.file("other_status")) == (may ? "3\n" : "0\n"));
     CHECK(read_file(d.file("status")) == (may ? "0\n" : "3\n"));
     if (!may) CHECK(contains(read_file(d.file("answer")), "mayCall"));
+  }
+}
+
+TEST_CASE("G42: a child of a tool server that connects and exits is a stranger that nobody lets in") {
+  constexpr int knocks = 300;
+  const std::string knock = R"(use Socket;
+$SIG{CHLD} = 'IGNORE';
+for (1..300) {
+  next if fork;
+  socket(my $s, PF_UNIX, SOCK_STREAM, 0);
+  connect($s, sockaddr_un('@DIR@/s')) or exit;
+  syswrite($s, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"mcpbx/stop\"}\n");
+  exit;
+}
+1 while wait != -1;
+open(my $f, '>', '@DIR@/knocked'); print $f "done\n";
+)";
+  daemon_under_test d(
+      config().entry("s", R"({"command":"/bin/sh","args":["-c","perl @DIR@/knock.pl; exec @SERVER@ --tag @TAG@"]})"),
+      {.files = {{"knock.pl", knock}}});
+  CHECK(eventually([&] { return !read_file(d.file("knocked")).empty(); }));
+  caller c = d.session();
+  CHECK(eventually([&] { return counted_at(c, "result.callers.refused") >= knocks; }));
+  d.wait_ready({"s"});
+  CHECK(counted_at(c, "result.callers.accepted") == 2);  // this one, and wait_ready
+  CHECK_FALSE(contains(d.log(), "asked to by a caller"));
+}
+
+TEST_CASE("G42: a tool server that has the token gets in by the port no more than by the socket") {
+  for (const bool may : {false, true}) {
+    const std::string ask = R"(use IO::Socket::INET;
+until (-s '@DIR@/port') { select(undef, undef, undef, 0.02); }
+open(my $f, '<', '@DIR@/port'); my $port = <$f>;
+open($f, '<', '@DIR@/token'); my $token = <$f>; chomp $token;
+my $s = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port + 0) or die;
+print $s "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer $token\r\nConnection: close\r\n\r\n";
+my $answer = join '', <$s>;
+open($f, '>', '@DIR@/answer.new'); print $f $answer; close $f; rename '@DIR@/answer.new', '@DIR@/answer';
+)";
+    std::string entry = R"({"command":"/bin/sh","args":["-c","perl @DIR@/ask.pl & exec @SERVER@ --tag @TAG@"]MORE})";
+    entry.replace(entry.find("MORE"), 4, may ? R"(,"mayCall":true)" : "");
+    daemon_under_test d(config().entry("s", entry).top("http", R"({"address":"127.0.0.1:0"})"),
+                        {.files = {{"ask.pl", ask}}});
+    caller c = d.session();
+    const auto http = text_at(c.request("mcpbx/status").value, "result.http");
+    d.write("port", http.substr(http.rfind(':') + 1));
+    CHECK(eventually([&] { return !read_file(d.file("answer")).empty(); }));
+    const auto answer = read_file(d.file("answer"));
+    CHECK_MESSAGE(answer.starts_with(may ? "HTTP/1.1 200 " : "HTTP/1.1 403 "), answer);
+    CHECK(contains(answer, "mayCall") != may);
   }
 }
 

@@ -306,8 +306,12 @@ TEST_CASE(
   };
   CHECK(read_as(R"({"input":"a"})", "").request.profile == "");
   CHECK(read_as(R"({"input":"a"})", "usual").request.profile == "usual");
-  CHECK(read_as(R"({"input":"a","profile":"p"})", "usual").request.profile == "p");
-  const auto named = read_as(R"({"input":"a","model":"profile:q"})", "usual");
+  CHECK(read_as(R"({"input":"a","profile":"p"})", "").request.profile == "p");
+  // What a connection is bound to is not left again.
+  CHECK(read_as(R"({"input":"a","profile":"p"})", "p").request.profile == "p");
+  for (const auto* other : {R"({"input":"a","profile":"p"})", R"({"input":"a","model":"profile:p"})"})
+    CHECK(read_as(other, "usual").wrong.find("expected the profile \"usual\"") != std::string::npos);
+  const auto named = read_as(R"({"input":"a","model":"profile:q"})", "");
   CHECK(named.request.profile == "q");
   CHECK(named.request.model == "the profile's");
   CHECK(named.request.system == "be q");

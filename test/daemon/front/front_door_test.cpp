@@ -851,10 +851,10 @@ TEST_CASE("L19 E1: a caller that says no more answers no questions of the runs t
 TEST_CASE("a door that is full or does not admit a process says why and closes") {
   auto o = door_fixture::make_options();
   o.max_callers = 2;
-  door_fixture f(o, [](pid_t pid) -> result<void> {
-    if (pid == 666)
+  door_fixture f(o, [](const mcp::peer_credentials& peer) -> result<std::string> {
+    if (peer.pid == 666)
       return fail(errc::unavailable, "the tool server files may not call mcpbx; say \"mayCall\": true in its entry");
-    return {};
+    return "";
   });
   auto& server = f.enter(666);
   CHECK(f.door.callers() == 0);

@@ -64,15 +64,16 @@ TEST_CASE("L21: results find the run that waits for exactly them, once, and the 
     for (const auto& id : ids) all.push_back({id, raw_json::literal("{}")});
     return all;
   };
-  CHECK_FALSE(waiting.take(2, results({"a", "b"})));
-  CHECK_FALSE(waiting.take(1, results({"a"})));
-  CHECK_FALSE(waiting.take(1, results({"a", "b", "c"})));
-  CHECK_FALSE(waiting.take(1, {}));
-  const auto taken = waiting.take(1, results({"b", "a"}));
+  CHECK_FALSE(waiting.take(2, results({"a", "b"}), ""));
+  CHECK_FALSE(waiting.take(1, results({"a"}), ""));
+  CHECK_FALSE(waiting.take(1, results({"a", "b", "c"}), ""));
+  CHECK_FALSE(waiting.take(1, {}, ""));
+  CHECK_FALSE(waiting.take(1, results({"b", "a"}), "somebody else"));
+  const auto taken = waiting.take(1, results({"b", "a"}), "");
   REQUIRE(taken);
   CHECK(taken->run == "first");
   CHECK(taken->seen == 9);
-  CHECK_FALSE(waiting.take(1, results({"b", "a"})));
+  CHECK_FALSE(waiting.take(1, results({"b", "a"}), ""));
   for (std::size_t i = 0; i < handed_calls::most; ++i) CHECK_FALSE(waiting.keep({std::to_string(i), 1, {"x"}, 0}));
   CHECK(waiting.keep({"last", 1, {"x"}, 0}) == "0");
 }

@@ -139,10 +139,70 @@ TEST_CASE("D1: the first byte of a connection tells JSON-RPC from HTTP, blanks b
 TEST_CASE("G18: callers of every protocol count, and the one too many is told so") {
   door_on_sockets d(2);
   d.enter();
-  d.enter(true);
+  const int on_port = d.enter(true);
+  d.write(on_port, "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer 0123456789abcdef\r\n\r\n");
+  CHECK(d.got(on_port).starts_with("HTTP/1.1 200 "));
   CHECK(contains(d.got(d.enter()), "mcpbx serves 2 callers already"));
   CHECK(d.got(d.enter(true)).starts_with("HTTP/1.1 503 "));
   CHECK(contains(d.door.status().text(), "\"refused\":2"));
+}
+
+TEST_CASE("G18: who says nothing on the port takes no place from the socket and gives way, the oldest first") {
+  door_on_sockets d(8);
+  const std::string good =
+      "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer 0123456789abcdef\r\n\r\n";
+  const int known = d.enter(true);
+  d.write(known, good);
+  CHECK(d.got(known).starts_with("HTTP/1.1 200 "));
+  std::vector<int> silent;
+  for (int i = 0; i < 40; ++i) silent.push_back(d.enter(true));
+  d.write(silent.back(), "GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n");  // without the token it stays unknown
+  CHECK(d.got(silent.back()).starts_with("HTTP/1.1 401 "));
+  CHECK(d.door.callers() <= 4);
+  for (int i = 0; i < 36; ++i) CHECK(d.got(silent[static_cast<std::size_t>(i)]) == "<end>");
+  CHECK(d.got(silent[38]).empty());
+  // The socket has its half, and who is known on the port stays.
+  for (int i = 0; i < 4; ++i) {
+    const int mine = d.enter();
+    d.write(mine, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
+    CHECK(contains(d.got(mine), "\"result\":{}"));
+  }
+  d.write(known, good);
+  CHECK(d.got(known).starts_with("HTTP/1.1 200 "));
+}
+
+TEST_CASE("G43: a caller on the port has 5 s for a request that may be answered") {
+  door_on_sockets d;
+  const int silent = d.enter(true), slow = d.enter(true), wrong = d.enter(true), known = d.enter(true);
+  d.write(slow, "GET /v1/mod");
+  d.write(wrong, "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer nonsense\r\n\r\n");
+  CHECK(d.got(wrong).starts_with("HTTP/1.1 401 "));
+  d.write(known, "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer 0123456789abcdef\r\n\r\n");
+  CHECK(d.got(known).starts_with("HTTP/1.1 200 "));
+  d.time.advance(4999ms);
+  CHECK(d.got(silent).empty());
+  d.time.advance(1ms);
+  CHECK(d.got(silent) == "<end>");
+  CHECK(d.got(slow) == "<end>");
+  CHECK(d.got(known).empty());
+  CHECK(d.door.callers() == 1);
+}
+
+TEST_CASE("G42: on the port it is asked who it is before the first answer, with a token or without") {
+  for (const bool token : {true, false}) {
+    door_on_sockets d;
+    d.door.serves_port("127.0.0.1:1", {.on_port = true, .token = token ? "0123456789abcdef" : ""}, "",
+                       [](const mcp::tcp_ends&, const std::function<void(result<std::string>)>&) {
+                         FAIL("a socket pair has no ends of TCP");
+                       });
+    const int fd = d.enter(true);
+    d.write(fd, "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer 0123456789abcdef\r\n\r\n");
+    const auto answer = d.got(fd);
+    CHECK(answer.starts_with("HTTP/1.1 403 "));
+    CHECK(contains(answer, "cannot be told"));
+    d.write(fd, "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer 0123456789abcdef\r\n\r\n");
+    CHECK_FALSE(contains(d.got(fd), "200 OK"));
+  }
 }
 
 TEST_CASE("G43: a port answers nothing without the token, paths and methods are told apart, and bodies are JSON") {

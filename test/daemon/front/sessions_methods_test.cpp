@@ -33,6 +33,7 @@ class kept_talk final : public journal {
   void read_session(std::string session, answer<session_contents> then) override {
     if (session != "ses_1") return then(fail(errc::not_found, "there is no session \"" + session + "\""));
     session_contents all{row(), std::vector<kept_run>(2)};
+    all.row.principal = owner;
     all.runs[0].row = {1, "a", "ses_1", "uid:1", "m", 10, 20, "final"};
     all.runs[1].row = {2, "b", "ses_1", "uid:1", "m", 30, 0, ""};
     for (int i = 0; i < 10; ++i)
@@ -41,16 +42,20 @@ class kept_talk final : public journal {
     then(std::move(all));
   }
   void erase_session(std::string session, answer<void> then) override {
+    ++erased;
     then(session == "ses_1" ? result<void>(fail(errc::unavailable, "the session ses_1 is in use")) : result<void>());
   }
   static session_row row() { return {"ses_1", "Title", "uid:1", "m", 10, 40, 2, 999, "b", ""}; }
   memory_journal none;
   session_query asked;
-  std::string partial;
+  std::string partial, owner = "uid:1";
+  int erased = 0;
 };
 
 struct sessions_fixture {
-  sessions_fixture() : door(io.get_executor(), time, backend, {}, {}) {
+  explicit sessions_fixture(const std::string& server = "")
+      : door(io.get_executor(), time, backend, {},
+             [server](const mcp::peer_credentials&) -> result<std::string> { return server; }) {
     auto talk = std::make_unique<kept_talk>();
     store = talk.get();
     backend.kept = std::move(talk);
@@ -88,6 +93,25 @@ TEST_CASE("L17: sessions/list tells each session and where the next page begins"
   CHECK(contains(f.ask("list", R"({"limit":2,"before":"ses_9"})"), R"("next":"ses_1")"));
   CHECK((f.store->asked.limit == 2 && f.store->asked.before == "ses_9"));
   CHECK(contains(f.ask("list", R"({"limit":0})"), "params.limit: expected an integer from 1 to 1000"));
+}
+
+TEST_CASE("G42: sessions/list tells of one's own, and of all only the person who asks for them") {
+  sessions_fixture f;
+  f.ask("list", "{}");
+  CHECK(f.store->asked.principal == "uid:1000");
+  f.ask("list", R"({"all":true})");
+  CHECK(f.store->asked.principal == "");
+  sessions_fixture server("files");
+  server.ask("list", "{}");
+  CHECK(server.store->asked.principal == "server:files");
+  CHECK(contains(server.ask("list", R"({"all":true})"), "only the person may see all"));
+  CHECK(contains(server.ask("get", R"({"session":"ses_1"})"), "-32002"));
+  CHECK(contains(server.ask("delete", R"({"session":"ses_1"})"), "-32002"));
+  CHECK(server.store->erased == 0);
+  server.store->owner = "server:files";
+  CHECK(contains(server.ask("get", R"({"session":"ses_1"})"), R"("total":10)"));
+  CHECK(contains(server.ask("delete", R"({"session":"ses_1"})"), "in use"));
+  CHECK(server.store->erased == 1);
 }
 
 TEST_CASE("L17: sessions/get gives messages by number, page by page, and how each run ended") {

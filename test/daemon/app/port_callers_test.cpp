@@ -1,0 +1,86 @@
+// Who asks on the port.
+#include "daemon/app/port_callers.hpp"
+
+#include "mcp/transport/unique_fd.hpp"
+#include "test/support/contains.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <doctest/doctest.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <optional>
+#include <string>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::test;
+
+namespace {
+
+struct connected {
+  connected() {
+    const mcp::unique_fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in where{};
+    where.sin_family = AF_INET;
+    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof where;
+    REQUIRE(::bind(listener.get(), reinterpret_cast<sockaddr*>(&where), size) == 0);
+    REQUIRE(::listen(listener.get(), 4) == 0);
+    REQUIRE(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&where), &size) == 0);
+    client = mcp::unique_fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    REQUIRE(::connect(client.get(), reinterpret_cast<sockaddr*>(&where), size) == 0);
+    server = mcp::unique_fd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  }
+  mcp::unique_fd client{-1}, server{-1};
+};
+
+std::string text_of(const result<std::string>& r) {
+  return r ? "admitted " + *r : r.error().message;
+}
+
+std::string asked(const mcp::process_owner& owner, bool client_gone = false) {
+  boost::asio::io_context io;
+  lane work("compute", 1);
+  port_callers callers(io.get_executor(), work, [&](pid_t pid) {
+    CHECK(pid == ::getpid());  // the test is the caller
+    return owner;
+  });
+  connected c;
+  const auto ends = mcp::ends_of(c.server.get());
+  REQUIRE(ends);
+  if (client_gone) c.client = mcp::unique_fd(-1);
+  std::optional<std::string> told;
+  const auto wait = boost::asio::make_work_guard(io);
+  callers.ask(*ends, [&](const result<std::string>& r) {
+    told = text_of(r);
+    io.stop();
+  });
+  CHECK_FALSE(told);
+  io.run();
+  return told.value_or("");
+}
+
+}  // namespace
+
+TEST_CASE("G42: a stranger is admitted, a tool server where it may call, and nobody who cannot be known") {
+  using enum mcp::process_owner::kind;
+  CHECK(text_of(admitted({stranger, "", false})) == "admitted ");
+  CHECK(text_of(admitted({ours, "files", true})) == "admitted files");
+  CHECK(contains(text_of(admitted({ours, "files", false})), "mayCall"));
+  CHECK(contains(text_of(admitted({ours, "", false})), "mayCall"));
+  CHECK(contains(text_of(admitted({})), "cannot be told"));
+}
+
+TEST_CASE("G43: of a connection on the port it is found out which process it is from") {
+  using enum mcp::process_owner::kind;
+  CHECK(asked({stranger, "", false}) == "admitted ");
+  CHECK(asked({ours, "files", true}) == "admitted files");
+  CHECK(contains(asked({ours, "files", false}), "mayCall"));
+  CHECK(contains(asked({}), "cannot be told"));
+  CHECK(contains(asked({stranger, "", false}, true), "cannot be told"));
+}
