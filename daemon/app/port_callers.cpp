@@ -41,8 +41,8 @@ void port_callers::ask(const mcp::tcp_ends& ends, answer then) {
     return boost::asio::post(
         executor_, [then = std::move(then)] { then(fail(errc::limit, "too many callers came at once; try again")); });
   ++state_->asked;
-  work_.post([executor = executor_, weak = std::weak_ptr(state_), ends, then = std::move(then),
-              likely = std::vector<pid_t>(state_->known.begin(), state_->known.end())]() mutable {
+  auto posted = work_.post([executor = executor_, weak = std::weak_ptr(state_), ends, then,
+                            likely = std::vector<pid_t>(state_->known.begin(), state_->known.end())]() mutable {
     std::optional<found> f;
     if (const auto socket = mcp::peer_of(ends)) f = found{*socket, mcp::holder_of(socket->inode, likely)};
     boost::asio::post(executor, [weak = std::move(weak), f, then = std::move(then)] {
@@ -52,6 +52,10 @@ void port_callers::ask(const mcp::tcp_ends& ends, answer then) {
       then(judge(*s, f));
     });
   });
+  if (posted) return;
+  --state_->asked;
+  boost::asio::post(executor_,
+                    [then = std::move(then), why = std::move(posted.error())] { then(std::unexpected(why)); });
 }
 
 result<std::string> port_callers::judge(state& s, const std::optional<found>& f) {
