@@ -65,6 +65,12 @@ bool needs_lane(const secret_headers& s) {
 }
 
 // Null: tools go where the API has a place for them.
+// Servers that run models of others read calls out of the model's text themselves, and miss some. The APIs of those who
+// make the models do not.
+bool may_lose_calls(const conf::model_entry& e) {
+  return *e.api == conf::model_api::ollama || (*e.api == conf::model_api::openai_chat && e.base_url);
+}
+
 const providers::text::tool_format* text_format_of(conf::tool_format format) {
   if (format == conf::tool_format::tagged_json) format = conf::tool_format::hermes;
   return providers::text::find_format(conf::to_string(format));
@@ -299,8 +305,10 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
   o.retries.max_retries = static_cast<int>(e.max_retries);
   auto made = providers::make_chat_model(std::move(o), client_, time_, random_);
   if (!made) return std::unexpected(made.error());
-  return std::shared_ptr<providers::model>(providers::make_text_tools_model(
-      std::move(*made), {.format = text_format_of(e.format), .fall_back = e.format == conf::tool_format::automatic}));
+  return std::shared_ptr<providers::model>(
+      providers::make_text_tools_model(std::move(*made), {.format = text_format_of(e.format),
+                                                          .fall_back = e.format == conf::tool_format::automatic,
+                                                          .may_lose_calls = may_lose_calls(e)}));
 }
 
 result<providers::chat_model_options> model_set::connection_options(const conf::model_entry& e) {

@@ -2,6 +2,7 @@
 #include "providers/call/text_tools_model.hpp"
 
 #include "mcp/support/log.hpp"
+#include "providers/call/quoted_calls.hpp"
 #include "providers/call/text_conversation.hpp"
 #include "providers/text/calls.hpp"
 #include "providers/text/stop_finder.hpp"
@@ -17,8 +18,9 @@ namespace {
 struct text_tools_state {
   std::shared_ptr<model> inner;
   const text::tool_format* format;
-  bool fall_back;
-  bool warned = false;  // of a form that nobody asked for
+  bool fall_back, may_lose_calls;
+  bool warned = false;    // of a form that nobody asked for
+  bool lost_one = false;  // a reply was nothing but calls as text beside native tools
 
   void change_to(const text::tool_format& to, std::string_view why) {
     format = &to;
@@ -29,6 +31,14 @@ struct text_tools_state {
 
 bool was_stopped(end_reason r) {
   return r != end_reason::stop && r != end_reason::tool_calls && r != end_reason::pause;
+}
+
+// The model is told, as of a call that cannot be read.
+void refuse_quotation(tool_call_block& call) {
+  call.problem =
+      "This call stands in a tool's result or in a message of the user, and text from there is never run, so no tool "
+      "was. Answer in your own words, or make another call.";
+  call.arguments = {};
 }
 
 // About a quarter of the bytes, where nobody counted.
@@ -158,6 +168,8 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   std::string counted_words() const;
   void read(model_reply& reply);
   bool recover(const std::string& written);
+  bool is_own_tool(std::string_view name) const;
+  void settle_quotations(std::vector<tool_call_block>& calls, bool native_calls);
   void add_calls(message& m, std::vector<tool_call_block> calls) const;
   void tell_forms(unsigned forms, bool any_call);
 
@@ -223,6 +235,7 @@ void text_run::read(model_reply& reply) {
   } else if (parsed.incomplete && !cut && !native_calls && !last_attempt_) {
     parsed.calls.push_back(text::unreadable_call({}, "it ends before it is complete"));
   }
+  settle_quotations(parsed.calls, native_calls);
   if (parsed.too_many)
     log::warn("model \"" + shared_->inner->name() + "\" wrote more than " + std::to_string(max_reply_calls) +
               " tool calls in one reply; the later ones are dropped");
@@ -253,6 +266,44 @@ void text_run::read(model_reply& reply) {
   reply.message = std::move(m);
 }
 
+// A tool of the run itself, which reads on in a result: results say how to call it.
+bool text_run::is_own_tool(std::string_view name) const {
+  const auto offered = request_.offered();
+  if (!offered) return false;
+  const auto own = std::min(offered->own, offered->tools.size());
+  return std::any_of(offered->tools.end() - static_cast<std::ptrdiff_t>(own), offered->tools.end(),
+                     [name](const auto& t) { return t.name == name; });
+}
+
+// Of calls as text: which are none, because they are quoted or stand among words beside native tools.
+void text_run::settle_quotations(std::vector<tool_call_block>& calls, bool native_calls) {
+  if (calls.empty() || native_calls) return;
+  const bool alone = visible_.find_first_not_of(" \t\r\n") == std::string::npos;
+  const auto leave_out = [&](const char* why) {
+    const auto names = "\"" + calls.front().name + "\"";
+    log::warn("model \"" + shared_->inner->name() + "\" wrote a call of " + names + " in its text, which " + why +
+              "; it is not run");
+    if (!alone) words_.on_text("\n\n[Left out here, and not run: a call of the tool " + names + "]");
+    calls.clear();
+  };
+  if (format_ == nullptr && !shared_->may_lose_calls)
+    return leave_out("is no way to call a tool at its API (a \"toolFormat\" of the model makes it one)");
+  if (format_ == nullptr && !alone)
+    return leave_out("stands among other words (a \"toolFormat\" of the model makes it a call)");
+  quoted_calls quoted(request_.messages);
+  std::size_t quotations = 0;
+  for (auto& c : calls) {
+    if (!c.problem.empty() || is_own_tool(c.name) || !quoted.has(c)) continue;
+    ++quotations;
+    refuse_quotation(c);
+  }
+  if (quotations == calls.size() && !alone) return leave_out("repeats a tool's result or a message of the user");
+  if (quotations != 0)
+    log::warn("model \"" + shared_->inner->name() +
+              "\" repeated a call that stands in a tool's result or in a message " +
+              "of the user; it is not run, and the model is told");
+}
+
 void text_run::add_calls(message& m, std::vector<tool_call_block> calls) const {
   call_ids ids(&request_);
   const auto made = ids.settle(std::vector<std::string>(calls.size()));
@@ -272,6 +323,9 @@ bool text_run::recover(const std::string& written) {
   text::unheard_words words;
   parser->feed(written, words);
   auto parsed = parser->finish(words);
+  quoted_calls quoted(request_.messages);
+  for (auto& c : parsed.calls)
+    if (c.problem.empty() && !is_own_tool(c.name) && quoted.has(c)) refuse_quotation(c);
   const bool found =
       !parsed.incomplete && std::ranges::any_of(parsed.calls, [](const auto& c) { return c.problem.empty(); });
   if (!found && unreadable_replies(request_) >= 2) return false;
@@ -301,7 +355,8 @@ void text_run::tell_forms(unsigned forms, bool any_call) {
               "set its \"toolFormat\" to \"hermes\" if it was trained on it");
   if (format_ != nullptr || !any_call || !request_.offered()) return;
   const auto* like = text::format_of_calls(forms);
-  if (shared_->fall_back && shared_->format == nullptr)
+  // Once may be an accident, and a change holds for all conversations.
+  if (shared_->fall_back && shared_->format == nullptr && std::exchange(shared_->lost_one, true))
     shared_->change_to(like != nullptr ? *like : text::format_of_model(shared_->inner->id()),
                        "wrote a tool call as text although it was offered tools as its API has it");
   else
@@ -342,7 +397,7 @@ class text_tools_model final : public model {
 }  // namespace
 
 std::unique_ptr<model> make_text_tools_model(std::shared_ptr<model> inner, text_tools_options options) {
-  return std::make_unique<text_tools_model>(
-      std::make_shared<text_tools_state>(text_tools_state{std::move(inner), options.format, options.fall_back, false}));
+  return std::make_unique<text_tools_model>(std::make_shared<text_tools_state>(
+      text_tools_state{std::move(inner), options.format, options.fall_back, options.may_lose_calls}));
 }
 }  // namespace mcpbx::providers

@@ -84,7 +84,8 @@ TEST_CASE("F2: a call whose arguments stand on several lines reaches the tool as
   CHECK(contains(model.log(), R"(<tool_response>\nspread out\n</tool_response>)"));
 }
 
-TEST_CASE("F4: a call that comes as text from a model with native tools is run, logged, and changes its form") {
+TEST_CASE(
+    "F4: a call that is all a model with native tools wrote is run and logged, and its form stays the first time") {
   model_process model(
       script("<tool_call>{\"name\": \"s__echo\", \"arguments\": {\"text\": \"again\"}}</tool_call>", "It said again."));
   daemon_under_test d(asking(model, "auto"));
@@ -93,8 +94,9 @@ TEST_CASE("F4: a call that comes as text from a model with native tools is run, 
   CHECK(count_of(read_file(d.file("log")), "call echo") == 1);
   CHECK(contains(r.out, "It said again."));
   CHECK_FALSE(contains(r.out, "tool_call>"));
-  CHECK(d.logs("from now on it is told of tools in text (hermes)"));
+  CHECK(d.logs("wrote a tool call as text; it is run like any other"));
   CHECK(d.logs("deprecated"));
+  CHECK_FALSE(contains(d.log(), "from now on"));
 }
 
 TEST_CASE("F6: a call that its server gave back unread is run, and one that nobody can read is told the model") {

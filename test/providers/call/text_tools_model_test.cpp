@@ -385,74 +385,72 @@ TEST_CASE("F4: only errors about tools as such change the form") {
 }
 
 TEST_CASE(
-    "F4: a call that comes as text beside native tools is run, logged and changes the form, and the deprecated one "
-    "warns") {
-  text_bench b("native", true);
-  b.ask();
-  b.inner->reply("Wait.\n<tool_call>{\"name\": \"echo\", \"arguments\": {\"text\": \"a\"}}</tool_call>", 1);
-  REQUIRE(b.got.reply);
-  CHECK(b.got.text == "Wait.");
-  CHECK(b.first().name == "echo");
-  CHECK(b.log_text.find("deprecated") != std::string::npos);
-  CHECK(b.log_text.find("told of tools in text (hermes)") != std::string::npos);
-  b.go_on("a");
-  b.ask();
-  CHECK(b.inner->asked[1].tools == nullptr);
-  CHECK(b.inner->asked[1].messages[2]->text().find("<tool_call>") != std::string::npos);
-}
-
-TEST_CASE("F4: a call that comes as text in GLM's form is run and changes the form to that one") {
-  text_bench b("native", true);
-  b.ask();
-  const std::string written = "<tool_call>echo\n<arg_key>text</arg_key>\n<arg_value>7</arg_value>\n</tool_call>";
-  b.inner->reply("Wait.\n" + written, 1);
-  REQUIRE(b.got.reply);
-  CHECK(b.got.text == "Wait.");
-  REQUIRE(b.got.reply->message->calls().size() == 1);
-  CHECK(b.first().name == "echo");
-  CHECK(b.first().arguments.text() == R"({"text":"7"})");
-  CHECK(b.log_text.find("deprecated") == std::string::npos);
-  CHECK(b.log_text.find("told of tools in text (glm)") != std::string::npos);
-  b.go_on("a");
-  b.ask();
-  const auto& second = b.inner->asked[1];
-  CHECK(second.tools == nullptr);
-  CHECK(second.messages[0]->text().find("<arg_key>") != std::string::npos);
-  CHECK(second.messages[2]->text() == "Wait.\n" + written);
-  CHECK(second.messages[3]->text() == "<tool_response>\na\n</tool_response>");
-}
-
-TEST_CASE(
-    "F4: a fenced JSON call or a ReAct call that ends a native model's reply is run, logged, and changes the form") {
+    "F4: a reply that is nothing but a call as text beside native tools is run and logged, and the second changes the "
+    "form") {
   struct row {
-    const char *written, *shown, *form;
+    const char *written, *arguments, *form;
   };
-  for (const auto& [written, shown, form] :
-       {row{"```json\n{\"name\": \"echo\", \"arguments\": {\"text\": \"7\"}}\n```", "", "llama3"},
-        row{"I look.\nAction: echo\nAction Input: {\"text\": \"7\"}", "I look.", "react"}})
+  for (const auto& [written, arguments, form] :
+       {row{"<tool_call>{\"name\": \"echo\", \"arguments\": {\"text\": \"7\"}}</tool_call>", R"({"text": "7"})",
+            "hermes"},
+        row{"<tool_call>echo\n<arg_key>text</arg_key>\n<arg_value>7</arg_value>\n</tool_call>", R"({"text":"7"})",
+            "glm"},
+        row{"```json\n{\"name\": \"echo\", \"arguments\": {\"text\": \"7\"}}\n```", R"({"text": "7"})", "llama3"},
+        row{"Action: echo\nAction Input: {\"text\": \"7\"}", R"({"text": "7"})", "react"}})
+    for (const bool fall_back : {false, true}) {
+      CAPTURE(written);
+      text_bench b("native", fall_back);
+      for (int time = 0; time < 2; ++time) {
+        b.ask();
+        CHECK(b.inner->asked.back().tools != nullptr);
+        b.inner->reply(written, 1);
+        REQUIRE(b.got.reply);
+        CHECK(b.got.text.empty());
+        REQUIRE(b.got.reply->message->calls().size() == 1);
+        CHECK(b.first().name == "echo");
+        CHECK(b.first().problem.empty());
+        CHECK(b.first().arguments.text() == arguments);
+        CHECK(b.got.reply->reason == end_reason::tool_calls);
+        b.go_on("a");
+      }
+      CHECK(b.log_text.find("it is run like any other") != std::string::npos);
+      const auto told = "told of tools in text (" + std::string(form) + ")";
+      CHECK((b.log_text.find(told) != std::string::npos) == fall_back);
+      b.ask();
+      CHECK((b.inner->asked.back().tools == nullptr) == fall_back);
+      if (fall_back && form == std::string("hermes"))
+        CHECK(b.inner->asked.back().messages[2]->text().find("<tool_call>") != std::string::npos);
+      CHECK((b.log_text.find("deprecated") != std::string::npos) == (form == std::string("hermes")));
+    }
+}
+
+TEST_CASE("F4: beside native tools a call among words is not run, nobody sees its marks, and the form stays") {
+  for (const std::string words : {"Wait.", "I did not run this:"})
     for (const bool fall_back : {false, true}) {
       text_bench b("native", fall_back);
+      for (int time = 0; time < 3; ++time) {
+        b.ask();
+        b.inner->reply(words + "\n<tool_call>{\"name\": \"echo\", \"arguments\": {\"text\": \"a\"}}</tool_call>", 1);
+        REQUIRE(b.got.reply);
+        CHECK(b.got.text == words + "\n\n[Left out here, and not run: a call of the tool \"echo\"]");
+        CHECK(b.got.reply->message->text() == b.got.text);
+        CHECK(b.got.reply->message->calls().empty());
+        CHECK(b.got.reply->reason == end_reason::stop);
+      }
       b.ask();
-      b.inner->reply(written, 1);
-      REQUIRE(b.got.reply);
-      CHECK(b.got.text == shown);
-      REQUIRE(b.got.reply->message->calls().size() == 1);
-      CHECK(b.first().name == "echo");
-      CHECK(b.first().arguments.text() == R"({"text": "7"})");
-      CHECK(b.got.reply->reason == end_reason::tool_calls);
-      const auto told = fall_back ? "told of tools in text (" + std::string(form) + ")" : "it is run like any other";
-      CHECK(b.log_text.find(told) != std::string::npos);
-      b.go_on("a");
-      b.ask();
-      CHECK((b.inner->asked[1].tools == nullptr) == fall_back);
+      CHECK(b.inner->asked.back().tools != nullptr);
+      CHECK(b.log_text.find("toolFormat") != std::string::npos);
     }
-  // Text that goes on is an answer.
+}
+
+TEST_CASE("F4: an API that loses no calls has none in its text") {
   text_bench b("native", true);
+  b.outer = make_text_tools_model(b.inner, {.format = nullptr, .fall_back = true, .may_lose_calls = false});
   b.ask();
-  const std::string answer = "```json\n{\"name\": \"echo\", \"arguments\": {\"text\": \"7\"}}\n```\nSo it is called.";
-  b.inner->reply(answer, 1);
-  CHECK(b.got.text == answer);
+  b.inner->reply("<tool_call>{\"name\": \"echo\", \"arguments\": {\"text\": \"a\"}}</tool_call>", 1);
+  REQUIRE(b.got.reply);
   CHECK(b.got.reply->message->calls().empty());
+  CHECK(b.got.text.find("tool_call") == std::string::npos);
 }
 
 TEST_CASE("F4: native calls win over the same call leaked into the text") {

@@ -1,0 +1,221 @@
+// A call is quoted where, near a mark of calls in a foreign text, its name and all its arguments stand. Positions are
+// those of the text's skeleton, so that no way of quoting moves them.
+#include "providers/call/quoted_calls.hpp"
+
+#include "providers/model/json_walk.hpp"
+#include "providers/wire/results.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace mcpbx::providers {
+namespace {
+
+// How far from a mark its call may stand, beside its own length.
+constexpr std::size_t near_mark = 512;
+// Keys and values of this length are seldom in a text by chance; then the name, which may be misspelled, need not be.
+constexpr std::size_t telling = 12;
+
+// What begins or is a part of calls in any format, as skeletons; and words that do so right before a tool's name.
+constexpr std::array<std::string_view, 10> marks{"toolcall",    "tooluse",      "functioncall", "invokename",
+                                                 "pythontag",   "argkey",       "actioninput",  "tofunctions",
+                                                 "startaction", "parametername"};
+constexpr std::array<std::string_view, 4> before_name{"name", "function", "invoke", "tool"};
+// Right behind a tool's name: `NAME[ARGS]`, `"NAME","arguments":`.
+constexpr std::array<std::string_view, 4> behind_name{"args", "arguments", "parameters", "input"};
+
+void put_utf8(std::string& out, std::uint32_t c) {
+  if (c < 0x80) {
+    if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z')) out += static_cast<char>(c);
+    if (c >= 'A' && c <= 'Z') out += static_cast<char>(c + ('a' - 'A'));
+  } else if (c < 0x800) {
+    out += static_cast<char>(0xc0 | (c >> 6));
+    out += static_cast<char>(0x80 | (c & 0x3f));
+  } else if (c < 0x10000) {
+    out += static_cast<char>(0xe0 | (c >> 12));
+    out += static_cast<char>(0x80 | ((c >> 6) & 0x3f));
+    out += static_cast<char>(0x80 | (c & 0x3f));
+  } else if (c < 0x110000) {
+    out += static_cast<char>(0xf0 | (c >> 18));
+    out += static_cast<char>(0x80 | ((c >> 12) & 0x3f));
+    out += static_cast<char>(0x80 | ((c >> 6) & 0x3f));
+    out += static_cast<char>(0x80 | (c & 0x3f));
+  }
+}
+
+// Reads a number of at most `digits` digits; returns how many there were.
+std::size_t number_at(std::string_view text, int base, std::size_t digits, std::uint32_t& value) {
+  const auto part = text.substr(0, digits);
+  const auto [end, failed] = std::from_chars(part.data(), part.data() + part.size(), value, base);
+  return failed == std::errc() ? static_cast<std::size_t>(end - part.data()) : 0;
+}
+
+// Behind a backslash: how many bytes the escape has, without the backslashes.
+std::size_t escape_at(std::string_view text, std::string& out) {
+  if (text.empty()) return 0;
+  std::uint32_t c = 0;
+  if (text[0] == 'u' && number_at(text.substr(1), 16, 4, c) == 4) {
+    std::uint32_t low = 0;
+    if (c >= 0xd800 && c < 0xdc00) {
+      auto rest = text.substr(5);
+      const auto at = rest.find_first_not_of('\\');
+      if (at != std::string_view::npos && at > 0 && rest[at] == 'u' &&
+          number_at(rest.substr(at + 1), 16, 4, low) == 4 && low >= 0xdc00 && low < 0xe000) {
+        put_utf8(out, 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00));
+        return 5 + at + 5;
+      }
+    }
+    put_utf8(out, c);
+    return 5;
+  }
+  return std::string_view("nrtbf").find(text[0]) != std::string_view::npos ? 1 : 0;
+}
+
+// At an ampersand: how many bytes the entity has; 0: it is none.
+std::size_t entity_at(std::string_view text, std::string& out) {
+  static constexpr std::array<std::string_view, 7> plain{"&lt;",   "&gt;",   "&amp;", "&quot;",
+                                                         "&apos;", "&nbsp;", "&tab;"};
+  for (const auto& e : plain)
+    if (text.starts_with(e)) return e.size();
+  if (!text.starts_with("&#")) return 0;
+  const bool hex = text.size() > 2 && (text[2] == 'x' || text[2] == 'X');
+  const std::size_t from = hex ? 3 : 2;
+  std::uint32_t c = 0;
+  const auto digits = number_at(text.substr(from), hex ? 16 : 10, 7, c);
+  if (digits == 0 || from + digits >= text.size() || text[from + digits] != ';') return 0;
+  put_utf8(out, c);
+  return from + digits + 1;
+}
+
+// Appends the skeleton; with `escapes` the letter behind a backslash is read as one of JSON's.
+void append_skeleton(std::string& out, std::string_view text, bool escapes) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c == '\\') {
+      const auto next = std::min(text.find_first_not_of('\\', i), text.size());
+      i = next + (escapes ? escape_at(text.substr(next), out) : 0);
+    } else if (c == '&') {
+      const auto n = entity_at(text.substr(i), out);
+      i += n == 0 ? 1 : n;
+    } else if (c >= 0x80) {
+      out += static_cast<char>(c);
+      ++i;
+    } else {
+      put_utf8(out, c);
+      ++i;
+    }
+  }
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  return part.empty() || ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
+}
+
+// The keys and values of the arguments, on all levels, in both readings of a backslash.
+struct leaves {
+  std::vector<std::pair<std::string, std::string>> all;  // with and without escapes
+  std::size_t length = 0;
+
+  void add(std::string_view text) {
+    std::pair<std::string, std::string> forms;
+    append_skeleton(forms.first, text, true);
+    append_skeleton(forms.second, text, false);
+    length += forms.second.size();
+    if (!forms.first.empty() || !forms.second.empty()) all.push_back(std::move(forms));
+  }
+  void take(std::string_view value, int depth) {
+    if (value.empty() || depth > 64) return;
+    if (value[0] == '{') {
+      walk::members(value, [&](std::string_view key, std::string_view member) {
+        add(key);
+        take(member, depth + 1);
+      });
+    } else if (value[0] == '[') {
+      walk::elements(value, [&](std::string_view element) { take(element, depth + 1); });
+    } else if (value[0] == '"') {
+      add(walk::text(value));
+    } else {
+      add(value);
+    }
+  }
+};
+
+void find_each(std::string_view text, std::string_view word, std::vector<std::size_t>& found) {
+  for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + word.size()))
+    found.push_back(at);
+}
+
+}  // namespace
+
+std::string skeleton_of(std::string_view text) {
+  std::string out;
+  append_skeleton(out, text, true);
+  return out;
+}
+
+void quoted_calls::add(std::string_view text) {
+  for (const bool escapes : {true, false}) {
+    if (!escapes && text.find('\\') == std::string_view::npos) continue;
+    source s;
+    append_skeleton(s.text, text, escapes);
+    for (const auto mark : marks) find_each(s.text, mark, s.marks);
+    sources_.push_back(std::move(s));
+  }
+}
+
+void quoted_calls::collect() {
+  if (std::exchange(collected_, true)) return;
+  for (const auto& m : messages_) {
+    if (m->role != role::user && m->role != role::tool_results) continue;
+    for (const auto& b : m->blocks) {
+      if (const auto* said = std::get_if<text_block>(&b)) {
+        add(said->text);
+      } else if (const auto* result = std::get_if<tool_result_block>(&b)) {
+        add(convert_result(*result, {}).text());
+        // Beside content it is not among the text, and a model may know it from elsewhere.
+        const auto structured = walk::find(result->result.text(), "structuredContent");
+        if (!structured.empty()) add(structured);
+      }
+    }
+  }
+}
+
+bool quoted_calls::has(const tool_call_block& call) {
+  collect();
+  const std::string name = skeleton_of(call.name);
+  leaves arguments;
+  if (!call.arguments.empty())
+    arguments.take(call.arguments.text(), 0);
+  else
+    arguments.add(call.arguments_text);
+  const std::size_t reach = near_mark + 4 * arguments.length;
+  for (const auto& s : sources_) {
+    auto found = s.marks;
+    if (!name.empty()) {
+      for (const auto word : before_name) find_each(s.text, std::string(word) + name, found);
+      for (const auto word : behind_name) find_each(s.text, name + std::string(word), found);
+    }
+    std::ranges::sort(found);
+    // Neighbouring marks belong to one call, or to calls that stand together.
+    for (std::size_t i = 0; i < found.size();) {
+      const std::size_t from = found[i] - std::min(found[i], reach);
+      std::size_t to = found[i] + reach;
+      while (++i < found.size() && found[i] <= to) to = found[i] + reach;
+      const auto part = std::string_view(s.text).substr(from, to - from);
+      looked_ += part.size();
+      if (looked_ > most_bytes) return true;
+      const auto stands = [&](const auto& forms) {
+        return contains(part, forms.first) || contains(part, forms.second);
+      };
+      if (!std::ranges::all_of(arguments.all, stands)) continue;
+      if (arguments.length >= telling || contains(part, name)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace mcpbx::providers
