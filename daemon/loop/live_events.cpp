@@ -170,6 +170,8 @@ void live_run::tell(const record::status_line& r) {
 }
 
 void live_run::tell(const record::call_result& r) {
+  // What was not kept is not told; who was told of a call before hears that it is open no more.
+  if (store_broken_ && !told_calls_.contains(r.call_id)) return;
   const auto& report = core_.report(r.call_id);
   if (debugging())
     log::debug(fmt::format("run {}: depth {}: {} {} after {} ms", name(), core_.depth(), log_name(report.name),
@@ -212,6 +214,10 @@ void live_run::deliver() {
   else if (left_ && !feed_->over())
     feed_->refuse({errc::unavailable, words::goes_on_later(name())});
   else if (left_)
+    return;
+  else if (taken_over_ && !feed_->over())
+    feed_->refuse({errc::unavailable, words::goes_on_elsewhere(name())});
+  else if (taken_over_)
     return;
   else if (feed_->wanted())
     feed_->done(event_json::run_result(core_, store_broken_ ? &kept_ : nullptr));

@@ -79,10 +79,16 @@ asio::awaitable<bool> live_run::append(bool synced) {
     store_broken_ = true;
     store_fault_ = "the run's journal could not be written: " + redactor::redact(written.error().message);
     // Before its first record: another run had its session sooner.
-    if (!recorded_ && written.error().code == errc::unavailable)
+    if (!recorded_ && written.error().code == errc::unavailable) {
       refused_ = written.error();
-    else
+    } else if (recorded_ && written.error().code == errc::not_found) {
+      taken_over_ = true;
+      log::warn("run " + name() + " goes on in another daemon, which has taken it over, and ends here");
+    } else {
+      if (was_recorded() && request_.detach && around_.resume_detached && around_.store.keeps_sessions())
+        store_fault_ += "; if the daemon ends before it can record this, the run goes on when it is started again";
       log::error("run " + name() + ": " + store_fault_);
+    }
     for (const auto& e : held_) {
       if (e.type == run_event::kind::tool_call) told_calls_.erase(e.call);
       if (e.type == run_event::kind::tool_result) kept_.lost.insert(e.call);

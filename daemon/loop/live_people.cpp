@@ -132,9 +132,20 @@ live_run::reaction live_run::on_mute() {
 void live_run::tell_the_late() {
   for (auto& i : inbox_.take_rest()) {
     if (auto* late = std::get_if<answer_given>(&i); late && late->done) late->done(no_question(late->question));
-    if (auto* stop = std::get_if<stop_asked>(&i); stop && stop->done)
-      stop->done(left_ ? fail(errc::unavailable, words::goes_on_later(name())) : result<void>());
+    if (auto* stop = std::get_if<stop_asked>(&i); stop && stop->done) stop->done(what_became_of_a_stop());
   }
+}
+
+// To whoever wanted the end of a run that was over by then. An error where it may go on, or never was.
+result<void> live_run::what_became_of_a_stop() const {
+  if (left_) return fail(errc::unavailable, words::goes_on_later(name()));
+  if (taken_over_) return fail(errc::unavailable, words::goes_on_elsewhere(name()));
+  if (!was_recorded())
+    return fail(recorded_ ? recorded_->error().code : errc::internal,
+                "the run " + json_quoted(name()) + " was not started, so there is nothing to cancel" +
+                    (recorded_ ? ": " + recorded_->error().message : std::string()));
+  if (store_broken_) return fail(errc::io, "that the run was cancelled could not be kept: " + store_fault_);
+  return {};
 }
 
 // The callers are told like at the end.

@@ -84,6 +84,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   /// The daemon ends: what the next process may go on with is left as it is, another run is stopped as interrupted.
   void wind_up() { inbox_.push(winding_up{}); }
   bool was_left() const noexcept { return left_; }
+  /// Another daemon goes on with it; here it is over.
+  bool was_taken_over() const noexcept { return taken_over_; }
   /// Parked, and no results have come.
   bool waits_for_its_caller() const noexcept { return core_.parked() && !results_taken_; }
   /// Behind live(): the journal of a run that was left for the next process, else null.
@@ -256,6 +258,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   void emit(run_event::kind type, segments body, std::string call = {});
   void emit_status(std::string_view text, std::string_view tool = {});
   void name_tool(const std::string& call);
+  result<void> what_became_of_a_stop() const;
   void write_status(const std::string& call);
   void emit_call(std::string_view id, std::string_view server);
   bool tells_status() const noexcept { return request_.limits.status != status_mode::off; }
@@ -268,6 +271,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   std::weak_ptr<live_run> before_, next_;  // that have the session before it, and behind it
   bool stopping_ = false, over_ = false;
   bool left_ = false;                             // the next process goes on with it
+  bool taken_over_ = false;                       // another daemon goes on with it
   bool picked_up_ = false;                        // it was begun by an earlier process
   std::unordered_set<std::string> asked_before_;  // questions that were open then
   journal::history inherited_;

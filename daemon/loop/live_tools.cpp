@@ -95,7 +95,9 @@ run_record live_run::intent_or_refusal(const std::string& id) {
 live_run::records live_run::close(command::close_call first) {
   records batch;
   const auto add = [&](const command::close_call& c) {
-    auto r = closing_record(c);
+    // Its intent could not be kept, so it never left.
+    const bool never_left = store_broken_ && !told_calls_.contains(c.call_id);
+    auto r = closing_record(never_left ? command::close_call{c.call_id, c.cause, std::string(words::never_left)} : c);
     if (status_) status_->drop(c.call_id);
     if (auto sent = std::ranges::find(sent_, c.call_id, &sent_call::id); sent != sent_.end()) {
       r.ms = ms_since(sent->since);

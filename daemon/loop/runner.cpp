@@ -280,14 +280,14 @@ class runner::impl : public std::enable_shared_from_this<impl> {
         run->deliver();
         left_.emplace(run->name(), std::move(left));
       } else if (fault.empty()) {
-        if (run->core().ended()) count_end(around_.counters, run->core());
+        if (run->core().ended() && !run->was_taken_over()) count_end(around_.counters, run->core());
         run->deliver();
       } else {
         run->deliver_failure(fault);
       }
       dropped_logs_ += run->feed()->counts().dropped_logs;
       // A start that was answered with an error leaves nothing to attach to.
-      if (run->feed()->kept() && run->was_recorded() && !run->was_left())
+      if (run->feed()->kept() && run->was_recorded() && !run->was_left() && !run->was_taken_over())
         ended_.add(run->feed(), run->likeness(), run->session());
       if (run_ended_) boost::asio::post(around_.executor, run_ended_);
     });

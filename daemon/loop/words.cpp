@@ -211,6 +211,11 @@ std::string goes_on_later(std::string_view run) {
          " goes on when it is started again, and can be attached to then";
 }
 
+std::string goes_on_elsewhere(std::string_view run) {
+  return "the run " + json_quoted(run) +
+         " goes on in another daemon, which has taken it over; attach to it there, or find its answer in its session";
+}
+
 std::string asked_anew(std::string_view why) {
   return "the tool, or where it comes from, has changed since you said yes, and " + std::string(why);
 }

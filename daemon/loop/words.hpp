@@ -11,6 +11,9 @@
 
 namespace mcpbx::daemon::words {
 
+/// To the model, about a call whose intent could not be kept.
+inline constexpr std::string_view never_left =
+    "Not executed: the journal of the run could not be written, so the call never left.";
 /// To the model, about a call of a run that stops at its first failed one.
 inline constexpr std::string_view stopped_at_failure =
     "Not executed: another call failed, and this run stops at the first failure.";
@@ -36,6 +39,9 @@ std::string session_in_use(std::string_view session, std::string_view run);
 
 /// To whoever follows, or asks for, a run that a daemon on its way out has left for the next one.
 std::string goes_on_later(std::string_view run);
+
+/// To whoever follows, or asks for, a run that another daemon has taken over.
+std::string goes_on_elsewhere(std::string_view run);
 
 /// "Unable to complete task: " and `why`, as one sentence with its full stop.
 std::string unable(std::string_view why);

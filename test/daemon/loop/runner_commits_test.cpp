@@ -249,9 +249,70 @@ TEST_CASE("G25: what could not be written is not told and starts nothing") {
   CHECK(run.calls().empty());
   CHECK(run.f.model->requests.size() == 1);
   CHECK(run.f.caller_.member("stopReason") == "store_error");
-  // The call is shown once, as one that was not made.
-  CHECK(run.f.caller_.of("tool_call").size() == 1);
-  CHECK(run.f.caller_.of("tool_result").size() == 1);
+  CHECK(run.f.caller_.of("tool_call").empty());
+  CHECK(run.f.caller_.of("tool_result").empty());
   CHECK(run.f.caller_.of("usage").empty());
   CHECK(run.journal.appends.size() == 2);
+}
+
+TEST_CASE("G25: of calls that had left before the journal failed it is told that they may have taken effect") {
+  held_run run({calls({lookup("a"), lookup("b")}), calls({lookup("c")}), says("never")});
+  run.f.server->hold["lookup"] = true;
+  run.release();
+  run.release();
+  REQUIRE(run.calls().size() == 2);
+  run.f.runs->cancel(run.f.caller_.last_run, "enough");
+  run.f.settle();
+  run.release(fail(errc::io, "no space left on device"));
+  const auto results = run.f.caller_.of("tool_result");
+  REQUIRE(results.size() == 2);
+  for (const auto& one : results) CHECK(contains(one, "it may have taken effect"));
+}
+
+TEST_CASE("G23: a run that another daemon has taken over tells no call that never was, and who follows it where it is") {
+  for (const bool detached : {false, true}) {
+    CAPTURE(detached);
+    auto r = fixture::ask();
+    r.run = "long";
+    r.detach = detached;
+    held_run run({calls({lookup("a"), lookup("b")}), says("never")}, std::move(r));
+    run.release();
+    if (detached) run.release();
+    REQUIRE(run.journal.appends.back() == "assistant call_intent call_intent");
+    run.release(fail(errc::not_found, "another daemon went on with the run"));
+    CHECK(run.calls().empty());
+    CHECK(run.f.caller_.of("tool_call").empty());
+    CHECK(run.f.caller_.of("tool_result").empty());
+    CHECK(run.f.caller_.done.empty());
+    REQUIRE(run.f.caller_.refused.size() == 1);
+    CHECK(run.f.caller_.refused[0].code == errc::unavailable);
+    CHECK(contains(run.f.caller_.refused[0].message, "\"long\" goes on in another daemon"));
+    CHECK(run.f.runs->find("long").error().code == errc::not_found);
+  }
+}
+
+TEST_CASE("G25: a cancel of a run that could not be started is refused") {
+  auto r = fixture::ask();
+  r.run = "long";
+  r.detach = true;
+  held_run run({says("never")}, std::move(r));
+  std::vector<result<void>> told;
+  CHECK(run.f.runs->cancel("long", "enough", [&](result<void> done) { told.push_back(std::move(done)); }));
+  run.release(fail(errc::io, "no space left on device"));
+  REQUIRE(told.size() == 1);
+  REQUIRE_FALSE(told[0].has_value());
+  CHECK(contains(told[0].error().message, "no space left on device"));
+}
+
+TEST_CASE("G24: a detached run that ends because its journal failed says that a restart may bring it back") {
+  for (const bool detached : {false, true}) {
+    auto r = fixture::ask();
+    r.detach = detached;
+    held_run run({calls({lookup("a")}), says("never")}, std::move(r));
+    run.release();
+    if (detached) run.release();
+    run.release(fail(errc::io, "no space left on device"));
+    CHECK(run.f.caller_.member("stopReason") == "store_error");
+    CHECK(contains(run.f.caller_.member("reason"), "goes on when it is started again") == detached);
+  }
 }
