@@ -7,6 +7,7 @@
 #include "daemon/store/record_format.hpp"
 #include "mcp/async/lane.hpp"
 #include "mcp/async/short_wait.hpp"
+#include "mcp/support/log.hpp"
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/executor_work_guard.hpp>
@@ -204,8 +205,14 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
     auto work = [self = shared_from_this(), worker = worker_, next,
                  guard = asio::make_work_guard(executor_)]() mutable {
       next->work(*worker);
+      const auto now_ms = next->now_ms;
       // Let go here: records end on the speaking thread.
       asio::post(guard.get_executor(), [self, next = std::move(next)] { self->finished(*next); });
+      try {
+        worker->tidy(now_ms);
+      } catch (const std::exception& e) {
+        log::warn(fault_in(self->name_, e).error().message);
+      }
     };
     auto posted =
         lane_.post(std::move(work), awake && commit_.was_short() ? short_wait::longest : std::chrono::microseconds(0));

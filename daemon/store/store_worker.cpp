@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t tidy_every_ms = 3'600'000, tidy_every_bytes = 4 << 20;
 constexpr std::size_t removed_at_once = 64;
+constexpr std::int64_t removed_bytes_at_once = 16 << 20;
 
 std::unexpected<error> in_use(const session_row& row) {
   return fail(errc::unavailable, "the session " + row.id + " is in use by the run " + row.running +
@@ -176,8 +177,8 @@ void store_worker::write(std::span<append* const> group, std::int64_t now_ms) {
     a->outcome = alone ? outcome : file_->append({&one, 1}, a->synced);
     broken = broken || (!a->outcome && a->outcome.error().code != errc::unavailable);
   }
-  if (broken) return file_->close();
-  tidy(now_ms);
+  if (broken) file_->close();
+  to_tidy_ = !broken;
 }
 
 result<session_row> store_worker::find_session(const std::string& session) {
@@ -376,21 +377,29 @@ result<std::vector<session_row>> store_worker::to_be_removed(std::int64_t now_ms
   return rows;
 }
 
+// What is deleted at once is bounded, since appends wait for it.
 void store_worker::tidy(std::int64_t now_ms) {
+  if (!std::exchange(to_tidy_, false)) return;
   if (keep_.max_age_ms == 0 && keep_.max_bytes == 0) return;
   if (now_ms < tidy_at_ms_ && written_ < std::min(tidy_every_bytes, std::max<std::int64_t>(keep_.max_bytes / 64, 1)))
     return;
   auto rows = to_be_removed(now_ms);
   std::vector<std::string> ids;
+  std::int64_t bytes = 0;
   if (rows)
-    for (const auto& row : *rows) ids.push_back(row.id);
+    for (const auto& row : *rows) {
+      if (!ids.empty() && bytes + row.bytes > removed_bytes_at_once) break;
+      bytes += row.bytes;
+      ids.push_back(row.id);
+    }
+  const bool more = rows && (ids.size() == removed_at_once || ids.size() < rows->size());
   auto done = checked(rows ? (ids.empty() ? result<void>() : file_->erase(ids)) : std::unexpected(rows.error()));
   if (!done)
     log::warn("sessions that are kept too long could not be removed yet, which is tried again: " +
               done.error().message);
   if (done && !ids.empty())
     log::info("removed " + std::to_string(ids.size()) + " sessions, as store.maxAgeDays and store.maxBytes say");
-  tidy_at_ms_ = ids.size() == removed_at_once && done ? now_ms : now_ms + tidy_every_ms;
+  tidy_at_ms_ = more && done ? now_ms : now_ms + tidy_every_ms;
   written_ = 0;
 }
 

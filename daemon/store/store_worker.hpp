@@ -53,6 +53,8 @@ class store_worker {
 
   /// Writes them in one transaction or, when that fails, each in its own.
   void write(std::span<append* const> group, std::int64_t now_ms);
+  /// Behind write(), when its outcome has been told: removes sessions that are kept too long, a bounded piece at once.
+  void tidy(std::int64_t now_ms);
   /// A run whose journal went away without an end: it is closed with what is done next.
   void leave_open(std::shared_ptr<run_place> place) { left_open_.push_back(std::move(place)); }
 
@@ -78,7 +80,6 @@ class store_worker {
   result<std::vector<kept_run>> runs_of(const std::string& session, std::int64_t before_id);
   result<journal::history> history_before(const std::string& session, std::int64_t run_id);
   result<void> inherit(const run_row& row, std::vector<run_record>& records);
-  void tidy(std::int64_t now_ms);
   result<std::vector<session_row>> to_be_removed(std::int64_t now_ms);
   template <class T>
   result<T> checked(result<T> outcome);
@@ -88,7 +89,7 @@ class store_worker {
   retention keep_;
   std::vector<std::shared_ptr<run_place>> left_open_;
   std::vector<unfinished> going_on_;
-  bool recovered_ = false;
+  bool recovered_ = false, to_tidy_ = false;
   std::int64_t tidy_at_ms_ = 0;
   std::int64_t written_ = 0;  // bytes since sessions were last looked through
 };

@@ -263,6 +263,7 @@ class slow_file final : public store_file {
     std::condition_variable changed;
     int allowed = 0;  // appends that may go on
     int closed = 0;
+    bool erasing_waits = false;
     std::vector<std::size_t> groups;  // bytes of each append
     std::vector<std::string> order;   // runs, as their first record came
     std::vector<bool> synced;         // of each append
@@ -298,7 +299,11 @@ class slow_file final : public store_file {
   result<void> read_session(std::string_view, const record_sink&) override { return {}; }
   result<std::vector<session_row>> sessions(const session_query&) override { return {}; }
   result<std::optional<session_row>> session(std::string_view) override { return {}; }
-  result<void> erase(std::span<const std::string>) override { return fail(errc::io, "the slow store is broken"); }
+  result<void> erase(std::span<const std::string>) override {
+    std::unique_lock lock(state_->guard);
+    state_->changed.wait(lock, [&] { return !state_->erasing_waits; });
+    return fail(errc::io, "the slow store is broken");
+  }
   result<std::vector<session_row>> unused_sessions(std::int64_t, std::size_t) override {
     std::vector<session_row> rows(1);
     rows.front().id = "ses_1";
@@ -325,7 +330,32 @@ TEST_CASE("G25: a store that fails while sessions are removed is opened anew, an
   go(context, [&]() -> asio::awaitable<void> { kept = co_await write_run(*run, {run_of(1).front()}); });
   context.run();
   CHECK(kept.has_value());
+  // Behind what is removed when the answer has been given.
+  bool listed = false;
+  journal.list_sessions({}, [&](auto) { listed = true; });
+  context.restart();
+  context.run();
+  CHECK(listed);
   CHECK(disk->closed == 1);
+}
+
+TEST_CASE("G25: an append is answered before sessions are removed, however long that takes") {
+  const auto disk = std::make_shared<slow_file::state>();
+  disk->allowed = 1;
+  disk->erasing_waits = true;
+  asio::io_context context(1);
+  mcpbx::test::manual_time time;
+  auto o = rules();
+  o.keep.max_age_ms = 1;
+  lane_journal journal(context.get_executor(), time, std::make_unique<slow_file>(disk), std::move(o));
+  auto run = journal.open_run("1");
+  std::optional<result<void>> kept;
+  go(context, [&]() -> asio::awaitable<void> { kept = co_await run->append({run_of(1).front()}, true); });
+  while (!kept) context.run_one();
+  CHECK(kept->has_value());
+  const std::lock_guard lock(disk->guard);
+  disk->erasing_waits = false;
+  disk->changed.notify_all();
 }
 
 TEST_CASE("G23: the intent of a call waits for the disk before its bytes leave when the calls are to be synced") {
