@@ -23,8 +23,9 @@ class run_journal {
   virtual ~run_journal() = default;
   /// Appends in order, all or nothing; returns when the records are as safe as `synced` asks. After an error
   /// nothing more is taken. errc::unavailable: the run cannot begin now, because another one goes on in its session, or
-  /// went on with it. errc::not_found: another daemon has taken the run over. Any other: the records are not there, unless the store only took too long: a late success may
-  /// leave them, as a crash might, and the run is closed behind them.
+  /// went on with it. errc::not_found: another daemon has taken the run over. Any other: the records are not there,
+  /// unless the store only took too long: a late success may leave them, as a crash might, and the run is closed behind
+  /// them.
   virtual boost::asio::awaitable<result<void>> append(std::vector<run_record> records, bool synced) = 0;
 };
 

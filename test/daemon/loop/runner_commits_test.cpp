@@ -269,7 +269,8 @@ TEST_CASE("G25: of calls that had left before the journal failed it is told that
   for (const auto& one : results) CHECK(contains(one, "it may have taken effect"));
 }
 
-TEST_CASE("G23: a run that another daemon has taken over tells no call that never was, and who follows it where it is") {
+TEST_CASE(
+    "G23: a run that another daemon has taken over tells no call that never was, and who follows it where it is") {
   for (const bool detached : {false, true}) {
     CAPTURE(detached);
     auto r = fixture::ask();
