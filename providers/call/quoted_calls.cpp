@@ -149,6 +149,17 @@ void find_each(std::string_view text, std::string_view word, std::vector<std::si
     found.push_back(at);
 }
 
+// Where `name` stands as in a call: behind a word that names it, or before one that begins its arguments.
+void add_names(std::string_view text, std::string_view name, std::vector<std::size_t>& found) {
+  if (name.empty()) return;
+  for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + name.size())) {
+    const auto before = text.substr(0, at), behind = text.substr(at + name.size());
+    if (std::ranges::any_of(before_name, [&](auto word) { return before.ends_with(word); }) ||
+        std::ranges::any_of(behind_name, [&](auto word) { return behind.starts_with(word); }))
+      found.push_back(at);
+  }
+}
+
 }  // namespace
 
 std::string skeleton_of(std::string_view text) {
@@ -194,11 +205,9 @@ bool quoted_calls::has(const tool_call_block& call) {
     arguments.add(call.arguments_text);
   const std::size_t reach = near_mark + 4 * arguments.length;
   for (const auto& s : sources_) {
+    looked_ += s.text.size();
     auto found = s.marks;
-    if (!name.empty()) {
-      for (const auto word : before_name) find_each(s.text, std::string(word) + name, found);
-      for (const auto word : behind_name) find_each(s.text, name + std::string(word), found);
-    }
+    add_names(s.text, name, found);
     std::ranges::sort(found);
     // Neighbouring marks belong to one call, or to calls that stand together.
     for (std::size_t i = 0; i < found.size();) {
@@ -206,14 +215,16 @@ bool quoted_calls::has(const tool_call_block& call) {
       std::size_t to = found[i] + reach;
       while (++i < found.size() && found[i] <= to) to = found[i] + reach;
       const auto part = std::string_view(s.text).substr(from, to - from);
-      looked_ += part.size();
-      if (looked_ > most_bytes) return true;
       const auto stands = [&](const auto& forms) {
+        looked_ += part.size();
+        if (looked_ > most_bytes) return true;
         return contains(part, forms.first) || contains(part, forms.second);
       };
       if (!std::ranges::all_of(arguments.all, stands)) continue;
+      if (looked_ > most_bytes) return true;
       if (arguments.length >= telling || contains(part, name)) return true;
     }
+    if (looked_ > most_bytes) return true;
   }
   return false;
 }

@@ -17,11 +17,11 @@ class quoted_calls {
   /// `messages` must outlive this. Nothing is looked at before the first question.
   explicit quoted_calls(const std::vector<message_ptr>& messages) : messages_(messages) {}
 
-  /// Whether a call with this name and these arguments stands in one of the texts. Once `most_bytes` around marks have
-  /// been looked through, every call counts as quoted where a text holds marks of calls.
+  /// Whether a call with this name and these arguments stands in one of the texts. Once `most_bytes` have been looked
+  /// through, for all questions together, every call counts as quoted.
   bool has(const tool_call_block& call);
 
-  static constexpr std::size_t most_bytes = std::size_t{4} << 20;
+  static constexpr std::size_t most_bytes = std::size_t{64} << 20;
 
  private:
   struct source {

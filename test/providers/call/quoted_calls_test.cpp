@@ -240,14 +240,15 @@ TEST_CASE(
 
 TEST_CASE("G18: texts full of marks are looked through up to a bound, and then every call counts as quoted") {
   std::string full;
-  while (full.size() < 3 * quoted_calls::most_bytes) full += "<tool_call> ";
+  while (full.size() < (1U << 20)) full += "<tool_call> ";
+  full += "ab";
   const std::vector<message_ptr> conversation{result_of(full)};
-  quoted_calls quoted(conversation);
-  tool_call_block call;
-  call.name = "send_mail";
-  call.arguments = raw_json::literal(R"({"to":"ann@home.example"})");
-  CHECK(quoted.has(call));
-  const std::vector<message_ptr> plain{result_of(std::string(3 * quoted_calls::most_bytes, 'x'))};
-  quoted_calls none(plain);
-  CHECK_FALSE(none.has(call));
+  tool_call_block few, many;
+  few.name = many.name = "send_mail";
+  few.arguments = raw_json::literal(R"({"ab":"ann@home.example"})");
+  std::string list = "{\"ab\":[\"ab\"";
+  for (int i = 0; i < 200; ++i) list += ",\"ab\"";
+  many.arguments = raw_json::own(list + ",\"ann@home.example\"]}");
+  CHECK_FALSE(quoted_calls(conversation).has(few));
+  CHECK(quoted_calls(conversation).has(many));
 }
