@@ -27,6 +27,7 @@
 #include "daemon/loop/runner.hpp"
 #include "daemon/loop/tool_source.hpp"
 #include "daemon/store/journal.hpp"
+#include "mcp/async/keyed_lanes.hpp"
 #include "mcp/async/lane.hpp"
 #include "mcp/async/system_time.hpp"
 #include "mcp/client/supervisor.hpp"
@@ -135,8 +136,8 @@ class parts {
         audit_(make_audit()),
         servers_(time_, random_, keeper_, {.version = MCPBX_VERSION, .gate = &pins_}),
         tools_(servers_),
-        http_(io_.get_executor(), time_, resolve_, compute_, http_options()),
-        models_(config_, values_, io_.get_executor(), http_, time_, random_, resolve_),
+        http_(io_.get_executor(), time_, compute_, http_options()),
+        models_(config_, values_, io_.get_executor(), http_, time_, random_, keys_),
         model_lists_(config_, values_, models_, io_.get_executor(), http_, time_),
         journal_(make_run_journal(o.private_folder.empty())),
         runs_(io_.get_executor(), time_, random_, tools_, [this](std::string_view name) { return models_.find(name); },
@@ -301,7 +302,7 @@ class parts {
     std::vector<mcp::server_options> list;
     const std::string folder = own_folder();
     for (const auto& entry : config_.servers)
-      list.push_back(make_server_options(entry, config_, folder, resolve_, io_.get_executor()));
+      list.push_back(make_server_options(entry, config_, folder, references_, io_.get_executor()));
     return list;
   }
 
@@ -392,7 +393,8 @@ class parts {
   std::unique_ptr<mcp::unix_listener> listener_;  // up here, because whoever gets its lock may open our store
   system_time time_;
   system_random random_;
-  lane resolve_{"resolve", 4};
+  keyed_lanes references_{io_.get_executor(), "references"};  // of servers
+  keyed_lanes keys_{io_.get_executor(), "keys"};              // of models
   lane compute_{"compute", 1};
   mcp::keeper keeper_;
   stray_reaper strays_{time_, [this](pid_t pid) { return keeper_.pid() == pid; }};

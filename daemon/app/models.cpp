@@ -188,14 +188,14 @@ std::size_t max_tools_of(const conf::model_entry& e) {
 }
 
 model_set::model_set(const conf::configuration& all, const start_values& values, boost::asio::any_io_executor executor,
-                     http::client& client, time_source& time, random_source& random, lane& resolve)
+                     http::client& client, time_source& time, random_source& random, keyed_lanes& keys)
     : all_(all),
       values_(values),
       executor_(std::move(executor)),
       client_(client),
       time_(time),
       random_(random),
-      resolve_(resolve) {}
+      keys_(keys) {}
 
 result<std::shared_ptr<providers::model>> model_set::find(std::string_view name) {
   const std::string key(meant_model(all_, name));
@@ -254,13 +254,13 @@ result<std::shared_ptr<providers::model>> model_set::make_replay(const conf::mod
     if (!prompt) return std::unexpected(prompt.error());
     system = std::move(*prompt);
   }
-  providers::offload blocking = [&lane = resolve_, executor = executor_](std::function<void()> work,
-                                                                         std::function<void(result<void>)> done) {
-    auto posted = lane.post([work = std::move(work), done, executor]() mutable {
+  providers::offload blocking = [this, key = "recordings of " + e.name](std::function<void()> work,
+                                                                        std::function<void(result<void>)> done) {
+    auto posted = keys_.post(key, [work = std::move(work), done, executor = executor_]() mutable {
       work();
       boost::asio::post(executor, [done = std::move(done)] { done({}); });
     });
-    if (!posted) boost::asio::post(executor, [done = std::move(done), posted = std::move(posted)] { done(posted); });
+    if (!posted) boost::asio::post(executor_, [done = std::move(done), posted = std::move(posted)] { done(posted); });
   };
   if (e.record) {
     auto recorded = find(id.empty() ? *e.record : e.record->substr(0, e.record->find('/')) + "/" + std::string(id));
@@ -336,14 +336,20 @@ result<providers::chat_model_options> model_set::connection_options(const conf::
 
   auto secrets = std::make_shared<const secret_headers>(headers_of(e));
   const bool blocking = needs_lane(*secrets);
-  o.credentials = [secrets, blocking, this](std::function<void(result<std::vector<http::header>>)> then) {
+  using got_headers = std::function<void(result<std::vector<http::header>>)>;
+  // Who asks while a command or file is at work has its answer, too: one that hangs holds one thread.
+  auto waiting = std::make_shared<std::vector<got_headers>>();
+  o.credentials = [secrets, blocking, waiting, name = e.name, this](got_headers then) {
     if (!blocking) return then(resolve_headers(*secrets));
-    auto posted = resolve_.post([secrets, executor = executor_, then]() mutable {
-      auto headers = resolve_headers(*secrets);
-      boost::asio::post(executor,
-                        [headers = std::move(headers), then = std::move(then)]() mutable { then(std::move(headers)); });
+    waiting->push_back(std::move(then));
+    if (waiting->size() > 1) return;
+    const auto tell = [waiting](const result<std::vector<http::header>>& headers) {
+      for (const auto& one : std::exchange(*waiting, {})) one(headers);
+    };
+    auto posted = keys_.post(name, [secrets, executor = executor_, tell] {
+      boost::asio::post(executor, [headers = resolve_headers(*secrets), tell] { tell(headers); });
     });
-    if (!posted) then(std::unexpected(std::move(posted.error())));
+    if (!posted) tell(std::unexpected(std::move(posted.error())));
   };
   return o;
 }

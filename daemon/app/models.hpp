@@ -2,7 +2,7 @@
 #pragma once
 #include "conf/model.hpp"
 #include "daemon/app/start_values.hpp"
-#include "mcp/async/lane.hpp"
+#include "mcp/async/keyed_lanes.hpp"
 #include "mcp/http/client.hpp"
 #include "mcp/support/time.hpp"
 #include "providers/call/chat_model.hpp"
@@ -35,7 +35,7 @@ class model_set {
  public:
   /// Everything given by reference must outlive the set; the configuration does not change under it.
   model_set(const conf::configuration& all, const start_values& values, boost::asio::any_io_executor executor,
-            http::client& client, time_source& time, random_source& random, lane& resolve);
+            http::client& client, time_source& time, random_source& random, keyed_lanes& keys);
 
   /// A configured name, NAME/ID (that entry with another model id), profile:NAME, or "" for the default. errc::config
   /// names the nearest, says how to get a model when none is configured, or why this one cannot be used.
@@ -56,7 +56,7 @@ class model_set {
   http::client& client_;
   time_source& time_;
   random_source& random_;
-  lane& resolve_;
+  keyed_lanes& keys_;
   std::map<std::string, std::shared_ptr<providers::model>, std::less<>> made_;
 };
 

@@ -139,7 +139,7 @@ result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, con
 }
 
 mcp::server_options make_server_options(const conf::server_entry& entry, const conf::configuration& all,
-                                        const std::string& own_folder, lane& resolve,
+                                        const std::string& own_folder, keyed_lanes& references,
                                         boost::asio::any_io_executor executor) {
   mcp::server_options o;
   o.name = entry.name;
@@ -168,9 +168,10 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
   }
   auto shared = std::make_shared<const conf::server_entry>(entry);
   const bool blocking = needs_lane(entry);
-  o.prepare = [shared, own_folder, &resolve, executor, blocking](std::function<void(result<mcp::process_spec>)> then) {
+  o.prepare = [shared, own_folder, &references, executor,
+               blocking](std::function<void(result<mcp::process_spec>)> then) {
     if (!blocking) return then(make_process_spec(*shared, own_folder));
-    auto posted = resolve.post([shared, own_folder, executor, then]() mutable {
+    auto posted = references.post(shared->name, [shared, own_folder, executor, then]() mutable {
       auto spec = make_process_spec(*shared, own_folder);
       boost::asio::post(executor,
                         [spec = std::move(spec), then = std::move(then)]() mutable { then(std::move(spec)); });

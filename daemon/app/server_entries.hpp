@@ -1,7 +1,7 @@
 // From the configuration's tool servers to what the supervisor runs: command, complete environment, directory.
 #pragma once
 #include "conf/model.hpp"
-#include "mcp/async/lane.hpp"
+#include "mcp/async/keyed_lanes.hpp"
 #include "mcp/client/supervisor.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -24,9 +24,9 @@ result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, con
 result<std::vector<std::pair<std::string, std::string>>> parse_env_file(std::string_view text, const std::string& path);
 
 /// The supervisor's options for an entry; one with a url is listed with the reason why it does not run. Resolving
-/// happens at each start, on `resolve` when a reference needs it.
+/// happens at each start, on a thread of `references` when a reference needs it.
 mcp::server_options make_server_options(const conf::server_entry& entry, const conf::configuration& all,
-                                        const std::string& own_folder, lane& resolve,
+                                        const std::string& own_folder, keyed_lanes& references,
                                         boost::asio::any_io_executor executor);
 
 }  // namespace mcpbx::daemon

@@ -1,5 +1,5 @@
 // Where references of the configuration get their values: this process's environment, files, and programs. Blocking, so
-// it is used on the resolve lane and before the daemon listens (start_values), but for variables.
+// it is used on threads of its own and before the daemon listens (start_values), but for variables.
 #pragma once
 #include "conf/references.hpp"
 

@@ -2,14 +2,12 @@
 #include "mcp/http/client.hpp"
 
 #include "mcp/http/connection.hpp"
+#include "mcp/http/name_lookups.hpp"
 #include "mcp/support/text.hpp"
 
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
-
-#include <netdb.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -33,28 +31,6 @@ bool is_sendable(const header& h) {
          std::none_of(h.value.begin(), h.value.end(), breaks);
 }
 
-// Runs on the lane.
-result<connection_owner::endpoints> look_up(const std::string& host, std::uint16_t port) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_ADDRCONFIG;
-  addrinfo* found = nullptr;
-  if (const int rc = ::getaddrinfo(host.c_str(), nullptr, &hints, &found); rc != 0)
-    return fail(errc::unavailable, gai_strerror(rc));
-  connection_owner::endpoints all;
-  for (auto* a = found; a != nullptr; a = a->ai_next) {
-    tcp::endpoint e;
-    if (a->ai_addrlen > e.capacity()) continue;
-    e.resize(a->ai_addrlen);
-    std::copy_n(reinterpret_cast<const char*>(a->ai_addr), a->ai_addrlen, reinterpret_cast<char*>(e.data()));
-    e.port(port);
-    if (std::find(all.begin(), all.end(), e) == all.end()) all.push_back(e);
-  }
-  ::freeaddrinfo(found);
-  if (all.empty()) return fail(errc::unavailable, "it has no address");
-  return all;
-}
-
 class exchange_handle final : public exchange {
  public:
   explicit exchange_handle(std::shared_ptr<task> t) : task_(std::move(t)) {}
@@ -74,8 +50,12 @@ class exchange_handle final : public exchange {
 
 class client::impl final : public connection_owner, public std::enable_shared_from_this<impl> {
  public:
-  impl(asio::any_io_executor executor, time_source& time, lane& resolve, lane& compute, options o)
-      : executor_(std::move(executor)), time_(time), resolve_(resolve), compute_(compute), options_(std::move(o)) {}
+  impl(asio::any_io_executor executor, time_source& time, lane& compute, options o)
+      : executor_(std::move(executor)),
+        time_(time),
+        compute_(compute),
+        options_(std::move(o)),
+        names_(std::make_shared<name_lookups>(executor_, time_, options_.look_up)) {}
 
   std::unique_ptr<exchange> start(request r, response_events& events) {
     auto t = std::make_shared<task>();
@@ -107,18 +87,20 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
       for (auto& c : list) c->close();
   }
 
-  void resolve(const std::string& host, std::uint16_t port, std::function<void(result<endpoints>)> done) override {
+  void resolve(const connection* asker, const std::string& host, std::uint16_t port,
+               std::function<void(result<endpoints>)> done) override {
     boost::system::error_code ec;
     const auto address = asio::ip::make_address(host, ec);
     if (!ec) return done(endpoints{tcp::endpoint(address, port)});
     if (host == "localhost")
       return done(endpoints{tcp::endpoint(asio::ip::address_v4::loopback(), port),
                             tcp::endpoint(asio::ip::address_v6::loopback(), port)});
-    auto posted = resolve_.post([host, port, done, executor = executor_]() mutable {
-      auto found = look_up(host, port);
-      asio::post(executor, [done = std::move(done), found = std::move(found)]() mutable { done(std::move(found)); });
+    names_->find(asker, host, [port, done = std::move(done)](result<addresses> found) {
+      if (!found) return done(std::unexpected(std::move(found.error())));
+      endpoints all;
+      for (const auto& a : *found) all.emplace_back(tcp::endpoint(a, port));
+      done(std::move(all));
     });
-    if (!posted) done(std::unexpected(std::move(posted.error())));
   }
 
   void with_tls(const trust& t, std::function<void(result<tls_context>)> done) override {
@@ -150,6 +132,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   }
 
   void forget(const connection* c) override {
+    names_->forget(c);
     const auto list = idle_.find(c->key());
     if (list == idle_.end()) return;
     std::erase_if(list->second, [c](const auto& known) { return known.get() == c; });
@@ -241,9 +224,9 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
 
   asio::any_io_executor executor_;
   time_source& time_;
-  lane& resolve_;
   lane& compute_;
   options options_;
+  std::shared_ptr<name_lookups> names_;
   counters counters_;
   std::string last_url_;
   std::shared_ptr<const route> last_route_;  // to it
@@ -251,8 +234,8 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   std::map<std::string, std::vector<std::shared_ptr<connection>>, std::less<>> idle_;
 };
 
-client::client(asio::any_io_executor executor, time_source& time, lane& resolve, lane& compute, options o)
-    : impl_(std::make_shared<impl>(std::move(executor), time, resolve, compute, std::move(o))) {}
+client::client(asio::any_io_executor executor, time_source& time, lane& compute, options o)
+    : impl_(std::make_shared<impl>(std::move(executor), time, compute, std::move(o))) {}
 
 client::~client() {
   impl_->close_all();

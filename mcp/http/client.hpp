@@ -1,9 +1,10 @@
 // The one HTTP client: HTTP/1.1 over TCP, TLS or a Unix socket, through a proxy where the environment names one;
 // connections kept and pooled per origin, four time limits, bodies as they arrive. Everything happens on the speaking
-// thread; name look-up and the loading of certificates on lanes.
+// thread; names are looked up and certificates are loaded on others.
 #pragma once
 #include "mcp/async/lane.hpp"
 #include "mcp/http/header.hpp"
+#include "mcp/http/name_lookups.hpp"
 #include "mcp/http/proxy.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/raw_json.hpp"
@@ -86,12 +87,13 @@ class client {
     std::size_t max_idle_per_origin = 64;  ///< as many runs as one caller may have
     milliseconds keep_idle{60'000};
     proxy_rules proxies;
+    name_lookups::look_up look_up = {};  ///< empty: the system's
   };
   struct counters {
     std::uint64_t connections = 0, reused = 0, exchanges = 0;
   };
-  /// `resolve` and `compute` are lanes (design rule 1) that must outlive the client.
-  client(boost::asio::any_io_executor executor, time_source& time, lane& resolve, lane& compute, options o);
+  /// `compute` is a lane (design rule 1) that must outlive the client. Names are looked up on threads of its own.
+  client(boost::asio::any_io_executor executor, time_source& time, lane& compute, options o);
   ~client();
   client(const client&) = delete;
   client& operator=(const client&) = delete;

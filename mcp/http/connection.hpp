@@ -46,7 +46,9 @@ class connection_owner {
  public:
   using endpoints = std::vector<stream_socket::endpoint_type>;
   virtual ~connection_owner() = default;
-  virtual void resolve(const std::string& host, std::uint16_t port, std::function<void(result<endpoints>)> done) = 0;
+  /// `done` does not come behind forget(asker).
+  virtual void resolve(const connection* asker, const std::string& host, std::uint16_t port,
+                       std::function<void(result<endpoints>)> done) = 0;
   virtual void with_tls(const trust& t, std::function<void(result<tls_context>)> done) = 0;
   /// The exchange is over and the connection may be used again. False: it is not wanted.
   virtual bool take_back(const std::shared_ptr<connection>& c) = 0;

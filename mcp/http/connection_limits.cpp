@@ -70,6 +70,10 @@ void connection::on_time_limit() {
         socket_.close(ignored);
         return;
       }
+      if (stage_ == http::stage::resolve)
+        return fail(stage_, errc::timed_out,
+                    "was not found within " + seconds(l.connect) +
+                        " (the limit on connecting): its name's look-up hangs; check the name servers of this machine");
       return fail(stage_, errc::timed_out,
                   "could not be reached within " + seconds(l.connect) + " (the limit on connecting)");
     case http::stage::send:

@@ -50,7 +50,7 @@ void connection::open(std::shared_ptr<task> t) {
   }
   const auto& host = route_->via ? route_->via->host : route_->to.host;
   const auto port = route_->via ? route_->via->port : route_->to.port;
-  owner->resolve(host, port, [self = shared_from_this()](result<connection_owner::endpoints> found) {
+  owner->resolve(this, host, port, [self = shared_from_this()](result<connection_owner::endpoints> found) {
     if (self->closed_) return;
     if (!found) return self->fail(http::stage::resolve, errc::unavailable, "is not known: " + found.error().message);
     self->endpoints_ = *std::move(found);

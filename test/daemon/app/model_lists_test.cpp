@@ -38,7 +38,8 @@ struct lists_fixture {
   start_values values{all};
   mcpbx::test::http_loop loop;
   system_random random;
-  model_set models{all, values, loop.context.get_executor(), *loop.client, loop.real, random, loop.resolve};
+  keyed_lanes keys{loop.context.get_executor(), "keys"};
+  model_set models{all, values, loop.context.get_executor(), *loop.client, loop.real, random, keys};
   model_lists lists{all, values, models, loop.context.get_executor(), *loop.client, loop.real};
 };
 

@@ -35,9 +35,10 @@ struct models_fixture {
   boost::asio::io_context io;
   mcpbx::test::manual_time time;
   system_random random;
-  lane resolve{"resolve", 1}, compute{"compute", 1};
-  http::client http{io.get_executor(), time, resolve, compute, {}};
-  model_set models{all, values, io.get_executor(), http, time, random, resolve};
+  keyed_lanes keys{io.get_executor(), "keys"};
+  lane compute{"compute", 1};
+  http::client http{io.get_executor(), time, compute, {}};
+  model_set models{all, values, io.get_executor(), http, time, random, keys};
 };
 
 }  // namespace

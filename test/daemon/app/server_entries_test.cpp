@@ -140,8 +140,8 @@ TEST_CASE("server options: every key of an entry reaches its place") {
           "trustAnnotations": true, "maxRetries": 8},
     "b": {"command": "x", "toolNames": "prefixed"}}})");
   boost::asio::io_context io;
-  lane resolve("resolve", 1);
-  const auto a = make_server_options(all.servers.at(0), all, "/bin", resolve, io.get_executor());
+  keyed_lanes references(io.get_executor(), "references");
+  const auto a = make_server_options(all.servers.at(0), all, "/bin", references, io.get_executor());
   CHECK(a.name == "a");
   CHECK(a.disabled);
   CHECK(a.lazy);
@@ -161,18 +161,18 @@ TEST_CASE("server options: every key of an entry reaches its place") {
   CHECK(a.calls.max_retries == 8);
   CHECK(a.calls.idle.at(0) == std::pair(std::string("s*"), milliseconds(6)));
   CHECK(a.calls.hard.at(0) == std::pair(std::string("s*"), milliseconds(7)));
-  CHECK_FALSE(make_server_options(all.servers.at(1), all, "/bin", resolve, io.get_executor()).plain_names);
+  CHECK_FALSE(make_server_options(all.servers.at(1), all, "/bin", references, io.get_executor()).plain_names);
 }
 
 TEST_CASE("preparing is immediate without files and commands and happens on the lane with them") {
   const known_environment known;
   const auto all = loaded(R"({"mcpServers": {"now": {"command": "x"}, "later": {"command": "${cmd:printf prog}"}}})");
   boost::asio::io_context io;
-  lane resolve("resolve", 1);
+  keyed_lanes references(io.get_executor(), "references");
   std::optional<result<mcp::process_spec>> got;
   const auto prepare = [&](std::size_t index) {
     got.reset();
-    make_server_options(all.servers.at(index), all, "/bin", resolve, io.get_executor())
+    make_server_options(all.servers.at(index), all, "/bin", references, io.get_executor())
         .prepare([&](result<mcp::process_spec> spec) { got = std::move(spec); });
   };
   prepare(0);
@@ -180,7 +180,7 @@ TEST_CASE("preparing is immediate without files and commands and happens on the 
   CHECK((*got)->argv == lines{"x"});
   prepare(1);
   CHECK_FALSE(got);
-  resolve.join();
+  references.join();
   io.run();
   REQUIRE(got);
   CHECK((*got)->argv == lines{"prog"});
@@ -189,7 +189,7 @@ TEST_CASE("preparing is immediate without files and commands and happens on the 
 TEST_CASE("G8: a server with a url is listed with the reason why it does not run") {
   const auto all = loaded(R"({"mcpServers": {"far": {"url": "https://tools.example/mcp"}}})");
   boost::asio::io_context io;
-  lane resolve("resolve", 1);
-  const auto o = make_server_options(all.servers.at(0), all, "/bin", resolve, io.get_executor());
+  keyed_lanes references(io.get_executor(), "references");
+  const auto o = make_server_options(all.servers.at(0), all, "/bin", references, io.get_executor());
   CHECK(o.unusable.starts_with("it has a url, and "));
 }

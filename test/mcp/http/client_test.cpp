@@ -102,7 +102,8 @@ TEST_CASE("client: where no thread can be started a name cannot be looked up, an
   r.url = "http://name.invalid/";
   const auto exchange = loop.client->start(std::move(r), named);
   REQUIRE(loop.until([&] { return named.over(); }));
-  CHECK(named.failure->why.message.find("no thread could be started for the lane \"resolve\"") != std::string::npos);
+  CHECK(named.failure->why.message.find("no thread could be started for the lane \"name look-up\"") !=
+        std::string::npos);
 }
 
 TEST_CASE("client: leaving early closes the connection and silences the events") {

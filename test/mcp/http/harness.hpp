@@ -18,15 +18,14 @@ namespace mcpbx::test {
 struct http_loop {
   boost::asio::io_context context;
   system_time real{context.get_executor()};
-  lane resolve{"resolve", 1}, compute{"compute", 1};
+  lane compute{"compute", 1};
   std::optional<http::client> client;
 
   explicit http_loop(time_source* time = nullptr, http::client::options o = {}) {
-    client.emplace(context.get_executor(), time != nullptr ? *time : real, resolve, compute, o);
+    client.emplace(context.get_executor(), time != nullptr ? *time : real, compute, o);
   }
   ~http_loop() {
     client.reset();
-    resolve.join();
     compute.join();
     context.restart();
     context.poll();
