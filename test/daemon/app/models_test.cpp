@@ -9,10 +9,14 @@
 #include "test/support/contains.hpp"
 #include "test/support/manual_time.hpp"
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -103,6 +107,37 @@ TEST_CASE("models: an endpoint on a Unix socket, and a fallback behind a name") 
   const auto o = f.models.connection_options(*f.all.find_model("a"));
   REQUIRE(o);
   CHECK(o->wire.base_url == "unix:/run/x.sock");
+}
+
+TEST_CASE("G30: a key whose command hangs holds up that model alone, and its requests share one command") {
+  const mcpbx::test::temporary_directory folder;
+  const std::string go = folder.path() + "/go", runs = folder.path() + "/runs";
+  const std::string command = "sh -c 'echo x >> " + runs + "; until [ -e " + go + " ]; do sleep 0.01; done; echo k'";
+  std::string models;
+  for (const char* name : {"a", "b", "c", "d", "e"})
+    models += json_quoted(name) + R"(: {"api": "openai-chat", "model": "m", "apiKey": "${cmd:)" + command + R"(}"}, )";
+  models_fixture f(R"({"models": {)" + models +
+                   R"("fast": {"api": "openai-chat", "model": "m", "apiKey": "${cmd:echo k}"}}})");
+  const auto guard = boost::asio::make_work_guard(f.io);
+  int slow = 0, fast = 0;
+  const auto ask = [&](const char* name, int& got) {
+    const auto o = f.models.connection_options(*f.all.find_model(name));
+    REQUIRE(o);
+    for (int i = 0; i < 20; ++i)
+      o->credentials([&](const result<std::vector<http::header>>& headers) {
+        CHECK(headers);
+        ++got;
+      });
+  };
+  for (const char* name : {"a", "b", "c", "d", "e"}) ask(name, slow);
+  ask("fast", fast);
+  while (fast < 20) f.io.run_one();
+  CHECK(slow == 0);
+  std::ofstream(go).close();
+  while (f.keys.busy() > 0) f.io.run_one();
+  CHECK(slow == 100);
+  std::ifstream ran(runs);
+  CHECK(std::count(std::istreambuf_iterator<char>(ran), {}, 'x') == 5);
 }
 
 TEST_CASE("G30: the four time limits of an entry are those of its calls, and their errors say which one it was") {
