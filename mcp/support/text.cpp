@@ -1,7 +1,5 @@
-// Small text helpers: suggestions, cleaning, cutting, globs, hashes.
+// Small text helpers: suggestions, cutting, globs, hashes.
 #include "mcp/support/text.hpp"
-
-#include "mcp/support/utf8.hpp"
 
 #include <algorithm>
 #include <array>
@@ -48,17 +46,6 @@ bool continuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
 
-/// Characters that show nothing and change how the text around them reads.
-bool invisible(char32_t c) {
-  return (c >= 0x80 && c <= 0x9F) ||      // C1 controls
-         c == 0x061C ||                   // Arabic letter mark
-         (c >= 0x200B && c <= 0x200F) ||  // zero-width, left-to-right and right-to-left marks
-         (c >= 0x2028 && c <= 0x202E) ||  // line and paragraph separators, bidi embeddings and overrides
-         (c >= 0x2060 && c <= 0x2069) ||  // word joiner, invisible operators, bidi isolates
-         c == 0xFEFF ||                   // byte order mark
-         (c >= 0xE0000 && c <= 0xE007F);  // tags: a hidden copy of ASCII
-}
-
 }  // namespace
 
 std::vector<std::string_view> nearest_few(std::string_view word, std::span<const std::string_view> known,
@@ -96,31 +83,6 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
   const std::string_view best = nearest(word, known);
   if (best.empty()) return {};
   return " (did you mean \"" + std::string(best) + "\"?)";
-}
-
-std::string printable(std::string_view text, bool keep_lines) {
-  std::string out;
-  out.reserve(text.size());
-  const char* p = text.data();
-  const char* const end = p + text.size();
-  const auto plain = [keep_lines](char c) {
-    return (c >= ' ' && c < 0x7F) || (keep_lines && (c == '\n' || c == '\t'));
-  };
-  while (p != end) {
-    // Nearly all of nearly every text.
-    const char* const run = std::find_if_not(p, end, plain);
-    out.append(p, run);
-    p = run;
-    if (p == end) break;
-    const utf8::step s = utf8::next(p, end);
-    if (s.what == utf8::status::valid) {
-      const char32_t c = utf8::decode(p, s.size);
-      const bool control = c < 0x20 || c == 0x7F;
-      if (control ? keep_lines && (c == '\n' || c == '\t') : !invisible(c)) out.append(p, s.size);
-    }
-    p += s.size;
-  }
-  return out;
 }
 
 std::string_view trimmed(std::string_view text) {
