@@ -93,7 +93,7 @@ std::vector<key_spec> loop_keys() {
     key<&l::guidance, Target>("guidance", "The advice about tools in the system prompt: on, off, or a text in its place."),
     key<&l::approve_destructive, Target>("approveDestructive", "Whether tools that do not say that they only read, or destroy nothing, need a yes of the caller inside a run."),
     key<&l::approve_after_output, Target>("approveAfterOutput", "Whether such tools need a yes once the model has been shown what a tool returned."),
-    key<&l::mark_results, Target>("markResults", "Whether tool output is shown to the model between marks that it cannot contain, as data, and without characters that nobody sees."),
+    key<&l::mark_results, Target>("markResults", "Whether tool output is shown to the model between marks that it cannot contain, as data."),
     key<&l::empty_result_text, Target>("emptyResultText", "What the model is told when a tool returns nothing.").like(forms::filled),
   })
     keys.push_back(std::move(k));

@@ -2,6 +2,7 @@
 #include "daemon/loop/result_mark.hpp"
 
 #include "daemon/loop/result_text.hpp"
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <string>
@@ -44,7 +45,8 @@ raw_json marked_as_data(const raw_json& shown, std::string_view nonce) {
   const auto content = find_member(shown, "content");
   if (says_nothing(content))
     if (const auto structured = find_member(shown, "structuredContent")) out.text(clean(structured.text(), nonce));
-  for_each_element(content, [&](const raw_json& part) {
+  for_each_element(content, [&](const raw_json& said) {
+    const auto part = without_hidden(said);  // first: what is left of two halves may be a whole again
     const auto bytes = part.text();
     if (const auto text = text_of_part(part)) {
       const auto uri = find_member(find_member(part, "resource"), "uri").as_string();

@@ -1,9 +1,10 @@
-// Works on the spans of the result's bytes; nothing is unescaped, and parts that are kept whole are not touched.
+// Works on the spans of the result's bytes; what is left is unescaped only where it may have what nobody sees.
 #include "daemon/loop/result_view.hpp"
 
 #include "daemon/loop/read_result.hpp"
 #include "daemon/loop/result_text.hpp"
 #include "daemon/loop/words.hpp"
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <spdlog/fmt/fmt.h>
@@ -97,12 +98,17 @@ result_view cut(const raw_json& result, bool is_error, std::size_t max_bytes, st
 
 result_view model_view(const raw_json& result, bool is_error, std::int64_t max_bytes, std::string_view empty_text,
                        std::string_view call_id) {
-  if (says_nothing(find_member(result, "content")) && !find_member(result, "structuredContent"))
-    return {text_only(is_error ? "The tool reported an error and said nothing about it." : empty_text, is_error)};
+  const auto nothing = [](const raw_json& r) {
+    return says_nothing(find_member(r, "content")) && !find_member(r, "structuredContent");
+  };
+  const auto most = static_cast<std::size_t>(std::max<std::int64_t>(max_bytes, 0));
+  result_view view{result};
   // The content decides, not the members around it: they are kept only while the whole fits.
-  if (const auto most = static_cast<std::size_t>(std::max<std::int64_t>(max_bytes, 0)); result.text().size() > most)
-    return cut(result, is_error, most, call_id);
-  return {result};
+  if (!nothing(result) && result.text().size() > most) view = cut(result, is_error, most, call_id);
+  view.shown = without_hidden(view.shown);
+  if (nothing(view.shown))
+    view.shown = text_only(is_error ? "The tool reported an error and said nothing about it." : empty_text, is_error);
+  return view;
 }
 
 }  // namespace mcpbx::daemon

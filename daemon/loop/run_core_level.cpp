@@ -6,6 +6,7 @@
 #include "daemon/loop/run_core.hpp"
 #include "daemon/loop/words.hpp"
 #include "mcp/support/canonical_json.hpp"
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <spdlog/fmt/fmt.h>
@@ -279,7 +280,7 @@ void run_core::settle(std::string_view id, const raw_json& result, bool is_error
   if (c.state == call_state::asked || c.state == call_state::intended) --running_;
   c.state = call_state::done;
   if (c.call->name == read_result::name) {
-    results_[i].result = result;  // a page is as large as it may be
+    results_[i].result = without_hidden(result);  // a page is as large as it may be
   } else {
     auto view = model_view(result, is_error, limits_.max_result_bytes, limits_.empty_result_text, id);
     results_[i].result = std::move(view.shown);

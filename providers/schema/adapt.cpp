@@ -1,6 +1,7 @@
 // The steps in the order in which they depend on each other.
 #include "providers/schema/adapt.hpp"
 
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
 #include "providers/schema/annotations.hpp"
@@ -208,9 +209,13 @@ result<tool_definition> adapt_tool(std::string_view name, std::string_view descr
   }
   // After all that writes descriptions, of which a model reads the result.
   tool.schema = clean_annotations(schema_for(api, tool.schema), tool.changes);
+  if (auto seen = without_hidden(tool.schema); seen.text().data() != tool.schema.text().data()) {
+    tool.changes.emplace_back("inputSchema loses characters that are not seen, in names or values");
+    tool.schema = std::move(seen);
+  }
   bound_changes(tool.changes);
   const auto text = text_for_models(description, max_description - std::min(max_description, conditions.size()));
-  tool.description = text + conditions;
+  tool.description = text + printable(conditions, true);
   if (!tool.description.empty() && text.empty()) tool.description.erase(0, 1);
   return tool;
 }

@@ -72,3 +72,10 @@ TEST_CASE("G40: what nobody sees is taken out of marked output, the rest stays")
   const auto image = R"({"type":"image","data":"AAAA","mimeType":"image/png"})";
   CHECK(texts(R"({"content":[)" + std::string(image) + "]}")[1] == image);
 }
+
+TEST_CASE("G40: hidden text in names of links and variation selectors do not get into marked output") {
+  const auto all = texts(R"({"content":[{"type":"resource_link","name":"a\udb40\udc41b","uri":"u:1"},)"
+                         R"({"type":"text","text":"c\udb40\udd17d\ufe05"}]})");
+  CHECK(all[1].find("\\u") == std::string::npos);
+  CHECK(all[2] == "cd");
+}

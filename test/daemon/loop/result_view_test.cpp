@@ -115,3 +115,19 @@ TEST_CASE("L14: structured content counts only where it is alone") {
   CHECK(contains(alone, "BBBB"));
   CHECK(contains(alone, "was cut"));
 }
+
+TEST_CASE("F8: no model is shown what nobody sees, in texts, names of resource links and structured content") {
+  CHECK(view(R"({"content":[{"type":"text","text":"a\u001b[31mb\u202ec\udb40\udd00d\r\n"},)"
+             R"({"type":"resource_link","name":"n\udb40\udc41\u200b","uri":"u:\u20661"}]})") ==
+        R"({"content":[{"type":"text","text":"a[31mbcd\r\n"},{"type":"resource_link","name":"n","uri":"u:1"}]})");
+  CHECK(view(R"({"content":[],"structuredContent":{"k\ufeff":"\u200bv"}})") ==
+        R"({"content":[],"structuredContent":{"k":"v"}})");
+}
+
+TEST_CASE("F8: of a result that was cut nothing is shown either, and one that only hides says nothing") {
+  std::string text;
+  while (text.size() < 9000) text += R"(x\u200b\udb40\udd00)";
+  CHECK_FALSE(contains(view(R"({"content":[{"type":"text","text":")" + text + R"("}]})", 1000), "\\u"));
+  CHECK(view(R"({"content":[{"type":"text","text":"\u200b\udb40\udc41"}]})") ==
+        R"({"content":[{"type":"text","text":"nothing"}]})");
+}

@@ -132,15 +132,29 @@ TEST_CASE("F8: titles and descriptions inside of a schema are cleaned, capped an
 TEST_CASE("F8: data in a schema and texts with nothing to clean keep their bytes") {
   for (
       const std::string_view same :
-      {R"j({ "type":"object", "properties":{"description":{"enum":["\u202ea"],"default":{"description":"\u200b"}}} })j",
-       R"j({"type":"object","properties":{"title":{"const":"\u200b","examples":[{"title":"\u200b"}],"description":"d\u00e9j\u00e0 — \"vu\"\n"}},"x-own":{"description":"\u200b"}})j"}) {
+      {R"j({ "type":"object", "properties":{"description":{"enum":["\u00e9a"],"default":{"description":"\\u200b"}}} })j",
+       R"j({"type":"object","properties":{"title":{"const":"👨‍👩‍👧","examples":[{"title":"می‌خواهم"}],"description":"d\u00e9j\u00e0 — \"vu\"\n"}},"x-own":{"description":"a"}})j"}) {
     const auto tool = adapt_tool("t", "", raw_json::literal(same)).value();
     CHECK(tool.schema.text().data() == same.data());
     CHECK(tool.changes.empty());
   }
   // Beside a text that is cleaned, too.
-  CHECK(adapted(R"j({"type":"object", "properties":{"a":{"enum":[1.0,"\u200b"], "title":"\u200bx"}, "b":{}}})j") ==
-        R"j({"type":"object", "properties":{"a":{"enum":[1.0,"\u200b"], "title":"x"}, "b":{}}})j");
+  CHECK(adapted(R"j({"type":"object", "properties":{"a":{"enum":[1.0,"\u00e9"], "title":"\u200bx"}, "b":{}}})j") ==
+        R"j({"type":"object", "properties":{"a":{"enum":[1.0,"\u00e9"], "title":"x"}, "b":{}}})j");
+}
+
+TEST_CASE("F8: hidden text in names and values of a schema reaches no model either, and that is told") {
+  const auto tool =
+      adapt_tool("t", "", raw_json::own(R"j({"type":"object","properties":{"a\udb40\udc41":{"enum":["b\u202ec"]},)j"
+                                        R"j("d":{"default":"e\udb40\udd00f","examples":["\u200bg"]}},"x":"\u0007h"})j"))
+          .value();
+  CHECK(tool.schema.text() ==
+        R"j({"type":"object","properties":{"a":{"enum":["bc"]},"d":{"default":"ef","examples":["g"]}},"x":"h"})j");
+  CHECK(tool.changes == std::vector<std::string>{"inputSchema loses characters that are not seen, in names or values"});
+  const auto folded = adapt_tool("t", "", raw_json::own(R"j({"anyOf":[{"properties":{"a\u200b":{}},"required":["a\u200b"]},)j"
+                                                        R"j({"properties":{"b":{}},"required":["b"]}]})j"))
+                          .value();
+  CHECK(folded.description.find("\xE2\x80\x8B") == std::string::npos);
 }
 
 TEST_CASE("F8: a schema of great depth is passed and does not overflow the stack") {
