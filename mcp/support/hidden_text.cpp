@@ -39,14 +39,12 @@ constexpr std::array joining_scripts = {
     span_of_characters{0xFB50, 0xFDFF},   span_of_characters{0xFE70, 0xFEFC},   span_of_characters{0x10A00, 0x10A5F},
     span_of_characters{0x10D00, 0x10D3F}, span_of_characters{0x11000, 0x11DFF}, span_of_characters{0x1E900, 0x1E95F}};
 
-constexpr std::array emoji = {span_of_characters{0xA9, 0xA9},     span_of_characters{0xAE, 0xAE},
-                              span_of_characters{0x203C, 0x203C}, span_of_characters{0x2049, 0x2049},
-                              span_of_characters{0x20E3, 0x20E3}, span_of_characters{0x2122, 0x2122},
-                              span_of_characters{0x2139, 0x2139}, span_of_characters{0x2190, 0x21FF},
-                              span_of_characters{0x2300, 0x27BF}, span_of_characters{0x2934, 0x2935},
-                              span_of_characters{0x2B05, 0x2B55}, span_of_characters{0x3030, 0x3030},
-                              span_of_characters{0x303D, 0x303D}, span_of_characters{0x3297, 0x3299},
-                              span_of_characters{0x1F000, 0x1FAFF}};
+constexpr std::array emoji = {
+    span_of_characters{0xA9, 0xA9},     span_of_characters{0xAE, 0xAE},     span_of_characters{0x203C, 0x203C},
+    span_of_characters{0x2049, 0x2049}, span_of_characters{0x20E3, 0x20E3}, span_of_characters{0x2122, 0x2122},
+    span_of_characters{0x2139, 0x2139}, span_of_characters{0x2190, 0x21FF}, span_of_characters{0x2300, 0x27BF},
+    span_of_characters{0x2934, 0x2935}, span_of_characters{0x2B05, 0x2B55}, span_of_characters{0x3030, 0x3030},
+    span_of_characters{0x303D, 0x303D}, span_of_characters{0x3297, 0x3299}, span_of_characters{0x1F000, 0x1FAFF}};
 
 constexpr char32_t non_joiner = 0x200C, joiner = 0x200D, as_text = 0xFE0E, as_emoji = 0xFE0F, keycap = 0x20E3;
 
@@ -100,8 +98,8 @@ bool walk(std::string& out, std::string_view text, lines how, bool strict, Hide 
     const char32_t c = s.what == utf8::status::valid ? utf8::decode(p, s.size) : 0;
     const bool line_end = how == lines::keep_crlf && c == '\r' && p + 1 != end && p[1] == '\n';
     const bool seen =
-        line_end || (c >= ' ' && (!is_in(hidden_characters, c) ||
-                                  (!strict && belongs(c, before, character_at(p + s.size, end)))));
+        line_end ||
+        (c >= ' ' && (!is_in(hidden_characters, c) || (!strict && belongs(c, before, character_at(p + s.size, end)))));
     if (seen) {
       out.append(p, s.size);
       before = c;

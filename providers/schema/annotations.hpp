@@ -19,8 +19,8 @@ std::string text_for_models(std::string_view text, std::size_t bytes);
 
 /// Each `title` and `description` of a schema in `schema` (checked) as text_for_models(); each that changes is told in
 /// `changes`, by its place. What is called so but is a value (a property, an element of `enum`, `const`, `default`,
-/// `examples`) is data and is not looked at here. The same bytes when there is nothing to clean. Below 256 levels of schemas nothing is
-/// looked at.
+/// `examples`) is data and is not looked at here. The same bytes when there is nothing to clean. Below 256 levels of
+/// schemas nothing is looked at.
 raw_json clean_annotations(const raw_json& schema, std::vector<std::string>& changes);
 
 }  // namespace mcpbx::providers

@@ -145,14 +145,16 @@ TEST_CASE("F8: data in a schema and texts with nothing to clean keep their bytes
 
 TEST_CASE("F8: hidden text in names and values of a schema reaches no model either, and that is told") {
   const auto tool =
-      adapt_tool("t", "", raw_json::own(R"j({"type":"object","properties":{"a\udb40\udc41":{"enum":["b\u202ec"]},)j"
-                                        R"j("d":{"default":"e\udb40\udd00f","examples":["\u200bg"]}},"x":"\u0007h"})j"))
+      adapt_tool("t", "",
+                 raw_json::own(R"j({"type":"object","properties":{"a\udb40\udc41":{"enum":["b\u202ec"]},)j"
+                               R"j("d":{"default":"e\udb40\udd00f","examples":["\u200bg"]}},"x":"\u0007h"})j"))
           .value();
   CHECK(tool.schema.text() ==
         R"j({"type":"object","properties":{"a":{"enum":["bc"]},"d":{"default":"ef","examples":["g"]}},"x":"h"})j");
   CHECK(tool.changes == std::vector<std::string>{"inputSchema loses characters that are not seen, in names or values"});
-  const auto folded = adapt_tool("t", "", raw_json::own(R"j({"anyOf":[{"properties":{"a\u200b":{}},"required":["a\u200b"]},)j"
-                                                        R"j({"properties":{"b":{}},"required":["b"]}]})j"))
+  const auto folded = adapt_tool("t", "",
+                                 raw_json::own(R"j({"anyOf":[{"properties":{"a\u200b":{}},"required":["a\u200b"]},)j"
+                                               R"j({"properties":{"b":{}},"required":["b"]}]})j"))
                           .value();
   CHECK(folded.description.find("\xE2\x80\x8B") == std::string::npos);
 }
