@@ -29,7 +29,7 @@ struct endpoint_state {
   time_source& time;
   random_source& random;
   const codec& wire;
-  std::string registered;  // the credentials last made known to the redactor
+  std::vector<std::string> registered;  // the credentials last made known to the redactor
   std::vector<std::shared_ptr<chat_run>> draining;
 };
 
@@ -128,9 +128,10 @@ class chat_run final : public http::response_events,
 
   void write(std::vector<http::header> credentials) {
     const auto& o = shared_->options;
-    if (!credentials.empty() && credentials.front().value != shared_->registered) {
+    if (!std::ranges::equal(credentials, shared_->registered, {}, &http::header::value)) {
       register_credentials(credentials);
-      shared_->registered = credentials.front().value;
+      shared_->registered.clear();
+      for (const auto& c : credentials) shared_->registered.push_back(c.value);
     }
     auto encoded = shared_->wire.encode(request_, o.wire);
     if (encoded.unsaid) {

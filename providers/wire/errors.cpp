@@ -58,10 +58,13 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
 
 bool says_context_full(const error_body& e, int status) {
   const auto all = lower(e.code) + " " + lower(e.type) + " " + lower(e.message);
-  if (contains_any(all, {"context_length_exceeded", "context_window_exceeded", "exceed_context_size",
-                         "maximum context length", "prompt is too long", "exceeds the available context",
-                         "exceeds the context", "exceeds the maximum number of tokens", "context window",
-                         "input is too long", "reduce the length of the"}))
+  if (contains_any(
+          all, {"context_length_exceeded", "context_window_exceeded", "exceed_context_size", "maximum context length",
+                "prompt is too long", "exceeds the available context", "exceeds the context",
+                "exceeds the maximum number of tokens", "context window", "input is too long",
+                "reduce the length of the", "exceed context limit", "maximum prompt length is",
+                "longer than the model's context length", "exceeds the maximum allowed length",
+                "context length of only", "context overflows", "`max_new_tokens` must be <="}))
     return true;
   return status == 413;
 }
