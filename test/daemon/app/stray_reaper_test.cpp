@@ -31,7 +31,7 @@ bool is_reaped(pid_t pid) {
 }  // namespace
 
 TEST_CASE("G44: a child that nobody waits for is reaped at the second look and one that is waited for is not") {
-  test::manual_time time;
+  mcpbx::test::manual_time time;
   const pid_t stray = ended_child(), ours = ended_child();
   stray_reaper reaper(time, [&](pid_t pid) { return pid == ours; });
   reaper.look();

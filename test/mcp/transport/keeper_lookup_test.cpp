@@ -66,7 +66,11 @@ TEST_CASE("G21: a look-up that blocks ends with its keeper, and the daemon keeps
     keeper_fixture f(hanging());
     server_recorder s;
     f.launch(s, {"stuck"});
-    f.until([&] { return processes_below(f.keeper->pid()).size() == 1; });
+    // Before it has its mark, nobody but a reaper of strays knows whose it is.
+    f.until([&] {
+      const auto below = processes_below(f.keeper->pid());
+      return below.size() == 1 && mark_of(below.front().pid).has_value();
+    });
     ::kill(f.keeper->pid(), SIGKILL);
     f.until([&] { return f.lost == 1; });
     CHECK(s.failed.has_value());
