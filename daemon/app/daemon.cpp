@@ -3,6 +3,7 @@
 
 #include "conf/files.hpp"
 #include "conf/places.hpp"
+#include "daemon/app/early_callers.hpp"
 #include "daemon/app/guard.hpp"
 #include "daemon/app/http_port.hpp"
 #include "daemon/app/left_runs.hpp"
@@ -172,7 +173,7 @@ class parts {
     listener_ = std::move(*listener);
     if (auto opened = open_port(); !opened) return opened;
     for (const auto& n : config_.notices) log::warn(n.text());
-    listener_->start([this](int fd, mcp::peer_credentials peer) { door_.accept(fd, peer); });
+    listener_->start([this](int fd, mcp::peer_credentials peer) { early_.came(fd, std::move(peer)); });
     // What only starting needs has been needed when the first tools are there, and when the journal has been opened.
     first_tools_ = servers_.on_catalog_change([this] {
       forget_program_pages();
@@ -312,6 +313,13 @@ class parts {
     return admitted(mcp::still_there(peer) ? owner : mcp::process_owner());
   }
 
+  // Below the keeper, of none of the servers that it has told of, while it has more to tell.
+  bool is_not_known_yet(pid_t pid) const {
+    if (!keeper_.is_starting()) return false;
+    const auto owner = keeper_.owner_of(pid);
+    return owner.type == mcp::process_owner::kind::ours && owner.server.empty();
+  }
+
   void watch_signals() {
     signals_.add(SIGTERM);
     signals_.add(SIGINT);
@@ -348,6 +356,7 @@ class parts {
     end_at_the_latest(whole_stop_s);  // the keeper ends what is left of the servers
     notify_service_manager("STOPPING=1");
     listener_->close();
+    early_.close();
     if (port_listener_) port_listener_->close();
     door_.refuse_calls();
     left_.stop();
@@ -413,6 +422,8 @@ class parts {
   left_runs left_;
   live_backend backend_;
   front_door door_;
+  early_callers early_{time_, [this](pid_t pid) { return is_not_known_yet(pid); },
+                       [this](int fd, const mcp::peer_credentials& peer) { door_.accept(fd, peer); }};
   std::unique_ptr<mcp::loopback_listener> port_listener_;
   asio::signal_set signals_;
   std::unique_ptr<timer> idle_timer_;

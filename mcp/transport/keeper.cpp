@@ -77,6 +77,10 @@ void keeper::impl::drop(wire::server_number number) {
     asio::post(executor_, [self = shared_from_this()] { self->replace_when_told(); });
 }
 
+bool keeper::impl::is_starting() const {
+  return std::ranges::any_of(processes_, [](const auto& p) { return p.second->pid < 0; });
+}
+
 process_owner keeper::impl::owner_of(pid_t pid) const {
   using enum process_owner::kind;
   // What a dead keeper left, and what lost its parents, is adopted by this process or by the keeper.
@@ -280,6 +284,10 @@ pid_t keeper::pid() const noexcept {
 
 process_owner keeper::owner_of(pid_t pid) const {
   return impl_->owner_of(pid);
+}
+
+bool keeper::is_starting() const {
+  return impl_->is_starting();
 }
 
 void keeper::shut_down() {

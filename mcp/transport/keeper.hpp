@@ -70,6 +70,8 @@ class keeper final : public process_launcher {
   pid_t pid() const noexcept;
   /// Whose a process is, from its ancestors: they cannot be forged, as its mark can.
   process_owner owner_of(pid_t pid) const;
+  /// Whether the keeper has yet to report the start of a server, whose process may be at work already.
+  bool is_starting() const;
   /// Closes the control socket, which ends every tool server, and waits for the keeper to be gone.
   void shut_down();
 

@@ -57,6 +57,7 @@ class keeper::impl : public std::enable_shared_from_this<keeper::impl> {
   void drop(keeper_protocol::server_number number);
   pid_t pid() const noexcept { return pid_; }
   process_owner owner_of(pid_t pid) const;
+  bool is_starting() const;
   void shut_down();
 
  private:

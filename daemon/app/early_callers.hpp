@@ -1,0 +1,46 @@
+// Callers that are quicker than the keeper: a tool server may connect before the daemon has heard which process it is.
+// They wait for that, briefly, instead of being taken for a process of no known server.
+#pragma once
+#include "mcp/support/time.hpp"
+#include "mcp/transport/peer_process.hpp"
+#include "mcp/transport/unique_fd.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+class early_callers {
+ public:
+  static constexpr milliseconds longest{1000}, between_looks{10};
+  static constexpr std::size_t most = 64;  ///< that wait; others are let on at once, to be judged by what is known
+
+  /// `not_known_yet`: whether the process belongs to a server whose start the keeper has yet to report. `enter` gets
+  /// the descriptor. `time` must outlive this.
+  early_callers(time_source& time, std::function<bool(pid_t)> not_known_yet,
+                std::function<void(int fd, mcp::peer_credentials)> enter);
+
+  void came(int fd, mcp::peer_credentials peer);
+  /// Closes those that wait.
+  void close() { waiting_.clear(); }
+  std::size_t waiting() const noexcept { return waiting_.size(); }
+
+ private:
+  struct one {
+    mcp::unique_fd fd;
+    mcp::peer_credentials peer;
+    time_point until;
+  };
+  void look();
+  void arm();
+
+  time_source& time_;
+  std::function<bool(pid_t)> not_known_yet_;
+  std::function<void(int, mcp::peer_credentials)> enter_;
+  std::vector<one> waiting_;
+  std::unique_ptr<timer> timer_;
+};
+
+}  // namespace mcpbx::daemon
