@@ -1,7 +1,9 @@
-// What tools and models wrote is made printable before a person decides by it: no escape sequence hides a part.
+// What tools and models wrote is shown whole and in a form of ours before a person decides by it.
 #include "daemon/cli/approval.hpp"
 
 #include "daemon/cli/connection.hpp"
+#include "daemon/cli/foreign_text.hpp"
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <poll.h>
@@ -17,7 +19,7 @@
 namespace mcpbx::cli {
 namespace {
 
-constexpr std::size_t shown_at_first = 300;
+constexpr std::size_t shown_at_first = 600;
 
 enum class unanswered { end_of_input, interrupted, withdrawn };
 
@@ -45,10 +47,22 @@ std::expected<std::string, unanswered> read_answer(const question_watch& watch) 
   }
 }
 
-std::string beginning(std::string_view arguments) {
-  if (arguments.size() <= shown_at_first) return std::string(arguments);
-  return std::string(cut_utf8(arguments, shown_at_first)) + "… (" + std::to_string(arguments.size()) +
-         " bytes, s shows them)";
+// Without its last line break.
+std::string without_end(std::string text) {
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+// Server and tool first, each in its own line and in quotes; nothing that a peer wrote begins a line.
+void show_call(terminal& screen, const raw_json& event, std::string_view arguments) {
+  const auto width = screen.err_width();
+  const std::string server = member_text(event, "server"), tool = member_text(event, "tool");
+  screen.err_line(screen.bold("a call waits for your yes"));
+  std::string text = framed("  server:    ", quoted_name(server), width) + framed("  tool:      ", quoted_name(tool), width);
+  text += framed_ends("  arguments: ", arguments, width, shown_at_first, "s shows all of them");
+  if (const auto reason = member_text(event, "reason"); !reason.empty()) text += framed("  why:       ", reason, width);
+  if (has_hidden(server) || has_hidden(tool) || has_hidden(arguments, true)) text.append(hidden_note).append("\n");
+  screen.err_line(without_end(text));
 }
 
 std::string lower(std::string_view text) {
@@ -64,17 +78,22 @@ bool can_ask() {
   return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
 }
 
+bool ask_yes(terminal& screen, std::string_view question) {
+  screen.clear_status();
+  ::tcflush(STDIN_FILENO, TCIFLUSH);
+  screen.prompt(question);
+  const auto line = read_answer({});
+  if (!line) screen.err_line("");
+  const auto word = line ? lower(*line) : "";
+  return word == "y" || word == "yes";
+}
+
 std::optional<approval> ask_person(terminal& screen, const raw_json& event, const question_watch& watch) {
   screen.clear_status();
   // What was typed before the question was there answers another one, or none.
   ::tcflush(STDIN_FILENO, TCIFLUSH);
   const std::string arguments(find_member(event, "arguments").text());
-  const std::string reason = member_text(event, "reason");
-  const std::string server = member_text(event, "server");
-  std::string head = "call " + member_text(event, "tool") + " " + beginning(arguments);
-  if (!server.empty()) head += "  (server " + server + ")";
-  screen.err_line(screen.bold_err(printable(head)));
-  if (!reason.empty()) screen.err_line(screen.dim(printable(reason)));
+  show_call(screen, event, arguments);
   for (;;) {
     screen.prompt("yes, no, always (for this run), show (the whole)? [y/N/a/s] ");
     const auto line = read_answer(watch);
@@ -88,7 +107,7 @@ std::optional<approval> ask_person(terminal& screen, const raw_json& event, cons
     if (word == "a" || word == "always") return approval{true, true};
     if (word.empty() || word == "n" || word == "no") return approval{};
     if (word == "s" || word == "show")
-      screen.err_line(printable(arguments));
+      screen.err_line(without_end(framed("  arguments: ", arguments, screen.err_width())));
     else
       screen.err_line("write y, n, a or s");
   }

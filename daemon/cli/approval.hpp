@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <string_view>
 
 namespace mcpbx::cli {
 
@@ -26,5 +27,8 @@ struct question_watch {
 /// `event` is a question event. End of input is a no. nullopt when the user interrupted, or the question is open no
 /// more.
 std::optional<approval> ask_person(terminal& screen, const raw_json& event, const question_watch& watch = {});
+
+/// A question of our own with yes and no; anything but a yes is a no.
+bool ask_yes(terminal& screen, std::string_view question);
 
 }  // namespace mcpbx::cli

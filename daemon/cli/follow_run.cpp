@@ -2,6 +2,7 @@
 
 #include "daemon/cli/approval.hpp"
 #include "daemon/cli/client_tools.hpp"
+#include "daemon/cli/foreign_text.hpp"
 #include "daemon/cli/open_questions.hpp"
 #include "daemon/cli/run_end.hpp"
 #include "daemon/cli/usage_line.hpp"
@@ -23,7 +24,7 @@ class viewer {
   void event(const std::string& type, const raw_json& params) {
     seq_ = find_member(params, "seq").as_integer().value_or(seq_);
     if (c_.json) {
-      c_.screen->out_line(params.text());
+      c_.screen->out_json(params.text());
       return;
     }
     if (type == "text" && show_text_) {
@@ -45,7 +46,7 @@ class viewer {
       // Without arguments the call could not be read; the result says why.
       const bool unread = !arguments || arguments.text() == "null";
       std::string line = "-> " + member_text(params, "name") + " " +
-                         (unread ? "(the call could not be read)" : std::string(cut_utf8(arguments.text(), 300)));
+                         (unread ? "(the call could not be read)" : beginning(arguments.text(), 300));
       c_.screen->err_line(c_.screen->dim(printable(line)));
     } else if (type == "tool_progress") {
       std::string line = member_text(params, "message");
@@ -98,9 +99,9 @@ void show_result(context& c, const raw_json& result, bool data_only, bool text_s
   const auto data = find_member(result, "data");
   if (const auto calls = handed_calls_of(result); !calls.empty()) {
     if (!text.empty()) c.screen->err_line(printable(text, true));
-    for (const auto& call : calls) line_out(c, call);
+    for (const auto& call : calls) c.screen->out_json(call);
   } else if (data && !text_shown) {
-    line_out(c, data.text());
+    c.screen->out_json(data.text());
   } else if (!data_only && !text.empty()) {
     line_out(c, text);
   }

@@ -2,13 +2,16 @@
 #include "daemon/cli/terminal.hpp"
 
 #include "daemon/cli/connection.hpp"
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/text.hpp"
+#include "mcp/support/utf8.hpp"
 
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -31,6 +34,16 @@ std::size_t width_of(int fd) {
 std::size_t columns(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+// How many bytes at the end are the beginning of a character.
+std::size_t half_character(std::string_view text) {
+  for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
+    const char* const p = text.data() + text.size() - back;
+    if ((static_cast<unsigned char>(*p) & 0xC0) == 0x80) continue;
+    return utf8::next(p, text.data() + text.size()).what == utf8::status::incomplete ? back : 0;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -58,10 +71,26 @@ terminal::terminal() : out_tty_(::isatty(1) == 1), err_tty_(::isatty(2) == 1) {
   colour_ = !set_and_filled("NO_COLOR") && !(term != nullptr && std::string_view(term) == "dumb");
 }
 
-bool terminal::out_bytes(std::string_view bytes) {
+std::size_t terminal::out_width() const {
+  return out_tty_ ? width_of(1) : 0;
+}
+std::size_t terminal::err_width() const {
+  return err_tty_ ? width_of(2) : 0;
+}
+
+bool terminal::put_out(std::string_view bytes) {
   if (write_all(1, bytes)) return true;
   if (out_failure_ == 0) out_failure_ = errno;
   return false;
+}
+
+bool terminal::out_bytes(std::string_view bytes) {
+  if (!out_tty_) return put_out(bytes);
+  half_ += bytes;
+  const auto whole = half_.size() - half_character(half_);
+  const bool taken = put_out(visible_json(std::string_view(half_).substr(0, whole)));
+  half_.erase(0, whole);
+  return taken;
 }
 
 int terminal::finish(int status) {
@@ -71,30 +100,50 @@ int terminal::finish(int status) {
   return status == done ? no_answer : status;
 }
 
+// All that a terminal is shown, but for the status line: no other function knows an escape sequence.
+std::string terminal::rendered(const styled& text, bool tty) const {
+  constexpr std::array<std::string_view, 5> codes{"", "1", "2", "31", "32"};
+  std::string all;
+  for (const auto& p : text.pieces()) {
+    const auto code = codes[static_cast<std::size_t>(p.how)];
+    const bool painted = tty && colour_ && !code.empty();
+    if (painted) all.append("\x1b[").append(code).append("m");
+    all += tty ? printable(p.text, true) : p.text;
+    if (painted) all += "\x1b[0m";
+  }
+  return all;
+}
+
 void terminal::out(std::string_view text) {
   clear_status();
   if (text.empty()) return;
-  out_bytes(out_tty_ ? printable(text, true) : std::string(text));
+  put_out(rendered(text, out_tty_));
   mid_line_ = text.back() != '\n';
 }
 
-void terminal::out_line(std::string_view text) {
+void terminal::out_json(std::string_view json) {
   clear_status();
-  out_bytes(std::string(text) + "\n");
+  put_out((out_tty_ ? visible_json(json) : std::string(json)) + "\n");
   mid_line_ = false;
 }
 
-void terminal::err_line(std::string_view text) {
+void terminal::out_line(const styled& text) {
+  clear_status();
+  put_out(rendered(text, out_tty_) + "\n");
+  mid_line_ = false;
+}
+
+void terminal::err_line(const styled& text) {
   const std::string shown = status_shown_ ? status_ : std::string();
   clear_status();
   if (err_tty_ && out_tty_) finish_line();
-  write_all(2, std::string(text) + "\n");
+  write_all(2, rendered(text, err_tty_) + "\n");
   if (!shown.empty()) status(shown);
 }
 
 void terminal::error(std::string_view text) {
   clear_status();
-  err_line(paint("31", "mcpbx:", err_tty_) + " " + printable(text, true));
+  err_line(styled(look::red, "mcpbx:") + " " + printable(text, true));
 }
 
 void terminal::status(std::string_view text) {
@@ -102,7 +151,7 @@ void terminal::status(std::string_view text) {
   if (!err_tty_) return err_line(clean);
   if (out_tty_ && mid_line_) return;  // streamed text stands there; it must not be overwritten
   std::string line = "\r\x1b[K";
-  line += paint("2", cut_utf8(clean, width_of(2) - 1), true);
+  line += rendered(dim(std::string(cut_utf8(clean, width_of(2) - 1))), true);
   write_all(2, line);
   status_ = clean;
   status_shown_ = true;
@@ -117,34 +166,13 @@ void terminal::clear_status() {
 void terminal::prompt(std::string_view text) {
   clear_status();
   finish_line();
-  write_all(2, std::string(text));
+  write_all(2, rendered(text, err_tty_));
 }
 
 void terminal::finish_line() {
   if (!mid_line_) return;
-  out_bytes("\n");
+  put_out("\n");
   mid_line_ = false;
-}
-
-std::string terminal::paint(std::string_view code, std::string_view text, bool on) const {
-  if (!on || !colour_) return std::string(text);
-  return "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m";
-}
-
-std::string terminal::dim(std::string_view text) const {
-  return paint("2", text, err_tty_);
-}
-std::string terminal::bold(std::string_view text) const {
-  return paint("1", text, out_tty_);
-}
-std::string terminal::bold_err(std::string_view text) const {
-  return paint("1", text, err_tty_);
-}
-std::string terminal::red(std::string_view text) const {
-  return paint("31", text, out_tty_);
-}
-std::string terminal::green(std::string_view text) const {
-  return paint("32", text, out_tty_);
 }
 
 std::string table(const std::vector<std::vector<std::string>>& rows) {

@@ -135,7 +135,7 @@ int start_detached(context& c, connection& link, const std::string& params) {
   if (!begun) return explain(c, begun.error());
   if (begun->error) return interrupted() ? static_cast<int>(interrupted_exit) : explain(c, *begun);
   if (c.json) {
-    c.screen->out_line(begun->result.text());
+    c.screen->out_json(begun->result.text());
     return done;
   }
   const auto run = member_text(begun->result, "run");

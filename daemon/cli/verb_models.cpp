@@ -50,7 +50,7 @@ int models(context& c, const models_options& o) {
   if (!got) return status;
   bool all_told = true;
   if (c.json) {
-    c.screen->out_line(got->text());
+    c.screen->out_json(got->text());
     for_each_element(*got, [&](const raw_json& row) {
       if (!member_text(row, "offeredProblem").empty() && !member_text(row, "endpoint").empty()) all_told = false;
       return true;

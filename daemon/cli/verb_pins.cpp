@@ -1,7 +1,12 @@
 // `mcpbx pins`, `pins show`, `pins accept`.
+#include "daemon/cli/approval.hpp"
+#include "daemon/cli/connection.hpp"
+#include "daemon/cli/foreign_text.hpp"
 #include "daemon/cli/verbs.hpp"
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,12 +18,6 @@ namespace {
 std::string name_of(const raw_json& row) {
   const std::string name = member_text(row, "name");
   return name.empty() ? member_text(row, "server") + "__" + member_text(row, "tool") : name;
-}
-
-result<raw_json> ask(context& c, std::string_view method, const std::string& params, int& status) {
-  auto made = connect_or_explain(c, true, status);
-  if (!made) return std::unexpected(made.error());
-  return call_or_explain(c, made->link, method, params, status);
 }
 
 // Whether there is anything to look at; says so otherwise.
@@ -40,27 +39,50 @@ std::string shown(const raw_json& value) {
   return value.as_string().value_or(std::string(value.text()));
 }
 
-void show_side(context& c, std::string_view sign, const raw_json& value) {
-  if (value) c.screen->out("  " + std::string(sign) + " " + shown(value) + "\n");
+// The members that a definition is known by first, then all others, in their order.
+std::vector<std::string> members_of(const raw_json& was, const raw_json& now) {
+  std::vector<std::string> keys{"name", "title", "description", "annotations", "inputSchema", "outputSchema"};
+  for (const auto& side : {was, now})
+    if (const auto object = raw_object::open(side))
+      object->for_each([&](std::string_view key, const raw_json&) {
+        if (std::ranges::find(keys, key) == keys.end()) keys.emplace_back(key);
+      });
+  return keys;
 }
 
+std::string key_shown(std::string_view key) {
+  return shell_word(key) == key ? std::string(key) : quoted_name(key);
+}
+
+// What differs of a definition, and what does not; nothing of it begins a line or is hidden.
 void show_definitions(context& c, const raw_json& row) {
   const raw_json was = find_member(row, "pinned"), now = find_member(row, "listed");
-  for (const std::string_view key : {"name", "description", "annotations", "inputSchema", "outputSchema"}) {
+  const auto width = c.screen->out_width();
+  bool hides = false;
+  std::string text;
+  const auto side = [&](std::string_view head, const raw_json& value) {
+    if (!value) return;
+    hides = hides || has_hidden(shown(value), true);
+    text += framed(head, shown(value), width);
+  };
+  for (const auto& key : members_of(was, now)) {
     const raw_json before = find_member(was, key), after = find_member(now, key);
+    if (!before && !after) continue;
+    text += framed("  ", key_shown(key), width);
     if (before.text() == after.text()) {
-      if (before) c.screen->out("  " + std::string(key) + "\n    " + shown(before) + "\n");
-      continue;
+      side("    ", before);
+    } else {
+      side("  - ", before);
+      side("  + ", after);
     }
-    c.screen->out("  " + std::string(key) + "\n");
-    if (was) show_side(c, "-", before);
-    if (now) show_side(c, "+", after);
   }
+  if (hides) text.append(hidden_note).append("\n");
+  c.screen->out(text);
 }
 
 void show_row(context& c, const raw_json& row) {
-  c.screen->out_line(c.screen->bold(printable(name_of(row))) + ": " + standing(row) +
-                     " (pin: " + member_text(row, "pin") + ")");
+  c.screen->out(framed("", quoted_name(name_of(row)) + ": " + standing(row) + " (pin: " + member_text(row, "pin") + ")",
+                       c.screen->out_width()));
   const std::string pinned = member_text(row, "pinnedSha256"), now = member_text(row, "sha256");
   if (!pinned.empty()) c.screen->out_line("  pinned " + member_text(row, "pinnedAt") + ", sha256 " + pinned);
   if (!now.empty() && now != pinned) c.screen->out_line("  now sha256 " + now);
@@ -72,20 +94,54 @@ void show_row(context& c, const raw_json& row) {
   show_definitions(c, row);
 }
 
+// What of a report is not as it was pinned, or its only row. Gives how many rows were shown.
+std::size_t show_rows(context& c, const raw_json& list, bool also_ok) {
+  std::size_t told = 0;
+  for_each_element(list, [&](const raw_json& row) {
+    if (!also_ok && member_text(row, "state") == "ok") return true;
+    if (told++ > 0) c.screen->out("\n");
+    show_row(c, row);
+    return true;
+  });
+  return told;
+}
+
+std::size_t rows_of(const raw_json& list) {
+  std::size_t all = 0;
+  for_each_element(list, [&](const raw_json&) { return ++all, true; });
+  return all;
+}
+
+std::string whole_of(const std::string& name) {
+  return "{\"definitions\":true,\"name\":" + json_quoted(name) + "}";
+}
+
+// Whether a person at the terminal says yes to what was shown; without one, whoever calls has said it.
+bool agreed(context& c) {
+  if (c.json || !can_ask()) return true;
+  catch_interrupts();
+  const auto said = ask_yes(*c.screen, "approve this? [y/N] ");
+  if (!said) c.screen->err_line("nothing was approved");
+  return said;
+}
+
 }  // namespace
 
 int pins(context& c) {
   int status = 0;
-  const auto report = ask(c, "mcpbx/pins/list", "{}", status);
+  auto made = connect_or_explain(c, true, status);
+  if (!made) return status;
+  const auto report = call_or_explain(c, made->link, "mcpbx/pins/list", "{}", status);
   if (!report) return status;
   const raw_json list = find_member(*report, "pins");
   if (c.json) {
-    c.screen->out_line(list.text());
+    c.screen->out_json(list.text());
     return problem_of(c, *report);
   }
   std::vector<std::vector<std::string>> rows{{"SERVER", "TOOL", "STATE", "PINNED"}};
   for_each_element(list, [&](const raw_json& row) {
-    rows.push_back({member_text(row, "server"), member_text(row, "tool"), standing(row), member_text(row, "pinnedAt")});
+    rows.push_back({visible(member_text(row, "server")), key_shown(member_text(row, "tool")), standing(row),
+                    member_text(row, "pinnedAt")});
     return true;
   });
   if (rows.size() > 1)
@@ -99,34 +155,45 @@ int pins(context& c) {
 
 int show_pins(context& c, const std::string& name) {
   int status = 0;
-  const auto report = ask(c, "mcpbx/pins/list", "{\"definitions\":true,\"name\":" + json_quoted(name) + "}", status);
+  auto made = connect_or_explain(c, true, status);
+  if (!made) return status;
+  const auto report = call_or_explain(c, made->link, "mcpbx/pins/list", whole_of(name), status);
   if (!report) return status;
   const raw_json list = find_member(*report, "pins");
   if (c.json) {
-    c.screen->out_line(list.text());
+    c.screen->out_json(list.text());
     return problem_of(c, *report);
   }
   // Of a whole server, what is as it was pinned needs no look.
-  std::size_t all = 0, told = 0;
-  for_each_element(list, [&](const raw_json&) { return ++all, true; });
-  for_each_element(list, [&](const raw_json& row) {
-    if (all > 1 && member_text(row, "state") == "ok") return true;
-    if (told++ > 0) c.screen->out("\n");
-    show_row(c, row);
-    return true;
-  });
-  if (told == 0 && all > 0) c.screen->err_line("all " + std::to_string(all) + " tools are as they were pinned");
+  const auto all = rows_of(list);
+  const auto told = show_rows(c, list, all == 1);
+  const auto hash = member_text(*report, "sha256");
+  if (told == 0 && all > 0)
+    c.screen->err_line("all " + std::to_string(all) + " tools are as they were pinned");
+  else if (told > 0 && !hash.empty())
+    c.screen->err_line("`mcpbx pins accept " + shell_word(name) + " --sha256 " + hash + "` approves exactly this");
   return problem_of(c, *report);
 }
 
 int accept_pins(context& c, const std::string& name, const std::string& sha256) {
   int status = 0;
-  std::string params = "{\"name\":" + json_quoted(name);
-  if (!sha256.empty()) params += ",\"sha256\":" + json_quoted(sha256);
-  const auto done_now = ask(c, "mcpbx/pins/accept", params + "}", status);
+  auto made = connect_or_explain(c, true, status);
+  if (!made) return status;
+  std::string hash = sha256;
+  if (hash.empty()) {
+    // What is approved is what is shown here, and nothing that comes in between.
+    const auto report = call_or_explain(c, made->link, "mcpbx/pins/list", whole_of(name), status);
+    if (!report) return status;
+    if (const int problem = problem_of(c, *report); problem != done) return problem;
+    hash = member_text(*report, "sha256");
+    if (!c.json && show_rows(c, find_member(*report, "pins"), false) > 0 && !agreed(c)) return no_answer;
+  }
+  const auto done_now =
+      call_or_explain(c, made->link, "mcpbx/pins/accept",
+                      "{\"name\":" + json_quoted(name) + ",\"sha256\":" + json_quoted(hash) + "}", status);
   if (!done_now) return status;
   if (c.json) {
-    c.screen->out_line(done_now->text());
+    c.screen->out_json(done_now->text());
     return done;
   }
   const std::string count(find_member(*done_now, "accepted").text());

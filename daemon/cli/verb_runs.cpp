@@ -30,7 +30,7 @@ int cancel(context& c, const std::string& run) {
   if (!made) return status;
   const auto got = call_or_explain(c, made->link, "mcpbx/cancel", "{\"run\":" + json_quoted(run) + "}", status);
   if (!got) return status;
-  if (c.json) c.screen->out_line(got->text());
+  if (c.json) c.screen->out_json(got->text());
   return done;
 }
 

@@ -68,7 +68,7 @@ int servers(context& c) {
   if (!got) return status;
   const raw_json list = *got;
   if (c.json) {
-    c.screen->out_line(list.text());
+    c.screen->out_json(list.text());
     return done;
   }
   std::vector<std::vector<std::string>> rows{
@@ -106,7 +106,7 @@ int status(context& c) {
   auto got = call_or_explain(c, made->link, "mcpbx/status", "{}", code);
   if (!got) return code;
   if (c.json) {
-    c.screen->out_line(got->text());
+    c.screen->out_json(got->text());
     return done;
   }
   c.screen->out(table(status_rows(*got)));
@@ -130,7 +130,7 @@ int wait(context& c, int timeout_s) {
         const raw_json list = got->result;
         readiness r = judge(list);
         if (r.all_ready || !r.hopeless.empty()) {
-          if (c.json) c.screen->out_line(list.text());
+          if (c.json) c.screen->out_json(list.text());
           if (r.all_ready) return done;
           c.screen->error("not every tool server can be used:\n" + r.hopeless + r.waiting);
           return no_answer;
@@ -155,7 +155,7 @@ int restart(context& c, const std::string& server) {
   if (!made) return code;
   auto got = call_or_explain(c, made->link, "mcpbx/restart", "{\"server\":" + json_quoted(server) + "}", code);
   if (!got) return code;
-  if (c.json) c.screen->out_line(got->text());
+  if (c.json) c.screen->out_json(got->text());
   return done;
 }
 
@@ -168,7 +168,7 @@ int stop(context& c) {
   const daemon_end end(made->link, *hello);
   auto got = call_or_explain(c, made->link, "mcpbx/stop", "{}", code);
   if (!got) return code;
-  if (c.json) c.screen->out_line(got->text());
+  if (c.json) c.screen->out_json(got->text());
   if (end.wait()) return done;
   c.screen->error("the daemon is still stopping");
   return no_answer;

@@ -22,7 +22,7 @@ int list(context& c, connection& link, int limit, bool all_of_them) {
   if (!got) return status;
   const auto all = find_member(*got, "sessions");
   if (c.json) {
-    c.screen->out_line(all.text());
+    c.screen->out_json(all.text());
     return done;
   }
   std::vector<std::vector<std::string>> rows{{"SESSION", "LAST USED (UTC)", "RUNS", "MODEL", "TITLE"}};
@@ -64,9 +64,11 @@ int show(context& c, connection& link, const sessions_options& o) {
     from = next ? std::string(next.text()) : "";
   }
   if (c.json)
-    c.screen->out_line(json_of(all));
+    c.screen->out_json(json_of(all));
+  else if (o.format == "jsonl")
+    c.screen->out_json(trimmed(json_lines_of(all)));
   else
-    c.screen->out(o.format == "jsonl" ? json_lines_of(all) : markdown_of(all));
+    c.screen->out(markdown_of(all));
   return done;
 }
 
@@ -74,7 +76,7 @@ int remove(context& c, connection& link, const std::string& id) {
   int status = 0;
   const auto got = call_or_explain(c, link, "mcpbx/sessions/delete", "{\"session\":" + json_quoted(id) + "}", status);
   if (!got) return status;
-  if (c.json) c.screen->out_line(got->text());
+  if (c.json) c.screen->out_json(got->text());
   return done;
 }
 

@@ -34,7 +34,7 @@ void print_content(context& c, const raw_json& result) {
     return true;
   });
   if (any) return;
-  if (auto structured = find_member(result, "structuredContent")) c.screen->out_line(structured.text());
+  if (auto structured = find_member(result, "structuredContent")) c.screen->out_json(structured.text());
 }
 
 std::string no_such_tool(const std::string& name, const raw_json& similar) {
@@ -85,7 +85,7 @@ int tools(context& c, const tools_options& o) {
     return done;
   }
   if (c.json || !o.format.empty()) {
-    c.screen->out_line(list ? list.text() : got->text());
+    c.screen->out_json(list ? list.text() : got->text());
     return done;
   }
   std::vector<std::vector<std::string>> rows;
@@ -143,7 +143,7 @@ int call(context& c, const call_options& o) {
   }
   const bool is_error = find_member(got->result, "isError").is_true();
   if (c.json) {
-    c.screen->out_line(got->result.text());
+    c.screen->out_json(got->result.text());
   } else if (is_error) {
     std::string why;
     for_each_element(find_member(got->result, "content"), [&](const raw_json& block) {

@@ -135,20 +135,36 @@ TEST_CASE("L19: a question that somebody else has answered stands no more, and o
 
 TEST_CASE("L19 F8: the question shows tool, server, arguments and why, and no escape sequence of a peer") {
   const auto o = at_a_terminal({"n\n"});
-  CHECK(contains(o.shown, "call files__rm"));
+  const auto head = o.shown.find("  server:    \"files\"\r\n  tool:      \"files__rm\\u{1b}[2J\"\r\n  arguments: ");
+  CHECK(head != std::string::npos);
   CHECK(contains(o.shown, R"({"path":"/tmp/x"})"));
-  CHECK(contains(o.shown, "(server files)"));
   CHECK(contains(o.shown, "it deletes things"));
   CHECK_FALSE(contains(o.shown, "\x1b[2J"));
 }
 
 TEST_CASE("L19: long arguments are cut with a sign of it, show tells all of them, and then the question stands again") {
-  const std::string arguments = R"({"text":")" + std::string(400, 'x') + R"( the end"})";
+  const std::string arguments = R"({"text":")" + std::string(900, 'x') + R"( the end"})";
   const auto o = at_a_terminal({"s\n", "y\n"}, arguments);
   CHECK(o.answer == said::yes);
   const auto first = o.shown.find(prompt);
   REQUIRE(first != std::string::npos);
-  CHECK(contains(o.shown.substr(0, first), "… (" + std::to_string(arguments.size()) + " bytes, s shows them)"));
-  CHECK_FALSE(contains(o.shown.substr(0, first), "the end"));
-  CHECK(contains(o.shown.substr(first), arguments));
+  CHECK(contains(o.shown.substr(0, first), "of " + std::to_string(arguments.size()) + " left out here; s shows all"));
+  CHECK(contains(o.shown.substr(0, first), "the end\"}"));
+  std::string whole = o.shown.substr(first);
+  for (auto at = whole.find("\r\n  | "); at != std::string::npos; at = whole.find("\r\n  | ")) whole.erase(at, 6);
+  CHECK(contains(whole, arguments));
+}
+
+TEST_CASE("G39: what a person approves is shown as it is executed, and a line says what is not seen of it") {
+  const auto o = at_a_terminal({"n\n"}, "{\"to\":\"a\U000E0041\u200B\uFE0Eb\u202E\"}");
+  CHECK(contains(o.shown, "{\"to\":\"a\\u{e0041}\\u{200b}\\u{fe0e}b\\u{202e}\"}"));
+  CHECK(contains(o.shown, "it has characters that are not seen"));
+}
+
+TEST_CASE("G39: line breaks and long lines of arguments begin no line of their own") {
+  const auto o = at_a_terminal({"n\n"}, "{\"a\":1,\r\n\"b\":\"" + std::string(200, ' ') + "yes, no, always\"}");
+  const auto from = o.shown.find("arguments: "), to = o.shown.find("  why:");
+  REQUIRE(to != std::string::npos);
+  for (auto at = o.shown.find('\n', from); at < to && at + 1 < to; at = o.shown.find('\n', at + 1))
+    CHECK(o.shown.substr(at + 1, 4) == (at + 1 == to ? "  wh" : "  | "));
 }

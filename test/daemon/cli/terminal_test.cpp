@@ -131,9 +131,13 @@ lines shown_at_terminal(Steps... steps) {
 }
 
 lines painted_at_terminal() {
-  const captured_terminal captured;
-  const terminal t;
-  return {t.dim("x"), t.bold("x"), t.red("x"), t.green("x")};
+  lines all;
+  for (const auto& text :
+       shown_at_terminal([](terminal& t) { t.err_line(t.dim("x")); }, [](terminal& t) { t.out_line(t.bold("x")); },
+                         [](terminal& t) { t.out_line(styled(look::red, "x")); },
+                         [](terminal& t) { t.out_line(styled(look::green, "x")); }))
+    all.push_back(text.substr(0, text.size() - 1));
+  return all;
 }
 
 }  // namespace
@@ -190,9 +194,12 @@ TEST_CASE("colours: on a terminal only and not with NO_COLOR or a dumb terminal"
   lines piped;
   {
     const captured_output captured;
-    piped = {terminal().dim("x"), terminal().red("x")};
+    terminal t;
+    t.err_line(t.dim("x"));
+    t.out_line(t.bold("x"));
+    piped = {captured.err(), captured.out()};
   }
-  CHECK(piped == lines{"x", "x"});
+  CHECK(piped == lines{"x\n", "x\n"});
   {
     const changed_variable term("TERM", "xterm"), plain("NO_COLOR", nullptr);
     CHECK(painted_at_terminal() == lines{"\x1b[2mx\x1b[0m", "\x1b[1mx\x1b[0m", "\x1b[31mx\x1b[0m", "\x1b[32mx\x1b[0m"});
@@ -203,4 +210,38 @@ TEST_CASE("colours: on a terminal only and not with NO_COLOR or a dumb terminal"
   }
   const changed_variable term("TERM", "xterm"), plain("NO_COLOR", "1");
   CHECK(painted_at_terminal() == lines(4, "x"));
+}
+
+TEST_CASE("F8: whatever is printed to a terminal is cleaned on its way, colours stay") {
+  const changed_variable term("TERM", "xterm"), plain("NO_COLOR", nullptr);
+  const std::string evil = "a\u009b31m\x1b[31m\u202E\U000E0041b";
+  const auto shown = shown_at_terminal(
+      [&](terminal& t) { t.out_line(evil); }, [&](terminal& t) { t.err_line(evil); },
+      [&](terminal& t) { t.err_line(t.dim(evil) + ": " + evil); }, [&](terminal& t) { t.out_line(t.bold(evil)); },
+      [&](terminal& t) { t.prompt(evil); }, [&](terminal& t) { t.out(evil + "\n"); },
+      [&](terminal& t) { t.status(evil); }, [&](terminal& t) { t.error(evil); });
+  const std::string clean = "a31m[31mb";
+  CHECK(shown == lines{clean + "\n", clean + "\n", "\x1b[2m" + clean + "\x1b[0m: " + clean + "\n",
+                       "\x1b[1m" + clean + "\x1b[0m\n", clean, clean + "\n", "\r\x1b[K\x1b[2m" + clean + "\x1b[0m",
+                       "\r\x1b[K\x1b[31mmcpbx:\x1b[0m " + clean + "\n"});
+}
+
+TEST_CASE("F8: JSON at a terminal means the same and steers nothing, and piped it is what it was") {
+  const std::string json = "{\"a\":\"\u009b31m\u202E\U000E0041\x7f\"}";
+  const auto shown = shown_at_terminal([&](terminal& t) { t.out_json(json); },
+                                       [&](terminal& t) {
+                                         // In pieces, as the shim has it.
+                                         for (const char c : json) t.out_bytes({&c, 1});
+                                       });
+  CHECK(shown == lines{"{\"a\":\"\\u009b31m\\u202e\\udb40\\udc41\\u007f\"}\n",
+                       "{\"a\":\"\\u009b31m\\u202e\\udb40\\udc41\\u007f\"}"});
+  std::string out;
+  {
+    const captured_output captured;
+    terminal t;
+    t.out_json(json);
+    t.out_bytes(json);
+    out = captured.out();
+  }
+  CHECK(out == json + "\n" + json);
 }
