@@ -3,6 +3,8 @@
 
 #include "conf/places.hpp"
 #include "conf/references.hpp"
+#include "daemon/app/server_entries.hpp"
+#include "mcp/client/names.hpp"
 
 #include <optional>
 #include <string>
@@ -36,6 +38,12 @@ std::string text_of(const std::optional<conf::reference_string>& s) {
   return s ? s->text : "";
 }
 
+plain_name_of naming_of(const conf::server_entry& entry) {
+  return [filter = tool_filter_of(entry)](std::string_view tool) {
+    return mcp::passes(filter, tool) ? mcp::plain_name(tool, filter.rename) : std::string();
+  };
+}
+
 }  // namespace
 
 std::string origin_of(const conf::server_entry& entry) {
@@ -49,7 +57,8 @@ std::string origin_of(const conf::server_entry& entry) {
 pin_keeper::options pin_options(const conf::configuration& config, const conf::environment& env) {
   pin_keeper::options o{in_state_directory(env, "pins.json"), {}};
   for (const auto& s : config.servers)
-    o.servers.push_back({s.name, s.disabled ? pin_mode::off : mode_of(s.pinning()), origin_of(s)});
+    o.servers.push_back({s.name, s.disabled ? pin_mode::off : mode_of(s.pinning()), origin_of(s),
+                         has_plain_names(s, config) ? naming_of(s) : plain_name_of()});
   return o;
 }
 

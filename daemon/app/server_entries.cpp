@@ -138,6 +138,16 @@ result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, con
   return spec;
 }
 
+mcp::tool_filter tool_filter_of(const conf::server_entry& entry) {
+  mcp::tool_filter filter{entry.tools.allow, entry.tools.deny, {}};
+  for (const auto& [from, to] : entry.tools.rename) filter.rename[from] = to;
+  return filter;
+}
+
+bool has_plain_names(const conf::server_entry& entry, const conf::configuration& all) {
+  return entry.tool_names.value_or(all.tool_names) == conf::name_style::plain;
+}
+
 mcp::server_options make_server_options(const conf::server_entry& entry, const conf::configuration& all,
                                         const std::string& own_folder, keyed_lanes& references,
                                         boost::asio::any_io_executor executor) {
@@ -146,10 +156,8 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
   o.origin = std::make_shared<const std::string>(origin_of(entry));
   o.disabled = entry.disabled;
   o.lazy = entry.start == conf::start_mode::lazy;
-  o.tools.allow = entry.tools.allow;
-  o.tools.deny = entry.tools.deny;
-  for (const auto& [from, to] : entry.tools.rename) o.tools.rename[from] = to;
-  o.plain_names = entry.tool_names.value_or(all.tool_names) == conf::name_style::plain;
+  o.tools = tool_filter_of(entry);
+  o.plain_names = has_plain_names(entry, all);
   o.protocol = entry.protocol;
   o.start_timeout = entry.start_timeout_ms;
   o.limits = {entry.call_timeout_ms, entry.call_hard_timeout_ms};

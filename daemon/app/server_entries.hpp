@@ -23,6 +23,10 @@ result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, con
 /// stand in single or double quotes. errc::config names the line.
 result<std::vector<std::pair<std::string, std::string>>> parse_env_file(std::string_view text, const std::string& path);
 
+/// Which of its tools an entry lets through, and under which names.
+mcp::tool_filter tool_filter_of(const conf::server_entry& entry);
+bool has_plain_names(const conf::server_entry& entry, const conf::configuration& all);
+
 /// The supervisor's options for an entry; one with a url is listed with the reason why it does not run. Resolving
 /// happens at each start, on a thread of `references` when a reference needs it.
 mcp::server_options make_server_options(const conf::server_entry& entry, const conf::configuration& all,

@@ -58,7 +58,8 @@ void show_call(terminal& screen, const raw_json& event, std::string_view argumen
   const auto width = screen.err_width();
   const std::string server = member_text(event, "server"), tool = member_text(event, "tool");
   screen.err_line(screen.bold("a call waits for your yes"));
-  std::string text = framed("  server:    ", quoted_name(server), width) + framed("  tool:      ", quoted_name(tool), width);
+  std::string text =
+      framed("  server:    ", quoted_name(server), width) + framed("  tool:      ", quoted_name(tool), width);
   text += framed_ends("  arguments: ", arguments, width, shown_at_first, "s shows all of them");
   if (const auto reason = member_text(event, "reason"); !reason.empty()) text += framed("  why:       ", reason, width);
   if (has_hidden(server) || has_hidden(tool) || has_hidden(arguments, true)) text.append(hidden_note).append("\n");

@@ -119,7 +119,7 @@ servers with a url) they are not until they are approved; "off" looks at nothing
 Examples:
   mcpbx pins
   mcpbx pins show git__log       or a server: all of its tools that are not ok
-  mcpbx pins accept git)";
+  mcpbx pins accept git          shows what it approves; at a terminal it asks)";
 
 inline constexpr std::string_view wait =
     R"(Keeps trying the socket. The status is 0 when every enabled server is ready (lazy ones count as ready), 1 when one cannot

@@ -5,6 +5,7 @@
 #include "daemon/front/door_context.hpp"
 #include "daemon/front/event_stream.hpp"
 #include "daemon/front/outgoing_queue.hpp"
+#include "daemon/front/seen_pins.hpp"
 #include "daemon/front/turns.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/transport/transport.hpp"
@@ -61,6 +62,8 @@ class connection final : public std::enable_shared_from_this<connection>,
   /// What this caller sees of the catalog.
   mcp::catalog_ptr tools() const override { return door_.tools_for(profile_); }
   const std::string& principal() const noexcept { return principal_; }
+  /// Which definitions this caller was shown. The one that asks may be gone when they are told.
+  const std::shared_ptr<daemon::seen_pins>& seen_pins() const noexcept { return seen_pins_; }
   /// Whether the run of this name may be followed and ended from here. For the person also one that is not there.
   bool may_have_run(std::string_view run) const;
   /// Starts a run, attaches to the one of that name, or goes on with one that waits for results. Its events and its
@@ -128,6 +131,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   pid_t pid_;
   std::string principal_, name_, profile_;
   std::shared_ptr<caller_audit> audit_;  // null: off
+  std::shared_ptr<daemon::seen_pins> seen_pins_ = std::make_shared<daemon::seen_pins>();
   outgoing_queue outbox_;
   turns turns_;
   mcp::caller_session session_;

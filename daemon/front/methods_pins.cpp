@@ -63,7 +63,9 @@ raw_json report_json(const pin_report& report, const mcp::catalog& tools) {
     if (r.listed) out.member("listed", r.listed);
     out.end_object();
   }
-  out.end_array().end_object();
+  out.end_array();
+  if (!report.sha256.empty()) out.member("sha256", report.sha256);
+  out.end_object();
   return out.json();
 }
 
@@ -79,11 +81,13 @@ void list(connection& c, const pins_params& p, const mcp::reply_once& reply) {
   c.when_settled(c.door().settings.session.settle, [&c, p, reply] {
     if (!reply.open()) return;
     backend& daemon = c.door().daemon;
-    daemon.pins()->list(choice_of(daemon, p.name), p.definitions, [&daemon, p, reply](const pin_report& report) {
-      if (!p.name.empty() && report.rows.empty() && report.problem.empty())
-        return reply.error(mcp::to_rpc_error({errc::not_found, nothing_named(daemon, p.name)}));
-      reply.result(report_json(report, *daemon.tools()));
-    });
+    daemon.pins()->list(choice_of(daemon, p.name), p.definitions,
+                        [&daemon, p, reply, seen = c.seen_pins()](const pin_report& report) {
+                          if (!p.name.empty() && report.rows.empty() && report.problem.empty())
+                            return reply.error(mcp::to_rpc_error({errc::not_found, nothing_named(daemon, p.name)}));
+                          if (p.definitions && report.problem.empty()) seen->note(p.name, report.sha256);
+                          reply.result(report_json(report, *daemon.tools()));
+                        });
   });
 }
 
@@ -92,7 +96,15 @@ void accept(connection& c, const pins_params& p, const mcp::reply_once& reply) {
   c.when_settled(c.door().settings.session.settle, [&c, p, reply] {
     if (!reply.open()) return;
     backend& daemon = c.door().daemon;
-    daemon.pins()->accept(choice_of(daemon, p.name), p.sha256, [reply](const result<std::size_t>& done) {
+    // An approval is of what was shown: to whoever sends its hash, or on this connection.
+    const std::string hash = p.sha256.empty() ? c.seen_pins()->of(p.name) : p.sha256;
+    if (hash.empty())
+      return reply.error(mcp::to_rpc_error(
+          {errc::invalid_argument, "params.sha256: expected the hash of what is approved, got nothing; " +
+                                       json_quoted(cut_utf8(p.name, 128)) +
+                                       " was not shown on this connection: look at it with mcpbx/pins/list "
+                                       "(\"definitions\": true), which tells the hash"}));
+    daemon.pins()->accept(choice_of(daemon, p.name), hash, [reply](const result<std::size_t>& done) {
       if (!done) return reply.error(mcp::to_rpc_error(done.error()));
       mcp::json_out out;
       out.begin_object().member("accepted", *done).end_object();

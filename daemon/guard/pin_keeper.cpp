@@ -35,11 +35,18 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
 
   void judge(const std::string& name, mcp::tool_list tools, on_decided decided) {
     const auto s = std::ranges::find(servers_, name, [](const watched& w) { return w.about.name; });
-    if (s == servers_.end() || s->about.mode == pin_mode::off) return decided({});
+    if (s == servers_.end() || (s->about.mode == pin_mode::off && !s->about.plain_name)) return decided({});
     s->tools = std::move(tools);
     s->decided = std::move(decided);
     ++s->generation;
     s->judge = true;
+    if (s->about.plain_name && !settled_) judge_names();
+    pump();
+  }
+
+  void settled() {
+    settled_ = true;
+    judge_names();
     pump();
   }
 
@@ -76,12 +83,18 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
     pump();
   }
 
+  // Whose a name is may depend on what another server lists.
+  void judge_names() {
+    for (auto& s : servers_) s.judge = s.judge || (s.about.plain_name && s.tools != nullptr);
+  }
+
   void pump() {
     const bool work = !lists_.empty() || !accepts_.empty() || std::ranges::any_of(servers_, &watched::judge);
     if (!work || busy_ || stopped_) return;
     busy_ = true;
     auto job = std::make_shared<pin_job>();
     job->now = utc_text(time_.wall_ms());
+    job->settled = settled_;
     for (auto& s : servers_)
       job->servers.push_back(
           {.server = s.about, .tools = s.tools, .generation = s.generation, .judge = std::exchange(s.judge, false)});
@@ -151,7 +164,7 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
   std::vector<pin_accept_request> accepts_;
   std::unique_ptr<timer> again_;
   milliseconds wait_ = first_wait;
-  bool busy_ = false, stopped_ = false;
+  bool busy_ = false, stopped_ = false, settled_ = false;
   lane lane_{"pins", 1};
 };
 
@@ -164,6 +177,9 @@ pin_keeper::~pin_keeper() {
 
 void pin_keeper::judge(const std::string& server, mcp::tool_list tools, on_decided decided) {
   impl_->judge(server, std::move(tools), std::move(decided));
+}
+void pin_keeper::settled() {
+  impl_->settled();
 }
 void pin_keeper::list(pin_choice which, bool definitions, std::function<void(pin_report)> then) {
   impl_->list({.which = std::move(which), .definitions = definitions, .then = std::move(then)});

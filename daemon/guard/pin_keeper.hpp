@@ -27,9 +27,12 @@ class pin_keeper final : public mcp::definition_gate, public pin_register {
   /// Waits for what the lane does now; nobody is told any more.
   ~pin_keeper() override;
 
-  /// As pin_worker decides. Lists of a server that is `off`, or not configured, are offered at once.
+  /// As pin_worker decides. Lists of a server that is `off` and has no plain names, or is not configured, are offered
+  /// at once.
   void judge(const std::string& server, mcp::tool_list tools,
              std::function<void(mcp::definition_decision)> decided) override;
+  /// Plain names that nobody has are given for good from now on.
+  void settled() override;
   void list(pin_choice which, bool definitions, std::function<void(pin_report)> then) override;
   void accept(pin_choice which, std::string sha256, std::function<void(result<std::size_t>)> then) override;
 

@@ -31,7 +31,11 @@ struct pin_report {
   std::string file;
   std::string problem;  ///< why nothing can be compared: a sentence with the mend; "" when it can
   std::vector<pin_row> rows;
+  std::string sha256 = {};  ///< rows_hash(rows): what an approval of them is bound to
 };
+
+/// Of which tools there are and what is listed of each, in any order.
+std::string rows_hash(const std::vector<pin_row>& rows);
 
 class pin_register {
  public:
@@ -40,8 +44,9 @@ class pin_register {
   /// anew with it, so that the rows tell that, whatever became of the file in the meantime.
   virtual void list(pin_choice which, bool definitions, std::function<void(pin_report)> then) = 0;
   /// Approves what is listed now, and that what is gone is gone; gives the number of tools whose pin changed. With
-  /// `sha256` only a single tool, and only if that is its hash now. Errors: errc::not_found, errc::invalid_argument
-  /// (the hash is another one, or the server has not listed its tools), errc::io (the file).
+  /// `sha256` only if it is the hash of a report on the same choice now, or that of the one tool that is chosen.
+  /// Errors: errc::not_found, errc::invalid_argument (the hash is another one, or the server has not listed its tools),
+  /// errc::io (the file).
   virtual void accept(pin_choice which, std::string sha256, std::function<void(result<std::size_t>)> then) = 0;
 };
 

@@ -50,6 +50,11 @@ std::string unwritable(std::string_view why) {
          "; mend that, then approve it with `mcpbx pins accept`";
 }
 
+std::string names_unknown(std::string_view server, std::string_view why) {
+  return server_words(server) + "plain names are given to whom had them first, and that is not known; its tools have " +
+         "its name in front of theirs: " + std::string(why);
+}
+
 std::string broken_file(const std::string& path, const error& why) {
   if (why.code == errc::io) return why.message + "; mend that, then `mcpbx pins accept SERVER` looks again";
   return "the file of pins, " + path + ", cannot be understood (" + why.message +

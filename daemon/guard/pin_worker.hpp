@@ -18,7 +18,8 @@ namespace mcpbx::daemon {
 struct pinned_server {
   std::string name;
   pin_mode mode = pin_mode::off;
-  std::string origin;  ///< origin_text
+  std::string origin;             ///< origin_text
+  plain_name_of plain_name = {};  ///< null: its tools have no plain names. Called on the lane
 };
 
 /// The same with what it lists, and what is decided about that.
@@ -47,6 +48,9 @@ struct pin_accept_request {
 /// What is done in one go.
 struct pin_job {
   std::string now;  ///< UTC
+  /// Every server has listed its tools, or will not soon: plain names that nobody has are given for good. Before, a
+  /// server that comes first in the file may still want them.
+  bool settled = true;
   std::vector<pin_listing> servers;
   std::vector<pin_accept_request> accepts;
   std::vector<pin_list_request> lists;
@@ -66,10 +70,10 @@ class pin_worker {
   void failed(pin_job& job, const std::string& what) { cannot_compare(job, {errc::internal, what}); }
 
  private:
-  result<pin_book> read();
+  result<pin_file> read();
   result<void> write(pin_job& job);
-  bool apply(pin_job& job, pin_book& book);
-  void fill(pin_list_request& l, const pin_job& job, const pin_book& book);
+  bool apply(pin_job& job, pin_file& file);
+  void fill(pin_list_request& l, const pin_job& job, const pin_book& book) const;
   void cannot_compare(pin_job& job, const error& why);
   void cannot_write(pin_job& job, const error& why);
   result<std::string> path_;

@@ -24,6 +24,15 @@ pin make_pin(std::string part, std::string_view origin, const std::string& now) 
   return p;
 }
 
+// What is too much for one server is pinned by its hash only.
+void drop_long(server_pins& pins) {
+  std::size_t kept = 0;
+  for (auto& [name, p] : pins) {
+    kept += p.definition.text().size();
+    if (kept > most_kept) p.definition = {};
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(pin_mode m) {
@@ -37,6 +46,10 @@ std::string_view to_string(pin_state s) {
 }
 
 std::string pinned_part(const raw_json& definition) {
+  return canonical_json(definition);
+}
+
+std::string first_pinned_part(const raw_json& definition) {
   // In the order of canonical JSON.
   constexpr std::array<std::string_view, 5> members{"annotations", "description", "inputSchema", "name",
                                                     "outputSchema"};
@@ -90,14 +103,30 @@ std::vector<compared_tool> compare(const server_pins& pins, const std::vector<mc
       c.state = pin_state::added;
     } else {
       seen.insert(known->first);
-      if (known->second.sha256 != c.sha256) c.state = pin_state::changed;
-      c.origin_only = c.state == pin_state::changed && known->second.definition.text() == part;
+      const auto& [hash, at, kept, whole] = known->second;
+      const std::string then = whole ? part : first_pinned_part(tool.definition);
+      if (hash != (whole ? c.sha256 : pin_hash(then, origin))) c.state = pin_state::changed;
+      c.origin_only = c.state == pin_state::changed && kept.text() == then;
     }
     out.push_back(std::move(c));
   }
   for (const auto& [tool, known] : pins)
     if (!seen.contains(tool)) out.push_back({tool, pin_state::gone, "", false});
   return out;
+}
+
+std::size_t take_over(server_pins& pins, const std::vector<mcp::tool_view>& listed, std::string_view origin) {
+  std::size_t taken = 0;
+  for (const mcp::tool_view& tool : listed) {
+    const auto known = pins.find(tool.name);
+    if (known == pins.end() || known->second.whole ||
+        known->second.sha256 != pin_hash(first_pinned_part(tool.definition), origin))
+      continue;
+    known->second = make_pin(pinned_part(tool.definition), origin, known->second.pinned_at);
+    ++taken;
+  }
+  if (taken > 0) drop_long(pins);
+  return taken;
 }
 
 std::size_t approve(server_pins& pins, const std::vector<mcp::tool_view>& listed, std::string_view origin,
@@ -113,11 +142,7 @@ std::size_t approve(server_pins& pins, const std::vector<mcp::tool_view>& listed
     else  // those that are listed come first, in their order
       pins.insert_or_assign(c.tool, make_pin(pinned_part(listed[i].definition), origin, now));
   }
-  std::size_t kept = 0;
-  for (auto& [name, p] : pins) {
-    kept += p.definition.text().size();
-    if (kept > most_kept) p.definition = {};
-  }
+  drop_long(pins);
   return changes;
 }
 

@@ -1,5 +1,6 @@
 // Pinned tool definitions (guarantees row 37): what is pinned, and how what a server lists now compares with it. Pure.
 #pragma once
+#include "daemon/guard/name_book.hpp"
 #include "mcp/client/catalog_builder.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/raw_json.hpp"
@@ -26,20 +27,30 @@ std::string_view to_string(pin_state s);
 struct pin {
   std::string sha256;
   std::string pinned_at;  ///< UTC
-  raw_json definition;    ///< pinned_part(), for people; absent where it was too long to be kept
+  raw_json definition;    ///< what is pinned, for people; absent where it was too long to be kept
+  /// The whole definition is pinned; false: by a version that knew five members of it only, see take_over().
+  bool whole = true;
 };
 /// By the server's own name of the tool. A server without tools has pins, too: none of its tools has been approved.
 using server_pins = std::map<std::string, pin, std::less<>>;
 /// By the configured name of the server.
 using pin_book = std::map<std::string, server_pins, std::less<>>;
 
-/// The book as its file has it, one tool per line; and back. errc::parse says where it is wrong; errc::config: it is of
-/// a newer version.
-std::string to_text(const pin_book& book);
-result<pin_book> read_pins(std::string_view text);
+/// What the file has.
+struct pin_file {
+  pin_book pins;
+  name_book names = {};
+};
 
-/// What of a definition is pinned: name, description, schemas and annotations, as canonical JSON.
+/// The file's text, one tool or name per line; and back. errc::parse says where it is wrong; errc::config: it is of a
+/// newer version.
+std::string to_text(const pin_file& file);
+result<pin_file> read_pins(std::string_view text);
+
+/// What of a definition is pinned, as canonical JSON: all of it, for hosts show and models read whatever it has.
 std::string pinned_part(const raw_json& definition);
+/// What older versions pinned of it: name, description, schemas and annotations.
+std::string first_pinned_part(const raw_json& definition);
 /// The hash of a pinned_part and where it comes from, see origin_text.
 std::string pin_hash(std::string_view part, std::string_view origin);
 /// Where a server comes from, as its entry has it (references are not resolved). Empty stands for absent.
@@ -65,6 +76,9 @@ struct compared_tool {
 /// Every tool that is listed or pinned: first those listed, in their order, then those that are gone.
 std::vector<compared_tool> compare(const server_pins& pins, const std::vector<mcp::tool_view>& listed,
                                    std::string_view origin);
+
+/// Pins whole what is listed and fits a pin of an older version; gives how many were taken over.
+std::size_t take_over(server_pins& pins, const std::vector<mcp::tool_view>& listed, std::string_view origin);
 
 /// Pins what is listed and takes out what is gone, for the whole server or for one `tool` of it; pins that are right
 /// stay as they are. Gives how many were changed.

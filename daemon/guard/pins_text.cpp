@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace mcpbx::daemon {
 namespace {
 
-constexpr std::int64_t version = 1;
+constexpr std::int64_t version = 2, oldest = 1;
 constexpr int deepest = 300;  // a kept definition has 256 levels at most
 
 bool is_sha256(std::string_view text) {
@@ -21,7 +22,7 @@ std::unexpected<error> wrong(const std::string& what) {
 }
 
 result<pin> read_pin(const raw_json& value, const std::string& where) {
-  const auto object = raw_object::open(value, {"sha256", "pinnedAt", "definition"}, any_number_of_members);
+  const auto object = raw_object::open(value, {"sha256", "pinnedAt", "definition", "whole"}, any_number_of_members);
   if (!object) return wrong(where + ": " + object.error().message);
   pin p;
   const auto hash = object->find("sha256").as_string(), at = object->find("pinnedAt").as_string();
@@ -29,6 +30,9 @@ result<pin> read_pin(const raw_json& value, const std::string& where) {
   if (!hash || !is_sha256(*hash)) return wrong(where + ": sha256 must be 64 hexadecimal digits");
   if (!at) return wrong(where + ": pinnedAt must be a string");
   if (p.definition && !p.definition.is_object()) return wrong(where + ": definition must be an object");
+  const raw_json whole = object->find("whole");
+  if (whole && !whole.is_true()) return wrong(where + ": whole must be true");
+  p.whole = whole.is_true();
   p.sha256 = *hash;
   p.pinned_at = *at;
   return p;
@@ -53,12 +57,66 @@ result<server_pins> read_server(const raw_json& value, const std::string& where)
   return pins;
 }
 
+result<name_holder> read_holder(const raw_json& value, const std::string& where) {
+  const auto object = raw_object::open(value, {"server", "tool"});
+  if (!object) return wrong(where + ": " + object.error().message);
+  auto server = object->find("server").as_string(), tool = object->find("tool").as_string();
+  if (!server || !tool || server->empty() || tool->empty()) return wrong(where + ": server and tool must be names");
+  return name_holder{std::move(*server), std::move(*tool)};
+}
+
+result<name_book> read_names(const raw_json& value) {
+  name_book names;
+  if (!value) return names;
+  const auto object = value.is_object() ? raw_object::open(value) : wrong("names must be an object");
+  if (!object) return std::unexpected(object.error());
+  std::optional<error> problem;
+  object->for_each([&](std::string_view name, const raw_json& list) {
+    if (problem) return;
+    const std::string place = "name " + json_quoted(name);
+    std::vector<name_holder> holders;
+    for_each_element(list, [&](const raw_json& one) {
+      auto holder = read_holder(one, place);
+      if (!holder)
+        problem = std::move(holder.error());
+      else
+        holders.push_back(std::move(*holder));
+      return !problem;
+    });
+    if (problem) return;
+    if (holders.empty())
+      problem = error{errc::parse, place + " must have a list of tools"};
+    else if (!names.emplace(name, std::move(holders)).second)
+      problem = error{errc::parse, place + " is there twice"};
+  });
+  if (problem) return std::unexpected(std::move(*problem));
+  return names;
+}
+
+void append_names(std::string& out, const name_book& names) {
+  bool first = true;
+  for (const auto& [name, holders] : names) {
+    out += std::exchange(first, false) ? "\n" : ",\n";
+    append_quoted(out, name);
+    bool first_holder = true;
+    for (const auto& [server, tool] : holders) {
+      out += std::exchange(first_holder, false) ? ":[" : ",";
+      out += "{\"server\":";
+      append_quoted(out, server);
+      out += ",\"tool\":";
+      append_quoted(out, tool);
+      out += '}';
+    }
+    out += ']';
+  }
+}
+
 }  // namespace
 
-std::string to_text(const pin_book& book) {
+std::string to_text(const pin_file& file) {
   std::string out = "{\"version\":" + std::to_string(version) + ",\"servers\":{";
   bool first_server = true;
-  for (const auto& [server, pins] : book) {
+  for (const auto& [server, pins] : file.pins) {
     out += std::exchange(first_server, false) ? "\n" : ",\n";
     append_quoted(out, server);
     out += ":{";
@@ -68,22 +126,29 @@ std::string to_text(const pin_book& book) {
       append_quoted(out, tool);
       out.append(":{\"sha256\":\"").append(p.sha256).append("\",\"pinnedAt\":");
       append_quoted(out, p.pinned_at);
+      if (p.whole) out += ",\"whole\":true";
       if (p.definition) out.append(",\"definition\":").append(p.definition.text());
       out += '}';
     }
     out += '}';
   }
-  return out + "\n}}\n";
+  out += "\n}";
+  if (!file.names.empty()) {
+    out += ",\"names\":{";
+    append_names(out, file.names);
+    out += "\n}";
+  }
+  return out + "}\n";
 }
 
-result<pin_book> read_pins(std::string_view text) {
+result<pin_file> read_pins(std::string_view text) {
   const auto whole = raw_json::parse(text, deepest);
   if (!whole) return std::unexpected(whole.error());
   const auto top = whole->is_object() ? raw_object::open(*whole, {"version", "servers"}, any_number_of_members)
                                       : wrong("it is no object");
   if (!top) return std::unexpected(top.error());
   const auto number = top->find("version").as_integer();
-  if (!number || *number < 1) return wrong("version must be " + std::to_string(version));
+  if (!number || *number < oldest) return wrong("version must be " + std::to_string(version));
   if (*number > version)
     return fail(errc::config, "it was written by a newer version of mcpbx (its version is " + std::to_string(*number) +
                                   ", this mcpbx knows " + std::to_string(version) + ")");
@@ -91,7 +156,9 @@ result<pin_book> read_pins(std::string_view text) {
   const auto object =
       servers.is_object() ? raw_object::open(servers, {}, any_number_of_members) : wrong("servers must be an object");
   if (!object) return std::unexpected(object.error());
-  pin_book book;
+  auto names = read_names(top->find("names"));
+  if (!names) return std::unexpected(std::move(names.error()));
+  pin_file file{{}, std::move(*names)};
   std::optional<error> problem;
   object->for_each([&](std::string_view server, const raw_json& one) {
     if (problem) return;
@@ -99,11 +166,11 @@ result<pin_book> read_pins(std::string_view text) {
     auto pins = read_server(one, place);
     if (!pins)
       problem = std::move(pins.error());
-    else if (!book.emplace(server, std::move(*pins)).second)
+    else if (!file.pins.emplace(server, std::move(*pins)).second)
       problem = error{errc::parse, place + " is there twice"};
   });
   if (problem) return std::unexpected(std::move(*problem));
-  return book;
+  return file;
 }
 
 }  // namespace mcpbx::daemon

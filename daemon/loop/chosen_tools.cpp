@@ -27,13 +27,17 @@ mcp::entry_ptr copy_of(const mcp::entry_ptr& e, const std::string& name, std::sp
   return made != before.end() ? *made : mcp::renamed(*e, name);
 }
 
+bool offers(const tool_choice& choice, const mcp::catalog_entry& e) {
+  return choice.offers(e.name, e.rules.prefixed, e.rules.plain);
+}
+
 // The new names, by those of the catalog. A tool that does not get its own may stand in the way of another.
 std::map<std::string_view, const std::string*> settled_names(const mcp::catalog& catalog, const tool_choice& choice) {
   std::map<std::string_view, const std::string*> names;
   if (choice.rename.empty()) return names;
   std::set<std::string_view> kept;
   for (const auto& e : catalog.entries()) {
-    if (!choice.offers(e->name)) continue;
+    if (!offers(choice, *e)) continue;
     const auto to = choice.rename.find(e->name);
     if (to != choice.rename.end() && to->second != e->name)
       names.emplace(e->name, &to->second);
@@ -59,7 +63,7 @@ std::vector<mcp::entry_ptr> chosen_tools(const mcp::catalog& catalog, const tool
   const auto names = settled_names(catalog, choice);
   std::vector<mcp::entry_ptr> entries;
   for (const auto& e : catalog.entries()) {
-    if (!choice.offers(e->name)) continue;
+    if (!offers(choice, *e)) continue;
     const auto to = names.find(e->name);
     auto shown = to == names.end() ? e : copy_of(e, *to->second, before);
     if (choice.asks_for(shown->name)) entries.push_back(std::move(shown));

@@ -47,7 +47,10 @@ void live_run::arm_limit() {
 
 // Why a call of this tool needs a yes, "" when it needs none.
 std::string_view live_run::needs_approval(const mcp::catalog_entry& tool) {
-  const auto matches = [&](const std::string& glob) { return glob_match(glob, tool.listed_name()); };
+  const auto matches = [&](const std::string& glob) {
+    const auto is = [&](std::string_view name) { return !name.empty() && glob_match(glob, name); };
+    return is(tool.listed_name()) || is(tool.rules.prefixed) || is(tool.rules.plain);
+  };
   if (std::ranges::any_of(request_.approve, matches) || (around_.needs_approval && around_.needs_approval(tool)))
     return "the configuration wants a yes for this tool";
   if (tool.annotations.read_only || !tool.annotations.destructive) return {};

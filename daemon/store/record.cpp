@@ -79,8 +79,10 @@ bool any_of(const std::vector<std::string>& globs, std::string_view name) {
 
 }  // namespace
 
-bool tool_choice::offers(std::string_view name) const {
-  return (allow.empty() || any_of(allow, name)) && !any_of(deny, name);
+bool tool_choice::offers(std::string_view name, std::string_view prefixed, std::string_view plain) const {
+  const auto denied = [&](std::string_view n) { return !n.empty() && any_of(deny, n); };
+  if (denied(name) || denied(prefixed) || denied(plain)) return false;
+  return allow.empty() || any_of(allow, name) || (!prefixed.empty() && any_of(allow, prefixed));
 }
 
 bool tool_choice::asks_for(std::string_view shown) const {

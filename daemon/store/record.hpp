@@ -86,8 +86,9 @@ struct tool_choice {
   std::vector<std::string> allow;  ///< what the profile offers, globs on the catalog's names; empty: all
   std::vector<std::string> deny;   ///< what it does not offer; wins
   std::map<std::string, std::string, std::less<>> rename;  ///< the profile's names, by those of the catalog
-  /// Whether the profile offers the catalog's tool of this name.
-  bool offers(std::string_view name) const;
+  /// Whether the profile offers the catalog's tool of this name. Where names are plain, the tool's `prefixed` name is
+  /// as good, and what is denied by its `plain` one is denied, whoever has that.
+  bool offers(std::string_view name, std::string_view prefixed = {}, std::string_view plain = {}) const;
   /// Whether the request asks for a tool that it sees under this name.
   bool asks_for(std::string_view shown) const;
 };

@@ -16,6 +16,14 @@
 
 namespace mcpbx::mcp {
 
+/// Names that rules (allow, deny, approve) find a tool by beside the one that it is shown under, so that they hold
+/// whoever has that one. Both are empty where names are not plain.
+struct rule_names {
+  std::string prefixed;  ///< server__tool: no other tool has it
+  std::string plain;     ///< which another tool may have: what restricts holds for both
+  bool operator==(const rule_names&) const = default;
+};
+
 /// What the annotations of a definition say; hints only, never trusted for safety by themselves.
 struct tool_annotations {
   bool read_only = false, destructive = true, idempotent = false, open_world = true;
@@ -34,6 +42,7 @@ struct catalog_entry {
   tool_annotations annotations;
   call_manner manner;
   std::weak_ptr<mcp::client> owner;
+  rule_names rules;
   std::uint64_t hash = 0;  ///< stable over the definition's bytes and the server's name
   /// Where the server comes from, as catalog_builder::server has it; null: nobody said.
   std::shared_ptr<const std::string> origin = {};
@@ -47,6 +56,7 @@ struct withheld_tool {
   std::string server;                      ///< configured name
   std::string tool;                        ///< the server's own name for it
   std::shared_ptr<const std::string> why;  ///< a clause such as "its definition changed …"
+  rule_names rules = {};
   bool operator==(const withheld_tool&) const = default;
 };
 /// By the name under which it would be exposed.

@@ -14,12 +14,6 @@ namespace {
 
 constexpr std::size_t remembered_notices = 1024;
 
-bool passes(const tool_filter& filter, std::string_view own) {
-  const auto matches = [&](const std::string& glob) { return glob_match(glob, own); };
-  if (!filter.allow.empty() && std::ranges::none_of(filter.allow, matches)) return false;
-  return std::ranges::none_of(filter.deny, matches);
-}
-
 std::uint64_t definition_hash(std::string_view server, const raw_json& definition) {
   // Two hashes joined, so that no text of one can be read as the end of the other.
   return stable_hash(definition.text()) * 31 + stable_hash(server);
@@ -32,7 +26,8 @@ std::shared_ptr<const std::string> why_withheld(const withheld_ptr& withheld, co
   return found == withheld->end() ? nullptr : found->second;
 }
 
-entry_ptr make_entry(const catalog_builder::server& s, const tool_view& tool, const std::string& name) {
+entry_ptr make_entry(const catalog_builder::server& s, const tool_view& tool, const std::string& name,
+                     const rule_names& rules) {
   auto e = std::make_shared<catalog_entry>();
   e->name = name;
   e->server = s.name;
@@ -46,10 +41,17 @@ entry_ptr make_entry(const catalog_builder::server& s, const tool_view& tool, co
   e->owner = s.owner;
   e->hash = definition_hash(s.name, tool.definition);
   e->origin = s.origin;
+  e->rules = rules;
   return e;
 }
 
 }  // namespace
+
+bool passes(const tool_filter& filter, std::string_view own) {
+  const auto matches = [&](const std::string& glob) { return glob_match(glob, own); };
+  if (!filter.allow.empty() && std::ranges::none_of(filter.allow, matches)) return false;
+  return std::ranges::none_of(filter.deny, matches);
+}
 
 catalog_builder::catalog_builder(std::vector<server> servers)
     : last_(std::make_shared<const catalog>(std::vector<entry_ptr>{}, 0)) {
@@ -64,10 +66,11 @@ catalog_builder::catalog_builder(std::vector<server> servers)
   }
 }
 
-void catalog_builder::set_tools(std::size_t index, tool_list tools, withheld_ptr withheld) {
+void catalog_builder::set_tools(std::size_t index, tool_list tools, withheld_ptr withheld, tool_names_ptr prefixed) {
   offered& o = servers_.at(index);
   o.tools = std::move(tools);
   o.withheld = std::move(withheld);
+  o.prefixed = std::move(prefixed);
   o.stale = true;
 }
 
@@ -89,20 +92,22 @@ void catalog_builder::make_entries(offered& o, const std::vector<std::string>& n
   entries.reserve(o.kept.size());
   o.hidden.clear();
   o.unnamed.clear();
+  static const rule_names no_others;
   for (std::size_t i = 0; i < o.kept.size(); ++i) {
     const tool_view& tool = (*o.tools)[o.kept[i]];
+    const rule_names& rules = o.ruled.empty() ? no_others : o.ruled[i];
     if (names[i].empty()) {
       o.unnamed.push_back(tool.name);
       continue;
     }
     if (const auto why = why_withheld(o.withheld, tool.name)) {
-      o.hidden.emplace(names[i], withheld_tool{o.s.name, tool.name, why});
+      o.hidden.emplace(names[i], withheld_tool{o.s.name, tool.name, why, rules});
       continue;
     }
     const auto found = old.find(tool.name);
     const bool same = found != old.end() && (*found->second)->name == names[i] &&
-                      (*found->second)->definition.text() == tool.definition.text();
-    entries.push_back(same ? *found->second : make_entry(o.s, tool, names[i]));
+                      (*found->second)->definition.text() == tool.definition.text() && (*found->second)->rules == rules;
+    entries.push_back(same ? *found->second : make_entry(o.s, tool, names[i], rules));
   }
   o.entries = std::move(entries);
 }
@@ -114,6 +119,19 @@ void catalog_builder::notice(const offered& o, const std::vector<std::string>& s
   }
 }
 
+// Rules know a plain server's tools by two names more, whichever it gets.
+named_tools catalog_builder::name_tools(offered& o, std::set<std::string, std::less<>>& taken) const {
+  std::vector<std::string_view> own;
+  own.reserve(o.kept.size());
+  for (const std::size_t i : o.kept) own.push_back((*o.tools)[i].name);
+  auto prefixed = prefixed_names(o.prefix, own, o.s.tools.rename);
+  if (!o.s.plain_names) return prefixed;
+  o.ruled.clear();
+  for (std::size_t i = 0; i < own.size(); ++i)
+    o.ruled.push_back({prefixed.names[i], plain_name(own[i], o.s.tools.rename)});
+  return plain_names(own, o.s.tools.rename, prefixes_, prefixed, taken, o.prefixed.get());
+}
+
 catalog_ptr catalog_builder::build() {
   // Plain names depend on the servers before them, so they are settled anew each time; the others only when their own
   // list has changed.
@@ -122,11 +140,7 @@ catalog_ptr catalog_builder::build() {
     const bool stale = std::exchange(o.stale, false);
     if (stale) refilter(o);
     if (!stale && !o.s.plain_names) continue;
-    std::vector<std::string_view> own;
-    own.reserve(o.kept.size());
-    for (const std::size_t i : o.kept) own.push_back((*o.tools)[i].name);
-    const named_tools named = o.s.plain_names ? plain_names(o.prefix, own, o.s.tools.rename, prefixes_, taken)
-                                              : prefixed_names(o.prefix, own, o.s.tools.rename);
+    const named_tools named = name_tools(o, taken);
     notice(o, named.notices);
     make_entries(o, named.names);
   }

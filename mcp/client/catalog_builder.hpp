@@ -1,6 +1,7 @@
 // Makes catalog snapshots from the lists of all servers, reusing every entry that did not change. Knows no I/O.
 #pragma once
 #include "mcp/client/catalog.hpp"
+#include "mcp/client/names.hpp"
 #include "mcp/protocol/tools.hpp"
 
 #include <map>
@@ -18,12 +19,19 @@ struct tool_filter {
   std::map<std::string, std::string> rename;  ///< own name -> the tool's part of the name to expose
 };
 
+/// Whether the filter lets the server's own tool of this name through.
+bool passes(const tool_filter& filter, std::string_view own);
+
 /// What one server offers now; never changed once it is handed on.
 using tool_list = std::shared_ptr<const std::vector<tool_view>>;
 
 /// Tools of one list that are not to be offered, by the server's own name, with the clause that says why.
 using withheld_names = std::map<std::string, std::shared_ptr<const std::string>, std::less<>>;
 using withheld_ptr = std::shared_ptr<const withheld_names>;
+
+/// Tools of one server, by the server's own names.
+using tool_names = std::set<std::string, std::less<>>;
+using tool_names_ptr = std::shared_ptr<const tool_names>;
 
 class catalog_builder {
  public:
@@ -41,8 +49,9 @@ class catalog_builder {
   explicit catalog_builder(std::vector<server> servers);
 
   /// Sets the list of server number `index`; null when nothing is known of it. Tools in `withheld` have their names, so
-  /// that those of others do not depend on it, and are not offered.
-  void set_tools(std::size_t index, tool_list tools, withheld_ptr withheld = {});
+  /// that those of others do not depend on it, and are not offered. Those in `prefixed` have no plain name: it is
+  /// another one's.
+  void set_tools(std::size_t index, tool_list tools, withheld_ptr withheld = {}, tool_names_ptr prefixed = {});
   /// What the list of server number `index` has left out, one clause each.
   void set_dropped(std::size_t index, std::vector<std::string> why);
   /// The snapshot of what is set now: the last one itself when no entry differs.
@@ -56,14 +65,17 @@ class catalog_builder {
     std::string prefix;
     tool_list tools;
     withheld_ptr withheld;
+    tool_names_ptr prefixed;
     std::vector<std::string> unread;   // what the list has left out
     std::vector<std::string> unnamed;  // own names of those that no name could be had for
     withheld_tools hidden;             // of `withheld`, those that the filter lets through
     std::vector<std::size_t> kept;     ///< positions in `tools` that the filter lets through
+    std::vector<rule_names> ruled;     ///< where names are plain, of each in `kept`
     std::vector<entry_ptr> entries;
     bool stale = true;
   };
   void refilter(offered& o);
+  named_tools name_tools(offered& o, std::set<std::string, std::less<>>& taken) const;
   void make_entries(offered& o, const std::vector<std::string>& names);
   void notice(const offered& o, const std::vector<std::string>& sentences);
 

@@ -149,22 +149,24 @@ named_tools prefixed_names(std::string_view prefix, std::span<const std::string_
   return out;
 }
 
-named_tools plain_names(std::string_view prefix, std::span<const std::string_view> tools,
-                        const std::map<std::string, std::string>& rename, std::span<const std::string> prefixes,
-                        std::set<std::string, std::less<>>& taken) {
+std::string plain_name(std::string_view tool, const std::map<std::string, std::string>& rename) {
+  return std::string(renamed(tool, rename));
+}
+
+named_tools plain_names(std::span<const std::string_view> tools, const std::map<std::string, std::string>& rename,
+                        std::span<const std::string> prefixes, const named_tools& prefixed,
+                        std::set<std::string, std::less<>>& taken, const std::set<std::string, std::less<>>* foreign) {
   const auto looks_prefixed = [&](std::string_view name) {
     return name.starts_with(reserved_prefix) || std::ranges::any_of(prefixes, [&](const std::string& p) {
              return name.size() > p.size() + 2 && name.starts_with(p) && name.substr(p.size()).starts_with("__");
            });
   };
   named_tools out;
-  named_tools fallback;  // made only when a name is lost
   for (std::size_t i = 0; i < tools.size(); ++i) {
     std::string name(renamed(tools[i], rename));
-    if (looks_prefixed(name) || taken.contains(name)) {
-      if (fallback.names.empty()) fallback = prefixed_names(prefix, tools, rename);
-      out.notices.push_back(clash(tools[i], name, fallback.names[i]));
-      name = fallback.names[i];
+    if (looks_prefixed(name) || taken.contains(name) || (foreign != nullptr && foreign->contains(tools[i]))) {
+      out.notices.push_back(clash(tools[i], name, prefixed.names[i]));
+      name = prefixed.names[i];
     }
     if (!name.empty()) taken.insert(name);
     out.names.push_back(std::move(name));

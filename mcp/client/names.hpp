@@ -31,11 +31,14 @@ struct named_tools {
 named_tools prefixed_names(std::string_view prefix, std::span<const std::string_view> tools,
                            const std::map<std::string, std::string>& rename);
 
-/// The names of a plain server's tools: their own, as long as no earlier server has them (`taken`), they are not
-/// reserved and none of `prefixes` followed by `__` begins them; otherwise those of prefixed_names. Adds what it gives
-/// out to `taken`.
-named_tools plain_names(std::string_view prefix, std::span<const std::string_view> tools,
-                        const std::map<std::string, std::string>& rename, std::span<const std::string> prefixes,
-                        std::set<std::string, std::less<>>& taken);
+/// The names of a plain server's tools: their own, as long as no earlier server has them (`taken`), none of `foreign`
+/// (own names of tools whose name is another one's) are they, they are not reserved and none of `prefixes` followed by
+/// `__` begins them; otherwise those of prefixed_names, which are `prefixed`. Adds what it gives out to `taken`.
+named_tools plain_names(std::span<const std::string_view> tools, const std::map<std::string, std::string>& rename,
+                        std::span<const std::string> prefixes, const named_tools& prefixed,
+                        std::set<std::string, std::less<>>& taken,
+                        const std::set<std::string, std::less<>>* foreign = nullptr);
+/// The name that a tool would have by the configuration if it is free: its own, or that of `rename`.
+std::string plain_name(std::string_view tool, const std::map<std::string, std::string>& rename);
 
 }  // namespace mcpbx::mcp

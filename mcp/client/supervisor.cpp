@@ -155,7 +155,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   }
 
   void server_moved() override {
-    if (waiters_.empty() && on_stopped_.empty()) return;
+    if (waiters_.empty() && on_stopped_.empty() && told_settled_) return;
     if (std::exchange(look_posted_, true)) return;
     soon_->post([weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->look();
@@ -182,12 +182,12 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     ++j.decisions;
     j.notice = std::move(d.notice);
     j.withheld = d.withheld ? d.withheld->size() : 0;
-    set_tools(index, std::move(tools), std::move(d.withheld));
+    set_tools(index, std::move(tools), std::move(d));
     server_moved();
   }
 
-  void set_tools(std::size_t index, tool_list tools, withheld_ptr withheld) {
-    builder_.set_tools(index, std::move(tools), std::move(withheld));
+  void set_tools(std::size_t index, tool_list tools, definition_decision d) {
+    builder_.set_tools(index, std::move(tools), std::move(d.withheld), std::move(d.prefixed));
     change_soon();
   }
 
@@ -212,6 +212,10 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
 
   void look() {
     look_posted_ = false;
+    if (!told_settled_ && std::ranges::none_of(servers_, [](const auto& s) { return s->settling(); })) {
+      told_settled_ = true;
+      options_.gate->settled();
+    }
     if (settled())
       for (const auto& w : std::vector(waiters_)) settle(w);
     if (stopping_ && std::ranges::all_of(servers_, [](const auto& s) { return s->ended(); }))
@@ -237,6 +241,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   std::unordered_map<const tool_server*, std::size_t> index_;
   catalog_builder builder_{{}};
   catalog_ptr catalog_ = builder_.build();
+  bool told_settled_ = options_.gate == nullptr;
   bool stale_ = false, changed_ = false, change_posted_ = false, look_posted_ = false, stopping_ = false;
   std::vector<std::weak_ptr<std::function<void()>>> subscribers_;
   std::vector<std::shared_ptr<waiter>> waiters_;

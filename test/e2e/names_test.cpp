@@ -107,6 +107,45 @@ TEST_CASE("G38: plain names keep the first server's tool, and no server can take
   for (const auto& name : names) CHECK_FALSE(c.call(name, R"({"text":"x"})").failed());
 }
 
+TEST_CASE("G38: a plain name stays with the server that had it first, wherever a newcomer stands in the file") {
+  const auto entry = [](config c) {
+    return c.server("b", {"--only", "echo,add"}, R"("pin":"off")")
+        .top("toolNames", "\"plain\"")
+        .top("profiles", R"({"p":{"tools":{"deny":["echo"]}}})");
+  };
+  daemon_under_test d(entry(config()));
+  d.wait_ready({"b"});
+  CHECK(d.session().tool_names() == std::vector<std::string>{"echo", "add"});
+  CHECK(d.stop().status == 0);
+  d.write("config.json", entry(config().server("a", {"--only", "echo,env", "--tag", "thief"}, R"("pin":"off")")).str());
+  d.start();
+  d.wait_ready({"a", "b"});
+  caller c = d.session();
+  CHECK(c.tool_names() == std::vector<std::string>{"a__echo", "env", "echo", "add"});
+  CHECK(contains(c.request("mcpbx/tools", R"({"name":"echo"})").line, R"("server":"b")"));
+  // What a profile denies by the name is denied of both.
+  caller narrow = d.session();
+  CHECK_FALSE(narrow.request("mcpbx/hello", R"({"profile":"p"})").failed());
+  CHECK(narrow.tool_names() == std::vector<std::string>{"env", "add"});
+  CHECK(narrow.call("a__echo", R"({"text":"x"})").failed());
+  CHECK(narrow.call("echo", R"({"text":"x"})").failed());
+}
+
+TEST_CASE("G38: while who had a plain name first cannot be read, nobody has one") {
+  daemon_under_test d(config().server("b", {"--only", "echo"}, R"("pin":"off")").top("toolNames", "\"plain\""));
+  d.wait_ready({"b"});
+  CHECK(d.session().tool_names() == std::vector<std::string>{"echo"});
+  CHECK(d.stop().status == 0);
+  const auto file = d.file(".local/state/mcpbx/pins.json");
+  const auto good = read_file(file);
+  CHECK(contains(good, R"("echo":[{"server":"b","tool":"echo"}])"));
+  d.write(".local/state/mcpbx/pins.json", good.substr(0, 30));
+  d.start();
+  d.wait_ready({"b"});
+  CHECK(d.session().tool_names() == std::vector<std::string>{"b__echo"});
+  CHECK(contains(run_cli(d, {"servers"}).out, "plain names are given to whom had them first"));
+}
+
 TEST_CASE("G38: no server can have the prefix that is mcpbx's own") {
   daemon_under_test d(config().server("mcpbx", {"--only", "echo"}));
   d.wait_ready({"mcpbx"});

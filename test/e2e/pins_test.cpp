@@ -76,6 +76,35 @@ TEST_CASE("G37: in mode block a changed definition reaches no caller and no mode
   CHECK(run_cli(d, {"pins", "show", "nobody"}).status == 5);
 }
 
+TEST_CASE("G37: an approval is of what was shown, by its hash or on the same connection") {
+  daemon_under_test d(rug_pull("block"));
+  d.wait_ready({"s"});
+  caller c = d.session();
+  wait_changed(c);
+  CHECK(contains(c.request("mcpbx/pins/accept", R"({"name":"s"})").message(), "was not shown on this connection"));
+  const auto report = c.request("mcpbx/pins/list", R"({"name":"s","definitions":true})");
+  const auto hash = text_at(report.value, "result.sha256");
+  CHECK(hash.size() == 64);
+  CHECK(c.request("mcpbx/pins/accept", R"({"name":"s","sha256":")" + std::string(64, 'a') + "\"}").failed());
+  CHECK(c.tool_names().empty());
+  const auto shown = run_cli(d, {"pins", "show", "s"});
+  CHECK(contains(shown.err, "mcpbx pins accept s --sha256 " + hash));
+  CHECK(run_cli(d, {"pins", "accept", "s", "--sha256", hash}).status == 0);
+  CHECK(c.tool_names().size() == 2);
+}
+
+TEST_CASE("G37: accepting shows what is approved") {
+  daemon_under_test d(rug_pull("block"));
+  d.wait_ready({"s"});
+  caller c = d.session();
+  wait_changed(c);
+  const auto done = run_cli(d, {"pins", "accept", "s"});
+  CHECK(done.status == 0);
+  CHECK(contains(done.out, "\"s__echo\": changed, not offered (pin: block)"));
+  CHECK(contains(done.out, "  + CHANGED"));
+  CHECK(contains(done.err, "approved 2 tools"));
+}
+
 TEST_CASE("G37: in mode warn, the default of programs, it is offered, logged once and shown") {
   daemon_under_test d(
       config().server("s", {"--behave", "list-rug-pull", "--only", "echo"}).server("quiet", {"--only", "echo"}));

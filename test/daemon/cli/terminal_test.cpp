@@ -215,11 +215,11 @@ TEST_CASE("colours: on a terminal only and not with NO_COLOR or a dumb terminal"
 TEST_CASE("F8: whatever is printed to a terminal is cleaned on its way, colours stay") {
   const changed_variable term("TERM", "xterm"), plain("NO_COLOR", nullptr);
   const std::string evil = "a\u009b31m\x1b[31m\u202E\U000E0041b";
-  const auto shown = shown_at_terminal(
-      [&](terminal& t) { t.out_line(evil); }, [&](terminal& t) { t.err_line(evil); },
-      [&](terminal& t) { t.err_line(t.dim(evil) + ": " + evil); }, [&](terminal& t) { t.out_line(t.bold(evil)); },
-      [&](terminal& t) { t.prompt(evil); }, [&](terminal& t) { t.out(evil + "\n"); },
-      [&](terminal& t) { t.status(evil); }, [&](terminal& t) { t.error(evil); });
+  const auto shown = shown_at_terminal([&](terminal& t) { t.out_line(evil); }, [&](terminal& t) { t.err_line(evil); },
+                                       [&](terminal& t) { t.err_line(t.dim(evil) + ": " + evil); },
+                                       [&](terminal& t) { t.out_line(t.bold(evil)); },
+                                       [&](terminal& t) { t.prompt(evil); }, [&](terminal& t) { t.out(evil + "\n"); },
+                                       [&](terminal& t) { t.status(evil); }, [&](terminal& t) { t.error(evil); });
   const std::string clean = "a31m[31mb";
   CHECK(shown == lines{clean + "\n", clean + "\n", "\x1b[2m" + clean + "\x1b[0m: " + clean + "\n",
                        "\x1b[1m" + clean + "\x1b[0m\n", clean, clean + "\n", "\r\x1b[K\x1b[2m" + clean + "\x1b[0m",

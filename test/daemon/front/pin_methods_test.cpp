@@ -133,11 +133,33 @@ TEST_CASE("G37: approving names what is approved, and its errors are told") {
         std::string::npos);
   CHECK(d.pins.asked.back() == "accept git|log|abc");
   d.pins.outcome = fail(errc::not_found, "no such tool");
-  CHECK(text_of(d.ask("mcpbx/pins/accept", R"({"name":"git"})")) == "no such tool");
+  CHECK(text_of(d.ask("mcpbx/pins/accept", R"({"name":"git","sha256":"abc"})")) == "no such tool");
   CHECK(code_of(d.ask("mcpbx/pins/accept", "{}")) == -32602);
   CHECK(code_of(d.ask("mcpbx/pins/accept", R"({"name":""})")) == -32602);
   d.backend.register_of_pins = nullptr;
   CHECK(text_of(d.ask("mcpbx/pins/list", "{}")) == "this daemon keeps no pins");
+}
+
+TEST_CASE("G37: without a hash an approval is of what this connection was shown last, and of nothing else") {
+  pins_door d;
+  const auto refused = [&](const std::string& answer) {
+    return text_of(answer).find("was not shown on this") != std::string::npos;
+  };
+  CHECK(refused(d.ask("mcpbx/pins/accept", R"({"name":"git"})")));
+  pin_row row;
+  row.server = "git";
+  row.tool = "log";
+  d.pins.report = {"/state/pins.json", "", {row}, "hash-1"};
+  CHECK(d.ask("mcpbx/pins/list", R"({"name":"git"})").find(R"("sha256":"hash-1")") != std::string::npos);
+  CHECK(refused(d.ask("mcpbx/pins/accept", R"({"name":"git"})")));  // without the definitions nothing was shown
+  d.ask("mcpbx/pins/list", R"({"name":"git","definitions":true})");
+  CHECK(refused(d.ask("mcpbx/pins/accept", R"({"name":"git__history"})")));
+  CHECK(d.ask("mcpbx/pins/accept", R"({"name":"git"})").find(R"("accepted":2)") != std::string::npos);
+  CHECK(d.pins.asked.back() == "accept git||hash-1");
+  d.pins.report.sha256 = "hash-2";
+  d.ask("mcpbx/pins/list", R"({"name":"git","definitions":true})");
+  d.ask("mcpbx/pins/accept", R"({"name":"git"})");
+  CHECK(d.pins.asked.back() == "accept git||hash-2");
 }
 
 TEST_CASE("G37: mcpbx/servers tells what is withheld and why") {

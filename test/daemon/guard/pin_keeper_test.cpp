@@ -180,3 +180,31 @@ TEST_CASE("G37: a keeper that goes while its lane works tells nobody") {
   k.run();
   CHECK(k.decisions.empty());
 }
+
+TEST_CASE("G38: a plain name is given anew as servers list their tools, and for good when all have settled") {
+  kept k;
+  const auto plain = [](std::string name) {
+    auto s = server_of(std::move(name), pin_mode::off);
+    s.plain_name = [](std::string_view tool) { return std::string(tool); };
+    return s;
+  };
+  pin_keeper::options o{result<std::string>(k.file), {plain("a"), plain("b")}};
+  k.keeper.emplace(k.io.get_executor(), k.time, o);
+  words said;
+  const auto list = [&](const std::string& server) {
+    k.keeper->judge(server, list_of({tool_of("read")}), [&said, server](const mcp::definition_decision& d) {
+      said.push_back(server + (d.prefixed ? " prefixed" : ""));
+    });
+  };
+  list("b");
+  k.run();
+  CHECK(said == words{"b"});
+  list("a");
+  k.run();
+  CHECK(said == words{"b", "a", "b prefixed"});
+  CHECK_FALSE(std::filesystem::exists(k.file));
+  k.keeper->settled();
+  k.run();
+  CHECK(said == words{"b", "a", "b prefixed", "a", "b prefixed"});
+  CHECK(std::filesystem::exists(k.file));
+}

@@ -215,6 +215,90 @@ TEST_CASE("G37: an approval can be bound to the definition that was looked at") 
   CHECK(w.accept(blocking, {tool_of("a", "CHANGED")}, {"s", "a"}, row.sha256).outcome.value() == 1);
 }
 
+TEST_CASE("G37: an approval of a whole server is bound to all that was shown of it") {
+  pinned_world w;
+  w.see(blocking, {tool_of("a"), tool_of("b")});
+  const tools now{tool_of("a", "CHANGED"), tool_of("c")};
+  const auto shown = w.list(blocking, list_of(now), {"s", ""}, true).sha256;
+  for (const auto& other : {tools{tool_of("a", "CHANGED")}, tools{tool_of("a", "CHANGED"), tool_of("c"), tool_of("d")},
+                            tools{tool_of("a", "CHANGED AGAIN"), tool_of("c")},
+                            tools{tool_of("a", "CHANGED"), tool_of("c"), tool_of("b")}}) {
+    const auto raced = w.accept(blocking, other, {"s", ""}, shown);
+    REQUIRE_FALSE(raced.outcome);
+    CHECK(raced.outcome.error().code == errc::invalid_argument);
+  }
+  CHECK(w.list(blocking, list_of({tool_of("c"), tool_of("a", "CHANGED")}), {"s", ""}).sha256 == shown);
+  CHECK(w.accept(blocking, now, {"s", ""}, shown).outcome.value() == 3);
+}
+
+TEST_CASE("G37: pins of an older version are taken over when their server lists the same tools, and kept") {
+  pinned_world w;
+  const auto a = tool_of("a");
+  w.write(R"({"version":1,"servers":{"s":{"a":{"sha256":")" +
+          pin_hash(first_pinned_part(a.definition), blocking.origin) + R"(","pinnedAt":"then"}}}})");
+  CHECK_FALSE(w.see(blocking, {a}).withheld);
+  CHECK(w.text().find(R"("version":2)") != std::string::npos);
+  CHECK(w.text().find(R"("pinnedAt":"then","whole":true)") != std::string::npos);
+  auto titled = a;
+  titled.definition = raw_json::own(R"({"_meta":{"x":1},)" + std::string(a.definition.text().substr(1)));
+  CHECK(withheld(w.see(blocking, {titled})) == std::set<std::string>{"a"});
+}
+
+TEST_CASE("G38: a plain name stays with the server that had it first, also without pins and when it is not up") {
+  pinned_world w;
+  const auto plain = [](std::string name, pin_mode mode) {
+    auto s = server_of(std::move(name), mode);
+    s.plain_name = [](std::string_view tool) { return std::string(tool); };
+    return s;
+  };
+  const auto prefixed = [](const mcp::definition_decision& d) {
+    return d.prefixed ? std::set<std::string>(d.prefixed->begin(), d.prefixed->end()) : std::set<std::string>();
+  };
+  const auto b = plain("b", pin_mode::off), thief = plain("a", pin_mode::off);
+  CHECK(prefixed(w.see(b, {tool_of("read")})).empty());
+  pin_job job;
+  job.servers.push_back({.server = thief, .tools = list_of({tool_of("read"), tool_of("x")}), .judge = true});
+  job.servers.push_back({.server = b, .tools = nullptr});
+  w.worker.work(job);
+  CHECK(prefixed(job.servers[0].decision) == std::set<std::string>{"read"});
+  CHECK_FALSE(job.servers[0].decision.withheld);
+  CHECK(w.text().find(R"("read":[{"server":"b","tool":"read"}])") != std::string::npos);
+  CHECK(w.text().find(R"("x":[{"server":"a","tool":"x"}])") != std::string::npos);
+  // A book that cannot be read gives nobody a plain name, and so does one that cannot be written.
+  const std::string good = w.text();
+  w.write(good.substr(0, good.size() / 2));
+  const auto unknown = w.see(b, {tool_of("read")});
+  CHECK(prefixed(unknown) == std::set<std::string>{"read"});
+  CHECK(unknown.notice.find("plain names") != std::string::npos);
+  w.write(good);
+  const auto lock = w.file + ".lock";
+  std::filesystem::remove(lock);
+  std::filesystem::create_directory(lock);  // no lock can be taken
+  CHECK(prefixed(w.see(b, {tool_of("read"), tool_of("new")})) == std::set<std::string>{"new"});
+}
+
+TEST_CASE("G38: before all servers have settled, a plain name is given for now and goes by the file's order") {
+  pinned_world w;
+  const auto plain = [](std::string name) {
+    auto s = server_of(std::move(name), pin_mode::off);
+    s.plain_name = [](std::string_view tool) { return std::string(tool); };
+    return s;
+  };
+  const auto job_of = [&](bool settled, mcp::tool_list of_a) {
+    pin_job job;
+    job.settled = settled;
+    job.servers.push_back({.server = plain("a"), .tools = of_a, .judge = of_a != nullptr});
+    job.servers.push_back({.server = plain("b"), .tools = list_of({tool_of("read")}), .judge = true});
+    w.worker.work(job);
+    return std::pair(job.servers[0].decision.prefixed != nullptr, job.servers[1].decision.prefixed != nullptr);
+  };
+  CHECK(job_of(false, nullptr) == std::pair(false, false));
+  CHECK_FALSE(std::filesystem::exists(w.file));
+  CHECK(job_of(false, list_of({tool_of("read")})) == std::pair(false, true));
+  CHECK(job_of(true, nullptr) == std::pair(false, false));
+  CHECK(job_of(true, list_of({tool_of("read")})) == std::pair(true, false));
+}
+
 TEST_CASE("G37: what cannot be approved is told in a sentence") {
   pinned_world w;
   w.see(blocking, {tool_of("a")});

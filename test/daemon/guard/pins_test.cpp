@@ -37,9 +37,8 @@ std::string states(const std::vector<compared_tool>& tools) {
 }  // namespace
 
 TEST_CASE(
-    "G37: a pin covers name, description, schemas, annotations, command, arguments, names of variables, folder and "
-    "address, "
-    "and nothing else") {
+    "G37: a pin covers the whole definition, whatever it has, and command, arguments, names of variables, folder and "
+    "address of its server") {
   const std::string before =
       R"({"name":"a","title":"A","description":"d","inputSchema":{"type":"object"},"outputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}})";
   const auto with = [&](std::string_view from, std::string_view to) {
@@ -55,8 +54,12 @@ TEST_CASE(
   CHECK(with(R"("outputSchema":{"type")", R"("outputSchema":{"x":1,"type")") != hash);
   CHECK(with(R"("readOnlyHint":true)", R"("readOnlyHint":false)") != hash);
   CHECK(with(R"(,"annotations":{"readOnlyHint":true})", "") != hash);
-  CHECK(with(R"("title":"A")", R"("title":"B")") == hash);
-  CHECK(with(R"("name":"a","title":"A","description":"d")", R"( "description" : "\u0064", "name":"a")") == hash);
+  CHECK(with(R"("title":"A")", R"("title":"B")") != hash);
+  for (const std::string_view more : {R"("icons":[{"src":"https://a.example"}],)", R"("_meta":{"x":1},)",
+                                      R"("execution":{"taskSupport":"required"},)", R"("something new":1,)"})
+    CHECK(with(R"("title":"A",)", R"("title":"A",)" + std::string(more)) != hash);
+  CHECK(with(R"("name":"a","title":"A","description":"d")", R"( "description" : "\u0064", "title":"A", "name":"a")") ==
+        hash);
   CHECK(hash_of(before, origin_text({"other", {"--flag"}, ""})) != hash);
   CHECK(hash_of(before, origin_text({"run-it", {"--flag", ""}, ""})) != hash);
   CHECK(hash_of(before, origin_text({"run-it", {"--flag"}, "https://a.example"})) != hash);
@@ -75,6 +78,28 @@ TEST_CASE("G37: a list compares with its pins tool by tool, and a rename is a ne
   CHECK(states(compare(pins, {}, here)) == "a:gone b:gone c:gone");
   const auto moved = origin_text({"elsewhere", {}, ""});
   CHECK(states(compare(pins, {tool_of("a"), tool_of("b", "other")}, moved)) == "a:changed* b:changed c:gone");
+}
+
+TEST_CASE("G37: a pin of an older version holds, and is taken over once with all of the definition") {
+  auto with = tool_of("a");
+  with.definition = raw_json::own(R"({"name":"a","title":"A","description":"d","inputSchema":{"type":"object"}})");
+  auto other = with;
+  other.definition = raw_json::own(R"({"name":"a","title":"B","description":"d","inputSchema":{"type":"object"}})");
+  auto changed = with;
+  changed.definition = raw_json::own(R"({"name":"a","title":"A","description":"D","inputSchema":{"type":"object"}})");
+  pin old{pin_hash(first_pinned_part(with.definition), here), "then", raw_json::own(first_pinned_part(with.definition)),
+          false};
+  server_pins pins{{"a", old}};
+  CHECK(states(compare(pins, {with}, here)) == "a:ok");
+  CHECK(states(compare(pins, {changed}, here)) == "a:changed");
+  CHECK(states(compare(pins, {with}, origin_text({"elsewhere", {}, ""}))) == "a:changed*");
+  CHECK(take_over(pins, {changed}, here) == 0);
+  CHECK(take_over(pins, {with}, here) == 1);
+  CHECK(take_over(pins, {with}, here) == 0);
+  CHECK(pins.at("a").whole);
+  CHECK(pins.at("a").pinned_at == "then");
+  CHECK(states(compare(pins, {with}, here)) == "a:ok");
+  CHECK(states(compare(pins, {other}, here)) == "a:changed");
 }
 
 TEST_CASE("G37: approving pins what is listed, takes out what is gone and leaves the rest alone") {
@@ -105,16 +130,20 @@ TEST_CASE("G37: definitions that are too long are pinned by their hash alone") {
 }
 
 TEST_CASE("G37: the book's text comes back as it was") {
-  pin_book book;
+  pin_file file;
+  pin_book& book = file.pins;
   book["s"] = pins_of({tool_of("a"), tool_of("a \"b\" \\ c")});
   book["an empty one"] = {};
-  const std::string text = to_text(book);
+  file.names["echo"] = {{"s", "a"}, {"b \"c\"", "x"}};
+  file.names["odd \n"] = {{"s", "b"}};
+  const std::string text = to_text(file);
   const auto back = read_pins(text);
   REQUIRE(back);
   CHECK(to_text(*back) == text);
-  CHECK(back->at("s").at("a").sha256 == book["s"].at("a").sha256);
-  CHECK(back->at("s").at("a").definition.text() == book["s"].at("a").definition.text());
-  CHECK(back->contains("an empty one"));
+  CHECK(back->names == file.names);
+  CHECK(back->pins.at("s").at("a").sha256 == book["s"].at("a").sha256);
+  CHECK(back->pins.at("s").at("a").definition.text() == book["s"].at("a").definition.text());
+  CHECK(back->pins.contains("an empty one"));
   CHECK(to_text({}) == to_text(*read_pins(to_text({}))));
 }
 
@@ -143,6 +172,14 @@ TEST_CASE("G37: a text that is not wholly right is not taken") {
       R"({"version":1,"servers":{"s":{"t":{"sha256":")" + good + R"("}}}})",
       R"({"version":1,"servers":{"s":{"t":{"sha256":")" + good + R"(","pinnedAt":"","definition":5}}}})",
       R"({"version":1,"servers":{"s":{},"\u0073":{}}})",
+      R"({"version":2,"servers":{"s":{"t":{"sha256":")" + good + R"(","pinnedAt":"","whole":false}}}})",
+      R"({"version":2,"servers":{},"names":[]})",
+      R"({"version":2,"servers":{},"names":{"a":[]}})",
+      R"({"version":2,"servers":{},"names":{"a":{"server":"s","tool":"a"}}})",
+      R"({"version":2,"servers":{},"names":{"a":[{"server":"s"}]}})",
+      R"({"version":2,"servers":{},"names":{"a":[{"server":"s","tool":""}]}})",
+      R"({"version":2,"servers":{},"names":{"a":[5]}})",
+      R"({"version":2,"servers":{},"names":{"a":[{"server":"s","tool":"a"}],"\u0061":[{"server":"s","tool":"a"}]}})",
       R"({"version":1,"servers":{"s":{"t":{"sha256":")" + good + R"(","pinnedAt":""},"t":{"sha256":")" + good +
           R"(","pinnedAt":""}}}})"};
   for (const auto& text : wrong) {
@@ -150,9 +187,9 @@ TEST_CASE("G37: a text that is not wholly right is not taken") {
     CHECK(error_of(text) != "taken");
   }
   // Cut anywhere, it is no book any more.
-  const std::string whole = to_text({{"s", pins_of({tool_of("a")})}});
+  const std::string whole = to_text({{{"s", pins_of({tool_of("a")})}}, {{"a", {{"s", "a"}}}}});
   for (std::size_t n = 0; n + 2 < whole.size(); ++n) CHECK_FALSE(read_pins(whole.substr(0, n)));
-  const auto newer = read_pins(R"({"version":2,"servers":{}})");
+  const auto newer = read_pins(R"({"version":3,"servers":{}})");
   REQUIRE_FALSE(newer);
   CHECK(newer.error().code == errc::config);
 }

@@ -144,6 +144,25 @@ TEST_CASE("G38: with plain names the first server in file order keeps a name") {
   CHECK(b.take_notices().empty());
 }
 
+TEST_CASE("G38: a tool whose plain name is another one's is prefixed, and rules know it by all its names") {
+  catalog_builder b({server("one", {}, true), server("two", {{}, {}, {{"log", "history"}}}, true), server("three")});
+  b.set_tools(0, tools({"echo"}), {}, std::make_shared<const tool_names>(tool_names{"echo"}));
+  b.set_tools(1, tools({"echo", "log"}));
+  b.set_tools(2, tools({"echo"}));
+  const auto c = b.build();
+  CHECK(names_of(c) == std::vector<std::string>{"one__echo", "echo", "history", "three__echo"});
+  CHECK(c->find("one__echo")->rules == rule_names{"one__echo", "echo"});
+  CHECK(c->find("echo")->rules == rule_names{"two__echo", "echo"});
+  CHECK(c->find("history")->rules == rule_names{"two__history", "history"});
+  CHECK(c->find("three__echo")->rules == rule_names{});
+  // Also when the one that has the name withholds it.
+  auto withheld = std::make_shared<withheld_names>();
+  withheld->emplace("echo", std::make_shared<const std::string>("it changed"));
+  b.set_tools(1, tools({"echo"}), withheld);
+  CHECK(names_of(b.build()) == std::vector<std::string>{"one__echo", "three__echo"});
+  CHECK(b.build()->find_withheld("echo")->rules == rule_names{"two__echo", "echo"});
+}
+
 TEST_CASE("names that resemble a wrong one are found") {
   catalog_builder b({server("git"), server("files")});
   b.set_tools(0, tools({"log", "status"}));

@@ -27,7 +27,9 @@ struct slow_gate final : definition_gate {
   void judge(const std::string& server, tool_list tools, std::function<void(definition_decision)> decided) override {
     asked.push_back({server, tools->size(), std::move(decided)});
   }
+  void settled() override { ++times_settled; }
   std::vector<question> asked;
+  int times_settled = 0;
 };
 
 definition_decision without(const std::string& name) {
@@ -116,4 +118,12 @@ TEST_CASE("G37: a decision that comes when the supervisor is gone is nobody's") 
   gated_rig r;
   r.supervisor.reset();
   r.gate.asked[0].decided({});
+}
+
+TEST_CASE("G38: the gate is told once that no server is starting for the first time any more") {
+  gated_rig r;
+  CHECK(r.gate.times_settled == 1);
+  r.gate.asked[0].decided({});
+  r.change({"c"});
+  CHECK(r.gate.times_settled == 1);
 }

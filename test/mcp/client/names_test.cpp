@@ -86,12 +86,24 @@ TEST_CASE("a rename replaces the tool's part and goes before the server's own na
 TEST_CASE("G38: plain names belong to the first server in file order and cannot shadow prefixed ones") {
   const names prefixes = {"a", "b", "git"};
   std::set<std::string, std::less<>> taken;
-  const auto a = plain_names("a", std::vector<std::string_view>{"echo", "list"}, {}, prefixes, taken);
-  const auto b =
-      plain_names("b", std::vector<std::string_view>{"echo", "git__log", "mcpbx__x", "a.b"}, {}, prefixes, taken);
+  const std::vector<std::string_view> of_a{"echo", "list"}, of_b{"echo", "git__log", "mcpbx__x", "a.b"};
+  const auto a = plain_names(of_a, {}, prefixes, prefixed_names("a", of_a, {}), taken);
+  const auto b = plain_names(of_b, {}, prefixes, prefixed_names("b", of_b, {}), taken);
   CHECK(a.names == names{"echo", "list"});
   CHECK(b.names == names{"b__echo", "b__git__log", "b__mcpbx__x", "a.b"});
   CHECK(b.notices.size() == 3);
+}
+
+TEST_CASE("G38: a plain name that is another one's is not given, also where nobody uses it now") {
+  std::set<std::string, std::less<>> taken;
+  const std::set<std::string, std::less<>> foreign{"log"};
+  const std::vector<std::string_view> tools{"log", "echo"};
+  const std::map<std::string, std::string> rename{{"log", "history"}};
+  const auto n = plain_names(tools, rename, names{"a"}, prefixed_names("a", tools, rename), taken, &foreign);
+  CHECK(n.names == names{"a__history", "echo"});
+  CHECK(n.notices.size() == 1);
+  CHECK(plain_name("log", rename) == "history");
+  CHECK(plain_name("echo", rename) == "echo");
 }
 
 TEST_CASE("G38: for any servers and tools the exposed names are distinct, fit, and depend on nobody else") {
