@@ -25,6 +25,7 @@ run_feed::~run_feed() {
 }
 
 void run_feed::push(run_event e) {
+  const auto self = shared_from_this();  // a reader that is told may let go of it
   if (over_) reopen();
   const auto latest = e.type;
   if (e.type == kind::tool_log) {
@@ -39,6 +40,7 @@ void run_feed::push(run_event e) {
 }
 
 void run_feed::done(raw_json result) {
+  const auto self = shared_from_this();
   if (over_) reopen();
   run_event e{kind::done, {}, {}, event_json::done(result)};
   over_ = true;
@@ -48,6 +50,7 @@ void run_feed::done(raw_json result) {
 }
 
 void run_feed::refuse(error why) {
+  const auto self = shared_from_this();
   refusal_ = std::move(why);
   over_ = true;
   tell(kind::done);

@@ -4,6 +4,7 @@
 
 #include "mcp/http/gathered.hpp"
 #include "mcp/support/cut_text.hpp"
+#include "mcp/support/read_size.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
@@ -103,6 +104,7 @@ void connection::start_read() {
   auto done = [self = shared_from_this()](const boost::system::error_code& ec, std::size_t n) { self->on_read(ec, n); };
   room_ = buffer_.size() - end_;
   if (!any_byte_) room_ = std::min(room_, first_read);
+  room_ = read_size(room_);
   const auto space = asio::buffer(buffer_.data() + end_, room_);
   if (tls_)
     tls_->async_read_some(space, std::move(done));

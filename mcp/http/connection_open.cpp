@@ -1,6 +1,7 @@
 // From a route to an open connection: look-up, connecting to one address after another, the tunnel through a proxy,
 // TLS.
 #include "mcp/http/connection.hpp"
+#include "mcp/support/read_size.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
@@ -119,9 +120,10 @@ void connection::open_tunnel() {
 
 void connection::read_tunnel() {
   const auto had = tunnel_.size();
-  tunnel_.resize(had + 1024);
+  const auto room = read_size(1024);
+  tunnel_.resize(had + room);
   socket_.async_read_some(
-      asio::buffer(tunnel_.data() + had, 1024),
+      asio::buffer(tunnel_.data() + had, room),
       [self = shared_from_this(), had](const boost::system::error_code& ec, std::size_t n) {
         if (self->closed_) return;
         auto& answer = self->tunnel_;

@@ -2,6 +2,7 @@
 // pending all the time, so that a caller's leaving is seen beside the making of its answer.
 #include "mcp/http/server_connection.hpp"
 
+#include "mcp/support/read_size.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -134,7 +135,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     if (std::exchange(filled_, false) && buffer_.size() < largest_buffer) buffer_.resize(buffer_.size() * 2);
     if (end_ == buffer_.size()) return;  // requests ahead of their turn; reading goes on when it comes
     reading_ = true;
-    socket_.async_read_some(asio::buffer(buffer_.data() + end_, buffer_.size() - end_),
+    socket_.async_read_some(asio::buffer(buffer_.data() + end_, read_size(buffer_.size() - end_)),
                             [self = shared_from_this()](const boost::system::error_code& ec, std::size_t n) {
                               self->reading_ = false;
                               if (self->open()) self->on_read(ec, n);
@@ -216,7 +217,10 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     events_->on_request(parser_->take_head(), parser_->take_body());
   }
 
-  void refuse(int status, const std::string& what) { last_answer(events_->on_fault(status, what)); }
+  void refuse(int status, const std::string& what) {
+    auto last = events_->on_fault(status, what);
+    if (open()) last_answer(std::move(last));
+  }
 
   void last_answer(server_answer a) {
     keep_ = false;

@@ -1,6 +1,7 @@
 // See stderr_reader.hpp.
 #include "mcp/transport/stderr_reader.hpp"
 
+#include "mcp/support/read_size.hpp"
 #include "mcp/transport/read_buffer.hpp"
 
 #include <boost/asio/error.hpp>
@@ -44,7 +45,7 @@ void stderr_reader::wait_readable() {
 void stderr_reader::read_turn() {
   if (closed_) return;
   if (ended_) return finish_draining();
-  const auto buffer = shared_read_buffer();
+  const auto buffer = shared_read_buffer().first(read_size(read_turn_bytes));
   ssize_t n = 0;
   do n = ::read(in_.native_handle(), buffer.data(), buffer.size());
   while (n < 0 && errno == EINTR);

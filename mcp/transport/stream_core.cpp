@@ -2,6 +2,7 @@
 // std::function per operation.
 #include "mcp/transport/stream_core.hpp"
 
+#include "mcp/support/read_size.hpp"
 #include "mcp/transport/read_buffer.hpp"
 
 #include <boost/asio/error.hpp>
@@ -110,7 +111,7 @@ void stream_core::read_turn() {
 
 // Returns whether more may be there. Ends the connection or the draining itself.
 bool stream_core::read_once() {
-  const auto buffer = shared_read_buffer();
+  const auto buffer = shared_read_buffer().first(read_size(read_turn_bytes));
   ssize_t n = 0;
   do n = ::read(read_fd_, buffer.data(), buffer.size());
   while (n < 0 && errno == EINTR);

@@ -411,6 +411,52 @@ TEST_CASE("readers may leave and come while they are told") {
   CHECK(c.read().size() == 1);
 }
 
+TEST_CASE("run_feed: a reader that is told may leave, read, come back, or let go of the feed itself") {
+  enum class way { push, replace, done, refuse };
+  for (const auto how : {way::push, way::replace, way::done, way::refuse})
+    for (const int what : {0, 1, 2, 3, 4}) {
+      CAPTURE(what);
+      auto f = make({.bound = 300});
+      auto* const feed = f.get();
+      int deserted = 0;
+      f->when_deserted([&](const std::string&) {
+        ++deserted;
+        if (what == 4) f.reset();
+      });
+      auto slow = std::make_unique<reader>(*f);
+      auto acting = std::make_unique<reader>(*f), last = std::make_unique<reader>(*f);
+      feed->push(status("first"));
+      std::unique_ptr<reader> again;
+      acting->then = [&] {
+        if (what == 0) acting->place->leave("");
+        if (what == 1) acting->read();
+        if (what == 2 && !again) again = std::make_unique<reader>(*f, run_feed::wish{}, true);
+        if (what >= 3) {
+          slow->place.reset();
+          last->place.reset();
+          if (what == 3) f.reset();
+          acting->place.reset();
+        }
+      };
+      switch (how) {
+        case way::push:
+          feed->push(status(std::string(1000, 'x')));
+          break;
+        case way::replace:
+          feed->push(event(kind::tool_progress, "{}", "c"));
+          break;
+        case way::done:
+          feed->done(raw_json::literal("1"));
+          break;
+        case way::refuse:
+          feed->refuse({errc::limit, "no"});
+          break;
+      }
+      CHECK((f == nullptr) == (what == 3 || (what == 4 && deserted > 0)));
+      acting->then = nullptr;
+    }
+}
+
 TEST_CASE("all bytes are given back whatever way a feed ends") {
   const std::size_t before = byte_account::total();
   {

@@ -1,0 +1,123 @@
+// A caller's session that is closed, cancelled or spoken to from inside everything that it calls. Meant for the asan
+// preset.
+#include "test/mcp/server/fake_host.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace session_reentrancy {
+
+using namespace mcpbx;
+using namespace mcpbx::mcp;
+using namespace mcpbx::test;
+
+// Does `act` at the call number `at`, the first being 1, of all that a session makes.
+struct acting_host final : caller_host {
+  fake_host inner;
+  int at = 0;
+  mutable int calls = 0, after_closing = 0;
+  bool closed = false;
+  std::function<void()> act;
+  void event() const {
+    if (closed) ++after_closing;
+    if (++calls == at) act();
+  }
+  void send(const segments& text) override {
+    event();
+    inner.send(text);
+  }
+  void send_progress(std::uint64_t serial, const segments& text) override {
+    event();
+    inner.send_progress(serial, text);
+  }
+  void send_list_changed() override { event(); }
+  catalog_ptr tools() const override { return inner.catalog; }
+  std::shared_ptr<call_recorder> recorder() const override { return inner.calls; }
+  void when_settled(milliseconds at_most, std::function<void()> then) override {
+    event();
+    inner.when_settled(at_most, std::move(then));
+  }
+  bool handle(std::string_view method, const raw_json& params, const reply_once& reply) override {
+    event();
+    return inner.handle(method, params, reply);
+  }
+  std::vector<std::string_view> methods() const override { return inner.methods(); }
+};
+
+struct conversation final : line_sink {
+  acting_host host;
+  caller_session::options options{.version = "1", .max_open = 3};
+  caller_session session{host, options};
+  line_framer framer{{}};
+  std::shared_ptr<fake_client> server = std::make_shared<fake_client>("s");
+
+  conversation() {
+    host.inner.catalog = std::make_shared<catalog>(std::vector<entry_ptr>{make_tool(server, "echo", "echo")}, 1);
+  }
+  void say(std::string_view line) { framer.feed(std::string(line) + "\n", *this); }
+  void on_message(message&& m) override { session.on_message(std::move(m)); }
+  void on_fault(line_fault f) override { session.on_fault(f); }
+
+  void run() {
+    say(R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"t","version":"1"}}})");
+    say(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+    say(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{},"_meta":{"progressToken":7}}})");
+    say(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"none"}})");
+    host.inner.settle();
+    say("no message");
+    say(R"({"jsonrpc":"2.0","id":3,"method":"mcpbx/slow"})");
+    say(R"([{"jsonrpc":"2.0","id":4,"method":"ping"},{"id":5},{"jsonrpc":"2.0","id":6,"method":"mcpbx/echo"},{"jsonrpc":"2.0","id":7,"method":"nope"}])");
+    say(R"({"jsonrpc":"2.0","id":8,"method":"mcpbx/forget"})");
+    say(R"({"jsonrpc":"2.0","id":9,"method":"tools/list"})");
+    session.tools_changed();
+    for (auto& c : server->calls) {
+      if (c.progress) c.progress(raw_json::own(R"({"progressToken":1,"progress":1})"));
+      if (c.log) c.log(raw_json::own(R"({"level":"info","data":"x"})"));
+    }
+    say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}})");
+    for (std::size_t i = 0; i < server->calls.size(); ++i)
+      if (server->calls[i].done) server->answer(i, R"({"content":[]})");
+    for (const auto& reply : std::exchange(host.inner.slow, {})) reply.result(raw_json::literal("{}"));
+    session.close();
+  }
+};
+
+TEST_CASE("caller_session: it may be closed, cancelled and spoken to from inside everything that it calls") {
+  const std::vector<std::function<void(conversation&)>> actions{
+      [](conversation& c) {
+        c.session.close();
+        c.host.closed = true;
+      },
+      [](conversation& c) {
+        for (int id = 0; id < 10; ++id) c.session.cancel(*rpc_id::from(raw_json::own(std::to_string(id))), "why");
+      },
+      [](conversation& c) {
+        auto line = parse_message(raw_json::own(R"({"jsonrpc":"2.0","id":"in","method":"mcpbx/slow"})"));
+        c.session.on_message(std::move(*line));
+        c.session.tools_changed();
+      },
+      [](conversation& c) {
+        for (const auto& reply : std::exchange(c.host.inner.slow, {})) reply.result(raw_json::literal("{}"));
+        c.host.inner.settle();
+      }};
+  for (std::size_t what = 0; what < actions.size(); ++what) {
+    bool reached = true;
+    for (int at = 1; reached; ++at) {
+      CAPTURE(what);
+      CAPTURE(at);
+      conversation c;
+      c.host.at = at;
+      c.host.act = [&] { actions[what](c); };
+      c.run();
+      reached = c.host.calls >= at;
+      CHECK(c.host.after_closing == 0);
+    }
+  }
+}
+
+}  // namespace session_reentrancy
