@@ -42,6 +42,9 @@ class beast_parser : public boost::beast::http::basic_parser<IsRequest> {
     return used;
   }
 
+  /// Whether nothing of the head is taken yet.
+  bool at_start() const { return head_bytes_ == 0 && !this->is_header_done(); }
+
  protected:
   explicit beast_parser(std::size_t max_head) : max_head_(max_head) {
     this->header_limit(static_cast<std::uint32_t>(max_head));

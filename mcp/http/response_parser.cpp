@@ -36,6 +36,11 @@ response_parser::~response_parser() = default;
 
 response_parser::verdict response_parser::put(std::string_view bytes, std::size_t& used) {
   used = 0;
+  // Beast says it of whole lines only, and what is no HTTP may end before one does.
+  if (impl_->at_start() && bytes.substr(0, 5) != std::string_view("HTTP/").substr(0, bytes.size())) {
+    why_ = "bad version";
+    return verdict::wrong;
+  }
   while (used < bytes.size() && !impl_->is_done()) {
     beast_code ec;
     used += impl_->put_bytes(bytes.substr(used), ec);

@@ -33,6 +33,22 @@ response_parser::verdict run(sink& s, std::string_view bytes, std::size_t step, 
   return v == response_parser::verdict::need_more ? p.put_eof() : v;
 }
 
+TEST_CASE("response_parser: what is no HTTP is known from its first byte on, however it is cut") {
+  for (const std::string text :
+       {"SSH-2.0-OpenSSH_9.2\r\n", "HTTQ/1.1 200 OK\r\n\r\n", "{}", "HTTP 200", "\r\nHTTP/1.1 200 OK\r\n\r\n"})
+    for (std::size_t step = 1; step <= text.size(); ++step) {
+      CAPTURE(text);
+      sink s;
+      CHECK(run(s, text, step) == response_parser::verdict::wrong);
+    }
+  sink s;
+  response_parser p(s, 1000);
+  std::size_t used = 0;
+  CHECK(p.put("HTT", used) == response_parser::verdict::need_more);
+  CHECK(p.put("HTTX", used) == response_parser::verdict::wrong);
+  CHECK(p.why() == "bad version");
+}
+
 TEST_CASE("response_parser: every split gives the same answer") {
   const std::string chunked =
       "HTTP/1.1 200 OK\r\nA: b\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6;x=y\r\n world\r\n0\r\n\r\n";

@@ -1,5 +1,6 @@
 // The decoder: every split gives the same, and an answer without its end is an error.
 #include "test/providers/wire/decode.hpp"
+#include "test/support/read_sizes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -53,6 +54,25 @@ TEST_CASE("openai-chat, streaming: every split down to one byte tells the same")
   for (const auto& t : transcripts()) {
     CAPTURE(t);
     CHECK(differing_split("openai-chat", t) == "");
+  }
+}
+
+TEST_CASE("openai-chat, streaming: a long answer tells the same in reads of any size") {
+  std::vector<std::string> payloads;
+  for (int i = 0; i < 500; ++i)
+    payloads.push_back(delta("{\"content\":\"w\u00f6rd \xE2\x82\xAC " + std::to_string(i) + " \"}"));
+  payloads.push_back(delta("{\"content\":\"" + std::string(70'000, 'x') + "\"}"));
+  payloads.push_back(calls(
+      "[{\"index\":0,\"id\":\"a\",\"type\":\"function\",\"function\":{\"name\":\"x\",\"arguments\":\"{\\\"p\\\":\\\"" +
+      std::string(40'000, 'y') + "\"}}]"));
+  payloads.push_back(calls(R"([{"index":0,"function":{"arguments":"\"}"}}])"));
+  payloads.push_back(finish("tool_calls"));
+  const auto bytes = stream(payloads);
+  const auto whole = told(decode(bytes));
+  CHECK(whole.find("call=ax{") != std::string::npos);
+  for (const std::size_t step : awkward_sizes) {
+    CAPTURE(step);
+    CHECK((told(decode(bytes, step)) == whole));
   }
 }
 
