@@ -110,7 +110,7 @@ TEST_CASE(
   pseudo_terminal first(d, {"attach", "mine"}), second(d, {"attach", "mine"});
   first.read_until(approval_prompt);
   second.read_until(approval_prompt);
-  CHECK(contains(first.shown, "call s__echo"));
+  CHECK(contains(first.shown, "  tool:      \"s__echo\""));
   CHECK_FALSE(contains(read_file(d.file("log")), "call echo"));
   first.type("y\n");
   CHECK(first.wait() == 0);
