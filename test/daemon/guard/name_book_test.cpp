@@ -10,7 +10,7 @@ using namespace mcpbx::daemon;
 
 namespace {
 
-using tools = std::vector<std::string_view>;
+using tool_names = std::vector<std::string_view>;
 using names = std::set<std::string, std::less<>>;
 
 const plain_name_of own = [](std::string_view tool) { return std::string(tool); };
@@ -19,9 +19,10 @@ const plain_name_of own = [](std::string_view tool) { return std::string(tool); 
 
 TEST_CASE("G38: a plain name belongs to the server that had it first, wherever others stand in the file") {
   name_book book;
-  const std::vector<naming_server> before{{"b", &own, tools{"read", "list"}}};
+  const std::vector<naming_server> before{{"b", &own, tool_names{"read", "list"}}};
   CHECK(name_claims(book, before).settle());
-  const std::vector<naming_server> later{{"a", &own, tools{"read", "new"}}, {"b", &own, tools{"read", "list"}}};
+  const std::vector<naming_server> later{{"a", &own, tool_names{"read", "new"}},
+                                         {"b", &own, tool_names{"read", "list"}}};
   name_claims claims(book, later);
   CHECK(claims.settle());
   CHECK(claims.without_name("a") == names{"read"});
@@ -32,7 +33,7 @@ TEST_CASE("G38: a plain name belongs to the server that had it first, wherever o
 
 TEST_CASE("G38: a name stays with a server that is not up, is disabled or lists the tool no more") {
   name_book book{{"read", {{"b", "read"}}}};
-  const std::vector<naming_server> down{{"a", &own, tools{"read"}}, {"b", &own, {}}};
+  const std::vector<naming_server> down{{"a", &own, tool_names{"read"}}, {"b", &own, {}}};
   name_claims claims(book, down);
   CHECK_FALSE(claims.settle());
   CHECK(claims.without_name("a") == names{"read"});
@@ -40,26 +41,26 @@ TEST_CASE("G38: a name stays with a server that is not up, is disabled or lists 
 
 TEST_CASE("G38: a name whose holder is not configured for it any more goes to the next, and comes back with it") {
   name_book book{{"read", {{"b", "read"}}}};
-  const std::vector<naming_server> alone{{"a", &own, tools{"read"}}};
+  const std::vector<naming_server> alone{{"a", &own, tool_names{"read"}}};
   name_claims taken(book, alone);
   CHECK(taken.settle());
   CHECK(taken.without_name("a").empty());
   const plain_name_of renamed = [](std::string_view tool) { return "b_" + std::string(tool); };
-  const std::vector<naming_server> other{{"a", &own, tools{"read"}}, {"b", &renamed, tools{"read"}}};
+  const std::vector<naming_server> other{{"a", &own, tool_names{"read"}}, {"b", &renamed, tool_names{"read"}}};
   name_claims moved(book, other);
   CHECK(moved.settle());
   CHECK(moved.without_name("a").empty());
   CHECK(moved.without_name("b").empty());
   // Another one that comes first in the file is a newcomer all the same.
-  const std::vector<naming_server> third{{"c", &own, tools{"read"}}, {"a", &own, tools{"read"}}};
+  const std::vector<naming_server> third{{"c", &own, tool_names{"read"}}, {"a", &own, tool_names{"read"}}};
   CHECK(name_claims(book, third).without_name("c") == names{"read"});
-  const std::vector<naming_server> back{{"a", &own, tools{"read"}}, {"b", &own, tools{"read"}}};
+  const std::vector<naming_server> back{{"a", &own, tool_names{"read"}}, {"b", &own, tool_names{"read"}}};
   CHECK(name_claims(book, back).without_name("a") == names{"read"});
 }
 
 TEST_CASE("G38: of a name that nobody has had, the first server in the file gets it") {
   name_book book;
-  const std::vector<naming_server> both{{"a", &own, tools{"read"}}, {"b", &own, tools{"read"}}};
+  const std::vector<naming_server> both{{"a", &own, tool_names{"read"}}, {"b", &own, tool_names{"read"}}};
   name_claims claims(book, both);
   CHECK(claims.without_name("a") == names{"read"});  // as long as nothing is settled
   CHECK(claims.settle());
@@ -72,7 +73,7 @@ TEST_CASE("G38: a server that changes its names for ever fills no book, and keep
   for (int round = 0; round < 5; ++round) {
     std::vector<std::string> words{"stays"};
     for (int i = 0; i < 9'000; ++i) words.push_back("t" + std::to_string(round) + "_" + std::to_string(i));
-    const std::vector<naming_server> one{{"s", &own, tools(words.begin(), words.end())}};
+    const std::vector<naming_server> one{{"s", &own, tool_names(words.begin(), words.end())}};
     name_claims claims(book, one);
     CHECK(claims.settle());
     CHECK(claims.without_name("s").empty());
