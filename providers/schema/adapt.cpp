@@ -167,6 +167,16 @@ std::string drop_odd_arguments(raw_object& schema, std::vector<std::string>& cha
   return {};
 }
 
+// The schema without characters that are not seen: of titles and descriptions it is told which, of all else that.
+raw_json seen_schema(const raw_json& schema, std::vector<std::string>& changes) {
+  if (without_hidden(schema).text().data() == schema.text().data()) return schema;
+  const auto described = clean_annotations(schema, changes);
+  auto seen = without_hidden(described);
+  if (seen.text().data() != described.text().data())
+    changes.emplace_back("inputSchema loses characters that are not seen, in names or values");
+  return seen;
+}
+
 // So many that a server cannot flood the log with them.
 void bound_changes(std::vector<std::string>& changes) {
   if (changes.size() <= max_changes) return;
@@ -188,7 +198,9 @@ result<tool_definition> adapt_tool(std::string_view name, std::string_view descr
   if (!schema.is_object()) {
     tool.schema = raw_json::literal(R"({"type":"object","properties":{}})");
   } else {
-    auto object = raw_object::open(cleaner(tool.changes).clean(schema, 0), {}, most_schema_members);
+    // First: a name that loses the characters that are not seen may be a keyword, which the other steps look at.
+    auto object =
+        raw_object::open(cleaner(tool.changes).clean(seen_schema(schema, tool.changes), 0), {}, most_schema_members);
     if (!object) return left_out(object.error().code, "its schema cannot be read: " + object.error().message);
     for (const auto* key : {"$schema", "$id", "$comment"}) object->erase(key);
     conditions = fold_combinators(*object, object->json());
@@ -207,12 +219,8 @@ result<tool_definition> adapt_tool(std::string_view name, std::string_view descr
     // Last: what the steps before took away may have been referred to.
     tool.schema = mend_references(object->json(), tool.changes);
   }
-  // After all that writes descriptions, of which a model reads the result.
-  tool.schema = clean_annotations(schema_for(api, tool.schema), tool.changes);
-  if (auto seen = without_hidden(tool.schema); seen.text().data() != tool.schema.text().data()) {
-    tool.changes.emplace_back("inputSchema loses characters that are not seen, in names or values");
-    tool.schema = std::move(seen);
-  }
+  // After all that writes descriptions, of which a model reads the result; a joiner may stand where one was cut.
+  tool.schema = without_hidden(clean_annotations(schema_for(api, tool.schema), tool.changes));
   bound_changes(tool.changes);
   const auto text = text_for_models(description, max_description - std::min(max_description, conditions.size()));
   tool.description = text + printable(conditions, true);

@@ -159,6 +159,18 @@ TEST_CASE("F8: hidden text in names and values of a schema reaches no model eith
   CHECK(folded.description.find("\xE2\x80\x8B") == std::string::npos);
 }
 
+TEST_CASE("F8: a name that becomes a keyword without its hidden characters is treated as that keyword") {
+  const auto tool = adapt_tool("t", "",
+                               raw_json::own(R"j({"$defs":{"n":{"\u007fproperties":{"c":{"$ref":"!"},"d":1}}},)j"
+                                             R"j("\u200btype":"ob\u2060ject","$ref":"#/$defs/n"})j"))
+                        .value();
+  CHECK(tool.schema.text().find(R"("$ref":"!")") == std::string::npos);
+  CHECK(tool.schema.text().find(R"("d":1)") == std::string::npos);
+  const auto again = adapt_tool("t", "", tool.schema).value();
+  CHECK(again.schema.text() == tool.schema.text());
+  CHECK(again.changes.empty());
+}
+
 TEST_CASE("F8: a schema of great depth is passed and does not overflow the stack") {
   std::string deep;
   for (int i = 0; i < 120; ++i) deep += R"({"type":"object","properties":{"a":)";
