@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <ranges>
+#include <unordered_map>
 #include <utility>
 
 namespace mcpbx::providers {
@@ -41,6 +43,16 @@ std::string thought_of(std::string_view item) {
 
 struct responses_decoder::pieces {
   std::string_view type, index, item_id, delta, item, response, arguments, error;
+};
+
+// What tells items apart; what is not said is empty.
+struct responses_decoder::item_name {
+  std::string id, call_id, type;
+
+  bool may_be(const output_item& item) const {
+    const auto agree = [](std::string_view a, std::string_view b) { return a.empty() || b.empty() || a == b; };
+    return agree(type, item.type) && agree(call_id, item.call_id);
+  }
 };
 
 responses_decoder::responses_decoder(std::string content_type, wire_options options, const model_request* request)
@@ -93,8 +105,9 @@ void responses_decoder::take_event(std::string_view name, std::string_view json,
     if (auto* const item = item_at(p, "message"); item != nullptr && walk::is_string(p.delta))
       item->refusal += item->joiner.take(p.delta);
   } else if (word == "output_item.added" || word == "output_item.done") {
-    if (auto* const item = walk::is_object(p.item) ? item_at(p, "") : nullptr)
-      take_item(*item, p.item, word == "output_item.done", sink);
+    const bool done = word == "output_item.done";
+    if (auto* const item = walk::is_object(p.item) ? item_at(p, "", !done) : nullptr)
+      take_item(*item, p.item, done, sink);
   } else if (word == "completed" || word == "incomplete" || word == "failed" || word == "cancelled") {
     take_response(p.response, word, sink);
   }
@@ -112,34 +125,67 @@ void responses_decoder::take_stream_end(bool, decoder_sink& sink) {
   fail_cut(sink);  // only a terminal event says that all of it came
 }
 
-responses_decoder::output_item* responses_decoder::item_at(const pieces& p, std::string_view type) {
-  std::int64_t index = -1;
-  std::from_chars(p.index.data(), p.index.data() + p.index.size(), index);
-  if (index >= 0)
-    for (auto i = items_.rbegin(); i != items_.rend(); ++i)
-      if (i->index == index) return &*i;
-  auto id = walk::text(walk::is_object(p.item) ? walk::find(p.item, "id") : p.item_id);
-  if (index < 0 && !id.empty())
-    for (auto i = items_.rbegin(); i != items_.rend(); ++i)
-      if (i->id == id) return &*i;
-  // Without an index and an id, what goes on is the last one of its kind.
-  if (index < 0 && id.empty() && !items_.empty() && items_.back().type == type && !items_.back().done)
-    return &items_.back();
+responses_decoder::item_name responses_decoder::name_of(std::string_view item) {
+  return {walk::text(walk::find(item, "id")), walk::text(walk::find(item, "call_id")),
+          walk::text(walk::find(item, "type"))};
+}
+
+responses_decoder::output_item* responses_decoder::new_item() {
   if (items_.size() == max_items) {
     too_many_ = true;
     return nullptr;
   }
-  auto& item = items_.emplace_back();
-  item.index = index >= 0 ? index : static_cast<std::int64_t>(items_.size()) - 1;
-  item.id = std::move(id);
-  item.type = type;
-  return &item;
+  return &items_.emplace_back();
+}
+
+void responses_decoder::remember(output_item& item, item_name name) {
+  const auto place = static_cast<std::size_t>(&item - items_.data());
+  if (item.id.empty()) item.id = std::move(name.id);
+  if (item.call_id.empty()) item.call_id = std::move(name.call_id);
+  if (!item.id.empty()) by_id_[item.id] = place;
+  if (!item.call_id.empty()) by_call_id_[item.call_id] = place;
+}
+
+responses_decoder::output_item* responses_decoder::find_named(const item_name& name) {
+  for (const auto& [names, own] : {std::pair(&by_id_, &name.id), std::pair(&by_call_id_, &name.call_id)})
+    if (const auto found = names->find(*own); found != names->end() && name.may_be(items_[found->second]))
+      return &items_[found->second];
+  return nullptr;
+}
+
+responses_decoder::output_item* responses_decoder::find_indexed(const item_name& name, std::int64_t index, bool added) {
+  // What is announced is new, whatever its index says, unless it is announced twice.
+  if (added) return nullptr;
+  for (auto i = items_.rbegin(); index >= 0 && i != items_.rend(); ++i)
+    if (i->index == index && !i->done && name.may_be(*i)) return &*i;
+  // Without an id, and with no index or one that nothing has: what goes on is the last one of its kind that is open.
+  // Where indexes are all that there is, each is an item.
+  if (name.id.empty())
+    for (auto i = items_.rbegin(); i != items_.rend(); ++i)
+      if (!i->done && i->type == name.type && name.may_be(*i) && (index < 0 || !i->json.empty())) return &*i;
+  return nullptr;
+}
+
+responses_decoder::output_item* responses_decoder::item_at(const pieces& p, std::string_view type, bool added) {
+  std::int64_t index = -1;
+  std::from_chars(p.index.data(), p.index.data() + p.index.size(), index);
+  auto name = walk::is_object(p.item) ? name_of(p.item) : item_name{walk::text(p.item_id), {}, std::string(type)};
+  // What is announced behind the end of its namesake is another item.
+  if (auto* const known = find_named(name); known != nullptr && !(added && known->done)) return known;
+  if (auto* const known = find_indexed(name, index, added)) return known;
+  auto* const item = new_item();
+  if (item == nullptr) return nullptr;
+  item->index = index;
+  item->type = name.type;
+  remember(*item, std::move(name));
+  return item;
 }
 
 void responses_decoder::take_item(output_item& item, std::string_view json, bool done, decoder_sink& sink) {
   item.json = json;
-  item.type = walk::text(walk::find(json, "type"));
-  if (item.id.empty()) item.id = walk::text(walk::find(json, "id"));
+  auto name = name_of(json);
+  item.type = name.type;
+  remember(item, std::move(name));
   const auto status = walk::text(walk::find(json, "status"));
   if (done)
     item.ended = status != "incomplete";
@@ -212,20 +258,56 @@ void responses_decoder::take_response(std::string_view response, std::string_vie
     return fail(said, response, sink);
   }
   take_usage(used);
-  // What has been done already is not taken twice.
-  std::int64_t n = 0;
-  walk::elements(output, [&](std::string_view json) {
-    const auto index = std::to_string(n++);
-    pieces p;
-    p.index = index;
-    p.item = json;
-    auto* const item = walk::is_object(json) ? item_at(p, "") : nullptr;
-    if (item != nullptr && !item->done) take_item(*item, json, true, sink);
-  });
+  take_final(output, sink);
   if (event != "incomplete" && status != "incomplete")
     return status.empty() || status == "completed" ? end(end_reason::stop, "completed", sink) : fail_cut(sink);
   const auto why = walk::text(walk::find(details, "reason"));
   end(why == "content_filter" ? end_reason::filter : end_reason::length, why.empty() ? "incomplete" : why, sink);
+}
+
+void responses_decoder::take_final(std::string_view output, decoder_sink& sink) {
+  std::vector<std::string_view> listed;
+  walk::elements(output, [&](std::string_view json) {
+    if (walk::is_object(json) && listed.size() < max_items) listed.push_back(json);
+  });
+  const auto streamed = items_.size();
+  std::vector<output_item*> place(listed.size());
+  const auto put = [&](std::size_t n, output_item* item) {
+    item->in_final = static_cast<std::int64_t>(n);
+    place[n] = item;
+  };
+  items_.reserve(streamed + listed.size());  // none of them moves below
+  // Those that are named in both, then each of the others by the order of those that are left of its kind.
+  for (std::size_t n = 0; n < listed.size(); ++n)
+    if (auto* const item = find_named(name_of(listed[n])); item != nullptr && item->in_final < 0) put(n, item);
+  std::unordered_map<std::string_view, std::vector<std::size_t>> left;  // by type, the first of them last
+  for (auto i = streamed; i-- > 0;)
+    if (items_[i].in_final < 0) left[items_[i].type].push_back(i);
+  for (std::size_t n = 0; n < listed.size(); ++n) {
+    if (place[n] != nullptr) continue;
+    const auto name = name_of(listed[n]);
+    const auto same = left.find(name.type);
+    if (same != left.end() && !same->second.empty() && name.may_be(items_[same->second.back()])) {
+      put(n, &items_[same->second.back()]);
+      same->second.pop_back();
+    } else if (auto* const item = new_item()) {
+      put(n, item);
+    }
+  }
+  // What has been done already is not taken twice.
+  for (std::size_t n = 0; n < listed.size(); ++n)
+    if (place[n] != nullptr && !place[n]->done) take_item(*place[n], listed[n], true, sink);
+}
+
+// As the terminal event lists them, if it lists them all; else by index, if each has its own; else as they came.
+void responses_decoder::sort_items() {
+  if (std::ranges::none_of(items_, [](const auto& i) { return i.in_final < 0; }))
+    return void(std::ranges::sort(items_, {}, &output_item::in_final));
+  auto by_index = items_ | std::views::transform(&output_item::index);
+  std::vector<std::int64_t> indexes(by_index.begin(), by_index.end());
+  std::ranges::sort(indexes);
+  if (indexes.front() >= 0 && std::ranges::adjacent_find(indexes) == indexes.end())
+    std::ranges::sort(items_, {}, &output_item::index);
 }
 
 bool responses_decoder::complete(output_item& item) {
@@ -267,8 +349,10 @@ tool_call_block responses_decoder::read_call(output_item& item, std::string id) 
 }
 
 void responses_decoder::end(end_reason reason, std::string raw_reason, decoder_sink& sink) {
-  if (too_many_) log::warn("The " + who(options()) + " sent more than 4096 items; the later ones are dropped.");
-  std::ranges::sort(items_, {}, &output_item::index);
+  if (too_many_)
+    log::warn("The " + who(options()) + " sent more than " + std::to_string(max_items) +
+              " items; the later ones are dropped.");
+  if (!items_.empty()) sort_items();
   const bool refused = std::any_of(items_.begin(), items_.end(), [](const auto& i) { return !i.refusal.empty(); });
   const bool cut = reason != end_reason::stop || refused;
   // What the model was writing when it was stopped is half a call, done or not.

@@ -1,5 +1,6 @@
-// The push decoder of Responses answers: output items that are added, continued and done by index; the answer is over
-// with response.completed, .incomplete or .failed. All or nothing, as with every codec.
+// The push decoder of Responses answers: output items that are added, continued and done; the answer is over with
+// response.completed, .incomplete or .failed. All or nothing, as with every codec. Items are told apart by id, then by
+// call_id, then by output_index: servers and proxies were seen that count from 1, give 0 to all, or change the ids.
 #pragma once
 #include "providers/wire/answer_decoder.hpp"
 #include "providers/wire/string_joiner.hpp"
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace mcpbx::providers {
@@ -18,24 +20,36 @@ class responses_decoder final : public event_decoder {
 
  private:
   struct output_item {
-    std::int64_t index = 0;
-    std::string id;    // of the item, not of a call
+    std::int64_t index = -1;  // as it was sent; -1: none was
+    std::string id;           // of the item, not of a call
+    std::string call_id;
     std::string json;  // as it was added; when done, as it goes back
     std::string type;
     std::string text, refusal, arguments, thought;  // what came in deltas
     string_joiner joiner;
     bool done = false;
-    bool ended = false;  // of a call: its arguments are all there
+    bool ended = false;          // of a call: its arguments are all there
+    std::int64_t in_final = -1;  // its place in the list of the terminal event
   };
   struct pieces;
+  struct item_name;
 
   void take_event(std::string_view name, std::string_view json, decoder_sink& sink) override;
   void take_body(std::string_view json, decoder_sink& sink) override;
   void take_stream_end(bool mark, decoder_sink& sink) override;
   std::string partial_text(decoder_sink&) override { return text_; }
 
-  // Null when there would be too many.
-  output_item* item_at(const pieces& p, std::string_view type);
+  // The item that an event is about, a new one if need be; null when there would be too many.
+  output_item* item_at(const pieces& p, std::string_view type, bool added = false);
+  static item_name name_of(std::string_view item);
+  output_item* new_item();
+  void remember(output_item& item, item_name name);
+  // What `name` names, unless type or call_id tell that it is another item.
+  output_item* find_named(const item_name& name);
+  output_item* find_indexed(const item_name& name, std::int64_t index, bool added);
+  // The list of a terminal event.
+  void take_final(std::string_view output, decoder_sink& sink);
+  void sort_items();
   void take_item(output_item& item, std::string_view json, bool done, decoder_sink& sink);
   static void take_arguments(output_item& item);
   void add_text(output_item& item, std::string_view text, decoder_sink& sink);
@@ -49,6 +63,7 @@ class responses_decoder final : public event_decoder {
   tool_call_block read_call(output_item& item, std::string id) const;
 
   std::vector<output_item> items_;
+  std::unordered_map<std::string, std::size_t> by_id_, by_call_id_;  // the last item of each
   std::string text_;
   usage usage_;
   bool usage_seen_ = false, too_many_ = false;

@@ -4,6 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <functional>
+
 namespace responses_decode_tests {
 
 using namespace mcpbx;
@@ -332,6 +335,125 @@ TEST_CASE("openai-responses, errors: an answer without its end, with an error or
     CHECK(d.error->type == r.type);
     CHECK(d.error->partial_text == r.partial);
     CHECK(d.error->message.find("model \"m\" at api.example.com") != std::string::npos);
+  }
+}
+
+// How servers and proxies were seen to count items, and to name them in the events.
+struct numbering {
+  std::string_view what;
+  std::function<int(int place)> index;
+  std::function<std::string(int place, int event)> id;
+};
+const std::vector<numbering> numberings = [] {
+  const auto own_id = [](int place, int) { return "item_" + std::to_string(place); };
+  const auto same = [](int place) { return place; };
+  const auto none = [](int) { return -1; };
+  const auto zero = [](int) { return 0; };
+  return std::vector<numbering>{
+      {"by the book", same, own_id},
+      {"from 1", [](int place) { return place + 1; }, own_id},
+      {"0 for all", zero, own_id},
+      {"backwards", [](int place) { return 9 - place; }, own_id},
+      {"none", none, own_id},
+      {"from 1, without ids", [](int place) { return place + 1; }, [](int, int) { return ""; }},
+      {"0 for all, without ids", zero, [](int, int) { return ""; }},
+      {"none, without ids", none, [](int, int) { return ""; }},
+      {"another id in each event", same,
+       [](int place, int event) { return "x" + std::to_string(place) + "_" + std::to_string(event); }},
+      {"another id in each event, 0 for all", zero,
+       [](int place, int event) { return "x" + std::to_string(place) + "_" + std::to_string(event); }},
+      {"the same id for all", same, [](int, int) { return "item"; }}};
+}();
+
+std::string numbered(const numbering& n, int place) {
+  return n.index(place) < 0 ? std::string() : R"(,"output_index":)" + std::to_string(n.index(place));
+}
+std::string of_item(const numbering& n, int place, int event) {
+  const auto id = n.id(place, event);
+  return (id.empty() ? "" : R"(,"item_id":")" + id + "\"") + numbered(n, place);
+}
+std::string named_item(const numbering& n, int place, int event, std::string_view rest) {
+  const auto id = n.id(place, event);
+  return "{" + (id.empty() ? "" : R"("id":")" + id + "\",") + std::string(rest) + "}";
+}
+
+TEST_CASE("openai-responses: however items are counted and named, each is taken once and none is lost") {
+  const std::string said =
+      R"("type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"hello"}])";
+  const auto called = [](std::string_view id, std::string_view arguments) {
+    return R"("type":"function_call","status":"completed","call_id":")" + std::string(id) +
+           R"(","name":"add","arguments":)" + json_quoted(arguments);
+  };
+  const std::vector<std::string> bodies{said, called("c1", R"({"n":1})"), called("c2", R"({"n":2})")};
+  enum class final_list { none, in_order, another_order };
+  for (const auto& n : numberings)
+    for (const auto list : {final_list::none, final_list::in_order, final_list::another_order})
+      for (const bool announced : {true, false}) {
+        CAPTURE(n.what);
+        CAPTURE(static_cast<int>(list));
+        CAPTURE(announced);
+        std::string all = begin();
+        for (int place = 0; place < 3; ++place) {
+          if (announced) {
+            all +=
+                event("output_item.added",
+                      numbered(n, place) + R"(,"item":)" +
+                          named_item(n, place, 1,
+                                     place == 0 ? R"("type":"message","role":"assistant","content":[])"
+                                                : R"("type":"function_call","name":"add","arguments":"","call_id":"c)" +
+                                                      std::to_string(place) + "\""));
+            if (place == 0)
+              all += event("output_text.delta", of_item(n, place, 2) + R"(,"delta":"hel")") +
+                     event("output_text.delta", of_item(n, place, 3) + R"(,"delta":"lo")");
+            else
+              all += event("function_call_arguments.delta",
+                           of_item(n, place, 2) + R"(,"delta":"{\"n\":)" + std::to_string(place) + "\"") +
+                     event("function_call_arguments.delta", of_item(n, place, 3) + R"(,"delta":"}")");
+          }
+          all += event("output_item.done", numbered(n, place) + R"(,"item":)" + named_item(n, place, 4, bodies[place]));
+        }
+        std::string output;
+        const std::vector<int> order = list == final_list::none       ? std::vector<int>{}
+                                       : list == final_list::in_order ? std::vector{0, 1, 2}
+                                                                      : std::vector{2, 0, 1};
+        for (const int place : order) output += (output.empty() ? "" : ",") + named_item(n, place, 5, bodies[place]);
+        const auto d = run(all + completed("[" + output + "]"));
+        REQUIRE(d.reply);
+        CHECK(d.text() == "hello");
+        std::vector<std::string> arguments;
+        for (const auto* call : d.reply->message->calls())
+          arguments.push_back(call->provider_id + std::string(call->arguments.text()));
+        std::ranges::sort(arguments);
+        CHECK(arguments == std::vector<std::string>{R"(c1{"n":1})", R"(c2{"n":2})"});
+      }
+}
+
+TEST_CASE("openai-responses: a call that the deltas of another one interleave keeps its own arguments") {
+  for (const auto& n : numberings) {
+    if (n.id(0, 1) != n.id(0, 2) || n.id(0, 1) == n.id(1, 1)) continue;  // nothing would tell the two apart
+    CAPTURE(n.what);
+    std::string all = begin();
+    for (int place = 0; place < 2; ++place)
+      all += event("output_item.added",
+                   numbered(n, place) + R"(,"item":)" +
+                       named_item(n, place, 1,
+                                  R"("type":"function_call","name":"add","arguments":"","call_id":"c)" +
+                                      std::to_string(place) + "\""));
+    for (const int place : {1, 0, 0, 1})
+      all += event("function_call_arguments.delta",
+                   of_item(n, place, 2) + R"(,"delta":)" + json_quoted(std::to_string(place)));
+    for (const int place : {0, 1})
+      all += event(
+          "output_item.done",
+          numbered(n, place) + R"(,"item":)" +
+              named_item(n, place, 4,
+                         R"("type":"function_call","status":"completed","name":"add","arguments":"","call_id":"c)" +
+                             std::to_string(place) + "\""));
+    const auto d = run(all + completed());
+    REQUIRE(d.reply);
+    REQUIRE(d.calls() == 2);
+    for (const auto* call : d.reply->message->calls())
+      CHECK(call->arguments_text == (call->provider_id == "c0" ? "00" : "11"));
   }
 }
 
