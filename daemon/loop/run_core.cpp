@@ -95,6 +95,8 @@ void run_core::finish_without_calls(const record::assistant& r) {
       return end(stop_reason::refused, words::unable(words::filtered(by())));
     case end_reason::context_full:
       return end(stop_reason::context_full, words::unable(words::context_filled(by())));
+    case end_reason::unknown:
+      return end(stop_reason::truncated, words::unable(words::ended_unknown(by(), r.raw_reason)));
     case end_reason::malformed_call:
       return end(stop_reason::provider_error, words::unable(words::call_lost(by())));
     case end_reason::pause:  // the provider wants to be called again with what it said so far

@@ -53,6 +53,10 @@ void run_core::open_level(const record::assistant& r) {
     case end_reason::context_full:
       ending_ = sentence{stop_reason::context_full, words::unable(words::context_filled(by()))};
       return close_all(result_cause::refused, "Not executed: the conversation is too long for the model.");
+    case end_reason::unknown:
+      ending_ = sentence{stop_reason::truncated, words::unable(words::ended_unknown(by(), r.raw_reason))};
+      return close_all(result_cause::refused,
+                       "Not executed: the reply ended for a reason that is not known, so this call may be incomplete.");
     case end_reason::malformed_call:
       return close_all(
           result_cause::bad_arguments,

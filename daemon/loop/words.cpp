@@ -122,6 +122,14 @@ std::string cut_at_limit(std::string_view model, std::int64_t asked) {
       model);
 }
 
+std::string ended_unknown(std::string_view model, std::string_view reason) {
+  constexpr std::size_t max_reason = 100;  // bytes
+  return fmt::format(
+      "the {} ended for the reason {}, which is not known here, so it may not be whole: ask again, or use another "
+      "model",
+      model, json_quoted(cut_utf8(printable(reason), max_reason)));
+}
+
 std::string filtered(std::string_view model) {
   return fmt::format("a content filter stopped the {}: ask in other words, or use another model", model);
 }

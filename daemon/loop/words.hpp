@@ -54,6 +54,8 @@ std::string context_filled(std::string_view model);
 std::string call_lost(std::string_view model);
 /// The same for one that was cut off at the limit of its tokens; `asked`: the limit that the request set, 0: none.
 std::string cut_at_limit(std::string_view model, std::int64_t asked);
+/// The same for one that ended for `reason`, a word of its provider that is not known here.
+std::string ended_unknown(std::string_view model, std::string_view reason);
 /// The same for one that a filter of its provider stopped.
 std::string filtered(std::string_view model);
 /// The same for one that refuses, with what the model says about it.

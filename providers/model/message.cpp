@@ -48,6 +48,8 @@ std::string_view to_string(end_reason r) {
       return "context_full";
     case end_reason::malformed_call:
       return "malformed_call";
+    case end_reason::unknown:
+      return "unknown";
   }
   return "stop";
 }

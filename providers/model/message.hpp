@@ -116,12 +116,22 @@ struct usage {
   usage& operator-=(const usage& part);
 };
 
-enum class end_reason : std::uint8_t { stop, tool_calls, length, filter, refusal, pause, context_full, malformed_call };
+enum class end_reason : std::uint8_t {
+  stop,
+  tool_calls,
+  length,
+  filter,
+  refusal,
+  pause,
+  context_full,
+  malformed_call,
+  unknown  ///< a word that is not known here: the answer may be whole, or not
+};
 std::string_view to_string(end_reason r);
 /// Whether an answer that ended so may lack its rest: its last call is then not executed (F5).
 constexpr bool is_cut(end_reason r) {
   return r == end_reason::length || r == end_reason::filter || r == end_reason::refusal ||
-         r == end_reason::malformed_call || r == end_reason::context_full;
+         r == end_reason::malformed_call || r == end_reason::context_full || r == end_reason::unknown;
 }
 
 /// A tool as a model sees it: name and schema already fit the API (providers/schema).

@@ -7,6 +7,7 @@
 #include "providers/model/names.hpp"
 #include "providers/wire/anthropic.hpp"
 #include "providers/wire/encoding.hpp"
+#include "providers/wire/end_reasons.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -17,14 +18,6 @@ namespace {
 
 // Far above any sensible answer; what comes beyond it is not kept.
 constexpr std::size_t max_blocks = 4096;
-
-end_reason anthropic_reason(std::string_view word) {
-  if (word == "max_tokens") return end_reason::length;
-  if (word == "pause_turn") return end_reason::pause;
-  if (word == "refusal") return end_reason::refusal;
-  if (word == "model_context_window_exceeded") return end_reason::context_full;
-  return end_reason::stop;
-}
 
 // The number of a member, or -1: a member that is not there changes nothing.
 std::int64_t number(std::string_view object, std::string_view key) {
@@ -114,10 +107,11 @@ void anthropic_decoder::take_stream_end(bool, decoder_sink& sink) {
 anthropic_decoder::content_block* anthropic_decoder::find(std::string_view index) {
   std::int64_t wanted = 0;
   const auto [end, ec] = std::from_chars(index.data(), index.data() + index.size(), wanted);
-  if (ec != std::errc() || end != index.data() + index.size()) return nullptr;
-  for (auto b = blocks_.rbegin(); b != blocks_.rend(); ++b)
+  const bool has_index = ec == std::errc() && end == index.data() + index.size();
+  for (auto b = blocks_.rbegin(); has_index && b != blocks_.rend(); ++b)
     if (b->index == wanted) return &*b;
-  return nullptr;
+  // Servers that leave the index out, or count otherwise in each event: what goes on is what is open.
+  return blocks_.empty() || blocks_.back().ended || too_many_ ? nullptr : &blocks_.back();
 }
 
 void anthropic_decoder::open(std::string_view index, std::string_view block, decoder_sink& sink) {
@@ -249,7 +243,7 @@ std::string anthropic_decoder::assembled(const content_block& block, const tool_
 }
 
 void anthropic_decoder::end(decoder_sink& sink) {
-  const auto reason = anthropic_reason(stop_reason_);
+  const auto reason = read_end_reason(stop_reason_);
   // What the model was writing when it was cut off is half a call, closed or not.
   if (is_cut(reason) && !blocks_.empty() && blocks_.back().is_call()) {
     warn_cut_call();

@@ -101,8 +101,11 @@ void call_assembler::take_call(std::string_view element, bool one_of_many) {
   };
 
   if (has_index) {
+    const auto is_at_index = [&](const slot& one) { return one.has_index && one.index == index; };
+    for (std::size_t i = slots_.size(); !id.empty() && i-- > 0 && s == nullptr;)
+      if (slots_[i].id == id && is_at_index(slots_[i])) use(i);
     for (std::size_t i = slots_.size(); i-- > 0 && s == nullptr;)
-      if (slots_[i].has_index && slots_[i].index == index) use(i);
+      if (is_at_index(slots_[i])) use(i);
     // Servers that send index 0 always: another id with a name is another call; without ids, a name after complete
     // arguments is.
     if (s != nullptr && !name.empty()) {

@@ -5,7 +5,7 @@
 #include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
 #include "providers/wire/dialects.hpp"
-#include "providers/wire/gemini_decoder.hpp"
+#include "providers/wire/end_reasons.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -15,21 +15,6 @@ namespace {
 
 bool is_truthy(std::string_view value) {
   return !value.empty() && value != "null" && value != "false" && value != "0" && value != "\"\"";
-}
-
-end_reason chat_reason(std::string_view said) {
-  // Gemini's endpoint for this API sends its own reasons, alone or behind their kind:
-  // "function_call_filter: MALFORMED_FUNCTION_CALL".
-  const auto colon = said.find(':');
-  const auto own = colon == std::string_view::npos ? said : trimmed(said.substr(colon + 1));
-  if (const auto reason = gemini_reason(own); reason != end_reason::stop) return reason;
-  const auto word = lower(trimmed(said.substr(0, colon)));
-  if (word == "length" || word == "max_tokens" || word == "model_length") return end_reason::length;
-  if (word == "content_filter" || word == "safety" || word == "sensitive") return end_reason::filter;
-  if (word == "refusal") return end_reason::refusal;
-  if (word == "malformed_function_call" || word == "function_call_filter") return end_reason::malformed_call;
-  if (word == "model_context_window_exceeded") return end_reason::context_full;
-  return end_reason::stop;
 }
 
 // Reasons that are none of the model's: OpenRouter; vLLM whose engine gave the request up; DeepSeek and GLM. What came
@@ -124,7 +109,7 @@ void chat_decoder::take_choice(std::string_view choice, bool whole, decoder_sink
     return;
   }
   finished_ = true;
-  if (finish_reason_.empty() || is_cut(chat_reason(word))) finish_reason_ = word;
+  if (finish_reason_.empty() || is_cut(read_end_reason(word))) finish_reason_ = word;
 }
 
 void chat_decoder::take_delta(std::string_view delta, decoder_sink& sink) {
@@ -212,7 +197,7 @@ void chat_decoder::end(decoder_sink& sink) {
   if (is_failure(finish_reason_))
     return fail(model_error::kind::refused, "ended its answer with an error (" + finish_reason_ + ").", sink);
   add_pieces(thoughts_.finish(), sink);
-  const auto reason = chat_reason(finish_reason_);
+  const auto reason = read_end_reason(finish_reason_);
   // What the model was writing when it refused is half a call, too.
   auto calls = calls_.finish(is_cut(reason) || refused_, ids());
   if (calls.empty > 0)

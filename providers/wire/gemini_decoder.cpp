@@ -4,33 +4,13 @@
 #include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
 #include "providers/model/names.hpp"
+#include "providers/wire/end_reasons.hpp"
 #include "providers/wire/errors.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace mcpbx::providers {
-end_reason gemini_reason(std::string_view word) {
-  constexpr std::array<std::string_view, 12> filters{"SAFETY",
-                                                     "RECITATION",
-                                                     "LANGUAGE",
-                                                     "BLOCKLIST",
-                                                     "PROHIBITED_CONTENT",
-                                                     "SPII",
-                                                     "IMAGE_SAFETY",
-                                                     "IMAGE_PROHIBITED_CONTENT",
-                                                     "IMAGE_RECITATION",
-                                                     "IMAGE_OTHER",
-                                                     "MODEL_ARMOR",
-                                                     "OTHER"};
-  // The second one could be gone on with by its token, as if nothing had been; a reply is one request here.
-  if (word == "MAX_TOKENS" || word == "CONTINUATION") return end_reason::length;
-  if (std::ranges::find(filters, word) != filters.end()) return end_reason::filter;
-  if (word == "MALFORMED_FUNCTION_CALL" || word == "UNEXPECTED_TOOL_CALL" || word == "TOO_MANY_TOOL_CALLS")
-    return end_reason::malformed_call;
-  return end_reason::stop;
-}
 
 void gemini_decoder::take_event(std::string_view, std::string_view json, decoder_sink& sink) {
   take_response(json, sink);
@@ -155,9 +135,9 @@ bool gemini_decoder::drop_last_call() {
 
 void gemini_decoder::end(decoder_sink& sink) {
   const bool blocked = finish_reason_.empty();
-  const auto reason = blocked ? end_reason::filter : gemini_reason(finish_reason_);
+  const auto reason = blocked ? end_reason::filter : read_end_reason(finish_reason_);
   // Calls come whole here, but the one before the cut may be half of what was meant.
-  if ((reason == end_reason::length || reason == end_reason::filter) && drop_last_call()) warn_cut_call();
+  if (is_cut(reason) && reason != end_reason::malformed_call && drop_last_call()) warn_cut_call();
   auto m = new_message();
   std::vector<std::string> sent;
   std::vector<tool_call_block> calls;

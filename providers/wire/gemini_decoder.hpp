@@ -10,10 +10,6 @@
 
 namespace mcpbx::providers {
 
-/// What Gemini's `finishReason` means, which its endpoint for chat completions sends as well; stop for one that is not
-/// known.
-end_reason gemini_reason(std::string_view word);
-
 class gemini_decoder final : public event_decoder {
  public:
   /// `api` is what the reply's origin is called. `request` as in codec::make_decoder.

@@ -5,6 +5,7 @@
 #include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
 #include "providers/model/names.hpp"
+#include "providers/wire/end_reasons.hpp"
 #include "providers/wire/errors.hpp"
 
 #include <utility>
@@ -123,9 +124,9 @@ std::string ollama_decoder::partial_text(decoder_sink& sink) {
 void ollama_decoder::end(std::string_view line, decoder_sink& sink) {
   add_pieces(thoughts_.finish(), sink);
   const auto word = walk::text(walk::find(line, "done_reason"));
-  const bool length = word == "length";
+  const auto reason = read_end_reason(word);
   // Calls come whole here, but the one before the cut may be half of what was meant.
-  if (length && !calls_.empty()) {
+  if (is_cut(reason) && !calls_.empty()) {
     calls_.pop_back();
     warn_cut_call();
   }
@@ -150,7 +151,7 @@ void ollama_decoder::end(std::string_view line, decoder_sink& sink) {
   if (!text_.empty()) m->blocks.emplace_back(text_block{text_});
   model_reply reply;
   reply.raw_reason = word;
-  reply.reason = length ? end_reason::length : !calls_.empty() ? end_reason::tool_calls : end_reason::stop;
+  reply.reason = reason == end_reason::stop && !calls_.empty() ? end_reason::tool_calls : reason;
   for (auto& call : calls_) m->blocks.emplace_back(std::move(call));
   const auto input = walk::count(line, "prompt_eval_count"), output = walk::count(line, "eval_count");
   reply.usage = estimated(bytes);

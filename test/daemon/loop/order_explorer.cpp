@@ -160,6 +160,7 @@ std::vector<record::assistant> order_explorer::replies(std::size_t played) const
     all.push_back(reply("text", some));
     if (count < calls) continue;
     all.push_back(reply("", some, end_reason::length));
+    all.push_back(reply("", some, end_reason::unknown));
     all.push_back(reply("", some, end_reason::malformed_call));
     // Blanks beside calls, and names that no API takes back.
     other.front().name = "unknown.lookup";

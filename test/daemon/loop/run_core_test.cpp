@@ -392,7 +392,8 @@ TEST_CASE("G29: calls of a reply that was cut or stopped are never executed") {
   for (auto [reason, expected] :
        {std::pair{end_reason::length, stop_reason::truncated}, std::pair{end_reason::filter, stop_reason::refused},
         std::pair{end_reason::refusal, stop_reason::refused},
-        std::pair{end_reason::context_full, stop_reason::context_full}}) {
+        std::pair{end_reason::context_full, stop_reason::context_full},
+        std::pair{end_reason::unknown, stop_reason::truncated}}) {
     script s;
     s.model(reply("x", {call("a"), call("b")}, reason));
     CHECK(s.running.empty());
@@ -432,12 +433,14 @@ TEST_CASE("F5: a reply that filled the context or was only a call that nobody ca
 }
 
 TEST_CASE("F5: a reply that was cut, filtered or refused names its model and the mend, with calls and without") {
-  const auto ended = [](end_reason reason, bool calls, std::int64_t asked = 0, const std::string& refusal = "") {
+  const auto ended = [](end_reason reason, bool calls, std::int64_t asked = 0, const std::string& refusal = "",
+                        const std::string& raw_reason = "") {
     auto r = reply("part", calls ? std::vector{call("a")} : std::vector<providers::tool_call_block>(), reason);
     auto m = std::make_shared<providers::message>(*r.message);
     m->origin = {"anthropic", "https://api.example.com/x?key=1", "claude"};
     if (!refusal.empty()) m->blocks.emplace_back(providers::refusal_block{refusal});
     r.message = std::move(m);
+    r.raw_reason = raw_reason;
     auto begun = opening({});
     begun.settings.max_output_tokens = asked;
     return script(std::vector<run_record>{std::move(begun)}).model(std::move(r)).core.reason_text();
@@ -454,6 +457,10 @@ TEST_CASE("F5: a reply that was cut, filtered or refused names its model and the
               " was cut off at the 50 tokens that the request lets it write: ask for more of them.");
     CHECK(ended(end_reason::filter, calls) == "Unable to complete task: a content filter stopped the " + who +
                                                   ": ask in other words, or use another model.");
+    CHECK(ended(end_reason::unknown, calls, 0, "", "new\u202e_thing") ==
+          "Unable to complete task: the " + who +
+              " ended for the reason \"new_thing\", which is not known here, so it may not be whole: ask again, or use "
+              "another model.");
     CHECK(ended(end_reason::refusal, calls) ==
           "Unable to complete task: the " + who + " refused to answer: ask in other words, or use another model.");
     CHECK(ended(end_reason::refusal, calls, 0, "I will not do that") ==

@@ -122,7 +122,7 @@ TEST_CASE("record format: the input of a run keeps its messages and limits") {
 TEST_CASE("record format: what the model said keeps the provider's bytes") {
   const auto r = again_as<record::assistant>(2);
   check_message(*r.message);
-  CHECK((r.reason == providers::end_reason::malformed_call && r.raw_reason == "raw-reason" && r.ms == 28));
+  CHECK((r.reason == providers::end_reason::unknown && r.raw_reason == "raw-reason" && r.ms == 28));
   CHECK((r.usage.input == 23 && r.usage.output == 24 && r.usage.cached == 25 && r.usage.cache_write == 26));
   CHECK((r.usage.reasoning == 27 && r.usage.estimated));
   CHECK(r.tools == std::vector<record::meant_tool>{{"srv__a_b", "srv", "a.b"}, {"mine", "", "mine"}});

@@ -73,7 +73,7 @@ inline std::vector<run_record> sample_records() {
   all.emplace_back(std::move(started));
   all.emplace_back(record::round_started{21, "model-2", false, 22, 33});
   all.emplace_back(record::assistant{full_message(),
-                                     providers::end_reason::malformed_call,
+                                     providers::end_reason::unknown,
                                      "raw-reason",
                                      {23, 24, 25, 26, 27, true},
                                      28,

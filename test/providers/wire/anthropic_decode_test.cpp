@@ -387,6 +387,29 @@ TEST_CASE("anthropic, errors: statuses and bodies become kind, mend, and whether
   }
 }
 
+TEST_CASE("anthropic: blocks whose index is 0 for all, or in no event, are told apart by their order") {
+  const auto transcript = begin() + text_block(0, "Hello") + tool(1, "a", "add", {"{\"n\":", "1}"}) +
+                          tool(2, "b", "add", {"{\"n\":2}"}) + stop("tool_use");
+  for (const std::string_view index : {",\"index\":0", ""}) {
+    std::string odd = transcript;
+    for (const std::string_view own : {",\"index\":0", ",\"index\":1", ",\"index\":2"})
+      for (auto at = odd.find(own); at != odd.npos; at = odd.find(own, at + index.size()))
+        odd.replace(at, own.size(), index);
+    const auto d = run(odd);
+    CHECK(d.text() == "Hello");
+    REQUIRE(d.calls() == 2);
+    CHECK(d.call(0).arguments.text() == R"({"n":1})");
+    CHECK(d.call(1).arguments.text() == R"({"n":2})");
+  }
+}
+
+TEST_CASE("G29: anthropic: a reason that is not known vetoes the last call and is no whole answer") {
+  const auto d = run(begin() + tool(0, "a", "add", {"{}"}) + tool(1, "b", "add", {"{}"}) + stop("new_thing"));
+  CHECK(d.calls() == 1);
+  CHECK(d.reply->reason == end_reason::unknown);
+  CHECK(d.reply->raw_reason == "new_thing");
+}
+
 TEST_CASE("anthropic: a flood of blocks is bounded") {
   std::string all = begin();
   for (int i = 0; i < 5000; ++i) all += open(i, R"({"type":"tool_use","id":"","name":"x","input":{}})");

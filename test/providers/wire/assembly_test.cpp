@@ -30,6 +30,17 @@ TEST_CASE("assembly rule 1: the same index with a new id and a name is a new cal
   CHECK(d.call(1).arguments.text() == R"({"q":2})");
 }
 
+TEST_CASE("assembly rule 1: where all have one index, a late piece goes to the call of its id") {
+  const auto d =
+      decode(stream({calls(R"([{"index":0,"id":"a","function":{"name":"x","arguments":"{\"p\":"}}])"),
+                     calls(R"([{"index":0,"id":"b","function":{"name":"y","arguments":"{\"q\":"}}])"),
+                     calls(R"([{"index":0,"id":"a","function":{"arguments":"1}"}}])"),
+                     calls(R"([{"index":0,"id":"b","function":{"arguments":"2}"}}])"), finish("tool_calls")}));
+  REQUIRE(d.calls() == 2);
+  CHECK(d.call(0).arguments.text() == R"({"p":1})");
+  CHECK(d.call(1).arguments.text() == R"({"q":2})");
+}
+
 TEST_CASE("assembly rule 2: without an index an unseen id is a new call and a known one goes on") {
   const auto d = decode(stream({calls(R"([{"id":"a","function":{"name":"x","arguments":"{\"p\":"}}])"),
                                 calls(R"([{"id":"b","function":{"name":"y","arguments":"{}"}}])"),
@@ -184,7 +195,9 @@ TEST_CASE(
       {"function_call_filter: MALFORMED_FUNCTION_CALL", malformed_call},
       {"function_call_filter: UNEXPECTED_TOOL_CALL", malformed_call},
       {"function_call_filter:NEW", malformed_call},
-      {"function_call_filter", malformed_call}};
+      {"function_call_filter", malformed_call},
+      {"new_thing", unknown},
+      {"new: NEWER", unknown}};
   for (const auto& [word, reason] : words) {
     CAPTURE(word);
     const auto text = decode(stream({delta(R"({"content":"par"})"), finish(word)}));
@@ -197,7 +210,7 @@ TEST_CASE(
     CHECK(call.calls() == 0);
     CHECK(call.reply->reason == reason);
   }
-  for (const auto* word : {"STOP", "TOOL_CALLS", "stop: A_REASON_OF_TOMORROW", "new_thing", "FUNCTION_CALL"}) {
+  for (const auto* word : {"STOP", "TOOL_CALLS", "stop: A_REASON_OF_TOMORROW", "tool-calls", "FUNCTION_CALL"}) {
     CAPTURE(word);
     CHECK(decode(stream({delta(R"({"content":"par"})"), finish(word)})).reply->reason == stop);
     CHECK(decode(stream({calls(R"([{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}])"), finish(word)}))

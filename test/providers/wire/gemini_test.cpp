@@ -299,7 +299,8 @@ TEST_CASE("G29: gemini, errors: length and filters veto the last call, and a cal
                                                        {"SAFETY", end_reason::filter},
                                                        {"RECITATION", end_reason::filter},
                                                        {"OTHER", end_reason::filter},
-                                                       {"CONTINUATION", end_reason::length}}) {
+                                                       {"CONTINUATION", end_reason::length},
+                                                       {"NEW_THING", end_reason::unknown}}) {
     const auto d = read(events({parts(two, R"(,"finishReason":")" + word + "\"")}));
     REQUIRE(d.calls() == 1);
     CHECK(d.call(0).name == "x");

@@ -240,6 +240,9 @@ TEST_CASE("G29: ollama, errors: the length limit vetoes the last call, arguments
   const auto cut = read(line(two) + last("length"));
   REQUIRE(cut.calls() == 1);
   CHECK(cut.reply->reason == end_reason::length);
+  const auto unknown = read(line(two) + last("new_thing"));
+  CHECK(unknown.calls() == 1);
+  CHECK(unknown.reply->reason == end_reason::unknown);
   const auto odd = read(
       line(
           R"("tool_calls":[{"function":{"name":"x","arguments":"{\"a\":1}"}},{"function":{"name":"y","arguments":[1]}},{"function":{"arguments":{}}}])") +
