@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <string_view>
 
 namespace mcpbx::daemon {
@@ -47,6 +48,12 @@ result<std::string> daemon_identity(const conf::environment& env) {
 std::string passing_identity() {
   system_random random;
   return hex(random.next(), 16) + hex(random.next(), 16);
+}
+
+std::string boot_identity() {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  return id;
 }
 
 std::string daemon_label() {

@@ -36,24 +36,32 @@ void left_runs::on_answer(result<std::vector<unfinished_run>> left) {
   if (!left) {
     const auto& why = left.error().message;
     if (!std::exchange(failed_, true)) log::error("runs that were left do not go on yet: " + why);
-    if (!stopped_ && !std::exchange(armed_, true)) {
-      if (!again_) again_ = time_.make_timer();
-      again_->arm(time_.now() + std::exchange(pause_, std::min(pause_ * 2, longest_pause)), [this] {
-        armed_ = false;
-        ask_now();
-      });
-    }
+    if (taken_)
+      ask_in(look_every);
+    else if (!armed_)
+      ask_in(std::exchange(pause_, std::min(pause_ * 2, longest_pause)));
     for (const auto& then : waiting)
       then(fail(errc::unavailable,
                 "an earlier daemon may have left runs, which cannot be told yet, so ask again later: " + why));
     return;
   }
   if (again_) again_->cancel();
-  if (failed_) log::info("the journal is there; runs that were left go on now");
+  armed_ = false;
+  if (std::exchange(failed_, false)) log::info("the journal is there; runs that were left go on now");
   taken_ = true;
   for (auto& run : *left) take_(std::move(run));
   if (const auto answered = std::exchange(answered_, {})) answered();
   for (const auto& then : waiting) then({});
+  if (from_.is_shared()) ask_in(look_every);
+}
+
+void left_runs::ask_in(milliseconds pause) {
+  if (stopped_ || std::exchange(armed_, true)) return;
+  if (!again_) again_ = time_.make_timer();
+  again_->arm(time_.now() + pause, [this] {
+    armed_ = false;
+    ask_now();
+  });
 }
 
 void left_runs::stop() {

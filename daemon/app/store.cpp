@@ -67,6 +67,7 @@ result<std::string> url_of(const conf::configuration& config, const start_values
 
 result<sqlite_file::options> place_of(std::string_view path, const conf::environment& env) {
   sqlite_file::options o;
+  o.boot = boot_identity();
   if (path.empty()) {
     auto folder = conf::state_directory(env);
     if (!folder) return std::unexpected(folder.error());

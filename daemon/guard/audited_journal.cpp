@@ -134,6 +134,7 @@ class audited_run final : public run_journal {
     }
   }
 
+  void wait_at_most(milliseconds patience) override { inner_->wait_at_most(patience); }
   asio::awaitable<result<void>> append(std::vector<run_record> records, bool synced) override {
     auto ended = watch_.take(records);
     std::vector<std::string> begun;

@@ -34,6 +34,7 @@ class audited_journal final : public journal {
   void take_unfinished(answer<std::vector<unfinished_run>> then) override;
 
   bool keeps_sessions() const override { return inner_->keeps_sessions(); }
+  bool is_shared() const override { return inner_->is_shared(); }
   void load_history(std::string session, answer<history> then) override {
     inner_->load_history(std::move(session), std::move(then));
   }

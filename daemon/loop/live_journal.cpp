@@ -6,9 +6,15 @@
 #include "mcp/support/log.hpp"
 #include "mcp/support/secret.hpp"
 
+#include <algorithm>
+
 namespace mcpbx::daemon {
 
 namespace asio = boost::asio;
+
+namespace {
+constexpr milliseconds outage_told_after{2'000};
+}
 
 void live_run::fold(records batch) {
   if (refused_) return;
@@ -73,8 +79,24 @@ void live_run::note_kept() {
   kept_.rounds = core_.rounds();
 }
 
+// A journal that daemons share may be out of reach for a while. A detached run has been acknowledged, so it waits as
+// long as any may; another one no longer than its own time.
+void live_run::expect_outage() {
+  if (!around_.store.is_shared()) return;
+  const auto most = run_journal::longest_outage;
+  journal_->wait_at_most(request_.detach ? most : std::clamp(time_left(), milliseconds(0), most));
+  if (!outage_) outage_ = around_.time.make_timer();
+  // Before what is held back until it is written: this is of no record.
+  outage_->arm(around_.time.now() + outage_told_after, [this] {
+    if (tells_status())
+      feed_->push({run_event::kind::status, {}, {}, event_json::status(words::waits_for_journal, {})});
+  });
+}
+
 asio::awaitable<bool> live_run::append(bool synced) {
+  expect_outage();
   const auto written = co_await journal_->append(std::exchange(unwritten_, {}), synced);
+  if (outage_) outage_->cancel();
   if (!written) {
     store_broken_ = true;
     store_fault_ = "the run's journal could not be written: " + redactor::redact(written.error().message);

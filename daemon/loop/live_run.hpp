@@ -227,6 +227,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   boost::asio::awaitable<bool> keep(bool synced = false);
   void tell_held();
   boost::asio::awaitable<bool> append(bool synced);
+  void expect_outage();
   void note_kept();
   boost::asio::awaitable<void> write_end(record::run_ended end);
   void take_offer();
@@ -307,7 +308,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   kept_names names_;             // that the model has read
   bool offers_reading_ = false;  // offer_ has the tool that reads on
   bool results_taken_ = false;   // of the calls that are parked now
-  std::unique_ptr<timer> limit_, parked_limit_, note_time_;
+  std::unique_ptr<timer> limit_, parked_limit_, note_time_, outage_;
   std::int64_t noted_ms_ = 0;  // of the time used, as the records have it
   time_point began_, round_began_;
   std::optional<time_point> paused_since_;  // only people are waited for: the run's clock stands

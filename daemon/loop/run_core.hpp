@@ -192,6 +192,7 @@ class run_core {
   void on(const record::status_line& r) { usage_ += r.usage; }
   void on(const record::time_used&) {}
   void on(const record::limits_lowered& r);
+  void on(const record::taken_over& r);
   void on(const record::parked& r);
   void on(const record::caller_result& r);
   void on(const record::cancel& r);

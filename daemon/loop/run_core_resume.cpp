@@ -60,6 +60,23 @@ void run_core::on(const record::limits_lowered& r) {
   commands_.clear();
 }
 
+// After a loss of power what was done last may have no record. Questions and calls of the caller's own stay: nothing
+// follows from them without a synced record.
+void run_core::on(const record::taken_over& r) {
+  if (!r.power_lost || ended_ || ending_) return;
+  for (auto& c : open_)
+    if (c.state == call_state::waiting || c.state == call_state::asked || c.state == call_state::intended)
+      close(c, result_cause::interrupted, std::string(words::power_lost));
+  const auto calls_tools = [](const run_command& next) {
+    const auto* begin = std::get_if<command::begin_round>(&next);
+    const auto* call = std::get_if<command::call_model>(&next);
+    return (begin && begin->with_tools) || (call && call->with_tools);
+  };
+  if (undone_ == 0 && next_round_ && calls_tools(*next_round_))
+    end(stop_reason::interrupted, words::unable(words::round_lost));
+  commands_.clear();
+}
+
 record::cancel run_core::left_by_its_daemon() {
   return {stop_reason::interrupted, "the daemon ended while the run was going on"};
 }

@@ -14,6 +14,14 @@ namespace mcpbx::daemon::words {
 /// To the model, about a call whose intent could not be kept.
 inline constexpr std::string_view never_left =
     "Not executed: the journal of the run could not be written, so the call never left.";
+/// To the model, about a call that was open, or would have been made, when the machine lost its power.
+inline constexpr std::string_view power_lost =
+    "No result: the machine of mcpbx lost its power, or was restarted, while this call may have been running; it may "
+    "have taken effect.";
+/// Why a run ends of which the records of its last round may be gone.
+inline constexpr std::string_view round_lost =
+    "the machine of mcpbx lost its power, or was restarted, and what the last round did is not known; tool calls of it "
+    "may have taken effect, so look before you ask again (with `store.sync: \"call\"` such a run goes on)";
 /// To the model, about a call of a run that stops at its first failed one.
 inline constexpr std::string_view stopped_at_failure =
     "Not executed: another call failed, and this run stops at the first failure.";
@@ -32,6 +40,8 @@ inline constexpr std::string_view call_unreadable = "A tool call could not be re
 inline constexpr std::string_view analyzing = "Analyzing request...";
 inline constexpr std::string_view selecting = "Selecting appropriate tools...";
 inline constexpr std::string_view processing = "Processing tool results...";
+/// While the journal cannot be reached.
+inline constexpr std::string_view waits_for_journal = "Waiting for the journal, which cannot be reached...";
 inline constexpr std::string_view formulating = "Formulating response...";
 
 /// Why a run cannot go on with a session that another one has.

@@ -4,6 +4,7 @@
 #include "daemon/store/record.hpp"
 #include "daemon/store/sessions.hpp"
 #include "mcp/support/error.hpp"
+#include "mcp/support/time.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
@@ -27,6 +28,10 @@ class run_journal {
   /// unless the store only took too long: a late success may leave them, as a crash might, and the run is closed behind
   /// them.
   virtual boost::asio::awaitable<result<void>> append(std::vector<run_record> records, bool synced) = 0;
+  /// For how long appends may wait for a store that cannot be reached and may be there again in a moment: at most
+  /// longest_outage, which is also what holds before the first call. Never less than a store takes that is only busy.
+  virtual void wait_at_most(milliseconds /*patience*/) {}
+  static constexpr milliseconds longest_outage{30'000};
 };
 
 /// A run that an earlier process left without an end and that is to go on.
@@ -58,6 +63,8 @@ class journal {
   // What a journal has that keeps nothing: no sessions (errc::config, with the mend) and no runs.
 
   virtual bool keeps_sessions() const { return false; }
+  /// Whether several daemons share it, so that runs of another one may have to be taken over at any time.
+  virtual bool is_shared() const { return false; }
   /// The conversation of a session, which is to be gone on with: what all its runs added, in order, without system
   /// prompts. errc::not_found; errc::unavailable while a run is going on in it; errc::io when it cannot be read whole.
   virtual void load_history(std::string session, answer<history> then);
@@ -66,8 +73,9 @@ class journal {
   virtual void read_session(std::string session, answer<session_contents> then);
   /// errc::not_found; errc::unavailable while a run is going on in it.
   virtual void erase_session(std::string session, answer<void> then);
-  /// The runs that an earlier process left and that are to go on, once; later calls give none. While the journal cannot
-  /// be written they stay, and the answer is the error.
+  /// The runs that an earlier process left and that are to go on, each once. Where daemons share the journal later
+  /// calls give those of others that have gone since, and each call says that this one is alive. While the journal
+  /// cannot be written they stay, and the answer is the error.
   virtual void take_unfinished(answer<std::vector<unfinished_run>> then);
   /// The records of the latest run of this name that has ended, `inherited` filled in. errc::not_found;
   /// errc::unavailable while one of this name has no end yet.

@@ -31,8 +31,12 @@ using unfinished_rows = std::vector<store_worker::unfinished>;
 struct waiting_append {
   store_worker::append what;
   time_point until;
-  on_appended done;       // empty once it was told
-  std::size_t bytes = 0;  // of its texts, once they are written
+  on_appended done;           // empty once it was told
+  std::size_t bytes = 0;      // of its texts, once they are written
+  bool may_be_again = false;  // when the store could not be reached
+  std::string failed;         // why, the last time
+
+  bool is_to_be_again() const { return done && may_be_again && !what.outcome && what.outcome.error().code == errc::io; }
 };
 
 struct waiting_read {
@@ -41,6 +45,8 @@ struct waiting_read {
   std::function<void(const error* late)> done;  // empty once it was told
   std::function<void()> unclaimed;              // in its place when the lane has done it all the same; or empty
 };
+
+constexpr milliseconds pause_between_attempts{500};
 
 // Mostly that there is no memory left.
 std::unexpected<error> fault_in(const std::string& store, const std::exception& what) {
@@ -89,24 +95,31 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
         max_reads_(o.max_reads),
         awake_runs_(o.awake_runs),
         name_(file->name()),
+        shared_(file->is_shared()),
         commit_(executor_),
         worker_(std::make_shared<store_worker>(std::move(file), std::move(o.rules), o.keep)) {}
 
-  void append(std::shared_ptr<run_place> place, std::vector<run_record> records, bool synced, on_appended done) {
+  // `patience`: while the store cannot be reached, for a run that has begun.
+  void append(std::shared_ptr<run_place> place, std::vector<run_record> records, bool synced, milliseconds patience,
+              on_appended done) {
     if (records.empty()) return asio::post(executor_, [done = std::move(done)] { done({}); });
     waiting_append a;
     a.what.synced = synced || (sync_calls_ && std::ranges::any_of(records, leaves_for_a_server));
+    a.may_be_again = shared_ && place->id != 0;
     a.what.batch.place = std::move(place);
     a.what.batch.records = std::move(records);
     a.what.batch.at_ms = time_.wall_ms();
-    a.until = time_.now() + max_wait_;
+    a.what.batch.calls_synced = sync_calls_;
+    a.until = time_.now() + (a.may_be_again ? std::max(max_wait_, patience) : max_wait_);
     a.done = std::move(done);
+    watch_also(a.until);
     queue_.push_back(std::move(a));
     pump();
   }
 
   std::size_t held_bytes() const noexcept { return held_bytes_; }
   const std::string& store_name() const noexcept { return name_; }
+  bool is_shared() const noexcept { return shared_; }
 
   void opened() { ++open_runs_; }
   void closed() { --open_runs_; }
@@ -133,6 +146,7 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
     };
     std::function<void()> kept;
     if (unclaimed) kept = [slot, unclaimed = std::move(unclaimed)] { unclaimed(std::move(*slot)); };
+    watch_also(time_.now() + max_wait_);
     reads_.push_back({on_lane, time_.now() + max_wait_, std::move(done), std::move(kept)});
     pump();
   }
@@ -157,6 +171,7 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
     queue_.clear();
     reads_.clear();
     watch_.reset();
+    pause_.reset();
   }
 
  private:
@@ -177,8 +192,33 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
 
   void pump() {
     if (!stopped_) admit();
-    if (!stopped_ && !current_ && (!queue_.empty() || !reads_.empty())) begin();
+    if (!stopped_ && !current_ && (may_write() || !reads_.empty())) begin();
     watch();
+  }
+
+  bool may_write() const { return !queue_.empty() && !pausing_; }
+
+  // What could not be written because the store is not there is tried again behind a pause, before all that came since.
+  void put_back(std::vector<waiting_append>& appends) {
+    const auto now = time_.now();
+    bool any = false;
+    for (auto a = appends.rbegin(); a != appends.rend(); ++a) {
+      if (!a->is_to_be_again() || now >= a->until) continue;
+      any = true;
+      a->failed = std::move(a->what.outcome.error().message);
+      a->what.outcome = {};
+      held_bytes_ += a->bytes;
+      ++admitted_;
+      queue_.push_front(std::move(*a));
+      a->done = nullptr;
+    }
+    if (!any) return;
+    pausing_ = true;
+    if (!pause_) pause_ = time_.make_timer();
+    pause_->arm(now + pause_between_attempts, [this] {
+      pausing_ = false;
+      pump();
+    });
   }
 
   void begin() {
@@ -186,7 +226,7 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
     next->now_ms = time_.wall_ms();
     next->name = name_;
     next->appends.reserve(admitted_);
-    for (; admitted_ > 0; --admitted_) {
+    for (; !pausing_ && admitted_ > 0; --admitted_) {
       next->bytes += queue_.front().bytes;
       next->appends.push_back(std::move(queue_.front()));
       queue_.pop_front();
@@ -237,6 +277,7 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
     auto self = shared_from_this();
     if (j.short_commit) commit_.end(time_.now());
     held_bytes_ -= j.bytes;
+    put_back(j.appends);
     // Still busy: what these runs append next becomes one group.
     for (auto& a : j.appends)
       if (a.done) a.done(std::move(a.what.outcome));
@@ -248,54 +289,78 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
     pump();
   }
 
-  // Everything waits equally long, so what came first is also what is late first, and the timer never has to be armed
-  // for an earlier moment than it is.
+  bool is_waited_for() const {
+    const auto waits = [](const auto& one) { return static_cast<bool>(one.done); };
+    return !queue_.empty() || !reads_.empty() ||
+           (current_ && (waits(current_->read) || std::ranges::any_of(current_->appends, waits)));
+  }
+
   void watch() {
-    const auto due = stopped_ ? never : next_due();
-    if (due == never) {
+    if (stopped_ || !is_waited_for()) {
       if (std::exchange(watching_, false)) watch_->cancel();
       return;
     }
     if (std::exchange(watching_, true)) return;
+    watched_until_ = next_due();
     if (!watch_) watch_ = time_.make_timer();
-    watch_->arm(due, [this] { expire(); });
+    watch_->arm(watched_until_, [this] { expire(); });
+  }
+  // Something new may be late sooner than what waits.
+  void watch_also(time_point until) {
+    if (until < watched_until_) watching_ = false;
   }
 
   time_point next_due() const {
     auto due = never;
-    if (!queue_.empty()) due = queue_.front().until;
-    if (!reads_.empty()) due = std::min(due, reads_.front().until);
+    const auto look = [&](const auto& one) {
+      if (one.done) due = std::min(due, one.until);
+    };
+    std::ranges::for_each(queue_, look);
+    std::ranges::for_each(reads_, look);
     if (!current_) return due;
-    for (const auto& a : current_->appends)
-      if (a.done) return std::min(due, std::min(a.until, current_->read.done ? current_->read.until : never));
-    return current_->read.done ? std::min(due, current_->read.until) : due;
+    std::ranges::for_each(current_->appends, look);
+    look(current_->read);
+    return due;
+  }
+
+  error late(const waiting_append& a) const {
+    if (!a.failed.empty()) return {errc::io, a.failed + "; it was tried until now"};
+    return {errc::io,
+            name_ + " did not answer for " + std::to_string(max_wait_.count()) + " ms; see what keeps it busy"};
   }
 
   void expire() {
     watching_ = false;
     const auto now = time_.now();
-    std::vector<on_appended> appends;
+    std::vector<std::pair<on_appended, error>> appends;
     std::vector<std::function<void(const error*)>> reads;
     if (current_) {
       for (auto& a : current_->appends)
-        if (a.done && a.until <= now) appends.push_back(std::exchange(a.done, nullptr));
+        if (a.done && a.until <= now) appends.emplace_back(std::exchange(a.done, nullptr), late(a));
       if (current_->read.done && current_->read.until <= now)
         reads.push_back(std::exchange(current_->read.done, nullptr));
     }
-    for (; !queue_.empty() && queue_.front().until <= now; queue_.pop_front()) {
-      appends.push_back(std::move(queue_.front().done));
-      if (admitted_ == 0) continue;
-      --admitted_;
-      held_bytes_ -= queue_.front().bytes;
+    for (std::size_t i = 0; i < queue_.size();) {
+      auto& a = queue_[i];
+      if (a.until > now) {
+        ++i;
+        continue;
+      }
+      appends.emplace_back(std::move(a.done), late(a));
+      if (i < admitted_) {
+        --admitted_;
+        held_bytes_ -= a.bytes;
+      }
+      queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(i));
     }
     for (; !reads_.empty() && reads_.front().until <= now; reads_.pop_front())
       reads.push_back(std::move(reads_.front().done));
     auto self = shared_from_this();
     pump();
-    const error late{
+    const error busy{
         errc::io, name_ + " did not answer for " + std::to_string(max_wait_.count()) + " ms; see what keeps it busy"};
-    for (auto& done : appends) done(std::unexpected(late));
-    for (auto& done : reads) done(&late);
+    for (auto& [done, why] : appends) done(std::unexpected(std::move(why)));
+    for (auto& done : reads) done(&busy);
   }
 
   asio::any_io_executor executor_;
@@ -305,6 +370,7 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
   milliseconds max_wait_;
   std::size_t max_reads_, awake_runs_;
   std::string name_;
+  bool shared_;
   short_wait commit_;  // of one that does not wait for the disk
   std::size_t open_runs_ = 0;
   std::shared_ptr<store_worker> worker_;
@@ -315,8 +381,10 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
   std::deque<waiting_read> reads_;
   std::vector<std::shared_ptr<run_place>> left_open_;
   unfinished_rows unclaimed_;
-  std::unique_ptr<timer> watch_;
+  std::unique_ptr<timer> watch_, pause_;
+  time_point watched_until_{};
   bool watching_ = false, stopped_ = false;
+  bool pausing_ = false;  // the store could not be reached a moment ago
   lane lane_{"store", 1};
 };
 
@@ -341,7 +409,7 @@ class lane_journal::one_run final : public run_journal {
     begun_ = true;
     auto start = [this, synced](auto handler, std::vector<run_record> all) {
       auto kept = std::make_shared<decltype(handler)>(std::move(handler));
-      owner_->append(place_, std::move(all), synced, [kept](result<void> outcome) {
+      owner_->append(place_, std::move(all), synced, patience_, [kept](result<void> outcome) {
         auto call = std::move(*kept);
         std::move(call)(std::move(outcome));
       });
@@ -353,9 +421,12 @@ class lane_journal::one_run final : public run_journal {
     co_return outcome;
   }
 
+  void wait_at_most(milliseconds patience) override { patience_ = std::min(patience, longest_outage); }
+
  private:
   std::shared_ptr<impl> owner_;
   std::shared_ptr<run_place> place_;
+  milliseconds patience_ = longest_outage;
   bool begun_ = false, ended_ = false, failed_ = false;
 };
 
@@ -373,6 +444,10 @@ std::size_t lane_journal::held_bytes() const {
 
 std::unique_ptr<run_journal> lane_journal::open_run(const std::string& run) {
   return std::make_unique<one_run>(impl_, run_place{run});
+}
+
+bool lane_journal::is_shared() const {
+  return impl_->is_shared();
 }
 
 void lane_journal::load_history(std::string session, answer<history> then) {
@@ -399,7 +474,7 @@ void lane_journal::take_unfinished(answer<std::vector<unfinished_run>> then) {
   impl_->take_unfinished([owner = impl_, then = std::move(then)](result<unfinished_rows> found) {
     if (!found) return then(std::unexpected(std::move(found.error())));
     std::vector<unfinished_run> runs;
-    for (auto& [row, records] : *found) {
+    for (auto& [row, records, fenced] : *found) {
       const auto next = static_cast<std::int64_t>(records.size());
       runs.push_back({row.run, row.session, std::move(records),
                       std::make_unique<one_run>(owner, run_place{row.run, row.id, next, -1})});

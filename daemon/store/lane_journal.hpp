@@ -25,7 +25,8 @@ class lane_journal final : public journal {
     /// stays with its run, which waits.
     std::size_t max_bytes = std::size_t{16} << 20;
     /// For the lane to write or read, waiting for room and a turn included; then it fails with errc::io. The lane goes
-    /// on with what it is at.
+    /// on with what it is at. What a run appends that has begun may wait longer for a store that daemons share
+    /// (run_journal::wait_at_most): attempts that fail because it cannot be reached are made again.
     milliseconds max_wait{10'000};
     std::size_t max_reads = 256;  ///< that wait; more are refused with errc::limit
     /// While no more runs than these are open, and commits are short, nobody sleeps over them: the speaking thread
@@ -49,6 +50,7 @@ class lane_journal final : public journal {
   std::unique_ptr<run_journal> open_run(const std::string& run) override;
 
   bool keeps_sessions() const override { return true; }
+  bool is_shared() const override;
   void load_history(std::string session, answer<history> then) override;
   void list_sessions(session_query q, answer<std::vector<session_row>> then) override;
   void read_session(std::string session, answer<session_contents> then) override;

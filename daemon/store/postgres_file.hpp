@@ -27,13 +27,13 @@ class postgres_file final : public store_file {
     std::string schema = "mcpbx";  ///< holds everything; lower-case letters, digits and _
     milliseconds lock_limit{5'000};
     milliseconds statement_limit{15'000};
-    /// A run of a daemon that is not connected, and that wrote nothing of it for so long, is taken over to be closed.
-    milliseconds abandoned_after{900'000};
+    /// A daemon that is not connected, and was not for so long while the server was up, has its runs taken over.
+    milliseconds abandoned_after{60'000};
     std::function<time_point()> now = std::chrono::steady_clock::now;  ///< for the pauses between failed connects
     postgres_connection::options connection{};                         ///< but for its URL
   };
   /// The schema's version; one that is newer is refused, an older one is migrated.
-  static constexpr int schema_version = 1;
+  static constexpr int schema_version = 2;
 
   explicit postgres_file(options o) : options_(std::move(o)) {}
 
@@ -46,11 +46,15 @@ class postgres_file final : public store_file {
   /// no libpq, a wrong URL, a database that cannot be used.
   result<void> open() override;
   void close() override;
+  /// When the server was started.
+  std::string boot() const override { return boot_; }
+  bool is_shared() const override { return true; }
+  result<void> touch() override;
 
   /// All or nothing, unless the connection is lost while the server commits: then the append fails, whatever became of
-  /// it (run_place::tried_id). Once the file is open again that has been decided.
+  /// it (run_place::tried_id). Once the file is open again that has been decided, and the same append of a run that had
+  /// begun is taken for done where it is.
   result<void> append(std::span<run_batch* const> batches, bool synced) override;
-  result<void> try_write() override;
   result<void> mark_damaged(std::int64_t id, std::int64_t at_ms) override;
 
   /// All runs, in order of their start.
@@ -76,12 +80,15 @@ class postgres_file final : public store_file {
   result<void> migrate();
   result<std::int64_t> version();
   result<void> take_place();
+  result<std::vector<run_row>> take_from(std::int64_t owner, std::int64_t now_ms);
   std::unexpected<error> no_permission(const postgres_connection::failure& why);
 
   result<void> append_all(std::span<run_batch* const> batches, bool synced);
   result<void> begin(run_batch& batch);
-  result<void> check_place(run_batch& batch);
+  result<bool> is_there(run_batch& batch);
   result<void> insert(std::span<run_batch* const> batches);
+  result<void> note_boot(const run_batch& batch);
+  std::unexpected<error> lost_to_another() const;
   result<void> end(const run_batch& batch, const record::run_ended& last);
   result<void> commit();
   void roll_back();
@@ -101,6 +108,7 @@ class postgres_file final : public store_file {
   options options_;
   std::string place_ = "in PostgreSQL";
   std::unique_ptr<postgres_connection> connection_;
+  std::string boot_;
   std::string synced_ = "on";               // synchronous_commit for synced appends
   std::int64_t number_ = 0;                 // of this daemon in the table of daemons
   std::int64_t opening_ = 0;                // counts connections: see run_place::opening

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#define MCPBX_RUN_COLUMNS "SELECT id, run, session, principal, model, started_ms, ended_ms, reason FROM runs "
+#define MCPBX_RUN_COLUMNS "SELECT id, run, session, principal, model, started_ms, ended_ms, reason, boot FROM runs "
 // $1 is this daemon's number: who else owns what is going on is named.
 #define MCPBX_SESSION_COLUMNS                                                                                        \
   "SELECT s.id, s.title, s.principal, s.model, s.created_ms, s.used_ms, s.runs, s.bytes, coalesce(r.run, ''), "      \
@@ -17,8 +17,8 @@ namespace mcpbx::daemon {
 result<std::vector<run_row>> postgres_file::run_rows(const char* sql, const postgres_values& values) {
   std::vector<run_row> rows;
   auto done = each(sql, values, [&](const postgres_row& r) -> result<void> {
-    rows.push_back(
-        {r.integer(0), r.owned(1), r.owned(2), r.owned(3), r.owned(4), r.integer(5), r.integer(6), r.owned(7)});
+    rows.push_back({r.integer(0), r.owned(1), r.owned(2), r.owned(3), r.owned(4), r.integer(5), r.integer(6),
+                    r.owned(7), r.owned(8)});
     return {};
   });
   if (!done) return std::unexpected(std::move(done.error()));

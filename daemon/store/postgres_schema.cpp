@@ -4,6 +4,7 @@
 // noticed; who takes the lock after a lost connection knows that the old one is over, and with it every COMMIT that it
 // left open; and who gets another daemon's lock knows that this one is not connected.
 #include "daemon/store/postgres_file.hpp"
+#include "daemon/store/record_format.hpp"
 #include "mcp/support/secret.hpp"
 #include "mcp/support/text.hpp"
 
@@ -33,7 +34,10 @@ constexpr std::array<const char*, postgres_file::schema_version> migrations{
     "CREATE UNIQUE INDEX one_run_of_a_name ON runs(run) WHERE ended_ms IS NULL;"
     "CREATE UNIQUE INDEX one_run_at_a_time ON runs(session) WHERE ended_ms IS NULL AND session <> '';"
     "CREATE TABLE records(run bigint NOT NULL REFERENCES runs(id), seq bigint NOT NULL, at_ms bigint NOT NULL, "
-    "  body text NOT NULL, PRIMARY KEY(run, seq));"};
+    "  body text NOT NULL, PRIMARY KEY(run, seq));",
+    // Of runs of version 1 it is not known, and they go on as that version promised.
+    "ALTER TABLE runs ADD COLUMN boot text;"
+    "ALTER TABLE daemons ADD COLUMN seen_ms bigint NOT NULL DEFAULT 0;"};
 
 constexpr milliseconds first_pause{100}, longest_pause{5'000};
 
@@ -105,7 +109,11 @@ result<void> postgres_file::prepare_session() {
   // A replicated database may ask for more than its own disk; less it may not.
   std::string mode;
   auto shown =
-      first("SELECT current_setting('synchronous_commit')", {}, [&](const postgres_row& row) { mode = row.owned(0); });
+      first("SELECT current_setting('synchronous_commit'), extract(epoch FROM pg_postmaster_start_time())::text", {},
+            [&](const postgres_row& row) {
+              mode = row.owned(0);
+              boot_ = row.owned(1);
+            });
   if (!shown) return std::unexpected(std::move(shown.error()));
   synced_ = mode == "off" ? "on" : mode;
   return {};
@@ -209,41 +217,75 @@ result<void> postgres_file::take_place() {
   old_backends_.clear();
   auto told = first("UPDATE daemons SET label=$2 WHERE id=$1 AND label<>$2", ours);
   if (!told) return std::unexpected(std::move(told.error()));
+  // A database that takes no writes is told of by what is to be written.
+  if (auto seen = touch(); !seen && !connection_->alive()) return seen;
   return {};
 }
 
-// Takes each such daemon's lock for as long as its runs change hands, so that it cannot come back in between.
+// By the server's clock, which all daemons share.
+result<void> postgres_file::touch() {
+  auto done = first("UPDATE daemons SET seen_ms=(extract(epoch FROM clock_timestamp()) * 1000)::bigint WHERE number=$1",
+                    postgres_values().add(number_));
+  return done ? result<void>() : std::unexpected(std::move(done.error()));
+}
+
+// While the server was down nobody could say that he is alive, so that time does not count.
 result<std::vector<run_row>> postgres_file::abandoned_runs(std::int64_t now_ms) {
-  const auto before = now_ms - options_.abandoned_after.count();
   std::vector<std::int64_t> owners;
   auto found = each(
-      "SELECT DISTINCT owner FROM runs WHERE ended_ms IS NULL AND owner <> $1 AND started_ms < $2 AND "
-      "NOT EXISTS (SELECT FROM records WHERE records.run = runs.id AND at_ms >= $2)",
-      postgres_values().add(number_).add(before), [&](const postgres_row& row) -> result<void> {
+      "SELECT number FROM daemons d WHERE number <> $1 AND EXISTS (SELECT FROM runs WHERE owner = d.number AND "
+      "ended_ms IS NULL) AND (extract(epoch FROM clock_timestamp()) * 1000)::bigint - $2 >= "
+      "greatest(seen_ms, (extract(epoch FROM pg_postmaster_start_time()) * 1000)::bigint) ORDER BY number",
+      postgres_values().add(number_).add(options_.abandoned_after.count()),
+      [&](const postgres_row& row) -> result<void> {
         owners.push_back(row.integer(0));
         return {};
       });
   if (!found) return std::unexpected(std::move(found.error()));
   std::vector<run_row> all;
   for (const auto owner : owners) {
-    const auto lock = postgres_values().add(lock_class()).add(owner);
-    bool gone = false;
-    auto tried = first("SELECT pg_try_advisory_lock($1::integer, $2::integer)", lock,
-                       [&](const postgres_row& row) { gone = row.text(0) == "t"; });
-    if (!tried) return std::unexpected(std::move(tried.error()));
-    if (!gone) continue;
-    auto taken = run_rows(
-        "UPDATE runs SET owner=$1 WHERE ended_ms IS NULL AND owner=$3 AND started_ms < $2 AND NOT EXISTS (SELECT FROM "
-        "records WHERE records.run = runs.id AND at_ms >= $2) "
-        "RETURNING id, run, session, principal, model, started_ms, ended_ms, reason",
-        postgres_values().add(number_).add(before).add(owner));
-    auto freed = first("SELECT pg_advisory_unlock($1::integer, $2::integer)", lock);
-    if (!taken) return taken;
-    if (!freed) return std::unexpected(std::move(freed.error()));
+    auto taken = take_from(owner, now_ms);
+    if (!taken) {
+      roll_back();
+      return taken;
+    }
     std::ranges::move(*taken, std::back_inserter(all));
   }
   std::ranges::sort(all, {}, &run_row::id);
   return all;
+}
+
+// In one transaction, with that daemon's lock, so that it cannot come back in between, and with a record behind which
+// it cannot write.
+result<std::vector<run_row>> postgres_file::take_from(std::int64_t owner, std::int64_t now_ms) {
+  if (auto begun = execute("BEGIN"); !begun) return std::unexpected(std::move(begun.error()));
+  bool gone = false;
+  auto tried = first("SELECT pg_try_advisory_xact_lock($1::integer, $2::integer)",
+                     postgres_values().add(lock_class()).add(owner),
+                     [&](const postgres_row& row) { gone = row.text(0) == "t"; });
+  if (!tried) return std::unexpected(std::move(tried.error()));
+  const auto whole = to_text(record::taken_over{options_.label, false});
+  const auto lost = to_text(record::taken_over{options_.label, true});
+  std::vector<run_row> taken;
+  if (gone) {
+    auto rows = run_rows(
+        "WITH r AS (SELECT id, boot FROM runs WHERE owner=$2 AND ended_ms IS NULL FOR UPDATE), "
+        "i AS (INSERT INTO records(run, seq, at_ms, body) SELECT r.id, (SELECT coalesce(max(seq) + 1, 0) FROM records "
+        "WHERE records.run = r.id), $3, CASE WHEN r.boot <> $4 THEN $5 ELSE $6 END FROM r) "
+        "UPDATE runs SET owner=$1, boot=CASE WHEN runs.boot IS NOT NULL THEN $4 END FROM r WHERE runs.id = r.id "
+        "RETURNING runs.id, run, session, principal, model, started_ms, ended_ms, reason, runs.boot",
+        postgres_values()
+            .add(number_)
+            .add(owner)
+            .add(now_ms)
+            .add(std::string_view(boot_))
+            .add(std::string_view(lost))
+            .add(std::string_view(whole)));
+    if (!rows) return rows;
+    taken = std::move(*rows);
+  }
+  if (auto done = commit(); !done) return std::unexpected(std::move(done.error()));
+  return taken;
 }
 
 }  // namespace mcpbx::daemon

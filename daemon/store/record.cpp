@@ -103,6 +103,7 @@ struct names {
   std::string_view operator()(const record::status_line&) const { return "status_line"; }
   std::string_view operator()(const record::time_used&) const { return "time_used"; }
   std::string_view operator()(const record::limits_lowered&) const { return "limits_lowered"; }
+  std::string_view operator()(const record::taken_over&) const { return "taken_over"; }
   std::string_view operator()(const record::parked&) const { return "parked"; }
   std::string_view operator()(const record::caller_result&) const { return "caller_result"; }
   std::string_view operator()(const record::cancel&) const { return "cancel"; }

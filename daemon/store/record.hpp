@@ -249,12 +249,19 @@ struct limits_lowered {
   run_limits limits;
 };
 
+/// Another process goes on with the run, or closes it: written before it does anything else, so that nothing that the
+/// one before it may still write is taken.
+struct taken_over {
+  std::string by;           ///< as people call that daemon; "": this one, started again
+  bool power_lost = false;  ///< what was not synced may be gone: nothing that was open is made (again) by itself
+};
+
 }  // namespace record
 
-using run_record =
-    std::variant<record::run_started, record::round_started, record::assistant, record::model_failed, record::question,
-                 record::answer, record::call_intent, record::call_result, record::parked, record::caller_result,
-                 record::cancel, record::run_ended, record::status_line, record::time_used, record::limits_lowered>;
+using run_record = std::variant<record::run_started, record::round_started, record::assistant, record::model_failed,
+                                record::question, record::answer, record::call_intent, record::call_result,
+                                record::parked, record::caller_result, record::cancel, record::run_ended,
+                                record::status_line, record::time_used, record::limits_lowered, record::taken_over>;
 /// The record's name as the journal writes it ("call_intent").
 std::string_view name_of(const run_record& r);
 /// What the first model call is given: the system prompt, what the session held before, what this run brings.

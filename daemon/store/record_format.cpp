@@ -176,6 +176,10 @@ struct record_writer {
     w.key("limits");
     append_limits(out, r.limits);
   }
+  void operator()(const record::taken_over& r) const {
+    w.filled("by", r.by);
+    w.set("powerLost", r.power_lost);
+  }
   void operator()(const record::caller_result& r) const {
     w.text("call", r.call_id);
     w.json("result", r.result);

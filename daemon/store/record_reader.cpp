@@ -153,6 +153,10 @@ void read(const object_reader& o, record::time_used& r) {
   o.number("elapsedMs", r.elapsed_ms);
 }
 void read(const object_reader&, record::limits_lowered&) {}  // all but the limits
+void read(const object_reader& o, record::taken_over& r) {
+  r.by = o.text("by");
+  o.set("powerLost", r.power_lost);
+}
 void read(const object_reader& o, record::caller_result& r) {
   r.call_id = o.needed("call");
   r.result = o.json("result");

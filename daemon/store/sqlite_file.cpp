@@ -50,7 +50,9 @@ constexpr std::array<const char*, sqlite_file::schema_version> migrations{
     "CREATE TABLE placed(place INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, body TEXT NOT NULL, "
     "  run INTEGER AS (place >> 24), seq INTEGER AS (place & 0xffffff));"
     "INSERT INTO placed(place, at_ms, body) SELECT run << 24 | seq, at_ms, body FROM records ORDER BY run, seq;"
-    "DROP TABLE records; ALTER TABLE placed RENAME TO records;"};
+    "DROP TABLE records; ALTER TABLE placed RENAME TO records;",
+    // Of runs of version 3 it is not known, and they go on as that version promised.
+    "ALTER TABLE runs ADD COLUMN boot TEXT;"};
 
 }  // namespace
 
@@ -88,7 +90,7 @@ std::unexpected<error> sqlite_file::failed(int code, int system_error) {
     case SQLITE_NOTADB:
       return fail(errc::io, file + " is damaged or no SQLite file; move it away, and a new one is made");
     case SQLITE_CONSTRAINT:
-      return fail(errc::io,
+      return fail(errc::not_found,
                   file + " has other records in this place: another process went on with the run; begin a new one");
     default:
       return fail(errc::io, file + " failed: " + sqlite3_errstr(code) + why +
@@ -244,14 +246,6 @@ result<void> sqlite_file::set_synced(bool synced) {
   return done;
 }
 
-// The number is what it was; SQLite does not look and writes the page.
-result<void> sqlite_file::try_write() {
-  if (auto done = set_synced(true); !done) return done;
-  auto done = execute(("PRAGMA application_id=" + std::to_string(application)).c_str());
-  if (!done) roll_back();
-  return done;
-}
-
 result<void> sqlite_file::append(std::span<run_batch* const> batches, bool synced) {
   if (auto done = set_synced(synced); !done) return done;
   auto before = places_of(batches);
@@ -280,8 +274,11 @@ result<void> sqlite_file::append_one(run_batch& batch) {
     insert.bind(1, place.id << 24 | place.next_seq).bind(2, batch.at_ms).bind(3, std::string_view(text));
     if (auto done = run(insert); !done) return done;
     insert.reset();
-    ++place.next_seq;
-    if (place.bytes >= 0) place.bytes += static_cast<std::int64_t>(text.size());
+    place.add(text);
+  }
+  if (!batch.records.empty() && std::holds_alternative<record::taken_over>(batch.records.front())) {
+    statement s(*this, "UPDATE runs SET boot=nullif(?, '') WHERE id=?");
+    if (auto done = run(s.bind(1, boot_of(batch)).bind(2, place.id)); !done) return done;
   }
   const auto* last = batch.records.empty() ? nullptr : std::get_if<record::run_ended>(&batch.records.back());
   return last ? end(batch, *last) : result<void>();
@@ -290,12 +287,14 @@ result<void> sqlite_file::append_one(run_batch& batch) {
 result<void> sqlite_file::begin(run_batch& batch) {
   const auto* first = batch.records.empty() ? nullptr : std::get_if<record::run_started>(&batch.records.front());
   {
-    statement s(*this, "INSERT INTO runs(run, session, principal, model, started_ms) VALUES(?, ?, ?, ?, ?)");
+    statement s(
+        *this,
+        "INSERT INTO runs(run, session, principal, model, started_ms, boot) VALUES(?, ?, ?, ?, ?, nullif(?, ''))");
     s.bind(1, std::string_view(batch.place->run));
     s.bind(2, first ? std::string_view(first->session) : std::string_view());
     s.bind(3, first ? std::string_view(first->principal) : std::string_view());
     s.bind(4, first ? std::string_view(first->model) : std::string_view());
-    if (auto done = run(s.bind(5, batch.at_ms)); !done) return done;
+    if (auto done = run(s.bind(5, batch.at_ms).bind(6, boot_of(batch))); !done) return done;
   }
   batch.place->id = sqlite3_last_insert_rowid(db_);
   batch.place->opening = opening_;
@@ -306,7 +305,7 @@ result<void> sqlite_file::begin(run_batch& batch) {
 result<void> sqlite_file::check_place(run_place& place) {
   if (std::exchange(place.opening, opening_) == opening_) return {};
   statement s(*this, "SELECT coalesce((SELECT max(place) & 0xffffff FROM records WHERE " MCPBX_PLACES_OF(
-                         "?1") "), -1) + 1 FROM runs WHERE id=?1 AND run=?2");
+                         "?1") "), -1) + 1 FROM runs WHERE id=?1 AND run=?2 AND ended_ms IS NULL");
   const int stepped = s.bind(1, place.id).bind(2, std::string_view(place.run)).step();
   if (stepped != SQLITE_ROW && stepped != SQLITE_DONE) return failed();
   if (stepped == SQLITE_ROW && s.integer(0) >= place.next_seq) return {};  // where there is more, the key refuses

@@ -20,9 +20,10 @@ class sqlite_file final : public store_file {
     std::string path;          ///< created with mode 0600 when it is not there
     bool make_folder = false;  ///< whether its folder is created too, with mode 0700
     int busy_ms = 2'000;       ///< how long another process's lock is waited for
+    std::string boot = {};     ///< which start of the machine this is; "": not known
   };
   /// The schema's version; a file of a newer one is refused, one of an older is migrated.
-  static constexpr int schema_version = 3;
+  static constexpr int schema_version = 4;
 
   explicit sqlite_file(options o) : options_(std::move(o)) {}
   ~sqlite_file() override { sqlite_file::close(); }
@@ -30,6 +31,7 @@ class sqlite_file final : public store_file {
   sqlite_file& operator=(const sqlite_file&) = delete;
 
   std::string name() const override { return "the journal " + options_.path; }
+  std::string boot() const override { return options_.boot; }
   bool exists() override;
   /// Opens the file, alone: while it is open no other process can.
   result<void> open() override;
@@ -38,7 +40,6 @@ class sqlite_file final : public store_file {
   result<void> still_there() override;
 
   result<void> append(std::span<run_batch* const> batches, bool synced) override;
-  result<void> try_write() override;
   result<void> mark_damaged(std::int64_t id, std::int64_t at_ms) override;
 
   /// All runs, in order of their start.
@@ -67,6 +68,9 @@ class sqlite_file final : public store_file {
   result<void> begin(run_batch& batch);
   result<void> check_place(run_place& place);
   result<void> begin_in_session(const record::run_started& first, const run_batch& batch);
+  std::string_view boot_of(const run_batch& batch) const {
+    return batch.calls_synced ? std::string_view() : std::string_view(options_.boot);
+  }
   result<void> end(const run_batch& batch, const record::run_ended& last);
   result<void> run(const char* sql);  // a literal that is prepared once
   result<void> run(statement& s);

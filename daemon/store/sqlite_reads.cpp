@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#define MCPBX_RUN_COLUMNS "SELECT id, run, session, principal, model, started_ms, ended_ms, reason FROM runs "
+#define MCPBX_RUN_COLUMNS "SELECT id, run, session, principal, model, started_ms, ended_ms, reason, boot FROM runs "
 #define MCPBX_SESSION_COLUMNS                                                                             \
   "SELECT id, title, principal, model, created_ms, used_ms, runs, bytes, coalesce((SELECT run FROM runs " \
   "WHERE session = sessions.id AND ended_ms IS NULL AND session <> ''), '') FROM sessions "
@@ -16,8 +16,8 @@ result<std::vector<run_row>> sqlite_file::run_rows(statement& s) {
   std::vector<run_row> rows;
   int stepped = s.step();
   for (; stepped == SQLITE_ROW; stepped = s.step())
-    rows.push_back(
-        {s.integer(0), s.owned(1), s.owned(2), s.owned(3), s.owned(4), s.integer(5), s.integer(6), s.owned(7)});
+    rows.push_back({s.integer(0), s.owned(1), s.owned(2), s.owned(3), s.owned(4), s.integer(5), s.integer(6),
+                    s.owned(7), s.owned(8)});
   if (stepped != SQLITE_DONE) return failed();
   return rows;
 }

@@ -27,6 +27,12 @@ struct run_place {
   /// The row of a first append that failed, and its time: with a failing disk, or a connection that was lost while it
   /// was committed, it may be there all the same, 0: none.
   std::int64_t tried_id = 0, tried_ms = 0;
+
+  /// The next record is this one.
+  void add(std::string_view text) {
+    ++next_seq;
+    if (bytes >= 0) bytes += static_cast<std::int64_t>(text.size());
+  }
 };
 
 /// Records of one run that are appended together.
@@ -35,6 +41,8 @@ struct run_batch {
   std::vector<run_record> records;
   std::vector<std::string> texts;  ///< to_text of each record
   std::int64_t at_ms = 0;          ///< time stamp, ms since 1970
+  bool may_be_there = false;       ///< the store's own: its commit got no answer
+  bool calls_synced = false;       ///< the intents of its run's calls are: a loss of power forgets none
 };
 
 /// A record as it was written.
@@ -63,21 +71,28 @@ class store_file {
   /// while it was in use, and nobody would find what is written to it.
   virtual result<void> still_there() { return {}; }
 
+  /// What the store, or its machine, has been up since: where this is another one than run_row::boot, records that were
+  /// not synced may be gone. "": not known.
+  virtual std::string boot() const { return {}; }
+  /// Whether several daemons share the store.
+  virtual bool is_shared() const { return false; }
+  /// Where several do, says that this one is alive.
+  virtual result<void> touch() { return {}; }
+
   /// Appends the batches in one transaction, all or nothing, and moves their places on; `synced` waits until the store
   /// survives a loss of power. A run's first batch begins it in the table of runs and in its session, which is made
-  /// unless the run has inherited something; a last record run_ended ends it there. errc::io: a record of this place
-  /// exists, or the session to be gone on with is gone. errc::unavailable, only for a first batch: another run is going
-  /// on in the session (or, where several daemons share the store, has its name), or the session went on since its
-  /// history was read (run_started::inherited_after).
+  /// unless the run has inherited something; a last record run_ended ends it there. errc::not_found: another daemon has
+  /// taken the run over. errc::parse: the run's earlier records are not there any more. errc::unavailable, only for a
+  /// first batch: another run is going on in the session (or, where several daemons share the store, has its name), or
+  /// the session went on since its history was read (run_started::inherited_after).
   virtual result<void> append(std::span<run_batch* const> batches, bool synced) = 0;
-  /// Writes a little that changes nothing, as safe as a synced append: whether the store takes writes.
-  virtual result<void> try_write() = 0;
   /// Ends a run in the table only, because its records cannot be read.
   virtual result<void> mark_damaged(std::int64_t id, std::int64_t at_ms) = 0;
 
   /// The runs of this daemon without an end, in order of their start.
   virtual result<std::vector<run_row>> unfinished_runs() = 0;
-  /// The same of daemons that are gone for good, where several share the store: from now on they are this one's.
+  /// The same of daemons that are gone for good, where several share the store: from now on they are this one's, and
+  /// each has a taken_over as its last record, which the daemon that had it cannot write behind.
   virtual result<std::vector<run_row>> abandoned_runs(std::int64_t /*now_ms*/) { return std::vector<run_row>(); }
   /// Which other daemon a run belongs to that has no end yet, as people call it; nullopt: none has one of this name.
   virtual result<std::optional<std::string>> owner_of(std::string_view /*run*/) { return std::nullopt; }

@@ -66,33 +66,41 @@ result<bool> store_worker::ready_to_read(std::int64_t now_ms) {
 result<void> store_worker::recover(std::int64_t now_ms) {
   auto rows = file_->unfinished_runs();
   if (!rows) return std::unexpected(std::move(rows.error()));
-  auto abandoned = file_->abandoned_runs(now_ms);
-  if (!abandoned) return std::unexpected(std::move(abandoned.error()));
-  std::ranges::move(*abandoned, std::back_inserter(*rows));
+  going_on_.clear();
+  taken_.clear();
   std::size_t closed = 0;
-  std::vector<unfinished> going_on;
   for (auto& row : *rows) {
-    auto known = rules_.goes_on ? file_->records(row.id) : result<std::vector<run_record>>();
-    if (rules_.goes_on && known && rules_.goes_on(*known)) {
-      if (auto filled = inherit(row, *known); filled) {
-        going_on.push_back({std::move(row), std::move(*known)});
-        continue;
-      } else if (filled.error().code == errc::io) {
-        return filled;
-      } else {
-        log::warn("run " + row.run + " does not go on after the restart: " + filled.error().message);
-      }
-    }
-    if (auto done = close_run(row.id, row.run, now_ms, false); !done) return done;
-    ++closed;
+    const auto goes_on = sort_out(row, false, now_ms);
+    if (!goes_on) return std::unexpected(goes_on.error());
+    closed += *goes_on ? 0 : 1;
   }
   if (closed > 0) log::warn("closed " + std::to_string(closed) + " runs that an earlier daemon left without an end");
-  going_on_ = std::move(going_on);
+  if (auto taken = take_abandoned(now_ms); !taken) return taken;
   recovered_ = true;
   return {};
 }
 
-result<void> store_worker::close_run(std::int64_t id, const std::string& run, std::int64_t now_ms, bool same_process) {
+// Whether a run that is to be handed out goes on; else it has been closed.
+result<bool> store_worker::sort_out(const run_row& row, bool fenced, std::int64_t now_ms) {
+  const bool lost = !fenced && lost_power(row);
+  auto known = rules_.goes_on ? file_->records(row.id) : result<std::vector<run_record>>();
+  if (rules_.goes_on && known && rules_.goes_on(*known)) {
+    if (auto filled = inherit(row, *known); filled) {
+      going_on_.push_back({row, std::move(*known), fenced});
+      return true;
+    } else if (filled.error().code == errc::io) {
+      return std::unexpected(std::move(filled.error()));
+    } else {
+      log::warn("run " + row.run + " does not go on after the restart: " + filled.error().message);
+    }
+  }
+  if (auto done = close_run(row.id, row.run, now_ms, false, lost); !done)
+    return std::unexpected(std::move(done.error()));
+  return false;
+}
+
+result<void> store_worker::close_run(std::int64_t id, const std::string& run, std::int64_t now_ms, bool same_process,
+                                     bool power_lost) {
   auto known = file_->records(id);
   if (!known && known.error().code == errc::io) return std::unexpected(known.error());
   if (!known) {
@@ -105,7 +113,10 @@ result<void> store_worker::close_run(std::int64_t id, const std::string& run, st
   if (!known->empty() && std::holds_alternative<record::run_ended>(known->back())) return {};
   run_batch rest;
   rest.place = std::make_shared<run_place>(run_place{run, id, static_cast<std::int64_t>(known->size()), -1});
+  const auto written = known->size();
+  if (power_lost) known->emplace_back(record::taken_over{{}, true});
   rest.records = rules_.recovery ? rules_.recovery(*known, same_process) : std::vector<run_record>();
+  rest.records.insert(rest.records.begin(), known->begin() + static_cast<std::ptrdiff_t>(written), known->end());
   rest.at_ms = now_ms;
   const bool ends = !rest.records.empty() && std::holds_alternative<record::run_ended>(rest.records.back());
   if (!ends) rest.records.emplace_back(record::run_ended{stop_reason::interrupted, ""});
@@ -116,14 +127,44 @@ result<void> store_worker::close_run(std::int64_t id, const std::string& run, st
   return done;
 }
 
-// Runs of daemons that are gone for good: the first look at the store closes them, and who waits for one of them does.
-result<void> store_worker::close_abandoned(std::int64_t now_ms) {
+// Runs of daemons that are gone for good: those that go on wait for take_unfinished(), only the others are closed.
+result<void> store_worker::take_abandoned(std::int64_t now_ms) {
   auto rows = checked(file_->abandoned_runs(now_ms));
   if (!rows) return std::unexpected(std::move(rows.error()));
-  for (const auto& row : *rows) {
-    if (auto done = checked(close_run(row.id, row.run, now_ms, false)); !done) return done;
-    log::warn("closed the run " + row.run + ", whose daemon is gone");
+  std::ranges::move(*rows, std::back_inserter(taken_));
+  for (; !taken_.empty(); taken_.pop_front()) {
+    const auto run = taken_.front().run;
+    const auto goes_on = checked(sort_out(taken_.front(), true, now_ms));
+    if (!goes_on) return std::unexpected(goes_on.error());
+    log::warn((*goes_on ? "took over the run " : "closed the run ") + run + ", whose daemon is gone");
   }
+  return {};
+}
+
+// Nothing that another process may still write of a run is taken from here on, and the store takes writes.
+result<void> store_worker::fence(std::int64_t now_ms) {
+  std::vector<run_batch> all;
+  std::vector<run_batch*> batches;
+  all.reserve(going_on_.size());
+  for (const auto& one : going_on_) {
+    if (one.fenced) continue;
+    run_batch b;
+    b.place = std::make_shared<run_place>(
+        run_place{one.row.run, one.row.id, static_cast<std::int64_t>(one.records.size()), -1});
+    b.records.emplace_back(record::taken_over{{}, lost_power(one.row)});
+    b.texts.push_back(to_text(b.records.front()));
+    b.at_ms = now_ms;
+    b.calls_synced = one.row.boot.empty();
+    batches.push_back(&all.emplace_back(std::move(b)));
+  }
+  if (batches.empty()) return {};
+  if (auto done = checked(file_->append(batches, true)); !done) {
+    file_->close();
+    return done;
+  }
+  auto next = all.begin();
+  for (auto& one : going_on_)
+    if (!std::exchange(one.fenced, true)) one.records.push_back(std::move((next++)->records.front()));
   return {};
 }
 
@@ -175,7 +216,8 @@ void store_worker::write(std::span<append* const> group, std::int64_t now_ms) {
     // One of them may be at fault; the others must not fail with it.
     run_batch* const one = &a->batch;
     a->outcome = alone ? outcome : file_->append({&one, 1}, a->synced);
-    broken = broken || (!a->outcome && a->outcome.error().code != errc::unavailable);
+    broken = broken || (!a->outcome && a->outcome.error().code != errc::unavailable &&
+                        a->outcome.error().code != errc::not_found && a->outcome.error().code != errc::parse);
   }
   if (broken) file_->close();
   to_tidy_ = !broken;
@@ -192,7 +234,7 @@ result<session_row> store_worker::find_session(const std::string& session) {
 result<session_row> store_worker::free_session(const std::string& session, std::int64_t now_ms) {
   auto row = find_session(session);
   if (row && !row->owner.empty()) {
-    if (auto closed = close_abandoned(now_ms); !closed) return std::unexpected(std::move(closed.error()));
+    if (auto taken = take_abandoned(now_ms); !taken) return std::unexpected(std::move(taken.error()));
     row = find_session(session);
   }
   if (row && !row->running.empty()) return in_use(*row);
@@ -327,9 +369,12 @@ result<void> store_worker::erase_session(const std::string& session, std::int64_
 result<std::vector<store_worker::unfinished>> store_worker::take_unfinished(std::int64_t now_ms) {
   auto ready = ready_to_read(now_ms);
   if (!ready) return std::unexpected(std::move(ready.error()));
+  if (file_->is_shared()) {
+    if (auto touched = checked(file_->touch()); !touched) return std::unexpected(std::move(touched.error()));
+    if (auto taken = take_abandoned(now_ms); !taken) return std::unexpected(std::move(taken.error()));
+  }
   // A run that is handed out ends with the first record that cannot be written: here it stays until it can go on.
-  if (!going_on_.empty())
-    if (auto written = checked(file_->try_write()); !written) return std::unexpected(std::move(written.error()));
+  if (auto fenced = fence(now_ms); !fenced) return std::unexpected(std::move(fenced.error()));
   return std::exchange(going_on_, {});
 }
 

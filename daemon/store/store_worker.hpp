@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -45,6 +46,7 @@ class store_worker {
   struct unfinished {
     run_row row;
     std::vector<run_record> records;
+    bool fenced = false;  ///< the last of them is a taken_over of this process
   };
 
   store_worker(std::unique_ptr<store_file> file, record_rules rules, retention keep);
@@ -71,9 +73,13 @@ class store_worker {
   result<void> get_ready(std::int64_t now_ms, bool look);
   result<bool> ready_to_read(std::int64_t now_ms);
   result<void> recover(std::int64_t now_ms);
-  result<void> close_run(std::int64_t id, const std::string& run, std::int64_t now_ms, bool same_process);
+  result<bool> sort_out(const run_row& row, bool fenced, std::int64_t now_ms);
+  result<void> close_run(std::int64_t id, const std::string& run, std::int64_t now_ms, bool same_process,
+                         bool power_lost = false);
   void close_left(std::int64_t now_ms);
-  result<void> close_abandoned(std::int64_t now_ms);
+  result<void> take_abandoned(std::int64_t now_ms);
+  result<void> fence(std::int64_t now_ms);
+  bool lost_power(const run_row& row) const { return !row.boot.empty() && row.boot != file_->boot(); }
   result<bool> find_left(run_place& place);
   result<session_row> find_session(const std::string& session);
   result<session_row> free_session(const std::string& session, std::int64_t now_ms);
@@ -88,6 +94,7 @@ class store_worker {
   record_rules rules_;
   retention keep_;
   std::vector<std::shared_ptr<run_place>> left_open_;
+  std::deque<run_row> taken_;  // from daemons that are gone, and not looked at yet
   std::vector<unfinished> going_on_;
   bool recovered_ = false, to_tidy_ = false;
   std::int64_t tidy_at_ms_ = 0;

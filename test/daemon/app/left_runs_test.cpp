@@ -41,7 +41,9 @@ class absent_journal final : public journal {
     }
     then(std::move(runs));
   }
+  bool is_shared() const override { return shared; }
   std::optional<error> fault;
+  bool shared = false;
   int asked = 0;
   bool slow = false;  // it answers when the test calls `later`
   answer<std::vector<unfinished_run>> later;
@@ -100,6 +102,29 @@ TEST_CASE("G24 G25: the journal is asked for runs that were left until it is the
     time.advance(milliseconds(600'000));
     CHECK(journal.asked == asked);
   }
+}
+
+TEST_CASE("G24 L17: a journal that daemons share is asked every 15 s for runs of others that have gone") {
+  absent_journal journal;
+  journal.shared = true;
+  manual_time time;
+  std::vector<std::string> taken;
+  left_runs left(journal, time, [&](unfinished_run run) { taken.push_back(run.run); });
+  left.ask();
+  CHECK(journal.asked == 1);
+  for (int i = 2; i < 10; ++i) {
+    time.advance(milliseconds(14'999));
+    CHECK(journal.asked == i - 1);
+    time.advance(milliseconds(1));
+    CHECK(journal.asked == i);
+    // Out of reach for a while: it is asked as often, since a daemon that is silent for 60 s loses its runs.
+    journal.fault = i < 5 ? std::optional(error{errc::io, "the database is not there"}) : std::nullopt;
+    if (i == 6) journal.taken = false;
+  }
+  CHECK(taken == std::vector<std::string>{"night", "night"});
+  left.stop();
+  time.advance(milliseconds(60'000));
+  CHECK(journal.asked == 9);
 }
 
 TEST_CASE(
@@ -206,5 +231,6 @@ TEST_CASE("G24 G25: a detached run goes on when the folder of its journal is the
   REQUIRE(taken.size() == 1);
   CHECK(taken[0].run == "night");
   CHECK(taken[0].session == "ses_1");
-  CHECK(taken[0].records.size() == 1);
+  REQUIRE(taken[0].records.size() == 2);
+  CHECK(std::holds_alternative<record::taken_over>(taken[0].records[1]));
 }

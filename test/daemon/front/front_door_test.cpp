@@ -410,8 +410,9 @@ TEST_CASE("F8: what a tool lost on its way to an API is told with the tools in t
     return std::string(find_member(result_of(caller.sent.back()), "changed").text());
   };
   const std::string words = R"([{"name":"files__odd","reason":"The tool \"files__odd\" is offered with changes: )"
+                            R"(inputSchema loses characters that are not seen, in names or values; )"
                             R"(inputSchema.properties.b is no schema and goes; )"
-                            R"(inputSchema.properties[\"\\u001bc\"] is no schema and goes)";
+                            R"(inputSchema.properties.c is no schema and goes)";
   CHECK(changed(R"({"format":"openai"})") == words + R"(."}])");
   CHECK(
       changed(R"({"format":"anthropic"})") ==

@@ -23,16 +23,20 @@ class held_journal final : public journal {
  public:
   std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(*this); }
   bool keeps_sessions() const override { return true; }
+  bool is_shared() const override { return shared; }
   void release(result<void> outcome = {}) {
     REQUIRE(waiting);
     std::exchange(waiting, nullptr)(std::move(outcome));
   }
   std::vector<std::string> appends;  ///< the names of the records, "synced" behind them where it was asked for
   std::function<void(result<void>)> waiting;
+  bool shared = false;
+  milliseconds patience{-1};  ///< of the last append
 
  private:
   struct one final : run_journal {
     explicit one(held_journal& o) : owner(o) {}
+    void wait_at_most(milliseconds p) override { owner.patience = p; }
     asio::awaitable<result<void>> append(std::vector<run_record> records, bool synced) override {
       std::string names;
       for (const auto& r : records) names += std::string(names.empty() ? "" : " ") + std::string(name_of(r));
@@ -85,6 +89,41 @@ TEST_CASE("L11: records that follow from one another are one commit") {
                                           "call_result call_result round_started", "assistant run_ended synced"};
   CHECK(run.journal.appends == expected);
   CHECK(run.f.caller_.member("stopReason") == "final");
+}
+
+TEST_CASE("G25: a caller is told that its run waits for a journal which daemons share, and for how long it may") {
+  for (const bool shared : {false, true}) {
+    CAPTURE(shared);
+    auto r = fixture::ask();
+    r.limits.timeout_ms = 20'000;
+    r.limits.status = status_mode::names;
+    held_run run({says("done")}, r);
+    run.journal.shared = shared;
+    run.release();
+    run.f.time.advance(milliseconds(1'999));
+    run.f.settle();
+    const auto told = [&] {
+      return std::ranges::count_if(run.f.caller_.events,
+                                   [](const auto& e) { return contains(e, "Waiting for the journal"); });
+    };
+    CHECK(told() == 0);
+    run.f.time.advance(milliseconds(1));
+    run.f.settle();
+    CHECK(told() == (shared ? 1 : 0));
+    CHECK(run.journal.patience == (shared ? milliseconds(20'000) : milliseconds(-1)));
+    while (run.journal.waiting) run.release();
+    CHECK(run.f.caller_.member("stopReason") == "final");
+  }
+}
+
+TEST_CASE("G25: a detached run waits for its journal as long as any may, whatever its time limit") {
+  auto r = fixture::ask();
+  r.limits.timeout_ms = 20'000;
+  r.detach = true;
+  held_run run({says("done")}, r);
+  run.journal.shared = true;
+  run.release();
+  CHECK(run.journal.patience == run_journal::longest_outage);
 }
 
 TEST_CASE("L11: a detached start is written by itself and synced") {

@@ -441,6 +441,43 @@ TEST_CASE("G24 L19: a yes that is given while its server starts is kept, and the
   CHECK(f.server->params.size() == 1);
 }
 
+TEST_CASE("G24: after a loss of power no call of a run is made by itself, whatever is left of its records") {
+  const auto whole = left_in_a_call();
+  for (std::size_t left = 1; left <= whole.size(); ++left) {
+    for (const bool repeatable : {false, true}) {
+      CAPTURE(left);
+      auto records = left_in_a_call(repeatable);
+      records.resize(std::min(left, records.size()));
+      const bool replied =
+          std::ranges::any_of(records, [](const auto& r) { return std::holds_alternative<record::assistant>(r); });
+      records.emplace_back(record::taken_over{{}, true});
+      next_process f;
+      f.model->script = {says("done after all")};
+      f.resume(records);
+      CHECK(f.server->params.empty());
+      CHECK(f.runs->active() == 0);
+      auto all = records;
+      all.insert(all.end(), f.added().begin(), f.added().end());
+      CHECK(fault_of(all) == "");
+      const auto result = std::string((*f.runs->find("long"))->result().text());
+      // Without a reply nobody knows what the round did, so it is not asked again; else the model is told.
+      CHECK(contains(result, replied ? R"("stopReason":"final")" : R"("stopReason":"interrupted")"));
+      CHECK(contains(result, "may have taken effect"));
+      CHECK(f.model->requests.size() == (replied ? 1 : 0));
+    }
+  }
+}
+
+TEST_CASE("G24: a run that another process goes on with without a loss of power goes on where its records end") {
+  auto records = left_in_a_call();
+  records.emplace_back(record::taken_over{"the daemon there", false});
+  next_process f;
+  f.model->script = {says("done after all")};
+  f.resume(records);
+  CHECK(f.server->params.empty());
+  CHECK(find_member((*f.runs->find("long"))->result(), "text").as_string() == "done after all");
+}
+
 TEST_CASE("G24: a call that was sent before a restart is never said not to have been executed") {
   next_process f;
   f.model->script = {silent()};

@@ -15,8 +15,11 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-std::unique_ptr<store_file> file_of(const std::string& schema, const std::string& owner) {
-  return std::make_unique<postgres_file>(in_schema(schema, owner));
+std::unique_ptr<store_file> file_of(const std::string& schema, const std::string& owner,
+                                    milliseconds abandoned_after = milliseconds(0)) {
+  auto o = in_schema(schema, owner);
+  o.abandoned_after = abandoned_after;
+  return std::make_unique<postgres_file>(std::move(o));
 }
 
 /// One that has begun a run of a session, and goes on with it.
@@ -112,10 +115,11 @@ TEST_CASE("L17: a daemon that starts closes its own runs and leaves those of oth
   CHECK(one.append(part(records, 2, records.size())).has_value());
 }
 
-TEST_CASE("L17: runs of a daemon that is gone for good are closed by another, those of one that is there are not" *
-          postgres_only()) {
+TEST_CASE(
+    "L17: runs of a daemon that is gone are closed by another, those of one that is there, or was a moment ago, are "
+    "not" *
+    postgres_only()) {
   folder f;
-  // Far behind the clock of the daemons below, as if written long ago.
   const auto leave = [&](postgres_file& by, const std::string& run, const std::string& session) {
     REQUIRE(by.open().has_value());
     const auto records = in_session(session, 1);
@@ -127,11 +131,8 @@ TEST_CASE("L17: runs of a daemon that is gone for good are closed by another, th
   busy_daemon us(f.file(), "us");
   CHECK(contains(us.load("ses_1").error().message, "owned by the daemon gone"));
   gone.close();
-  // Not connected, but what it wrote is recent.
-  const auto now = us.time.wall_ms();
-  with_plain_sql(f.file(), "UPDATE records SET at_ms=" + std::to_string(now - 800'000) + " WHERE run=1");
-  CHECK(contains(us.load("ses_1").error().message, "owned by the daemon gone"));
-  us.time.advance(milliseconds(200'000));
+  sessions_store patient(file_of(f.file(), "patient", milliseconds(3'600'000)));
+  CHECK(contains(patient.load("ses_1").error().message, "owned by the daemon gone"));
   CHECK(fault_of(us.load("ses_1").value()) == "");
   CHECK(us.read("ses_1").value().runs.front().row.reason == "interrupted");
   CHECK(contains(us.load("ses_2").error().message, "owned by the daemon there"));
@@ -140,6 +141,68 @@ TEST_CASE("L17: runs of a daemon that is gone for good are closed by another, th
   CHECK(gone.unfinished_runs().value().empty());
   auto late = std::make_shared<run_place>(run_place{"a", 1, 3});
   CHECK(contains(put(gone, batch_of(late, {record::cancel{}})).error().message, "another daemon went on with the run"));
+}
+
+TEST_CASE("L17 G24: a run of a daemon that is gone goes on in another one, which that daemon cannot write into" *
+          postgres_only()) {
+  folder f;
+  const auto records = in_session("ses_1", 1);
+  busy_daemon paused(f.file(), "paused");
+  REQUIRE(paused.begin("a", part(records, 0, 3)).has_value());
+  auto o = rules();
+  o.rules.goes_on = [](const auto&) { return true; };
+  sessions_store us(file_of(f.file(), "us"), std::move(o));
+  const auto take = [&] {
+    return us.ask<std::vector<unfinished_run>>([&](auto then) { us.journal.take_unfinished(then); }).value();
+  };
+  CHECK(take().empty());  // it is connected
+  with_plain_sql(f.file(),
+                 "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND objid::bigint "
+                 "IN (SELECT number FROM daemons WHERE id = 'paused')");
+  // A question about its session does not close what goes on.
+  CHECK(us.load("ses_1").error().code == errc::unavailable);
+  auto taken = take();
+  REQUIRE(taken.size() == 1);
+  REQUIRE(taken[0].records.size() == 4);
+  const auto* fence = std::get_if<record::taken_over>(&taken[0].records.back());
+  REQUIRE(fence != nullptr);
+  CHECK((fence->by == "the daemon us" && !fence->power_lost));
+  CHECK(take().empty());
+  // The other one wakes before the new owner has written anything of its own.
+  const auto late = paused.append(part(records, 3, 4));
+  REQUIRE_FALSE(late.has_value());
+  CHECK(late.error().code == errc::not_found);
+  CHECK(contains(late.error().message, "another daemon went on with the run"));
+  result<void> done = fail(errc::internal, "nothing");
+  go(us.context, [&]() -> asio::awaitable<void> {
+    done = co_await taken[0].journal->append(part(records, 3, records.size()), true);
+  });
+  us.turn();
+  CHECK(done.has_value());
+  CHECK(us.read("ses_1").value().runs.front().row.reason == "final");
+}
+
+TEST_CASE("G24: a run that another daemon takes over after its server was started anew has lost what was not synced" *
+          postgres_only()) {
+  for (const bool calls_synced : {false, true}) {
+    CAPTURE(calls_synced);
+    folder f;
+    {
+      postgres_file gone(in_schema(f.file(), "gone"));
+      REQUIRE(gone.open().has_value());
+      auto batch = batch_of(std::make_shared<run_place>(run_place{"a"}), part(in_session("ses_1", 1), 0, 3));
+      batch.calls_synced = calls_synced;
+      REQUIRE(put(gone, std::move(batch)).has_value());
+    }
+    with_plain_sql(f.file(), "UPDATE runs SET boot='before' WHERE boot IS NOT NULL");
+    auto o = rules();
+    o.rules.goes_on = [](const auto&) { return true; };
+    sessions_store us(file_of(f.file(), "us"), std::move(o));
+    const auto taken =
+        us.ask<std::vector<unfinished_run>>([&](auto then) { us.journal.take_unfinished(then); }).value();
+    REQUIRE(taken.size() == 1);
+    CHECK(std::get<record::taken_over>(taken[0].records.back()).power_lost == !calls_synced);
+  }
 }
 
 TEST_CASE(

@@ -102,6 +102,7 @@ inline std::vector<run_record> sample_records() {
   all.emplace_back(record::status_line{"call-7", "Looking it up...", {33, 34, 35, 36, 37, true}, 38});
   all.emplace_back(record::time_used{42});
   all.emplace_back(record::limits_lowered{started.limits});
+  all.emplace_back(record::taken_over{"daemon-1", true});
   return all;
 }
 
@@ -113,7 +114,8 @@ inline std::vector<run_record> bare_records() {
           record::model_failed{},  record::question{},      record::answer{},
           record::call_intent{},   record::call_result{},   record::parked{},
           record::caller_result{}, record::cancel{},        record::run_ended{},
-          record::status_line{},   record::time_used{},     record::limits_lowered{}};
+          record::status_line{},   record::time_used{},     record::limits_lowered{},
+          record::taken_over{}};
 }
 
 }  // namespace mcpbx::daemon::test

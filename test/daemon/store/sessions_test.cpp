@@ -299,7 +299,8 @@ TEST_CASE("L17: runs that are to go on are handed over once, and their journals 
     REQUIRE(runs.has_value());
     REQUIRE(runs->size() == 1);
     auto& one = runs->front();
-    CHECK((one.run == "2" && one.session == "ses_1" && one.records.size() == 4));
+    CHECK((one.run == "2" && one.session == "ses_1" && one.records.size() == 5));
+    CHECK(std::holds_alternative<record::taken_over>(one.records.back()));
     CHECK(std::get<record::run_started>(one.records.front()).inherited.size() == 4);
     CHECK(take().value().empty());
     CHECK(closed == std::vector<std::string>{"5 4 run_ended"});  // G48: the audit is told so
@@ -314,7 +315,9 @@ TEST_CASE("L17: runs that are to go on are handed over once, and their journals 
   }
   const auto all = contents(f.file());
   REQUIRE(all.size() == 3);
-  CHECK(texts_of(all[1].second) == texts_of(whole));
+  auto gone_on = whole;
+  gone_on.insert(gone_on.begin() + 4, record::taken_over{});
+  CHECK(texts_of(all[1].second) == texts_of(gone_on));
   CHECK(all[2].first.reason == "interrupted");
 }
 

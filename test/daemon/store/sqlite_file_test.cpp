@@ -59,8 +59,8 @@ TEST_CASE("sqlite file: the files are readable by their user only" * sqlite_only
 TEST_CASE("sqlite file: a newer version and a file of somebody else are refused untouched" * sqlite_only()) {
   folder f;
   CHECK(refusal({.path = f.file()}) == "opened");
-  with_plain_sql(f.file(), "UPDATE schema SET version=4");
-  CHECK(contains(refusal({.path = f.file()}), "is of version 4 and this mcpbx knows versions up to 3"));
+  with_plain_sql(f.file(), "UPDATE schema SET version=5");
+  CHECK(contains(refusal({.path = f.file()}), "is of version 5 and this mcpbx knows versions up to 4"));
   const auto foreign = f.path + "/foreign.db";
   with_plain_sql(foreign, "CREATE TABLE theirs(x)");
   CHECK(contains(refusal({.path = foreign}), "belongs to another program"));

@@ -48,7 +48,7 @@ TEST_CASE("store file: an append is all or nothing and a place is taken once") {
   std::vector<run_batch*> both{&good, &bad};
   const auto refused = file->append(both, false);
   REQUIRE_FALSE(refused.has_value());
-  CHECK(refused.error().code == errc::io);
+  CHECK(refused.error().code == errc::not_found);
   CHECK(contains(refused.error().message, " went on with the run"));
   CHECK((other->id == 0 && other->next_seq == 0 && theirs->next_seq == 1));
   CHECK(runs_in(*file).size() == 1);
