@@ -1,6 +1,7 @@
 // Naming: conversion to [A-Za-z0-9_-], stable hashes for what is too long or clashes.
 #include "mcp/client/names.hpp"
 
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -80,17 +81,22 @@ std::string clash(std::string_view own, const std::string& wanted, const std::st
 }  // namespace
 
 std::vector<std::string> settle_prefixes(std::span<const std::string> servers) {
-  std::vector<std::string> out;
+  std::vector<std::string> out(servers.size());
   std::set<std::string, std::less<>> taken;
-  for (const std::string& server : servers) {
+  const auto settle = [&](std::size_t i) {
+    const auto& server = servers[i];
     std::string prefix = converted_server(server);
     const bool reserved = prefix + "__" == reserved_prefix;
     if (prefix.empty()) prefix = "server";
     if (prefix.size() > longest_prefix || reserved || taken.contains(prefix) || converted_server(server).empty())
       prefix = hashed_prefix(prefix, server, taken);
     taken.insert(prefix);
-    out.push_back(std::move(prefix));
-  }
+    out[i] = std::move(prefix);
+  };
+  const auto is_exact = [&](std::size_t i) { return converted_server(servers[i]) == servers[i]; };
+  for (const bool exact : {true, false})
+    for (std::size_t i = 0; i < servers.size(); ++i)
+      if (is_exact(i) == exact) settle(i);
   return out;
 }
 

@@ -17,7 +17,8 @@ inline constexpr std::string_view reserved_prefix = "mcpbx__";
 
 /// The prefix of each configured server, in the same order. Prefixes are distinct, hold only [A-Za-z0-9-] and single
 /// inner underscores and at most 32 characters, so that the first `__` of a name always ends the server's part. What
-/// clashes, is reserved or had to be cut gets `_` and a short hash of the server's name; an earlier server goes first.
+/// clashes, is reserved or had to be cut gets `_` and a short hash of the server's name. A server whose name is a
+/// prefix as it is keeps it, wherever it stands; among the others an earlier one goes first.
 std::vector<std::string> settle_prefixes(std::span<const std::string> servers);
 
 struct named_tools {
