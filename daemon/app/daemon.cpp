@@ -55,7 +55,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -101,8 +100,8 @@ void raise_descriptor_limit() {
   }
 }
 
-// Ends the process in so many seconds, unless an earlier call says sooner (guarantees row 20): nothing that hangs (a
-// database, a disk, a name server, a process) holds up the end, and all that was acknowledged is kept.
+// Ends the process in so many seconds, unless an earlier call says sooner: nothing that hangs (a database, a disk,
+// a name server, a process) holds up the end, and all that was acknowledged is kept.
 void end_at_the_latest(unsigned seconds) {
   struct sigaction end{};
   end.sa_handler = [](int) { ::_exit(0); };
@@ -435,14 +434,13 @@ class parts {
 int check_configuration(const command_line& o) {
   auto loaded = load_configuration(o);
   const auto& notices = loaded.config.notices;
-  std::fputs(conf::listing(notices, "notice").c_str(), stderr);
-  std::fputs(conf::listing(loaded.errors, "error").c_str(), stderr);
+  say(conf::listing(notices, "notice"));
+  say(conf::listing(loaded.errors, "error"));
   if (loaded.ok()) {
-    for (const auto& file : loaded.config.sources) std::fprintf(stderr, "%s: ok\n", file.c_str());
-    if (loaded.config.sources.empty()) std::fputs("no configuration file: the defaults hold\n", stderr);
+    for (const auto& file : loaded.config.sources) say(file + ": ok\n");
+    if (loaded.config.sources.empty()) say("no configuration file: the defaults hold\n");
   }
-  std::fprintf(stderr, "%s, %s\n", counted(loaded.errors.size(), "error").c_str(),
-               counted(notices.size(), "notice").c_str());
+  say(counted(loaded.errors.size(), "error") + ", " + counted(notices.size(), "notice") + "\n");
   return loaded.ok() ? 0 : exit_configuration;
 }
 
@@ -453,12 +451,12 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
   ::signal(SIGXFSZ, SIG_IGN);
   auto loaded = load_configuration(o);
   if (!loaded.ok()) {
-    std::fputs(loaded.error_text().c_str(), stderr);
+    say(loaded.error_text());
     return exit_configuration;
   }
   auto socket = conf::socket_path(conf::environment_for_places(), o.socket);
   if (!socket) {
-    std::fprintf(stderr, "mcpbxd: %s\n", socket.error().message.c_str());
+    say("mcpbxd: " + socket.error().message + "\n");
     return exit_configuration;
   }
   // This may take its time: nothing listens yet, and nobody speaks.
@@ -467,7 +465,7 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
   auto port = o.private_folder.empty() ? http_port_of(loaded.config, values, conf::environment_for_places(), o.http)
                                        : result<std::optional<http_port>>();
   if (!port) {
-    std::fprintf(stderr, "mcpbxd: %s\n", redactor::redact(port.error().message).c_str());
+    say("mcpbxd: " + port.error().message + "\n");
     return exit_configuration;
   }
   // The command that made it may have been killed; then nobody else is left to do this.
@@ -479,16 +477,16 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
                   ? running_link::take(conf::environment_for_places(), socket->string())
                   : result<running_link>();
   if (!link) {
-    std::fprintf(stderr, "mcpbxd: %s\n", link.error().message.c_str());
+    say("mcpbxd: " + link.error().message + "\n");
     return 1;
   }
   parts daemon(o, std::move(loaded.config), values, keeper, socket->string(), std::move(*port));
   if (auto opened = daemon.open(); !opened) {
-    std::fprintf(stderr, "mcpbxd: %s\n", redactor::redact(opened.error().message).c_str());
+    say("mcpbxd: " + opened.error().message + "\n");
     return 1;
   }
   link->show();
-  std::fprintf(stderr, "ready %s\n", daemon.socket().c_str());
+  say("ready " + daemon.socket() + "\n");
   notify_service_manager("READY=1");
   const int status = daemon.run();
   end_at_the_latest(lanes_grace_s);

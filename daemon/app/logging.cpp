@@ -2,6 +2,7 @@
 #include "daemon/app/logging.hpp"
 
 #include "daemon/app/stderr_file.hpp"
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/json_scanner.hpp"
 #include "mcp/support/secret.hpp"
 #include "mcp/support/text.hpp"
@@ -10,6 +11,7 @@
 #include <spdlog/spdlog.h>
 
 #include <atomic>
+#include <cstdio>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -69,7 +71,12 @@ std::string safe_log_line(std::string_view line) {
       out += "\\x" + hex(c, 2);
     }
   }
-  return out;
+  return visible(out);
+}
+
+void say(std::string_view text) {
+  const auto safe = visible(redactor::redact(std::string(text)), true);
+  std::fwrite(safe.data(), 1, safe.size(), stderr);
 }
 
 struct log_lane::queue {

@@ -31,8 +31,12 @@ class log_lane {
   std::shared_ptr<queue> queue_;
 };
 
-/// One log line made safe: registered secrets as ***, control characters and invalid UTF-8 escaped, so that no text of
-/// a peer can fake a line of ours.
+/// One log line made safe: registered secrets as ***, and control characters, invalid UTF-8 and all that is not seen
+/// written out, so that no text of a peer can fake a line of ours, or change how a terminal shows one.
 std::string safe_log_line(std::string_view line);
+
+/// Writes `text` to stderr, beside the log: what a start, or a check of the configuration, has to say. Its lines stay;
+/// secrets and what is not seen as in a log line.
+void say(std::string_view text);
 
 }  // namespace mcpbx::daemon

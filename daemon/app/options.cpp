@@ -2,12 +2,11 @@
 #include "daemon/app/options.hpp"
 
 #include "conf/forms.hpp"
+#include "daemon/app/logging.hpp"
 #include "daemon/options/parse.hpp"
 #include "mcp/support/text.hpp"
 
 #include <CLI/CLI.hpp>
-
-#include <cstdio>
 
 namespace mcpbx::daemon {
 namespace {
@@ -52,19 +51,17 @@ std::variant<command_line, int> parse_command_line(int argc, char** argv) {
       ->group("");
   app.add_option("--http", o.http, "where to serve HTTP as well, on this machine, instead of http.address")
       ->type_name("HOST:PORT");
-  const auto tell = [](const std::string& wrong) { std::fprintf(stderr, "mcpbxd: %s\n", wrong.c_str()); };
+  const auto tell = [](const std::string& wrong) { say("mcpbxd: " + wrong + "\n"); };
   if (const auto status = parse_words(app, argc, argv, tell)) return *status;
   if (!o.http.empty() && !conf::forms::loopback_address.accepts(o.http)) {
-    std::fprintf(stderr, "mcpbxd: `--http %s`: expected %s; %s\n", printable(o.http).c_str(),
-                 std::string(conf::forms::loopback_address.says).c_str(),
-                 std::string(conf::forms::loopback_address.mend).c_str());
+    tell("`--http " + o.http + "`: expected " + std::string(conf::forms::loopback_address.says) + "; " +
+         std::string(conf::forms::loopback_address.mend));
     return 2;
   }
   if (!level.empty()) {
     log::level l{};
     if (!log::parse_level(level, l)) {
-      std::fprintf(stderr, "mcpbxd: `--log-level %s`: expected trace, debug, info, warn, error or off\n",
-                   level.c_str());
+      tell("`--log-level " + level + "`: expected trace, debug, info, warn, error or off");
       return 2;
     }
     o.log_level = l;

@@ -6,6 +6,7 @@
 #include "daemon/cli/open_questions.hpp"
 #include "daemon/cli/run_end.hpp"
 #include "daemon/cli/usage_line.hpp"
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <utility>
@@ -55,7 +56,7 @@ class viewer {
     } else if (type == "tool_result") {
       result_line(params);
     } else if (type == "question" && !asks_person(c_)) {
-      c_.screen->err_line("mcpbx: the call of " + printable(member_text(params, "tool")) +
+      c_.screen->err_line("mcpbx: the call of " + quoted_name(member_text(params, "tool")) +
                           " waits for a yes; `mcpbx attach " + printable(run_operand(member_text(params, "run"))) +
                           "` at a terminal asks for it");
     }

@@ -1,6 +1,7 @@
 // See pin_words.hpp.
 #include "daemon/guard/pin_words.hpp"
 
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ std::string names_of(const std::vector<compared_tool>& tools, pin_state state) {
   std::size_t told = 0, all = 0;
   for (const auto& t : tools) {
     if (t.state != state || ++all > names_told) continue;
-    out += (told++ == 0 ? "" : ", ") + std::string(cut_utf8(printable(t.tool), 64));
+    out += (told++ == 0 ? "" : ", ") + std::string(cut_utf8(visible(t.tool), 64));
   }
   return all > told ? out + ", …" : out;
 }

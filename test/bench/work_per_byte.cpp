@@ -11,6 +11,7 @@
 #include "mcp/server/param_reader.hpp"
 #include "mcp/support/canonical_json.hpp"
 #include "mcp/support/cut_text.hpp"
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/sse_parser.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/json_repair.hpp"

@@ -119,7 +119,7 @@ TEST_CASE(
   CHECK(second.wait() == 0);
   CHECK(contains(second.shown, "somebody else has answered: yes"));
   CHECK(piped->wait().status == 0);
-  CHECK(contains(piped->err, "the call of s__echo waits for a yes; `mcpbx attach mine` at a terminal asks for it"));
+  CHECK(contains(piped->err, "the call of \"s__echo\" waits for a yes; `mcpbx attach mine` at a terminal asks for it"));
   CHECK(count_of(read_file(d.file("log")), "call echo") == 1);
   pseudo_terminal late(d, {"attach", "mine"});
   CHECK(late.wait() == 0);

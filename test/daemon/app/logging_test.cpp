@@ -19,6 +19,8 @@ TEST_CASE("G47: control characters are escaped so that no text of a peer fakes a
   CHECK(safe_log_line("a\n2026-01-01 info  all is well") == "a\\n2026-01-01 info  all is well");
   CHECK(safe_log_line("a\r\tb\x1b[2J\x7f") == "a\\x0d b\\x1b[2J\\x7f");
   CHECK(safe_log_line(std::string("a\0b", 3)) == "a\\x00b");
+  CHECK(safe_log_line("C1 \xc2\x9b"
+                      "2J, bidi \xe2\x80\xae, tag \xf3\xa0\x81\xa1") == "C1 \\u{9b}2J, bidi \\u{202e}, tag \\u{e0061}");
   CHECK(safe_log_line("bad \xff\xc3 utf8") == "bad \xef\xbf\xbd\xef\xbf\xbd utf8");
 }
 

@@ -277,7 +277,7 @@ TEST_CASE("G38: a plain name stays with the server that had it first, also witho
   CHECK(prefixed(w.see(b, {tool_of("read"), tool_of("new")})) == std::set<std::string>{"new"});
 }
 
-TEST_CASE("G38: before all servers have settled, a plain name is given for now and goes by the file's order") {
+TEST_CASE("G38: before all servers have settled, a plain name without an owner is lent by the file's order") {
   pinned_world w;
   const auto plain = [](std::string name) {
     auto s = server_of(std::move(name), pin_mode::off);

@@ -211,6 +211,7 @@ TEST_CASE("G37: the notice of a server says in one sentence what differs and wha
   std::vector<mcp::tool_view> many;
   for (int i = 0; i < 9; ++i) many.push_back(tool_of("n" + std::to_string(i) + "\u202e"));
   CHECK(pin_words::notice("s", pin_mode::warn, compare(pins, many, here)) ==
-        "tool server \"s\": 9 tools are new (n0, n1, n2, n3, n4, …); look with `mcpbx pins show s`, approve with "
-        "`mcpbx pins accept s`");
+        "tool server \"s\": 9 tools are new (n0\\u{202e}, n1\\u{202e}, n2\\u{202e}, n3\\u{202e}, n4\\u{202e}, …); look "
+        "with "
+        "`mcpbx pins show s`, approve with `mcpbx pins accept s`");
 }

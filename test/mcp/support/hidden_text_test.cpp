@@ -1,4 +1,4 @@
-// What nobody sees is taken out for models and shown to people who decide (F8, guarantees row 40).
+// What nobody sees is taken out for models and shown to people who decide.
 #include "mcp/support/hidden_text.hpp"
 
 #include "mcp/support/text.hpp"

@@ -1,6 +1,8 @@
 // Suggestions, cleaning, cutting, globs, hashes.
 #include "mcp/support/text.hpp"
 
+#include "mcp/support/hidden_text.hpp"
+
 #include <doctest/doctest.h>
 
 #include <array>
