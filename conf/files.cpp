@@ -32,7 +32,7 @@ bool is_there(const fs::path& p) {
   return ::stat(p.c_str(), &s) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-/// Whether a folder has this name, or cannot be asked: a link that leads nowhere is an error when it is read.
+/// Tells that a folder has this name, or cannot be asked: a link that leads nowhere is an error when it is read.
 bool is_named(const fs::path& p) {
   struct stat s{};
   return ::lstat(p.c_str(), &s) == 0 || errno != ENOENT;

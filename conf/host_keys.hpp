@@ -6,7 +6,7 @@
 
 namespace mcpbx::conf {
 
-/// What becomes of a key of another host.
+/// The effect of a key of another host.
 enum class host_act : std::uint8_t {
   quiet,            ///< decoration: nothing is said
   hint,             ///< tunes something: a notice with `words` as the advice
@@ -38,7 +38,7 @@ std::string_view meant_key(std::string_view key, std::span<const std::string_vie
 /// The key of an entry, ours or one of another host that acts, that an unknown `key` was meant to be; "" for none.
 std::string_view meant_entry_key(std::string_view key, std::span<const std::string_view> ours);
 
-/// Whether the name of a key says that it restricts something: "toolBlocklist", "read-only".
+/// True when the name of a key says that it restricts something: "toolBlocklist", "read-only".
 bool sounds_restricting(std::string_view key);
 
 }  // namespace mcpbx::conf

@@ -14,7 +14,8 @@
 
 namespace mcpbx::conf {
 
-/// What a login has, whether or not its variables got through to this process: hosts that spawn programs drop them.
+/// The places of a login, also where its variables did not get through to this process: hosts that spawn programs
+/// drop them.
 struct login_places {
   std::string home;               ///< of the user's account, or ""
   std::string runtime_directory;  ///< /run/user/UID where it is there and the user's own, or ""

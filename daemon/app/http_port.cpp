@@ -5,6 +5,7 @@
 #include "conf/places.hpp"
 #include "conf/references.hpp"
 #include "daemon/guard/state_file.hpp"
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/raw_json.hpp"
 #include "mcp/support/secret.hpp"
 #include "mcp/support/text.hpp"

@@ -4,6 +4,7 @@
 #include "conf/references.hpp"
 #include "conf/secrets.hpp"
 #include "daemon/app/system_references.hpp"
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/call/fallback_model.hpp"
@@ -337,7 +338,7 @@ result<providers::chat_model_options> model_set::connection_options(const conf::
   auto secrets = std::make_shared<const secret_headers>(headers_of(e));
   const bool blocking = needs_lane(*secrets);
   using got_headers = std::function<void(result<std::vector<http::header>>)>;
-  // Who asks while a command or file is at work has its answer, too: one that hangs holds one thread.
+  // Requests that come while a command or file is at work get its answer, too: one that hangs holds one thread.
   auto waiting = std::make_shared<std::vector<got_headers>>();
   o.credentials = [secrets, blocking, waiting, name = e.name, this](got_headers then) {
     if (!blocking) return then(resolve_headers(*secrets));

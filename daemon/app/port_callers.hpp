@@ -1,4 +1,4 @@
-// Who may come in, from what the system knows of a caller's process; and who asks on the port.
+// Admission of callers: by what the system knows of their process, and of connections on the port.
 #pragma once
 #include "mcp/async/lane.hpp"
 #include "mcp/support/error.hpp"
@@ -26,7 +26,7 @@ class port_callers {
  public:
   using answer = std::function<void(result<std::string>)>;
   using owner_question = std::function<mcp::process_owner(pid_t)>;
-  /// What is asked at once; more are refused.
+  /// Questions at once; more are refused.
   static constexpr std::size_t most = 256;
 
   port_callers(boost::asio::any_io_executor executor, lane& work, owner_question owner_of);

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr int lock_tries = 200, lock_pause_ms = 10;
 
-// Who holds it is about to listen or to give up; one that hangs is not waited for.
+// Its holder is about to listen or to give up; one that hangs is not waited for.
 mcp::unique_fd locked(const std::string& path) {
   mcp::unique_fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   for (int i = 0; lock.get() >= 0 && i < lock_tries && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0; ++i)

@@ -1,4 +1,4 @@
-// The file that a daemon's stderr is: bounded by rotation (guarantees row 47).
+// The file that a daemon's stderr is: bounded by rotation.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -4,6 +4,7 @@
 #include "daemon/front/chat_messages.hpp"
 #include "daemon/loop/answer_format.hpp"
 #include "daemon/loop/caller_tools.hpp"
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/schema/json_schema.hpp"
 

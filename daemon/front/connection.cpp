@@ -3,6 +3,7 @@
 
 #include "daemon/store/principal.hpp"
 #include "mcp/server/errors.hpp"
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/shared_bytes.hpp"
 #include "mcp/support/text.hpp"

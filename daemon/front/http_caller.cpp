@@ -3,6 +3,7 @@
 
 #include "daemon/front/completion_json.hpp"
 #include "daemon/store/principal.hpp"
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/json_scanner.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/percent.hpp"

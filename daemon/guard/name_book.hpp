@@ -1,5 +1,5 @@
-// Whose a plain name is (guarantees row 38): it belongs to the tool that had it first, whatever other servers list and
-// whichever are up. Pure.
+// The owners of plain names: a name belongs to the tool that had it first, whatever other servers list and whichever
+// are up. Pure.
 #pragma once
 #include <cstddef>
 #include <functional>

@@ -72,10 +72,10 @@ std::vector<naming_server> naming_servers(const pin_job& job) {
 bool decide_names(pin_job& job, name_book& names) {
   const auto servers = naming_servers(job);
   if (servers.empty()) return false;
-  // Until all have settled, names are given for now only.
-  name_book for_now;
-  if (!job.settled) for_now = names;
-  name_claims claims(job.settled ? names : for_now, servers);
+  // A name without an owner is only lent until every server has listed its tools: the book keeps no loan.
+  name_book lent;
+  if (!job.settled) lent = names;
+  name_claims claims(job.settled ? names : lent, servers);
   const bool changed = claims.settle() && job.settled;
   for (auto& s : job.servers)
     if (s.judge && s.server.plain_name)

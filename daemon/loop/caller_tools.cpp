@@ -3,6 +3,7 @@
 
 #include "mcp/client/names.hpp"
 #include "mcp/protocol/tools.hpp"
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <memory>

@@ -1,6 +1,7 @@
 // See files.hpp.
 #include "daemon/toolbox/files.hpp"
 
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/json_scanner.hpp"
 #include "mcp/support/text.hpp"
 

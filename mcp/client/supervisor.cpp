@@ -3,6 +3,7 @@
 
 #include "mcp/client/catalog_builder.hpp"
 #include "mcp/client/tool_server.hpp"
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 

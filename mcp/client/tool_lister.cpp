@@ -1,6 +1,7 @@
 // Pages of tools, one after another.
 #include "mcp/client/tool_lister.hpp"
 
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 
 #include "mcp/http/connection.hpp"
 #include "mcp/http/name_lookups.hpp"
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <boost/asio/ip/address.hpp>

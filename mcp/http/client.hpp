@@ -92,7 +92,8 @@ class client {
   struct counters {
     std::uint64_t connections = 0, reused = 0, exchanges = 0;
   };
-  /// `compute` is a lane (design rule 1) that must outlive the client. Names are looked up on threads of its own.
+  /// `compute` is a lane for long work, such as inflating, and must outlive the client. Names are looked up on threads
+  /// of its own.
   client(boost::asio::any_io_executor executor, time_source& time, lane& compute, options o);
   ~client();
   client(const client&) = delete;

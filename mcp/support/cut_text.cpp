@@ -1,6 +1,7 @@
 // Redacting and cutting in one step.
 #include "mcp/support/cut_text.hpp"
 
+#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 namespace mcpbx {

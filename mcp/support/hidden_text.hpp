@@ -1,7 +1,7 @@
-// Characters that nobody sees: what is done about them in foreign text, for models and for people (F8, guarantees row
-// 40). Taken out are controls, bidi marks, zero-width characters, tags, variation selectors and fillers, and what is no
-// UTF-8. Kept, one at a time, are those that words and emoji are written with: U+200C and U+200D behind letters of the
-// scripts that join (Arabic, Indic and their like), U+200D between two emoji, U+FE0E and U+FE0F behind one.
+// Characters that nobody sees: what is done about them in foreign text, for models and for people. Taken out are
+// controls, bidi marks, zero-width characters, tags, variation selectors and fillers, and what is no UTF-8. Kept, one
+// at a time, are those that words and emoji are written with: U+200C and U+200D behind letters of the scripts that join
+// (Arabic, Indic and their like), U+200D between two emoji, U+FE0E and U+FE0F behind one.
 #pragma once
 #include "mcp/support/raw_json.hpp"
 
@@ -10,7 +10,9 @@
 
 namespace mcpbx {
 
-// printable(), in text.hpp, takes them out.
+/// `text` for a terminal or a model: without such characters, and without invalid UTF-8; tab and newline stay when
+/// `keep_lines`.
+std::string printable(std::string_view text, bool keep_lines = false);
 
 /// `text` with every such character, also those that printable() keeps, as `\u{200b}`: for whoever decides by it. What
 /// is no UTF-8 becomes U+FFFD.

@@ -19,9 +19,6 @@ std::vector<std::string_view> nearest_few(std::string_view word, std::span<const
 /// ` (did you mean "X"?)`, or "" when nothing is near. Ready to be appended to an error.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known);
 
-/// `text` for a terminal or a model: control (but tab and newline when `keep_lines`), bidi and zero-width characters
-/// and invalid UTF-8 taken out (F8, guarantees row 40).
-std::string printable(std::string_view text, bool keep_lines = false);
 /// `text` without the blanks of JSON (space, tab, CR, LF) at its ends.
 std::string_view trimmed(std::string_view text);
 /// At most `bytes` bytes of `text`, cut at a character boundary.
