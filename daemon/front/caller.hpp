@@ -25,6 +25,8 @@ class caller {
   virtual void tools_changed() {}
   /// Bytes that have not left yet.
   virtual std::size_t outbox_bytes() const { return 0; }
+  /// Bytes that were ever taken by whoever reads there: one that takes more is not stuck.
+  virtual std::uint64_t taken_bytes() const { return 0; }
   virtual std::size_t open_requests() const { return 0; }
   /// Adds what this caller has done so far.
   virtual void count_into(door_counters&) const {}

@@ -41,6 +41,7 @@ class connection final : public std::enable_shared_from_this<connection>,
 
   void tools_changed() override { session_.tools_changed(); }
   std::size_t outbox_bytes() const override { return outbox_.bytes(); }
+  std::uint64_t taken_bytes() const override { return outbox_.taken(); }
   std::size_t open_requests() const override { return session_.open(); }
   void count_into(door_counters& counters) const override;
   bool closed() const noexcept { return closed_; }
@@ -98,6 +99,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   void send_progress(std::uint64_t serial, const segments& text) override;
   void send_list_changed() override { outbox_.push_list_changed(); }
   result<void> admit_call() const override;
+  result<void> admit_call(const mcp::catalog_entry& tool) const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
   bool handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) override;
   std::vector<std::string_view> methods() const override {

@@ -29,6 +29,7 @@ class http_caller final : public std::enable_shared_from_this<http_caller>, publ
   void start() override;
   void close(std::string_view why) override;
   std::size_t outbox_bytes() const override { return line_.unsent(); }
+  std::uint64_t taken_bytes() const override { return line_.taken(); }
   std::size_t open_requests() const override { return asked_ ? 1 : 0; }
   void count_into(door_counters& counters) const override;
   bool was_large() const override { return was_large_; }

@@ -71,6 +71,8 @@ class outgoing_queue {
 
   /// Bytes that have not left yet, here and in the transport.
   std::size_t bytes() const noexcept { return waiting_ + transport_.unsent(); }
+  /// Bytes that the caller has ever taken.
+  std::uint64_t taken() const { return given_ - transport_.unsent(); }
   bool over() const noexcept { return over_; }
 
  private:

@@ -56,6 +56,7 @@ void live_run::on_text(std::string_view delta) {
     emit_status(words::formulating);
   }
   said_ += delta;
+  said_held_.set(said_.capacity());
   feed_->push({run_event::kind::text, {}, std::string(delta), {}});
 }
 

@@ -17,7 +17,8 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr milliseconds settle_time{1'000};       // what the first round waits for servers that are still starting
+constexpr milliseconds settle_time{1'000};  // what the first round waits for servers that are still starting
+constexpr milliseconds longest_wait_for_room{30'000}, look_for_room_every{50};
 constexpr milliseconds longest_farewell{5'000};  // what a run waits for the one before it that is ending
 constexpr milliseconds shortest_note{100}, longest_note{5'000};  // between two records of the time used
 
@@ -71,11 +72,12 @@ void live_run::begin_behind(const std::shared_ptr<live_run>& before) {
 
 void live_run::let_next_begin() {
   over_ = true;
-  if (const auto next = next_.lock()) next->inbox_.push(session_free{});
+  if (const auto next = next_.lock()) next->inbox_.push(look_again{});
 }
 
 asio::awaitable<void> live_run::live() {
-  auto begun = co_await wait_for_session();
+  auto begun = co_await wait_for_room();
+  if (begun) begun = co_await wait_for_session();
   if (begun) begun = co_await inherit();
   if (!begun) {
     refused_ = std::move(begun.error());
@@ -162,16 +164,38 @@ void live_run::keep_to_ceilings() {
 }
 
 // A run that was asked to end is over in a moment, and whoever asked for that goes on with its session.
+asio::awaitable<result<void>> live_run::wait_for_room() {
+  if (picked_up_ || !byte_account::runs_short()) co_return result<void>();
+  emit_status(words::waits_for_room);
+  const auto until = around_.time.now() + std::min(time_left(), longest_wait_for_room);
+  const auto again = around_.time.make_timer();
+  std::vector<item> early;
+  bool unwanted = false;
+  while (byte_account::runs_short() && !unwanted && around_.time.now() < until) {
+    again->arm(around_.time.now() + look_for_room_every, [weak = weak_from_this()] {
+      if (auto self = weak.lock()) self->inbox_.push(look_again{});
+    });
+    auto next = co_await inbox_.next();
+    if (std::holds_alternative<look_again>(next)) continue;
+    unwanted = std::holds_alternative<stop_asked>(next) || std::holds_alternative<winding_up>(next);
+    early.push_back(std::move(next));
+  }
+  for (auto& i : early) inbox_.push(std::move(i));
+  if (unwanted) co_return fail(errc::cancelled, "the run was cancelled before it began");
+  if (byte_account::runs_short()) co_return fail(errc::limit, std::string(words::no_room));
+  co_return result<void>();
+}
+
 asio::awaitable<result<void>> live_run::wait_for_session() {
-  if (before_.expired()) co_return result<void>();
+  if (const auto before = before_.lock(); !before || before->is_over()) co_return result<void>();
   const auto limit = around_.time.make_timer();
   limit->arm(around_.time.now() + longest_farewell, [weak = weak_from_this()] {
-    if (auto self = weak.lock()) self->inbox_.push(session_free{});
+    if (auto self = weak.lock()) self->inbox_.push(look_again{});
   });
   std::vector<item> early;
   for (;;) {
     auto next = co_await inbox_.next();
-    if (std::holds_alternative<session_free>(next)) break;
+    if (std::holds_alternative<look_again>(next)) break;
     early.push_back(std::move(next));
   }
   for (auto& i : early) inbox_.push(std::move(i));
@@ -351,6 +375,7 @@ live_run::reaction live_run::on_item(item& i) {
   if (auto* reply = std::get_if<providers::model_reply>(&i)) {
     if (!model_call_) return r;  // it was cancelled when its reply had just come
     spent_call_ = std::move(model_call_);
+    forget_said();
     batch.emplace_back(with_tools({with_unique_ids(std::move(reply->message), call_ids_, core_.calls(), around_.random),
                                    reply->reason,
                                    std::move(reply->raw_reason),
@@ -361,6 +386,7 @@ live_run::reaction live_run::on_item(item& i) {
   } else if (auto* broken = std::get_if<providers::model_error>(&i)) {
     if (!model_call_) return r;
     model_call_.reset();
+    forget_said();
     batch.emplace_back(record::model_failed{std::move(*broken), ms_since(round_began_)});
   } else if (auto* done = std::get_if<call_done>(&i)) {
     const auto sent = std::ranges::find(sent_, done->id, &sent_call::id);

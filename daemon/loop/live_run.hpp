@@ -14,6 +14,7 @@
 #include "daemon/store/journal.hpp"
 #include "mcp/async/inbox.hpp"
 #include "mcp/async/short_wait.hpp"
+#include "mcp/support/shared_bytes.hpp"
 #include "mcp/support/time.hpp"
 #include "providers/model/message.hpp"
 
@@ -124,8 +125,8 @@ class live_run final : public providers::model_events, public std::enable_shared
 
  private:
   struct settled {};
-  // The run that had the session has ended, or takes too long.
-  struct session_free {};
+  // What a run waits for before it begins may be there: room, or the session of a run that has ended.
+  struct look_again {};
   struct call_done {
     std::string id;
     mcp::call_outcome outcome;
@@ -148,7 +149,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   };
   using item =
       std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked, answer_given,
-                   results_given, retry_due, status_writer::line, winding_up, time_due, session_free, gone_mute>;
+                   results_given, retry_due, status_writer::line, winding_up, time_due, look_again, gone_mute>;
   using records = std::vector<run_record>;
   // What follows from an item.
   struct reaction {
@@ -175,6 +176,7 @@ class live_run final : public providers::model_events, public std::enable_shared
 
   void use(run_models models);
   void keep_to_ceilings();
+  boost::asio::awaitable<result<void>> wait_for_room();
   boost::asio::awaitable<result<void>> wait_for_session();
   boost::asio::awaitable<result<void>> inherit();
   result<void> keep_terms();
@@ -192,6 +194,10 @@ class live_run final : public providers::model_events, public std::enable_shared
   bool may_be_answered() const { return feed_->kept() || feed_->answers(); }
   providers::usage spent() const;
   std::string broken_off();
+  void forget_said() {
+    said_ = {};
+    said_held_.set(0);
+  }
   record::run_started opening();
   record::assistant with_tools(record::assistant r) const;
   bool try_again(sent_call& sent, const mcp::call_outcome& outcome);
@@ -295,7 +301,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   offered_ptr offer_;
   std::optional<command::call_model> to_prepare_;
   std::unique_ptr<providers::model_call> model_call_;
-  std::string said_;                                   // by its answer so far
+  std::string said_;  // by its answer so far
+  byte_share said_held_;
   std::unique_ptr<providers::model_call> spent_call_;  // let go of behind what its reply has started
   std::optional<status_writer> status_;
   std::vector<sent_call> sent_;

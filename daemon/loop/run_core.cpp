@@ -19,6 +19,23 @@ namespace {
 using providers::end_reason;
 using record::result_cause;
 
+// What its strings take; what servers and providers sent as JSON is counted where it lies.
+std::size_t text_bytes(const providers::message& m) {
+  struct sizes {
+    std::size_t operator()(const providers::text_block& b) const { return b.text.size(); }
+    std::size_t operator()(const providers::image_block& b) const { return b.data.size(); }
+    std::size_t operator()(const providers::file_block& b) const { return b.data.size(); }
+    std::size_t operator()(const providers::reasoning_block& b) const { return b.text.size(); }
+    std::size_t operator()(const providers::tool_call_block& b) const { return b.arguments_text.size(); }
+    std::size_t operator()(const providers::tool_result_block&) const { return 0; }
+    std::size_t operator()(const providers::refusal_block& b) const { return b.text.size(); }
+    std::size_t operator()(const providers::opaque_block&) const { return 0; }
+  };
+  std::size_t bytes = 0;
+  for (const auto& b : m.blocks) bytes += std::visit(sizes{}, b);
+  return bytes;
+}
+
 bool has_refusal(const providers::message& m) {
   return std::ranges::any_of(m.blocks,
                              [](const auto& b) { return std::holds_alternative<providers::refusal_block>(b); });
@@ -42,6 +59,7 @@ void run_core::on(const record::run_started& r) {
   started_ = r;
   limits_ = r.limits;
   messages_ = conversation_of(r);
+  for (const auto& m : messages_) held_.add(text_bytes(*m));
   const bool system = !r.messages.empty() && r.messages.front()->role == providers::role::system;
   before_ = r.inherited.size() + (system ? 1 : 0);
   started_.messages.clear();  // messages_ has them
@@ -79,6 +97,8 @@ void run_core::on(const record::assistant& r) {
   shortened_ = false;
   usage_ += r.usage;
   text_ = r.message->text();
+  text_held_.set(text_.size());
+  held_.add(text_bytes(*r.message));
   const bool calls = std::ranges::any_of(
       r.message->blocks, [](const auto& b) { return std::holds_alternative<providers::tool_call_block>(b); });
   if (calls) return open_level(r);

@@ -4,6 +4,7 @@
 #pragma once
 #include "daemon/loop/kept_results.hpp"
 #include "daemon/store/record.hpp"
+#include "mcp/support/shared_bytes.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -241,6 +242,7 @@ class run_core {
   int admitted_ = 0;            // calls that counted against max_calls
   providers::usage usage_;
   std::string text_, partial_text_;
+  byte_share held_, text_held_;  // by messages_, and by text_
   raw_json data_;
   bool corrected_ = false;  // the model has been told what was wrong with its answer
   int rounds_ = 0, depth_ = 0, consecutive_errors_ = 0;

@@ -8,6 +8,7 @@
 #include "mcp/async/lane.hpp"
 #include "mcp/async/short_wait.hpp"
 #include "mcp/support/log.hpp"
+#include "mcp/support/shared_bytes.hpp"
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/executor_work_guard.hpp>
@@ -73,6 +74,9 @@ struct job {
     } catch (const std::exception& e) {
       for (auto* a : group) a->outcome = fault_in(name, e);
     }
+    // What runs make of the answer is as large again.
+    for (auto* a : group)
+      if (a->outcome) a->batch.texts = {};
     if (read.work) read.work(worker, now_ms);
   }
 };
@@ -193,6 +197,7 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
   void pump() {
     if (!stopped_) admit();
     if (!stopped_ && !current_ && (may_write() || !reads_.empty())) begin();
+    held_.set(held_bytes_);
     watch();
   }
 
@@ -376,6 +381,7 @@ class lane_journal::impl : public std::enable_shared_from_this<impl> {
   std::shared_ptr<store_worker> worker_;
   std::deque<waiting_append> queue_;
   std::size_t admitted_ = 0;    // of the queue, from its front: their texts count
+  byte_share held_;             // as many
   std::size_t held_bytes_ = 0;  // of texts that wait or are being written
   std::shared_ptr<job> current_;
   std::deque<waiting_read> reads_;

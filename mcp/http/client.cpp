@@ -37,6 +37,7 @@ class exchange_handle final : public exchange {
   explicit exchange_handle(std::shared_ptr<task> t) : task_(std::move(t)) {}
   ~exchange_handle() override {
     task_->events = nullptr;
+    task_->place.reset();
     if (const auto line = task_->line.lock()) line->abandon(task_.get());
   }
   exchange_handle(const exchange_handle&) = delete;
@@ -63,6 +64,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     t->events = &events;
     t->started = time_.now();
     t->request = std::move(r);
+    t->place.emplace(gate_);
     ++counters_.exchanges;
     auto way = route_to(t->request);
     const auto& headers = t->request.headers;
@@ -228,6 +230,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   lane& compute_;
   options options_;
   std::shared_ptr<name_lookups> names_;
+  std::shared_ptr<read_gate> gate_ = std::make_shared<read_gate>(time_);
   counters counters_;
   std::string last_url_;
   std::shared_ptr<const route> last_route_;  // to it

@@ -89,7 +89,30 @@ void connection::send() {
 }
 
 void connection::start_read() {
-  if (reading_ || closed_) return;
+  if (!reading_ && !closed_ && !held_back_ && may_read()) read_some();
+}
+
+// A peer that has to wait is not silent. Without a read that is pending the gate keeps the connection, until the
+// exchange leaves it.
+bool connection::may_read() {
+  if (!task_ || stage_ != http::stage::body || !task_->place || task_->place->is_free()) return true;
+  held_back_ = !task_->place->may_read([self = shared_from_this()] {
+    if (self->closed_ || !self->held_back_) return false;
+    self->held_back_ = false;
+    self->stage_began_ = self->time_.now();
+    self->arm(self->deadline());
+    self->read_some();
+    return true;
+  });
+  return !held_back_;
+}
+
+void connection::resize(std::size_t bytes) {
+  buffer_.resize(bytes);
+  held_.set(buffer_.capacity());
+}
+
+void connection::read_some() {
   if (begin_ == end_) begin_ = end_ = 0;
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
@@ -97,9 +120,9 @@ void connection::start_read() {
     begin_ = 0;
   }
   if (buffer_.empty())
-    buffer_.resize(first_buffer);
+    resize(first_buffer);
   else if (end_ == buffer_.size())
-    buffer_.resize(buffer_.size() * 2);
+    resize(buffer_.size() * 2);
   reading_ = true;
   auto done = [self = shared_from_this()](const boost::system::error_code& ec, std::size_t n) { self->on_read(ec, n); };
   room_ = buffer_.size() - end_;
@@ -131,7 +154,7 @@ void connection::on_read(const boost::system::error_code& ec, std::size_t n) {
     return fail(http::stage::body, errc::protocol, "sent a header line above the limit");
   if (begin_ == end_ && filled && buffer_.size() < largest_buffer) {
     begin_ = end_ = 0;
-    buffer_.resize(buffer_.size() * 2);
+    resize(buffer_.size() * 2);
   }
   if (!first && task_) return start_read();
   auto read_on = [self] { self->start_read(); };
@@ -230,6 +253,7 @@ void connection::complete() {
   if (packed_ && !packed_->complete())
     return fail(http::stage::body, errc::io, "ended its packed answer in the middle");
   const auto t = std::exchange(task_, nullptr);
+  t->place.reset();
   auto* const events = std::exchange(t->events, nullptr);
   const auto owner = owner_.lock();
   const bool keep = begin_ == end_ && !sending_ && parser_->keep_alive() && owner;
@@ -243,6 +267,7 @@ void connection::fail(http::stage at, errc code, std::string what) {
   const auto t = std::exchange(task_, nullptr);
   close();
   if (!what.ends_with('.')) what += '.';
+  t->place.reset();
   if (auto* const events = std::exchange(t->events, nullptr)) events->on_failure({at, {code, subject() + " " + what}});
 }
 

@@ -4,9 +4,11 @@
 #pragma once
 #include "mcp/http/client.hpp"
 #include "mcp/http/gzip.hpp"
+#include "mcp/http/read_gate.hpp"
 #include "mcp/http/response_parser.hpp"
 #include "mcp/http/tls.hpp"
 #include "mcp/http/url.hpp"
+#include "mcp/support/shared_bytes.hpp"
 #include "mcp/support/time.hpp"
 
 #include <cstdint>
@@ -39,6 +41,7 @@ struct task {
   bool retried = false;            ///< a stale connection was replaced already
   bool sent = false;               ///< its request, whole, on the connection that it runs on
   std::weak_ptr<connection> line;  ///< what it runs on
+  std::optional<read_gate::place> place{};
 };
 
 /// What a connection needs of the client that owns it. It may be gone.
@@ -84,6 +87,9 @@ class connection final : public std::enable_shared_from_this<connection>, privat
   void start_tls();
   void send();
   void start_read();
+  bool may_read();
+  void read_some();
+  void resize(std::size_t bytes);
   void on_read(const boost::system::error_code& ec, std::size_t n);
   void parse();
   void ended(const boost::system::error_code& ec);
@@ -121,10 +127,12 @@ class connection final : public std::enable_shared_from_this<connection>, privat
 
   std::string record_;  // what is being sent over TLS: head and body in one piece
   std::vector<char> buffer_;
+  byte_share held_;                            // by it
   std::size_t begin_ = 0, end_ = 0;            // bytes read and not parsed yet
   std::size_t room_ = 0;                       // what the pending read may fill
   std::size_t body_begin_ = 0, body_end_ = 0;  // body bytes of this read, moved together at the front of the buffer
   bool sending_ = false, reading_ = false, reused_ = false, any_byte_ = false, closed_ = false;
+  bool held_back_ = false;  // until the gate lets it read on
 };
 
 }  // namespace mcpbx::http

@@ -30,7 +30,7 @@ time_point connection::deadline() const {
     case http::stage::first_byte:
       return std::min(total, stage_began_ + l.first_byte);
     case http::stage::body:
-      return std::min(total, stage_began_ + l.idle);
+      return held_back_ ? total : std::min(total, stage_began_ + l.idle);
   }
   return total;
 }

@@ -100,6 +100,8 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
 
   std::size_t unsent() const { return pending_.size() + (leaving_.size() - taken_); }
 
+  std::uint64_t taken() const { return ever_taken_; }
+
   void close() {
     if (phase_ == phase::closed) return;
     phase_ = phase::closed;
@@ -279,6 +281,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   void on_written(const boost::system::error_code& ec, std::size_t n) {
     if (ec) return leave("");
     taken_ += n;
+    ever_taken_ += n;
     stalled_since_ = time_.now();
     if (taken_ < leaving_.size()) return write();
     writing_ = false;
@@ -367,6 +370,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   time_point since_, stalled_since_;
   std::string pending_, leaving_;  // what waits for the present write, and what it writes
   std::size_t taken_ = 0;          // of leaving_
+  std::uint64_t ever_taken_ = 0;
   std::size_t accounted_ = 0, lingered_ = 0;
   bool filled_ = false;  // by the last read: the next one may have more room
   bool reading_ = false, writing_ = false, input_ended_ = false;
@@ -398,6 +402,9 @@ void server_connection::finish(bool whole) {
 }
 std::size_t server_connection::unsent() const noexcept {
   return impl_->unsent();
+}
+std::uint64_t server_connection::taken() const noexcept {
+  return impl_->taken();
 }
 void server_connection::close() {
   impl_->close();

@@ -71,6 +71,8 @@ class server_connection {
   void finish(bool whole = true);
   /// Bytes that have not left yet.
   std::size_t unsent() const noexcept;
+  /// Bytes that the caller has ever taken.
+  std::uint64_t taken() const noexcept;
   /// Ends it at once, with what has not left.
   void close();
 

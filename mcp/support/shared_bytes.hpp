@@ -22,8 +22,33 @@ class byte_account {
   static constexpr std::size_t small_message = std::size_t{64} << 10;
   /// Whether `n` more bytes may be taken on. Small messages (up to 64 KiB) always may.
   static bool admits(std::size_t n) noexcept;
+  /// True above three quarters of the bound: what is going on comes to its end first, and what is new waits.
+  static bool runs_short() noexcept { return total() > limit() / 4 * 3; }
   /// Whether `n` more bytes fit under the bound, however small they are: for the next part of a large message.
   static bool has_room(std::size_t n) noexcept;
+};
+
+/// Counts bytes that something else owns, such as a string that grows.
+class byte_share {
+ public:
+  byte_share() noexcept = default;
+  byte_share(byte_share&& other) noexcept : bytes_(std::exchange(other.bytes_, 0)) {}
+  byte_share(const byte_share& other) noexcept { set(other.bytes_); }
+  byte_share& operator=(byte_share other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~byte_share() { byte_account::sub(bytes_); }
+
+  /// It has so many now.
+  void set(std::size_t bytes) noexcept {
+    byte_account::add(bytes);
+    byte_account::sub(std::exchange(bytes_, bytes));
+  }
+  void add(std::size_t bytes) noexcept { set(bytes_ + bytes); }
+
+ private:
+  std::size_t bytes_ = 0;
 };
 
 /// A reference-counted block of bytes that nobody changes once it is shared. Copying is cheap and thread-safe.

@@ -5,6 +5,7 @@
 #include "mcp/support/cut_text.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/secret.hpp"
+#include "mcp/support/shared_bytes.hpp"
 #include "providers/wire/errors.hpp"
 
 #include <algorithm>
@@ -154,6 +155,7 @@ class chat_run final : public http::response_events,
     request_bytes_ = r.body.size();
     status_ = 0;
     decoder_.reset();
+    held_.set(0);
     error_body_.clear();
     advice_ = {};
     ready_ = std::move(r);
@@ -188,6 +190,7 @@ class chat_run final : public http::response_events,
     if (draining_ || events_ == nullptr) return;
     if (decoder_) {
       if (!decoder_->done()) decoder_->feed(bytes, *this);
+      held_.set(decoder_->held_bytes());
       if (words_ > max_words && !decoder_->done()) stop_words();
       // An error in the stream is final, whatever may follow.
       if (failed_) settle();
@@ -386,6 +389,7 @@ class chat_run final : public http::response_events,
   std::optional<http::request> ready_;  // until it leaves
   std::unique_ptr<http::exchange> exchange_;
   std::unique_ptr<stream_decoder> decoder_;
+  byte_share held_;  // by it
   std::string error_body_, request_id_;
   retry_advice advice_;
   std::optional<model_reply> reply_;

@@ -66,9 +66,12 @@ class event_decoder : public answer_decoder {
  public:
   void feed(std::string_view bytes, decoder_sink& sink) final;
   void finish(decoder_sink& sink) final;
+  std::size_t held_bytes() const final { return body_.capacity() + kept_bytes(); }
 
  protected:
   using answer_decoder::answer_decoder;
+  /// What the API's own decoder keeps of it.
+  virtual std::size_t kept_bytes() const = 0;
   /// One event with JSON that has been checked; "error" events have been dealt with.
   virtual void take_event(std::string_view name, std::string_view json, decoder_sink& sink) = 0;
   /// A whole body that is checked JSON.

@@ -88,6 +88,13 @@ void anthropic_decoder::take_event(std::string_view name, std::string_view json,
   }
 }
 
+std::size_t anthropic_decoder::kept_bytes() const {
+  std::size_t bytes = text_.capacity();
+  for (const auto& b : blocks_)
+    bytes += b.start.capacity() + b.text.capacity() + b.input.capacity() + b.citations.capacity();
+  return bytes;
+}
+
 void anthropic_decoder::take_body(std::string_view json, decoder_sink& sink) {
   const auto content = walk::find(json, "content");
   if (!walk::is_array(content)) {

@@ -22,6 +22,9 @@ class chat_decoder final : public event_decoder {
   bool finish_seen() const override { return finished_; }
 
  private:
+  std::size_t kept_bytes() const override {
+    return content_.capacity() + text_.capacity() + reasoning_.capacity() + refusal_.capacity() + calls_.bytes();
+  }
   void take_event(std::string_view name, std::string_view json, decoder_sink& sink) override;
   void take_body(std::string_view json, decoder_sink& sink) override;
   void take_stream_end(bool mark, decoder_sink& sink) override;

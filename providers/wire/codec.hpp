@@ -67,6 +67,8 @@ class stream_decoder {
   /// The answer's content is complete (a finish reason came), though more may follow: a connection that breaks now has
   /// lost nothing, and finish() will give the reply.
   virtual bool finish_seen() const = 0;
+  /// About how many bytes it keeps of what came.
+  virtual std::size_t held_bytes() const { return 0; }
 };
 
 class codec {

@@ -19,6 +19,7 @@ class gemini_decoder final : public event_decoder {
   bool finish_seen() const override { return !finish_reason_.empty(); }
 
  protected:
+  std::size_t kept_bytes() const override { return bytes_ + text_.capacity(); }
   void take_event(std::string_view name, std::string_view json, decoder_sink& sink) override;
   void take_body(std::string_view json, decoder_sink& sink) override;
   void take_stream_end(bool mark, decoder_sink& sink) override;

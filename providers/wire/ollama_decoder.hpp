@@ -22,6 +22,9 @@ class ollama_decoder final : public answer_decoder {
 
  private:
   // The bytes up to a line break, or the last ones.
+  std::size_t held_bytes() const override {
+    return line_.capacity() + content_.capacity() + thinking_.capacity() + text_.capacity() + reasoning_.capacity();
+  }
   void take_bytes(std::string_view bytes, bool line_ends, decoder_sink& sink);
   void take_line(std::string_view json, decoder_sink& sink);
   void take_message(std::string_view message, decoder_sink& sink);

@@ -113,6 +113,14 @@ void responses_decoder::take_event(std::string_view name, std::string_view json,
   }
 }
 
+std::size_t responses_decoder::kept_bytes() const {
+  std::size_t bytes = text_.capacity();
+  for (const auto& i : items_)
+    bytes +=
+        i.json.capacity() + i.text.capacity() + i.refusal.capacity() + i.arguments.capacity() + i.thought.capacity();
+  return bytes;
+}
+
 void responses_decoder::take_body(std::string_view json, decoder_sink& sink) {
   if (walk::is_array(walk::find(json, "output"))) return take_response(json, "", sink);
   const auto said = read_error_body(json);

@@ -34,6 +34,7 @@ class responses_decoder final : public event_decoder {
   struct pieces;
   struct item_name;
 
+  std::size_t kept_bytes() const override;
   void take_event(std::string_view name, std::string_view json, decoder_sink& sink) override;
   void take_body(std::string_view json, decoder_sink& sink) override;
   void take_stream_end(bool mark, decoder_sink& sink) override;

@@ -1,6 +1,7 @@
 // Every reason for which a run ends, each after a round that went well: the reason, its sentence, its events, and a
 // conversation that any provider takes back.
 #include "daemon/loop/recovery.hpp"
+#include "mcp/support/shared_bytes.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
 #include "test/daemon/loop/wire_history.hpp"
 
@@ -209,4 +210,43 @@ TEST_CASE("G28 L18: what an answer had begun with when a cancel or the time limi
   f.settle();
   CHECK(f.caller_.member("stopReason") == "cancelled");
   CHECK(f.caller_.member("partialText").empty());
+}
+
+TEST_CASE("G18: while bytes run short a new run waits, and begins when there is room, or is refused after 30 s") {
+  const auto limit = byte_account::limit();
+  byte_account::set_limit(byte_account::total() + (4u << 20));
+  enum class what { room, none, cancelled };
+  for (const auto then : {what::room, what::none, what::cancelled}) {
+    CAPTURE(static_cast<int>(then));
+    fixture f;
+    if (then != what::room) f.unproven = "it never begins";
+    byte_share held;
+    held.set(8u << 20);
+    f.model->script = {says("done")};
+    auto r = fixture::ask();
+    r.run = "late";
+    f.run(std::move(r));
+    for (int i = 0; i < 100; ++i) {
+      f.time.advance(milliseconds(50));
+      f.settle();
+    }
+    CHECK(f.model->requests.empty());
+    CHECK(f.runs->active() == 1);
+    if (then == what::room) held.set(0);
+    if (then == what::cancelled) f.runs->cancel("late", "enough");
+    f.settle();
+    for (int i = 0; i < (then == what::none ? 500 : 1); ++i) {
+      f.time.advance(milliseconds(50));
+      f.settle();
+    }
+    CHECK(f.runs->active() == 0);
+    CHECK(f.model->requests.size() == (then == what::room ? 1 : 0));
+    if (then == what::room) CHECK(f.caller_.member("stopReason") == "final");
+    if (then == what::none) {
+      REQUIRE(f.caller_.refused.size() == 1);
+      CHECK(f.caller_.refused[0].code == errc::limit);
+      CHECK(contains(f.caller_.refused[0].message, "`limits.totalBytes`"));
+    }
+  }
+  byte_account::set_limit(limit);
 }

@@ -1,0 +1,50 @@
+// Memory after load: what runs have let go of goes back to the system. A core.
+#pragma once
+#include "mcp/support/time.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace mcpbx::daemon {
+
+class heap_keeper {
+ public:
+  static constexpr milliseconds pause{1'000};
+  static constexpr std::int64_t worth_it = 8 << 20;  ///< bytes that it has grown by since the last time
+
+  /// What the process has beyond what it owns, in bytes; < 0: not known. `is_busy`: runs are going on. `give_back` lets
+  /// go of what is free. `time` must outlive the keeper.
+  struct world {
+    std::function<std::int64_t()> overhead;
+    std::function<bool()> is_busy;
+    std::function<void()> give_back;
+  };
+  heap_keeper(time_source& time, world w) : time_(time), world_(std::move(w)) {}
+
+  /// A run has ended: looks once, a second later.
+  void run_ended() {
+    if (std::exchange(armed_, true)) return;
+    if (!timer_) timer_ = time_.make_timer();
+    timer_->arm(time_.now() + pause, [this] { look(); });
+  }
+
+ private:
+  // What is left under load says nothing of what should be left behind it.
+  void look() {
+    armed_ = false;
+    auto& left = world_.is_busy() ? left_busy_ : left_idle_;
+    if (world_.overhead() < left + worth_it) return;
+    world_.give_back();
+    left = world_.overhead();
+  }
+
+  time_source& time_;
+  world world_;
+  std::unique_ptr<timer> timer_;
+  std::int64_t left_busy_ = 0, left_idle_ = 0;  // the last time
+  bool armed_ = false;
+};
+
+}  // namespace mcpbx::daemon

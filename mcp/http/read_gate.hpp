@@ -1,0 +1,70 @@
+// Back-pressure on answers while the bytes that may be owned run short. A core.
+#pragma once
+#include "mcp/support/time.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace mcpbx::http {
+
+/// Above three quarters of the bound (byte_account) only some exchanges read their answers on, so that they come to
+/// their end and let go of what they hold; the peers of the others wait, as TCP has them wait. Above the bound it is
+/// one, and none while bytes become fewer. An exchange that gets nothing for a second gives its place to the oldest
+/// that waits.
+class read_gate : public std::enable_shared_from_this<read_gate> {
+ public:
+  static constexpr std::size_t most_short = 8;  ///< exchanges that read while bytes run short
+  static constexpr milliseconds patience{1'000};
+
+  /// Reads on. False: there is nothing left to read.
+  using resumption = std::function<bool()>;
+
+  /// One exchange, for as long as it is there.
+  class place {
+   public:
+    place() = default;
+    explicit place(std::shared_ptr<read_gate> gate) : gate_(std::move(gate)), number_(++gate_->last_) {}
+    ~place();
+    place(const place&) = delete;
+    place& operator=(const place&) = delete;
+    /// True without any question while bytes do not run short.
+    bool is_free() const { return !gate_ || gate_->is_open(); }
+    /// Tells that it may read now. If not, `resume` is called once, in a later turn, when it may.
+    bool may_read(resumption resume);
+
+   private:
+    std::shared_ptr<read_gate> gate_;
+    std::uint64_t number_ = 0;
+  };
+
+  /// `time` must outlive the gate.
+  explicit read_gate(time_source& time) : time_(time) {}
+
+ private:
+  struct reader {
+    std::uint64_t number = 0;
+    time_point last;
+  };
+
+  bool is_open() const;
+  std::size_t places() const;
+  bool admits(std::uint64_t number, resumption resume);
+  void leave(std::uint64_t number);
+  void let_in();
+  void look();
+  void arm();
+
+  time_source& time_;
+  std::unique_ptr<timer> timer_;
+  std::uint64_t last_ = 0;
+  std::vector<reader> reading_;                  // while bytes run short
+  std::map<std::uint64_t, resumption> waiting_;  // the oldest first
+  std::size_t last_total_ = 0;                   // at the last look
+  bool armed_ = false, draining_ = false;
+};
+
+}  // namespace mcpbx::http

@@ -1,0 +1,46 @@
+// When memory goes back to the system, on a turned clock.
+#include "daemon/app/heap_keeper.hpp"
+
+#include "test/support/manual_time.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+
+TEST_CASE("G18: a second after a run free memory goes back, when it is worth it, and behind load down to the start") {
+  mcpbx::test::manual_time time;
+  std::int64_t overhead = 5 << 20, kept = 5 << 20;
+  bool busy = false;
+  int given = 0;
+  heap_keeper keeper(time, {[&] { return overhead; }, [&] { return busy; },
+                            [&] {
+                              ++given;
+                              overhead = kept;
+                            }});
+  const auto end = [&](std::int64_t now) {
+    overhead = now;
+    keeper.run_ended();
+    keeper.run_ended();
+    time.advance(milliseconds(999));
+    const int before = given;
+    time.advance(milliseconds(1));
+    CHECK(time.armed() == 0);
+    return given - before;
+  };
+  CHECK(end(7 << 20) == 0);
+  CHECK(end(100 << 20) == 1);
+  CHECK(overhead == 5 << 20);
+  CHECK(end(12 << 20) == 0);
+  CHECK(end(13 << 20) == 1);
+  // What cannot go under load is not looked for each second, and goes behind it.
+  busy = true;
+  kept = 80 << 20;
+  CHECK(end(100 << 20) == 1);
+  CHECK(end(87 << 20) == 0);
+  busy = false;
+  kept = 5 << 20;
+  CHECK(end(87 << 20) == 1);
+  CHECK(overhead == 5 << 20);
+  CHECK(end(-1) == 0);
+}
