@@ -5,6 +5,7 @@
 #include "conf/places.hpp"
 #include "daemon/app/early_callers.hpp"
 #include "daemon/app/guard.hpp"
+#include "daemon/app/heap_keeper.hpp"
 #include "daemon/app/http_port.hpp"
 #include "daemon/app/left_runs.hpp"
 #include "daemon/app/limits.hpp"
@@ -22,6 +23,7 @@
 #include "daemon/app/stray_reaper.hpp"
 #include "daemon/front/backend.hpp"
 #include "daemon/front/front_door.hpp"
+#include "daemon/front/process_memory.hpp"
 #include "daemon/guard/audit_log.hpp"
 #include "daemon/guard/audited_journal.hpp"
 #include "daemon/guard/pin_keeper.hpp"
@@ -147,6 +149,7 @@ class parts {
                .keep_to_ceilings = [defaults = chat()](run_limits& l) { keep_to_ceilings(l, defaults); },
                .run_ended =
                    [this] {
+                     heap_.run_ended();
                      if (idle_timer_) watch_idle();
                    },
                .resume_detached = config_.loop.resume_detached,
@@ -294,6 +297,10 @@ class parts {
     o.audit = audit_.get();
     o.adapt = adapt_;
     o.chat = chat();
+    o.needs_yes = [this, base = chat().base("", "")](const mcp::catalog_entry& tool) {
+      const auto& hints = tool.annotations;
+      return needs_yes(tool) || (base && base->limits.approve_destructive && !hints.read_only && hints.destructive);
+    };
     o.tell_start = [this](mcp::json_out& out) { world_.tell(out); };
     return o;
   }
@@ -426,6 +433,9 @@ class parts {
   std::unique_ptr<mcp::loopback_listener> port_listener_;
   asio::signal_set signals_;
   std::unique_ptr<timer> idle_timer_;
+  heap_keeper heap_{time_,
+                    {[] { return resident_bytes(::getpid()) - static_cast<std::int64_t>(byte_account::total()); },
+                     [this] { return runs_.active() > 0; }, give_back_free_memory}};
   bool stopping_ = false;
 };
 

@@ -62,9 +62,9 @@ std::string connection::who() const {
 void connection::close(std::string_view why) {
   if (std::exchange(closed_, true)) return;
   if (!why.empty()) log::warn(who() + ": closed: " + std::string(why));
-  turns_.clear();
-  // First the session, so that nothing that ends from here on is answered; then what it had going.
+  // First the session, so that nothing that ends from here on is answered; then what it had going, and what waits.
   session_.close();
+  turns_.clear();
   for (auto& [serial, stream] : std::exchange(streams_, {})) stream->leave("the caller went away");
   count_into(door_.counters);
   outbox_.close();
@@ -148,6 +148,13 @@ void connection::watch_bytes() {
 result<void> connection::admit_call() const {
   if (door_.refuses_calls) return fail(errc::unavailable, "mcpbx is stopping and takes no new calls");
   return {};
+}
+
+// A tool server is no person, and nobody could be asked on its behalf.
+result<void> connection::admit_call(const mcp::catalog_entry& tool) const {
+  if (is_person(principal_) || !door_.settings.needs_yes || !door_.settings.needs_yes(tool)) return {};
+  return fail(errc::unavailable, "the tool " + json_quoted(tool.name) +
+                                     " needs a yes of the user, so a tool server may not call it by itself");
 }
 
 bool connection::handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) {

@@ -28,6 +28,11 @@ namespace asio = boost::asio;
 
 /// An outbox below this is not worth a caller's connection when bytes run short.
 constexpr std::size_t worth_closing = 1u << 20;
+/// Lines about refused callers in so long a time; what is more is counted.
+constexpr int refusals_told = 20;
+constexpr milliseconds refusals_time{60'000};
+/// Then, who has taken nothing for so long does not read.
+constexpr milliseconds unread_for{5'000};
 
 // The socket is new and its buffer empty: a line fits, or nobody is there to read it.
 void refuse(int fd, const std::string& line) {
@@ -80,6 +85,19 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     return out;
   }
 
+  /// Who is refused may come again at once, and must not fill the log.
+  void tell_refusal(const std::string& whom, const std::string& why) {
+    ++context.counters.refused;
+    const auto now = context.time.now();
+    if (now - refusals_since >= refusals_time) {
+      if (refusals > refusals_told)
+        log::warn("refused " + std::to_string(refusals - refusals_told) + " more callers in the meantime");
+      refusals_since = now;
+      refusals = 0;
+    }
+    if (++refusals <= refusals_told) log::warn("refused a caller (" + whom + "): " + why);
+  }
+
   /// Why nobody more may come in now.
   std::optional<error> refusal_of_anybody() const {
     if (closed) return error{errc::unavailable, "mcpbx is stopping"};
@@ -94,7 +112,19 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     if (auto anybody = refusal_of_anybody()) return std::unexpected(*anybody);
     const auto server = admit ? admit(peer) : result<std::string>();
     if (!server) return std::unexpected(server.error());
-    return server->empty() ? "uid:" + std::to_string(peer.uid) : principal_of_server(*server);
+    if (server->empty()) return "uid:" + std::to_string(peer.uid);
+    const auto most = std::max<std::size_t>(context.settings.max_callers / 16, 1);
+    auto principal = principal_of_server(*server);
+    if (std::ranges::count(of_servers, principal, [](const auto& one) { return one.second; }) >=
+        static_cast<std::ptrdiff_t>(most))
+      return fail(errc::limit, "the tool server has " + std::to_string(most) +
+                                   " connections already, which is the most for one; close one");
+    return principal;
+  }
+
+  /// A caller that stands for a tool server, for as long as it is there.
+  void note_server(const caller& c, const std::string& principal) {
+    if (!is_person(principal)) of_servers.emplace(&c, principal);
   }
 
   /// On the port who may not be answered yet gives way to who comes: the oldest first.
@@ -114,17 +144,20 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     tell_callers();
   }
 
-  void add_new(int fd, pid_t pid, std::string principal) {
-    add(std::make_shared<new_caller>(
-        context.executor, fd,
-        [this, pid, principal = std::move(principal)](new_caller& c, int spoke, caller_protocol p) {
+  void add_new(int fd, pid_t pid, const std::string& principal) {
+    const auto unknown = std::make_shared<new_caller>(
+        context.executor, fd, [this, pid, principal](new_caller& c, int spoke, caller_protocol p) {
           // It stays the same caller to everybody who counts.
           const auto kept = callers.extract(&c);
+          of_servers.erase(&c);
           if (spoke < 0) return tell_callers();
           const auto known = made_for(spoke, pid, principal, p);
+          note_server(*known, principal);
           callers.emplace(known.get(), known);
           known->start();
-        }));
+        });
+    note_server(*unknown, principal);
+    add(unknown);
   }
 
   std::shared_ptr<caller> made_for(int fd, pid_t pid, const std::string& principal, caller_protocol p) {
@@ -147,6 +180,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
 
   void gone(caller& c) {
     std::erase_if(on_port, [&](const caller* one) { return one == &c; });
+    of_servers.erase(&c);
     auto found = callers.find(&c);
     if (found == callers.end()) return;
     // It is in the middle of a callback of its own.
@@ -167,21 +201,44 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     });
   }
 
-  /// More bytes are owned than may be. The largest outbox belongs to whoever reads least (design section 2).
+  /// More bytes are owned than may be. Whoever reads is left alone: what waits for it is on its way. Of those that take
+  /// nothing for a while the largest outboxes go (design section 2).
   void relieve() {
-    if (relieving) return;
-    relieving = true;
-    asio::post(context.executor, [self = shared_from_this()] {
-      self->relieving = false;
-      if (byte_account::total() <= byte_account::limit()) return;
-      std::shared_ptr<caller> largest;
-      for (const auto& [key, c] : self->callers)
-        if (!largest || c->outbox_bytes() > largest->outbox_bytes()) largest = c;
-      if (!largest || largest->outbox_bytes() < worth_closing) return;
-      ++self->context.counters.stuck;
-      largest->close("mcpbx holds too many bytes, and this caller's outbox is the largest (" +
-                     std::to_string(largest->outbox_bytes() >> 20) + " MiB)");
+    if (std::exchange(relieving, true)) return;
+    std::unordered_map<const caller*, std::uint64_t> taken;
+    for (const auto& [key, c] : callers)
+      if (c->outbox_bytes() >= worth_closing) taken.emplace(key, c->taken_bytes());
+    if (!relief) relief = context.time.make_timer();
+    relief->arm(context.time.now() + unread_for, [this, taken = std::move(taken)] {
+      relieving = false;
+      close_unread(taken);
     });
+  }
+
+  void close_unread(const std::unordered_map<const caller*, std::uint64_t>& taken) {
+    const std::size_t total = byte_account::total(), most = byte_account::limit();
+    if (closed || total <= most) return;
+    std::vector<std::shared_ptr<caller>> unread;
+    bool others = false;
+    for (const auto& [key, c] : callers) {
+      if (c->outbox_bytes() < worth_closing) continue;
+      const auto before = taken.find(key);
+      if (before != taken.end() && before->second == c->taken_bytes())
+        unread.push_back(c);
+      else
+        others = true;
+    }
+    std::ranges::sort(unread, std::ranges::greater(), [](const auto& c) { return c->outbox_bytes(); });
+    std::size_t freed = 0;
+    for (const auto& c : unread) {
+      if (total - std::min(total, freed) <= most) break;
+      freed += c->outbox_bytes();
+      ++context.counters.stuck;
+      c->close("mcpbx holds too many bytes, and this caller has read nothing for " +
+               std::to_string(unread_for.count() / 1000) + " s (" + std::to_string(c->outbox_bytes() >> 20) +
+               " MiB wait for it)");
+    }
+    if (others) relieve();
   }
 
   door_load load() const {
@@ -201,6 +258,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
   void close() {
     if (std::exchange(closed, true)) return;
     tools_subscription.reset();
+    relief.reset();
     for (const auto& c : all()) c->close("");
   }
 
@@ -209,10 +267,14 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
   http_rules socket_rules;
   port_admission identify;
   std::unordered_map<const caller*, std::shared_ptr<caller>> callers;
-  std::vector<http_caller*> on_port;  // those of them that came by the port, the oldest first
+  std::unordered_map<const caller*, std::string> of_servers;  // of those that stand for a tool server: their principal
+  std::vector<http_caller*> on_port;                          // those of them that came by the port, the oldest first
   std::shared_ptr<void> tools_subscription;
   std::function<void(std::size_t)> callers_changed;
   bool closed = false, relieving = false;
+  int refusals = 0;  // since refusals_since
+  time_point refusals_since{};
+  std::unique_ptr<timer> relief;
 };
 
 front_door::front_door(asio::any_io_executor executor, time_source& time, backend& daemon, options o, admission admit)
@@ -226,18 +288,19 @@ front_door::~front_door() {
 
 void front_door::accept(int fd, const mcp::peer_credentials& peer) {
   auto principal = state_->principal_of(peer);
-  if (principal) return state_->add_new(fd, peer.pid, std::move(*principal));
-  ++state_->context.counters.refused;
-  log::warn("refused a caller (pid " + std::to_string(peer.pid) + "): " + principal.error().message);
+  if (principal) return state_->add_new(fd, peer.pid, *principal);
+  state_->tell_refusal("pid " + std::to_string(peer.pid), principal.error().message);
   refuse(fd, mcp::make_error({}, mcp::to_rpc_error(principal.error())).str() + "\n");
 }
 
 void front_door::accept(std::unique_ptr<mcp::transport> transport, const mcp::peer_credentials& peer) {
   auto principal = state_->principal_of(peer);
-  if (principal)
-    return state_->add(
-        std::make_shared<connection>(state_->context, std::move(transport), peer.pid, std::move(*principal)));
-  ++state_->context.counters.refused;
+  if (principal) {
+    const auto known = std::make_shared<connection>(state_->context, std::move(transport), peer.pid, *principal);
+    state_->note_server(*known, *principal);
+    return state_->add(known);
+  }
+  state_->tell_refusal("pid " + std::to_string(peer.pid), principal.error().message);
   transport->send(mcp::make_error({}, mcp::to_rpc_error(principal.error())));
   transport->finish_sending();
   asio::post(state_->context.executor, [kept = std::shared_ptr<mcp::transport>(std::move(transport))] {});
@@ -255,9 +318,8 @@ void front_door::serves_port(const std::string& address, http_rules rules, const
 void front_door::accept_on_port(int fd, const std::string& from) {
   auto& context = state_->context;
   if (state_->closed || !state_->has_place_on_port()) {
-    ++context.counters.refused;
-    log::warn("refused a caller (" + from + "): " +
-              (state_->closed ? "mcpbx is stopping" : "all places of the port are taken (half of limits.callers)"));
+    state_->tell_refusal(
+        from, state_->closed ? "mcpbx is stopping" : "all places of the port are taken (half of limits.callers)");
     return refuse(fd, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
   }
   const auto known = std::make_shared<http_caller>(context, fd, context.settings.port_rules,

@@ -148,6 +148,7 @@ void caller_session::call_tool(const raw_json& params, const tool_call_reply& re
       if (reply.open()) call_tool(params, reply, true);
     });
   if (!tool) return reply.refused(unknown_tool(*tools, *name), call_decision::unknown);
+  if (auto admitted = host_.admit_call(*tool); !admitted) return reply.refused(to_rpc_error(admitted.error()));
   const auto server = tool->owner.lock();
   if (!server)
     return reply.refused(to_rpc_error(

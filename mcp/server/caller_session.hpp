@@ -35,6 +35,8 @@ class caller_host {
   virtual catalog_ptr tools() const = 0;
   /// Why no new tools/call is taken now, if so: mcpbx is stopping.
   virtual result<void> admit_call() const { return {}; }
+  /// The same of a call of this tool.
+  virtual result<void> admit_call(const catalog_entry& /*tool*/) const { return {}; }
   /// Who keeps record of the caller's tools/calls; null: nobody.
   virtual std::shared_ptr<call_recorder> recorder() const { return nullptr; }
   /// Calls `then`, never from inside, once no tool server is starting for the first time or the time is up. Not at all

@@ -1,7 +1,9 @@
 // What a caller may not have: methods of others, runs of others, and more than it has bound itself to.
 #include "daemon/front/front_door.hpp"
+#include "mcp/support/log.hpp"
 #include "test/daemon/front/fake_backend.hpp"
 #include "test/daemon/front/fake_transport.hpp"
+#include "test/mcp/server/fake_host.hpp"
 #include "test/support/contains.hpp"
 #include "test/support/manual_time.hpp"
 
@@ -33,6 +35,8 @@ struct bounds_fixture {
   }
   static front_door::options options() {
     front_door::options o;
+    o.max_callers = 64;
+    o.needs_yes = [](const mcp::catalog_entry& tool) { return tool.tool == "push"; };
     o.chat.base = [](std::string_view, std::string_view profile) -> result<chat_base> {
       if (profile != "" && profile != "reader" && profile != "writer")
         return fail(errc::invalid_argument, "there is no such profile");
@@ -95,6 +99,64 @@ TEST_CASE("G42: a tool server that may call answers no question, decides no pin,
     CHECK_MESSAGE(contains(f.ask(server, method), "\"result\""), method);
   auto& person = f.enter();
   CHECK(contains(f.ask(person, "mcpbx/restart", R"({"server":"files"})"), "\"result\""));
+}
+
+TEST_CASE("G42: a tool server does not call by itself what needs a person's yes") {
+  bounds_fixture f;
+  auto other = std::make_shared<fake_client>("git");
+  f.backend.catalog = std::make_shared<mcp::catalog>(
+      std::vector<mcp::entry_ptr>{make_tool(other, "git__log", "log"), make_tool(other, "git__push", "push")}, 2);
+  for (const pid_t pid : {server_pid, pid_t{100}}) {
+    auto& caller = f.enter(pid);
+    f.ask(caller, "initialize",
+          R"({"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}})");
+    const auto pushed = f.ask(caller, "tools/call", R"({"name":"git__push","arguments":{}})");
+    CHECK(contains(pushed, "needs a yes of the user") == (pid == server_pid));
+    CHECK_FALSE(contains(f.ask(caller, "tools/call", R"({"name":"git__log","arguments":{}})"), "needs a yes"));
+  }
+}
+
+TEST_CASE("G42: a tool server that may call has a share of the places, and shuts nobody out") {
+  bounds_fixture f;
+  for (int i = 0; i < 6; ++i) CHECK(f.enter(server_pid).sent.empty() == (i < 4));
+  CHECK(contains(f.lines.back()->sent.at(0), "has 4 connections already"));
+  auto& person = f.enter();
+  CHECK(contains(f.ask(person, "mcpbx/status"), "\"result\""));
+  f.lines[0]->events->on_closed({errc::unavailable, "left"});
+  f.turn();
+  CHECK(f.enter(server_pid).sent.empty());
+}
+
+TEST_CASE("G47: who is refused again and again fills no log, and is counted") {
+  std::vector<std::string> told;
+  log::install(log::level::warn, [&](log::level, std::string_view line) { told.emplace_back(line); });
+  {
+    bounds_fixture f;
+    for (int i = 0; i < 104; ++i) f.enter(server_pid);
+    CHECK(told.size() == 20);
+    f.time.advance(milliseconds(60'000));
+    f.enter(server_pid);
+    REQUIRE(told.size() == 22);
+    CHECK(told[20] == "refused 80 more callers in the meantime");
+  }
+  log::install(log::level::off, {});
+}
+
+TEST_CASE("a caller that leaves while its requests wait for their turn is no fault of ours") {
+  std::vector<std::string> told;
+  log::install(log::level::error, [&](log::level, std::string_view line) { told.emplace_back(line); });
+  {
+    bounds_fixture f;
+    auto& caller = f.enter();
+    std::string read;
+    for (int i = 0; i < 500; ++i)
+      read += R"({"jsonrpc":"2.0","id":)" + std::to_string(i) + R"(,"method":"mcpbx/servers"})" + "\n";
+    caller.framer.feed(read, *caller.events);
+    caller.events->on_closed({errc::unavailable, "left"});
+    f.turn();
+  }
+  log::install(log::level::off, {});
+  CHECK(told.empty());
 }
 
 TEST_CASE("G42: a tool server reaches its own runs only, and its questions are for others") {

@@ -908,7 +908,7 @@ TEST_CASE("G17: a caller that does not read is not read and is closed after 30 s
   CHECK(f.door.callers() == 1);
 }
 
-TEST_CASE("more owned bytes than may be close the largest outbox") {
+TEST_CASE("G18: when more bytes are owned than may be, a caller that has read nothing for 5 s is closed") {
   door_fixture f;
   auto& slow = f.enter();
   auto& neighbour = f.enter();
@@ -921,8 +921,14 @@ TEST_CASE("more owned bytes than may be close the largest outbox") {
   for (int i = 0; i < 2; ++i) f.backend.feeds.at("run-1")->push({run_event::kind::tool_result, "", "", large});
   f.backend.feeds.at("run-1")->push({run_event::kind::text, "", "more", {}});
   f.run();
+  f.time.advance(milliseconds(4'999));
+  f.run();
+  CHECK_FALSE(slow.closed);
+  f.time.advance(milliseconds(1));
+  f.run();
   byte_account::set_limit(limit);
   CHECK(slow.closed);
+  CHECK_FALSE(neighbour.closed);
   CHECK(f.door.callers() == 1);
   CHECK(f.ask(neighbour, request(1, "ping")) == R"({"jsonrpc":"2.0","id":1,"result":{}})");
 }
