@@ -1,6 +1,7 @@
 // See chat_messages.hpp.
 #include "daemon/front/chat_messages.hpp"
 
+#include "daemon/front/request_bounds.hpp"
 #include "daemon/loop/caller_history.hpp"
 #include "daemon/loop/message_json.hpp"
 
@@ -58,6 +59,10 @@ void read_chat_messages(mcp::param_reader& in, run_request& r) {
                                   : "expected input (a string) or messages (an array)");
   std::vector<providers::message_ptr> said;
   for_each_element(list, [&](const raw_json& element) {
+    if (said.size() == most_messages) {
+      in.wrong("messages", "expected at most " + std::to_string(most_messages) + " messages, got more");
+      return false;
+    }
     if (auto m = read_message(element))
       said.push_back(std::move(*m));
     else

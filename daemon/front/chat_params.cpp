@@ -2,6 +2,7 @@
 #include "daemon/front/chat_params.hpp"
 
 #include "daemon/front/chat_messages.hpp"
+#include "daemon/front/request_bounds.hpp"
 #include "daemon/loop/answer_format.hpp"
 #include "daemon/loop/caller_tools.hpp"
 #include "mcp/support/hidden_text.hpp"
@@ -143,6 +144,10 @@ void read_client_tools(param_reader& in, run_request& r) {
   std::size_t index = 0;
   std::unordered_set<std::string> names;
   for_each_element(in.array("clientTools"), [&](const raw_json& definition) {
+    if (index == most_client_tools) {
+      in.wrong("clientTools", "expected at most " + std::to_string(most_client_tools) + " tools, got more");
+      return false;
+    }
     const auto place = "clientTools[" + std::to_string(index++) + "]";
     const auto name = member_text(definition, "name");
     param_reader tool = in.inside(definition, "." + place);

@@ -1,6 +1,7 @@
 // Reading stops at the first fault, which is kept with its place.
 #include "daemon/front/completion_messages.hpp"
 
+#include "daemon/front/request_bounds.hpp"
 #include "daemon/loop/message_json.hpp"
 #include "mcp/server/param_reader.hpp"
 #include "mcp/support/text.hpp"
@@ -30,7 +31,10 @@ class message_reader {
   std::expected<std::vector<providers::message_ptr>, completion_fault> read(const raw_json& list) {
     std::size_t index = 0;
     for_each_element(list, [&](const raw_json& element) {
-      read_message(element, at("messages", index++));
+      if (index == most_messages)
+        wrong("messages", "an array of at most " + std::to_string(most_messages) + " messages", list);
+      else
+        read_message(element, at("messages", index++));
       return !fault_;
     });
     if (!fault_) close_calls("messages");

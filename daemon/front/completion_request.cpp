@@ -2,6 +2,7 @@
 #include "daemon/front/completion_request.hpp"
 
 #include "daemon/front/completion_messages.hpp"
+#include "daemon/front/request_bounds.hpp"
 #include "daemon/loop/caller_tools.hpp"
 #include "daemon/loop/message_json.hpp"
 #include "mcp/server/param_reader.hpp"
@@ -159,6 +160,10 @@ class request_reader {
     if (!list.is_array()) return wrong("tools", "an array", list);
     std::size_t index = 0;
     for_each_element(list, [&](const raw_json& tool) {
+      if (index == most_client_tools) {
+        fault("tools", "expected at most " + std::to_string(most_client_tools) + " tools, got more");
+        return false;
+      }
       read_tool(tool, "tools[" + std::to_string(index++) + "]");
       return !fault_;
     });

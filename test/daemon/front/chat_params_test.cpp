@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <string>
 
 using namespace mcpbx;
@@ -35,6 +36,22 @@ read_result read(std::string_view json, const chat_defaults& defaults = some_bou
 }
 
 }  // namespace
+
+TEST_CASE("G18: a request brings no more messages and tools of its own than the speaking thread reads at a time") {
+  const auto list_of = [](int n, const std::function<std::string(int)>& one) {
+    std::string all = "[";
+    for (int i = 0; i < n; ++i) all += (i == 0 ? "" : ",") + one(i);
+    return all + "]";
+  };
+  const auto message = [](int) { return std::string(R"({"role":"user","content":"a"})"); };
+  const auto tool = [](int i) { return R"({"name":"t)" + std::to_string(i) + R"(","inputSchema":{"type":"object"}})"; };
+  CHECK(read(R"({"messages":)" + list_of(16'384, message) + "}").wrong.empty());
+  CHECK(read(R"({"messages":)" + list_of(16'385, message) + "}").wrong ==
+        "params.messages: expected at most 16384 messages, got more");
+  CHECK(read(R"({"input":"a","clientTools":)" + list_of(1'024, tool) + "}").wrong.empty());
+  CHECK(read(R"({"input":"a","clientTools":)" + list_of(1'025, tool) + "}").wrong ==
+        "params.clientTools: expected at most 1024 tools, got more");
+}
 
 TEST_CASE("E1: every field of a chat is checked and the error has its path and the expected form") {
   struct row {
