@@ -122,7 +122,9 @@ pid_t parent_of(pid_t pid) {
 
 namespace {
 
-constexpr std::size_t longest_chain = 1000;
+// Each link costs two reads of /proc on the speaking thread. Who nests itself deeper is not looked through, and
+// refused.
+constexpr std::size_t longest_chain = 128;
 constexpr int walks = 16;
 
 // With hidepid only processes of our own user can be read. One of another user is none that the keeper started.
@@ -159,7 +161,7 @@ ancestry ancestry_of(pid_t pid, std::span<const pid_t> roots, const std::functio
   if (pid <= 0) return a;
   for (int i = 0; i < walks && a.leads_to == ancestry::end::unknown; ++i) {
     a = walk(pid, roots, parent);
-    if (a.chain.empty()) break;  // it is gone itself, or a root
+    if (a.chain.empty() || a.chain.size() >= longest_chain) break;  // it is gone itself, or a root; or too deep
   }
   return a;
 }

@@ -97,6 +97,14 @@ TEST_CASE("G42: ancestors are walked to a root or to the end, and nothing is gue
   parents[30] = 31;
   parents[31] = 30;
   CHECK(ancestry_of(30, roots, parent).leads_to == unknown);
+  // Who nests itself deep is not looked through again and again.
+  int asked = 0;
+  const auto deep = [&](pid_t pid) {
+    ++asked;
+    return pid + 1;
+  };
+  CHECK(ancestry_of(1'000, roots, deep).leads_to == unknown);
+  CHECK(asked <= 300);
 }
 
 TEST_CASE("G42: a number that was given to another process in the middle of the walk leads nobody astray") {
