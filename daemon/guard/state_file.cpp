@@ -65,8 +65,10 @@ result<std::optional<std::string>> read_state_file(const std::string& path, std:
   // O_NONBLOCK: a pipe of that name must not keep us waiting.
   const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) {
-    if (errno == ENOENT) return std::nullopt;
-    return failed(path, "cannot be opened", errno);
+    const int why = errno;
+    struct stat link{};
+    if (why != ENOENT || ::lstat(path.c_str(), &link) == 0) return failed(path, "cannot be opened", why);
+    return std::nullopt;
   }
   struct stat s{};
   if (::fstat(file.get(), &s) != 0) return failed(path, "cannot be read", errno);

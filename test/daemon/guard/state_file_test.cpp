@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -49,6 +50,10 @@ TEST_CASE("a state file that is too large or no file at all is not read") {
   CHECK_FALSE(read_state_file(dir.path(), 100));
   REQUIRE(::mkfifo((dir / "pipe").c_str(), 0600) == 0);
   CHECK_FALSE(read_state_file(dir / "pipe", 100));
+  // A link that leads nowhere, such as to a disk that is not mounted, is not a file that was never there.
+  CHECK(read_state_file(dir / "nothing", 100).value() == std::nullopt);
+  REQUIRE(::symlink((dir / "gone").c_str(), (dir / "link").c_str()) == 0);
+  CHECK_FALSE(read_state_file(dir / "link", 100));
 }
 
 TEST_CASE("a state lock is let go with its owner") {
