@@ -180,6 +180,11 @@ class adopter {
   }
 
   void read_allow(const node_member& m, const node& list) {
+    if (list.is(node::kind::array))
+      for (const auto& i : list.items)
+        if (i.is(node::kind::string) && i.text.find('(') != i.text.npos && i.text.front() != '(')
+          return error(m, "allows a tool with certain arguments only, which cannot be kept here",
+                       "write the tool's name alone to allow it with all of them, or take it out of the list");
     auto names = read_names(m, list);
     if (!names) return;
     if (names->empty())

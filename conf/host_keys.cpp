@@ -67,10 +67,12 @@ constexpr host_key host_keys[] = {
 
 // clang-format on
 
-constexpr std::array<std::string_view, 22> restricting{
-    "allow",     "deny",       "denied",     "block",   "disable",  "enable", "exclude", "include",
-    "restrict",  "approv",     "trust",      "sandbox", "readonly", "filter", "forbid",  "whitelist",
-    "blacklist", "permission", "quarantine", "confirm", "hidden",   "ignore"};
+constexpr std::array<std::string_view, 38> restricting{
+    "allow",     "deny",       "denied",     "block",   "disable",  "enable",    "exclude", "include",
+    "restrict",  "approv",     "trust",      "sandbox", "readonly", "filter",    "forbid",  "whitelist",
+    "blacklist", "permission", "quarantine", "confirm", "hidden",   "ignore",    "hide",    "omit",
+    "skip",      "remove",     "select",     "only",    "consent",  "alwaysask", "pause",   "suspend",
+    "safe",      "secure",     "ban",        "acl",     "policy",   "inactive"};
 
 /// The letters and digits of a key in lower case: `Disabled_Tools` and `disabledTools` are one word.
 std::string folded(std::string_view key) {

@@ -140,6 +140,11 @@ TEST_CASE("hosts: patterns have a bound in number and in length") {
   CHECK_FALSE(load_entry(names + "]").ok());
 }
 
+TEST_CASE("hosts: a list that allows a tool with certain arguments only is an error, one that denies it so denies it") {
+  CHECK_FALSE(load_entry(R"-("allowedTools": ["echo(only this)", "add"])-").ok());
+  CHECK(load_entry(R"-("disabledTools": ["echo(only this)"])-").ok());
+}
+
 TEST_CASE("hosts: the words meant are found whatever their case and separators") {
   const std::array<std::string_view, 3> known{"maxRetries", "tools", "startTimeoutMs"};
   CHECK(meant_key("MAX-RETRIES", known) == "maxRetries");
@@ -148,6 +153,9 @@ TEST_CASE("hosts: the words meant are found whatever their case and separators")
   CHECK(meant_key("", known) == "");
   CHECK(meant_key("__", known) == "");
   CHECK(meant_key(std::string(100'000, 'a'), known) == "");
-  CHECK(sounds_restricting("Read-Only"));
+  for (const std::string_view key :
+       {"Read-Only", "hideTools", "omitTools", "removeTools", "selectedTools", "requireConsent", "alwaysAsk", "paused",
+        "suspended", "skipTools", "toolPolicy", "bannedTools", "onlyTools"})
+    CHECK_MESSAGE(sounds_restricting(key), key);
   CHECK_FALSE(sounds_restricting("port"));
 }
