@@ -50,7 +50,8 @@ bool says_nothing(const node& n) {
 
 class adopter {
  public:
-  adopter(node& entry, const std::string& path, const finding_sink& sink) : entry_(entry), path_(path), sink_(sink) {}
+  adopter(node& entry, std::string_view server, const std::string& path, const finding_sink& sink)
+      : entry_(entry), server_(server), path_(path), sink_(sink) {}
 
   void run() {
     auto members = std::exchange(entry_.members, {});
@@ -173,6 +174,11 @@ class adopter {
         if (const auto prefix = name.text.find(mark);
             prefix != name.text.npos && name.text.size() > prefix + mark.size())
           name.text.erase(0, prefix + mark.size());
+        // Also by the name that hosts show: "mcp__SERVER__TOOL".
+        for (const std::string_view head : {"mcp__", ""})
+          if (const auto shown = std::string(head) + std::string(server_) + "__";
+              name.text.starts_with(shown) && name.text.size() > shown.size())
+            names.push_back(text_node(name.text.substr(shown.size()), name.at));
         names.push_back(std::move(name));
       }
     }
@@ -317,6 +323,7 @@ class adopter {
   }
 
   node& entry_;
+  std::string_view server_;
   const std::string& path_;
   const finding_sink& sink_;
   std::optional<place> off_;
@@ -327,8 +334,8 @@ class adopter {
 
 }  // namespace
 
-void adopt_host_keys(node& entry, const std::string& path, const finding_sink& sink) {
-  adopter(entry, path, sink).run();
+void adopt_host_keys(node& entry, std::string_view name, const std::string& path, const finding_sink& sink) {
+  adopter(entry, name, path, sink).run();
 }
 
 }  // namespace mcpbx::conf

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace mcpbx::conf {
 
@@ -14,8 +15,9 @@ struct finding_sink {
   report error, notice;
 };
 
-/// Takes the keys of other hosts out of `entry` (an object at `path`) and adds what they mean as our keys. Of two keys
+/// Takes the keys of other hosts out of `entry` (an object at `path`, of the server `name`) and adds what they mean as
+/// our keys. Of two keys
 /// that disagree the stricter one holds, and a notice says so. What narrows and cannot be honoured is an error.
-void adopt_host_keys(node& entry, const std::string& path, const finding_sink& sink);
+void adopt_host_keys(node& entry, std::string_view name, const std::string& path, const finding_sink& sink);
 
 }  // namespace mcpbx::conf

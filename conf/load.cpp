@@ -198,7 +198,7 @@ class checker {
       }
       if (k.inner->server_entry) {
         auto entry = m.value;
-        adopt_host_keys(entry, inside.path, host_findings_);
+        adopt_host_keys(entry, m.key, inside.path, host_findings_);
         check_section(entry, *k.inner, k.enter(target, m.key, m.at), inside);
       } else {
         check_section(m.value, *k.inner, k.enter(target, m.key, m.at), inside);

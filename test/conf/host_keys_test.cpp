@@ -145,6 +145,17 @@ TEST_CASE("hosts: a list that allows a tool with certain arguments only is an er
   CHECK(load_entry(R"-("disabledTools": ["echo(only this)"])-").ok());
 }
 
+TEST_CASE("hosts: tools may be named as other hosts show them, with their server's name in front") {
+  const auto denied = load_entry(R"("disabledTools": ["x__echo", "mcp__x__add", "y__log"])");
+  CHECK_FALSE(is_offered(entry(denied), "echo"));
+  CHECK_FALSE(is_offered(entry(denied), "add"));
+  CHECK_FALSE(is_offered(entry(denied), "x__echo"));
+  CHECK(is_offered(entry(denied), "log"));
+  const auto allowed = load_entry(R"("enabled_tools": ["mcp__x__add"])");
+  CHECK(is_offered(entry(allowed), "add"));
+  CHECK_FALSE(is_offered(entry(allowed), "echo"));
+}
+
 TEST_CASE("hosts: the words meant are found whatever their case and separators") {
   const std::array<std::string_view, 3> known{"maxRetries", "tools", "startTimeoutMs"};
   CHECK(meant_key("MAX-RETRIES", known) == "maxRetries");
