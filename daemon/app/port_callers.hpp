@@ -38,6 +38,7 @@ class port_callers {
   struct found {
     mcp::tcp_peer socket;
     std::optional<pid_t> holder;
+    bool hidden_below = false;  ///< no holder, and a process of ours cannot be looked into: it may be that one
   };
   struct state {
     std::deque<pid_t> known;  // programs of others that have asked: they ask again
