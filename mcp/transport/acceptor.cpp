@@ -20,6 +20,10 @@ namespace mcpbx::mcp {
 
 namespace asio = boost::asio;
 
+namespace {
+constexpr std::chrono::milliseconds longest_turn{2};
+}
+
 class acceptor::impl : public std::enable_shared_from_this<impl> {
  public:
   impl(const asio::any_io_executor& executor, unique_fd socket) : socket_(executor, socket.get()), pause_(executor) {
@@ -52,9 +56,11 @@ class acceptor::impl : public std::enable_shared_from_this<impl> {
                        });
   }
 
-  // A bounded number a turn: a storm of callers must not keep those already here waiting.
+  // A bounded number a turn, and a bounded time, since who comes is looked at first: a storm of callers must not keep
+  // those already here waiting.
   void accept_some() {
-    for (int i = 0; i < 16; ++i) {
+    const auto until = std::chrono::steady_clock::now() + longest_turn;
+    for (int i = 0; i < 16 && std::chrono::steady_clock::now() < until; ++i) {
       unique_fd fd(::accept4(socket_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (fd.get() < 0) {
         if (errno == EINTR || errno == ECONNABORTED) continue;
