@@ -413,7 +413,8 @@ class parts {
   lane compute_{"compute", 1};
   mcp::keeper keeper_;
   stray_reaper strays_{time_, [this](pid_t pid) { return keeper_.pid() == pid; }};
-  port_callers port_callers_{io_.get_executor(), compute_, [this](pid_t pid) { return keeper_.owner_of(pid); }};
+  port_callers port_callers_{io_.get_executor(), compute_, time_, [this](pid_t pid) { return keeper_.owner_of(pid); },
+                             [this](pid_t pid) { return is_not_known_yet(pid); }};
   pin_keeper pins_;
   std::unique_ptr<audit_log> audit_;  // null: off
   mcp::supervisor servers_;

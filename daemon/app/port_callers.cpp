@@ -1,6 +1,7 @@
 // The lane finds who holds the socket; whose process that is only the speaking thread can tell.
 #include "daemon/app/port_callers.hpp"
 
+#include "daemon/app/early_callers.hpp"
 #include "mcp/transport/process_tree.hpp"
 
 #include <boost/asio/post.hpp>
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +26,12 @@ std::unexpected<error> unknown_caller() {
               "does not say; keep the program that connects running until it has its answer");
 }
 
+bool has_hidden_below() {
+  return std::ranges::any_of(mcp::processes_below(::getpid()), [](const auto& one) {
+    return ::access(("/proc/" + std::to_string(one.pid) + "/fd").c_str(), R_OK | X_OK) != 0 && errno == EACCES;
+  });
+}
+
 }  // namespace
 
 result<std::string> admitted(const mcp::process_owner& owner) {
@@ -35,43 +43,64 @@ result<std::string> admitted(const mcp::process_owner& owner) {
               "a tool server started by this daemon may not call it; \"mayCall\": true in its entry allows that");
 }
 
-namespace {
+struct port_callers::state {
+  boost::asio::any_io_executor executor;
+  lane& work;
+  time_source& time;
+  owner_question owner_of;
+  std::function<bool(pid_t)> not_known_yet;
+  std::deque<pid_t> known = {};  // programs of others that have asked: they ask again
+  std::size_t asked = 0;
+  struct waiting {
+    mcp::tcp_ends ends;
+    time_point until;
+    answer then;
+  };
+  std::vector<waiting> early = {};  // of servers whose start is not known yet
+  std::unique_ptr<timer> again = {};
+};
 
-bool has_hidden_below() {
-  return std::ranges::any_of(mcp::processes_below(::getpid()), [](const auto& one) {
-    return ::access(("/proc/" + std::to_string(one.pid) + "/fd").c_str(), R_OK | X_OK) != 0 && errno == EACCES;
-  });
-}
-
-}  // namespace
-
-port_callers::port_callers(boost::asio::any_io_executor executor, lane& work, owner_question owner_of)
-    : executor_(std::move(executor)), work_(work) {
-  state_->owner_of = std::move(owner_of);
-}
+port_callers::port_callers(boost::asio::any_io_executor executor, lane& work, time_source& time,
+                           owner_question owner_of, std::function<bool(pid_t)> not_known_yet)
+    : state_(std::make_shared<state>(std::move(executor), work, time, std::move(owner_of), std::move(not_known_yet))) {}
 
 void port_callers::ask(const mcp::tcp_ends& ends, answer then) {
   if (state_->asked >= most)
-    return boost::asio::post(
-        executor_, [then = std::move(then)] { then(fail(errc::limit, "too many callers came at once; try again")); });
+    return boost::asio::post(state_->executor, [then = std::move(then)] {
+      then(fail(errc::limit, "too many callers came at once; try again"));
+    });
   ++state_->asked;
-  auto posted = work_.post([executor = executor_, weak = std::weak_ptr(state_), ends, then,
-                            likely = std::vector<pid_t>(state_->known.begin(), state_->known.end())]() mutable {
+  look(state_, ends, state_->time.now() + early_callers::longest, std::move(then));
+}
+
+void port_callers::look(const std::shared_ptr<state>& s, const mcp::tcp_ends& ends, time_point until, answer then) {
+  auto posted = s->work.post([executor = s->executor, weak = std::weak_ptr(s), ends, until, then,
+                              likely = std::vector<pid_t>(s->known.begin(), s->known.end())]() mutable {
     std::optional<found> f;
     if (const auto socket = mcp::peer_of(ends)) {
       f = found{*socket, mcp::holder_of(socket->inode, likely)};
       f->hidden_below = !f->holder && has_hidden_below();
     }
-    boost::asio::post(executor, [weak = std::move(weak), f, then = std::move(then)] {
-      const auto s = weak.lock();
-      if (!s) return;
-      --s->asked;
-      then(judge(*s, f));
+    boost::asio::post(executor, [weak = std::move(weak), ends, until, f, then = std::move(then)]() mutable {
+      const auto one = weak.lock();
+      if (!one) return;
+      if (!f || !f->holder || one->time.now() >= until || !one->not_known_yet(*f->holder)) {
+        --one->asked;
+        return then(judge(*one, f));
+      }
+      one->early.push_back({ends, until, std::move(then)});
+      if (one->early.size() > 1) return;
+      if (!one->again) one->again = one->time.make_timer();
+      one->again->arm(one->time.now() + early_callers::between_looks, [weak] {
+        const auto later = weak.lock();
+        if (!later) return;
+        for (auto& e : std::exchange(later->early, {})) look(later, e.ends, e.until, std::move(e.then));
+      });
     });
   });
   if (posted) return;
-  --state_->asked;
-  boost::asio::post(executor_,
+  --s->asked;
+  boost::asio::post(s->executor,
                     [then = std::move(then), why = std::move(posted.error())] { then(std::unexpected(why)); });
 }
 

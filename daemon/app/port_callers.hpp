@@ -2,6 +2,7 @@
 #pragma once
 #include "mcp/async/lane.hpp"
 #include "mcp/support/error.hpp"
+#include "mcp/support/time.hpp"
 #include "mcp/transport/keeper.hpp"
 #include "mcp/transport/tcp_peer.hpp"
 
@@ -29,7 +30,10 @@ class port_callers {
   /// Questions at once; more are refused.
   static constexpr std::size_t most = 256;
 
-  port_callers(boost::asio::any_io_executor executor, lane& work, owner_question owner_of);
+  /// `not_known_yet`: the process belongs to a server whose start the keeper has yet to report; then the question is
+  /// asked again for as long as early_callers would wait. `work` and `time` must outlive this.
+  port_callers(boost::asio::any_io_executor executor, lane& work, time_source& time, owner_question owner_of,
+               std::function<bool(pid_t)> not_known_yet);
 
   /// `then` comes in a later turn, or not at all when this is gone by then.
   void ask(const mcp::tcp_ends& ends, answer then);
@@ -40,16 +44,11 @@ class port_callers {
     std::optional<pid_t> holder;
     bool hidden_below = false;  ///< no holder, and a process of ours cannot be looked into: it may be that one
   };
-  struct state {
-    std::deque<pid_t> known;  // programs of others that have asked: they ask again
-    std::size_t asked = 0;
-    owner_question owner_of;
-  };
+  struct state;
+  static void look(const std::shared_ptr<state>& s, const mcp::tcp_ends& ends, time_point until, answer then);
   static result<std::string> judge(state& s, const std::optional<found>& f);
 
-  boost::asio::any_io_executor executor_;
-  lane& work_;
-  std::shared_ptr<state> state_ = std::make_shared<state>();
+  std::shared_ptr<state> state_;
 };
 
 }  // namespace mcpbx::daemon
