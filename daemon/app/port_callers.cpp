@@ -78,7 +78,11 @@ void port_callers::look(const std::shared_ptr<state>& s, const mcp::tcp_ends& en
                               likely = std::vector<pid_t>(s->known.begin(), s->known.end())]() mutable {
     std::optional<found> f;
     if (const auto socket = mcp::peer_of(ends)) {
-      f = found{*socket, mcp::holder_of(socket->inode, likely)};
+      f = found{*socket, {}};
+      f->holder = mcp::holder_of(socket->inode, likely);
+      // Of the process that has it now, too: the number may have become another one's since.
+      if (f->holder) f->holder_start = mcp::start_of(*f->holder);
+      if (f->holder && !mcp::holds_socket(*f->holder, socket->inode)) f->holder.reset();
       f->hidden_below = !f->holder && has_hidden_below();
     }
     boost::asio::post(executor, [weak = std::move(weak), ends, until, f, then = std::move(then)]() mutable {
@@ -110,8 +114,8 @@ result<std::string> port_callers::judge(state& s, const std::optional<found>& f)
   if (!f->holder) return f->socket.uid == ::geteuid() || f->hidden_below ? result<std::string>(unknown_caller()) : "";
   const pid_t holder = *f->holder;
   const auto owner = s.owner_of(holder);
-  // The number was that process's all the while.
-  if (!mcp::holds_socket(holder, f->socket.inode)) return unknown_caller();
+  // The number was that process's all the while. Its descriptors are not counted here: it may have very many.
+  if (f->holder_start == 0 || mcp::start_of(holder) != f->holder_start) return unknown_caller();
   if (owner.type == mcp::process_owner::kind::stranger && std::ranges::find(s.known, holder) == s.known.end()) {
     s.known.push_front(holder);
     if (s.known.size() > most_known) s.known.pop_back();

@@ -42,6 +42,7 @@ class port_callers {
   struct found {
     mcp::tcp_peer socket;
     std::optional<pid_t> holder;
+    std::uint64_t holder_start = 0;
     bool hidden_below = false;  ///< no holder, and a process of ours cannot be looked into: it may be that one
   };
   struct state;

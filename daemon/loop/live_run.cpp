@@ -209,7 +209,12 @@ asio::awaitable<result<void>> live_run::wait_for_session() {
 asio::awaitable<result<void>> live_run::inherit() {
   if (!goes_on_) co_return result<void>();
   auto history = co_await history_of(around_.store, request_.session);
-  if (!history) co_return std::unexpected(std::move(history.error()));
+  if (!history) {
+    // Whose run it is is told to persons; the session may be another's.
+    if (history.error().code == errc::unavailable && !is_person(request_.principal))
+      co_return fail(errc::unavailable, "the session " + request_.session + " is in use; wait for the end of its run");
+    co_return std::unexpected(std::move(history.error()));
+  }
   if (!may_have(request_.principal, history->principal))
     co_return fail(errc::not_found, "there is no session " + json_quoted(request_.session) + " of this caller's own");
   inherited_ = std::move(*history);

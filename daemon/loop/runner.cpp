@@ -92,7 +92,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
                   std::to_string(max_detached_) +
                       " detached runs are going on, which is the most; wait for one of them, or cancel it");
     const auto before = run_in(r.session);
-    if (auto usable = check_session(r.session, before); !usable) return std::unexpected(std::move(usable.error()));
+    if (auto usable = check_session(r.session, r.principal, before); !usable)
+      return std::unexpected(std::move(usable.error()));
     const bool goes_on = !r.session.empty();
     run_models models;
     if (!goes_on || !r.keep_terms) {
@@ -313,12 +314,15 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   }
 
   // One run at a time goes on with a session; one that was asked to end is waited for.
-  result<void> check_session(const std::string& session, const std::shared_ptr<live_run>& before) const {
+  result<void> check_session(const std::string& session, const std::string& principal,
+                             const std::shared_ptr<live_run>& before) const {
     if (session.empty()) return {};
     if (!around_.store.keeps_sessions())
       return fail(errc::config,
                   "sessions are not kept, because store.url is \"none\"; set it to \"sqlite:\", or leave "
                   "session out of the request");
+    if (before && !before->is_stopping() && !may_have(principal, before->feed()->principal()))
+      return fail(errc::unavailable, "the session " + session + " is in use; wait for the end of its run");
     if (before && !before->is_stopping())
       return fail(errc::unavailable, words::session_in_use(session, before->name()));
     return {};

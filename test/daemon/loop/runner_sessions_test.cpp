@@ -110,6 +110,25 @@ TEST_CASE("L17: one run at a time goes on with a session, and its end sets it fr
   CHECK(third.member("text") == "c");
 }
 
+TEST_CASE("G42: by which run a session is in use is told to whom that run is") {
+  sessions_fixture f;
+  f.there["ses_1"] = {};
+  f.model->script = {silent()};
+  auto mine = in_session("ses_1");
+  mine.principal = "uid:1000";
+  f.run(mine);
+  for (const auto& [who, told] :
+       {std::pair{"uid:1000", true}, std::pair{"server:files", false}, std::pair{"http", false}}) {
+    auto r = in_session("ses_1");
+    r.principal = who;
+    caller other;
+    const auto refused = f.runs->start(std::move(r), other);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(contains(refused.error().message, "ses_1 is in use"));
+    CHECK(contains(refused.error().message, "by the run") == told);
+  }
+}
+
 TEST_CASE("L17: who cancels a run goes on with its session at once, behind its end") {
   sessions_fixture f;
   f.there["ses_1"] = {};

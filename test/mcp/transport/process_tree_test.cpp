@@ -70,6 +70,14 @@ TEST_CASE("a tree is listed parents first, and its marks are inherited past sets
   CHECK_FALSE(has_ended(t.child));
 }
 
+TEST_CASE("G43: a process is told by its number and its start, which another one of that number does not have") {
+  const auto ours = start_of(::getpid());
+  CHECK(ours > 0);
+  CHECK(start_of(::getpid()) == ours);
+  CHECK(start_of(::getppid()) <= ours);
+  CHECK(start_of(0x7fffffff) == 0);
+}
+
 TEST_CASE("what is no process has no parent, no mark and has ended") {
   CHECK(parent_of(0x7fffffff) == -1);
   CHECK_FALSE(mark_of(0x7fffffff));
