@@ -80,7 +80,7 @@ result<void> store_worker::recover(std::int64_t now_ms) {
   return {};
 }
 
-// Whether a run that is to be handed out goes on; else it has been closed.
+// Sets a run aside that is to be handed out, which gives true, or closes it.
 result<bool> store_worker::sort_out(const run_row& row, bool fenced, std::int64_t now_ms) {
   const bool lost = !fenced && lost_power(row);
   auto known = rules_.goes_on ? file_->records(row.id) : result<std::vector<run_record>>();
@@ -158,13 +158,28 @@ result<void> store_worker::fence(std::int64_t now_ms) {
     batches.push_back(&all.emplace_back(std::move(b)));
   }
   if (batches.empty()) return {};
-  if (auto done = checked(file_->append(batches, true)); !done) {
-    file_->close();
-    return done;
-  }
+  const auto whole = file_->append(batches, true);
   auto next = all.begin();
-  for (auto& one : going_on_)
-    if (!std::exchange(one.fenced, true)) one.records.push_back(std::move((next++)->records.front()));
+  for (auto one = going_on_.begin(); one != going_on_.end();) {
+    if (one->fenced) {
+      ++one;
+      continue;
+    }
+    auto& batch = *next++;
+    run_batch* const alone = &batch;
+    const auto done = whole ? whole : file_->append({&alone, 1}, true);
+    if (done) {
+      one->fenced = true;
+      one->records.push_back(std::move(batch.records.front()));
+      ++one;
+    } else if (done.error().code == errc::not_found) {
+      log::warn("run " + one->row.run + " does not go on here: " + done.error().message);
+      one = going_on_.erase(one);
+    } else {
+      file_->close();
+      return done;
+    }
+  }
   return {};
 }
 

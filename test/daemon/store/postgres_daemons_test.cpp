@@ -182,6 +182,31 @@ TEST_CASE("L17 G24: a run of a daemon that is gone goes on in another one, which
   CHECK(us.read("ses_1").value().runs.front().row.reason == "final");
 }
 
+TEST_CASE("G24: a run that another daemon took before this one handed it out stays there, and holds up no other" *
+          postgres_only()) {
+  folder f;
+  {
+    postgres_file before(in_schema(f.file(), "us"));
+    REQUIRE(before.open().has_value());
+    for (const auto* run : {"a", "b"})
+      REQUIRE(put(before, batch_of(std::make_shared<run_place>(run_place{run}),
+                                   part(in_session(std::string("ses_") + run, 1), 0, 3)))
+                  .has_value());
+  }
+  auto o = rules();
+  o.rules.goes_on = [](const auto&) { return true; };
+  sessions_store us(file_of(f.file(), "us", milliseconds(3'600'000)), std::move(o));
+  REQUIRE(us.list().has_value());  // it knows of both, and has handed out none
+  with_plain_sql(
+      f.file(),
+      "INSERT INTO daemons(id, label) VALUES('other', 'the other one'); UPDATE runs SET owner = (SELECT number "
+      "FROM daemons WHERE id = 'other') WHERE run = 'a'");
+  const auto taken = us.ask<std::vector<unfinished_run>>([&](auto then) { us.journal.take_unfinished(then); });
+  REQUIRE_MESSAGE(taken.has_value(), (taken ? "" : taken.error().message));
+  REQUIRE(taken->size() == 1);
+  CHECK(taken->front().run == "b");
+}
+
 TEST_CASE("G24: a run that another daemon takes over after its server was started anew has lost what was not synced" *
           postgres_only()) {
   for (const bool calls_synced : {false, true}) {
