@@ -14,6 +14,8 @@
 
 namespace mcpbx::daemon {
 
+class store_lane;
+
 class lane_journal final : public journal {
  public:
   struct options {
@@ -60,9 +62,7 @@ class lane_journal final : public journal {
   void find_owner(std::string run, answer<std::optional<std::string>> then) override;
 
  private:
-  class impl;
-  class one_run;
-  std::shared_ptr<impl> impl_;
+  std::shared_ptr<store_lane> lane_;
 };
 
 }  // namespace mcpbx::daemon
