@@ -1,11 +1,12 @@
 // The daemon's program. The keeper is forked before there is a thread, a socket or a descriptor to inherit.
+#include "daemon/app/configuration.hpp"
 #include "daemon/app/daemon.hpp"
+#include "daemon/app/logging.hpp"
 #include "daemon/app/options.hpp"
 #include "mcp/transport/keeper.hpp"
 
 #include <malloc.h>
 
-#include <cstdio>
 #include <variant>
 
 int main(int argc, char** argv) {
@@ -18,7 +19,7 @@ int main(int argc, char** argv) {
   if (options.check_config) return mcpbx::daemon::check_configuration(options);
   auto keeper = mcpbx::mcp::fork_keeper();
   if (!keeper) {
-    std::fprintf(stderr, "mcpbxd: %s\n", keeper.error().message.c_str());
+    mcpbx::daemon::say("mcpbxd: " + keeper.error().message + "\n");
     return 1;
   }
   return mcpbx::daemon::run_daemon(options, *keeper);

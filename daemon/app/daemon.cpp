@@ -3,6 +3,7 @@
 
 #include "conf/files.hpp"
 #include "conf/places.hpp"
+#include "daemon/app/configuration.hpp"
 #include "daemon/app/early_callers.hpp"
 #include "daemon/app/guard.hpp"
 #include "daemon/app/heap_keeper.hpp"
@@ -13,6 +14,7 @@
 #include "daemon/app/model_lists.hpp"
 #include "daemon/app/models.hpp"
 #include "daemon/app/port_callers.hpp"
+#include "daemon/app/process_limits.hpp"
 #include "daemon/app/profiles.hpp"
 #include "daemon/app/running_link.hpp"
 #include "daemon/app/server_entries.hpp"
@@ -51,8 +53,6 @@
 #include <boost/asio/signal_set.hpp>
 
 #include <signal.h>
-#include <sys/resource.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -78,40 +78,9 @@ using stop_times = mcp::supervisor_core;
 static_assert(stop_grace + stop_times::terminate_after + stop_times::kill_after <= std::chrono::seconds(whole_stop_s),
               "servers must get their SIGKILL before the daemon ends");
 
-conf::file_options files_of(const command_line& o) {
-  conf::file_options files;
-  if (!o.config.empty()) files.flag = o.config;
-  return files;
-}
-
-conf::loaded load_configuration(const command_line& o) {
-  return conf::load_files(conf::environment_for_places(), files_of(o));
-}
-
 std::string own_folder() {
   std::error_code ignored;
   return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().string();
-}
-
-// Every tool server takes several descriptors; the soft limit of 1,024 would be the first bound to be hit.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &limit);
-  }
-}
-
-// Ends the process in so many seconds, unless an earlier call says sooner: nothing that hangs (a database, a disk,
-// a name server, a process) holds up the end, and all that was acknowledged is kept.
-void end_at_the_latest(unsigned seconds) {
-  struct sigaction end{};
-  end.sa_handler = [](int) { ::_exit(0); };
-  ::sigaction(SIGALRM, &end, nullptr);
-  itimerval earlier{};  // not by alarm(), which rounds what is left to whole seconds
-  ::getitimer(ITIMER_REAL, &earlier);
-  const bool is_set = earlier.it_value.tv_sec != 0 || earlier.it_value.tv_usec != 0;
-  if (!is_set || earlier.it_value.tv_sec >= static_cast<time_t>(seconds)) ::alarm(seconds);
 }
 
 log::level level_of(const command_line& o, const conf::configuration& c) {
@@ -298,8 +267,7 @@ class parts {
     o.adapt = adapt_;
     o.chat = chat();
     o.needs_yes = [this, base = chat().base("", "")](const mcp::catalog_entry& tool) {
-      const auto& hints = tool.annotations;
-      return needs_yes(tool) || (base && base->limits.approve_destructive && !hints.read_only && hints.destructive);
+      return needs_yes(tool) || (base && base->limits.approve_destructive && tool.annotations.may_destroy());
     };
     o.tell_start = [this](mcp::json_out& out) { world_.tell(out); };
     return o;
@@ -441,19 +409,6 @@ class parts {
 };
 
 }  // namespace
-
-int check_configuration(const command_line& o) {
-  auto loaded = load_configuration(o);
-  const auto& notices = loaded.config.notices;
-  say(conf::listing(notices, "notice"));
-  say(conf::listing(loaded.errors, "error"));
-  if (loaded.ok()) {
-    for (const auto& file : loaded.config.sources) say(file + ": ok\n");
-    if (loaded.config.sources.empty()) say("no configuration file: the defaults hold\n");
-  }
-  say(counted(loaded.errors.size(), "error") + ", " + counted(notices.size(), "notice") + "\n");
-  return loaded.ok() ? 0 : exit_configuration;
-}
 
 int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
   raise_descriptor_limit();

@@ -6,11 +6,6 @@
 
 namespace mcpbx::daemon {
 
-/// The exit status for a wrong configuration (EX_CONFIG of sysexits.h).
-inline constexpr int exit_configuration = 78;
-
-/// Checks the configuration and prints what is wrong or noteworthy. 0 or 78.
-int check_configuration(const command_line& o);
 /// Runs until it is told to stop. `keeper` was forked before anything else. Returns the exit status: 0, 78, or 1 when
 /// the socket cannot be had.
 int run_daemon(const command_line& o, mcp::keeper_handle keeper);

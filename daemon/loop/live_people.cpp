@@ -53,7 +53,7 @@ std::string_view live_run::needs_approval(const mcp::catalog_entry& tool) {
   };
   if (std::ranges::any_of(request_.approve, matches) || (around_.needs_approval && around_.needs_approval(tool)))
     return "the configuration wants a yes for this tool";
-  if (tool.annotations.read_only || !tool.annotations.destructive) return {};
+  if (!tool.annotations.may_destroy()) return {};
   if (request_.limits.approve_destructive)
     return "nothing says that this tool only reads or leaves intact what is there";
   if (request_.limits.approve_after_output && model_saw_output())

@@ -28,6 +28,9 @@ struct rule_names {
 struct tool_annotations {
   bool read_only = false, destructive = true, idempotent = false, open_world = true;
   std::string title;  ///< annotations.title, else the definition's title
+
+  /// True unless its server says that the tool only reads, or leaves intact what is there.
+  bool may_destroy() const noexcept { return !read_only && destructive; }
 };
 
 struct catalog_entry {
