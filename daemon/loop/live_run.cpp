@@ -163,7 +163,7 @@ void live_run::keep_to_ceilings() {
   request_.limits = std::move(limits);
 }
 
-// A run that was asked to end is over in a moment, and whoever asked for that goes on with its session.
+// Runs that go on come to their end first. One that was asked to end while it waits here never begins.
 asio::awaitable<result<void>> live_run::wait_for_room() {
   if (picked_up_ || !byte_account::runs_short()) co_return result<void>();
   emit_status(words::waits_for_room);
@@ -186,6 +186,7 @@ asio::awaitable<result<void>> live_run::wait_for_room() {
   co_return result<void>();
 }
 
+// A run that was asked to end is over in a moment, and whoever asked for that goes on with its session.
 asio::awaitable<result<void>> live_run::wait_for_session() {
   if (const auto before = before_.lock(); !before || before->is_over()) co_return result<void>();
   const auto limit = around_.time.make_timer();
@@ -210,9 +211,9 @@ asio::awaitable<result<void>> live_run::inherit() {
   if (!goes_on_) co_return result<void>();
   auto history = co_await history_of(around_.store, request_.session);
   if (!history) {
-    // Whose run it is is told to persons; the session may be another's.
+    // The run is named to persons only; the session may be another's.
     if (history.error().code == errc::unavailable && !is_person(request_.principal))
-      co_return fail(errc::unavailable, "the session " + request_.session + " is in use; wait for the end of its run");
+      co_return fail(errc::unavailable, words::session_in_use(request_.session));
     co_return std::unexpected(std::move(history.error()));
   }
   if (!may_have(request_.principal, history->principal))

@@ -322,7 +322,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
                   "sessions are not kept, because store.url is \"none\"; set it to \"sqlite:\", or leave "
                   "session out of the request");
     if (before && !before->is_stopping() && !may_have(principal, before->feed()->principal()))
-      return fail(errc::unavailable, "the session " + session + " is in use; wait for the end of its run");
+      return fail(errc::unavailable, words::session_in_use(session));
     if (before && !before->is_stopping())
       return fail(errc::unavailable, words::session_in_use(session, before->name()));
     return {};

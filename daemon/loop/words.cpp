@@ -215,6 +215,10 @@ std::string session_in_use(std::string_view session, std::string_view run) {
   return fmt::format("the session {} is in use by the run {}; wait for its end, or cancel it", session, run);
 }
 
+std::string session_in_use(std::string_view session) {
+  return fmt::format("the session {} is in use; wait for the end of its run", session);
+}
+
 std::string goes_on_later(std::string_view run) {
   return "the daemon is stopping; the run " + json_quoted(run) +
          " goes on when it is started again, and can be attached to then";

@@ -18,7 +18,7 @@ inline constexpr std::string_view never_left =
 inline constexpr std::string_view power_lost =
     "No result: the machine of mcpbx lost its power, or was restarted, while this call may have been running; it may "
     "have taken effect.";
-/// Why a run ends of which the records of its last round may be gone.
+/// The reason of a run that ends because the records of its last round may be gone.
 inline constexpr std::string_view round_lost =
     "the machine of mcpbx lost its power, or was restarted, and what the last round did is not known; tool calls of it "
     "may have taken effect, so look before you ask again (with `store.sync: \"call\"` such a run goes on)";
@@ -50,6 +50,8 @@ inline constexpr std::string_view formulating = "Formulating response...";
 
 /// Why a run cannot go on with a session that another one has.
 std::string session_in_use(std::string_view session, std::string_view run);
+/// The same to a caller that is not to know whose run that is.
+std::string session_in_use(std::string_view session);
 
 /// To whoever follows, or asks for, a run that a daemon on its way out has left for the next one.
 std::string goes_on_later(std::string_view run);

@@ -32,10 +32,7 @@ bool read_gate::is_open() const {
 }
 
 bool read_gate::admits(std::uint64_t number, resumption resume) {
-  if (is_open()) {
-    reading_.clear();
-    return true;
-  }
+  if (is_open()) return true;
   const auto known = std::ranges::find(reading_, number, &reader::number);
   if (known != reading_.end() && static_cast<std::size_t>(known - reading_.begin()) < places()) {
     known->last = time_.now();
@@ -71,6 +68,7 @@ void read_gate::look() {
   draining_ = total < std::exchange(last_total_, total);
   std::erase_if(reading_, [&](const auto& one) { return time_.now() - one.last >= patience; });
   let_in();
+  if (is_open()) reading_.clear();
   if (!waiting_.empty()) arm();
 }
 

@@ -56,7 +56,7 @@ class acceptor::impl : public std::enable_shared_from_this<impl> {
                        });
   }
 
-  // A bounded number a turn, and a bounded time, since who comes is looked at first: a storm of callers must not keep
+  // A bounded number a turn, and a bounded time, since each caller is looked at first: a storm of them must not keep
   // those already here waiting.
   void accept_some() {
     const auto until = std::chrono::steady_clock::now() + longest_turn;

@@ -46,9 +46,10 @@ void for_each_number(const std::string& directory, F&& f) {
 struct stat_line {
   char state = 0;
   pid_t parent = -1;
+  std::uint64_t start = 0;
 };
 
-// The command's name, in parentheses, may hold anything, so the fields are counted from its end.
+// proc_pid_stat(5). The command's name, in parentheses, may hold anything, so the fields are counted from its end.
 std::optional<stat_line> read_stat(pid_t pid) {
   const std::string text = read_small_file("/proc/" + std::to_string(pid) + "/stat");
   const auto end_of_name = text.rfind(')');
@@ -56,6 +57,9 @@ std::optional<stat_line> read_stat(pid_t pid) {
   stat_line s;
   s.state = text[end_of_name + 2];
   std::from_chars(text.data() + end_of_name + 4, text.data() + text.size(), s.parent);
+  auto at = end_of_name;
+  for (int field = 0; field < 20 && at != std::string::npos; ++field) at = text.find(' ', at + 1);
+  if (at != std::string::npos) std::from_chars(text.data() + at + 1, text.data() + text.size(), s.start);
   return s;
 }
 
@@ -120,20 +124,14 @@ pid_t parent_of(pid_t pid) {
   return s ? s->parent : -1;
 }
 
-// The 22nd field of proc_pid_stat(5), the 20th behind the name.
 std::uint64_t start_of(pid_t pid) {
-  const std::string text = read_small_file("/proc/" + std::to_string(pid) + "/stat");
-  auto at = text.rfind(')');
-  for (int field = 0; field < 20 && at != std::string::npos; ++field) at = text.find(' ', at + 1);
-  std::uint64_t ticks = 0;
-  if (at != std::string::npos) std::from_chars(text.data() + at + 1, text.data() + text.size(), ticks);
-  return ticks;
+  const auto s = read_stat(pid);
+  return s ? s->start : 0;
 }
 
 namespace {
 
-// Each link costs two reads of /proc on the speaking thread. Who nests itself deeper is not looked through, and
-// refused.
+// Each link costs two reads of /proc on the speaking thread. A process below more is not looked through, and refused.
 constexpr std::size_t longest_chain = 128;
 constexpr int walks = 16;
 

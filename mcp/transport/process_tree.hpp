@@ -23,7 +23,8 @@ struct process_node {
 std::vector<process_node> processes_below(pid_t root);
 /// The parent, or -1 when there is no such process.
 pid_t parent_of(pid_t pid);
-/// When it began, in clock ticks since the system did: two processes that had one number differ in it. 0: it is gone.
+/// The time of its start, in clock ticks since that of the system: two processes that had one number differ in it. 0:
+/// it is gone.
 std::uint64_t start_of(pid_t pid);
 /// Where the ancestors of a process lead.
 struct ancestry {

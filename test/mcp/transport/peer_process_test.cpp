@@ -97,7 +97,7 @@ TEST_CASE("G42: ancestors are walked to a root or to the end, and nothing is gue
   parents[30] = 31;
   parents[31] = 30;
   CHECK(ancestry_of(30, roots, parent).leads_to == unknown);
-  // Who nests itself deep is not looked through again and again.
+  // A process below very many is not looked through again and again.
   int asked = 0;
   const auto deep = [&](pid_t pid) {
     ++asked;
