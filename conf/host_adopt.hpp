@@ -16,8 +16,8 @@ struct finding_sink {
 };
 
 /// Takes the keys of other hosts out of `entry` (an object at `path`, of the server `name`) and adds what they mean as
-/// our keys. Of two keys
-/// that disagree the stricter one holds, and a notice says so. What narrows and cannot be honoured is an error.
+/// our keys. Of two keys that disagree the stricter one holds, and a notice says so. What narrows and cannot be
+/// honoured is an error.
 void adopt_host_keys(node& entry, std::string_view name, const std::string& path, const finding_sink& sink);
 
 }  // namespace mcpbx::conf

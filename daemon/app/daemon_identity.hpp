@@ -14,7 +14,7 @@ result<std::string> daemon_identity(const conf::environment& env);
 /// A new one each time, for a daemon that comes and goes beside the usual one.
 std::string passing_identity();
 
-/// Which start of this machine this is: another one after each. "" where the system does not say.
+/// Names the present start of this machine: another one after each. "" where the system does not say.
 std::string boot_identity();
 
 /// How people find this process: "mcpbxd 4711 on HOST".

@@ -14,8 +14,8 @@ class heap_keeper {
   static constexpr milliseconds pause{1'000};
   static constexpr std::int64_t worth_it = 8 << 20;  ///< bytes that it has grown by since the last time
 
-  /// What the process has beyond what it owns, in bytes; < 0: not known. `is_busy`: runs are going on. `give_back` lets
-  /// go of what is free. `time` must outlive the keeper.
+  /// `overhead`: bytes of the process beyond those that it owns; < 0: not known. `is_busy`: runs are going on.
+  /// `give_back` lets go of what is free. `time` must outlive the keeper.
   struct world {
     std::function<std::int64_t()> overhead;
     std::function<bool()> is_busy;
@@ -31,7 +31,7 @@ class heap_keeper {
   }
 
  private:
-  // What is left under load says nothing of what should be left behind it.
+  // Two figures: memory that stays under load need not stay behind it.
   void look() {
     armed_ = false;
     auto& left = world_.is_busy() ? left_busy_ : left_idle_;

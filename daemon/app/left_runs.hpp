@@ -18,8 +18,8 @@ class left_runs {
   using waiter = std::function<void(result<void>)>;
   /// How many can wait for one answer of the journal.
   static constexpr std::size_t max_waiting = 256;
-  /// How often a journal that daemons share is asked again, which also says there that this one is alive: several times
-  /// in the time of silence after which a daemon's runs are taken over.
+  /// The pause between two questions to a journal that daemons share, each of which also says there that this one is
+  /// alive: several times in the time of silence after which a daemon's runs are taken over.
   static constexpr milliseconds look_every{15'000};
   /// All must outlive it, and it what the journal has yet to answer. Each run goes to `take`, once.
   left_runs(journal& from, time_source& time, taker take) : from_(from), time_(time), take_(std::move(take)) {}

@@ -50,7 +50,7 @@ struct door_context {
     http_rules port_rules{.on_port = true, .token = {}};  ///< of callers that come by a TCP port
     /// What of the daemon's start hello tells the person; unset: nothing.
     std::function<void(mcp::json_out&)> tell_start = {};
-    /// Whether a person has to say yes to a call of this tool by anything that is no person; empty: never.
+    /// Tells that a call of this tool by a tool server would need a person's yes; empty: none does.
     std::function<bool(const mcp::catalog_entry& tool)> needs_yes;
     audit_log* audit = nullptr;             ///< takes every tools/call; null: nobody does
     tool_adapter adapt = schema_adapter();  ///< the one of runs: what they see is converted once

@@ -31,7 +31,7 @@ constexpr std::size_t worth_closing = 1u << 20;
 /// Lines about refused callers in so long a time; what is more is counted.
 constexpr int refusals_told = 20;
 constexpr milliseconds refusals_time{60'000};
-/// Then, who has taken nothing for so long does not read.
+/// Then, a caller that has taken nothing for so long does not read.
 constexpr milliseconds unread_for{5'000};
 
 // The socket is new and its buffer empty: a line fits, or nobody is there to read it.
@@ -85,7 +85,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     return out;
   }
 
-  /// Who is refused may come again at once, and must not fill the log.
+  /// A refused caller may come again at once, and must not fill the log.
   void tell_refusal(const std::string& whom, const std::string& why) {
     ++context.counters.refused;
     const auto now = context.time.now();
@@ -202,7 +202,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
   }
 
   /// More bytes are owned than may be. Whoever reads is left alone: what waits for it is on its way. Of those that take
-  /// nothing for a while the largest outboxes go (design section 2).
+  /// nothing for a while the largest outboxes go.
   void relieve() {
     if (std::exchange(relieving, true)) return;
     std::unordered_map<const caller*, std::uint64_t> taken;

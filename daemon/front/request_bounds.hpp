@@ -1,4 +1,4 @@
-// How much one request may bring that is read, adapted and journalled on the speaking thread.
+// Bounds on the parts of one request that are read, adapted and journalled on the speaking thread.
 #pragma once
 #include <cstddef>
 

@@ -125,7 +125,7 @@ class live_run final : public providers::model_events, public std::enable_shared
 
  private:
   struct settled {};
-  // What a run waits for before it begins may be there: room, or the session of a run that has ended.
+  // Time to look again for room, or for the session of a run that has ended.
   struct look_again {};
   struct call_done {
     std::string id;

@@ -19,7 +19,7 @@ namespace {
 using providers::end_reason;
 using record::result_cause;
 
-// What its strings take; what servers and providers sent as JSON is counted where it lies.
+// The bytes of its strings; JSON of servers and providers is counted where it lies.
 std::size_t text_bytes(const providers::message& m) {
   struct sizes {
     std::size_t operator()(const providers::text_block& b) const { return b.text.size(); }

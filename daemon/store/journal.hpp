@@ -63,7 +63,7 @@ class journal {
   // What a journal has that keeps nothing: no sessions (errc::config, with the mend) and no runs.
 
   virtual bool keeps_sessions() const { return false; }
-  /// Whether several daemons share it, so that runs of another one may have to be taken over at any time.
+  /// Tells that several daemons share it, so that runs of another one may have to be taken over at any time.
   virtual bool is_shared() const { return false; }
   /// The conversation of a session, which is to be gone on with: what all its runs added, in order, without system
   /// prompts. errc::not_found; errc::unavailable while a run is going on in it; errc::io when it cannot be read whole.

@@ -46,7 +46,7 @@ class postgres_file final : public store_file {
   /// no libpq, a wrong URL, a database that cannot be used.
   result<void> open() override;
   void close() override;
-  /// When the server was started.
+  /// The time at which the server was started.
   std::string boot() const override { return boot_; }
   bool is_shared() const override { return true; }
   result<void> touch() override;

@@ -71,12 +71,12 @@ class store_file {
   /// while it was in use, and nobody would find what is written to it.
   virtual result<void> still_there() { return {}; }
 
-  /// What the store, or its machine, has been up since: where this is another one than run_row::boot, records that were
+  /// Names the start of the store, or of its machine: where this is another one than run_row::boot, records that were
   /// not synced may be gone. "": not known.
   virtual std::string boot() const { return {}; }
-  /// Whether several daemons share the store.
+  /// Tells that several daemons share the store.
   virtual bool is_shared() const { return false; }
-  /// Where several do, says that this one is alive.
+  /// Says there that this daemon is alive, where several share it.
   virtual result<void> touch() { return {}; }
 
   /// Appends the batches in one transaction, all or nothing, and moves their places on; `synced` waits until the store

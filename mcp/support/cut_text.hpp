@@ -2,7 +2,6 @@
 // since half of a secret is not recognised (guarantees row 35): whoever shows a part of a foreign text calls one of
 // these.
 #pragma once
-#include "mcp/support/hidden_text.hpp"
 #include "mcp/support/secret_table.hpp"
 
 #include <cstddef>

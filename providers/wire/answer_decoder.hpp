@@ -70,7 +70,7 @@ class event_decoder : public answer_decoder {
 
  protected:
   using answer_decoder::answer_decoder;
-  /// What the API's own decoder keeps of it.
+  /// Bytes that the API's own decoder keeps of it.
   virtual std::size_t kept_bytes() const = 0;
   /// One event with JSON that has been checked; "error" events have been dealt with.
   virtual void take_event(std::string_view name, std::string_view json, decoder_sink& sink) = 0;

@@ -1,4 +1,5 @@
-// Why an answer ended: the words of all model APIs in one table, since proxies pass those of one API on under another.
+// The words of all model APIs for the end of an answer, in one table, since proxies pass those of one API on under
+// another.
 #pragma once
 #include "providers/model/message.hpp"
 
@@ -6,7 +7,7 @@
 
 namespace mcpbx::providers {
 
-/// What a `finish_reason`, `finishReason`, `stop_reason` or `done_reason` means, in any letter case, with `-` for `_`,
+/// Reads a `finish_reason`, `finishReason`, `stop_reason` or `done_reason`, in any letter case, with `-` for `_`,
 /// alone or behind its kind ("function_call_filter: MALFORMED_FUNCTION_CALL"). An empty one is stop; one that is not
 /// known is `unknown`, never stop: the answer may lack its rest. Calls that came are not looked at here, so a word that
 /// only says that there are some is stop.

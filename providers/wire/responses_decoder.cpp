@@ -45,7 +45,7 @@ struct responses_decoder::pieces {
   std::string_view type, index, item_id, delta, item, response, arguments, error;
 };
 
-// What tells items apart; what is not said is empty.
+// The names by which items are told apart; one that is not said is empty.
 struct responses_decoder::item_name {
   std::string id, call_id, type;
 
@@ -162,12 +162,12 @@ responses_decoder::output_item* responses_decoder::find_named(const item_name& n
 }
 
 responses_decoder::output_item* responses_decoder::find_indexed(const item_name& name, std::int64_t index, bool added) {
-  // What is announced is new, whatever its index says, unless it is announced twice.
+  // An announced item is new, whatever its index says, unless it is announced twice.
   if (added) return nullptr;
   for (auto i = items_.rbegin(); index >= 0 && i != items_.rend(); ++i)
     if (i->index == index && !i->done && name.may_be(*i)) return &*i;
   // Without an id, and with no index or one that nothing has: what goes on is the last one of its kind that is open.
-  // Where indexes are all that there is, each is an item.
+  // Each index is an item, if there is nothing else.
   if (name.id.empty())
     for (auto i = items_.rbegin(); i != items_.rend(); ++i)
       if (!i->done && i->type == name.type && name.may_be(*i) && (index < 0 || !i->json.empty())) return &*i;
@@ -178,7 +178,7 @@ responses_decoder::output_item* responses_decoder::item_at(const pieces& p, std:
   std::int64_t index = -1;
   std::from_chars(p.index.data(), p.index.data() + p.index.size(), index);
   auto name = walk::is_object(p.item) ? name_of(p.item) : item_name{walk::text(p.item_id), {}, std::string(type)};
-  // What is announced behind the end of its namesake is another item.
+  // An item announced behind the end of its namesake is another one.
   if (auto* const known = find_named(name); known != nullptr && !(added && known->done)) return known;
   if (auto* const known = find_indexed(name, index, added)) return known;
   auto* const item = new_item();
@@ -302,7 +302,7 @@ void responses_decoder::take_final(std::string_view output, decoder_sink& sink) 
       put(n, item);
     }
   }
-  // What has been done already is not taken twice.
+  // Items that are done are not taken twice.
   for (std::size_t n = 0; n < listed.size(); ++n)
     if (place[n] != nullptr && !place[n]->done) take_item(*place[n], listed[n], true, sink);
 }

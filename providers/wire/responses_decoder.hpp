@@ -45,7 +45,7 @@ class responses_decoder final : public event_decoder {
   static item_name name_of(std::string_view item);
   output_item* new_item();
   void remember(output_item& item, item_name name);
-  // What `name` names, unless type or call_id tell that it is another item.
+  // The item that `name` names, unless type or call_id tell that it is another item.
   output_item* find_named(const item_name& name);
   output_item* find_indexed(const item_name& name, std::int64_t index, bool added);
   // The list of a terminal event.

@@ -1,4 +1,4 @@
-// When memory goes back to the system, on a turned clock.
+// Memory that goes back to the system, on a turned clock.
 #include "daemon/app/heap_keeper.hpp"
 
 #include "test/support/manual_time.hpp"
@@ -33,7 +33,7 @@ TEST_CASE("G18: a second after a run free memory goes back, when it is worth it,
   CHECK(overhead == 5 << 20);
   CHECK(end(12 << 20) == 0);
   CHECK(end(13 << 20) == 1);
-  // What cannot go under load is not looked for each second, and goes behind it.
+  // Memory that stays under load is not looked for each second, and goes behind it.
   busy = true;
   kept = 80 << 20;
   CHECK(end(100 << 20) == 1);

@@ -338,7 +338,7 @@ TEST_CASE("openai-responses, errors: an answer without its end, with an error or
   }
 }
 
-// How servers and proxies were seen to count items, and to name them in the events.
+// Ways of servers and proxies to count items, and to name them in the events.
 struct numbering {
   std::string_view what;
   std::function<int(int place)> index;
