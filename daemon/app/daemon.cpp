@@ -115,7 +115,9 @@ class parts {
               *journal_,
               {.adapt = adapt_,
                .needs_approval = [this](const mcp::catalog_entry& e) { return needs_yes(e); },
-               .keep_to_ceilings = [defaults = chat()](run_limits& l) { keep_to_ceilings(l, defaults); },
+               .servers = std::make_shared<const std::vector<server_terms>>(server_terms_of(config_)),
+               .keep_to_present_terms = [defaults =
+                                             chat()](run_request& r) { return keep_to_present_terms(r, defaults); },
                .run_ended =
                    [this] {
                      heap_.run_ended();

@@ -144,6 +144,13 @@ mcp::tool_filter tool_filter_of(const conf::server_entry& entry) {
   return filter;
 }
 
+std::vector<server_terms> server_terms_of(const conf::configuration& all) {
+  std::vector<server_terms> terms;
+  for (const auto& entry : all.servers)
+    if (!entry.disabled) terms.push_back({entry.name, entry.tools.allow, entry.tools.deny, entry.approve});
+  return terms;
+}
+
 bool has_plain_names(const conf::server_entry& entry, const conf::configuration& all) {
   return entry.tool_names.value_or(all.tool_names) == conf::name_style::plain;
 }

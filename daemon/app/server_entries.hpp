@@ -1,6 +1,7 @@
 // From the configuration's tool servers to what the supervisor runs: command, complete environment, directory.
 #pragma once
 #include "conf/model.hpp"
+#include "daemon/store/tool_choice.hpp"
 #include "mcp/async/keyed_lanes.hpp"
 #include "mcp/client/supervisor.hpp"
 
@@ -25,6 +26,8 @@ result<std::vector<std::pair<std::string, std::string>>> parse_env_file(std::str
 
 /// Which of its tools an entry lets through, and under which names.
 mcp::tool_filter tool_filter_of(const conf::server_entry& entry);
+/// What the entries that are not disabled say of their tools.
+std::vector<server_terms> server_terms_of(const conf::configuration& all);
 bool has_plain_names(const conf::server_entry& entry, const conf::configuration& all);
 
 /// The supervisor's options for an entry; one with a url is listed with the reason why it does not run. Resolving

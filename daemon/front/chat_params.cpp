@@ -5,12 +5,14 @@
 #include "daemon/front/request_bounds.hpp"
 #include "daemon/loop/answer_format.hpp"
 #include "daemon/loop/caller_tools.hpp"
+#include "daemon/loop/stricter.hpp"
 #include "mcp/support/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/schema/json_schema.hpp"
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <unordered_set>
 #include <utility>
 
@@ -274,10 +276,21 @@ std::optional<std::string_view> profile_named_as_model(std::string_view model) {
   return model.substr(mark.size());
 }
 
-// As a request that asks for nothing.
-void keep_to_ceilings(run_limits& limits, const chat_defaults& defaults) {
-  param_reader nothing(raw_json::literal("{}"), "limits");
-  read_limits(nothing, limits, defaults);
+// What the run asked for itself is laid over what holds now, as it was over what held then; its ceilings are those of
+// now for numbers that it did not ask for as well.
+result<void> keep_to_present_terms(run_request& r, const chat_defaults& defaults) {
+  auto now = defaults.base(r.model, r.profile);
+  if (!now) return std::unexpected(std::move(now.error()));
+  now->limits.approve = r.limits.approve;  // a request's own word
+  param_reader asked(r.asked_limits ? r.asked_limits : raw_json::literal("{}"), "limits");
+  read_limits(asked, now->limits, defaults);
+  r.limits = stricter(std::move(r.limits), now->limits);
+  r.approve.insert(r.approve.end(), now->approve.begin(), now->approve.end());
+  kept_terms kept = r.tools.beside ? *r.tools.beside : kept_terms();
+  kept.allow = std::move(now->allow);
+  kept.deny = std::move(now->deny);
+  r.tools.beside = std::make_shared<const kept_terms>(std::move(kept));
+  return {};
 }
 
 void begin_with(run_request& r, chat_base base) {

@@ -51,8 +51,9 @@ struct chat_defaults {
   std::function<limit_bound(std::string_view key)> bound = [](std::string_view) { return limit_bound(); };
 };
 
-/// Lowers what is above the ceilings of `bound`.
-void keep_to_ceilings(run_limits& limits, const chat_defaults& defaults);
+/// Holds a run that goes on after a restart to what a request with its model, profile and limits gets now, where that
+/// is stricter (runner::options::keep_to_present_terms). The error says that its profile is gone.
+result<void> keep_to_present_terms(run_request& r, const chat_defaults& defaults);
 
 /// Reads the params into a request; one in a session that names no profile keeps to what the session's latest run was
 /// asked to keep to (run_request::keep_terms). What is wrong stays in `in`; `run`, `principal` are as given by the

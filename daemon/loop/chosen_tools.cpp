@@ -28,7 +28,8 @@ mcp::entry_ptr copy_of(const mcp::entry_ptr& e, const std::string& name, std::sp
 }
 
 bool offers(const tool_choice& choice, const mcp::catalog_entry& e) {
-  return choice.offers(e.name, e.rules.prefixed, e.rules.plain);
+  const catalog_names names{e.name, e.rules.prefixed, e.rules.plain};
+  return choice.offers(names) && (!choice.beside || choice.beside->offers(e.server, e.tool, names));
 }
 
 // The new names, by those of the catalog. A tool that does not get its own may stand in the way of another.

@@ -51,7 +51,9 @@ std::string_view live_run::needs_approval(const mcp::catalog_entry& tool) {
     const auto is = [&](std::string_view name) { return !name.empty() && glob_match(glob, name); };
     return is(tool.listed_name()) || is(tool.rules.prefixed) || is(tool.rules.plain);
   };
-  if (std::ranges::any_of(request_.approve, matches) || (around_.needs_approval && around_.needs_approval(tool)))
+  const auto* kept = request_.tools.beside.get();
+  if (std::ranges::any_of(request_.approve, matches) || (around_.needs_approval && around_.needs_approval(tool)) ||
+      (kept != nullptr && kept->wants_yes(tool.server, tool.tool)))
     return "the configuration wants a yes for this tool";
   if (!tool.annotations.may_destroy()) return {};
   if (request_.limits.approve_destructive)

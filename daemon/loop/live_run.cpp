@@ -5,6 +5,7 @@
 #include "daemon/loop/call_result.hpp"
 #include "daemon/loop/caller_tools.hpp"
 #include "daemon/loop/recovery.hpp"
+#include "daemon/loop/stricter.hpp"
 #include "daemon/loop/words.hpp"
 #include "daemon/store/principal.hpp"
 #include "mcp/support/log.hpp"
@@ -141,7 +142,7 @@ void live_run::pick_up(unfinished_run left) {
   call_ids_.merge(ids_of(started.messages));
   began_ -= milliseconds(before_ms);
   note_kept();
-  keep_to_ceilings();
+  keep_to_limits();
   core_.resume();
   for (const auto& c : core_.commands()) todo_.push_back(c);
   for (const auto* q : core_.questions()) asked_before_.insert(q->id);
@@ -150,10 +151,9 @@ void live_run::pick_up(unfinished_run left) {
   if (core_.parked()) hand_over(parked_until_ms);
 }
 
-// They may be lower than when the run began, and lower ones may have been recorded by a process between.
-void live_run::keep_to_ceilings() {
-  auto limits = core_.limits();
-  if (around_.keep_to_ceilings) around_.keep_to_ceilings(limits);
+// They may be stricter than when the run began, and stricter ones may have been recorded by a process between.
+void live_run::keep_to_limits() {
+  auto limits = stricter(core_.limits(), request_.limits);
   if (limits != core_.limits()) {
     records lowered;
     lowered.emplace_back(record::limits_lowered{limits});

@@ -51,7 +51,7 @@ struct run_surroundings {
   loop_counters counters;
   argument_checks arguments;
   std::function<bool(const mcp::catalog_entry&)> needs_approval;
-  std::function<void(run_limits&)> keep_to_ceilings;  // as the runner's option
+  std::shared_ptr<const std::vector<server_terms>> servers;  // as the runner's option
   std::function<result<run_models>(const run_request&)> models;
   bool resume_detached = true;  // as the runner's option
   bool may_watch = false;       // now there are so few runs that each may spend a short wait awake
@@ -175,7 +175,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   };
 
   void use(run_models models);
-  void keep_to_ceilings();
+  void keep_to_limits();
   boost::asio::awaitable<result<void>> wait_for_room();
   boost::asio::awaitable<result<void>> wait_for_session();
   boost::asio::awaitable<result<void>> inherit();

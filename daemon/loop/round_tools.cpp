@@ -21,17 +21,23 @@ namespace {
 constexpr std::size_t max_names_told = 50;
 constexpr std::size_t max_question = 64u << 10;  // bytes that are looked through for names of tools
 
+void add_globs(std::string& key, const std::vector<std::string>& globs) {
+  key += '\r';
+  for (const auto& g : globs) key.append("\n").append(g);
+}
+
 std::string key_of(const tool_choice& choice, const std::string& api, std::size_t room) {
   std::string key = api + '\n' + std::to_string(room);
-  for (const auto* globs : {&choice.only, &choice.allow, &choice.deny}) {
-    key += '\r';
-    for (const auto& g : *globs) {
-      key += '\n';
-      key += g;
-    }
-  }
+  for (const auto* globs : {&choice.only, &choice.allow, &choice.deny}) add_globs(key, *globs);
   key += '\r';
   for (const auto& [from, to] : choice.rename) key.append("\n").append(from).append("\n").append(to);
+  if (!choice.beside) return key;
+  for (const auto* globs : {&choice.beside->allow, &choice.beside->deny}) add_globs(key, *globs);
+  if (!choice.beside->servers) return key;
+  for (const auto& s : *choice.beside->servers) {
+    key.append("\r\r").append(s.server);
+    for (const auto* globs : {&s.allow, &s.deny}) add_globs(key, *globs);
+  }
   return key;
 }
 

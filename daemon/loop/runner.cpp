@@ -56,10 +56,11 @@ class runner::impl : public std::enable_shared_from_this<impl> {
                 {},
                 {},
                 std::move(o.needs_approval),
-                std::move(o.keep_to_ceilings),
+                std::move(o.servers),
                 [this](const run_request& r) { return models_of(r); },
                 o.resume_detached},
         models_(std::move(models)),
+        keep_to_present_terms_(std::move(o.keep_to_present_terms)),
         run_ended_(std::move(o.run_ended)),
         max_runs_(o.max_runs),
         max_detached_(o.max_detached),
@@ -134,15 +135,21 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     r.asked_limits = started->asked_limits;
     r.detach = started->detached;
     r.likeness = started->likeness;
+    kept_terms kept;
+    kept.servers = started->servers;
+    r.tools.beside = std::make_shared<const kept_terms>(std::move(kept));
+    const auto refused = [&](const error& why) {
+      log::error("run " + left.run + " does not go on after the restart: " + why.message);
+      close(std::move(left), why.message);
+    };
+    if (keep_to_present_terms_)
+      if (const auto held = keep_to_present_terms_(r); !held) return refused(held.error());
     auto models = models_of(r);
     if (!models && r.limits.status == status_mode::model) {  // it can do without a writer of status lines
       r.limits.status = status_mode::names;
       models = models_of(r);
     }
-    if (!models) {
-      log::error("run " + left.run + " does not go on after the restart: " + models.error().message);
-      return close(std::move(left), models.error().message);
-    }
+    if (!models) return refused(models.error());
     // Numbers that callers have from before are all lower, so that who attaches again gets a snapshot.
     auto feed = std::make_shared<run_feed>(
         r.run, run_feed::options{.keep = r.detach, .numbers_above = numbers_of_this_life(), .principal = r.principal});
@@ -368,6 +375,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
 
   mutable run_surroundings around_;
   model_source models_;
+  std::function<result<void>(run_request&)> keep_to_present_terms_;
   std::function<void()> run_ended_;
   std::size_t max_runs_, max_detached_, awake_runs_;
   bool stopping_ = false;

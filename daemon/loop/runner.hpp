@@ -72,8 +72,11 @@ class runner {
     tool_adapter adapt = schema_adapter();
     /// Whether the configuration wants a person's yes for this tool.
     std::function<bool(const mcp::catalog_entry&)> needs_approval = {};
-    /// Lowers what is above the present ceilings, of runs that an earlier process left; what is kept says so.
-    std::function<void(run_limits&)> keep_to_ceilings = {};
+    /// What the configuration says of the servers, kept with each run that may go on after a restart. Null: nothing.
+    std::shared_ptr<const std::vector<server_terms>> servers = {};
+    /// Holds a run that an earlier process left to what a request like it gets now, where that is stricter: `limits`,
+    /// `approve` and `tools.beside`. An error says why it gets nothing any more, and closes the run.
+    std::function<result<void>(run_request&)> keep_to_present_terms = {};
     /// Called in a turn of its own when a run has ended and active() does not count it any more.
     std::function<void()> run_ended = {};
     std::size_t max_ended = 256, max_ended_bytes = 16u << 20;  ///< detached runs that have ended, kept for attach
@@ -101,8 +104,9 @@ class runner {
   /// or asked for where none are kept (errc::config); no run waits for these results. A session that cannot be gone on
   /// with refuses the run later: its feed ends with the error instead of `done`.
   result<std::shared_ptr<run_feed>> start(run_request r, recorded told = {});
-  /// Goes on with a run that an earlier process left, from its records, under the ceilings of now. Where that is not
-  /// possible (its model is not configured any more) the run is closed in its journal, and the log says why.
+  /// Goes on with a run that an earlier process left, from its records, under the stricter of the terms that it began
+  /// with and those of now. Where that is not possible (its model or profile is not configured any more) the run is
+  /// closed in its journal, and the log says why.
   void resume(unfinished_run left);
   /// The run of this name: one that goes on, or a detached one that has ended and is still kept. Else errc::not_found.
   result<std::shared_ptr<run_feed>> find(std::string_view run) const;

@@ -73,24 +73,6 @@ std::string_view record::to_string(result_cause c) {
 
 namespace {
 
-bool any_of(const std::vector<std::string>& globs, std::string_view name) {
-  return std::ranges::any_of(globs, [&](const auto& g) { return glob_match(g, name); });
-}
-
-}  // namespace
-
-bool tool_choice::offers(std::string_view name, std::string_view prefixed, std::string_view plain) const {
-  const auto denied = [&](std::string_view n) { return !n.empty() && any_of(deny, n); };
-  if (denied(name) || denied(prefixed) || denied(plain)) return false;
-  return allow.empty() || any_of(allow, name) || (!prefixed.empty() && any_of(allow, prefixed));
-}
-
-bool tool_choice::asks_for(std::string_view shown) const {
-  return only.empty() || any_of(only, shown);
-}
-
-namespace {
-
 struct names {
   std::string_view operator()(const record::run_started&) const { return "run_started"; }
   std::string_view operator()(const record::round_started&) const { return "round_started"; }

@@ -1,13 +1,13 @@
 // The records of a run (design section 3): everything that happens to a run is one of these, appended to the journal in
 // order before it takes effect. A run's state is the fold of its records; nothing else decides what it does next.
 #pragma once
+#include "daemon/store/tool_choice.hpp"
 #include "mcp/support/raw_json.hpp"
 #include "providers/model/message.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -80,19 +80,6 @@ struct run_limits {
   bool operator==(const run_limits&) const = default;
 };
 
-/// Which tools of the catalog a run may use, and under which names.
-struct tool_choice {
-  std::vector<std::string> only;   ///< what the request asks for, globs on the names it sees; empty: all
-  std::vector<std::string> allow;  ///< what the profile offers, globs on the catalog's names; empty: all
-  std::vector<std::string> deny;   ///< what it does not offer; wins
-  std::map<std::string, std::string, std::less<>> rename;  ///< the profile's names, by those of the catalog
-  /// Whether the profile offers the catalog's tool of this name. Where names are plain, the tool's `prefixed` name is
-  /// as good, and what is denied by its `plain` one is denied, whoever has that.
-  bool offers(std::string_view name, std::string_view prefixed = {}, std::string_view plain = {}) const;
-  /// Whether the request asks for a tool that it sees under this name.
-  bool asks_for(std::string_view shown) const;
-};
-
 namespace record {
 
 /// A whole result of which the model was shown a part (L14).
@@ -123,9 +110,11 @@ struct run_started {
   /// The session's latest run when its history was read (journal::history::last_run): the run begins only behind it. 0:
   /// behind any. Not kept.
   std::int64_t inherited_after = 0;
-  std::string profile;                 ///< or ""
-  tool_choice tools;                   ///< what the run may use of the catalog
-  std::vector<std::string> approve;    ///< globs of tools that need a yes, beside those of their servers
+  std::string profile;               ///< or ""
+  tool_choice tools;                 ///< what the run may use of the catalog; `beside` is not kept
+  std::vector<std::string> approve;  ///< globs of tools that need a yes, beside those of their servers
+  /// What the configuration said of the servers, of a run that may go on after a restart. Null: not kept.
+  std::shared_ptr<const std::vector<server_terms>> servers;
   std::vector<raw_json> client_tools;  ///< definitions of the caller's own tools (L21), in MCP's shape
   raw_json answer_schema;              ///< the JSON Schema that the final answer must fit; or absent
   providers::call_settings settings;   ///< of every call of the run's model
@@ -244,7 +233,7 @@ struct time_used {
   std::int64_t elapsed_ms = 0;  ///< as round_started has it
 };
 
-/// The run's limits from here on: written where it goes on after a restart that has found lower ceilings.
+/// The run's limits from here on: written where it goes on after a restart that has found stricter ones.
 struct limits_lowered {
   run_limits limits;
 };

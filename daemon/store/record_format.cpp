@@ -47,6 +47,21 @@ struct record_writer {
     w.key("usage");
     providers::append_usage(out, u);
   }
+  void append_servers(const std::vector<server_terms>& all) const {
+    w.key("servers");
+    char before = '[';
+    for (const auto& s : all) {
+      out += before;
+      object_writer server(out);
+      server.text("name", s.server);
+      if (!s.allow.empty()) server.texts("allow", s.allow);
+      if (!s.deny.empty()) server.texts("deny", s.deny);
+      if (!s.approve.empty()) server.texts("approve", s.approve);
+      server.end();
+      before = ',';
+    }
+    out += all.empty() ? "[]" : "]";
+  }
   void operator()(const record::run_started& r) const {
     w.text("run", r.run);
     w.filled("session", r.session);
@@ -71,6 +86,7 @@ struct record_writer {
       w.texts("rename", pairs);
     }
     if (!r.approve.empty()) w.texts("approve", r.approve);
+    if (r.servers) append_servers(*r.servers);
     if (!r.client_tools.empty()) w.jsons("clientTools", r.client_tools);
     w.json("answerSchema", r.answer_schema);
     w.set("detached", r.detached);

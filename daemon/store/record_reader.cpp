@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -63,6 +64,14 @@ void read(const object_reader& o, record::run_started& r) {
   if (renamed.size() % 2 != 0) o.bad("rename", "an array of pairs");
   for (std::size_t i = 0; i + 1 < renamed.size(); i += 2) r.tools.rename.emplace(renamed[i], renamed[i + 1]);
   r.approve = o.texts("approve");
+  if (o.json("servers")) {
+    std::vector<server_terms> servers;
+    o.each("servers", [&](raw_json element) {
+      const object_reader s(std::move(element), o, "servers");
+      servers.push_back({s.needed("name"), s.texts("allow"), s.texts("deny"), s.texts("approve")});
+    });
+    r.servers = std::make_shared<const std::vector<server_terms>>(std::move(servers));
+  }
   o.each("clientTools", [&](raw_json element) { r.client_tools.push_back(std::move(element)); });
   r.answer_schema = o.json("answerSchema");
   o.set("detached", r.detached);

@@ -102,6 +102,33 @@ TEST_CASE("L19 G39: a yes to what was asked before a restart makes no call of an
   CHECK(count_of(read_file(d.file("log")), "call echo") == 1);
 }
 
+TEST_CASE("G24 L19: a run that a restart resumes keeps to what its servers' entries said when it began") {
+  model_process model(R"({"models":{"two":[{"calls":[{"name":"s__echo","arguments":{"text":"first"}}]},)"
+                      R"({"calls":[{"name":"s__log","arguments":{"text":"denied"}}]},)"
+                      R"({"calls":[{"name":"s__echo","arguments":{"text":"second"}}]},{"text":"done"}]}})");
+  daemon_under_test d(config()
+                          .server("s", {"--log", "@DIR@/log"}, R"("approve":["echo"],"tools":{"deny":["log"]})")
+                          .model("m", model.entry()));
+  {
+    caller c = d.connect();
+    CHECK_FALSE(c.request("mcpbx/chat", R"({"input":"q","run":"night","detach":true,"model":"m/two"})").failed());
+    (void)c.start("mcpbx/attach", R"({"run":"night"})");
+    (void)c.wait_event("question");
+    CHECK(d.stop(SIGKILL).signal == SIGKILL);
+  }
+  d.write("config.json", config().server("s", {"--log", "@DIR@/log"}).model("m", model.entry()).str());
+  d.start();
+  caller c = d.connect();
+  const auto attached = c.start("mcpbx/attach", R"({"run":"night"})");
+  for (int asked = 0; asked < 2; ++asked)
+    CHECK_FALSE(c.request("mcpbx/answer", answer_to(c.wait_event("question"), true)).failed());
+  CHECK(text_at(c.wait(attached).value, "result.text") == "done");
+  const auto log = read_file(d.file("log"));
+  CHECK(count_of(log, "call echo") == 2);
+  CHECK_FALSE(contains(log, "denied"));
+  CHECK(d.session().call("s__log", R"({"text":"now"})").text() == "logged");  // which the entry lets through by now
+}
+
 TEST_CASE("L19: where nobody can be asked, what needs a yes is refused with the reason, unless --approve all") {
   model_process model;
   daemon_under_test d(guarded(model));

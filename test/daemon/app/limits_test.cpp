@@ -2,15 +2,33 @@
 #include "daemon/app/limits.hpp"
 
 #include "conf/loop_levels.hpp"
+#include "daemon/app/profiles.hpp"
 #include "test/daemon/app/loaded.hpp"
 
 #include <doctest/doctest.h>
 
 #include <array>
+#include <memory>
+#include <string>
+#include <vector>
 
 using namespace mcpbx;
 using namespace mcpbx::daemon;
 using mcpbx::daemon::test::loaded;
+
+namespace {
+
+// As requests have them, of a configuration that outlives what is made of it.
+chat_defaults defaults_of(const conf::configuration& all) {
+  chat_defaults defaults;
+  defaults.base = [&all](std::string_view model, std::string_view profile) {
+    return base_for(all, start_values(all), model, profile);
+  };
+  defaults.bound = [&all](std::string_view key) { return bound_of(all, key); };
+  return defaults;
+}
+
+}  // namespace
 
 TEST_CASE("L4 L8: without a word the documented defaults hold and nothing is a ceiling") {
   const auto all = loaded("{}");
@@ -56,20 +74,67 @@ TEST_CASE("L4 L8: the model's settings stand over the configuration's and the ce
 }
 
 TEST_CASE("L8 G24: limits that a run brings from before a restart are held to each ceiling and are else as they were") {
-  const auto all = loaded(R"({"loop": {"maxRounds": 1, "onLimit": "stop",
+  const auto all = loaded(R"({"loop": {"onLimit": "stop",
     "max": {"maxRounds": 2, "tokenBudget": 1000, "timeoutMs": 20000, "maxCalls": 70}}})");
-  chat_defaults defaults;
-  defaults.bound = [&](std::string_view key) { return bound_of(all, key); };
-  run_limits brought;
-  brought.max_calls = 69;
-  brought.empty_result_text = "nothing";
-  brought.round_texts.last = "now";
-  auto expected = brought;
+  run_request brought;
+  brought.limits.max_calls = 69;
+  brought.limits.empty_result_text = "nothing";
+  brought.limits.round_texts.last = "now";
+  auto expected = brought.limits;
   expected.max_rounds = 2;
   expected.token_budget = 1000;
   expected.timeout_ms = 20'000;
-  keep_to_ceilings(brought, defaults);
-  CHECK(brought == expected);
+  REQUIRE(keep_to_present_terms(brought, defaults_of(all)));
+  CHECK(brought.limits == expected);
+  brought.limits.max_calls = 70'000;  // which a request asked for, when it might
+  brought.asked_limits = raw_json::literal(R"({"maxCalls": 70000, "maxRounds": 1})");
+  REQUIRE(keep_to_present_terms(brought, defaults_of(all)));
+  CHECK(brought.limits.max_calls == 70);
+  CHECK(brought.limits.max_rounds == 1);
+}
+
+TEST_CASE("G24: a run from before a restart keeps to its profile as it is now, where that is stricter") {
+  const auto narrow = loaded(R"({"loop": {"maxCalls": 100}, "profiles": {"p": {"tools": {"allow": ["files__*"], "deny":
+    ["files__rm"]}, "approve": ["files__write"], "loop": {"maxRounds": 3, "approveDestructive": true,
+    "onToolError": "stop"}}}})");
+  run_request brought;
+  brought.profile = "p";
+  brought.tools.allow = {"*"};
+  brought.approve = {"mail__*"};
+  brought.limits.max_calls = 200;
+  kept_terms kept;
+  kept.servers = std::make_shared<const std::vector<server_terms>>();
+  brought.tools.beside = std::make_shared<const kept_terms>(kept);
+  const auto before = brought;
+  REQUIRE(keep_to_present_terms(brought, defaults_of(narrow)));
+  CHECK(brought.limits.max_rounds == 3);
+  CHECK(brought.limits.max_calls == 100);
+  CHECK(brought.limits.approve_destructive);
+  CHECK(brought.limits.on_tool_error == on_tool_error::stop);
+  CHECK(brought.approve == std::vector<std::string>{"mail__*", "files__write"});
+  CHECK(brought.tools.allow == before.tools.allow);
+  REQUIRE(brought.tools.beside);
+  CHECK(brought.tools.beside->allow == std::vector<std::string>{"files__*"});
+  CHECK(brought.tools.beside->deny == std::vector<std::string>{"files__rm"});
+  CHECK(brought.tools.beside->servers == kept.servers);
+
+  SUBCASE("what the run's request said itself stands, but not above what it began with") {
+    brought = before;
+    brought.limits.max_rounds = 8;
+    brought.limits.approve = approval_mode::all;
+    brought.asked_limits = raw_json::literal(R"({"maxRounds": 9, "approveDestructive": false})");
+    REQUIRE(keep_to_present_terms(brought, defaults_of(narrow)));
+    CHECK(brought.limits.max_rounds == 8);
+    CHECK_FALSE(brought.limits.approve_destructive);
+    CHECK(brought.limits.approve == approval_mode::all);
+  }
+  SUBCASE("without that profile it does not go on") {
+    brought = before;
+    const auto without = loaded("{}");
+    const auto held = keep_to_present_terms(brought, defaults_of(without));
+    REQUIRE_FALSE(held);
+    CHECK(held.error().message.find("there is no profile \"p\"") != std::string::npos);
+  }
 }
 
 TEST_CASE("limits: a request takes the same numbers as the file") {

@@ -109,3 +109,22 @@ TEST_CASE("M4 L19: a profile's approvals name tools as the catalog does, and the
   CHECK(contains(f.caller_.of("question")[0], R"("tool":"file_lookup")"));
   CHECK(f.server->params.empty());
 }
+
+TEST_CASE("G24: what holds beside a choice withholds what any level of it withholds") {
+  const auto under = [](kept_terms kept) {
+    return names(chosen_tools(sample(), {{}, {}, {}, {}, std::make_shared<const kept_terms>(std::move(kept))}));
+  };
+  const auto servers = [](std::vector<server_terms> all) {
+    return std::make_shared<const std::vector<server_terms>>(std::move(all));
+  };
+  const auto known = servers({{"other", {}, {}, {}}, {"s", {}, {}, {}}});
+  CHECK(under({}) == lines{"s__a", "s__b", "s__c"});
+  CHECK(under({{}, {}, known}) == lines{"s__a", "s__b", "s__c"});
+  CHECK(under({{"s__a", "s__b"}, {"*b"}, known}) == lines{"s__a"});
+  CHECK(under({{}, {}, servers({{"s", {}, {"a"}, {}}})}) == lines{"s__b", "s__c"});
+  CHECK(under({{}, {}, servers({{"s", {"[ab]"}, {}, {}}})}).empty());  // our globs have no such form
+  CHECK(under({{}, {}, servers({{"s", {"a", "b"}, {"b"}, {}}})}) == lines{"s__a"});
+  CHECK(under({{}, {"s__a"}, servers({{"s", {"a", "b"}, {}, {}}})}) == lines{"s__b"});
+  CHECK(under({{}, {}, servers({{"other", {}, {}, {}}})}).empty());  // the server was not there
+  CHECK(under({{}, {}, servers({})}).empty());
+}

@@ -404,7 +404,13 @@ struct fixture {
   };
   std::shared_ptr<const std::string> origin = std::make_shared<std::string>("a command");  ///< of what is offered next
   std::unique_ptr<test_runner> runs;
-  int most_rounds = 1'000;                  ///< the ceiling that runs of an earlier process find
+  int most_rounds = 1'000;  ///< the ceiling that runs of an earlier process find
+  std::vector<server_terms> servers{{"srv", {}, {"locked"}, {"precious"}}};  ///< that runs of this process begin with
+  /// What is done with runs of an earlier process before they go on.
+  std::function<result<void>(run_request&)> hold = [this](run_request& r) {
+    r.limits.max_rounds = std::min(r.limits.max_rounds, most_rounds);
+    return result<void>();
+  };
   std::vector<std::size_t> active_at_ends;  ///< how many runs went on when the daemon was told that one has ended
   /// Why the runs of this test are not held against the folds of their records; empty: they are, at the end.
   std::string unproven;
@@ -423,12 +429,12 @@ struct fixture {
         other         ? *other
         : store_fails ? static_cast<journal&>(failing)
                       : kept,
-        runner::options{
-            .adapt = plain_adapter,
-            .needs_approval = needs_yes,
-            .keep_to_ceilings = [this](run_limits& l) { l.max_rounds = std::min(l.max_rounds, most_rounds); },
-            .run_ended = [this] { active_at_ends.push_back(runs->active()); },
-            .awake_runs = awake_runs});
+        runner::options{.adapt = plain_adapter,
+                        .needs_approval = needs_yes,
+                        .servers = std::make_shared<const std::vector<server_terms>>(servers),
+                        .keep_to_present_terms = [this](run_request& r) { return hold(r); },
+                        .run_ended = [this] { active_at_ends.push_back(runs->active()); },
+                        .awake_runs = awake_runs});
   }
   ~fixture() {
     bool joined = false;

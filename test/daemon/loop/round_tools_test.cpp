@@ -112,6 +112,23 @@ TEST_CASE("round_tools: globs choose by exposed name and the model's name finds 
   CHECK(offered->similar("read", 3).front() == "x_read");
 }
 
+TEST_CASE("G24: what holds beside a choice makes another offer, also where all else is the same") {
+  counted_adapter c;
+  round_tools tools(c.adapter());
+  const auto catalog = catalog_of({entry("read"), entry("write")}, 1);
+  const auto names_under = [&](std::vector<server_terms> servers, std::vector<std::string> deny = {}) {
+    kept_terms kept{{}, std::move(deny), std::make_shared<const std::vector<server_terms>>(std::move(servers))};
+    return tools.offer(catalog, {{}, {}, {}, {}, std::make_shared<const kept_terms>(std::move(kept))}, "x")->names;
+  };
+  using names = std::vector<std::string>;
+  CHECK(tools.offer(catalog, {}, "x")->names == names{"x_read", "x_write"});
+  CHECK(names_under({{"s", {}, {}, {}}}) == names{"x_read", "x_write"});
+  CHECK(names_under({{"s", {"read"}, {}, {}}}) == names{"x_read"});
+  CHECK(names_under({{"s", {}, {"read"}, {}}}) == names{"x_write"});
+  CHECK(names_under({{"s", {}, {}, {}}}, {"*read"}) == names{"x_write"});
+  CHECK(names_under({}).empty());
+}
+
 TEST_CASE("round_tools: the cache is bounded") {
   counted_adapter c;
   round_tools tools(c.adapter());

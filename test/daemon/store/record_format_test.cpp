@@ -102,6 +102,17 @@ TEST_CASE("record format: the input of a run keeps its messages and limits") {
   CHECK(r.tools.rename.size() == 2);
   CHECK(r.tools.rename.at("files__read") == "read");
   CHECK(r.likeness == 0xfedcba9876543211u);
+  REQUIRE(r.servers);
+  CHECK(*r.servers == *std::get<record::run_started>(sample_records()[0]).servers);
+  CHECK_FALSE(std::get<record::run_started>(again(bare_records()[0])).servers);
+  auto alone = record::run_started();
+  alone.run = "r";
+  alone.servers = std::make_shared<const std::vector<server_terms>>();  // no server is not the same as not known
+  const auto none = record_from(to_text(alone));
+  REQUIRE(none);
+  REQUIRE(std::get<record::run_started>(*none).servers);
+  CHECK(std::get<record::run_started>(*none).servers->empty());
+  CHECK(contains(refusal_of(R"({"v":1,"type":"run_started","run":"r","servers":[{}]})"), "name is not there"));
   CHECK(contains(refusal_of(R"({"v":1,"type":"run_started","run":"r","rename":["a"]})"), "rename is not"));
   CHECK(r.settings == providers::call_settings{"0.20", "1e-1", 40, {"END", "\n"}, false, "low"});
   CHECK(contains(refusal_of(R"({"v":1,"type":"run_started","run":"r","settings":{"topP":"1"}})"),

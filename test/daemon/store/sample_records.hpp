@@ -38,7 +38,7 @@ inline std::vector<run_record> sample_records() {
   started.model = "configured-1";
   started.messages = {providers::system_message("be brief"), providers::user_message(""), full_message()};
   started.profile = "reader";
-  started.tools = {{"files__*", "*"}, {"f*"}, {"*__rm"}, {{"files__read", "read"}, {"files__write", "write"}}};
+  started.tools = {{"files__*", "*"}, {"f*"}, {"*__rm"}, {{"files__read", "read"}, {"files__write", "write"}}, {}};
   started.limits = {11,
                     12,
                     13,
@@ -63,6 +63,8 @@ inline std::vector<run_record> sample_records() {
                     true,
                     true};
   started.approve = {"files__rm*"};
+  started.servers = std::make_shared<const std::vector<server_terms>>(
+      std::vector<server_terms>{{"files", {"f*", "g"}, {"rm"}, {"write"}}, {"mail", {}, {}, {}}});
   started.client_tools = {raw_json::own(R"({"name":"mine","inputSchema":{"type":"object"}})")};
   started.answer_schema = raw_json::own(R"({"type":  "string"})");
   started.settings = {"0.20", "1e-1", 40, {"END", "\n"}, false, "low"};

@@ -1,0 +1,49 @@
+// Which tools of the catalog a run may use: what its request, its profile and the servers' entries say.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+/// What the configuration says of the tools of a server: globs on the server's own names of them.
+struct server_terms {
+  std::string server;                             ///< configured name
+  std::vector<std::string> allow, deny, approve;  ///< allow: empty for all; approve: those that need a yes
+  bool operator==(const server_terms&) const = default;
+};
+
+/// The names that a catalog has for a tool: the one it is shown under, and those that mcp::rule_names says.
+struct catalog_names {
+  std::string_view name, prefixed = {}, plain = {};
+};
+
+/// What a run that goes on after a restart is kept to beside its own choice, so that the stricter of two
+/// configurations holds.
+struct kept_terms {
+  std::vector<std::string> allow, deny;  ///< of its profile as it is now, as in tool_choice
+  /// The servers when the run began, of which others offer it nothing. Null: not known, of an older mcpbx.
+  std::shared_ptr<const std::vector<server_terms>> servers;
+  /// Whether `server`, which knows the tool as `own`, may offer it.
+  bool offers(std::string_view server, std::string_view own, const catalog_names& names) const;
+  /// Whether that tool needed a yes when the run began.
+  bool wants_yes(std::string_view server, std::string_view own) const;
+};
+
+/// Which tools of the catalog a run may use, and under which names.
+struct tool_choice {
+  std::vector<std::string> only;   ///< what the request asks for, globs on the names it sees; empty: all
+  std::vector<std::string> allow;  ///< what the profile offers, globs on the catalog's names; empty: all
+  std::vector<std::string> deny;   ///< what it does not offer; wins
+  std::map<std::string, std::string, std::less<>> rename = {};  ///< the profile's names, by those of the catalog
+  std::shared_ptr<const kept_terms> beside = {};                ///< what holds beside all this; null: nothing
+  /// Whether the profile offers the catalog's tool of these names. Where names are plain, the tool's `prefixed` name
+  /// is as good, and what is denied by its `plain` one is denied, whoever has that.
+  bool offers(const catalog_names& names) const;
+  /// Whether the request asks for a tool that it sees under this name.
+  bool asks_for(std::string_view shown) const;
+};
+
+}  // namespace mcpbx::daemon

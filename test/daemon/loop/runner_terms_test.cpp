@@ -1,0 +1,114 @@
+// A run that goes on after a restart: the stricter of the configuration that it began under and that of now holds.
+#include "test/daemon/loop/next_process.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::daemon::test;
+
+namespace runner_terms_test {
+namespace {
+
+/// A detached run whose model is about to answer its first request.
+std::vector<run_record> left_thinking() {
+  fixture f;
+  f.offer({"lookup", "locked", "precious"});
+  f.model->script = {silent()};
+  f.run(detached("long"));
+  return f.written();
+}
+
+record::run_started& beginning(std::vector<run_record>& records) {
+  return std::get<record::run_started>(records.front());
+}
+
+}  // namespace
+
+TEST_CASE("G24: what the servers' entries said is kept with runs that may go on after a restart, and with no others") {
+  auto records = left_thinking();
+  REQUIRE(beginning(records).servers);
+  CHECK(*beginning(records).servers == std::vector<server_terms>{{"srv", {}, {"locked"}, {"precious"}}});
+  fixture f;
+  f.model->script = {says("done")};
+  f.run(fixture::ask());
+  CHECK_FALSE(std::get<record::run_started>(f.written().front()).servers);
+}
+
+TEST_CASE("G24: a run that goes on uses no tool that its server's entry withheld when it began") {
+  next_process f;
+  f.offer({"lookup", "locked", "precious"});  // the entry denies nothing any more
+  f.model->script = {calls({call("a", "srv__locked")}), calls({call("b", "srv__lookup")}), says("done")};
+  f.resume(left_thinking());
+  CHECK(f.called() == lines{"lookup"});
+  REQUIRE_FALSE(f.model->requests.empty());
+  for (const auto& tool : f.model->requests.front().tools->tools) CHECK(tool.name != "srv__locked");
+  CHECK(std::get<record::run_ended>(f.added().back()).reason == stop_reason::final);
+}
+
+TEST_CASE("G24: a run that goes on uses no tool of a server that was not there when it began") {
+  auto records = left_thinking();
+  beginning(records).servers = std::make_shared<const std::vector<server_terms>>();
+  next_process f;
+  f.model->script = {calls({call("a", "srv__lookup")}), says("done")};
+  f.resume(std::move(records));
+  CHECK(f.called().empty());
+  CHECK(std::get<record::run_ended>(f.added().back()).reason == stop_reason::final);
+}
+
+TEST_CASE("G24: a run of an older mcpbx, which kept nothing of the servers, goes on under what holds now") {
+  auto records = left_thinking();
+  beginning(records).servers.reset();
+  next_process f;
+  f.offer({"locked"});
+  f.model->script = {calls({call("a", "srv__locked")}), says("done")};
+  f.resume(std::move(records));
+  CHECK(f.called() == lines{"locked"});
+}
+
+TEST_CASE("G24 L19: a run that goes on asks about what needed a yes when it began") {
+  next_process f;
+  f.offer({"lookup", "precious"});
+  f.model->script = {calls({call("a", "srv__precious")}), says("done")};
+  f.resume(left_thinking());
+  CHECK(f.called().empty());
+  CHECK(name_of(f.added().back()) == "question");
+}
+
+TEST_CASE("G24: a run that goes on is bound by what its profile says now, of tools, of questions and of numbers") {
+  next_process f;
+  f.offer({"lookup", "other", "third"});
+  f.hold = [](run_request& r) {
+    kept_terms kept = *r.tools.beside;
+    kept.deny = {"*other"};
+    r.tools.beside = std::make_shared<const kept_terms>(std::move(kept));
+    r.approve.emplace_back("*third");
+    r.limits.max_calls = 2;
+    return result<void>();
+  };
+  f.model->script = {calls({call("a", "srv__other")}), calls({call("b", "srv__third")})};
+  f.resume(left_thinking());
+  CHECK(f.called().empty());
+  CHECK(name_of(f.added().front()) == "limits_lowered");
+  CHECK(std::get<record::limits_lowered>(f.added().front()).limits.max_calls == 2);
+  CHECK(name_of(f.added().back()) == "question");
+}
+
+TEST_CASE("G24: a run whose profile is gone is closed after the restart, and says why") {
+  next_process f;
+  f.hold = [](run_request&) -> result<void> { return fail(errc::invalid_argument, "there is no profile \"p\""); };
+  f.resume(left_thinking());
+  CHECK(f.runs->active() == 0);
+  CHECK(f.model->requests.empty());
+  REQUIRE(name_of(f.added().back()) == "run_ended");
+  const auto& end = std::get<record::run_ended>(f.added().back());
+  CHECK(end.reason == stop_reason::interrupted);
+  CHECK(end.text.find("there is no profile \"p\"") != std::string::npos);
+}
+
+}  // namespace runner_terms_test
