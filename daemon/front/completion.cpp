@@ -60,6 +60,7 @@ std::vector<std::string> completion::missing_tools() {
 }
 
 void completion::run() {
+  if (line_ == nullptr) return;
   const auto feed = open_run();
   if (!feed) return fail(fault_of(feed.error()));
   run_ = (*feed)->run();
@@ -67,6 +68,7 @@ void completion::run() {
   if (seen_ > 0) head_.id += "-" + std::to_string(seen_);  // an answer of its own, about the same run
   // Where JSON was asked for, text beside the calls of tools would spoil it: the answer comes whole, at the end.
   reader_ = (*feed)->attach(*this, {.after = seen_, .deltas = !request_.run.answer_schema, .answers = false});
+  if (line_ == nullptr) return reader_->leave("the caller went away");
   last_sent_ = door_.time.now();
   if (request_.stream) {
     silence_ = door_.time.make_timer();
@@ -219,6 +221,7 @@ void completion::end() {
 
 // A client of that API repeats a request by itself where its answer has a status for that, unless it is told not to.
 void completion::fail(const completion_fault& f) {
+  if (line_ == nullptr) return;
   const auto self = shared_from_this();
   auto* const line = std::exchange(line_, nullptr);
   silence_.reset();

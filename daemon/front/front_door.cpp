@@ -284,6 +284,8 @@ front_door::front_door(asio::any_io_executor executor, time_source& time, backen
 
 front_door::~front_door() {
   state_->close();
+  // Who is still there is in the middle of closing, and has this called from inside.
+  if (!state_->callers.empty()) asio::post(state_->context.executor, [kept = state_] {});
 }
 
 void front_door::accept(int fd, const mcp::peer_credentials& peer) {

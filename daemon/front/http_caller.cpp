@@ -168,13 +168,14 @@ void http_caller::complete(const shared_bytes& body) {
   // What is passed on from it leaves in messages that are lines.
   const auto whole = providers::on_one_line(raw_json::trusted(body, text));
   auto request = read_completion(whole, door_.settings.chat);
+  if (closed_) return;
   if (!request) return answer(error_answer(request.error()));
-  going_ = std::make_shared<completion>(door_, line_, std::move(*request), [this] {
+  const auto going = going_ = std::make_shared<completion>(door_, line_, std::move(*request), [this] {
     asked_ = false;
     going_.reset();
     watch_bytes();
   });
-  going_->start(principal_);
+  going->start(principal_);
 }
 
 void http_caller::list_models(std::optional<std::string> only) {

@@ -11,44 +11,59 @@
 
 namespace mcpbx::test {
 
-class fake_backend final : public daemon::backend {
+class fake_backend : public daemon::backend {
  public:
   mcp::catalog_ptr tools() const override {
-    if (before_tools) before_tools();
+    call();
     return catalog;
   }
-  void when_settled(milliseconds, std::function<void()> then) override { waiting.push_back(std::move(then)); }
-  std::vector<mcp::server_status> servers() const override { return status; }
+  void when_settled(milliseconds, std::function<void()> then) override {
+    call();
+    waiting.push_back(std::move(then));
+  }
+  std::vector<mcp::server_status> servers() const override {
+    call();
+    return status;
+  }
   result<void> restart(std::string_view server) override {
+    call();
     if (server != "files") return fail(errc::not_found, "no tool server is named \"" + std::string(server) + "\"");
     return {};
   }
   std::shared_ptr<void> on_tools_change(std::function<void()> changed) override {
     tools_changed = std::move(changed);
-    return std::make_shared<int>(0);
+    return {this, [](fake_backend* b) { b->tools_changed = {}; }};
   }
   result<std::shared_ptr<daemon::run_feed>> start_run(daemon::run_request r, daemon::runner::recorded t) override {
+    call();
     if (r.model == "nope") return fail(errc::not_found, "no model is named \"nope\"");
     if (const auto known = feeds.find(r.run); known != feeds.end()) return known->second;
     const std::string run = r.run.empty() ? "run-" + std::to_string(started.size() + 1) : r.run;
     auto feed = std::make_shared<daemon::run_feed>(run, daemon::run_feed::options{.bound = bound, .keep = r.detach});
-    feed->when_deserted([this, run](std::string why) { deserted.push_back(run + ": " + why); });
+    feed->when_deserted([this, run](std::string why) {
+      deserted.push_back(run + ": " + why);
+      call();
+    });
     feeds.emplace(run, feed);
     if (t) told = std::move(t);
     started.push_back(std::move(r));
+    call();
     return feed;
   }
   result<std::shared_ptr<daemon::run_feed>> find_run(std::string_view run) const override {
+    call();
     if (const auto known = feeds.find(std::string(run)); known != feeds.end()) return known->second;
     return fail(errc::not_found, "no run is named \"" + std::string(run) + "\"; it may have ended");
   }
   void recall_run(std::string_view run, std::uint64_t likeness,
                   std::function<void(result<daemon::runner::recalled_run>)> then) override {
+    call();
     recalled.push_back(std::string(run) + (likeness == 0 ? "" : " with its likeness"));
     looking.then = std::move(then);
     if (!looks_long) looking(fail(errc::not_found, "no run is named \"" + std::string(run) + "\"; it may have ended"));
   }
   bool cancel_run(std::string_view run, std::string, std::function<void(result<void>)> done) override {
+    call();
     cancelled.emplace_back(run);
     if (!run.starts_with("run-")) return false;
     if (cancels_long)
@@ -59,10 +74,12 @@ class fake_backend final : public daemon::backend {
   }
   void answer(std::string_view run, std::string question, raw_json body,
               std::function<void(result<void>)> done) override {
+    call();
     answers.push_back(std::string(run) + " " + question + " " + std::string(body.text()));
     answered = std::move(done);
   }
   void when_left_taken(left_taken then) override {
+    call();
     if (!left_behind) return then({});
     for_left.push_back(std::move(then));
   }
@@ -70,7 +87,10 @@ class fake_backend final : public daemon::backend {
   daemon::journal& store() override { return *kept; }
   daemon::pin_register* pins() override { return register_of_pins; }
   daemon::model_directory* models() override { return directory_of_models; }
-  void stop() override { ++stops; }
+  void stop() override {
+    call();
+    ++stops;
+  }
 
   bool cancels_long = false;  ///< `cancel_kept` waits
   std::function<void(result<void>)> cancel_kept;
@@ -81,7 +101,8 @@ class fake_backend final : public daemon::backend {
 
   mcp::catalog_ptr catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>(), 1);
   std::vector<std::function<void()>> waiting;
-  std::function<void()> tools_changed, before_tools;
+  std::function<void()> tools_changed;
+  std::function<void()> called;  ///< in everything that the door asks, and when a run is deserted
   std::vector<mcp::server_status> status;
   std::vector<daemon::run_request> started;
   std::map<std::string, std::shared_ptr<daemon::run_feed>> feeds;  ///< by the run's name
@@ -104,6 +125,11 @@ class fake_backend final : public daemon::backend {
   daemon::model_directory* directory_of_models = nullptr;
   daemon::loop_counters counts;
   std::unique_ptr<daemon::journal> kept = std::make_unique<daemon::memory_journal>();
+
+ private:
+  void call() const {
+    if (called) called();
+  }
 };
 
 }  // namespace mcpbx::test

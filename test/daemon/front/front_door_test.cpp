@@ -961,7 +961,7 @@ TEST_CASE("G18: requests that take long give their turn away after each, also th
   flood.framer.feed(read, *flood.events);
   f.run();
   // Each of them takes longer than a turn.
-  f.backend.before_tools = [&] { f.time.advance(turns::longest); };
+  f.backend.called = [&] { f.time.advance(turns::longest); };
   const auto settled = std::exchange(f.backend.waiting, {});
   REQUIRE(settled.size() == 10);
   for (const auto& then : settled) then();
