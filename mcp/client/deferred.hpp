@@ -24,6 +24,19 @@ class deferred : public std::enable_shared_from_this<deferred> {
     timer_->cancel();
     std::exchange(work_, {}).clear();
   }
+  /// Whether code of others is being called, which may call anything but destroy whom it was called by.
+  bool calling() const noexcept { return calls_ > 0; }
+  /// For as long as it lives.
+  class call {
+   public:
+    explicit call(std::shared_ptr<deferred> d) : d_(std::move(d)) { ++d_->calls_; }
+    ~call() { --d_->calls_; }
+    call(const call&) = delete;
+    call& operator=(const call&) = delete;
+
+   private:
+    std::shared_ptr<deferred> d_;
+  };
   /// Keeps an object until the present event is over.
   template <class T>
   void bury(std::unique_ptr<T> object) {
@@ -32,11 +45,12 @@ class deferred : public std::enable_shared_from_this<deferred> {
 
  private:
   void run() {
-    const auto self = shared_from_this();
+    const call inside(shared_from_this());
     for (auto& work : std::exchange(work_, {})) work();
   }
   std::unique_ptr<timer> timer_;
   std::vector<std::move_only_function<void()>> work_;
+  int calls_ = 0;
 };
 
 }  // namespace mcpbx::mcp

@@ -8,6 +8,7 @@
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <deque>
 #include <utility>
 
@@ -126,6 +127,8 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     return n;
   }
 
+  bool calling() const noexcept { return soon_->calling(); }
+
   void drop() {
     for (const auto& s : servers_) s->drop();
     waiters_.clear();
@@ -203,6 +206,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   void settle(const std::shared_ptr<waiter>& w) {
     w->limit->cancel();
     std::erase(waiters_, w);
+    const deferred::call inside(soon_);
     if (const auto then = std::exchange(w->then, {})) then();
   }
 
@@ -253,6 +257,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
 supervisor::supervisor(time_source& time, random_source& random, process_launcher& launcher, options o)
     : impl_(std::make_shared<impl>(time, random, launcher, std::move(o))) {}
 supervisor::~supervisor() {
+  assert(!impl_->calling());  // see supervisor.hpp
   impl_->drop();
 }
 

@@ -49,7 +49,7 @@ class supervisor {
   };
   supervisor(time_source& time, random_source& random, process_launcher& launcher, options o);
   /// Kills what still runs; open calls and waiting callbacks are dropped untold, so stop() first. Not to be destroyed
-  /// from inside one of its own handlers.
+  /// from inside one of its own handlers, which is asserted.
   ~supervisor();
   supervisor(const supervisor&) = delete;
   supervisor& operator=(const supervisor&) = delete;

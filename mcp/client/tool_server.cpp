@@ -263,6 +263,7 @@ void tool_server::obey(supervisor_core::command command, time_point now) {
 void tool_server::launch() {
   const auto generation = ++generation_;
   if (!options_.prepare) return launch_with(fail(errc::config, "its entry names no program"));
+  const deferred::call inside(context_.soon);
   options_.prepare([weak = weak_from_this(), generation](result<process_spec> spec) {
     const auto self = weak.lock();
     if (self && self->generation_ == generation && !self->run_) self->launch_with(std::move(spec));

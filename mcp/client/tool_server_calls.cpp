@@ -147,6 +147,7 @@ void tool_server::call_progress(ticket t, const raw_json& params) {
   const auto found = calls_.find(t);
   if (found == calls_.end() || !found->second.call.progress) return;
   const auto handler = found->second.call.progress;  // it may end the call
+  const deferred::call inside(context_.soon);
   handler(params);
 }
 
@@ -165,6 +166,7 @@ void tool_server::run_log(const raw_json& params) {
   const auto* r = logging_call();
   if (r == nullptr || !r->call.log) return;
   const auto handler = r->call.log;  // it may end the call
+  const deferred::call inside(context_.soon);
   handler(params);
 }
 
@@ -194,6 +196,7 @@ void tool_server::call_ended(ticket t, call_outcome&& outcome) {
 }
 
 void tool_server::told(server_call& c, call_outcome&& outcome) {
+  const deferred::call inside(context_.soon);
   if (auto done = std::exchange(c.done, {})) done(std::move(outcome));
 }
 

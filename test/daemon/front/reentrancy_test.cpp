@@ -216,12 +216,14 @@ void speak_json_rpc(conversation& c) {
   c.ask(fd, "mcpbx/servers/restart", R"({"server":"files"})");
   c.ask(fd, "mcpbx/status");
   c.ask(fd, "mcpbx/sessions/list");
-  c.ask(fd, "initialize", R"({"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}})");
+  c.ask(fd, "initialize",
+        R"({"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}})");
   c.ask(fd, "tools/list");
   c.ask(fd, "tools/call", R"({"name":"none"})");
   c.ask(other, "mcpbx/cancel", R"({"run":"run-1"})");
   c.all_speak();
-  c.say(fd, "no message\n" + std::string(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})") + "\n");
+  c.say(fd, "no message\n" +
+                std::string(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})") + "\n");
   ::shutdown(other, SHUT_WR);
   c.all_speak();
   c.end();
@@ -236,13 +238,15 @@ void speak_json_rpc(conversation& c) {
 
 void speak_http(conversation& c) {
   const auto request = [](const std::string& body) {
-    return "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
+    return "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+           "application/json\r\nContent-Length: " +
            std::to_string(body.size()) + "\r\n\r\n" + body;
   };
   const auto chat = [&](const std::string& more) {
     return request(R"({"model":"m","messages":[{"role":"user","content":"hi"}])" + more + "}");
   };
-  const std::string stream = R"(,"stream":true)", tools = R"(,"tool_choice":{"type":"function","function":{"name":"no"}})";
+  const std::string stream = R"(,"stream":true)",
+                    tools = R"(,"tool_choice":{"type":"function","function":{"name":"no"}})";
   for (const auto& more : {std::string(), stream, tools, tools + stream}) {
     const int fd = c.enter();
     c.say(fd, chat(more));
@@ -296,29 +300,28 @@ void in_every_call(const std::function<void(conversation&)>& speak,
       // Nobody reads them any more, and the daemon knows it.
       for (const auto& [run, feed] : c.backend.feeds) {
         CAPTURE(run);
-        const bool told = std::ranges::any_of(
-            c.backend.deserted, [&](const std::string& one) { return one.starts_with(run + ": "); });
+        const bool told = std::ranges::any_of(c.backend.deserted,
+                                              [&](const std::string& one) { return one.starts_with(run + ": "); });
         CHECK((feed->kept() || feed->over() || told));
       }
     }
   }
 }
 
-const std::vector<std::function<void(conversation&)>> actions{
-    [](conversation& c) {
-      if (c.door) c.door->close();
-    },
-    [](conversation& c) { c.door.reset(); },
-    [](conversation& c) { c.speak(); },
-    [](conversation& c) { c.end(); },
-    [](conversation& c) { c.refuse(); },
-    [](conversation& c) { c.answer_all(); },
-    [](conversation& c) {
-      c.answer_all();
-      c.speak();
-      c.end();
-      c.door.reset();
-    }};
+const std::vector<std::function<void(conversation&)>> actions{[](conversation& c) {
+                                                                if (c.door) c.door->close();
+                                                              },
+                                                              [](conversation& c) { c.door.reset(); },
+                                                              [](conversation& c) { c.speak(); },
+                                                              [](conversation& c) { c.end(); },
+                                                              [](conversation& c) { c.refuse(); },
+                                                              [](conversation& c) { c.answer_all(); },
+                                                              [](conversation& c) {
+                                                                c.answer_all();
+                                                                c.speak();
+                                                                c.end();
+                                                                c.door.reset();
+                                                              }};
 
 TEST_CASE("door: in everything that a caller of JSON-RPC asks it may close, be destroyed, or be told more") {
   in_every_call(speak_json_rpc, actions);

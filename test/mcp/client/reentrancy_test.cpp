@@ -2,6 +2,12 @@
 // or stop the server, let go of it. Meant for the asan preset.
 #include "test/mcp/client/supervisor_rig.hpp"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <functional>
 #include <map>
 #include <memory>
@@ -125,5 +131,83 @@ TEST_CASE("tool_server: in any event of a call its caller may call, cancel, rest
         }
       }
 }
+
+#ifndef NDEBUG
+// How a process ends that has `destroy` called in one handler of a supervisor. 0: it was not called, or nothing came of
+// it.
+int signal_of(const std::function<void(supervisor_rig&, std::function<void()> destroy)>& with) {
+  const pid_t pid = ::fork();
+  REQUIRE(pid >= 0);
+  if (pid == 0) {
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    ::dup2(nowhere, STDERR_FILENO);
+    ::signal(SIGABRT, SIG_DFL);
+    supervisor_rig r;
+    r.launcher.add("srv", server_of(fate::answers));
+    with(r, [&r] { r.supervisor.reset(); });
+    ::_exit(0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(pid, &status, 0) == pid);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+TEST_CASE("supervisor: who destroys it in one of its own handlers is ended there, not somewhere later") {
+  const auto call = [](supervisor_rig& r, const std::function<void(server_call&)>& set) {
+    r.start({server_named("srv")});
+    server_call s;
+    s.params = raw_json::literal(R"({"name":"echo"})");
+    s.name = "echo";
+    set(s);
+    r.owner("srv__echo")->call(std::move(s));
+    r.advance(1'000);
+  };
+  const std::vector<std::function<void(supervisor_rig&, std::function<void()>)>> all{
+      [&](auto& r, auto destroy) {
+        call(r, [&](server_call& s) { s.done = [destroy](const call_outcome&) { destroy(); }; });
+      },
+      [&](auto& r, auto destroy) {
+        call(r, [&](server_call& s) { s.progress = [destroy](const raw_json&) { destroy(); }; });
+      },
+      [&](auto& r, auto destroy) {
+        call(r, [&](server_call& s) { s.log = [destroy](const raw_json&) { destroy(); }; });
+      },
+      [&](auto& r, auto destroy) {
+        const auto told = r.supervisor->on_catalog_change(destroy);
+        r.start({server_named("srv")});
+      },
+      [&](auto& r, auto destroy) {
+        r.start({server_named("srv")});
+        r.supervisor->when_settled(milliseconds(1), destroy);
+        r.turn();
+      },
+      [&](auto& r, auto destroy) {
+        r.launcher.add("slow", [](scripted_process&, const message&) {});
+        r.supervisor->start({server_named("slow")});
+        r.supervisor->when_settled(milliseconds(1), destroy);
+        r.advance(1);
+      },
+      [&](auto& r, auto destroy) {
+        r.start({server_named("srv")});
+        r.supervisor->stop(destroy, milliseconds(0));
+        for (int i = 0; i < 20; ++i) r.advance(1'000);
+      },
+      [&](auto& r, auto destroy) {
+        auto o = server_named("srv");
+        o.prepare = [destroy](auto) { destroy(); };
+        r.start({o});
+      }};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    CAPTURE(i);
+    CHECK(signal_of(all[i]) == SIGABRT);
+  }
+  CHECK(signal_of([](supervisor_rig& r, const std::function<void()>& destroy) {
+          r.start({server_named("srv")});
+          destroy();
+        }) == 0);
+}
+#endif
 
 }  // namespace tool_server_reentrancy
