@@ -26,12 +26,6 @@ std::unexpected<error> unknown_caller() {
               "does not say; keep the program that connects running until it has its answer");
 }
 
-bool has_hidden_below() {
-  return std::ranges::any_of(mcp::processes_below(::getpid()), [](const auto& one) {
-    return ::access(("/proc/" + std::to_string(one.pid) + "/fd").c_str(), R_OK | X_OK) != 0 && errno == EACCES;
-  });
-}
-
 }  // namespace
 
 result<std::string> admitted(const mcp::process_owner& owner) {
@@ -41,6 +35,17 @@ result<std::string> admitted(const mcp::process_owner& owner) {
   if (owner.may_call) return owner.server;
   return fail(errc::unavailable,
               "a tool server started by this daemon may not call it; \"mayCall\": true in its entry allows that");
+}
+
+result<std::string> admitted_unseen(uid_t socket_of, bool hidden_below) {
+  if (socket_of == ::geteuid() || hidden_below) return unknown_caller();
+  return "";
+}
+
+bool has_hidden_below() {
+  return std::ranges::any_of(mcp::processes_below(::getpid()), [](const auto& one) {
+    return ::access(("/proc/" + std::to_string(one.pid) + "/fd").c_str(), R_OK | X_OK) != 0 && errno == EACCES;
+  });
 }
 
 struct port_callers::state {
@@ -110,8 +115,7 @@ void port_callers::look(const std::shared_ptr<state>& s, const mcp::tcp_ends& en
 
 result<std::string> port_callers::judge(state& s, const std::optional<found>& f) {
   if (!f) return unknown_caller();
-  // Programs of other users cannot be looked into; one that our keeper started may have become another user's (sudo).
-  if (!f->holder) return f->socket.uid == ::geteuid() || f->hidden_below ? result<std::string>(unknown_caller()) : "";
+  if (!f->holder) return admitted_unseen(f->socket.uid, f->hidden_below);
   const pid_t holder = *f->holder;
   const auto owner = s.owner_of(holder);
   // The number was that process's all the while. Its descriptors are not counted here: it may have very many.

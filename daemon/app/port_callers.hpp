@@ -22,6 +22,13 @@ namespace mcpbx::daemon {
 /// in. Whoever cannot be known may not.
 result<std::string> admitted(const mcp::process_owner& owner);
 
+/// The same of a connection on the port whose program cannot be found, by the user whose socket it is. Programs of
+/// other users cannot be looked into; while one below this process cannot be either (sudo, a setuid program), it may be
+/// that.
+result<std::string> admitted_unseen(uid_t socket_of, bool hidden_below);
+/// Whether there is a process below this one that may not be looked into.
+bool has_hidden_below();
+
 /// Finds the processes behind connections of the port. Reading /proc takes milliseconds, so that a lane does it.
 class port_callers {
  public:
@@ -43,7 +50,7 @@ class port_callers {
     mcp::tcp_peer socket;
     std::optional<pid_t> holder;
     std::uint64_t holder_start = 0;
-    bool hidden_below = false;  ///< no holder, and a process of ours cannot be looked into: it may be that one
+    bool hidden_below = false;  ///< asked where there is no holder
   };
   struct state;
   static void look(const std::shared_ptr<state>& s, const mcp::tcp_ends& ends, time_point until, answer then);

@@ -10,8 +10,13 @@
 #include <doctest/doctest.h>
 
 #include <arpa/inet.h>
+#include <fcntl.h>
+#include <grp.h>
 #include <netinet/in.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <optional>
@@ -75,6 +80,38 @@ std::string asked(const mcp::process_owner& owner, bool client_gone = false, int
   return told.value_or("");
 }
 
+// Whether a program without privileges, such as the daemon, is told of a hidden process below it. What is started
+// through sudo or as a setuid program is another user's and undumpable; the latter is enough to hide it, and is all
+// that can be had without being root.
+bool told_of_hidden(bool dumpable) {
+  const pid_t daemon = ::fork();
+  REQUIRE(daemon >= 0);
+  if (daemon == 0) {
+    constexpr uid_t nobody = 65534;
+    if (::geteuid() == 0 && (::setgroups(0, nullptr) != 0 || ::setresgid(nobody, nobody, nobody) != 0 ||
+                             ::setresuid(nobody, nobody, nobody) != 0))
+      ::_exit(2);
+    int up[2];
+    if (::pipe2(up, O_CLOEXEC) != 0) ::_exit(3);
+    const pid_t server = ::fork();
+    if (server == 0) {
+      ::prctl(PR_SET_DUMPABLE, dumpable ? 1 : 0);
+      (void)!::write(up[1], "x", 1);
+      for (;;) ::pause();
+    }
+    char c = 0;
+    const bool is_up = server > 0 && ::read(up[0], &c, 1) == 1;
+    const bool hidden = is_up && has_hidden_below();
+    if (server > 0) ::kill(server, SIGKILL);
+    ::_exit(is_up ? hidden : 4);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(daemon, &status, 0) == daemon);
+  REQUIRE(WIFEXITED(status));
+  REQUIRE(WEXITSTATUS(status) < 2);
+  return WEXITSTATUS(status) == 1;
+}
+
 }  // namespace
 
 TEST_CASE("G42: a stranger is admitted, a tool server where it may call, and nobody who cannot be known") {
@@ -100,4 +137,15 @@ TEST_CASE(
   using enum mcp::process_owner::kind;
   CHECK(asked({ours, "files", true}, false, 3) == "admitted files");
   CHECK(contains(asked({ours, "", false}, false, 1'000'000), "mayCall"));
+}
+
+TEST_CASE("G43: on the port another user's program is admitted, but not while a tool server's cannot be told from it") {
+  const uid_t own = ::geteuid(), other = own + 1;
+  CHECK(text_of(admitted_unseen(other, false)) == "admitted ");
+  CHECK(contains(text_of(admitted_unseen(other, true)), "cannot be told"));
+  CHECK(contains(text_of(admitted_unseen(own, false)), "cannot be told"));
+  CHECK(contains(text_of(admitted_unseen(own, true)), "cannot be told"));
+  // As sudo leaves a tool server behind: nobody below the daemon may look into it.
+  CHECK(told_of_hidden(false));
+  CHECK_FALSE(told_of_hidden(true));
 }
