@@ -16,6 +16,7 @@
 #include "daemon/app/port_callers.hpp"
 #include "daemon/app/process_limits.hpp"
 #include "daemon/app/profiles.hpp"
+#include "daemon/app/run_loop.hpp"
 #include "daemon/app/running_link.hpp"
 #include "daemon/app/server_entries.hpp"
 #include "daemon/app/service.hpp"
@@ -71,7 +72,6 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr milliseconds stop_grace{3'000};  // running work may end when the daemon is told to stop
-constexpr int most_bugs = 16;              // exceptions out of the loop, of which the first one stops the daemon
 constexpr unsigned lanes_grace_s = 2;      // what lanes are at may end behind all else
 constexpr unsigned whole_stop_s = 8;       // from the order to stop to the end, whatever hangs
 using stop_times = mcp::supervisor_core;
@@ -167,20 +167,8 @@ class parts {
 
   int run() {
     forget_program_pages();  // reading the configuration and making the parts is over
-    // An exception that gets here is a bug of ours. What was acknowledged is kept and tool servers end as ever.
-    int bugs = 0;
-    while (true) {
-      try {
-        io_.run();
-        break;
-      } catch (const std::exception& e) {
-        log::error(std::string("an internal error, please report it: ") + e.what());
-      } catch (...) {
-        log::error("an internal error, please report it: an unknown exception");
-      }
-      if (++bugs == most_bugs) return 1;  // the stop itself does not get on; the destructors end what is left
-      stop("an internal error");
-    }
+    const int bugs = run_loop(io_, [this] { stop("an internal error"); });
+    if (bugs == most_bugs) return 1;  // the stop itself does not get on; the destructors end what is left
     log::info("stopped");
     return bugs == 0 ? 0 : 1;
   }
