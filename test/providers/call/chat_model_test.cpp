@@ -666,6 +666,20 @@ TEST_CASE("chat_model: a key that is not there is a configuration error, told af
   CHECK(b.requests() == 0);
 }
 
+TEST_CASE("G35: credentials that change from request to request are redacted, whichever header has them") {
+  std::vector<http::header> given;
+  bench b("text", "", [&](chat_model_options& o) { o.credentials = [&](auto give) { give(given); }; });
+  for (const auto& [one, two] : {std::pair("a", "c"), {"a", "d"}, {"b", "d"}, {"b", "e"}}) {
+    given = {{"Authorization", "Bearer canary-first-" + std::string(one)},
+             {"X-Second", "canary-second-" + std::string(two)}};
+    b.start();
+    REQUIRE(b.finish());
+    CHECK(b.got.reply.has_value());
+    for (const auto& h : given)
+      CHECK(redactor::redact("said " + h.value + " back").find("canary") == std::string::npos);
+  }
+}
+
 TEST_CASE("F1: anthropic and gemini are not asked without a message, and the error says what to do") {
   for (const std::string_view api : {"anthropic", "gemini"}) {
     CAPTURE(api);
