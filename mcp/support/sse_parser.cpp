@@ -66,7 +66,7 @@ bool sse_parser::next(std::string_view& input, event& out) {
     // The common case: a whole data line and the empty line after it.
     if (line_.empty() && !has_data_ && !first_line_ && name_.empty() && input.starts_with("data:")) {
       const auto lf = input.find('\n');
-      if (lf != npos && lf + 1 < input.size() && input[lf + 1] == '\n' &&
+      if (lf != npos && lf <= max_event_ && lf + 1 < input.size() && input[lf + 1] == '\n' &&
           std::memchr(input.data(), '\r', lf) == nullptr) {
         out.name = {};
         out.data = value_of(input.substr(0, lf), 4);
@@ -81,6 +81,11 @@ bool sse_parser::next(std::string_view& input, event& out) {
       input = {};
       if (line_.size() > max_event_) overflowed_ = true;
       return false;
+    }
+    // However the line was cut.
+    if (line_.size() + end > max_event_) {
+      overflowed_ = true;
+      break;
     }
     auto line = input.substr(0, end);
     skip_lf_ = input[end] == '\r';
@@ -103,6 +108,7 @@ bool sse_parser::next(std::string_view& input, event& out) {
 }
 
 bool sse_parser::finish(event& out) {
+  if (overflowed_) return false;
   if (!line_.empty()) {
     take_line(line_);
     line_.clear();
