@@ -1,6 +1,8 @@
 // poll, read, frame; one request at a time.
 #include "daemon/cli/connection.hpp"
 
+#include "mcp/support/read_size.hpp"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -148,7 +150,7 @@ bool connection::readable() const {
 bool connection::receive() {
   static std::array<char, 65536> buffer;
   ssize_t got = -1;
-  do got = ::recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT);
+  do got = ::recv(fd_, buffer.data(), read_size(buffer.size()), MSG_DONTWAIT);
   while (got < 0 && errno == EINTR);
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
   if (got <= 0) return false;

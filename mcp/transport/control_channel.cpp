@@ -2,6 +2,8 @@
 // one read brings at most one set, and sets come in the order of their frames.
 #include "mcp/transport/control_channel.hpp"
 
+#include "mcp/support/read_size.hpp"
+
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -61,7 +63,7 @@ bool control_channel::receive() {
   for (;;) {
     std::array<char, 16 * 1024> buffer;
     alignas(cmsghdr) std::array<char, CMSG_SPACE(max_descriptors * sizeof(int))> control;
-    iovec bytes{buffer.data(), buffer.size()};
+    iovec bytes{buffer.data(), read_size(buffer.size())};
     msghdr m{};
     m.msg_iov = &bytes;
     m.msg_iovlen = 1;

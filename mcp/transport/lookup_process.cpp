@@ -1,6 +1,7 @@
 // The answer travels through a pipe: one byte that says what it is (an errc, or `found`), then a text.
 #include "mcp/transport/lookup_process.hpp"
 
+#include "mcp/support/read_size.hpp"
 #include "mcp/transport/process_tree.hpp"
 
 #include <fcntl.h>
@@ -87,7 +88,7 @@ lookup_process::lookup_process(lookup_process&& other) noexcept
 std::optional<result<std::string>> lookup_process::poll() {
   std::array<char, 4096> part;
   for (;;) {
-    const ssize_t n = ::read(answer_.get(), part.data(), part.size());
+    const ssize_t n = ::read(answer_.get(), part.data(), read_size(part.size()));
     if (n > 0) {
       text_.append(part.data(), static_cast<std::size_t>(n));
       continue;

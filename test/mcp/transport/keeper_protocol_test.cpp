@@ -2,6 +2,7 @@
 #include "mcp/transport/keeper_protocol.hpp"
 
 #include "mcp/transport/control_channel.hpp"
+#include "test/support/in_pieces.hpp"
 
 #include <doctest/doctest.h>
 
@@ -85,6 +86,25 @@ TEST_CASE("frames are cut out of a stream at every split") {
     CHECK(frames == 2);
     CHECK_FALSE(reader.broken());
   }
+}
+
+TEST_CASE("frames are the same in pieces of any size") {
+  std::string text;
+  for (const std::size_t size : test::awkward_sizes) {
+    auto one = sample_spawn();
+    one.server = size;
+    one.spec.environment.assign(1, test::words_of(size));
+    text += encode(request(one)) + encode(request(send_signal{size, 2}));
+  }
+  test::check_in_any_pieces(text + "half", [](std::string_view bytes, std::size_t size) {
+    frame_reader reader;
+    std::string all;
+    test::in_pieces(bytes, size, [&](std::string_view piece) {
+      reader.feed(piece);
+      while (const auto p = reader.next()) all.append(std::to_string(p->size())).append(*p);
+    });
+    return all + (reader.broken() ? "broken" : "");
+  });
 }
 
 TEST_CASE("a frame of impossible size breaks the stream") {
