@@ -2,11 +2,14 @@
 #include "daemon/toolbox/server.hpp"
 
 #include "test/daemon/toolbox/protocol_fixture.hpp"
+#include "test/support/in_pieces.hpp"
 
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 using namespace mcpbx::toolbox;
 namespace json = boost::json;
@@ -190,4 +193,23 @@ TEST_CASE("toolbox: calls that are none are protocol errors") {
             R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"calculate","name":"current_time"}})")) ==
         -32602);
   CHECK(code_of(c.request("tools/call", json::value{{"name", "read_file"}})) == -32602);  // no folder, no file tools
+}
+
+TEST_CASE("toolbox: a conversation is answered the same in pieces of any size") {
+  std::string said = R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}})"
+                     "\n";
+  for (const std::size_t size : mcpbx::test::awkward_sizes)
+    said += R"({"jsonrpc":"2.0","id":")" + std::to_string(size) +
+            R"(","method":"tools/call","params":{"name":"calculate","arguments":{"expression":"1)" +
+            std::string(std::min<std::size_t>(size, 8'193), ' ') + "+1\"}}}\r\nno message\n";
+  said += R"([{"jsonrpc":"2.0","id":5,"method":"ping"},{"jsonrpc":"2.0","id":6,"method":"none"}])"
+          "\n{\"half\":";
+  std::string whole;
+  mcpbx::test::check_in_any_pieces(said, [&](std::string_view bytes, std::size_t size) {
+    client c;
+    std::string all;
+    mcpbx::test::in_pieces(bytes, size, [&](std::string_view piece) { all += c.core.feed(piece); });
+    return whole = all + c.core.finish();
+  });
+  CHECK(std::ranges::count(whole, '\n') == static_cast<std::ptrdiff_t>(3 + 2 * mcpbx::test::awkward_sizes.size()));
 }

@@ -3,6 +3,7 @@
 #include "mcp/client/write_window.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/secret.hpp"
+#include "test/support/in_pieces.hpp"
 
 #include <doctest/doctest.h>
 
@@ -52,6 +53,26 @@ TEST_CASE("G8: the last bytes of stderr are kept, printable and without secrets"
   CHECK(e.tail(1 << 20).size() == 64 << 10);
   CHECK(e.tail(3) == "end");
   CHECK(e.last_line().size() == 200);
+}
+
+TEST_CASE("stderr: what a server prints is kept and logged the same in pieces of any size") {
+  std::string said;
+  for (const std::size_t size : test::awkward_sizes)
+    if (size < 9'000) said += test::words_of(size) + (size % 2 == 0 ? "\r\n" : "\n") + "\xC3\xA4 key canary-4711 end\n";
+  redactor::add(secret("canary-4711"));
+  std::string whole;
+  test::check_in_any_pieces(said + "half", [&](std::string_view bytes, std::size_t size) {
+    log_catcher log;
+    stderr_log e("srv", 4096);
+    e.begin_process();
+    test::in_pieces(bytes, size, [&](std::string_view piece) { e.feed(piece, start); });
+    const auto last = e.last_line();
+    e.end_process(start);
+    return whole = log.text + "|" + e.tail(4096) + "|" + last;
+  });
+  redactor::clear();
+  CHECK(whole.ends_with("|half"));
+  CHECK(whole.find("canary") == std::string::npos);
 }
 
 TEST_CASE("G35: no part of a secret is in the log or among the last lines of stderr, wherever it is cut") {

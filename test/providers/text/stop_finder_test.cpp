@@ -1,6 +1,8 @@
 // Where an answer ends that was asked to stop.
 #include "providers/text/stop_finder.hpp"
 
+#include "test/support/in_pieces.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
@@ -61,4 +63,18 @@ TEST_CASE("G18: a stop that nearly comes again and again costs each byte a few l
     CHECK(finder.found());
     CHECK(told == nearly + nearly);
   }
+}
+
+TEST_CASE("F7: a long answer ends at the same place in pieces of any size") {
+  std::string answer;
+  for (const std::size_t size : mcpbx::test::awkward_sizes)
+    if (size < 9'000) answer += mcpbx::test::words_of(size) + "\n\nSto" + std::string(size % 5, 'p');
+  for (const std::vector<std::string>& stops :
+       {std::vector<std::string>{"Stop:", "\n\nnowhere"}, {"Stopppp\0", mcpbx::test::words_of(4096) + "\n\nStopw"}, {}})
+    mcpbx::test::check_in_any_pieces(answer + "Stop: more", [&](std::string_view bytes, std::size_t size) {
+      text::stop_finder finder(stops);
+      std::string told;
+      mcpbx::test::in_pieces(bytes, size, [&](std::string_view piece) { told += finder.feed(piece); });
+      return finder.found() ? told + "|" : told + finder.rest();
+    });
 }

@@ -1,5 +1,6 @@
 // Replies of models as they came, well-formed and not, with what must come of them (test/data/text-tool-calls).
 #include "test/providers/text/parse.hpp"
+#include "test/support/in_pieces.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -46,6 +47,17 @@ void check(const json::object& vector, std::size_t step) {
   CHECK(got.reply.incomplete == incomplete);
 }
 
+parsed_text parse_in_pieces(const std::string& format, std::string_view raw, std::size_t size) {
+  namespace text = mcpbx::providers::text;
+  parsed_text got;
+  const auto parser = text::find_format(format)->make_parser(text::offered_tools(vector_tools()), {});
+  in_pieces(raw, size, [&](std::string_view piece) { parser->feed(piece, got); });
+  got.reply = parser->finish(got);
+  got.stopped = parser->stopped();
+  got.counted = parser->counted();
+  return got;
+}
+
 void check_all(const std::string& file, std::size_t least) {
   const auto all = vectors(file);
   REQUIRE(all.size() >= least);
@@ -80,6 +92,17 @@ TEST_CASE("F10: malformed replies as public issues show them are executed, repai
 
 TEST_CASE("F10: our own malformed replies are executed, repaired or refused as expected, at every split") {
   check_all("own.jsonl", 60);
+}
+
+TEST_CASE("F10: malformed replies behind a long text are read the same in pieces of any size") {
+  for (const auto* file : {"given.jsonl", "issues.jsonl", "own.jsonl"})
+    for (const auto& vector : vectors(file)) {
+      CAPTURE(std::string(vector.at("id").as_string()));
+      const std::string format(vector.at("format").as_string());
+      const auto raw = words_of(9'000) + "\n" + std::string(vector.at("raw").as_string());
+      check_in_any_pieces(
+          raw, [&](std::string_view bytes, std::size_t size) { return parse_in_pieces(format, bytes, size).str(); });
+    }
 }
 
 }  // namespace
