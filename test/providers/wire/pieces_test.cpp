@@ -1,5 +1,6 @@
 // What every API's stream is decoded to, in pieces of any size.
 #include "mcp/support/text.hpp"
+#include "providers/wire/thought_splitter.hpp"
 #include "test/providers/wire/decode.hpp"
 #include "test/support/in_pieces.hpp"
 
@@ -115,6 +116,23 @@ TEST_CASE("decoders: a stream of every API is decoded to the same in pieces of a
       check_in_any_pieces(
           part, [&](std::string_view bytes, std::size_t size) { return told(decoded_in_pieces(api, bytes, size)); });
   }
+}
+
+TEST_CASE("thought_splitter: thought and text are told apart the same in pieces of any size") {
+  const auto words = words_of(9'000);
+  for (const auto& content : {" \n<think>" + words + "</th" + words + "</think>\r\n\n" + words + "<think>x</think>",
+                              "<think>" + words + "</think", words + "<think>" + words, "\r\n <thin" + words})
+    check_in_any_pieces(content, [](std::string_view bytes, std::size_t size) {
+      providers::thought_splitter splitter;
+      std::string thought, text;
+      const auto keep = [&](const providers::thought_splitter::pieces& p) {
+        thought += p.thought;
+        text += p.text;
+      };
+      in_pieces(bytes, size, [&](std::string_view piece) { keep(splitter.take(piece)); });
+      keep(splitter.finish());
+      return thought + "|" + text;
+    });
 }
 
 }  // namespace wire_pieces
