@@ -19,7 +19,7 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr milliseconds settle_time{1'000};  // what the first round waits for servers that are still starting
-constexpr milliseconds longest_wait_for_room{30'000}, look_for_room_every{50};
+constexpr milliseconds longest_wait_for_room{30'000};
 constexpr milliseconds longest_farewell{5'000};  // what a run waits for the one before it that is ending
 constexpr milliseconds shortest_note{100}, longest_note{5'000};  // between two records of the time used
 
@@ -165,16 +165,18 @@ void live_run::keep_to_limits() {
 
 // Runs that go on come to their end first. One that was asked to end while it waits here never begins.
 asio::awaitable<result<void>> live_run::wait_for_room() {
-  if (picked_up_ || !byte_account::runs_short()) co_return result<void>();
+  if (picked_up_ || !around_.room.is_short()) co_return result<void>();
   emit_status(words::waits_for_room);
+  const auto look = [weak = weak_from_this()] {
+    if (auto self = weak.lock()) self->inbox_.push(look_again{});
+  };
+  const auto place = around_.room.enter(look);
   const auto until = around_.time.now() + std::min(time_left(), longest_wait_for_room);
-  const auto again = around_.time.make_timer();
+  const auto limit = around_.time.make_timer();
+  limit->arm(until, look);
   std::vector<item> early;
   bool unwanted = false;
-  while (byte_account::runs_short() && !unwanted && around_.time.now() < until) {
-    again->arm(around_.time.now() + look_for_room_every, [weak = weak_from_this()] {
-      if (auto self = weak.lock()) self->inbox_.push(look_again{});
-    });
+  while (!place->is_called() && !unwanted && around_.time.now() < until) {
     auto next = co_await inbox_.next();
     if (std::holds_alternative<look_again>(next)) continue;
     unwanted = std::holds_alternative<stop_asked>(next) || std::holds_alternative<winding_up>(next);
@@ -182,7 +184,7 @@ asio::awaitable<result<void>> live_run::wait_for_room() {
   }
   for (auto& i : early) inbox_.push(std::move(i));
   if (unwanted) co_return fail(errc::cancelled, "the run was cancelled before it began");
-  if (byte_account::runs_short()) co_return fail(errc::limit, std::string(words::no_room));
+  if (!place->is_called()) co_return fail(errc::limit, std::string(words::no_room));
   co_return result<void>();
 }
 

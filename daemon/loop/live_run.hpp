@@ -7,6 +7,7 @@
 #include "daemon/loop/kept_names.hpp"
 #include "daemon/loop/round_tools.hpp"
 #include "daemon/loop/run_core.hpp"
+#include "daemon/loop/room_queue.hpp"
 #include "daemon/loop/run_feed.hpp"
 #include "daemon/loop/runner.hpp"
 #include "daemon/loop/status_writer.hpp"
@@ -47,6 +48,7 @@ struct run_surroundings {
   random_source& random;
   tool_source& tools;
   journal& store;
+  room_queue room;
   round_tools offers;
   loop_counters counters;
   argument_checks arguments;
@@ -125,7 +127,7 @@ class live_run final : public providers::model_events, public std::enable_shared
 
  private:
   struct settled {};
-  // Time to look again for room, or for the session of a run that has ended.
+  // Time to look whether there is room, or for the session of a run that has ended.
   struct look_again {};
   struct call_done {
     std::string id;

@@ -52,6 +52,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
                 random,
                 tools,
                 store,
+                room_queue(time),
                 round_tools(std::move(o.adapt)),
                 {},
                 {},

@@ -21,6 +21,7 @@ std::atomic<std::size_t> bound{std::size_t{512} << 20};
 struct tally {
   static constexpr std::ptrdiff_t most = std::ptrdiff_t{64} << 10;
   std::ptrdiff_t untold = 0;
+  byte_account::watch* watches = nullptr;
 
   ~tally() { tell(); }
   void add(std::ptrdiff_t n) noexcept {
@@ -38,6 +39,27 @@ void byte_account::add(std::size_t n) noexcept {
 }
 void byte_account::sub(std::size_t n) noexcept {
   mine.add(-static_cast<std::ptrdiff_t>(n));
+  if (mine.watches != nullptr && !runs_short()) tell_watches();
+}
+// A watch that begins again from inside is told another time.
+void byte_account::tell_watches() noexcept {
+  auto* w = std::exchange(mine.watches, nullptr);
+  while (w != nullptr) {
+    auto* const next = std::exchange(w->next_, nullptr);
+    w->on_ = false;
+    w->on_room();
+    w = next;
+  }
+}
+void byte_account::watch::begin() noexcept {
+  if (std::exchange(on_, true)) return;
+  next_ = std::exchange(mine.watches, this);
+}
+void byte_account::watch::end() noexcept {
+  if (!std::exchange(on_, false)) return;
+  auto** at = &mine.watches;
+  while (*at != this) at = &(*at)->next_;
+  *at = std::exchange(next_, nullptr);
 }
 std::size_t byte_account::total() noexcept {
   // Below zero while another thread has not told yet that it took on what this one let go of.

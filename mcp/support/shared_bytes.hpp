@@ -26,6 +26,31 @@ class byte_account {
   static bool runs_short() noexcept { return total() > limit() / 4 * 3; }
   /// Whether `n` more bytes fit under the bound, however small they are: for the next part of a large message.
   static bool has_room(std::size_t n) noexcept;
+
+  /// Waits for bytes to run short no longer.
+  class watch {
+   public:
+    watch() noexcept = default;
+    watch(const watch&) = delete;
+    watch& operator=(const watch&) = delete;
+    /// From here on, until it was told. Told on this thread, which is the one that it ends on: with the next bytes
+    /// that this thread takes on or lets go of once there is room.
+    void begin() noexcept;
+    void end() noexcept;
+
+   protected:
+    ~watch() { end(); }
+    /// Called from where bytes are let go of, in the middle of anything: it may note that it was told, no more.
+    virtual void on_room() noexcept = 0;
+
+   private:
+    friend class byte_account;
+    watch* next_ = nullptr;
+    bool on_ = false;
+  };
+
+ private:
+  static void tell_watches() noexcept;
 };
 
 /// Counts bytes that something else owns, such as a string that grows.

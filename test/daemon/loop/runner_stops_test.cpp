@@ -250,3 +250,41 @@ TEST_CASE("G18: while bytes run short a new run waits, and begins when there is 
   }
   byte_account::set_limit(limit);
 }
+
+TEST_CASE("G18: runs that wait for room begin in the order in which they came; one that is cancelled waits no more") {
+  const auto limit = byte_account::limit();
+  byte_account::set_limit(byte_account::total() + (4u << 20));
+  {
+    fixture f;
+    byte_share held;
+    held.set(8u << 20);
+    f.model->endless = [](std::size_t) { return says("done"); };
+    const auto start = [&](const char* name, int timeout_ms = 0) {
+      auto r = fixture::ask();
+      r.run = name;
+      r.messages = {providers::user_message(name)};
+      if (timeout_ms > 0) r.limits.timeout_ms = timeout_ms;
+      f.run(std::move(r));
+    };
+    for (const auto* name : {"a", "b", "c"}) start(name);
+    start("brief", 2'000);
+    start("d");
+    f.runs->cancel("b", "enough");
+    f.settle();
+    CHECK(f.runs->active() == 4);
+    f.time.advance(milliseconds(2'000));
+    f.settle();
+    CHECK(f.runs->active() == 3);
+    CHECK(f.model->requests.empty());
+    held.set(0);
+    start("e");  // others were before it, though there is room now
+    CHECK(f.model->requests.empty());
+    f.time.advance(milliseconds(0));  // nobody looks meanwhile: what was let go of has called them
+    f.settle();
+    std::string begun;
+    for (const auto& r : f.model->requests) begun += r.messages.back()->text();
+    CHECK(begun == "acde");
+    CHECK(f.runs->active() == 0);
+  }
+  byte_account::set_limit(limit);
+}
