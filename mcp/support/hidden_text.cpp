@@ -94,6 +94,20 @@ bool walk(std::string& out, std::string_view text, lines how, bool strict, Hide 
     out.append(p, run);
     p = run;
     if (p == end) break;
+    // Controls, of which there may be millions: no table is asked for them.
+    const auto first = static_cast<unsigned char>(*p);
+    if (first < 0x80 && first != '\r') {
+      any = true;
+      hide(out, first);
+      ++p;
+      continue;
+    }
+    if (first == 0xC2 && p + 1 != end && static_cast<unsigned char>(p[1]) - 0x80U < 0x20) {
+      any = true;
+      hide(out, static_cast<unsigned char>(p[1]));
+      p += 2;
+      continue;
+    }
     const utf8::step s = utf8::next(p, end);
     const char32_t c = s.what == utf8::status::valid ? utf8::decode(p, s.size) : 0;
     const bool line_end = how == lines::keep_crlf && c == '\r' && p + 1 != end && p[1] == '\n';

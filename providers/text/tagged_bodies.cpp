@@ -4,6 +4,8 @@
 #include "providers/text/words.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <utility>
 
 namespace mcpbx::providers::text {
@@ -39,9 +41,13 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
   }
   if (rest.front() == '<') {
     bool maybe = false;
-    for (const auto& mark : angle_marks) {
-      // A list of calls may hold each of them in a tag of its own; and a mark may stand twice.
-      if (mark.kind == mark_kind::tag && (holds_list(tag_) || tag_.size() <= longest_tag)) {
+    // A list of calls may hold each of them in a tag of its own; and a mark may stand twice.
+    const bool again = tag_.size() <= longest_tag || holds_list(tag_);
+    const auto possible = marks_at(rest);
+    constexpr auto all = ~std::uint64_t{0} >> (64 - angle_marks.size());
+    for (auto bits = possible.is == match::maybe ? all : possible.opening; bits != 0; bits &= bits - 1) {
+      const auto& mark = angle_marks[static_cast<std::size_t>(std::countr_zero(bits))];
+      if (mark.kind == mark_kind::tag && again) {
         const auto inner = match_mark(rest, mark);
         maybe = maybe || inner.is == match::maybe;
         if (inner.is != match::yes) continue;
