@@ -155,8 +155,12 @@ void completion::take_text(const run_event& e) {
   const bool apart = said && std::exchange(new_round_, false);
   any_text_ = any_text_ || said;
   if (!request_.stream) {
-    if (said && (apart || texts_.empty())) texts_.emplace_back();
-    (said ? texts_.back() : thinking_) += e.text;
+    if (!said) {
+      thinking_ += e.text;
+      return;
+    }
+    if (apart || texts_.empty()) texts_.emplace_back();
+    texts_.back() += e.text;
     return;
   }
   begin();
@@ -183,7 +187,10 @@ void completion::send() {
 void completion::end() {
   const auto self = shared_from_this();
   if (const auto& why = reader_->refusal()) return fail(fault_of(*why));
-  auto o = outcome_of(reader_->result(), error_);
+  // Nobody needs the run any more: what it holds is let go of before something as large is made of its answer.
+  auto result = reader_->result();
+  reader_.reset();
+  auto o = outcome_of(result, error_, !any_text_);
   if (o.fault) return fail(*o.fault);
   if (lost_) return fail({503, too_slow, "", "too_slow", true});
   if (!o.calls.empty()) {
@@ -198,15 +205,22 @@ void completion::end() {
   auto* const line = std::exchange(line_, nullptr);
   silence_.reset();
   if (!request_.stream) {
-    take_off_reasoning(texts_, thinking_, reader_->result());
-    std::string text = any_text_ ? std::string() : o.text;
-    for (const auto& one : texts_) {
-      if (!text.empty() && !one.empty()) text += "\n\n";
-      text += one;
+    std::vector<std::string> rounds;
+    for (auto& one : texts_) rounds.push_back(one.take());
+    take_off_reasoning(rounds, thinking_, result);
+    result = {};
+    std::string text = any_text_ ? std::string() : std::move(o.text);
+    for (auto& one : rounds) {
+      if (text.empty()) {
+        text = std::move(one);
+      } else if (!one.empty()) {
+        text += "\n\n";
+        text += one;
+      }
     }
-    line->answer({200,
-                  {{"Content-Type", "application/json"}, {"x-request-id", run_}},
-                  completion_json::answer(head_, text, thinking_, o)});
+    auto body = completion_json::answer(head_, text, thinking_, o);
+    std::string().swap(text);
+    line->answer({200, {{"Content-Type", "application/json"}, {"x-request-id", run_}}, std::move(body)});
     return ended_();
   }
   if (!any_text_ && !o.text.empty()) completion_json::append_text(out_, head_, o.text);

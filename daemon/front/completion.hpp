@@ -5,6 +5,7 @@
 #include "daemon/front/completion_request.hpp"
 #include "daemon/front/door_context.hpp"
 #include "daemon/loop/run_feed.hpp"
+#include "mcp/support/text_parts.hpp"
 #include "mcp/http/server_connection.hpp"
 #include "mcp/support/time.hpp"
 
@@ -56,7 +57,7 @@ class completion final : public std::enable_shared_from_this<completion>, privat
   std::uint64_t seen_ = 0;  // the number of the last event
   providers::usage told_;   // by answers before this one, of the same run
   // Of all rounds, for an answer that is no stream; the text by rounds that have any.
-  std::vector<std::string> texts_;
+  std::vector<text_parts> texts_;
   std::string thinking_;
   std::string out_;  // chunks of this pull
   std::unique_ptr<timer> silence_;

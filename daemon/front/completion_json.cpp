@@ -79,7 +79,7 @@ std::string model_object(std::string_view name, std::int64_t created) {
 
 }  // namespace
 
-completion_outcome outcome_of(const raw_json& run_result, const last_error& e) {
+completion_outcome outcome_of(const raw_json& run_result, const last_error& e, bool with_text) {
   completion_outcome o;
   // One walk: the result holds the whole conversation.
   const auto read = read_members(run_result, {"usage", "data", "text", "reason", "toolCalls", "stopReason", "cause"});
@@ -88,8 +88,8 @@ completion_outcome outcome_of(const raw_json& run_result, const last_error& e) {
   o.used.output = tokens(usage, "outputTokens");
   o.used.cached = tokens(usage, "cachedTokens");
   o.used.reasoning = tokens(usage, "reasoningTokens");
-  o.text = data ? std::string(data.text()) : text.as_string().value_or("");
-  const bool answered = !o.text.empty();
+  const bool answered = data || text.text().size() > 2;  // more than its quotes
+  if (with_text) o.text = data ? std::string(data.text()) : text.as_string().value_or("");
   const auto why = reason.as_string().value_or("");
   bool ran_tools = false;
   for_each_element(calls, [&](const raw_json& call) {
@@ -296,8 +296,8 @@ std::string answer(const head& h, std::string_view text, std::string_view thinki
     }
     out += ']';
   }
-  return out + R"(},"logprobs":null,"finish_reason":)" + json_quoted(o.finish) + "}],\"usage\":" + usage_object(o) +
-         "}";
+  out += R"(},"logprobs":null,"finish_reason":)" + json_quoted(o.finish) + "}],\"usage\":" + usage_object(o) + "}";
+  return out;
 }
 
 std::string error_body(const completion_fault& f) {

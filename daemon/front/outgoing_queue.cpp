@@ -141,7 +141,7 @@ void outgoing_queue::take_turn() {
 
 // Whether it has nothing left.
 bool outgoing_queue::pull(source& s) {
-  if (scratch_.capacity() > longest_scratch) scratch_ = {};
+  if (scratch_.capacity() > longest_scratch) std::string().swap(scratch_);  // an assignment keeps the memory
   pulling_ = true;
   bool dry = false;
   while (!dry && !closed_ && transport_.unsent() < options_.feed_below) {

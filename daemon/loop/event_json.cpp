@@ -11,21 +11,24 @@
 namespace mcpbx::daemon::event_json {
 namespace {
 
-void member(std::string& json, std::string_view key, std::string_view text) {
+template <class Out>
+void member(Out& json, std::string_view key, std::string_view text) {
   json += ",\"";
   json += key;
   json += "\":";
   append_quoted(json, text);
 }
 
-void member(std::string& json, std::string_view key, std::int64_t number) {
+template <class Out>
+void member(Out& json, std::string_view key, std::int64_t number) {
   json += ",\"";
   json += key;
   json += "\":";
   json += std::to_string(number);
 }
 
-void member(std::string& json, std::string_view key, bool yes) {
+template <class Out>
+void member(Out& json, std::string_view key, bool yes) {
   json += ",\"";
   json += key;
   json += yes ? "\":true" : "\":false";
@@ -48,7 +51,8 @@ segments whole(std::string& json) {
   return s;
 }
 
-void append_usage(std::string& json, const providers::usage& u) {
+template <class Out>
+void append_usage(Out& json, const providers::usage& u) {
   json += "\"inputTokens\":";
   json += std::to_string(u.input);
   member(json, "outputTokens", u.output);
@@ -232,7 +236,10 @@ raw_json result_of_done(const segments& body) {
 raw_json run_result(const run_core& core, const kept_part* kept) {
   const auto messages = std::min(core.messages().size(), kept ? kept->messages : core.messages().size());
   const auto calls = std::min(core.calls().size(), kept ? kept->calls : core.calls().size());
-  std::string json = R"({"run":)";
+  // In one piece of its size: it has the answer twice, and is not copied.
+  byte_buffer json;
+  json.reserve(1024 + core.text().size() / 16 * 33 + core.partial_text().size());
+  json += R"({"run":)";
   append_quoted(json, core.started().run);
   if (!core.started().session.empty() && (!kept || kept->session)) member(json, "session", core.started().session);
   member(json, "text", core.text());
@@ -272,7 +279,7 @@ raw_json run_result(const run_core& core, const kept_part* kept) {
     append_message(json, *core.messages()[i]);
   }
   json += "]}";
-  return raw_json::own(json);
+  return raw_json::whole(json.take());
 }
 
 }  // namespace mcpbx::daemon::event_json

@@ -55,8 +55,6 @@ void live_run::on_text(std::string_view delta) {
     formulating_ = true;
     emit_status(words::formulating);
   }
-  said_ += delta;
-  said_held_.set(said_.capacity());
   feed_->push({run_event::kind::text, {}, std::string(delta), {}});
 }
 
@@ -118,6 +116,7 @@ void live_run::tell(const record::round_started& r) {
 
 void live_run::tell(const record::assistant& r) {
   const auto calls = r.message->calls();
+  feed_->share_text(core_.shared_text());
   if (debugging())
     log::debug(fmt::format("run {}: depth {} answered in {} ms ({}): {}", name(), core_.depth(), r.ms,
                            providers::to_string(r.reason),

@@ -374,7 +374,7 @@ providers::usage live_run::spent() const {
 
 // What the answer that goes on has begun with.
 std::string live_run::broken_off() {
-  return model_call_ ? std::exchange(said_, {}) : std::string();
+  return model_call_ ? feed_->round_text() : std::string();
 }
 
 live_run::reaction live_run::on_item(item& i) {
@@ -383,7 +383,6 @@ live_run::reaction live_run::on_item(item& i) {
   if (auto* reply = std::get_if<providers::model_reply>(&i)) {
     if (!model_call_) return r;  // it was cancelled when its reply had just come
     spent_call_ = std::move(model_call_);
-    forget_said();
     batch.emplace_back(with_tools({with_unique_ids(std::move(reply->message), call_ids_, core_.calls(), around_.random),
                                    reply->reason,
                                    std::move(reply->raw_reason),
@@ -394,7 +393,6 @@ live_run::reaction live_run::on_item(item& i) {
   } else if (auto* broken = std::get_if<providers::model_error>(&i)) {
     if (!model_call_) return r;
     model_call_.reset();
-    forget_said();
     batch.emplace_back(record::model_failed{std::move(*broken), ms_since(round_began_)});
   } else if (auto* done = std::get_if<call_done>(&i)) {
     const auto sent = std::ranges::find(sent_, done->id, &sent_call::id);

@@ -196,10 +196,6 @@ class live_run final : public providers::model_events, public std::enable_shared
   bool may_be_answered() const { return feed_->kept() || feed_->answers(); }
   providers::usage spent() const;
   std::string broken_off();
-  void forget_said() {
-    said_ = {};
-    said_held_.set(0);
-  }
   record::run_started opening();
   record::assistant with_tools(record::assistant r) const;
   bool try_again(sent_call& sent, const mcp::call_outcome& outcome);
@@ -303,8 +299,6 @@ class live_run final : public providers::model_events, public std::enable_shared
   offered_ptr offer_;
   std::optional<command::call_model> to_prepare_;
   std::unique_ptr<providers::model_call> model_call_;
-  std::string said_;  // by its answer so far
-  byte_share said_held_;
   std::unique_ptr<providers::model_call> spent_call_;  // let go of behind what its reply has started
   std::optional<status_writer> status_;
   std::vector<sent_call> sent_;

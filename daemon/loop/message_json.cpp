@@ -16,38 +16,46 @@ namespace {
 
 using providers::role;
 
-void member(std::string& json, std::string_view key, std::string_view text) {
+template <class Out>
+void member(Out& json, std::string_view key, std::string_view text) {
   json += ",\"";
   json += key;
   json += "\":";
   append_quoted(json, text);
 }
 
-void member(std::string& json, std::string_view key, const raw_json& value) {
+template <class Out>
+void member(Out& json, std::string_view key, const raw_json& value) {
   json += ",\"";
   json += key;
   json += "\":";
   json += value.text();
 }
 
-// One block, or nothing for those that only their origin understands.
+// Nobody is told those that only their origin understands.
+bool is_told(const providers::block& b) {
+  const auto* reasoning = std::get_if<providers::reasoning_block>(&b);
+  return reasoning ? !reasoning->text.empty() : !std::holds_alternative<providers::opaque_block>(b);
+}
+
+template <class Out>
 struct writer {
-  std::string& json;
-  bool operator()(const providers::text_block& b) const {
+  Out& json;
+  void operator()(const providers::text_block& b) const {
     json += R"({"type":"text")";
     member(json, "text", b.text);
-    return close();
+    close();
   }
-  bool operator()(const providers::image_block& b) const {
+  void operator()(const providers::image_block& b) const {
     json += R"({"type":"image")";
     if (!b.mime.empty()) member(json, "mimeType", b.mime);
     if (b.url.empty())
       member(json, "data", b.data);
     else
       member(json, "url", b.url);
-    return close();
+    close();
   }
-  bool operator()(const providers::file_block& b) const {
+  void operator()(const providers::file_block& b) const {
     json += R"({"type":"file")";
     if (!b.mime.empty()) member(json, "mimeType", b.mime);
     if (!b.name.empty()) member(json, "name", b.name);
@@ -55,15 +63,14 @@ struct writer {
       member(json, "data", b.data);
     else
       member(json, "url", b.url);
-    return close();
+    close();
   }
-  bool operator()(const providers::reasoning_block& b) const {
-    if (b.text.empty()) return false;
+  void operator()(const providers::reasoning_block& b) const {
     json += R"({"type":"reasoning")";
     member(json, "text", b.text);
-    return close();
+    close();
   }
-  bool operator()(const providers::tool_call_block& b) const {
+  void operator()(const providers::tool_call_block& b) const {
     json += R"({"type":"tool_call")";
     member(json, "id", b.id);
     member(json, "name", b.name);
@@ -72,27 +79,40 @@ struct writer {
     else
       member(json, "argumentsText", b.arguments_text);
     if (!b.problem.empty()) member(json, "problem", b.problem);
-    return close();
+    close();
   }
-  bool operator()(const providers::tool_result_block& b) const {
+  void operator()(const providers::tool_result_block& b) const {
     json += R"({"type":"tool_result")";
     member(json, "id", b.call_id);
     member(json, "name", b.name);
     json += b.is_error ? R"(,"isError":true)" : R"(,"isError":false)";
     member(json, "result", b.result);
-    return close();
+    close();
   }
-  bool operator()(const providers::refusal_block& b) const {
+  void operator()(const providers::refusal_block& b) const {
     json += R"({"type":"refusal")";
     member(json, "text", b.text);
-    return close();
+    close();
   }
-  bool operator()(const providers::opaque_block&) const { return false; }
-  bool close() const {
-    json += '}';
-    return true;
-  }
+  void operator()(const providers::opaque_block&) const {}
+  void close() const { json += '}'; }
 };
+
+template <class Out>
+void write_message(Out& json, const providers::message& m) {
+  json += R"({"role":")";
+  json += role_word(m.role);
+  json += '"';
+  if (m.role == role::assistant && !m.origin.model.empty()) member(json, "model", m.origin.model);
+  json += R"(,"content":[)";
+  bool first = true;
+  for (const auto& b : m.blocks) {
+    if (!is_told(b)) continue;
+    if (!std::exchange(first, false)) json += ',';
+    std::visit(writer<Out>{json}, b);
+  }
+  json += "]}";
+}
 
 std::optional<role> role_of(std::string_view text) {
   if (text == "system") return role::system;
@@ -255,21 +275,10 @@ bool is_base64(std::string_view text) {
 }
 
 void append_message(std::string& json, const providers::message& m) {
-  json += R"({"role":")";
-  json += role_word(m.role);
-  json += '"';
-  if (m.role == role::assistant && !m.origin.model.empty()) member(json, "model", m.origin.model);
-  json += R"(,"content":[)";
-  bool first = true;
-  for (const auto& b : m.blocks) {
-    const auto before = json.size();
-    if (!first) json += ',';
-    if (std::visit(writer{json}, b))
-      first = false;
-    else
-      json.resize(before);
-  }
-  json += "]}";
+  write_message(json, m);
+}
+void append_message(byte_buffer& json, const providers::message& m) {
+  write_message(json, m);
 }
 
 std::expected<providers::message_ptr, message_fault> read_message(const raw_json& json) {

@@ -12,6 +12,7 @@ namespace mcpbx::daemon {
 
 /// Appends the message as one JSON object.
 void append_message(std::string& json, const providers::message& m);
+void append_message(byte_buffer& json, const providers::message& m);
 
 /// What is wrong with a message that a caller sends.
 struct message_fault {

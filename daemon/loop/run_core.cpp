@@ -36,6 +36,18 @@ std::size_t text_bytes(const providers::message& m) {
   return bytes;
 }
 
+/// The text of the message: its own where it has one block of it.
+std::shared_ptr<const std::string> text_of(const providers::message_ptr& m) {
+  const std::string* only = nullptr;
+  for (const auto& b : m->blocks)
+    if (const auto* t = std::get_if<providers::text_block>(&b)) {
+      if (only) return std::make_shared<std::string>(m->text());
+      only = &t->text;
+    }
+  static const std::string none;
+  return {m, only ? only : &none};
+}
+
 bool has_refusal(const providers::message& m) {
   return std::ranges::any_of(m.blocks,
                              [](const auto& b) { return std::holds_alternative<providers::refusal_block>(b); });
@@ -69,6 +81,11 @@ void run_core::on(const record::run_started& r) {
   respond(0);
 }
 
+std::shared_ptr<const std::string> run_core::no_text() {
+  static const auto none = std::make_shared<const std::string>();
+  return none;
+}
+
 // Opens a level: a round with tools while rounds are left, else the last call without them, or the end.
 void run_core::respond(int depth) {
   if (over_token_budget())
@@ -86,7 +103,8 @@ void run_core::on(const record::round_started& r) {
   depth_ = r.depth;
   with_tools_ = r.with_tools;
   ++rounds_;
-  text_.clear();
+  text_ = no_text();
+  text_held_.set(0);
   partial_text_.clear();
   next_round_ = command::call_model{r.depth, r.with_tools};
   commands_.push_back(*next_round_);
@@ -96,8 +114,8 @@ void run_core::on(const record::assistant& r) {
   next_round_.reset();
   shortened_ = false;
   usage_ += r.usage;
-  text_ = r.message->text();
-  text_held_.set(text_.size());
+  text_ = text_of(r.message);
+  text_held_.set(text_.use_count() == 1 ? text_->size() : 0);
   held_.add(text_bytes(*r.message));
   const bool calls = std::ranges::any_of(
       r.message->blocks, [](const auto& b) { return std::holds_alternative<providers::tool_call_block>(b); });
@@ -127,9 +145,9 @@ void run_core::finish_without_calls(const record::assistant& r) {
   }
   if (r.reason == end_reason::refusal || has_refusal(*r.message))
     return end(stop_reason::refused, words::unable(words::refused(by(), *r.message)));
-  const bool empty = trimmed(text_).empty();
+  const bool empty = trimmed(*text_).empty();
   if (started_.answer_schema) {
-    auto checked = check_answer(text_, started_.answer_schema);
+    auto checked = check_answer(*text_, started_.answer_schema);
     if (!checked.problem.empty()) return correct_answer(checked.problem);
     data_ = std::move(checked.data);
   }

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -111,7 +112,8 @@ class run_core {
   /// Whether the end is decided, though calls may still have to be closed.
   bool ending() const noexcept { return ending_.has_value(); }
   /// The text of the last model call's reply; "" when that call gave none.
-  const std::string& text() const noexcept { return text_; }
+  const std::string& text() const noexcept { return *text_; }
+  std::shared_ptr<const std::string> shared_text() const noexcept { return text_; }
   /// What the last model call's answer began with, when it broke and the run ends without another one; else "".
   const std::string& partial_text() const noexcept { return partial_text_; }
   /// The answer as JSON that fits the schema that was asked for; absent without a schema and without such an answer.
@@ -199,6 +201,7 @@ class run_core {
   void on(const record::cancel& r);
   void on(const record::run_ended& r);
 
+  static std::shared_ptr<const std::string> no_text();
   void finish_without_calls(const record::assistant& r);
   void correct_answer(const std::string& problem);
   void open_level(const record::assistant& r);
@@ -241,8 +244,9 @@ class run_core {
   int repeated_ = 0;            // how often last_call_ was made in a row
   int admitted_ = 0;            // calls that counted against max_calls
   providers::usage usage_;
-  std::string text_, partial_text_;
-  byte_share held_, text_held_;  // by messages_, and by text_
+  std::shared_ptr<const std::string> text_ = no_text();
+  std::string partial_text_;
+  byte_share held_, text_held_;  // by messages_, and by text_ where it is none of them
   raw_json data_;
   bool corrected_ = false;  // the model has been told what was wrong with its answer
   int rounds_ = 0, depth_ = 0, consecutive_errors_ = 0;

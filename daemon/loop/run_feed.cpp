@@ -234,6 +234,32 @@ void run_feed::tell_mute() {
   if (!over_ && !options_.keep && mute_ && !answers()) mute_();
 }
 
+std::string run_feed::round_text() const {
+  auto all = base_.said();
+  for (const auto& e : events_) {
+    if (e.event.type == kind::round) all.clear();
+    if (e.event.type == kind::text) all += e.event.text;
+  }
+  return all;
+}
+
+void run_feed::share_text(std::shared_ptr<const std::string> text) {
+  std::string_view rest = *text;
+  if (base_.shared || base_.text.size() > rest.size() || base_.text != rest.substr(0, base_.text.size())) return;
+  rest.remove_prefix(base_.text.size());
+  for (const auto& e : events_) {
+    if (e.event.type == kind::round) return;
+    if (e.event.type != kind::text) continue;
+    if (!rest.starts_with(e.event.text)) return;
+    rest.remove_prefix(e.event.text.size());
+  }
+  if (!rest.empty()) return;
+  byte_account::sub(base_.text.size());
+  base_.told = base_.text.size();
+  base_.text.clear();
+  base_.shared = std::move(text);
+}
+
 run_feed::entry run_feed::snapshot_at(std::uint64_t place, bool with_text) {
   state then = base_;
   std::uint64_t seq = base_seq_;
@@ -245,10 +271,11 @@ run_feed::entry run_feed::snapshot_at(std::uint64_t place, bool with_text) {
   std::vector<segments> calls, questions;
   for (auto& one : then.calls) calls.push_back(std::move(one.body));
   for (auto& one : then.questions) questions.push_back(std::move(one.body));
+  const auto said = with_text ? then.said() : std::string();
   entry e{.event = {kind::snapshot,
                     {},
                     {},
-                    event_json::snapshot(then.round, with_text ? &then.text : nullptr, calls, questions)}};
+                    event_json::snapshot(then.round, with_text ? &said : nullptr, calls, questions)}};
   e.seq = seq;
   return e;
 }
@@ -256,10 +283,14 @@ run_feed::entry run_feed::snapshot_at(std::uint64_t place, bool with_text) {
 void run_feed::state::fold(const run_event& e) {
   switch (e.type) {
     case kind::text:
-      text += e.text;
+      if (shared)
+        told += e.text.size();
+      else
+        text += e.text;
       break;
     case kind::round:
-      text = {};
+      text.clear();
+      shared.reset();
       round = e.body;
       break;
     case kind::tool_call:

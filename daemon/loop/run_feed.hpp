@@ -8,6 +8,7 @@
 #pragma once
 #include "mcp/support/error.hpp"
 #include "mcp/support/raw_json.hpp"
+#include "mcp/support/text_parts.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -124,6 +125,11 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   /// A new reader. It is not told about what is there already. `l` must outlive the reader.
   std::unique_ptr<feed_reader> attach(listener& l, wish w);
 
+  /// What the model has said since the last round event.
+  std::string round_text() const;
+  /// That is now kept here: what says the same lets go of its own copy.
+  void share_text(std::shared_ptr<const std::string> text);
+
   /// What the events here cost.
   std::size_t bytes() const noexcept { return bytes_; }
   const counters& counts() const noexcept { return counts_; }
@@ -132,7 +138,10 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   friend class feed_reader;
   /// What a snapshot tells: the events before some place, folded.
   struct state {
-    std::string text;  // of the round
+    text_parts text;                            // of the round
+    std::shared_ptr<const std::string> shared;  // of which the text is the first `told` bytes; or null: it is in `text`
+    std::size_t told = 0;
+    std::string said() const { return shared ? shared->substr(0, told) : text.str(); }
     segments round;
     struct open {
       std::string call, question;

@@ -39,6 +39,13 @@ void append_limits(std::string& out, const run_limits& l) {
   w.end();
 }
 
+std::size_t text_bytes(const providers::message& m) {
+  std::size_t bytes = 0;
+  for (const auto& b : m.blocks)
+    if (const auto* text = std::get_if<providers::text_block>(&b)) bytes += text->text.size() + text->text.size() / 16;
+  return bytes;
+}
+
 struct record_writer {
   std::string& out;
   object_writer& w;
@@ -216,7 +223,8 @@ struct record_writer {
 
 std::string to_text(const run_record& r) {
   std::string out;
-  out.reserve(256);
+  const auto* said = std::get_if<record::assistant>(&r);
+  out.reserve(256 + (said ? said->message->raw.text().size() + text_bytes(*said->message) : 0));
   object_writer w(out);
   w.number("v", record_format_version);
   w.text("type", name_of(r));

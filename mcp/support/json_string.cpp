@@ -11,7 +11,8 @@
 namespace mcpbx {
 namespace {
 
-void append_escaped(std::string& out, char c) {
+template <class Out>
+void append_escaped(Out& out, char c) {
   switch (c) {
     case '"':
       out += "\\\"";
@@ -82,16 +83,14 @@ const char* append_unicode_escape(std::string& out, const char* p, const char* e
   return p;
 }
 
-}  // namespace
-
-void append_quoted(std::string& out, std::string_view text) {
-  out.reserve(out.size() + text.size() + 2);
+template <class Out>
+void quote(Out& out, std::string_view text) {
   out += '"';
   const char* p = text.data();
   const char* const end = p + text.size();
   while (p != end) {
     const char* const special = byte_search::string_special(p, end);
-    out.append(p, special);
+    out += std::string_view(p, special);
     p = special;
     if (p == end) break;
     if (static_cast<unsigned char>(*p) < 0x80) {
@@ -100,12 +99,23 @@ void append_quoted(std::string& out, std::string_view text) {
     }
     const utf8::step s = utf8::next(p, end);
     if (s.what == utf8::status::valid)
-      out.append(p, s.size);
+      out += std::string_view(p, s.size);
     else
       out += utf8::replacement;
     p += s.size;
   }
   out += '"';
+}
+
+}  // namespace
+
+void append_quoted(std::string& out, std::string_view text) {
+  out.reserve(out.size() + text.size() + 2);
+  quote(out, text);
+}
+
+void append_quoted(byte_buffer& out, std::string_view text) {
+  quote(out, text);
 }
 
 std::string json_quoted(std::string_view text) {

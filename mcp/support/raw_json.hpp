@@ -206,6 +206,7 @@ std::string member_text(const raw_json& object, std::string_view key);
 
 /// Appends `text` to `out` as a JSON string with quotes. Invalid UTF-8 is written as U+FFFD.
 void append_quoted(std::string& out, std::string_view text);
+void append_quoted(byte_buffer& out, std::string_view text);
 std::string json_quoted(std::string_view text);
 /// The text of a JSON string token (with its quotes) that the scanner accepted; lone surrogates become U+FFFD.
 std::string unescaped(std::string_view token);

@@ -130,6 +130,11 @@ class byte_buffer {
   /// Room for `bytes` more at the end, which the caller fills at once: for many small pieces of a known size.
   char* extend(std::size_t bytes);
   void append(char c) { append(std::string_view(&c, 1)); }
+  byte_buffer& operator+=(std::string_view text) {
+    append(text);
+    return *this;
+  }
+  byte_buffer& operator+=(char c) { return *this += std::string_view(&c, 1); }
   void reserve(std::size_t bytes);
   void truncate(std::size_t bytes);
   /// Gives the memory back at once.

@@ -321,6 +321,8 @@ class chat_run final : public http::response_events,
     if (failed_ && !failed_->said.empty()) log_said(*failed_);
     if (!draining_ && (asks_again_for_call() || asks_again_when_overloaded())) return;
     if (reply_) {
+      decoder_.reset();
+      held_.set(0);
       auto reply = *std::exchange(reply_, std::nullopt);
       reply.usage = counted(reply);
       reply.usage += before_;

@@ -48,7 +48,7 @@ void chat_decoder::take_stream_end(bool mark, decoder_sink& sink) {
 
 std::string chat_decoder::partial_text(decoder_sink& sink) {
   add_pieces(thoughts_.finish(), sink);
-  return text_;
+  return text_.take();
 }
 
 void chat_decoder::take_object(std::string_view object, bool whole, decoder_sink& sink) {
@@ -152,8 +152,13 @@ void chat_decoder::take_content(std::string_view content, decoder_sink& sink) {
 
 void chat_decoder::add_text(std::string_view text, decoder_sink& sink) {
   if (text.empty()) return;
-  content_ += text;
-  if (!thoughts_.outside()) return add_pieces(thoughts_.take(text), sink);
+  if (!thoughts_.outside()) {
+    content_ += text;
+    add_pieces(thoughts_.take(text), sink);
+    if (thoughts_.outside() && text_ == content_) content_.clear();
+    return;
+  }
+  if (!content_.empty()) content_ += text;
   text_ += text;
   sink.on_text(text);
 }
@@ -210,9 +215,16 @@ void chat_decoder::end(decoder_sink& sink) {
 
   for (auto& call : calls.calls) call.name = called_name(std::move(call.name));
   auto m = new_message();
-  m->raw = assembled(calls);
+  auto text = text_.take();
+  if (content_ == text) content_.clear();
+  if (!usage_seen_)
+    usage_ = estimated(std::max(content_.size(), text.size()) + reasoning_.size() + refusal_.size() + calls_.bytes());
+  // What is but text is encoded from its block to the same bytes.
+  const bool plain = !text.empty() && content_.empty() && reasoning_.empty() && vendor_.empty() && !refused_;
+  if (!plain || !calls.calls.empty()) m->raw = assembled(calls, text);
+  const bool any_text = !text.empty();
   if (!reasoning_.empty() || !vendor_.empty()) m->blocks.emplace_back(reasoning_block{reasoning_, vendor_.object()});
-  if (!text_.empty()) m->blocks.emplace_back(text_block{text_});
+  if (any_text) m->blocks.emplace_back(text_block{std::move(text)});
   if (refused_) m->blocks.emplace_back(refusal_block{refusal_});
   model_reply reply;
   reply.raw_reason = finish_reason_;
@@ -222,24 +234,24 @@ void chat_decoder::end(decoder_sink& sink) {
       reply.reason = end_reason::refusal;
     else if (!calls.calls.empty())
       reply.reason = end_reason::tool_calls;
-    else if (calls.empty > 0 && text_.empty())
+    else if (calls.empty > 0 && !any_text)
       reply.reason = end_reason::malformed_call;
   }
   for (auto& call : calls.calls) m->blocks.emplace_back(std::move(call));
   reply.message = std::move(m);
-  if (!usage_seen_) usage_ = estimated(content_.size() + reasoning_.size() + refusal_.size() + calls_.bytes());
   reply.usage = usage_;
   succeed(std::move(reply), sink);
 }
 
-raw_json chat_decoder::assembled(const call_assembler::finished& calls) const {
+raw_json chat_decoder::assembled(const call_assembler::finished& calls, std::string_view text) const {
+  const auto content = content_.empty() ? text : std::string_view(content_);
   std::string out;
-  out.reserve(240 + content_.size() + calls_.bytes());
+  out.reserve(240 + content.size() + calls_.bytes());
   out += R"({"role":"assistant","content":)";
-  if (content_.empty() && options().null_content)
+  if (content.empty() && options().null_content)
     out += "null";
   else
-    append_quoted(out, content_);
+    append_quoted(out, content);
   if (refused_) {
     out += R"(,"refusal":)";
     append_quoted(out, refusal_);

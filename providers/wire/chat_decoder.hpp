@@ -1,6 +1,7 @@
 // The push decoder of chat-completions answers: a stream of chunks, one JSON body, or an error in either's clothes.
 // All or nothing: it ends in exactly one reply or one error, and an answer without its end is an error.
 #pragma once
+#include "mcp/support/text_parts.hpp"
 #include "providers/wire/answer_decoder.hpp"
 #include "providers/wire/chat_calls.hpp"
 #include "providers/wire/chat_delta.hpp"
@@ -39,11 +40,12 @@ class chat_decoder final : public event_decoder {
   void add_reasoning(std::string_view text, decoder_sink& sink);
   void add_pieces(const thought_splitter::pieces& pieces, decoder_sink& sink);
   void end(decoder_sink& sink);
-  raw_json assembled(const call_assembler::finished& calls) const;
+  raw_json assembled(const call_assembler::finished& calls, std::string_view text) const;
 
   thought_splitter thoughts_;
-  std::string content_;  // as sent, thoughts included
-  std::string text_, reasoning_, refusal_, finish_reason_;
+  text_parts text_;
+  std::string content_;  // as sent, thoughts included, where that is not the text
+  std::string reasoning_, refusal_, finish_reason_;
   string_joiner content_joiner_, reasoning_joiner_, refusal_joiner_;
   vendor_fields vendor_;
   call_assembler calls_;
