@@ -205,9 +205,11 @@ void completion::end() {
   auto* const line = std::exchange(line_, nullptr);
   silence_.reset();
   if (!request_.stream) {
+    const bool thought = has_reasoning(result);
+    if (!thought) result = {};
     std::vector<std::string> rounds;
     for (auto& one : texts_) rounds.push_back(one.take());
-    take_off_reasoning(rounds, thinking_, result);
+    if (thought) take_off_reasoning(rounds, thinking_, result);
     result = {};
     std::string text = any_text_ ? std::string() : std::move(o.text);
     for (auto& one : rounds) {

@@ -2,6 +2,7 @@
 #include "daemon/front/completion_json.hpp"
 
 #include "daemon/store/record.hpp"
+#include "mcp/support/quoted_size.hpp"
 #include "mcp/support/secret.hpp"
 #include "mcp/support/text.hpp"
 
@@ -130,9 +131,12 @@ completion_outcome outcome_of(const raw_json& run_result, const last_error& e, b
   return o;
 }
 
+bool has_reasoning(const raw_json& run_result) {
+  return find_member(run_result, "messages").text().contains(R"("type":"reasoning")");
+}
+
 void take_off_reasoning(std::vector<std::string>& rounds, std::string& thinking, const raw_json& run_result) {
   const auto messages = find_member(run_result, "messages");
-  if (messages.text().find(R"("type":"reasoning")") == std::string_view::npos) return;
   for_each_element(messages, [&](const raw_json& m) {
     std::string text, reasoning;
     if (member_text(m, "role") == "assistant")
@@ -273,7 +277,9 @@ void append_error(std::string& out, const completion_fault& f) {
 }
 
 std::string answer(const head& h, std::string_view text, std::string_view thinking, const completion_outcome& o) {
-  std::string out = "{\"id\":" + json_quoted(h.id) + R"(,"object":"chat.completion","created":)" +
+  std::string out;
+  out.reserve(2048 + quoted_size(text) + quoted_size(thinking));
+  out += "{\"id\":" + json_quoted(h.id) + R"(,"object":"chat.completion","created":)" +
                     std::to_string(h.created) + ",\"model\":" + json_quoted(h.model) +
                     R"(,"choices":[{"index":0,"message":{"role":"assistant","content":)";
   if (text.empty() && !o.calls.empty())

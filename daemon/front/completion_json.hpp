@@ -33,6 +33,8 @@ struct last_error {
 };
 /// `with_text`: false where the text has been told already, then it is left out.
 completion_outcome outcome_of(const raw_json& run_result, const last_error& e, bool with_text = true);
+/// Whether any of the run's messages has reasoning.
+bool has_reasoning(const raw_json& run_result);
 /// Takes off the text of each round what its message has as reasoning: its closing mark came when it had been told as
 /// text already. It is appended to `thinking`.
 void take_off_reasoning(std::vector<std::string>& rounds, std::string& thinking, const raw_json& run_result);

@@ -2,6 +2,7 @@
 #include "daemon/loop/event_json.hpp"
 
 #include "daemon/loop/message_json.hpp"
+#include "mcp/support/quoted_size.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -238,7 +239,7 @@ raw_json run_result(const run_core& core, const kept_part* kept) {
   const auto calls = std::min(core.calls().size(), kept ? kept->calls : core.calls().size());
   // In one piece of its size: it has the answer twice, and is not copied.
   byte_buffer json;
-  json.reserve(1024 + core.text().size() / 16 * 33 + core.partial_text().size());
+  json.reserve(2048 + 2 * quoted_size(core.text()) + core.partial_text().size());
   json += R"({"run":)";
   append_quoted(json, core.started().run);
   if (!core.started().session.empty() && (!kept || kept->session)) member(json, "session", core.started().session);

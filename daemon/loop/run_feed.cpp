@@ -14,6 +14,9 @@ using kind = run_event::kind;
 /// What an event costs besides its text.
 constexpr std::size_t overhead = sizeof(run_feed::entry) + 64;
 
+/// Deltas are joined up to this: a larger one would be copied whole wherever it passes.
+constexpr std::size_t largest_delta = std::size_t{32} << 10;
+
 }  // namespace
 
 run_feed::run_feed(std::string run, options o)
@@ -97,7 +100,7 @@ void run_feed::append(run_event e, std::uint64_t dropped) {
 bool run_feed::join(const run_event& e) {
   if (!e.is_delta() || numbered_ == end()) return false;
   auto& last = events_.back();
-  if (last.event.type != e.type) return false;
+  if (last.event.type != e.type || last.event.text.size() >= largest_delta) return false;
   ++counts_.joined;
   byte_account::add(e.text.size());
   last.event.text += e.text;

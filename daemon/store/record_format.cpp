@@ -2,6 +2,7 @@
 #include "daemon/store/record_format.hpp"
 
 #include "daemon/store/record_words.hpp"
+#include "mcp/support/quoted_size.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/message_format.hpp"
 
@@ -42,7 +43,7 @@ void append_limits(std::string& out, const run_limits& l) {
 std::size_t text_bytes(const providers::message& m) {
   std::size_t bytes = 0;
   for (const auto& b : m.blocks)
-    if (const auto* text = std::get_if<providers::text_block>(&b)) bytes += text->text.size() + text->text.size() / 16;
+    if (const auto* text = std::get_if<providers::text_block>(&b)) bytes += quoted_size(text->text);
   return bytes;
 }
 
@@ -224,7 +225,7 @@ struct record_writer {
 std::string to_text(const run_record& r) {
   std::string out;
   const auto* said = std::get_if<record::assistant>(&r);
-  out.reserve(256 + (said ? said->message->raw.text().size() + text_bytes(*said->message) : 0));
+  out.reserve(said ? 2048 + said->message->raw.text().size() + text_bytes(*said->message) : 256);
   object_writer w(out);
   w.number("v", record_format_version);
   w.text("type", name_of(r));

@@ -1,5 +1,6 @@
 // JSON strings, written and read.
 #include "mcp/support/byte_search.hpp"
+#include "mcp/support/quoted_size.hpp"
 #include "mcp/support/raw_json.hpp"
 #include "mcp/support/utf8.hpp"
 
@@ -116,6 +117,16 @@ void append_quoted(std::string& out, std::string_view text) {
 
 void append_quoted(byte_buffer& out, std::string_view text) {
   quote(out, text);
+}
+
+std::size_t quoted_size(std::string_view text) {
+  struct counter {
+    std::size_t bytes = 0;
+    void operator+=(std::string_view more) { bytes += more.size(); }
+    void operator+=(char) { ++bytes; }
+  } all;
+  quote(all, text);
+  return all.bytes;
 }
 
 std::string json_quoted(std::string_view text) {
