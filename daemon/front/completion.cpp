@@ -131,7 +131,11 @@ void completion::take(const run_event& e) {
     case run_event::kind::text:
     case run_event::kind::reasoning:
       return take_text(e);
+    case run_event::kind::done:
+      if (!reader_->told_all()) take_round_text();  // else the result has it
+      return;
     case run_event::kind::round:
+      take_round_text();
       new_round_ = any_text_;
       if (head_.model.empty()) head_.model = member_text(e.body.join(), "model");
       return;
@@ -145,6 +149,11 @@ void completion::take(const run_event& e) {
   }
 }
 
+// Of an answer that goes out whole: the feed has it until the round is over.
+void completion::take_round_text() {
+  if (std::exchange(untaken_, false)) texts_.push_back(reader_->round_text());
+}
+
 void completion::take_error(const raw_json& body) {
   error_ = {find_member(body, "retryable").is_true(), find_member(body, "retryAfterMs").as_integer().value_or(0)};
 }
@@ -155,12 +164,8 @@ void completion::take_text(const run_event& e) {
   const bool apart = said && std::exchange(new_round_, false);
   any_text_ = any_text_ || said;
   if (!request_.stream) {
-    if (!said) {
-      thinking_ += e.text;
-      return;
-    }
-    if (apart || texts_.empty()) texts_.emplace_back();
-    texts_.back() += e.text;
+    if (!said) thinking_ += e.text;
+    untaken_ = untaken_ || said;
     return;
   }
   begin();
@@ -190,7 +195,8 @@ void completion::end() {
   // Nobody needs the run any more: what it holds is let go of before something as large is made of its answer.
   auto result = reader_->result();
   reader_.reset();
-  auto o = outcome_of(result, error_, !any_text_);
+  auto o = outcome_of(result, error_, !any_text_ || untaken_);
+  if (untaken_) texts_.push_back(std::exchange(o.text, {}));
   if (o.fault) return fail(*o.fault);
   if (lost_) return fail({503, too_slow, "", "too_slow", true});
   if (!o.calls.empty()) {
@@ -207,12 +213,10 @@ void completion::end() {
   if (!request_.stream) {
     const bool thought = has_reasoning(result);
     if (!thought) result = {};
-    std::vector<std::string> rounds;
-    for (auto& one : texts_) rounds.push_back(one.take());
-    if (thought) take_off_reasoning(rounds, thinking_, result);
+    if (thought) take_off_reasoning(texts_, thinking_, result);
     result = {};
     std::string text = any_text_ ? std::string() : std::move(o.text);
-    for (auto& one : rounds) {
+    for (auto& one : texts_) {
       if (text.empty()) {
         text = std::move(one);
       } else if (!one.empty()) {

@@ -5,7 +5,6 @@
 #include "daemon/front/completion_request.hpp"
 #include "daemon/front/door_context.hpp"
 #include "daemon/loop/run_feed.hpp"
-#include "mcp/support/text_parts.hpp"
 #include "mcp/http/server_connection.hpp"
 #include "mcp/support/time.hpp"
 
@@ -40,6 +39,7 @@ class completion final : public std::enable_shared_from_this<completion>, privat
   void pull();
   void take(const run_event& e);
   void take_text(const run_event& e);
+  void take_round_text();
   void take_error(const raw_json& body);
   void begin();
   void send();
@@ -57,12 +57,13 @@ class completion final : public std::enable_shared_from_this<completion>, privat
   std::uint64_t seen_ = 0;  // the number of the last event
   providers::usage told_;   // by answers before this one, of the same run
   // Of all rounds, for an answer that is no stream; the text by rounds that have any.
-  std::vector<text_parts> texts_;
+  std::vector<std::string> texts_;
   std::string thinking_;
   std::string out_;  // chunks of this pull
   std::unique_ptr<timer> silence_;
   time_point last_sent_;
   bool begun_ = false, asked_ = false;
+  bool untaken_ = false;  // texts_ lacks that of this round
   bool any_text_ = false, new_round_ = false;
   bool lost_ = false;  // events were dropped, because the caller was too slow
   last_error error_;

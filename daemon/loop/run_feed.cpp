@@ -237,11 +237,12 @@ void run_feed::tell_mute() {
   if (!over_ && !options_.keep && mute_ && !answers()) mute_();
 }
 
-std::string run_feed::round_text() const {
+std::string run_feed::text_before(std::uint64_t place) const {
   auto all = base_.said();
-  for (const auto& e : events_) {
-    if (e.event.type == kind::round) all.clear();
-    if (e.event.type == kind::text) all += e.event.text;
+  for (auto i = first_; i < place; ++i) {
+    const auto& e = events_[static_cast<std::size_t>(i - first_)].event;
+    if (e.type == kind::round) all.clear();
+    if (e.type == kind::text) all += e.text;
   }
   return all;
 }

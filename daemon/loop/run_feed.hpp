@@ -126,7 +126,7 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   std::unique_ptr<feed_reader> attach(listener& l, wish w);
 
   /// What the model has said since the last round event.
-  std::string round_text() const;
+  std::string round_text() const { return text_before(end()); }
   /// That is now kept here: what says the same lets go of its own copy.
   void share_text(std::shared_ptr<const std::string> text);
 
@@ -151,6 +151,7 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
     void fold(const run_event& e);
   };
 
+  std::string text_before(std::uint64_t place) const;
   std::uint64_t end() const noexcept { return first_ + events_.size(); }
   entry& at(std::uint64_t place) { return events_[static_cast<std::size_t>(place - first_)]; }
   void append(run_event e, std::uint64_t dropped = 0);
@@ -200,6 +201,10 @@ class feed_reader {
 
   /// The next event, with its number; null when there is none now. Valid until the feed or the reader is used again.
   const run_feed::entry* peek();
+  /// What the model has said since the last round event that it has passed.
+  std::string round_text() const { return feed_ ? feed_->text_before(place_) : std::string(); }
+  /// Whether that is, to the byte, what share_text() was given: the text of the run's last message.
+  bool told_all() const noexcept { return feed_ && feed_->base_.shared; }
   /// Passes what peek() gave.
   void pop();
   /// It has `done`, or had all of a run that is over: nothing more comes.
