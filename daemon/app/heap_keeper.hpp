@@ -23,7 +23,7 @@ class heap_keeper {
   };
   heap_keeper(time_source& time, world w) : time_(time), world_(std::move(w)) {}
 
-  /// A run has ended: looks once, a second later.
+  /// A run has ended: looks a second later, and again as long as there was something to give back.
   void run_ended() {
     if (std::exchange(armed_, true)) return;
     if (!timer_) timer_ = time_.make_timer();
@@ -38,6 +38,7 @@ class heap_keeper {
     if (world_.overhead() < left + worth_it) return;
     world_.give_back();
     left = world_.overhead();
+    run_ended();  // what callers had still to read then is free a moment later
   }
 
   time_source& time_;

@@ -279,9 +279,8 @@ void append_error(std::string& out, const completion_fault& f) {
 std::string answer(const head& h, std::string_view text, std::string_view thinking, const completion_outcome& o) {
   std::string out;
   out.reserve(2048 + quoted_size(text) + quoted_size(thinking));
-  out += "{\"id\":" + json_quoted(h.id) + R"(,"object":"chat.completion","created":)" +
-                    std::to_string(h.created) + ",\"model\":" + json_quoted(h.model) +
-                    R"(,"choices":[{"index":0,"message":{"role":"assistant","content":)";
+  out += "{\"id\":" + json_quoted(h.id) + R"(,"object":"chat.completion","created":)" + std::to_string(h.created) +
+         ",\"model\":" + json_quoted(h.model) + R"(,"choices":[{"index":0,"message":{"role":"assistant","content":)";
   if (text.empty() && !o.calls.empty())
     out += "null";
   else

@@ -276,10 +276,8 @@ run_feed::entry run_feed::snapshot_at(std::uint64_t place, bool with_text) {
   for (auto& one : then.calls) calls.push_back(std::move(one.body));
   for (auto& one : then.questions) questions.push_back(std::move(one.body));
   const auto said = with_text ? then.said() : std::string();
-  entry e{.event = {kind::snapshot,
-                    {},
-                    {},
-                    event_json::snapshot(then.round, with_text ? &said : nullptr, calls, questions)}};
+  entry e{.event = {
+              kind::snapshot, {}, {}, event_json::snapshot(then.round, with_text ? &said : nullptr, calls, questions)}};
   e.seq = seq;
   return e;
 }
@@ -313,6 +311,14 @@ void run_feed::state::fold(const run_event& e) {
     default:
       break;
   }
+}
+
+// Of this round: another one may have begun that a slower reader has not come to.
+bool feed_reader::told_all() const noexcept {
+  if (!feed_ || !feed_->base_.shared) return false;
+  for (auto i = feed_->first_; i < place_; ++i)
+    if (feed_->at(i).event.type == kind::round) return false;
+  return true;
 }
 
 const run_feed::entry* feed_reader::peek() {

@@ -204,7 +204,7 @@ class feed_reader {
   /// What the model has said since the last round event that it has passed.
   std::string round_text() const { return feed_ ? feed_->text_before(place_) : std::string(); }
   /// Whether that is, to the byte, what share_text() was given: the text of the run's last message.
-  bool told_all() const noexcept { return feed_ && feed_->base_.shared; }
+  bool told_all() const noexcept;
   /// Passes what peek() gave.
   void pop();
   /// It has `done`, or had all of a run that is over: nothing more comes.

@@ -27,7 +27,9 @@ class text_parts {
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   /// Bytes that it holds.
-  std::size_t capacity() const noexcept { return parts_.empty() ? 0 : size_ + parts_.back().capacity() - parts_.back().size(); }
+  std::size_t capacity() const noexcept {
+    return parts_.empty() ? 0 : size_ + parts_.back().capacity() - parts_.back().size();
+  }
   /// Gives the memory back.
   void clear() noexcept {
     parts_ = std::deque<std::string>();

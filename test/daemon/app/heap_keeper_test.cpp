@@ -25,8 +25,12 @@ TEST_CASE("G18: a second after a run free memory goes back, when it is worth it,
     time.advance(milliseconds(999));
     const int before = given;
     time.advance(milliseconds(1));
+    const int now_given = given - before;
+    // Once more where there was something, for what callers still had to read.
+    CHECK(time.armed() == static_cast<std::size_t>(now_given));
+    time.advance(milliseconds(1'000));
     CHECK(time.armed() == 0);
-    return given - before;
+    return now_given;
   };
   CHECK(end(7 << 20) == 0);
   CHECK(end(100 << 20) == 1);
@@ -43,4 +47,22 @@ TEST_CASE("G18: a second after a run free memory goes back, when it is worth it,
   CHECK(end(87 << 20) == 1);
   CHECK(overhead == 5 << 20);
   CHECK(end(-1) == 0);
+}
+
+TEST_CASE("G18: memory that is free only when callers have read goes back a second after the rest") {
+  mcpbx::test::manual_time time;
+  std::int64_t overhead = 100 << 20;
+  int given = 0;
+  heap_keeper keeper(time, {[&] { return overhead; }, [] { return false; },
+                            [&] {
+                              ++given;
+                              overhead = 5 << 20;
+                            }});
+  keeper.run_ended();
+  time.advance(milliseconds(1'000));
+  overhead = 80 << 20;
+  time.advance(milliseconds(1'000));
+  CHECK(given == 2);
+  time.advance(milliseconds(1'000));
+  CHECK(time.armed() == 0);
 }

@@ -1,4 +1,5 @@
 #include "daemon/loop/room_queue.hpp"
+
 #include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>

@@ -510,3 +510,34 @@ TEST_CASE("L17: a run that did not begin ends its readers with the reason and wi
     CHECK(f->bytes() == 0);
   }
 }
+
+TEST_CASE("G18: what was told is held once, and not at all beside the message that says the same") {
+  const auto before = byte_account::total();
+  const auto feed = make();
+  reader first(*feed);
+  feed->push(round(1));
+  std::string all;
+  for (int i = 0; i < 1'000; ++i) {
+    all += std::string(1'000, static_cast<char>('a' + i % 26));
+    feed->push(delta(std::string_view(all).substr(all.size() - 1'000)));
+    if (i % 7 == 0) first.read();
+  }
+  CHECK(feed->round_text() == all);
+  first.read();
+  CHECK(byte_account::total() - before < all.size() + (100u << 10));
+  // What says something else takes nothing away.
+  feed->share_text(std::make_shared<std::string>(all + "?"));
+  CHECK_FALSE(first.place->told_all());
+  feed->share_text(std::make_shared<std::string>(all));
+  CHECK(first.place->told_all());
+  CHECK(byte_account::total() - before < (100u << 10));
+  CHECK(feed->round_text() == all);
+  reader late(*feed);
+  const auto got = late.read();
+  REQUIRE(got.size() == 1);
+  CHECK(got[0].contains("\"text\":\"" + all + "\""));
+  feed->push(round(2));
+  first.read();
+  CHECK_FALSE(first.place->told_all());
+  CHECK(feed->round_text().empty());
+}

@@ -251,7 +251,7 @@ TEST_CASE("G18: while bytes run short a new run waits, and begins when there is 
   byte_account::set_limit(limit);
 }
 
-TEST_CASE("G18: runs that wait for room begin in the order in which they came; one that is cancelled waits no more") {
+TEST_CASE("G18: runs that wait for room begin in the order in which they came, without those that were cancelled") {
   const auto limit = byte_account::limit();
   byte_account::set_limit(byte_account::total() + (4u << 20));
   {

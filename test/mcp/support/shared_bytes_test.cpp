@@ -1,6 +1,8 @@
 // Shared bytes, the buffer they come from, and the accountant.
 #include "mcp/support/shared_bytes.hpp"
 
+#include "mcp/support/text_parts.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -111,6 +113,25 @@ TEST_CASE("room at the end of a buffer is part of it") {
   buffer.append('f');
   CHECK(buffer.view() == "abcdef");
   CHECK(buffer.take().view() == "abcdef");
+}
+
+TEST_CASE("text that grows in parts holds little more than was said, and is joined in one string of its size") {
+  mcpbx::text_parts parts;
+  std::string all;
+  for (int i = 0; all.size() < 1'000'000; ++i) {
+    const std::string piece(static_cast<std::size_t>(i % 97), static_cast<char>('a' + i % 26));
+    parts += piece;
+    all += piece;
+    REQUIRE(parts.capacity() <= parts.size() + (64u << 10));
+  }
+  CHECK(parts == all);
+  CHECK(parts.str() == all);
+  CHECK_FALSE(parts == std::string_view(all).substr(1));
+  const auto joined = parts.take();
+  CHECK(joined == all);
+  CHECK(joined.capacity() == all.size());
+  CHECK(parts.empty());
+  CHECK(parts.capacity() == 0);
 }
 
 TEST_CASE("G11: the accountant refuses large messages above its bound and never small ones") {

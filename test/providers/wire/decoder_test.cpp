@@ -76,7 +76,7 @@ TEST_CASE("openai-chat, streaming: a long answer tells the same in reads of any 
   }
 }
 
-TEST_CASE("openai-chat, streaming: text and usage of a stream; what is but text is kept once") {
+TEST_CASE("openai-chat, streaming: text and usage of a stream, and what is but text is kept once") {
   const auto d = decode(transcripts()[0]);
   REQUIRE(d.reply);
   CHECK(d.text() == "Hello wörld \xF0\x9F\x98\x80!");
