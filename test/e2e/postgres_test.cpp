@@ -52,6 +52,19 @@ bool signal_backend(int signal) {
   return false;
 }
 
+bool run_sql(const std::string& sql) {
+  child psql({.argv = {"/usr/bin/psql", "-qAt", "-v", "ON_ERROR_STOP=1", "-d", database(), "-c", sql}});
+  return psql.wait().status == 0;
+}
+
+// The daemon's connection ends, and a minute of silence goes by for the others.
+bool make_silent(const daemon_under_test& d) {
+  const auto number = "(SELECT number FROM mcpbx.daemons WHERE label LIKE 'mcpbxd " + std::to_string(d.pid()) + " %')";
+  return run_sql(
+      "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND objid::bigint IN " +
+      number + "; UPDATE mcpbx.daemons SET seen_ms = seen_ms - 60001 WHERE number IN " + number);
+}
+
 }  // namespace
 
 TEST_CASE("L17: two daemons share a PostgreSQL journal, and a run belongs to the one that began it" * postgres_only()) {
@@ -125,4 +138,39 @@ TEST_CASE("G25: when PostgreSQL crashes during a run, its caller gets a result, 
   CHECK(eventually([&] { return run_cli(d, {"ask", "-m", "m/rounds-0", "after the storm"}).status == 0; }));
   CHECK(eventually([&] { return session_of(other, "shaken").empty(); }));
   CHECK(contains(run_cli(d, {"sessions"}).out, "after the storm"));
+}
+
+// The last one: a server counts silence from its own start on, and has been up for a while.
+TEST_CASE("G24 G25: a run goes on in another daemon while its own is stopped, which makes no call of it when it wakes" *
+          postgres_only()) {
+  model_process model;
+  daemon_under_test one(shared(model)), two(shared(model));
+  const auto file = one.file("answer");
+  caller c = one.connect();
+  // The model asks for a call in each of two rounds: the first one's result comes while the daemon is stopped.
+  const auto begun =
+      c.request("mcpbx/chat", R"({"input":"q","run":"handed","detach":true,"model":"m/rounds-2 slow__wait_for_file )" +
+                                  std::string(R"({\"path\":\")") + file + R"(\"}"})");
+  REQUIRE_MESSAGE(text_at(begun.value, "result.run") == "handed", begun.line);
+  const auto attached = c.start("mcpbx/attach", R"({"run":"handed"})");
+  REQUIRE(eventually([&] { return contains(read_file(one.file("log")), "call wait_for_file"); }));
+  one.process().signal(SIGSTOP);
+  REQUIRE(make_silent(one));
+  one.write("answer", "");
+
+  caller other = two.connect();
+  reply there;
+  REQUIRE(eventually([&] {
+    there = other.request("mcpbx/attach", R"({"run":"handed"})");
+    return !there.failed();
+  }));
+  CHECK_MESSAGE(text_at(there.value, "result.stopReason") == "final", there.line);
+  CHECK(contains(there.line, "it may have taken effect"));
+  CHECK(count_of(read_file(two.file("log")), "call wait_for_file") == 1);
+
+  one.process().signal(SIGCONT);
+  const auto told = c.wait(attached);
+  CHECK_MESSAGE(contains(told.line, "goes on in another daemon"), told.line);
+  CHECK(eventually([&] { return contains(c.request("mcpbx/attach", R"({"run":"handed"})").line, "error"); }));
+  CHECK(count_of(read_file(one.file("log")), "call wait_for_file") == 1);
 }
