@@ -6,6 +6,7 @@
 #include "mcp/support/json_scanner.hpp"
 #include "mcp/support/secret.hpp"
 #include "mcp/support/text.hpp"
+#include "mcp/support/utf8.hpp"
 
 #include <spdlog/sinks/ansicolor_sink.h>
 #include <spdlog/spdlog.h>

@@ -3,6 +3,7 @@
 #include "daemon/cli/input_files.hpp"
 #include "mcp/support/json_scanner.hpp"
 #include "mcp/support/raw_json.hpp"
+#include "mcp/support/utf8.hpp"
 
 #include <boost/archive/iterators/base64_from_binary.hpp>
 #include <boost/archive/iterators/transform_width.hpp>

@@ -4,6 +4,7 @@
 #include "mcp/support/hidden_text.hpp"
 #include "mcp/support/json_scanner.hpp"
 #include "mcp/support/text.hpp"
+#include "mcp/support/utf8.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>

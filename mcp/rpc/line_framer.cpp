@@ -3,6 +3,7 @@
 
 #include "mcp/support/cut_text.hpp"
 #include "mcp/support/text.hpp"
+#include "mcp/support/utf8.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -118,9 +118,4 @@ json_scanner::fault check_json(std::string_view text, int max_depth, std::size_t
 /// The words for a fault, as errors print them ("invalid UTF-8").
 std::string_view to_string(json_scanner::fault f);
 
-/// Strict UTF-8 (RFC 3629): the length of the valid prefix; text.size() when all of it is valid.
-std::size_t valid_utf8_prefix(std::string_view text);
-/// A copy with every invalid sequence replaced by U+FFFD; `replaced` counts them.
-std::string repaired_utf8(std::string_view text, std::size_t& replaced);
-
 }  // namespace mcpbx

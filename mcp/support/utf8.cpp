@@ -2,7 +2,6 @@
 #include "mcp/support/utf8.hpp"
 
 #include "mcp/support/byte_search.hpp"
-#include "mcp/support/json_scanner.hpp"
 
 namespace mcpbx {
 

@@ -72,3 +72,12 @@ void append(std::string& out, char32_t c);
 inline constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
 }  // namespace mcpbx::utf8
+
+namespace mcpbx {
+
+/// Returns the length in bytes of the valid prefix of `text`; text.size() when all of it is valid.
+std::size_t valid_utf8_prefix(std::string_view text);
+/// Returns a copy with every invalid sequence replaced by U+FFFD, and counts them in `replaced`.
+std::string repaired_utf8(std::string_view text, std::size_t& replaced);
+
+}  // namespace mcpbx

@@ -2,6 +2,7 @@
 #include "providers/wire/encoding.hpp"
 
 #include "mcp/support/json_scanner.hpp"
+#include "mcp/support/utf8.hpp"
 #include "providers/model/names.hpp"
 #include "providers/wire/results.hpp"
 

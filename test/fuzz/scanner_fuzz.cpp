@@ -1,5 +1,6 @@
 // The scanner: the same verdict however the text is cut, and the same judgement as Boost.JSON.
 #include "mcp/support/json_scanner.hpp"
+#include "mcp/support/utf8.hpp"
 #include "test/mcp/support/full_parser.hpp"
 
 #include <cstdint>
