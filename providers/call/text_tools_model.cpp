@@ -5,6 +5,7 @@
 #include "providers/call/quoted_calls.hpp"
 #include "providers/call/text_conversation.hpp"
 #include "providers/text/calls.hpp"
+#include "providers/text/parsers.hpp"
 #include "providers/text/stop_finder.hpp"
 #include "providers/wire/calls.hpp"
 

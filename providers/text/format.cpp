@@ -2,6 +2,7 @@
 #include "providers/text/format.hpp"
 
 #include "providers/model/json_walk.hpp"
+#include "providers/text/parsers.hpp"
 #include "providers/text/words.hpp"
 
 #include <array>

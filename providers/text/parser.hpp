@@ -79,9 +79,4 @@ class text_parser {
   virtual std::span<const input_part> left_out() const { return {}; }
 };
 
-/// All tagged forms and JSON without a mark.
-std::unique_ptr<text_parser> make_tagged_parser(const offered_tools& tools, parser_options options);
-/// Thought / Action / Action Input / Observation / Final Answer. A reply without these is read as a tagged one.
-std::unique_ptr<text_parser> make_react_parser(const offered_tools& tools, parser_options options);
-
 }  // namespace mcpbx::providers::text

@@ -3,7 +3,6 @@
 #include "providers/text/react_parser.hpp"
 
 #include "providers/text/marks.hpp"
-#include "providers/text/unmarked.hpp"
 #include "providers/text/words.hpp"
 
 #include <algorithm>
@@ -49,11 +48,6 @@ parser_options without_bare(parser_options o) {
 }
 
 }  // namespace
-
-std::unique_ptr<text_parser> make_react_parser(const offered_tools& tools, parser_options options) {
-  auto parser = std::make_unique<react_parser>(tools, options);
-  return options.show_unreadable ? make_unmarked_parser(std::move(parser), true) : std::move(parser);
-}
 
 react_parser::react_parser(offered_tools tools, parser_options options)
     : tools_(std::move(tools)),

@@ -3,8 +3,6 @@
 #include "providers/text/tagged_parser.hpp"
 
 #include "providers/text/marks.hpp"
-#include "providers/text/native_parser.hpp"
-#include "providers/text/unmarked.hpp"
 #include "providers/text/words.hpp"
 
 #include <algorithm>
@@ -40,16 +38,6 @@ bool is_opening(mark_kind k) {
 }
 
 }  // namespace
-
-std::unique_ptr<text_parser> make_tagged_parser(const offered_tools& tools, parser_options options) {
-  const bool native = options.untagged == parser_options::bare::alone && !tools.none();
-  std::unique_ptr<text_parser> parser;
-  if (native)
-    parser = std::make_unique<native_parser>(tools, options);
-  else
-    parser = std::make_unique<tagged_parser>(tools, options);
-  return options.show_unreadable ? make_unmarked_parser(std::move(parser), false) : std::move(parser);
-}
 
 tagged_parser::tagged_parser(offered_tools tools, parser_options options)
     : tools_(std::move(tools)), options_(options), markup_(&tools_), pairs_(&tools_) {}

@@ -1,0 +1,26 @@
+// Which parser a format gets, and the filter behind it.
+#include "providers/text/parsers.hpp"
+
+#include "providers/text/native_parser.hpp"
+#include "providers/text/react_parser.hpp"
+#include "providers/text/tagged_parser.hpp"
+#include "providers/text/unmarked.hpp"
+
+namespace mcpbx::providers::text {
+
+std::unique_ptr<text_parser> make_tagged_parser(const offered_tools& tools, parser_options options) {
+  const bool native = options.untagged == parser_options::bare::alone && !tools.none();
+  std::unique_ptr<text_parser> parser;
+  if (native)
+    parser = std::make_unique<native_parser>(tools, options);
+  else
+    parser = std::make_unique<tagged_parser>(tools, options);
+  return options.show_unreadable ? make_unmarked_parser(std::move(parser), false) : std::move(parser);
+}
+
+std::unique_ptr<text_parser> make_react_parser(const offered_tools& tools, parser_options options) {
+  auto parser = std::make_unique<react_parser>(tools, options);
+  return options.show_unreadable ? make_unmarked_parser(std::move(parser), true) : std::move(parser);
+}
+
+}  // namespace mcpbx::providers::text

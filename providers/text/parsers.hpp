@@ -1,0 +1,15 @@
+// Makes the parsers of text formats, with what stands around them: the form beside native tools, and the last resort.
+#pragma once
+#include "providers/text/parser.hpp"
+
+#include <memory>
+
+namespace mcpbx::providers::text {
+
+/// Returns a parser of all tagged forms and of JSON without a mark.
+std::unique_ptr<text_parser> make_tagged_parser(const offered_tools& tools, parser_options options);
+/// Returns a parser of Thought / Action / Action Input / Observation / Final Answer. It reads a reply without these as
+/// a tagged one.
+std::unique_ptr<text_parser> make_react_parser(const offered_tools& tools, parser_options options);
+
+}  // namespace mcpbx::providers::text
