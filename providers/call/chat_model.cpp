@@ -7,6 +7,7 @@
 #include "mcp/support/secret.hpp"
 #include "mcp/support/shared_bytes.hpp"
 #include "providers/wire/errors.hpp"
+#include "providers/wire/registry.hpp"
 
 #include <algorithm>
 #include <optional>

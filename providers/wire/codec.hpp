@@ -83,7 +83,4 @@ class codec {
   virtual model_error decode_error(int status, std::string_view body, const wire_options& options) const = 0;
 };
 
-/// Null for an API that has no codec here.
-const codec* find_codec(std::string_view api);
-
 }  // namespace mcpbx::providers

@@ -2,6 +2,7 @@
 #pragma once
 #include "mcp/support/raw_json.hpp"
 #include "providers/wire/openai_chat.hpp"
+#include "providers/wire/registry.hpp"
 
 #include <optional>
 #include <string>

@@ -2,6 +2,7 @@
 // DIAL.
 #include "providers/wire/dialects.hpp"
 
+#include "providers/wire/registry.hpp"
 #include "test/providers/wire/apis.hpp"
 
 namespace dialects_tests {

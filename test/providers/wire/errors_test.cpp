@@ -2,6 +2,7 @@
 #include "providers/wire/errors.hpp"
 
 #include "mcp/support/secret.hpp"
+#include "providers/wire/registry.hpp"
 #include "test/providers/wire/decode.hpp"
 
 #include <doctest/doctest.h>

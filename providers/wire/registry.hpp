@@ -1,0 +1,13 @@
+// The model APIs that have a codec here: one row each.
+#pragma once
+#include "providers/wire/codec.hpp"
+
+#include <string_view>
+
+namespace mcpbx::providers {
+
+/// Returns the codec of the API that a model entry names, or null for one that has none. It lives as long as the
+/// program.
+const codec* find_codec(std::string_view api);
+
+}  // namespace mcpbx::providers
