@@ -1,7 +1,7 @@
 // The wording that all findings share.
 #include "conf/diagnostic.hpp"
 
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "conf/jsonc.hpp"
 
 #include "conf/jsonc_reader.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <array>
 #include <charconv>

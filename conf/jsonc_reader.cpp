@@ -2,7 +2,7 @@
 // enough that one slip gives one error.
 #include "conf/jsonc_reader.hpp"
 
-#include "mcp/support/json_scanner.hpp"
+#include "mcp/json/json_scanner.hpp"
 #include "mcp/support/text.hpp"
 #include "mcp/support/utf8.hpp"
 

@@ -1,8 +1,8 @@
 // References in strings: ${env:NAME}, ${file:PATH}, ${cmd:WORDS}, and in server entries ${NAME} and ${NAME:-default} as
 // desktop hosts write them. Checked when the configuration is loaded, resolved only when the value is used.
 #pragma once
+#include "mcp/redact/secret.hpp"
 #include "mcp/support/error.hpp"
-#include "mcp/support/secret.hpp"
 
 #include <cstdint>
 #include <optional>

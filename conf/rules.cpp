@@ -4,7 +4,7 @@
 #include "conf/forms.hpp"
 #include "conf/loop_levels.hpp"
 #include "conf/references.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>

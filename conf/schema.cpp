@@ -2,7 +2,7 @@
 #include "conf/schema.hpp"
 
 #include "conf/spec.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <boost/json.hpp>
 

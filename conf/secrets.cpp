@@ -1,8 +1,8 @@
 // Finding credentials in addresses: RFC 3986, sections 3.2.1 (userinfo) and 3.4 (query).
 #include "conf/secrets.hpp"
 
+#include "mcp/redact/secret.hpp"
 #include "mcp/support/percent.hpp"
-#include "mcp/support/secret.hpp"
 
 #include <algorithm>
 #include <array>

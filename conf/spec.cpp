@@ -1,7 +1,7 @@
 // The parts of the key table's machinery that need no templates.
 #include "conf/spec.hpp"
 
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 namespace mcpbx::conf {
 

@@ -3,7 +3,7 @@
 #include "daemon/app/daemon.hpp"
 #include "daemon/app/logging.hpp"
 #include "daemon/app/options.hpp"
-#include "mcp/transport/keeper.hpp"
+#include "mcp/process/keeper.hpp"
 
 #include <malloc.h>
 

@@ -2,7 +2,7 @@
 // that speaks.
 #pragma once
 #include "daemon/app/options.hpp"
-#include "mcp/transport/keeper.hpp"
+#include "mcp/process/keeper.hpp"
 
 namespace mcpbx::daemon {
 

@@ -1,9 +1,9 @@
 // Callers that are quicker than the keeper: a tool server may connect before the daemon has heard which process it is.
 // They wait for that, briefly, instead of being taken for a process of no known server.
 #pragma once
+#include "mcp/process/unique_fd.hpp"
+#include "mcp/socket/peer_process.hpp"
 #include "mcp/support/time.hpp"
-#include "mcp/transport/peer_process.hpp"
-#include "mcp/transport/unique_fd.hpp"
 
 #include <cstddef>
 #include <functional>

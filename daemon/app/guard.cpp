@@ -4,7 +4,7 @@
 #include "conf/places.hpp"
 #include "conf/references.hpp"
 #include "daemon/app/server_entries.hpp"
-#include "mcp/client/names.hpp"
+#include "mcp/client/catalog/tool_names.hpp"
 
 #include <optional>
 #include <string>

@@ -5,9 +5,9 @@
 #include "conf/places.hpp"
 #include "conf/references.hpp"
 #include "daemon/guard/state_file.hpp"
-#include "mcp/support/hidden_text.hpp"
-#include "mcp/support/raw_json.hpp"
-#include "mcp/support/secret.hpp"
+#include "mcp/json/raw_json.hpp"
+#include "mcp/redact/hidden_text.hpp"
+#include "mcp/redact/secret.hpp"
 #include "mcp/support/text.hpp"
 
 #include <sys/random.h>

@@ -2,9 +2,9 @@
 #include "daemon/app/logging.hpp"
 
 #include "daemon/app/stderr_file.hpp"
-#include "mcp/support/hidden_text.hpp"
-#include "mcp/support/json_scanner.hpp"
-#include "mcp/support/secret.hpp"
+#include "mcp/json/json_scanner.hpp"
+#include "mcp/redact/hidden_text.hpp"
+#include "mcp/redact/secret.hpp"
 #include "mcp/support/text.hpp"
 #include "mcp/support/utf8.hpp"
 

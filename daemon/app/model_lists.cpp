@@ -1,7 +1,7 @@
 // One row per entry; endpoints are asked side by side.
 #include "daemon/app/model_lists.hpp"
 
-#include "mcp/support/secret.hpp"
+#include "mcp/redact/secret.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/call/model_listing.hpp"
 #include "providers/wire/dialects.hpp"

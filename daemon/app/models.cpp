@@ -4,7 +4,7 @@
 #include "conf/references.hpp"
 #include "conf/secrets.hpp"
 #include "daemon/app/system_references.hpp"
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/call/fallback_model.hpp"

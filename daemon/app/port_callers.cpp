@@ -2,7 +2,7 @@
 #include "daemon/app/port_callers.hpp"
 
 #include "daemon/app/early_callers.hpp"
-#include "mcp/transport/process_tree.hpp"
+#include "mcp/process/process_tree.hpp"
 
 #include <boost/asio/post.hpp>
 

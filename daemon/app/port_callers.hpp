@@ -1,10 +1,10 @@
 // Admission of callers: by what the system knows of their process, and of connections on the port.
 #pragma once
 #include "mcp/async/lane.hpp"
+#include "mcp/process/keeper.hpp"
+#include "mcp/socket/tcp_peer.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/time.hpp"
-#include "mcp/transport/keeper.hpp"
-#include "mcp/transport/tcp_peer.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 

@@ -3,7 +3,7 @@
 
 #include "daemon/app/limits.hpp"
 #include "daemon/app/models.hpp"
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>

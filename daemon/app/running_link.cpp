@@ -2,8 +2,8 @@
 #include "daemon/app/running_link.hpp"
 
 #include "conf/places.hpp"
+#include "mcp/socket/unix_socket.hpp"
 #include "mcp/support/log.hpp"
-#include "mcp/transport/unix_socket.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

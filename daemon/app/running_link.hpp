@@ -1,8 +1,8 @@
 // One daemon per person: whoever starts with other variables finds the one that runs by a link in the state folder.
 #pragma once
 #include "conf/environment.hpp"
+#include "mcp/process/unique_fd.hpp"
 #include "mcp/support/error.hpp"
-#include "mcp/transport/unique_fd.hpp"
 
 #include <string>
 #include <vector>

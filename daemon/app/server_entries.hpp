@@ -3,7 +3,7 @@
 #include "conf/model.hpp"
 #include "daemon/store/tool_choice.hpp"
 #include "mcp/async/keyed_lanes.hpp"
-#include "mcp/client/supervisor.hpp"
+#include "mcp/client/supervise/supervisor.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 

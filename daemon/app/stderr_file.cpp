@@ -2,7 +2,7 @@
 // see that the path has another inode.
 #include "daemon/app/stderr_file.hpp"
 
-#include "mcp/transport/unique_fd.hpp"
+#include "mcp/process/unique_fd.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 // A child is reaped at the second look that finds it ended.
 #include "daemon/app/stray_reaper.hpp"
 
-#include "mcp/transport/process_tree.hpp"
+#include "mcp/process/process_tree.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // A question of a run (L19), asked at the terminal.
 #pragma once
 #include "daemon/cli/terminal.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <functional>
 #include <optional>

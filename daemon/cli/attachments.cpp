@@ -1,8 +1,8 @@
 #include "daemon/cli/attachments.hpp"
 
 #include "daemon/cli/input_files.hpp"
-#include "mcp/support/json_scanner.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/json_scanner.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/utf8.hpp"
 
 #include <boost/archive/iterators/base64_from_binary.hpp>

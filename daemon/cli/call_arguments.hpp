@@ -1,7 +1,7 @@
 // The arguments of `mcpbx call` as JSON: key=value words typed by the tool's schema, or one JSON object. Pure.
 #pragma once
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
-#include "mcp/support/raw_json.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,8 +1,8 @@
 // The caller's own tools (L21) at a shell: their definitions, the calls that a run hands back, and the results with
 // which it goes on. Pure.
 #pragma once
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
-#include "mcp/support/raw_json.hpp"
 
 #include <string>
 #include <vector>

@@ -1,9 +1,9 @@
 // The CLI's end of the socket: a blocking JSON-RPC caller that hears notifications while it waits and notices Ctrl-C.
 #pragma once
+#include "mcp/json/raw_json.hpp"
 #include "mcp/rpc/line_framer.hpp"
-#include "mcp/rpc/message.hpp"
+#include "mcp/rpc/rpc_message.hpp"
 #include "mcp/support/error.hpp"
-#include "mcp/support/raw_json.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // See daemon_age.hpp.
 #include "daemon/cli/daemon_age.hpp"
 
+#include "mcp/socket/peer_process.hpp"
 #include "mcp/support/text.hpp"
-#include "mcp/transport/peer_process.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

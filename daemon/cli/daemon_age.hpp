@@ -1,8 +1,8 @@
 // A daemon that was started in another world: before a key was exported, or a configuration was changed.
 #pragma once
 #include "daemon/cli/connection.hpp"
-#include "mcp/support/raw_json.hpp"
-#include "mcp/transport/unique_fd.hpp"
+#include "mcp/json/raw_json.hpp"
+#include "mcp/process/unique_fd.hpp"
 
 #include <functional>
 #include <optional>

@@ -2,7 +2,7 @@
 #include "daemon/cli/daemon_start.hpp"
 
 #include "conf/places.hpp"
-#include "mcp/transport/unix_socket.hpp"
+#include "mcp/socket/unix_socket.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

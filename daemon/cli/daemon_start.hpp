@@ -1,8 +1,8 @@
 // Finding or starting the daemon that a verb talks to (design section 4, CLI).
 #pragma once
 #include "daemon/cli/connection.hpp"
+#include "mcp/socket/private_folder.hpp"
 #include "mcp/support/error.hpp"
-#include "mcp/transport/private_folder.hpp"
 
 #include <sys/types.h>
 

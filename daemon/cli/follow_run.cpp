@@ -6,7 +6,7 @@
 #include "daemon/cli/open_questions.hpp"
 #include "daemon/cli/run_end.hpp"
 #include "daemon/cli/usage_line.hpp"
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <utility>

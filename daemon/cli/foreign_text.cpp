@@ -1,7 +1,7 @@
 // Widths are guessed from above: a line that is broken too early does no harm, one that the terminal breaks does.
 #include "daemon/cli/foreign_text.hpp"
 
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 #include "mcp/support/utf8.hpp"
 

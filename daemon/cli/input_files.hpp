@@ -1,7 +1,7 @@
 // What options take from files, from standard input, or as JSON on the command line.
 #pragma once
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
-#include "mcp/support/raw_json.hpp"
 
 #include <cstddef>
 #include <string>

@@ -3,7 +3,7 @@
 #pragma once
 #include "daemon/cli/connection.hpp"
 #include "daemon/cli/terminal.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <deque>
 #include <string>

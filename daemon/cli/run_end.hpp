@@ -1,7 +1,7 @@
 // How a run ended, for whoever asked from a shell.
 #pragma once
 #include "daemon/cli/terminal.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <string>
 

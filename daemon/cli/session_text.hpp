@@ -1,6 +1,6 @@
 // A session as people and programs keep it: Markdown and JSON lines. Pure.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <cstdint>
 #include <string>

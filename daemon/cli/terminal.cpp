@@ -2,7 +2,7 @@
 #include "daemon/cli/terminal.hpp"
 
 #include "daemon/cli/connection.hpp"
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 #include "mcp/support/utf8.hpp"
 

@@ -1,6 +1,6 @@
 // What a run has cost, as a line for people.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 // `mcpbx models`.
 #include "daemon/cli/verbs.hpp"
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <string>

@@ -3,7 +3,7 @@
 #include "daemon/cli/connection.hpp"
 #include "daemon/cli/foreign_text.hpp"
 #include "daemon/cli/verbs.hpp"
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 #include "daemon/cli/daemon_age.hpp"
 #include "daemon/cli/status_text.hpp"
 #include "daemon/cli/verbs.hpp"
+#include "mcp/socket/unix_socket.hpp"
 #include "mcp/support/text.hpp"
-#include "mcp/transport/unix_socket.hpp"
 
 #include <poll.h>
 

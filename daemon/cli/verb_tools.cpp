@@ -1,7 +1,7 @@
 // `mcpbx tools` and `mcpbx call`.
 #include "daemon/cli/call_arguments.hpp"
 #include "daemon/cli/verbs.hpp"
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <string>

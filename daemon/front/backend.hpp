@@ -5,7 +5,7 @@
 #include "daemon/guard/pin_register.hpp"
 #include "daemon/loop/runner.hpp"
 #include "daemon/store/journal.hpp"
-#include "mcp/client/supervisor.hpp"
+#include "mcp/client/supervise/supervisor.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -6,7 +6,7 @@
 #include "daemon/loop/answer_format.hpp"
 #include "daemon/loop/caller_tools.hpp"
 #include "daemon/loop/stricter.hpp"
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/schema/json_schema.hpp"
 

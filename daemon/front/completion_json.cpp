@@ -2,8 +2,8 @@
 #include "daemon/front/completion_json.hpp"
 
 #include "daemon/store/record.hpp"
-#include "mcp/support/quoted_size.hpp"
-#include "mcp/support/secret.hpp"
+#include "mcp/json/quoted_size.hpp"
+#include "mcp/redact/secret.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // the result of a run is in these terms. Pure.
 #pragma once
 #include "daemon/front/completion_request.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
-#include "mcp/support/raw_json.hpp"
 #include "providers/model/message.hpp"
 
 #include <cstdint>

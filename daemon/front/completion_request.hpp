@@ -2,7 +2,7 @@
 // clients expect; what is known and wrong is told by its place. Pure.
 #pragma once
 #include "daemon/front/chat_params.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <cstdint>
 #include <expected>

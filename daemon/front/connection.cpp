@@ -2,8 +2,8 @@
 #include "daemon/front/connection.hpp"
 
 #include "daemon/store/principal.hpp"
-#include "mcp/server/errors.hpp"
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
+#include "mcp/server/rpc_errors.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/shared_bytes.hpp"
 #include "mcp/support/text.hpp"

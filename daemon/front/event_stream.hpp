@@ -3,9 +3,9 @@
 #pragma once
 #include "daemon/front/outgoing_queue.hpp"
 #include "daemon/loop/run_feed.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "mcp/server/reply_once.hpp"
 #include "mcp/support/error.hpp"
-#include "mcp/support/raw_json.hpp"
 
 #include <memory>
 #include <optional>

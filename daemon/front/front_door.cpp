@@ -5,7 +5,7 @@
 #include "daemon/front/methods.hpp"
 #include "daemon/front/new_caller.hpp"
 #include "daemon/store/principal.hpp"
-#include "mcp/server/errors.hpp"
+#include "mcp/server/rpc_errors.hpp"
 #include "mcp/support/heap.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/transport/stream_transport.hpp"

@@ -2,8 +2,8 @@
 // comes here. On the Unix socket JSON-RPC and HTTP are told apart by the first byte; a port speaks HTTP only.
 #pragma once
 #include "daemon/front/connection.hpp"
-#include "mcp/transport/tcp_peer.hpp"
-#include "mcp/transport/unix_socket.hpp"
+#include "mcp/socket/tcp_peer.hpp"
+#include "mcp/socket/unix_socket.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 

@@ -3,8 +3,8 @@
 
 #include "daemon/front/completion_json.hpp"
 #include "daemon/store/principal.hpp"
-#include "mcp/support/hidden_text.hpp"
-#include "mcp/support/json_scanner.hpp"
+#include "mcp/json/json_scanner.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/percent.hpp"
 #include "mcp/support/text.hpp"

@@ -2,8 +2,8 @@
 #include "daemon/front/methods.hpp"
 #include "daemon/front/process_memory.hpp"
 #include "daemon/store/principal.hpp"
+#include "mcp/redact/secret.hpp"
 #include "mcp/server/json_out.hpp"
-#include "mcp/support/secret.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
 #include <boost/asio/post.hpp>

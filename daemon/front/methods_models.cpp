@@ -1,7 +1,7 @@
 // The configured models, as callers see them.
 #include "daemon/front/methods.hpp"
+#include "mcp/redact/secret.hpp"
 #include "mcp/server/json_out.hpp"
-#include "mcp/support/secret.hpp"
 
 #include <string>
 #include <utility>

@@ -10,7 +10,7 @@
 // is not read any more; over it for too long, it is closed. Answers to what it had asked before still come: a caller
 // that lets them pile up to the ceiling without reading is closed at once.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/time.hpp"
 #include "mcp/transport/transport.hpp"
 

@@ -1,8 +1,8 @@
 // What a person's yes to a tool call is bound to (guarantees row 39): the tool as it was shown, where its server comes
 // from, and the arguments. Pure.
 #pragma once
-#include "mcp/client/catalog.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/client/catalog/catalog.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // One line of the audit (guarantees row 48): who called which tool when, with what, and what came of it. Pure.
 #pragma once
+#include "mcp/json/raw_json.hpp"
 #include "mcp/server/call_recorder.hpp"
-#include "mcp/support/raw_json.hpp"
 
 #include <sys/types.h>
 

@@ -3,7 +3,7 @@
 #pragma once
 #include "daemon/guard/pin_register.hpp"
 #include "daemon/guard/pin_worker.hpp"
-#include "mcp/client/definition_gate.hpp"
+#include "mcp/client/catalog/definition_gate.hpp"
 #include "mcp/support/time.hpp"
 
 #include <boost/asio/any_io_executor.hpp>

@@ -1,7 +1,7 @@
 // See pin_words.hpp.
 #include "daemon/guard/pin_words.hpp"
 
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #pragma once
 #include "daemon/guard/pin_register.hpp"
 #include "daemon/guard/pins.hpp"
-#include "mcp/client/definition_gate.hpp"
+#include "mcp/client/catalog/definition_gate.hpp"
 #include "mcp/support/error.hpp"
 
 #include <cstddef>

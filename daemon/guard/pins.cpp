@@ -2,8 +2,8 @@
 #include "daemon/guard/pins.hpp"
 
 #include "daemon/guard/sha256.hpp"
-#include "mcp/support/canonical_json.hpp"
-#include "mcp/support/json_members.hpp"
+#include "mcp/json/canonical_json.hpp"
+#include "mcp/json/json_members.hpp"
 
 #include <algorithm>
 #include <array>

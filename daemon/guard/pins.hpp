@@ -1,9 +1,9 @@
 // Pinned tool definitions (guarantees row 37): what is pinned, and how what a server lists now compares with it. Pure.
 #pragma once
 #include "daemon/guard/name_book.hpp"
-#include "mcp/client/catalog_builder.hpp"
+#include "mcp/client/catalog/catalog_builder.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
-#include "mcp/support/raw_json.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // See answer_format.hpp.
 #include "daemon/loop/answer_format.hpp"
 
-#include "mcp/support/object_index.hpp"
+#include "mcp/json/object_index.hpp"
 #include "providers/model/arguments.hpp"
 #include "providers/schema/json_schema.hpp"
 

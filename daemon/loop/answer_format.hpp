@@ -1,7 +1,7 @@
 // Answers that must be JSON of a given form (responseFormat): whether one is, and what is wrong with it. Pure, so that
 // the fold of a run's records says what the live run said.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 // The cache is a short list ordered by last use; a hit costs a comparison of hashes and of one definition's bytes.
 #include "daemon/loop/argument_checks.hpp"
 
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 

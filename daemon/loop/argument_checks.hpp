@@ -1,8 +1,8 @@
 // Whether a call's arguments fit the tool's own inputSchema (L10), asked before the call is intended. A schema is
 // compiled at the first call of its tool and kept for the next ones.
 #pragma once
-#include "mcp/client/catalog.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/client/catalog/catalog.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "providers/schema/json_schema.hpp"
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 #include "daemon/loop/call_result.hpp"
 
 #include "daemon/loop/words.hpp"
-#include "mcp/support/cut_text.hpp"
+#include "mcp/redact/cut_text.hpp"
 
 namespace mcpbx::daemon {
 namespace {

@@ -1,9 +1,9 @@
 // The definitions have MCP's shape, so that what reads those of servers reads these too.
 #include "daemon/loop/caller_tools.hpp"
 
-#include "mcp/client/names.hpp"
+#include "mcp/client/catalog/tool_names.hpp"
 #include "mcp/protocol/tools.hpp"
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <memory>

@@ -1,8 +1,8 @@
 // Tools that the caller of a run brings with its request (L21), as entries beside those of the catalog.
 #pragma once
-#include "mcp/client/catalog.hpp"
+#include "mcp/client/catalog/catalog.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
-#include "mcp/support/raw_json.hpp"
 
 #include <string_view>
 #include <vector>

@@ -1,7 +1,7 @@
 // Names that are given away are settled before any is taken, so that two tools can change theirs.
 #include "daemon/loop/chosen_tools.hpp"
 
-#include "mcp/client/names.hpp"
+#include "mcp/client/catalog/tool_names.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 

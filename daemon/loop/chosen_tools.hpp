@@ -1,7 +1,7 @@
 // What a profile and a request make of the catalog: the tools that are offered, under the names that they give them.
 #pragma once
 #include "daemon/store/record.hpp"
-#include "mcp/client/catalog.hpp"
+#include "mcp/client/catalog/catalog.hpp"
 
 #include <span>
 #include <vector>

@@ -2,7 +2,7 @@
 #include "daemon/loop/event_json.hpp"
 
 #include "daemon/loop/message_json.hpp"
-#include "mcp/support/quoted_size.hpp"
+#include "mcp/json/quoted_size.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>

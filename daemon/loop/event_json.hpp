@@ -2,8 +2,8 @@
 // models sent is passed on as its own bytes.
 #pragma once
 #include "daemon/loop/run_core.hpp"
-#include "mcp/client/catalog.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/client/catalog/catalog.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "providers/model/message.hpp"
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // The whole results of which the model was shown a part (L14), for as long as their run goes on.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <cstddef>
 #include <deque>

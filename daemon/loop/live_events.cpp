@@ -2,7 +2,7 @@
 #include "daemon/loop/event_json.hpp"
 #include "daemon/loop/live_run.hpp"
 #include "daemon/loop/words.hpp"
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 

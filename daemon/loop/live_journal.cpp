@@ -3,8 +3,8 @@
 // the last result and the next round) are one commit. What they tell is held back until then.
 #include "daemon/loop/live_run.hpp"
 #include "daemon/loop/words.hpp"
+#include "mcp/redact/secret.hpp"
 #include "mcp/support/log.hpp"
-#include "mcp/support/secret.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Messages as callers see them in a run's result (L16): roles and content blocks, without anything that only a provider
 // understands. The shape is in this folder's README.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "providers/model/message.hpp"
 
 #include <expected>

@@ -2,8 +2,8 @@
 // to read, and carried out by the run itself.
 #pragma once
 #include "daemon/loop/kept_results.hpp"
-#include "mcp/client/catalog.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/client/catalog/catalog.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #include "daemon/loop/result_mark.hpp"
 
 #include "daemon/loop/result_text.hpp"
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <string>

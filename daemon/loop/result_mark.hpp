@@ -1,6 +1,6 @@
 // Tool output set apart from what people wrote (guarantees row 40): between two marks that the output cannot contain.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <string_view>
 

@@ -1,7 +1,7 @@
 // The text of a tool's result as the spans the server wrote, so that a part of it can be taken without unescaping, or
 // copying, the rest. Offsets count the bytes of those spans one after another.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <cstddef>
 #include <string>

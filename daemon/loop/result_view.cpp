@@ -4,7 +4,7 @@
 #include "daemon/loop/read_result.hpp"
 #include "daemon/loop/result_text.hpp"
 #include "daemon/loop/words.hpp"
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <spdlog/fmt/fmt.h>

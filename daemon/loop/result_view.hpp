@@ -1,7 +1,7 @@
 // What the model gets to see of a tool's result (L14): the result itself, unless it is empty or too large. The caller
 // and the journal keep the whole; the model can read on in pages.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <cstdint>
 #include <string_view>

@@ -3,7 +3,7 @@
 // the order of their names, whatever the order of their servers' lists: a provider's prompt cache holds on to it.
 #pragma once
 #include "daemon/store/record.hpp"
-#include "mcp/client/catalog.hpp"
+#include "mcp/client/catalog/catalog.hpp"
 #include "providers/model/message.hpp"
 
 #include <cstddef>

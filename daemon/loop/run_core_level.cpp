@@ -5,8 +5,8 @@
 #include "daemon/loop/result_view.hpp"
 #include "daemon/loop/run_core.hpp"
 #include "daemon/loop/words.hpp"
-#include "mcp/support/canonical_json.hpp"
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/json/canonical_json.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <spdlog/fmt/fmt.h>

@@ -6,8 +6,8 @@
 // logs drop the oldest with a count. An event gets its number when it is first sent to anybody, so that numbers rise by
 // one and are the same for all readers. Over the bound the oldest go, and a `snapshot` stands for them.
 #pragma once
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
-#include "mcp/support/raw_json.hpp"
 #include "mcp/support/text_parts.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // See status_writer.hpp.
 #include "daemon/loop/status_writer.hpp"
 
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // Status lines for people about tool calls, written by a quick model call while the tool runs (L15). Nothing waits for
 // them: a line that is not there in time is not told.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/time.hpp"
 #include "providers/model/message.hpp"
 

@@ -1,7 +1,7 @@
 // Where a run gets its tools from: the supervisor's catalog, or a test's.
 #pragma once
-#include "mcp/client/catalog.hpp"
-#include "mcp/client/supervisor.hpp"
+#include "mcp/client/catalog/catalog.hpp"
+#include "mcp/client/supervise/supervisor.hpp"
 #include "mcp/support/time.hpp"
 
 #include <functional>

@@ -1,7 +1,7 @@
 // Sentences only; whoever needs one decides when.
 #include "daemon/loop/words.hpp"
 
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/wire/errors.hpp"
 

@@ -2,7 +2,7 @@
 // One place, so that the sentences are alike at every door.
 #pragma once
 #include "daemon/store/record.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <cstdint>
 #include <span>

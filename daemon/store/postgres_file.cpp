@@ -3,7 +3,7 @@
 #include "daemon/store/postgres_file.hpp"
 
 #include "daemon/store/record_words.hpp"
-#include "mcp/support/secret.hpp"
+#include "mcp/redact/secret.hpp"
 
 #include <algorithm>
 #include <iterator>

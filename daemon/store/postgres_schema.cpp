@@ -5,7 +5,7 @@
 // left open; and who gets another daemon's lock knows that this one is not connected.
 #include "daemon/store/postgres_file.hpp"
 #include "daemon/store/record_format.hpp"
-#include "mcp/support/secret.hpp"
+#include "mcp/redact/secret.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>

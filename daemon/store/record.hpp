@@ -2,7 +2,7 @@
 // order before it takes effect. A run's state is the fold of its records; nothing else decides what it does next.
 #pragma once
 #include "daemon/store/tool_choice.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "providers/model/message.hpp"
 
 #include <cstddef>

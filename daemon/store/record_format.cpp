@@ -2,7 +2,7 @@
 #include "daemon/store/record_format.hpp"
 
 #include "daemon/store/record_words.hpp"
-#include "mcp/support/quoted_size.hpp"
+#include "mcp/json/quoted_size.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/message_format.hpp"
 

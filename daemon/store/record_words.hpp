@@ -2,7 +2,7 @@
 // value gets a new word at the end.
 #pragma once
 #include "daemon/store/record.hpp"
-#include "mcp/support/json_members.hpp"
+#include "mcp/json/json_members.hpp"
 #include "providers/model/message_format.hpp"
 
 #include <array>

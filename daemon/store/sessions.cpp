@@ -1,6 +1,6 @@
 #include "daemon/store/sessions.hpp"
 
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // See arguments.hpp.
 #include "daemon/toolbox/arguments.hpp"
 
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>

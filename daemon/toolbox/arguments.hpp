@@ -1,7 +1,7 @@
 // The arguments of a tool call, checked. What is wrong is said in a sentence that a model can act on.
 #pragma once
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
-#include "mcp/support/raw_json.hpp"
 
 #include <cstdint>
 #include <span>

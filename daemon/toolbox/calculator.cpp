@@ -1,7 +1,7 @@
 // Recursive descent, one function per rank of the operators, bounded in depth.
 #include "daemon/toolbox/calculator.hpp"
 
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Time zones through TZ and the C library.
 #include "daemon/toolbox/clock.hpp"
 
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <stdlib.h>

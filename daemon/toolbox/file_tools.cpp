@@ -2,9 +2,9 @@
 #include "daemon/toolbox/clock.hpp"
 #include "daemon/toolbox/files.hpp"
 #include "daemon/toolbox/tools.hpp"
-#include "mcp/support/hidden_text.hpp"
-#include "mcp/support/json_scanner.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/json_scanner.hpp"
+#include "mcp/json/raw_json.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // See files.hpp.
 #include "daemon/toolbox/files.hpp"
 
-#include "mcp/support/hidden_text.hpp"
-#include "mcp/support/json_scanner.hpp"
+#include "mcp/json/json_scanner.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 #include "mcp/support/utf8.hpp"
 

@@ -1,7 +1,7 @@
 // openat2 with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, or the same walked by hand.
 #include "daemon/toolbox/folders.hpp"
 
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <fcntl.h>

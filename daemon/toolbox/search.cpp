@@ -1,7 +1,7 @@
 // search_files: names by text or glob, contents by text, bounded in entries, bytes, depth and results.
 #include "daemon/toolbox/files.hpp"
 #include "daemon/toolbox/tools.hpp"
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // The protocol of the toolbox: initialize, ping, tools/list, tools/call, and an error for everything else.
 #include "daemon/toolbox/server.hpp"
 
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #pragma once
 #include "daemon/toolbox/tools.hpp"
 #include "mcp/rpc/line_framer.hpp"
-#include "mcp/rpc/message.hpp"
+#include "mcp/rpc/rpc_message.hpp"
 
 #include <optional>
 #include <string>

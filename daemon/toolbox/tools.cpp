@@ -3,7 +3,7 @@
 
 #include "daemon/toolbox/calculator.hpp"
 #include "daemon/toolbox/clock.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 namespace mcpbx::toolbox {
 namespace {

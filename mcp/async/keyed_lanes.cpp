@@ -2,7 +2,7 @@
 #include "mcp/async/keyed_lanes.hpp"
 
 #include "mcp/async/lane.hpp"
-#include "mcp/support/cut_text.hpp"
+#include "mcp/redact/cut_text.hpp"
 
 #include <boost/asio/post.hpp>
 

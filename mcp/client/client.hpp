@@ -1,8 +1,8 @@
 // One tool server as the rest of mcpbx uses it: operations with limits, cancellation and progress, whatever era it
 // speaks and however often it has been restarted underneath.
 #pragma once
+#include "mcp/json/raw_json.hpp"
 #include "mcp/rpc/pending_calls.hpp"
-#include "mcp/support/raw_json.hpp"
 #include "mcp/support/time.hpp"
 
 #include <sys/types.h>

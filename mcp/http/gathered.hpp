@@ -1,7 +1,7 @@
 // A body of many small pieces in few buffers: a conversation has two pieces for each of its messages, and Asio gives
 // the system sixteen at a time.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 namespace mcpbx::http {
 

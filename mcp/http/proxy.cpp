@@ -1,8 +1,8 @@
 // The conventions of curl and Go where they agree; where not, the one that keeps local traffic local.
 #include "mcp/http/proxy.hpp"
 
+#include "mcp/redact/secret.hpp"
 #include "mcp/support/percent.hpp"
-#include "mcp/support/secret.hpp"
 
 #include <openssl/evp.h>
 

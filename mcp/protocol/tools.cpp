@@ -1,7 +1,7 @@
 // The checks of one tool definition.
 #include "mcp/protocol/tools.hpp"
 
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>

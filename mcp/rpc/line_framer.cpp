@@ -1,7 +1,7 @@
 // Cutting a stream into lines and checking each while it arrives.
 #include "mcp/rpc/line_framer.hpp"
 
-#include "mcp/support/cut_text.hpp"
+#include "mcp/redact/cut_text.hpp"
 #include "mcp/support/text.hpp"
 #include "mcp/support/utf8.hpp"
 

@@ -1,8 +1,8 @@
 // Newline-delimited JSON-RPC: bytes in, checked messages out. Holds at most one unfinished message. Knows no I/O.
 // Follows the MCP stdio transport (messages are delimited by newlines and contain none) and design rule 4.
 #pragma once
-#include "mcp/rpc/message.hpp"
-#include "mcp/support/json_scanner.hpp"
+#include "mcp/json/json_scanner.hpp"
+#include "mcp/rpc/rpc_message.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
 #include <cstddef>

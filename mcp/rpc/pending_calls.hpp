@@ -1,7 +1,7 @@
 // Our side of JSON-RPC requests: numbers them, matches answers by exact id, keeps their two deadlines, and gives each
 // exactly one outcome. Knows no I/O and no clock; the time is passed in.
 #pragma once
-#include "mcp/rpc/message.hpp"
+#include "mcp/rpc/rpc_message.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/recycled.hpp"
 #include "mcp/support/time.hpp"

@@ -1,6 +1,6 @@
 // What a session tells about every tools/call of its caller, for the audit (guarantees row 48).
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <cstddef>
 #include <cstdint>

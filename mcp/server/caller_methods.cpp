@@ -1,9 +1,9 @@
 // The methods of MCP that callers can use: the handshake, and the tools of all tool servers as if they were ours.
 #include "mcp/protocol/eras.hpp"
 #include "mcp/protocol/revisions.hpp"
+#include "mcp/redact/secret.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/json_out.hpp"
-#include "mcp/support/secret.hpp"
 #include "mcp/support/text.hpp"
 
 #include <utility>

@@ -1,9 +1,9 @@
 // One caller's MCP session as a core: messages and faults come in, responses and notifications go out through the host.
 // It is the MCP server that callers see, with the tools of all tool servers behind it. Knows no I/O and no clock.
 #pragma once
-#include "mcp/client/catalog.hpp"
+#include "mcp/client/catalog/catalog.hpp"
 #include "mcp/rpc/line_framer.hpp"
-#include "mcp/rpc/message.hpp"
+#include "mcp/rpc/rpc_message.hpp"
 #include "mcp/server/call_recorder.hpp"
 #include "mcp/server/method_table.hpp"
 #include "mcp/server/reply_once.hpp"

@@ -1,7 +1,7 @@
 // Writes our own small JSON (status, errors, handshakes) straight into one string. Commas come from what was written
 // last, so there is no nesting to keep track of; the writer's user keeps the order of begin and end.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <charconv>
 #include <concepts>

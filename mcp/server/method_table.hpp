@@ -1,9 +1,9 @@
 // Which handler answers which method. Handlers are bound once and typed: params are decoded, with every error told by
 // its path, before the handler sees them.
 #pragma once
-#include "mcp/server/errors.hpp"
 #include "mcp/server/param_reader.hpp"
 #include "mcp/server/reply_once.hpp"
+#include "mcp/server/rpc_errors.hpp"
 
 #include <functional>
 #include <string>

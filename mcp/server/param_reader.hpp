@@ -2,8 +2,8 @@
 // what was found, in one form for all methods: "params.limits.maxRounds: expected an integer from 0 to 100000, got
 // true".
 #pragma once
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
-#include "mcp/support/raw_json.hpp"
 
 #include <cstdint>
 #include <limits>

@@ -1,8 +1,8 @@
 // The answer of one request: it can be given once and cannot be forgotten. Copies stand for the same request; when the
 // last one goes without an answer, the caller gets an internal error instead of silence.
 #pragma once
-#include "mcp/rpc/message.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
+#include "mcp/rpc/rpc_message.hpp"
 #include "mcp/support/recycled.hpp"
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>

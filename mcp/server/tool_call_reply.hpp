@@ -1,6 +1,6 @@
 // The answer of one tools/call: goes to the caller, and before that to whoever keeps record of calls.
 #pragma once
-#include "mcp/rpc/message.hpp"
+#include "mcp/rpc/rpc_message.hpp"
 #include "mcp/server/call_recorder.hpp"
 #include "mcp/server/reply_once.hpp"
 #include "mcp/support/error.hpp"

@@ -2,7 +2,7 @@
 // Everything happens on the speaking thread.
 #pragma once
 #include "mcp/rpc/line_framer.hpp"
-#include "mcp/rpc/message.hpp"
+#include "mcp/rpc/rpc_message.hpp"
 #include "mcp/support/error.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // What a connection still has to write. Small pieces are copied together into chunks, so that a turn's messages leave
 // in few iovecs; large ones are kept by reference and never copied. Knows no I/O.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <sys/uio.h>
 

@@ -2,9 +2,9 @@
 #include "providers/call/chat_model.hpp"
 
 #include "mcp/http/url.hpp"
-#include "mcp/support/cut_text.hpp"
+#include "mcp/redact/cut_text.hpp"
+#include "mcp/redact/secret.hpp"
 #include "mcp/support/log.hpp"
-#include "mcp/support/secret.hpp"
 #include "mcp/support/shared_bytes.hpp"
 #include "providers/wire/errors.hpp"
 #include "providers/wire/registry.hpp"

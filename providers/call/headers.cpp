@@ -1,7 +1,7 @@
 // Small rules that calls and listings share.
 #include "providers/call/headers.hpp"
 
-#include "mcp/support/secret.hpp"
+#include "mcp/redact/secret.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 // Strict first, repaired second, refused otherwise.
 #include "providers/model/arguments.hpp"
 
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/json_repair.hpp"

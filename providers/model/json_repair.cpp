@@ -2,7 +2,7 @@
 // reason.
 #include "providers/model/json_repair.hpp"
 
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "providers/model/json_strings.hpp"
 
 #include <algorithm>

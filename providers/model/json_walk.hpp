@@ -1,9 +1,9 @@
 // Reading one level of checked JSON without owners and without allocation: for stream chunks, of which a model sends
 // hundreds of thousands per second. For text that the scanner has accepted only.
 #pragma once
+#include "mcp/json/json_skip.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/byte_search.hpp"
-#include "mcp/support/json_skip.hpp"
-#include "mcp/support/raw_json.hpp"
 
 #include <string>
 #include <string_view>

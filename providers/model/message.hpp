@@ -1,7 +1,7 @@
 // The neutral chat model: what every provider's messages become and are made from, losing nothing. Block order is the
 // provider's order; the provider's own assistant message is kept as bytes and echoed to the same provider and model.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/time.hpp"
 #include "providers/model/call_settings.hpp"
 

@@ -1,6 +1,6 @@
 // A message as files keep it: one JSON object, both ways lossless. The journal and recordings are written with it.
 #pragma once
-#include "mcp/support/json_members.hpp"
+#include "mcp/json/json_members.hpp"
 #include "providers/model/message.hpp"
 
 #include <array>

@@ -1,6 +1,6 @@
 // Filling a tool's arguments from what was found in a question, guided by the tool's schema alone.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "providers/rehearsal/findings.hpp"
 
 #include <optional>

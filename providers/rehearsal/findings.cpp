@@ -1,7 +1,7 @@
 // Finding argument material by its looks.
 #include "providers/rehearsal/findings.hpp"
 
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "providers/rehearsal/words.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Reading and playing scripts.
 #include "providers/rehearsal/script.hpp"
 
-#include "mcp/support/json_scanner.hpp"
+#include "mcp/json/json_scanner.hpp"
 #include "providers/model/json_walk.hpp"
 
 #include <charconv>

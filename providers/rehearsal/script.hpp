@@ -1,7 +1,7 @@
 // A rehearsal's script: what to say and which tools to call, round by round, from a JSON file.
 #pragma once
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
-#include "mcp/support/raw_json.hpp"
 #include "providers/model/message.hpp"
 
 #include <memory>

@@ -1,8 +1,8 @@
 // One walk over JSON serves both: sorted for comparing, in its own order for the file.
 #include "providers/replay/canonical.hpp"
 
-#include "mcp/support/json_members.hpp"
-#include "mcp/support/secret.hpp"
+#include "mcp/json/json_members.hpp"
+#include "mcp/redact/secret.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
 #include "providers/model/message_format.hpp"

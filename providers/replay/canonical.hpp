@@ -1,7 +1,7 @@
 // Conversations in the form in which they are compared: what was said, called and answered, without what differs from
 // run to run (ids, timings, who made it), and with the secrets taken out.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "providers/model/message.hpp"
 
 #include <cstdint>

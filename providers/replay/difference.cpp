@@ -1,7 +1,7 @@
 // A message is taken apart into what can be named (its text, its second call, …); the first part that differs is shown.
 #include "providers/replay/difference.hpp"
 
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>

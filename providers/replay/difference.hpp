@@ -1,6 +1,6 @@
 // The words for a conversation that is not in a recording: which message differs, what was recorded and what came.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <cstddef>
 #include <string>

@@ -1,7 +1,7 @@
 // The members of header and exchange lines. Messages of requests are kept in canonical form, replies whole.
 #include "providers/replay/exchange_format.hpp"
 
-#include "mcp/support/json_members.hpp"
+#include "mcp/json/json_members.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/message_format.hpp"
 #include "providers/replay/canonical.hpp"

@@ -1,7 +1,7 @@
 // The steps in the order in which they depend on each other.
 #include "providers/schema/adapt.hpp"
 
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
 #include "providers/schema/annotations.hpp"

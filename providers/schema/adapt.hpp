@@ -1,8 +1,8 @@
 // An MCP tool as a model's API accepts it. Only what the model sees changes: the tool server always gets
 // arguments under its own names, and callers always get its own definition.
 #pragma once
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
-#include "mcp/support/raw_json.hpp"
 #include "providers/model/message.hpp"
 
 #include <string>

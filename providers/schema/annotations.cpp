@@ -1,7 +1,7 @@
 // Texts that need it are replaced in place, all other bytes stay as they are.
 #include "providers/schema/annotations.hpp"
 
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
 #include "providers/schema/keywords.hpp"

@@ -1,6 +1,6 @@
 // Titles and descriptions inside of a schema, which a tool server writes and a model reads (requirement F8).
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <cstddef>
 #include <string>

@@ -1,7 +1,7 @@
 // Combinators at the top of a schema (anyOf, oneOf, allOf, not, enum), which chat-completions servers refuse: their
 // branches' properties are merged and the condition is said in words.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <string>
 

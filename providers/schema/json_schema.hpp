@@ -1,8 +1,8 @@
 // JSON Schema 2020-12: a schema is compiled once and judges values many times. What is wrong is said in words that a
 // model can act on. Nothing is ever fetched, and every cost has a bound, because schemas come from tool servers.
 #pragma once
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
-#include "mcp/support/raw_json.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // See json_tree.hpp.
 #include "providers/schema/json_tree.hpp"
 
+#include "mcp/json/json_skip.hpp"
 #include "mcp/support/byte_search.hpp"
-#include "mcp/support/json_skip.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -2,8 +2,8 @@
 // names are found by sorting, never by hashing, so that no choice of names makes it slow, and the number of values has
 // a bound. Texts without escapes are views into the JSON.
 #pragma once
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
-#include "mcp/support/raw_json.hpp"
 
 #include <cstddef>
 #include <cstdint>

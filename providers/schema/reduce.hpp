@@ -1,7 +1,7 @@
 // Schemas for APIs that know only a part of JSON Schema: references are resolved, `allOf` is merged, and what the API
 // would refuse or lose goes into the description, so that the model reads it all the same.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <span>
 #include <string_view>

@@ -1,6 +1,6 @@
 // References of a schema that lead to nothing, for which an API refuses a whole request.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // What is wrong, said for a model: names are quoted as JSON, values are cut, alternatives are listed.
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/schema/schema_evaluator.hpp"
 

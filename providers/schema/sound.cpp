@@ -1,8 +1,8 @@
 // A cursor that goes down into schemas and over all else. It stops at the first doubt.
 #include "providers/schema/sound.hpp"
 
+#include "mcp/json/json_skip.hpp"
 #include "mcp/support/byte_search.hpp"
-#include "mcp/support/json_skip.hpp"
 #include "providers/schema/keywords.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Keywords with values that JSON Schema 2020-12 does not allow: an API that checks schemas against the standard refuses
 // the whole request for one of them.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 namespace mcpbx::providers {
 

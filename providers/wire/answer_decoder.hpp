@@ -1,7 +1,7 @@
 // What the decoders of all APIs share: one JSON body or a stream of server-sent events is told apart by what comes,
 // each value is checked before it is read, errors read alike, and there is exactly one end.
 #pragma once
-#include "mcp/support/json_scanner.hpp"
+#include "mcp/json/json_scanner.hpp"
 #include "mcp/support/sse_parser.hpp"
 #include "providers/wire/calls.hpp"
 #include "providers/wire/codec.hpp"

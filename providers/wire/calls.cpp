@@ -1,7 +1,7 @@
 // Arguments are read or refused, never guessed.
 #include "providers/wire/calls.hpp"
 
-#include "mcp/support/json_scanner.hpp"
+#include "mcp/json/json_scanner.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/names.hpp"
 

@@ -1,7 +1,7 @@
 // The tolerant assembly of streamed tool calls (chat completions): servers disagree about index, id, name and the shape
 // of arguments, and a call that is lost or run with half its arguments is worse than any of them.
 #pragma once
-#include "mcp/support/json_scanner.hpp"
+#include "mcp/json/json_scanner.hpp"
 #include "providers/model/message.hpp"
 #include "providers/wire/calls.hpp"
 #include "providers/wire/chat_delta.hpp"

@@ -1,7 +1,7 @@
 // The vendor fields of a chat-completions answer, which come in pieces and which their origin wants back (DeepSeek,
 // OpenRouter, DIAL, Gemini).
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "providers/wire/string_joiner.hpp"
 
 #include <cstddef>

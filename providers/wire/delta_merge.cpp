@@ -1,7 +1,7 @@
 // Merging is associative, so deltas are merged by halves: a text of many pieces is not copied once for each.
 #include "providers/wire/delta_merge.hpp"
 
-#include "mcp/support/object_index.hpp"
+#include "mcp/json/object_index.hpp"
 #include "providers/model/json_walk.hpp"
 
 #include <map>

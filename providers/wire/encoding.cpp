@@ -1,7 +1,7 @@
 // Small parts of requests.
 #include "providers/wire/encoding.hpp"
 
-#include "mcp/support/json_scanner.hpp"
+#include "mcp/json/json_scanner.hpp"
 #include "mcp/support/utf8.hpp"
 #include "providers/model/names.hpp"
 #include "providers/wire/results.hpp"

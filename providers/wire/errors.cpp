@@ -1,8 +1,8 @@
 // From status and body to kind, sentence and mend.
 #include "providers/wire/errors.hpp"
 
-#include "mcp/support/cut_text.hpp"
-#include "mcp/support/json_scanner.hpp"
+#include "mcp/json/json_scanner.hpp"
+#include "mcp/redact/cut_text.hpp"
 #include "providers/model/json_walk.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // /openai/models. One reader, since they differ in the names of the members only.
 #include "providers/wire/model_list.hpp"
 
-#include "mcp/support/cut_text.hpp"
-#include "mcp/support/json_scanner.hpp"
+#include "mcp/json/json_scanner.hpp"
+#include "mcp/redact/cut_text.hpp"
 #include "providers/model/json_walk.hpp"
 #include "providers/wire/anthropic.hpp"
 #include "providers/wire/encoding.hpp"

@@ -1,7 +1,7 @@
 // The push decoder of Ollama's answers: a line of JSON after the other, the last one with "done":true. Its newline may
 // be missing.
 #pragma once
-#include "mcp/support/json_scanner.hpp"
+#include "mcp/json/json_scanner.hpp"
 #include "providers/wire/answer_decoder.hpp"
 #include "providers/wire/thought_splitter.hpp"
 

@@ -1,7 +1,7 @@
 // The members of a request's body beside the conversation: what the codec says, with what the configuration adds laid
 // over it.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,8 +1,8 @@
 // One MCP content block after the other.
 #include "providers/wire/results.hpp"
 
+#include "mcp/json/json_skip.hpp"
 #include "mcp/support/byte_search.hpp"
-#include "mcp/support/json_skip.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/json_walk.hpp"
 

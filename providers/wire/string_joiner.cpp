@@ -1,7 +1,7 @@
 // A surrogate pair whose halves come in two tokens is put together before it is unescaped.
 #include "providers/wire/string_joiner.hpp"
 
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <utility>
 

@@ -2,7 +2,7 @@
 // APIs are the names of members, and what is said of strictness.
 #include "providers/wire/tool_list.hpp"
 
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "providers/wire/encoding.hpp"
 #include "providers/wire/strict_schema.hpp"
 

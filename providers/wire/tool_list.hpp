@@ -1,6 +1,6 @@
 // Tools as each API's requests hold them.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "providers/model/message.hpp"
 
 #include <optional>

@@ -107,28 +107,28 @@ function(mcpbx_trained name)
   endif()
 endfunction()
 
-# mcpbx_layer(mcp_support SOURCES a.cpp HEADERS a.hpp LINKS mcp_support Boost::json)
-# A layer is a static library that links only what scripts/layers.txt allows it. Its headers must compile alone: one with
-# a source of its own does so there, as that source's first include (scripts/check-layers sees to it); the others are
-# compiled by all_verify_interface_header_sets.
+# mcpbx_layer(mcp_json PUBLIC raw_json.hpp LINKS mcp_support)
+# A room is a folder and a static library of all sources in it, which links only what scripts/layers.txt allows it. PUBLIC
+# names the headers that other rooms may include (scripts/check-layers sees to it); the others are the room's own. Headers
+# must compile alone: one with a source of its own does so there, as that source's first include; the others are compiled by
+# all_verify_interface_header_sets.
 function(mcpbx_layer name)
-  cmake_parse_arguments(arg "" "" "SOURCES;HEADERS;LINKS" ${ARGN})
-  add_library(${name} STATIC ${arg_SOURCES})
-  set(alone ${arg_HEADERS})
-  foreach(source IN LISTS arg_SOURCES)
+  cmake_parse_arguments(arg "" "" "PUBLIC;LINKS" ${ARGN})
+  file(GLOB sources RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS *.cpp)
+  file(GLOB headers RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS *.hpp)
+  add_library(${name} STATIC ${sources})
+  set(alone ${headers})
+  foreach(source IN LISTS sources)
     string(REGEX REPLACE "\\.cpp$" ".hpp" header "${source}")
     list(REMOVE_ITEM alone "${header}")
   endforeach()
-  set(proven ${arg_HEADERS})
-  if(alone)
-    list(REMOVE_ITEM proven ${alone})
-  endif()
   target_sources(${name} PUBLIC
-    FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${proven}
+    FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${arg_PUBLIC}
     FILE_SET alone TYPE HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${alone})
   target_link_libraries(${name} PUBLIC mcpbx_options mcpbx_boost ${arg_LINKS})
   mcpbx_trained(${name})
-  set_target_properties(${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON INTERFACE_HEADER_SETS_TO_VERIFY alone)
+  set_target_properties(${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON INTERFACE_HEADER_SETS_TO_VERIFY alone
+                                           LINKER_LANGUAGE CXX)
 endfunction()
 
 # mcpbx_program(mcpbxd SOURCES mcpbxd.cpp LINKS daemon_app)

@@ -3,7 +3,7 @@
 // A corpus has one JSON string per line, which holds the document; each CONFIG is a file of its own. Prints one line
 // per document: a JSON object {"accepts": bool, "errors": [text…]} (documents first, then files).
 #include "conf/load.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <array>
 #include <cstdio>

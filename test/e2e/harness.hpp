@@ -3,7 +3,7 @@
 #pragma once
 #include "test/e2e/caller.hpp"
 #include "test/e2e/processes.hpp"
-#include "test/mcp/transport/temporary_directory.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <csignal>
 #include <memory>

@@ -1,6 +1,6 @@
 // The repairer: whatever it is given, it refuses or gives one JSON object, which it would not change again.
-#include "mcp/support/json_scanner.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/json_scanner.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/utf8.hpp"
 #include "providers/model/json_repair.hpp"
 

@@ -1,6 +1,6 @@
 // Editing members: opening is safe on any text; an edited object is well-formed and its other members are unchanged.
-#include "mcp/support/json_scanner.hpp"
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/json_scanner.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <cstdint>
 #include <cstdlib>

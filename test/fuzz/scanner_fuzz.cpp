@@ -1,7 +1,7 @@
 // The scanner: the same verdict however the text is cut, and the same judgement as Boost.JSON.
-#include "mcp/support/json_scanner.hpp"
+#include "mcp/json/json_scanner.hpp"
 #include "mcp/support/utf8.hpp"
-#include "test/mcp/support/full_parser.hpp"
+#include "test/mcp/json/full_parser.hpp"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,9 +1,9 @@
 // Tool servers that exist in memory only: a process_launcher whose processes are scripts. Everything they do happens in
 // turns of the turned clock (advance(0ms) runs what is due now), never inside a call, as with real processes.
 #pragma once
+#include "mcp/process/server_process.hpp"
 #include "mcp/rpc/line_framer.hpp"
-#include "mcp/rpc/message.hpp"
-#include "mcp/transport/server_process.hpp"
+#include "mcp/rpc/rpc_message.hpp"
 #include "mcp/transport/transport.hpp"
 #include "test/support/manual_time.hpp"
 

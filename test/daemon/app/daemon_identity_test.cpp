@@ -1,7 +1,7 @@
 // Who a daemon is among those that share a journal.
 #include "daemon/app/daemon_identity.hpp"
 
-#include "test/mcp/transport/temporary_directory.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,9 +1,9 @@
 // Where HTTP is served, and the token that is asked for there.
 #include "daemon/app/http_port.hpp"
 
-#include "mcp/support/secret.hpp"
+#include "mcp/redact/secret.hpp"
 #include "test/daemon/app/loaded.hpp"
-#include "test/mcp/transport/temporary_directory.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 

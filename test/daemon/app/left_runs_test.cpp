@@ -6,8 +6,8 @@
 #include "daemon/store/record_format.hpp"
 #include "daemon/store/sqlite_file.hpp"
 #include "providers/model/message.hpp"
-#include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/manual_time.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 // The log's lines: safe whatever a peer wrote, and bounded.
 #include "daemon/app/logging.hpp"
 
-#include "mcp/support/secret.hpp"
+#include "mcp/redact/secret.hpp"
 #include "test/support/captured_output.hpp"
 
 #include <doctest/doctest.h>

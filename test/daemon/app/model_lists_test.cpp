@@ -1,13 +1,13 @@
 // The configured models as rows, and what endpoints that the test plays offer.
 #include "daemon/app/model_lists.hpp"
 
-#include "mcp/support/secret.hpp"
+#include "mcp/redact/secret.hpp"
 #include "test/daemon/app/loaded.hpp"
 #include "test/fixtures/model/http_peer.hpp"
 #include "test/mcp/http/harness.hpp"
-#include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/captured_output.hpp"
 #include "test/support/contains.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 

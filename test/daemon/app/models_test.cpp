@@ -4,10 +4,10 @@
 #include "mcp/async/system_time.hpp"
 #include "test/daemon/app/loaded.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
-#include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/captured_output.hpp"
 #include "test/support/contains.hpp"
 #include "test/support/manual_time.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>

@@ -1,7 +1,7 @@
 // Who asks on the port.
 #include "daemon/app/port_callers.hpp"
 
-#include "mcp/transport/unique_fd.hpp"
+#include "mcp/process/unique_fd.hpp"
 #include "test/support/contains.hpp"
 #include "test/support/manual_time.hpp"
 

@@ -1,10 +1,10 @@
 // What a tool server is started with: command, directory and the whole environment.
 #include "daemon/app/server_entries.hpp"
 
-#include "mcp/support/secret.hpp"
+#include "mcp/redact/secret.hpp"
 #include "test/daemon/app/loaded.hpp"
-#include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/captured_output.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 // What a service manager passes in and is told.
 #include "daemon/app/service.hpp"
 
-#include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/captured_output.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 

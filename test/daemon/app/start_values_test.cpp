@@ -1,11 +1,11 @@
 // What is needed at once and comes from files, programs and variables.
 #include "daemon/app/start_values.hpp"
 
-#include "mcp/support/secret.hpp"
+#include "mcp/redact/secret.hpp"
 #include "test/daemon/app/loaded.hpp"
-#include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/captured_output.hpp"
 #include "test/support/contains.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,9 +2,9 @@
 #include "daemon/app/started_world.hpp"
 
 #include "daemon/app/running_link.hpp"
-#include "mcp/transport/unix_socket.hpp"
-#include "test/mcp/transport/temporary_directory.hpp"
+#include "mcp/socket/unix_socket.hpp"
 #include "test/support/contains.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>

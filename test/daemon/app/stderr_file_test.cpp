@@ -1,8 +1,8 @@
 // A daemon's log file is bounded, whoever else writes or moves it.
 #include "daemon/app/stderr_file.hpp"
 
-#include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/captured_output.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 

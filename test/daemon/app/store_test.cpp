@@ -2,10 +2,10 @@
 #include "daemon/app/store.hpp"
 
 #include "daemon/store/lane_journal.hpp"
-#include "mcp/support/secret.hpp"
+#include "mcp/redact/secret.hpp"
 #include "test/daemon/app/loaded.hpp"
-#include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/manual_time.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>

@@ -1,8 +1,8 @@
 // Files and programs behind references.
 #include "daemon/app/system_references.hpp"
 
-#include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/captured_output.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // Files that go with a question.
 #include "daemon/cli/attachments.hpp"
 
-#include "mcp/support/raw_json.hpp"
-#include "test/mcp/transport/temporary_directory.hpp"
+#include "mcp/json/raw_json.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 

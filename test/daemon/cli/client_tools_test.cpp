@@ -2,8 +2,8 @@
 #include "daemon/cli/client_tools.hpp"
 
 #include "daemon/cli/input_files.hpp"
-#include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/contains.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,7 @@
 #include "daemon/front/front_door.hpp"
 
 #include "daemon/front/begun_names.hpp"
-#include "mcp/support/secret.hpp"
+#include "mcp/redact/secret.hpp"
 #include "mcp/transport/memory_pair.hpp"
 #include "test/daemon/front/fake_backend.hpp"
 #include "test/daemon/front/fake_transport.hpp"

@@ -1,6 +1,6 @@
 // mcpbx/models at the door.
 #include "daemon/front/front_door.hpp"
-#include "mcp/support/secret.hpp"
+#include "mcp/redact/secret.hpp"
 #include "test/daemon/front/fake_backend.hpp"
 #include "test/daemon/front/fake_transport.hpp"
 #include "test/support/manual_time.hpp"

@@ -3,8 +3,8 @@
 #include "test/daemon/front/fake_backend.hpp"
 #include "test/daemon/front/fake_transport.hpp"
 #include "test/mcp/server/fake_host.hpp"
-#include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/manual_time.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>

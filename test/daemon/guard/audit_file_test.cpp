@@ -3,7 +3,7 @@
 
 #include "daemon/guard/audit_record.hpp"
 #include "daemon/guard/sha256.hpp"
-#include "test/mcp/transport/temporary_directory.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // The audit's shell: answers wait for their records, in order, and for a bounded time.
 #include "daemon/guard/audit_log.hpp"
 
-#include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/manual_time.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>

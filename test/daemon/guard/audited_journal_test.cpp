@@ -1,8 +1,8 @@
 // Calls of runs in the audit: told as their results are journalled.
 #include "daemon/guard/audited_journal.hpp"
 
-#include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/manual_time.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>

@@ -2,9 +2,9 @@
 #include "daemon/guard/pin_keeper.hpp"
 
 #include "test/daemon/guard/listed_tools.hpp"
-#include "test/mcp/transport/temporary_directory.hpp"
 #include "test/support/manual_time.hpp"
 #include "test/support/no_threads.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>

@@ -2,7 +2,7 @@
 #include "daemon/guard/pin_worker.hpp"
 
 #include "test/daemon/guard/listed_tools.hpp"
-#include "test/mcp/transport/temporary_directory.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // Files of the state directory: replaced whole, kept to their owner.
 #include "daemon/guard/state_file.hpp"
 
-#include "test/mcp/transport/temporary_directory.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 #include "providers/call/recording_model.hpp"
 #include "providers/call/replay_model.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
-#include "test/mcp/transport/temporary_directory.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 

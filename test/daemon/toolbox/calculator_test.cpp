@@ -1,7 +1,7 @@
 // The calculator by tables: what comes out, and what is said when nothing can.
 #include "daemon/toolbox/calculator.hpp"
 
-#include "mcp/support/json_scanner.hpp"
+#include "mcp/json/json_scanner.hpp"
 #include "test/support/contains.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // The catalog: names, filters, snapshots.
-#include "mcp/client/catalog_builder.hpp"
-#include "mcp/client/supervisor.hpp"
+#include "mcp/client/catalog/catalog_builder.hpp"
+#include "mcp/client/supervise/supervisor.hpp"
 #include "test/mcp/client/supervisor_rig.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // A gate in front of the catalog: lists count once they have been decided about.
-#include "mcp/client/definition_gate.hpp"
+#include "mcp/client/catalog/definition_gate.hpp"
 #include "test/mcp/client/supervisor_rig.hpp"
 
 #include <doctest/doctest.h>

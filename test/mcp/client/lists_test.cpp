@@ -1,5 +1,5 @@
 // The list of tools of one server: pages, changes, subscriptions.
-#include "mcp/client/tool_lister.hpp"
+#include "mcp/client/session/tool_lister.hpp"
 #include "test/mcp/client/session_rig.hpp"
 #include "test/mcp/client/supervisor_rig.hpp"
 

@@ -1,6 +1,6 @@
 // Calls over one conversation, and what else a server may say.
-#include "mcp/client/tool_result.hpp"
-#include "mcp/support/secret.hpp"
+#include "mcp/client/catalog/tool_result.hpp"
+#include "mcp/redact/secret.hpp"
 #include "test/mcp/client/session_rig.hpp"
 
 using namespace mcpbx;

@@ -1,6 +1,6 @@
 // A conversation without anything around it: messages are given and taken as text, the clock is a number.
 #pragma once
-#include "mcp/client/session_core.hpp"
+#include "mcp/client/session/session_core.hpp"
 
 #include <doctest/doctest.h>
 

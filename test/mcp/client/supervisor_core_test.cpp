@@ -1,5 +1,5 @@
 // The rules of starting, restarting and stopping, by the turned clock.
-#include "mcp/client/supervisor_core.hpp"
+#include "mcp/client/supervise/supervisor_core.hpp"
 
 #include "test/support/manual_time.hpp"
 

@@ -1,6 +1,6 @@
 // A supervisor with scripted tool servers and a turned clock.
 #pragma once
-#include "mcp/client/supervisor.hpp"
+#include "mcp/client/supervise/supervisor.hpp"
 #include "test/support/manual_time.hpp"
 #include "test/support/scripted_process.hpp"
 

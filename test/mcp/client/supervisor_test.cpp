@@ -1,5 +1,5 @@
 // Many tool servers: starting, explaining, restarting, stopping.
-#include "mcp/client/supervisor.hpp"
+#include "mcp/client/supervise/supervisor.hpp"
 
 #include "test/mcp/client/supervisor_rig.hpp"
 

@@ -1,7 +1,7 @@
 // Proxies: the rules of the environment, plain requests through one, and tunnels for TLS.
 #include "mcp/http/proxy.hpp"
 
-#include "mcp/support/secret.hpp"
+#include "mcp/redact/secret.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
 #include "test/mcp/http/harness.hpp"
 #include "test/mcp/http/tls_peer.hpp"

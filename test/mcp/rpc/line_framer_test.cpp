@@ -1,7 +1,7 @@
 // Lines in, messages out: whatever the cuts, the noise, the size.
 #include "mcp/rpc/line_framer.hpp"
 
-#include "mcp/support/secret.hpp"
+#include "mcp/redact/secret.hpp"
 #include "test/mcp/rpc/recorded_lines.hpp"
 
 #include <doctest/doctest.h>

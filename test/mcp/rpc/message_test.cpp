@@ -1,5 +1,5 @@
 // The rules of the envelope, ids, and building.
-#include "mcp/rpc/message.hpp"
+#include "mcp/rpc/rpc_message.hpp"
 
 #include <doctest/doctest.h>
 

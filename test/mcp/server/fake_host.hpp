@@ -1,7 +1,7 @@
 // A caller's session with scripted surroundings: tool servers that answer when the test says so, and an outbox that
 // keeps what was sent.
 #pragma once
-#include "mcp/client/catalog.hpp"
+#include "mcp/client/catalog/catalog.hpp"
 #include "mcp/rpc/line_framer.hpp"
 #include "mcp/server/caller_session.hpp"
 

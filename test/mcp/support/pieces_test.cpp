@@ -1,5 +1,5 @@
 // Server-sent events and JSON in pieces of any size.
-#include "mcp/support/json_scanner.hpp"
+#include "mcp/json/json_scanner.hpp"
 #include "mcp/support/sse_parser.hpp"
 #include "test/support/in_pieces.hpp"
 

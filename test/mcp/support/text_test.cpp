@@ -1,7 +1,7 @@
 // Suggestions, cleaning, cutting, globs, hashes.
 #include "mcp/support/text.hpp"
 
-#include "mcp/support/hidden_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 
 #include <doctest/doctest.h>
 

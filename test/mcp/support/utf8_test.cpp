@@ -1,7 +1,7 @@
 // Checking and repairing UTF-8.
 #include "mcp/support/utf8.hpp"
 
-#include "mcp/support/json_scanner.hpp"
+#include "mcp/json/json_scanner.hpp"
 
 #include <doctest/doctest.h>
 

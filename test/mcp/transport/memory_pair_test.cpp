@@ -2,7 +2,7 @@
 #include "mcp/transport/memory_pair.hpp"
 
 #include "test/mcp/async/pump.hpp"
-#include "test/mcp/transport/recorder.hpp"
+#include "test/support/transport_recorder.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>

@@ -2,9 +2,9 @@
 // the asan preset.
 #include "test/support/read_sizes.hpp"
 
-#include "mcp/transport/stderr_reader.hpp"
+#include "mcp/process/stderr_reader.hpp"
 #include "mcp/transport/stream_transport.hpp"
-#include "test/mcp/transport/recorder.hpp"
+#include "test/support/transport_recorder.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>

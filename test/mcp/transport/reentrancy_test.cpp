@@ -2,7 +2,7 @@
 // every event of a conversation, over a socket, over pipes and in memory. Meant for the asan preset.
 #include "mcp/transport/memory_pair.hpp"
 #include "mcp/transport/stream_transport.hpp"
-#include "test/mcp/transport/recorder.hpp"
+#include "test/support/transport_recorder.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>

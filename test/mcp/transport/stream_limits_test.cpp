@@ -3,7 +3,7 @@
 #include "mcp/support/shared_bytes.hpp"
 #include "mcp/transport/stream_transport.hpp"
 #include "test/mcp/async/pump.hpp"
-#include "test/mcp/transport/recorder.hpp"
+#include "test/support/transport_recorder.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>

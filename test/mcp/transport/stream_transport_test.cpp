@@ -4,7 +4,7 @@
 #include "mcp/support/shared_bytes.hpp"
 #include "mcp/transport/stream_core.hpp"
 #include "test/mcp/async/pump.hpp"
-#include "test/mcp/transport/recorder.hpp"
+#include "test/support/transport_recorder.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>

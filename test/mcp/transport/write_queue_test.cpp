@@ -2,7 +2,7 @@
 #include "mcp/transport/write_queue.hpp"
 
 #include "mcp/support/shared_bytes.hpp"
-#include "test/mcp/transport/recorder.hpp"
+#include "test/support/transport_recorder.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // A model call from request to reply, against the scripted model: faults, retries on the turned clock, secrets.
 #include "providers/call/chat_model.hpp"
 
+#include "mcp/redact/secret.hpp"
 #include "mcp/support/log.hpp"
-#include "mcp/support/secret.hpp"
 #include "providers/wire/dialects.hpp"
 #include "test/fixtures/model/http_peer.hpp"
 #include "test/fixtures/model/scripted_model.hpp"

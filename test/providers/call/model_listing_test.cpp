@@ -1,7 +1,7 @@
 // What endpoints offer, per API, against endpoints that the tests play.
 #include "providers/call/model_listing.hpp"
 
-#include "mcp/support/secret.hpp"
+#include "mcp/redact/secret.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
 #include "test/mcp/http/harness.hpp"
 #include "test/support/manual_time.hpp"

@@ -1,12 +1,12 @@
 // Recording a model into a file and playing it, with real files and the blocking work done when the test says so.
 #include "providers/call/replay_model.hpp"
 
-#include "mcp/support/secret.hpp"
+#include "mcp/redact/secret.hpp"
 #include "providers/call/recording_model.hpp"
-#include "test/mcp/transport/temporary_directory.hpp"
 #include "test/providers/replay/conversation.hpp"
 #include "test/support/contains.hpp"
 #include "test/support/manual_time.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 

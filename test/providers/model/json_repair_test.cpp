@@ -1,7 +1,7 @@
 // What is put right, what is refused, and that nothing else ever comes of it.
 #include "providers/model/json_repair.hpp"
 
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <doctest/doctest.h>
 

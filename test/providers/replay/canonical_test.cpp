@@ -1,5 +1,5 @@
 // What two runs of one conversation have in common, and what no recording may hold.
-#include "mcp/support/secret.hpp"
+#include "mcp/redact/secret.hpp"
 #include "test/providers/replay/conversation.hpp"
 
 #include <doctest/doctest.h>

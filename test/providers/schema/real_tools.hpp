@@ -1,6 +1,6 @@
 // The tool definitions of real servers (test/data/tools).
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 // test/npm/json_schema.mjs) can be compared. usage: schema_agree CORPUS
 // A corpus has one JSON array per line: [schema, value, …]. Prints one line per schema: a JSON array with, for each
 // value, "" when it fits and otherwise what is wrong; or a string when the schema is not compiled or has notes.
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "providers/schema/json_schema.hpp"
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // Running a format's parser over a text, cut into pieces, and comparing what it gives.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "providers/text/format.hpp"
 #include "providers/text/marks.hpp"
 #include "providers/text/words.hpp"

@@ -1,6 +1,6 @@
 // Running a decoder over a transcript and keeping what it told.
 #pragma once
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "providers/wire/openai_chat.hpp"
 #include "providers/wire/registry.hpp"
 

@@ -1,7 +1,7 @@
 // Error answers of every shape become one sentence with kind and mend.
 #include "providers/wire/errors.hpp"
 
-#include "mcp/support/secret.hpp"
+#include "mcp/redact/secret.hpp"
 #include "providers/wire/registry.hpp"
 #include "test/providers/wire/decode.hpp"
 

@@ -1,6 +1,6 @@
 // What a model's endpoint can make joining cost: work that grows with the bytes. If it grew with their square each of
 // these would take from minutes to days.
-#include "mcp/support/raw_json.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "providers/wire/chat_delta.hpp"
 #include "providers/wire/delta_merge.hpp"
 

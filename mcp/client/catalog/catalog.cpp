@@ -1,0 +1,110 @@
+// One snapshot: lookup, the prebuilt list, and names that resemble a wrong one.
+#include "mcp/client/catalog/catalog.hpp"
+
+#include "mcp/protocol/eras.hpp"
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+raw_json joined_list(std::span<const entry_ptr> entries, raw_json catalog_entry::* definition) {
+  constexpr std::string_view begin = "{\"tools\":[", end = "]}";
+  std::size_t size = begin.size() + end.size();
+  for (const entry_ptr& e : entries) size += ((*e).*definition).text().size() + 1;
+  byte_buffer out;
+  out.reserve(size);
+  out.append(begin);
+  bool first = true;
+  for (const entry_ptr& e : entries) {
+    if (!std::exchange(first, false)) out.append(',');
+    out.append(((*e).*definition).text());
+  }
+  out.append(end);
+  return raw_json::whole(out.take());
+}
+
+}  // namespace
+
+catalog::catalog(std::vector<entry_ptr> entries, std::uint64_t revision, withheld_tools withheld,
+                 std::vector<dropped_tool> dropped)
+    : entries_(std::move(entries)), withheld_(std::move(withheld)), dropped_(std::move(dropped)), revision_(revision) {
+  by_name_.reserve(entries_.size());
+  for (const entry_ptr& e : entries_) by_name_.emplace(e->name, e);
+}
+
+entry_ptr catalog::find(std::string_view name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
+const withheld_tool* catalog::find_withheld(std::string_view name) const {
+  const auto found = withheld_.find(name);
+  return found == withheld_.end() ? nullptr : &found->second;
+}
+
+entry_ptr renamed(const catalog_entry& e, const std::string& name) {
+  auto copy = std::make_shared<catalog_entry>(e);
+  copy->listed = e.listed_name();
+  copy->name = name;
+  copy->exposed = definition_named(e.definition, name, e.tool);
+  copy->legacy = legacy_definition(copy->exposed);
+  return copy;
+}
+
+raw_json definition_named(const raw_json& definition, const std::string& name, const std::string& own) {
+  if (name == own) return definition;
+  auto object = raw_object::open(definition);
+  if (!object) return definition;
+  object->set("name", raw_json::string(name));
+  return object->json();
+}
+
+std::string withheld_text(std::string_view name, const withheld_tool& tool) {
+  return "the tool " + json_quoted(cut_utf8(name, 128)) + " of tool server " + json_quoted(tool.server) +
+         " is not offered: " + *tool.why;
+}
+
+raw_json catalog::tools_list() const {
+  if (!list_) list_ = joined_list(entries_, &catalog_entry::exposed);
+  return list_;
+}
+
+raw_json catalog::legacy_tools_list() const {
+  if (legacy_list_) return legacy_list_;
+  const bool same = std::ranges::all_of(
+      entries_, [](const entry_ptr& e) { return e->legacy.text().data() == e->exposed.text().data(); });
+  legacy_list_ = same ? tools_list() : joined_list(entries_, &catalog_entry::legacy);
+  return legacy_list_;
+}
+
+const std::vector<std::string>& catalog::similar(std::string_view name) const {
+  const auto known = std::ranges::find(asked_, name, &asked::name);
+  if (known != asked_.end()) return known->similar;
+  asked one{std::string(cut_utf8(name, longest_asked)), {}};
+  if (one.name.size() == name.size()) one.similar = find_similar(name);
+  ++searches_;
+  if (asked_.size() < most_asked) return asked_.emplace_back(std::move(one)).similar;
+  auto& oldest = asked_[searches_ % most_asked];
+  oldest = std::move(one);
+  return oldest.similar;
+}
+
+std::vector<std::string> catalog::find_similar(std::string_view name) const {
+  std::vector<std::string> out;
+  const auto add = [&](std::string_view found) {
+    if (out.size() < most_similar && std::ranges::find(out, found) == out.end()) out.emplace_back(found);
+  };
+  // The server's own name of a tool is what people type first.
+  for (const entry_ptr& e : entries_)
+    if (e->tool == name) add(e->name);
+  std::vector<std::string_view> all;
+  all.reserve(entries_.size());
+  for (const entry_ptr& e : entries_) all.emplace_back(e->name);
+  for (const auto found : nearest_few(name, all, most_similar)) add(found);
+  return out;
+}
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,28 @@
+// Who decides which tool definitions may be offered (guarantees row 37). The catalog asks nobody and knows no file:
+// what is withheld comes to it with the list.
+#pragma once
+#include "mcp/client/catalog/catalog_builder.hpp"
+
+#include <functional>
+#include <string>
+
+namespace mcpbx::mcp {
+
+/// What was decided about one list of a server.
+struct definition_decision {
+  withheld_ptr withheld;         ///< null: everything may be offered
+  std::string notice;            ///< for the status, one sentence about this server; "" when all is as it was approved
+  tool_names_ptr prefixed = {};  ///< of a server with plain names, the tools whose name is another one's; null: none
+};
+
+class definition_gate {
+ public:
+  virtual ~definition_gate() = default;
+  /// A server lists `tools` now. `decided` is called on the speaking thread, perhaps from inside, once the list has
+  /// been looked at, and again whenever that changes (somebody approves), until the server's next list takes its place.
+  virtual void judge(const std::string& server, tool_list tools, std::function<void(definition_decision)> decided) = 0;
+  /// From now on no server is starting for the first time: those that have not listed tools will not soon.
+  virtual void settled() {}
+};
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,220 @@
+// Messages in both directions of one conversation. (session_opening.cpp has its beginning and the list of tools.)
+#include "mcp/client/session/session_core.hpp"
+
+#include "mcp/protocol/eras.hpp"
+#include "mcp/protocol/revisions.hpp"
+#include "mcp/redact/cut_text.hpp"
+#include "mcp/support/log.hpp"
+
+#include <algorithm>
+
+namespace mcpbx::mcp {
+namespace {
+
+/// Answers to the server's own requests are not queued behind more than this.
+constexpr std::size_t most_unsent_for_answers = std::size_t{256} << 10;
+constexpr int timeouts_before_restart = 3;
+constexpr std::size_t longest_quote = 300;
+
+std::string quoted_for_people(std::string_view text) {
+  return cut_for_people(text, longest_quote);
+}
+
+}  // namespace
+
+session_core::session_core(options o, session_events& events) : options_(std::move(o)), events_(events) {}
+
+call_number session_core::request(std::string_view method, const raw_json& params, call_limits limits,
+                                  pending_calls::done_handler done) {
+  // Our own params never hold what with_request_meta refuses.
+  auto body = with_request_meta(
+      params,
+      {era_ == era::modern ? std::string_view(revision_) : std::string_view(), {}, options_.own_info, {}, {}, {}, {}});
+  const call_number number = pending_.open(limits, now_, std::move(done));
+  events_.session_send(make_request(number, method, body.value_or(segments())));
+  return number;
+}
+
+result<call_number> session_core::call(const server_call& c, call_limits limits, time_point now,
+                                       pending_calls::done_handler done, pending_calls::progress_handler progress) {
+  now_ = now;
+  request_meta meta;
+  meta.in_params = c.has_meta;
+  if (era_ == era::modern) {
+    meta.revision = revision_;
+    meta.client_info = c.caller.client_info;
+    if (c.log) meta.log_level = "info";
+    meta.own_info = options_.own_info;
+    meta.capabilities = c.caller.capabilities;
+  }
+  // Progress is asked for always, because it extends the idle limit also where nobody looks at it. The number is the
+  // token, and the params must be known to be good before the call is open.
+  meta.progress_token = pending_.next_number();
+  const auto params = with_request_meta(c.params, meta);
+  if (!params) return std::unexpected(params.error());
+  const call_number number = pending_.open(limits, now, std::move(done), std::move(progress));
+  events_.session_send(make_request(number, c.method, *params));
+  return number;
+}
+
+bool session_core::cancel(call_number number, std::string_view reason) {
+  if (!pending_.contains(number)) return false;
+  events_.session_send(make_notification(
+      "notifications/cancelled",
+      raw_json::own("{\"requestId\":" + std::to_string(number) + ",\"reason\":" + json_quoted(reason) + "}")));
+  return pending_.close(number, call_outcome::lost(errc::cancelled, "was cancelled: " + std::string(reason)));
+}
+
+void session_core::on_message(message&& m, time_point now) {
+  now_ = now;
+  if (phase_ == phase::closed) return;
+  switch (m.type) {
+    case message::kind::response:
+      return on_response(std::move(m));
+    case message::kind::notification:
+      return on_notification(m);
+    case message::kind::request:
+      return on_request(m);
+    case message::kind::batch:
+      // Revisions up to 2025-03-26 had batches; nothing is lost by reading them always.
+      for_each_element(m.whole, [&](raw_json element) {
+        auto part = parse_message(std::move(element));
+        if (part && part->type != message::kind::batch) {
+          on_message(std::move(*part), now);
+        } else {
+          line_fault fault;
+          fault.type = line_fault::kind::malformed;
+          if (part)
+            fault.envelope.what = "a batch within a batch";
+          else
+            fault.envelope = std::move(part.error());
+          on_fault(fault, now);
+        }
+        return phase_ != phase::closed;
+      });
+  }
+}
+
+void session_core::on_response(message&& m) {
+  timeouts_in_row_ = 0;
+  if (!pending_.answer(std::move(m)) && phase_ != phase::closed) log_sometimes("sent an answer that nobody waits for");
+}
+
+void session_core::on_notification(const message& m) {
+  const std::string_view method = m.method();
+  if (method == "notifications/progress") {
+    timeouts_in_row_ = 0;
+    if (!pending_.progress(m.params, now_)) log_sometimes("sent progress that nobody waits for");
+  } else if (method == "notifications/tools/list_changed") {
+    on_list_changed(m);
+  } else if (method == "notifications/cancelled") {
+    if (listen_ != 0 && find_member(m.params, "requestId").as_integer() == listen_)
+      pending_.close(listen_, call_outcome::failed(errc::cancelled, "the server ended the subscription"));
+  } else if (method == "notifications/message") {
+    if (may_log()) log_now("log: " + quoted_for_people(find_member(m.params, "data").text()));
+    events_.session_log(m.params);
+  }
+}
+
+void session_core::on_list_changed(const message& m) {
+  const raw_json subscription = find_member(find_member(m.params, "_meta"), meta_key::subscription_id);
+  if (era_ == era::modern && subscription && subscription.as_integer() != listen_)
+    return log_sometimes("sent a change for a subscription that is not open");
+  gate_.changed(now_);
+  pump();
+}
+
+void session_core::on_request(const message& m) {
+  // A modern server must not ask, and must not be answered; nor is one that asks without end or does not read.
+  if (era_ == era::modern || events_.session_unsent() > most_unsent_for_answers || !answers_.take(now_)) {
+    ++dropped_requests_;
+    if (may_log()) log_now("sent a request that is not answered: " + quoted_for_people(m.method()));
+    return;
+  }
+  const std::string_view method = m.method();
+  if (method == "ping") return events_.session_send(make_result(m.id, raw_json::literal("{}")));
+  const bool known = method == "roots/list" || method == "sampling/createMessage" || method == "elicitation/create";
+  std::string text = "mcpbx does not know the method " + quoted_for_people(method);
+  if (known)
+    text = "mcpbx has not declared the capability that " + std::string(method) +
+           " needs: it cannot pass questions of tool servers on";
+  events_.session_send(make_error(m.id, rpc_error{code::method_not_found, std::move(text), {}}));
+}
+
+void session_core::on_fault(const line_fault& fault, time_point now) {
+  now_ = now;
+  if (phase_ == phase::closed) return;
+  if (fault.type == line_fault::kind::noise) {
+    ++noise_;
+    if (may_log()) log_now("printed a line that is no message: " + fault.shown());
+    return;
+  }
+  const envelope_fault& e = fault.envelope;
+  log_sometimes("sent a message that is not accepted (" + e.what + ")");
+  if (e.id.empty()) return;
+  if (e.is_response) {
+    timeouts_in_row_ = 0;
+    pending_.answer_malformed(e.id, e.what);
+  } else if (era_ != era::modern && events_.session_unsent() <= most_unsent_for_answers && answers_.take(now)) {
+    events_.session_send(make_error(e.id, rpc_error{e.code, e.what, {}}));
+  }
+}
+
+void session_core::tick(time_point now) {
+  now_ = now;
+  if (phase_ == phase::closed) return;
+  const auto ended = pending_.expire(now);
+  for (const call_number n : ended)
+    events_.session_send(
+        make_notification("notifications/cancelled",
+                          raw_json::own("{\"requestId\":" + std::to_string(n) + ",\"reason\":\"timed out\"}")));
+  if (phase_ == phase::closed) return;
+  // Calls that waited side by side tell of one silence, not of several: a model may ask for three slow ones at once.
+  if (!ended.empty() && ended.back() >= next_in_row_) {
+    ++timeouts_in_row_;
+    next_in_row_ = pending_.next_number();
+  }
+  if (timeouts_in_row_ >= timeouts_before_restart) {
+    timeouts_in_row_ = 0;
+    events_.session_hangs("several requests in a row timed out");
+    return;
+  }
+  if (fallback_at_ <= now && phase_ == phase::probing) probe_was_silent();
+  if (listen_at_ <= now) {
+    open_listen();
+    gate_.changed(now);  // changes may have been lost in between
+  }
+  pump();
+}
+
+time_point session_core::next_deadline() const {
+  if (phase_ == phase::closed) return never;
+  const time_point refresh = phase_ == phase::ready && has_tools_ ? gate_.next() : never;
+  return std::min({pending_.next_deadline(), phase_ == phase::probing ? fallback_at_ : never, listen_at_, refresh});
+}
+
+void session_core::close(errc code, const std::string& why) {
+  phase_ = phase::closed;
+  pending_.close_all(code, why);
+}
+
+bool session_core::may_log() {
+  return log::enabled(log::level::debug) && log_lines_.take(now_);
+}
+
+void session_core::log_now(const std::string& what) const {
+  log::debug("tool server \"" + options_.server + "\" " + what);
+}
+
+void session_core::log_sometimes(const std::string& what) {
+  if (may_log()) log_now(what);
+}
+
+std::string session_core::failure_text(const call_outcome& outcome) const {
+  if (outcome.type == call_outcome::kind::failed) return "nothing usable: the request " + outcome.failure.message;
+  const auto number = find_member(outcome.value, "code").as_integer();
+  const auto text = find_member(outcome.value, "message").as_string();
+  return "error " + (number ? std::to_string(*number) : "") + ": " + quoted_for_people(text.value_or(""));
+}
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,381 @@
+// The life of one tool server: starts, ends, and what is told about them. (tool_server_calls.cpp has the calls.)
+#include "mcp/client/supervise/managed_client.hpp"
+
+#include "mcp/redact/secret.hpp"
+#include "mcp/support/log.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+constexpr std::size_t stderr_in_status = 4096;
+
+std::string in_words(duration wait) {
+  const auto ms = std::chrono::duration_cast<milliseconds>(wait).count();
+  if (ms < 1000) return std::to_string(std::max<std::int64_t>(ms, 0)) + " ms";
+  return std::to_string((ms + 500) / 1000) + " s";
+}
+
+std::string exit_words(const process_exit& how) {
+  return how.signalled ? "was ended by " + how.text() : "exited with status " + std::to_string(how.value);
+}
+
+}  // namespace
+
+tool_server::tool_server(server_options o, server_context context)
+    : options_(std::move(o)),
+      context_(std::move(context)),
+      core_({options_.disabled, options_.lazy, !options_.unusable.empty(), options_.start_timeout, options_.idle_stop},
+            context_.random),
+      timer_(context_.time.make_timer()),
+      stderr_(options_.name, context_.options.stderr_ring) {
+  if (!options_.unusable.empty()) last_error_ = who() + " cannot be started: " + options_.unusable;
+}
+
+tool_server::~tool_server() {
+  drop();
+}
+
+void tool_server::drop() {
+  if (std::exchange(dropped_, true)) return;
+  stopping_ = true;  // whoever still holds this client gets refusals
+  ++generation_;
+  timer_->cancel();
+  bury_run();
+  waiting_.clear();
+  std::exchange(calls_, {}).clear();
+}
+
+void tool_server::start() {
+  core_.start(context_.time.now());
+  drive();
+}
+
+void tool_server::wake_to_list() {
+  if (stopping_) return;
+  if (up()) {
+    run_->session()->list_wanted(context_.time.now());
+    arm_for(run_->next_time());
+  }
+  if (listed_) return;
+  core_.wake(context_.time.now());
+  drive();
+}
+
+void tool_server::restart() {
+  attempted_ = true;
+  suspect_ = false;
+  core_.restart(context_.time.now());
+  drive();
+}
+
+void tool_server::retry_now(std::size_t crowd) {
+  core_.retry_now(context_.time.now(), crowd);
+  drive();
+}
+
+void tool_server::stop(milliseconds grace) {
+  if (stopping_) return;
+  stopping_ = true;
+  fail_waiting({errc::unavailable, who() + " is not started any more: mcpbx is stopping"});
+  stop_at_ = context_.time.now() + grace;
+  drive();
+}
+
+void tool_server::stop_now(time_point now) {
+  stop_at_ = never;
+  std::vector<ticket> open;
+  for (const auto& [t, r] : calls_) open.push_back(t);
+  std::ranges::sort(open);
+  for (const ticket t : open) cancel(t, "mcpbx is stopping");
+  core_.stop(now);
+}
+
+bool tool_server::settling() const noexcept {
+  if (attempted_ || options_.disabled || stopping_) return false;
+  return core_.state() == server_state::starting;
+}
+
+// What the process and the conversation tell.
+
+void tool_server::run_spawned(pid_t) {}
+
+void tool_server::run_spawn_failed(const error& why) {
+  launch_with(std::unexpected(why));
+}
+
+void tool_server::run_stderr(std::string_view bytes) {
+  stderr_.feed(bytes, context_.time.now());
+}
+
+void tool_server::run_exited(const process_exit& how) {
+  const auto self = shared_from_this();
+  const time_point now = context_.time.now();
+  stderr_.end_process(now);
+  exit_ = how.text();
+  const bool expected = core_.ending();
+  const bool starting = !run_->ready() && !expected;
+  std::string text = who() + " " + exit_words(how);
+  if (starting) {
+    const auto waits_for = run_->session() ? run_->session()->waits_for() : std::string_view();
+    text += waits_for.empty() ? " before it was ready"
+                              : " before it was ready, while it was asked " + std::string(waits_for);
+    // Some servers die of a question that they do not know; the next life is asked for the old handshake at once.
+    if (run_->session() && run_->session()->probing()) legacy_known_ = true;
+  }
+  const std::string for_calls = with_stderr(starting ? text : text + " during the call");
+  if (!expected) {
+    last_error_ = with_stderr(text);
+    log::warn(last_error_);
+  }
+  attempted_ = attempted_ || !expected;
+  core_.exited(now, expected ? 0 : context_.host.server_ended(*this));
+  dirty_ = true;
+  // First those that wait: what the handlers of the others ask for anew may wait for the next life.
+  if (!expected || !core_.will_be_ready(now)) fail_waiting({errc::unavailable, for_calls});
+  for (const auto& w : waiting_)
+    if (const auto r = calls_.find(w.t); r != calls_.end()) r->second.since = std::max(r->second.since, now);
+  retire_run(for_calls);
+  drive();
+}
+
+void tool_server::run_ready() {
+  up_since_ = context_.time.now();
+  era_ = run_->session()->era();
+  revision_ = run_->session()->revision();
+  legacy_known_ = era_ == mcp::era::legacy;
+  attempted_ = true;
+  core_.ready(context_.time.now());
+  note_load(context_.time.now());
+  dirty_ = true;
+  if (log::enabled(log::level::info))
+    log::info("server " + options_.name + " is ready: MCP " + revision_ + ", " + std::to_string(tools_) +
+              " tools, pid " + std::to_string(run_->pid()));
+}
+
+void tool_server::run_refused(const error& why) {
+  last_error_ = with_stderr(why.message);
+  log::warn(last_error_);
+  legacy_known_ = false;
+  attempted_ = true;
+  core_.refused(context_.time.now());
+  fail_waiting({errc::unavailable, last_error_});
+  dirty_ = true;
+}
+
+void tool_server::run_dropped(std::vector<std::string> why) {
+  context_.host.server_dropped(*this, std::move(why));
+}
+
+void tool_server::run_tools(tool_list tools) {
+  tools_ = tools->size();
+  listed_ = true;
+  context_.host.server_tools(*this, std::move(tools));
+}
+
+void tool_server::run_problem(const std::string& what) {
+  last_error_ = what;
+}
+
+void tool_server::run_lost(const std::string& why) {
+  const auto self = shared_from_this();
+  last_error_ = with_stderr(who() + " " + why + "; it is being restarted");
+  suspect_ = true;
+  log::warn(last_error_);
+  attempted_ = true;
+  core_.lost(context_.time.now());
+  dirty_ = true;
+  const std::string text = last_error_;
+  fail_waiting({errc::unavailable, text});
+  if (run_) run_->close_session(errc::unavailable, text);
+}
+
+void tool_server::run_settled() {
+  if (dropped_) return;
+  if (dirty_) {
+    const auto self = shared_from_this();
+    drive();
+  } else if (run_) {
+    arm_for(run_->next_time());
+  }
+}
+
+// What is to be done.
+
+void tool_server::drive() {
+  dirty_ = true;
+  if (driving_ || dropped_) return;
+  driving_ = true;
+  while (std::exchange(dirty_, false)) {
+    const time_point now = context_.time.now();
+    if (stopping_ && !core_.ended() && stop_at_ != never && (calls_.empty() || stop_at_ <= now)) stop_now(now);
+    for (auto c = core_.next_command(now); c != supervisor_core::command::none; c = core_.next_command(now))
+      obey(c, now);
+    dispatch_waiting(now);
+  }
+  driving_ = false;
+  rearm();
+  context_.host.server_moved();
+}
+
+void tool_server::obey(supervisor_core::command command, time_point now) {
+  using enum supervisor_core::command;
+  switch (command) {
+    case none:
+      return;
+    case launch:
+      return this->launch();
+    case start_timed_out: {
+      const auto waits_for = run_ && run_->session() ? run_->session()->waits_for() : std::string_view();
+      last_error_ = with_stderr(who() + " was not ready within " + in_words(options_.start_timeout) +
+                                (waits_for.empty() ? "" : ": it did not answer " + std::string(waits_for)));
+      log::warn(last_error_);
+      attempted_ = true;
+      legacy_known_ = false;
+      fail_waiting({errc::timed_out, last_error_});
+      break;
+    }
+    case close_stdin:
+      if (run_) run_->close_stdin();
+      break;
+    case terminate:
+      if (run_) run_->signal(SIGTERM);
+      break;
+    case kill:
+      if (run_) run_->signal(SIGKILL);
+      break;
+    case abandon:
+      last_error_ = who() + " is still there after SIGKILL; mcpbx no longer waits for it";
+      log::warn(last_error_);
+      break;
+  }
+  if (run_ && command != abandon) return;
+  // No exit to wait for: the start was still being prepared, or the process is abandoned.
+  ++generation_;
+  core_.exited(now, 0);
+  if (run_) retire_run(last_error_);
+}
+
+void tool_server::launch() {
+  const auto generation = ++generation_;
+  if (!options_.prepare) return launch_with(fail(errc::config, "its entry names no program"));
+  const deferred::call inside(context_.soon);
+  options_.prepare([weak = weak_from_this(), generation](result<process_spec> spec) {
+    const auto self = weak.lock();
+    if (self && self->generation_ == generation && !self->run_) self->launch_with(std::move(spec));
+  });
+}
+
+void tool_server::launch_with(result<process_spec> spec) {
+  const time_point now = context_.time.now();
+  if (!spec) {
+    ++generation_;
+    bury_run();
+    last_error_ = who() + " cannot be started: " + redactor::redact(spec.error().message);
+    log::warn(last_error_);
+    attempted_ = true;
+    core_.cannot_start(now, context_.host.server_ended(*this));
+    fail_waiting({errc::unavailable, last_error_});
+    return drive();
+  }
+  if (spec->name.empty()) spec->name = options_.name;
+  session_core::options o;
+  o.server = options_.name;
+  o.own_info = raw_json::own("{\"name\":\"mcpbx\",\"version\":" + json_quoted(context_.options.version) + "}");
+  o.protocol = options_.protocol;
+  o.start_timeout = options_.start_timeout;
+  o.skip_probe = legacy_known_;
+  run_ = std::make_unique<server_run>(static_cast<run_events&>(*this), context_.time, context_.soon, std::move(o));
+  stderr_.begin_process();
+  run_->launch(context_.launcher, std::move(*spec));
+}
+
+// Fails the calls that this life still owes an answer with `why`.
+void tool_server::retire_run(const std::string& why) {
+  auto run = std::move(run_);
+  run->detach();
+  if (run->session()) {
+    noise_before_ += run->session()->noise_lines();
+    dropped_before_ += run->session()->dropped_answers();
+  }
+  run->close_session(errc::unavailable, why);
+  context_.soon->bury(std::move(run));
+}
+
+void tool_server::bury_run() {
+  if (!run_) return;
+  auto run = std::move(run_);
+  run->detach();
+  context_.soon->bury(std::move(run));
+}
+
+// Time.
+
+void tool_server::tick() {
+  const auto self = shared_from_this();
+  armed_at_ = never;
+  const time_point now = context_.time.now();
+  if (run_) run_->tick(now);
+  expire_waiting(now);
+  if (!dropped_) drive();
+}
+
+void tool_server::arm_for(time_point when) {
+  if (when >= armed_at_ || dropped_) return;
+  armed_at_ = when;
+  timer_->arm(when, [this] { tick(); });
+}
+
+void tool_server::rearm() {
+  time_point next = std::min({core_.next_time(), run_ ? run_->next_time() : never, core_.ended() ? never : stop_at_});
+  for (const auto& w : waiting_)
+    if (const auto r = calls_.find(w.t); r != calls_.end()) next = std::min(next, waits_until(r->second));
+  arm_for(next);
+}
+
+// Words.
+
+std::string tool_server::with_stderr(std::string text) const {
+  const std::string last = stderr_.last_line();
+  return last.empty() ? text : text + "; last stderr: " + last;
+}
+
+std::string tool_server::down_text(time_point now) const {
+  if (options_.disabled) return who() + " is disabled in the configuration";
+  if (!options_.unusable.empty() && !stopping_) return last_error_;
+  if (stopping_ || core_.ended()) return who() + " takes no new calls: mcpbx is stopping";
+  std::string text = last_error_.empty() ? who() + " is down" : last_error_;
+  if (core_.next_try() != never) text += "; next start in " + in_words(core_.next_try() - now);
+  return text;
+}
+
+server_status tool_server::status() const {
+  server_status s;
+  const auto* session = run_ ? run_->session() : nullptr;
+  s.name = options_.name;
+  s.state = core_.state();
+  s.era = era_;
+  s.revision = revision_;
+  s.pid = run_ ? run_->pid() : -1;
+  s.tools = tools_;
+  s.restarts = core_.restarts();
+  s.last_error = last_error_;
+  s.exit = exit_;
+  s.stderr_tail = stderr_.tail(stderr_in_status);
+  if (core_.next_try() != never)
+    s.next_try_ms =
+        std::max<std::int64_t>(0, std::chrono::ceil<milliseconds>(core_.next_try() - context_.time.now()).count());
+  s.start_failed = core_.start_failed();
+  s.open_calls = running_;
+  s.queued_calls = waiting_.size();
+  s.noise_lines = noise_before_ + (session ? session->noise_lines() : 0);
+  s.dropped_answers = dropped_before_ + (session ? session->dropped_answers() : 0);
+  s.suspect = suspect_;
+  return s;
+}
+
+}  // namespace mcpbx::mcp

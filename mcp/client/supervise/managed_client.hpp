@@ -1,0 +1,157 @@
+// One configured tool server: the client that callers use, over however many lives its process has. The shell around
+// supervisor_core; holds the calls, their queue and what the status tells.
+#pragma once
+#include "mcp/client/deferred.hpp"
+#include "mcp/client/supervise/server_run.hpp"
+#include "mcp/client/supervise/stderr_log.hpp"
+#include "mcp/client/supervise/supervisor.hpp"
+#include "mcp/client/supervise/supervisor_core.hpp"
+#include "mcp/support/recycled.hpp"
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace mcpbx::mcp {
+
+class tool_server;
+
+/// What servers share, and whom they tell.
+class server_host {
+ public:
+  virtual ~server_host() = default;
+  /// What its list has left out, one clause each.
+  virtual void server_dropped(const tool_server& s, std::vector<std::string> why) = 0;
+  virtual void server_tools(const tool_server& s, tool_list tools) = 0;
+  /// How many other servers have ended just before; counts this one.
+  virtual std::size_t server_ended(const tool_server& s) = 0;
+  /// Its state may have changed.
+  virtual void server_moved() = 0;
+};
+
+struct server_context {
+  time_source& time;
+  random_source& random;
+  process_launcher& launcher;
+  server_host& host;
+  supervisor::options options;
+  std::shared_ptr<deferred> soon;
+};
+
+class tool_server final : public client, private run_events, public std::enable_shared_from_this<tool_server> {
+ public:
+  tool_server(server_options o, server_context context);
+  ~tool_server() override;
+  tool_server(const tool_server&) = delete;
+  tool_server& operator=(const tool_server&) = delete;
+
+  // client
+  const std::string& name() const override { return options_.name; }
+  mcp::era era() const override { return era_; }
+  ticket call(server_call&& c) override;
+  void cancel(ticket t, std::string_view reason) override;
+  time_point next_start() const override { return core_.next_try(); }
+
+  const server_options& configured() const noexcept { return options_; }
+  void start();
+  /// Somebody wants its tools: starts a lazy server whose tools are not known yet, asks again for a list gone stale.
+  void wake_to_list();
+  void restart();
+  void retry_now(std::size_t crowd);
+  /// Refuses new calls, lets running ones end for `grace`, then ends the process.
+  void stop(milliseconds grace);
+  /// Whether stop() has run its course.
+  bool ended() const noexcept { return core_.ended(); }
+  /// Whether it is on its way up for the first time.
+  bool settling() const noexcept;
+  std::size_t open_calls() const noexcept { return calls_.size(); }
+  server_status status() const;
+  /// Nothing is told to anybody any more.
+  void drop();
+
+ private:
+  struct record {
+    server_call call;
+    call_limits limits;
+    time_point since;        // when it came, or since when it waits for the server to be ready again
+    call_number number = 0;  // 0: waits
+  };
+  // A call that has not been sent.
+  struct waiting_call {
+    ticket t = 0;
+    std::size_t bytes = 0;
+    const void* asker = nullptr;
+    bool operator==(ticket other) const noexcept { return t == other; }
+  };
+
+  // Calls (tool_server_calls.cpp)
+  std::optional<error> refusal(const server_call& c, time_point now);
+  bool has_share_left(const server_call& c) const;
+  bool up() const { return run_ && run_->ready(); }
+  bool has_room() const;
+  time_point waits_until(const record& r) const;
+  void dispatch(ticket t, record& r, time_point now);
+  void dispatch_waiting(time_point now);
+  void call_ended(ticket t, call_outcome&& outcome);
+  void call_progress(ticket t, const raw_json& params);
+  const record* logging_call() const;
+  void expire_waiting(time_point now);
+  void fail_later(server_call& c, error why);
+  void fail_waiting(const error& why);
+  void told(server_call& c, call_outcome&& outcome);
+  void note_load(time_point now);
+
+  // Life (tool_server.cpp)
+  void run_spawned(pid_t pid) override;
+  void run_spawn_failed(const error& why) override;
+  void run_stderr(std::string_view bytes) override;
+  void run_exited(const process_exit& how) override;
+  void run_ready() override;
+  void run_refused(const error& why) override;
+  void run_dropped(std::vector<std::string> why) override;
+  void run_tools(tool_list tools) override;
+  void run_problem(const std::string& what) override;
+  void run_log(const raw_json& params) override;
+  void run_lost(const std::string& why) override;
+  void run_settled() override;
+  void drive();
+  void obey(supervisor_core::command command, time_point now);
+  void launch();
+  void launch_with(result<process_spec> spec);
+  void retire_run(const std::string& why);
+  void bury_run();
+  void tick();
+  void rearm();
+  void arm_for(time_point when);
+  void stop_now(time_point now);
+  std::string who() const { return "tool server \"" + options_.name + "\""; }
+  std::string with_stderr(std::string text) const;
+  std::string down_text(time_point now) const;
+
+  server_options options_;
+  server_context context_;
+  supervisor_core core_;
+  std::unique_ptr<server_run> run_;
+  std::unique_ptr<timer> timer_;
+  time_point armed_at_ = never;
+  stderr_log stderr_;
+
+  recycling_map<ticket, record> calls_;
+  std::deque<waiting_call> waiting_;
+  std::size_t waiting_bytes_ = 0, running_ = 0;
+  ticket last_ticket_ = 0;
+
+  mcp::era era_ = mcp::era::unknown;
+  std::string revision_, last_error_, exit_;
+  std::size_t tools_ = 0;
+  std::uint64_t noise_before_ = 0, dropped_before_ = 0;  // of earlier lives
+  std::uint64_t generation_ = 0;
+  time_point up_since_{};  // of the present life, once it is ready
+  bool legacy_known_ = false, listed_ = false, attempted_ = false;
+  bool suspect_ = false;  // as in server_status
+  bool dirty_ = false, driving_ = false, stopping_ = false, dropped_ = false;
+  time_point stop_at_ = never;
+};
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,261 @@
+// Calls of one tool server: accepted or refused, queued, sent, ended. This is the hot path: a call that can go at once
+// costs one record, one pending call and its bytes.
+#include "mcp/client/catalog/tool_result.hpp"
+#include "mcp/client/supervise/managed_client.hpp"
+#include "mcp/support/shared_bytes.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::mcp {
+namespace {
+
+milliseconds less(milliseconds limit, duration waited) {
+  if (waited <= duration::zero()) return limit;
+  return std::max(milliseconds(0), limit - std::chrono::ceil<milliseconds>(waited));
+}
+
+time_point after(time_point since, milliseconds limit) {
+  return limit >= std::chrono::duration_cast<milliseconds>(never - since) ? never : since + limit;
+}
+
+time_point deadline(time_point since, const call_limits& l) {
+  return after(since, std::min(l.idle, l.hard));
+}
+
+}  // namespace
+
+client::ticket tool_server::call(server_call&& c) {
+  const time_point now = context_.time.now();
+  const ticket t = ++last_ticket_;
+  if (auto why = refusal(c, now)) {
+    fail_later(c, std::move(*why));
+    return t;
+  }
+  const call_limits limits = c.limits.value_or(options_.limits);
+  const bool first = calls_.empty();
+  record& r = calls_.try_emplace(t, std::move(c), limits, now).first->second;
+  if (first) note_load(now);
+  if (waiting_.empty() && has_room()) {
+    dispatch(t, r, now);
+    if (run_) arm_for(std::min(deadline(now, limits), run_->next_time()));
+    return t;
+  }
+  waiting_.push_back({t, r.call.params.text().size(), r.call.asker});
+  waiting_bytes_ += waiting_.back().bytes;
+  arm_for(waits_until(r));
+  if (!driving_ && core_.state() == server_state::lazy) {
+    core_.wake(now);
+    drive();
+  }
+  return t;
+}
+
+std::optional<error> tool_server::refusal(const server_call& c, time_point now) {
+  if (stopping_ || options_.disabled || !core_.will_be_ready(now)) return error{errc::unavailable, down_text(now)};
+  const std::size_t size = c.params.text().size();
+  const std::size_t unsent = run_ ? run_->unsent() : 0;
+  const std::size_t queued = waiting_.size() + (run_ && unsent != 0 ? run_->unsent_requests() : 0);
+  const std::size_t bytes = waiting_bytes_ + unsent;
+  const bool full =
+      queued >= context_.options.max_queue_requests || (bytes != 0 && bytes + size > context_.options.max_queue_bytes);
+  if (full && !has_share_left(c))
+    return error{errc::limit, who() + " takes its requests too slowly: " + std::to_string(queued) + " requests (" +
+                                  std::to_string(bytes) + " bytes) wait already; try again later"};
+  if (!byte_account::admits(size))
+    return error{errc::limit,
+                 "mcpbx holds too many bytes to pass " + c.what() + " on to " + who() + "; try again later"};
+  return std::nullopt;
+}
+
+// The queue is full. Whoever filled it gets no more; others get in as long as they hold less than their share, which is
+// the bound divided by all who have something in the queue (guarantees row 18). So one caller alone may fill it, n of
+// them bring it to 1 + 1/2 + ... + 1/n times its bound at most, and all bytes are bounded by the accountant besides.
+bool tool_server::has_share_left(const server_call& c) const {
+  const auto& o = context_.options;
+  std::size_t requests = 0, bytes = 0;
+  std::vector<const void*> others;
+  const auto count = [&](const void* asker, std::size_t size) {
+    if (asker != c.asker) {
+      if (others.empty() || others.back() != asker) others.push_back(asker);
+      return;
+    }
+    ++requests;
+    bytes += size;
+  };
+  for (const auto& w : waiting_) count(w.asker, w.bytes);
+  if (run_ && run_->unsent() != 0)
+    for (const auto& r : run_->unwritten()) count(r.asker, r.bytes);
+  if (others.empty() || 2 * requests >= o.max_queue_requests) return false;
+  std::ranges::sort(others);
+  others.erase(std::ranges::unique(others).begin(), others.end());
+  const std::size_t sharers = others.size() + 1;
+  return requests < std::max<std::size_t>(o.max_queue_requests / sharers, 1) &&
+         (bytes == 0 || bytes + c.params.text().size() <= o.max_queue_bytes / sharers);
+}
+
+bool tool_server::has_room() const {
+  return up() && !core_.ending() &&
+         (options_.max_concurrency <= 0 || running_ < static_cast<std::size_t>(options_.max_concurrency));
+}
+
+// Waiting for the server counts against a call's own limits. Waiting for other calls to end does not, or a call at a
+// serial server would pay for those before it; it has a limit all the same.
+time_point tool_server::waits_until(const record& r) const {
+  return up() ? after(std::max(r.since, up_since_), options_.limits.hard) : deadline(r.since, r.limits);
+}
+
+void tool_server::dispatch(ticket t, record& r, time_point now) {
+  const duration waited = up_since_ - r.since;
+  const call_limits limits{less(r.limits.idle, waited), less(r.limits.hard, waited)};
+  pending_calls::progress_handler progress;
+  if (r.call.progress) progress = [this, t](const raw_json& params) { call_progress(t, params); };
+  auto number = run_->call(
+      r.call, limits, now, [this, t](call_outcome&& o) { call_ended(t, std::move(o)); }, std::move(progress));
+  if (number) {
+    r.number = *number;
+    // What has left is not needed again, and a call may last for minutes.
+    r.call.params = {};
+    r.call.caller = {};
+    ++running_;
+    return;
+  }
+  fail_later(r.call, {number.error().code, r.call.what() + ": " + number.error().message});
+  calls_.erase(t);
+  if (calls_.empty()) note_load(now);
+}
+
+void tool_server::dispatch_waiting(time_point now) {
+  while (!waiting_.empty() && has_room()) {
+    const ticket t = waiting_.front().t;
+    waiting_.pop_front();
+    const auto found = calls_.find(t);
+    if (found == calls_.end()) continue;
+    waiting_bytes_ -= found->second.call.params.text().size();
+    dispatch(t, found->second, now);
+  }
+  if (waiting_.empty()) return;
+  // Something waits for a server that sleeps, or that fell asleep just now.
+  if (core_.state() == server_state::lazy && !stopping_) {
+    core_.wake(now);
+    if (core_.next_time() <= now) dirty_ = true;
+  }
+}
+
+void tool_server::call_progress(ticket t, const raw_json& params) {
+  const auto found = calls_.find(t);
+  if (found == calls_.end() || !found->second.call.progress) return;
+  const auto handler = found->second.call.progress;  // it may end the call
+  const deferred::call inside(context_.soon);
+  handler(params);
+}
+
+// The call that a log of the server belongs to, as far as anybody can know; null: none.
+const tool_server::record* tool_server::logging_call() const {
+  const record* latest = nullptr;
+  for (const auto& [t, r] : calls_) {
+    if (r.number == 0) continue;
+    if (latest != nullptr && (r.call.asker == nullptr || r.call.asker != latest->call.asker)) return nullptr;
+    if (latest == nullptr || r.number > latest->number) latest = &r;
+  }
+  return latest;
+}
+
+void tool_server::run_log(const raw_json& params) {
+  const auto* r = logging_call();
+  if (r == nullptr || !r->call.log) return;
+  const auto handler = r->call.log;  // it may end the call
+  const deferred::call inside(context_.soon);
+  handler(params);
+}
+
+void tool_server::call_ended(ticket t, call_outcome&& outcome) {
+  auto node = calls_.extract(t);
+  if (node.empty()) return;
+  --running_;
+  if (!waiting_.empty() || stopping_) dirty_ = true;
+  if (calls_.empty()) note_load(context_.time.now());
+  server_call& c = node.mapped().call;
+  if (outcome.type != call_outcome::kind::failed) suspect_ = false;
+  if (outcome.type == call_outcome::kind::failed) {
+    std::string& text = outcome.failure.message;
+    if (outcome.failure.code == errc::cancelled)
+      text = c.what() + " " + text;
+    else if (!text.starts_with(who()))
+      text = who() + ": " + c.what() + " " + text;
+    if (outcome.failure.code == errc::timed_out) {
+      suspect_ = true;
+      last_error_ = text;
+    }
+  } else if (outcome.type == call_outcome::kind::result && c.method == "tools/call") {
+    if (auto fault = tool_result_fault(outcome.value, era_))
+      outcome = call_outcome::lost(fault->code, who() + " " + fault->message + " (" + c.what() + ")");
+  }
+  told(c, std::move(outcome));
+}
+
+void tool_server::told(server_call& c, call_outcome&& outcome) {
+  const deferred::call inside(context_.soon);
+  if (auto done = std::exchange(c.done, {})) done(std::move(outcome));
+}
+
+void tool_server::cancel(ticket t, std::string_view reason) {
+  const auto found = calls_.find(t);
+  if (found == calls_.end()) return;
+  record& r = found->second;
+  if (r.number == 0) {
+    std::erase(waiting_, t);
+    waiting_bytes_ -= r.call.params.text().size();
+    fail_later(r.call, {errc::cancelled, r.call.what() + " was cancelled: " + std::string(reason)});
+    calls_.erase(found);
+    if (calls_.empty()) note_load(context_.time.now());
+    return;
+  }
+  // The caller hears of it in the next turn: it may be in the middle of its own list of calls.
+  if (r.call.done)
+    r.call.done = [soon = context_.soon, done = std::move(r.call.done)](call_outcome&& o) mutable {
+      soon->post([done = std::move(done), o = std::move(o)] mutable { done(std::move(o)); });
+    };
+  if (run_ && run_->session()) run_->session()->cancel(r.number, reason);
+  if (dirty_ && !driving_) drive();
+}
+
+void tool_server::expire_waiting(time_point now) {
+  std::vector<ticket> due;
+  for (const auto& w : waiting_)
+    if (const auto r = calls_.find(w.t); r != calls_.end() && waits_until(r->second) <= now) due.push_back(w.t);
+  for (const ticket t : due) {
+    std::erase(waiting_, t);
+    auto node = calls_.extract(t);
+    server_call& c = node.mapped().call;
+    waiting_bytes_ -= c.params.text().size();
+    fail_later(c, {errc::timed_out, who() + ": " + c.what() +
+                                        (up() ? " waited too long for other calls to end"
+                                              : " waited too long for the server to be ready")});
+  }
+  if (!due.empty() && calls_.empty()) note_load(now);
+}
+
+void tool_server::fail_waiting(const error& why) {
+  for (const auto& w : std::exchange(waiting_, {})) {
+    auto node = calls_.extract(w.t);
+    if (!node.empty()) fail_later(node.mapped().call, why);
+  }
+  waiting_bytes_ = 0;
+  if (calls_.empty()) note_load(context_.time.now());
+}
+
+void tool_server::fail_later(server_call& c, error why) {
+  if (!c.done) return;
+  context_.soon->post([done = std::move(c.done), why = std::move(why)] mutable {
+    done({call_outcome::kind::failed, {}, std::move(why)});
+  });
+}
+
+void tool_server::note_load(time_point now) {
+  core_.busy(!calls_.empty(), now);
+  if (calls_.empty() && options_.idle_stop.count() > 0) arm_for(core_.next_time());
+}
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,125 @@
+// Ring and log lines of one stderr.
+#include "mcp/client/supervise/stderr_log.hpp"
+
+#include "mcp/redact/cut_text.hpp"
+#include "mcp/support/log.hpp"
+
+#include <algorithm>
+
+namespace mcpbx::mcp {
+namespace {
+
+constexpr std::size_t longest_line = 1024;
+constexpr std::size_t longest_last_line = 200;
+/// 64 KiB at once, then 8 KiB a second: a flood of any length stays far below 1 MiB of log.
+constexpr double bytes_per_second = 8 << 10, bytes_at_once = 64 << 10;
+/// What a log line costs beside its text.
+constexpr double line_overhead = 64;
+
+}  // namespace
+
+stderr_log::stderr_log(std::string server, std::size_t ring_bytes)
+    : server_(std::move(server)),
+      ring_bytes_(std::max<std::size_t>(ring_bytes, 1)),
+      rate_(bytes_per_second, bytes_at_once) {}
+
+void stderr_log::feed(std::string_view bytes, time_point now) {
+  keep(bytes);
+  if (log::enabled(log::level::info)) log_lines(bytes, now);
+}
+
+void stderr_log::begin_process() {
+  of_process_ = 0;
+  line_.clear();
+  skipping_ = false;
+}
+
+void stderr_log::end_process(time_point now) {
+  if (!line_.empty() && !skipping_) log_line(line_, true, now);
+  line_.clear();
+  skipping_ = false;
+  log_dropped();
+}
+
+void stderr_log::keep(std::string_view bytes) {
+  of_process_ = std::min(ring_bytes_, of_process_ + bytes.size());
+  if (bytes.size() > ring_bytes_) bytes.remove_prefix(bytes.size() - ring_bytes_);
+  const std::size_t grow = std::min(bytes.size(), ring_bytes_ - ring_.size());
+  ring_.append(bytes.substr(0, grow));
+  bytes.remove_prefix(grow);
+  while (!bytes.empty()) {
+    const std::size_t n = std::min(bytes.size(), ring_bytes_ - ring_at_);
+    std::ranges::copy(bytes.substr(0, n), ring_.begin() + static_cast<std::ptrdiff_t>(ring_at_));
+    ring_at_ = (ring_at_ + n) % ring_bytes_;
+    bytes.remove_prefix(n);
+  }
+}
+
+std::string stderr_log::kept() const {
+  return ring_.substr(ring_at_) + ring_.substr(0, ring_at_);
+}
+
+void stderr_log::log_lines(std::string_view bytes, time_point now) {
+  while (!bytes.empty()) {
+    const std::size_t end = bytes.find('\n');
+    const std::string_view part = bytes.substr(0, end);
+    if (!skipping_ && line_.size() + part.size() > longest_line) {
+      line_ += part.substr(0, longest_line - line_.size());
+      log_line(line_, true, now);
+      line_.clear();
+      skipping_ = true;
+    } else if (!skipping_) {
+      line_ += part;
+    }
+    if (end == std::string_view::npos) return;
+    if (!skipping_) log_line(line_, false, now);
+    line_.clear();
+    skipping_ = false;
+    bytes.remove_prefix(end + 1);
+  }
+}
+
+void stderr_log::log_line(std::string_view line, bool cut, time_point now) {
+  while (line.ends_with('\r')) line.remove_suffix(1);
+  if (line.empty()) return;
+  if (!rate_.take(now, static_cast<double>(line.size()) + line_overhead)) {
+    dropped_ += line.size() + 1;
+    dropped_total_ += line.size() + 1;
+    return;
+  }
+  log_dropped();
+  const bool long_one = cut && line.size() == longest_line;
+  log::info("server " + server_ + " stderr: " +
+            cut_for_people(line, longest_line, {.cut = {.front = false, .back = cut}}) + (long_one ? " …" : ""));
+}
+
+void stderr_log::log_dropped() {
+  if (dropped_ == 0) return;
+  log::info("server " + server_ + " stderr: " + std::to_string(dropped_) +
+            " bytes were not logged, it writes too fast");
+  dropped_ = 0;
+}
+
+std::string stderr_log::tail(std::size_t bytes) const {
+  // The process may be in the middle of a line just now.
+  return tail_for_people(kept(), bytes, {.keep_lines = true, .cut = {.front = full(), .back = true}});
+}
+
+std::string stderr_log::last_line() const {
+  const std::string all = kept();
+  std::string_view text = std::string_view(all).substr(all.size() - std::min(of_process_, all.size()));
+  bool unfinished = true;
+  while (!text.empty()) {
+    const std::size_t at = text.find_last_of('\n');
+    const std::string_view line = at == std::string_view::npos ? text : text.substr(at + 1);
+    const bool first_kept = at == std::string_view::npos && text.data() == all.data();
+    auto shown = cut_for_people(line, longest_last_line, {.cut = {.front = first_kept && full(), .back = unfinished}});
+    if (shown.find_first_not_of(" \t") != std::string::npos) return shown;
+    if (at == std::string_view::npos) break;
+    unfinished = false;
+    text = text.substr(0, at);
+  }
+  return {};
+}
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,87 @@
+// The supervisor of many tool servers: starts all at once, restarts by rule, keeps the catalog, stops in order
+// (guarantees rows 2, 5, 7, 8, 15, 20). Shells only; the decisions are in supervisor_core and session_core.
+#pragma once
+#include "mcp/client/catalog/catalog.hpp"
+#include "mcp/client/catalog/catalog_builder.hpp"
+#include "mcp/client/catalog/definition_gate.hpp"
+#include "mcp/client/client.hpp"
+#include "mcp/process/server_process.hpp"
+#include "mcp/support/time.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mcpbx::mcp {
+
+/// How one server is run; daemon/app makes it from the configuration.
+struct server_options {
+  std::string name;
+  bool disabled = false, lazy = false;
+  std::string unusable;  ///< why it cannot be started at all; it is listed as failed and never tried
+  /// Resolves references and gives the process to run, or why there is none. Called anew for every start, on the
+  /// speaking thread; the answer may come later (it may run commands on a lane).
+  std::function<void(std::function<void(result<process_spec>)>)> prepare;
+  tool_filter tools;
+  bool plain_names = false;
+  std::string protocol = "auto";  ///< or one revision to insist on
+  milliseconds start_timeout{30'000};
+  call_limits limits;
+  milliseconds idle_stop{0};  ///< 0: never
+  int max_concurrency = 0;    ///< 0: unlimited
+  call_rules calls;           ///< of single tools; limits and serial are taken from the members above
+  std::shared_ptr<const std::string> origin = {};  ///< see catalog_builder::server
+};
+
+class supervisor {
+ public:
+  struct options {
+    std::string version;                    ///< of mcpbx, for clientInfo
+    std::size_t stderr_ring = 64u << 10;    ///< bytes kept per server
+    milliseconds stop_grace{3'000};         ///< running calls may end
+    std::size_t max_queue_requests = 1024;  ///< per server, not yet written
+    std::size_t max_queue_bytes = 16u << 20;
+    /// Decides which definitions are offered; null: all are. Must outlive the supervisor.
+    definition_gate* gate = nullptr;
+  };
+  supervisor(time_source& time, random_source& random, process_launcher& launcher, options o);
+  /// Kills what still runs; open calls and waiting callbacks are dropped untold, so stop() first. Not to be destroyed
+  /// from inside one of its own handlers, which is asserted.
+  ~supervisor();
+  supervisor(const supervisor&) = delete;
+  supervisor& operator=(const supervisor&) = delete;
+
+  /// Sets the servers, in file order, and starts the eager ones, all at once.
+  void start(std::vector<server_options> servers);
+  /// The present catalog; never null.
+  catalog_ptr snapshot() const;
+  /// Wakes lazy servers, then calls `then` once no server is starting for the first time, or after `at_most`.
+  /// Never from inside this call.
+  void when_settled(milliseconds at_most, std::function<void()> then);
+  std::vector<server_status> status() const;
+  /// errc::not_found with the nearest name for an unknown server, errc::invalid_argument for a disabled one. Works in a
+  /// crash loop and resets its back-off.
+  result<void> restart(std::string_view name);
+  /// The keeper was replaced: servers whose process is gone start again.
+  void keeper_replaced();
+
+  using subscription = std::shared_ptr<void>;  ///< dropping it unsubscribes
+  /// `changed` is called after the catalog's set of entries changed, at most once per turn.
+  [[nodiscard]] subscription on_catalog_change(std::function<void()> changed);
+
+  /// Stops in the order of guarantees row 20: new calls are refused, running ones may end for stop_grace, stdin is
+  /// closed, SIGTERM 1 s later, SIGKILL 3 s later. `done` is called once every process is gone. `grace` takes the
+  /// place of stop_grace, for whoever has waited already.
+  void stop(std::function<void()> done, std::optional<milliseconds> grace = {});
+  /// Calls that are open now, over all servers.
+  std::size_t open_calls() const;
+
+ private:
+  class impl;
+  std::shared_ptr<impl> impl_;
+};
+
+}  // namespace mcpbx::mcp

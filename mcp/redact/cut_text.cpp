@@ -1,0 +1,56 @@
+// Redacting and cutting in one step.
+#include "mcp/redact/cut_text.hpp"
+
+#include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/text.hpp"
+
+namespace mcpbx {
+namespace {
+
+// Redacting and cleaning make a text shorter, so more is looked at than is shown.
+constexpr std::size_t looked_at(std::size_t bytes) {
+  return 4 * bytes + 4096;
+}
+
+std::string with_mark(std::string_view text, std::size_t bytes, bool more, std::string_view mark) {
+  std::string out(cut_utf8(text, bytes));
+  if (more || out.size() < text.size()) out += mark;
+  return out;
+}
+
+}  // namespace
+
+std::string redacted_part(std::string_view text, cut_ends cut) {
+  std::string out;
+  std::size_t at = 0;
+  for (const auto& s : secret_table::find(text, cut)) {
+    out += text.substr(at, s.begin - at);
+    out += "***";
+    at = s.end;
+  }
+  return at == 0 ? std::string(text) : out.append(text.substr(at));
+}
+
+std::string cut_for_people(std::string_view text, std::size_t bytes, shown_text how) {
+  const auto part = cut_utf8(text, looked_at(bytes));
+  const bool more = part.size() < text.size();
+  const auto clean =
+      printable(redacted_part(part, {.front = how.cut.front, .back = how.cut.back || more}), how.keep_lines);
+  return with_mark(clean, bytes, more, how.mark);
+}
+
+std::string tail_for_people(std::string_view text, std::size_t bytes, shown_text how) {
+  const auto part = tail_utf8(text, looked_at(bytes));
+  const bool more = part.size() < text.size();
+  const auto clean =
+      printable(redacted_part(part, {.front = how.cut.front || more, .back = how.cut.back}), how.keep_lines);
+  return std::string(tail_utf8(clean, bytes));
+}
+
+std::string cut_for_log(std::string_view text, std::size_t bytes, std::string_view mark) {
+  const auto part = cut_utf8(text, looked_at(bytes));
+  const bool more = part.size() < text.size();
+  return with_mark(redacted_part(part, {.front = false, .back = more}), bytes, more, mark);
+}
+
+}  // namespace mcpbx

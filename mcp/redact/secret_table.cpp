@@ -1,0 +1,123 @@
+// The log lane and the speaking thread both use the table, hence the mutex.
+#include "mcp/redact/secret_table.hpp"
+
+#include "mcp/json/raw_json.hpp"
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <utility>
+
+namespace mcpbx::secret_table {
+namespace {
+
+constexpr std::size_t shortest = 6;
+constexpr std::size_t shortest_line = 8;
+constexpr std::size_t shortest_part = 4;
+constexpr std::size_t most_lines = 256;  // of one value: each text is looked through for all of them
+
+std::mutex guard;
+
+using value_set = std::set<std::string, std::less<>>;
+
+value_set& values() {
+  static value_set v;
+  return v;
+}
+
+// Those that were added themselves: another one's form is in the table without forms of its own.
+value_set& added() {
+  static value_set v;
+  return v;
+}
+
+// The value, and how a quote, a backslash and, with many writers, a slash are escaped inside JSON.
+void append_forms(std::vector<std::string>& forms, std::string_view value) {
+  forms.emplace_back(value);
+  const std::string quoted = json_quoted(value);
+  std::string json = quoted.substr(1, quoted.size() - 2), slashes;
+  for (const char c : json) {
+    if (c == '/') slashes += '\\';
+    slashes += c;
+  }
+  forms.push_back(std::move(json));
+  forms.push_back(std::move(slashes));
+}
+
+/// How many bytes at the end of `text` begin `value`, without being all of it; 0 for fewer than shortest_part.
+std::size_t begun(std::string_view text, std::string_view value) {
+  for (std::size_t n = std::min(text.size(), value.size() - 1); n >= shortest_part; --n)
+    if (text.ends_with(value.substr(0, n))) return n;
+  return 0;
+}
+
+/// How many bytes at the start of `text` end `value`, in the same way.
+std::size_t ended(std::string_view text, std::string_view value) {
+  for (std::size_t n = std::min(text.size(), value.size() - 1); n >= shortest_part; --n)
+    if (text.starts_with(value.substr(value.size() - n))) return n;
+  return 0;
+}
+
+}  // namespace
+
+void add(const std::string& value) {
+  if (value.size() < shortest) return;
+  {
+    const std::lock_guard lock(guard);
+    if (added().contains(value)) return;  // with all its forms: most are told again with each use
+  }
+  std::vector<std::string> forms;
+  append_forms(forms, value);
+  if (value.find('\n') != std::string::npos) {
+    std::size_t lines = 0;
+    for (std::string_view rest = value; !rest.empty() && lines < most_lines; ++lines) {
+      const auto end = std::min(rest.find('\n'), rest.size());
+      const auto line = trimmed(rest.substr(0, end));
+      if (line.size() >= shortest_line) append_forms(forms, line);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  const std::lock_guard lock(guard);
+  added().insert(value);
+  for (auto& form : forms)
+    if (form.size() >= shortest) values().insert(std::move(form));
+}
+
+std::vector<span> find(std::string_view text, cut_ends cut) {
+  std::vector<span> found;
+  {
+    const std::lock_guard lock(guard);
+    for (const std::string& v : values()) {
+      const auto first = found.size();
+      for (auto at = text.find(v); at != text.npos; at = text.find(v, at + 1)) {
+        if (found.size() > first && at < found.back().end)
+          found.back().end = at + v.size();
+        else
+          found.push_back({at, at + v.size()});
+      }
+      if (cut.front && cut.back && text.size() >= shortest_part && v.find(text) != v.npos)
+        found.push_back({0, text.size()});
+      if (const auto n = cut.back ? begun(text, v) : 0; n != 0) found.push_back({text.size() - n, text.size()});
+      if (const auto n = cut.front ? ended(text, v) : 0; n != 0) found.push_back({0, n});
+    }
+  }
+  std::ranges::sort(found, {}, &span::begin);
+  std::vector<span> apart;
+  for (const span& s : found) {
+    if (!apart.empty() && s.begin < apart.back().end)
+      apart.back().end = std::max(apart.back().end, s.end);
+    else
+      apart.push_back(s);
+  }
+  return apart;
+}
+
+void clear() {
+  const std::lock_guard lock(guard);
+  values().clear();
+  added().clear();
+}
+
+}  // namespace mcpbx::secret_table

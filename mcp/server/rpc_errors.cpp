@@ -1,0 +1,47 @@
+// See errors.hpp.
+#include "mcp/server/rpc_errors.hpp"
+
+#include "mcp/redact/secret.hpp"
+#include "mcp/server/json_out.hpp"
+
+namespace mcpbx::mcp {
+
+namespace {
+
+int code_of(errc kind) {
+  switch (kind) {
+    case errc::invalid_argument:
+    case errc::parse:
+      return code::invalid_params;
+    case errc::not_found:
+      return code::not_found;
+    case errc::limit:
+      return code::overloaded;
+    case errc::cancelled:
+      return code::cancelled;
+    case errc::internal:
+      return code::internal_error;
+    case errc::timed_out:
+    case errc::unavailable:
+    case errc::peer:
+    case errc::protocol:
+    case errc::io:
+    case errc::config:
+      break;
+  }
+  return code::server_error;
+}
+
+}  // namespace
+
+rpc_error to_rpc_error(const error& e, std::string_view server) {
+  json_out data;
+  data.begin_object();
+  if (!server.empty()) data.member("server", server);
+  data.member("cause", to_string(e.code));
+  if (e.code == errc::limit || e.code == errc::unavailable) data.member("retryable", true);
+  data.end_object();
+  return {code_of(e.code), redactor::redact(e.message), data.json()};
+}
+
+}  // namespace mcpbx::mcp

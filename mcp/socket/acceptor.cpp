@@ -1,0 +1,113 @@
+// Handlers hold the working part weakly, so that the acceptor may be dropped at any moment.
+#include "mcp/socket/acceptor.hpp"
+
+#include "mcp/support/log.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace mcpbx::mcp {
+
+namespace asio = boost::asio;
+
+namespace {
+constexpr std::chrono::milliseconds longest_turn{2};
+}
+
+class acceptor::impl : public std::enable_shared_from_this<impl> {
+ public:
+  impl(const asio::any_io_executor& executor, unique_fd socket) : socket_(executor, socket.get()), pause_(executor) {
+    socket.release();
+  }
+
+  void start(std::function<void(unique_fd)> accepted) {
+    accepted_ = std::move(accepted);
+    wait();
+  }
+
+  void close() {
+    if (!socket_.is_open()) return;
+    boost::system::error_code ignored;
+    socket_.close(ignored);
+    pause_.cancel();
+    // The handler may be running; it is let go when nothing can be inside it.
+    asio::post(socket_.get_executor(), [f = std::move(accepted_)] {});
+  }
+
+  bool is_open() const { return socket_.is_open(); }
+
+ private:
+  void wait() {
+    socket_.async_wait(asio::posix::stream_descriptor::wait_read,
+                       [weak = weak_from_this()](const boost::system::error_code& failed) {
+                         auto self = weak.lock();
+                         if (!self || !self->socket_.is_open() || failed == asio::error::operation_aborted) return;
+                         self->accept_some();
+                       });
+  }
+
+  // A bounded number a turn, and a bounded time, since each caller is looked at first: a storm of them must not keep
+  // those already here waiting.
+  void accept_some() {
+    const auto until = std::chrono::steady_clock::now() + longest_turn;
+    for (int i = 0; i < 16 && std::chrono::steady_clock::now() < until; ++i) {
+      unique_fd fd(::accept4(socket_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      if (fd.get() < 0) {
+        if (errno == EINTR || errno == ECONNABORTED) continue;
+        if (errno == EAGAIN || errno == EWOULDBLOCK) break;
+        return rest(errno);
+      }
+      complained_ = false;
+      // A copy keeps the handler whole if it closes this acceptor.
+      const auto handler = accepted_;
+      handler(std::move(fd));
+      if (!socket_.is_open()) return;
+    }
+    wait();
+  }
+
+  // Out of descriptors (or memory): whoever is connected goes on, and accepting tries again soon instead of spinning.
+  void rest(int number) {
+    if (!std::exchange(complained_, true)) log::warn(std::string("accepting callers pauses: ") + std::strerror(number));
+    pause_.expires_after(std::chrono::milliseconds(100));
+    pause_.async_wait([weak = weak_from_this()](const boost::system::error_code& failed) {
+      auto self = weak.lock();
+      if (failed || !self || !self->socket_.is_open()) return;
+      self->accept_some();
+    });
+  }
+
+  asio::posix::stream_descriptor socket_;
+  asio::steady_timer pause_;
+  std::function<void(unique_fd)> accepted_;
+  bool complained_ = false;
+};
+
+acceptor::acceptor(const asio::any_io_executor& executor, unique_fd socket)
+    : impl_(std::make_shared<impl>(executor, std::move(socket))) {}
+
+acceptor::~acceptor() {
+  impl_->close();
+}
+
+void acceptor::start(std::function<void(unique_fd)> accepted) {
+  impl_->start(std::move(accepted));
+}
+void acceptor::close() {
+  impl_->close();
+}
+bool acceptor::is_open() const noexcept {
+  return impl_->is_open();
+}
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,32 @@
+// Accepting connections on a listening socket of any kind: a bounded number a turn, and with patience where the system
+// has no descriptors left.
+#pragma once
+#include "mcp/process/unique_fd.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <functional>
+#include <memory>
+
+namespace mcpbx::mcp {
+
+class acceptor {
+ public:
+  /// `socket` listens and does not block.
+  acceptor(const boost::asio::any_io_executor& executor, unique_fd socket);
+  ~acceptor();
+  acceptor(const acceptor&) = delete;
+  acceptor& operator=(const acceptor&) = delete;
+
+  /// Each connection goes to `accepted`: close-on-exec, not blocking. The acceptor may be closed or dropped from
+  /// inside.
+  void start(std::function<void(unique_fd)> accepted);
+  void close();
+  bool is_open() const noexcept;
+
+ private:
+  class impl;
+  std::shared_ptr<impl> impl_;
+};
+
+}  // namespace mcpbx::mcp

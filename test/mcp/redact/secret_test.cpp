@@ -1,0 +1,71 @@
+// What must not be printed is not printed.
+#include "mcp/redact/secret.hpp"
+
+#include "mcp/json/raw_json.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace {
+
+using mcpbx::redactor;
+using mcpbx::secret;
+
+struct fixture {
+  fixture() { redactor::clear(); }
+  ~fixture() { redactor::clear(); }
+};
+
+TEST_CASE_FIXTURE(fixture, "G35: a secret that is another one's escaped form has forms of its own") {
+  redactor::add(secret(R"(pass"word)"));
+  redactor::add(secret(R"(pass\"word)"));
+  CHECK(redactor::redact("got " + mcpbx::json_quoted(R"(pass\"word)")) == R"(got "***")");
+}
+
+TEST_CASE_FIXTURE(fixture, "registered secrets are redacted wherever they stand") {
+  redactor::add(secret("sk-123456"));
+  CHECK(redactor::redact("key sk-123456, again:sk-123456") == "key ***, again:***");
+  CHECK(redactor::redact("sk-12345") == "sk-12345");
+  CHECK(redactor::redact("") == "");
+  CHECK(to_string(secret("sk-123456")) == "***");
+}
+
+TEST_CASE_FIXTURE(fixture, "a secret that contains another one is covered whole") {
+  redactor::add(secret("abcdef"));
+  redactor::add(secret("abcdefghij"));
+  CHECK(redactor::redact("abcdefghij abcdef") == "*** ***");
+}
+
+TEST_CASE_FIXTURE(fixture, "a secret is redacted in its JSON form too") {
+  redactor::add(secret("pass\"word\\"));
+  CHECK(redactor::redact(R"({"a":"pass\"word\\"})") == R"({"a":"***"})");
+}
+
+TEST_CASE_FIXTURE(fixture, "G35: of a value with many lines the first 256 are known, each alone, and the whole") {
+  std::string bundle;
+  for (int i = 0; i < 40'000; ++i) bundle += "certificate line " + std::to_string(i) + "\n";
+  redactor::add(secret(bundle));
+  redactor::add(secret(bundle));
+  CHECK(redactor::redact("a certificate line 255 b") == "a *** b");
+  CHECK(redactor::redact("of certificate line 300, b") == "of ***0, b");  // it begins as line 30 does
+  CHECK(redactor::redact("<" + bundle + ">") == "<***>");
+}
+
+TEST_CASE_FIXTURE(fixture,
+                  "G35: a secret that repeats itself is covered whole, and two that follow each other are two") {
+  redactor::add(secret("abababab"));
+  CHECK(redactor::redact("x" + std::string(100'000, ' ') + "abababababab y") ==
+        "x" + std::string(100'000, ' ') + "*** y");
+  redactor::add(secret("sk-123456"));
+  CHECK(redactor::redact("sk-123456sk-123456") == "******");
+}
+
+TEST_CASE_FIXTURE(fixture, "a value too short to be a secret garbles nothing") {
+  redactor::add(secret("abc"));
+  redactor::add(secret("a\nb\nc"));
+  redactor::add(secret(""));
+  CHECK(redactor::redact("abc a\\nb\\nc") == "abc a\\nb\\nc");
+}
+
+}  // namespace

@@ -1,0 +1,125 @@
+// Which process is at the other end of a TCP connection.
+#include "mcp/socket/tcp_peer.hpp"
+
+#include "mcp/process/unique_fd.hpp"
+
+#include <doctest/doctest.h>
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+using namespace mcpbx::mcp;
+
+namespace {
+
+struct connected_pair {
+  explicit connected_pair(int family) {
+    const unique_fd listener(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_storage where{};
+    where.ss_family = static_cast<sa_family_t>(family);
+    socklen_t size = sizeof(sockaddr_in);
+    if (family == AF_INET6) {
+      sockaddr_in6 a{};
+      a.sin6_family = AF_INET6;
+      a.sin6_addr = in6addr_loopback;
+      std::memcpy(&where, &a, sizeof a);
+      size = sizeof a;
+    } else {
+      sockaddr_in a{};
+      a.sin_family = AF_INET;
+      a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      std::memcpy(&where, &a, sizeof a);
+    }
+    if (listener.get() < 0 || ::bind(listener.get(), reinterpret_cast<sockaddr*>(&where), size) != 0) return;
+    REQUIRE(::listen(listener.get(), 4) == 0);
+    REQUIRE(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&where), &size) == 0);
+    client = unique_fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    REQUIRE(::connect(client.get(), reinterpret_cast<sockaddr*>(&where), size) == 0);
+    server = unique_fd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  }
+  unique_fd client{-1}, server{-1};
+};
+
+std::uint64_t inode_of(int fd) {
+  struct stat s{};
+  REQUIRE(::fstat(fd, &s) == 0);
+  return s.st_ino;
+}
+
+std::string table(int family) {
+  std::ifstream in(family == AF_INET6 ? "/proc/net/tcp6" : "/proc/net/tcp");
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+TEST_CASE("G43: the socket at the other end is found, by the kernel's diagnosis and in its table") {
+  for (const int family : {AF_INET, AF_INET6}) {
+    connected_pair c(family);
+    if (c.server.get() < 0) continue;  // a machine without IPv6
+    const auto ends = ends_of(c.server.get());
+    REQUIRE(ends);
+    if (const auto found = peer_by_diagnosis(*ends)) {
+      CHECK(found->inode == inode_of(c.client.get()));
+      CHECK(found->uid == ::geteuid());
+    }
+    const auto listed = peer_in_table(*ends, table(family));
+    REQUIRE(listed);
+    CHECK(listed->inode == inode_of(c.client.get()));
+    CHECK(listed->uid == ::geteuid());
+    const auto either = peer_of(*ends);
+    REQUIRE(either);
+    CHECK(either->inode == inode_of(c.client.get()));
+    // Closed by its program: nobody has it.
+    c.client = unique_fd(-1);
+    CHECK_FALSE(peer_of(*ends));
+  }
+}
+
+TEST_CASE("G43: a table that says nothing of the connection, or nonsense, gives no peer") {
+  connected_pair c(AF_INET);
+  const auto ends = ends_of(c.server.get());
+  REQUIRE(ends);
+  CHECK_FALSE(peer_in_table(*ends, ""));
+  CHECK_FALSE(peer_in_table(*ends, "  sl  local_address rem_address   st tx_queue\n"));
+  auto cut = table(AF_INET);
+  for (std::size_t size = cut.size(); size > 0; size -= std::min<std::size_t>(size, 7))
+    if (const auto found = peer_in_table(*ends, std::string_view(cut).substr(0, size))) CHECK(found->inode > 0);
+  CHECK_FALSE(ends_of(-1));
+}
+
+TEST_CASE("G43: who holds a socket is found among all processes") {
+  connected_pair c(AF_INET);
+  const auto inode = inode_of(c.client.get());
+  CHECK(holds_socket(::getpid(), inode));
+  CHECK(holder_of(inode) == ::getpid());
+  CHECK_FALSE(holds_socket(0x7fffffff, inode));
+  CHECK_FALSE(holder_of(0xffffffffffff));
+  // In a child only.
+  std::array<int, 2> tell{};
+  REQUIRE(::pipe(tell.data()) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    char byte = 0;
+    ::close(tell[1]);
+    (void)!::read(tell[0], &byte, 1);
+    ::_exit(0);
+  }
+  ::close(tell[0]);
+  c.client = unique_fd(-1);
+  CHECK(holder_of(inode) == child);
+  const std::array likely{child};
+  CHECK(holder_of(inode, likely) == child);
+  ::close(tell[1]);
+  ::waitpid(child, nullptr, 0);
+  CHECK_FALSE(holder_of(inode));
+}
