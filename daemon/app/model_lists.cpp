@@ -4,7 +4,7 @@
 #include "mcp/redact/secret.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/call/model_listing.hpp"
-#include "providers/wire/dialects.hpp"
+#include "providers/wire/openai/dialects.hpp"
 
 #include <boost/asio/post.hpp>
 

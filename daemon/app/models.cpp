@@ -12,7 +12,7 @@
 #include "providers/call/rehearsal_model.hpp"
 #include "providers/call/replay_model.hpp"
 #include "providers/call/text_tools_model.hpp"
-#include "providers/wire/dialects.hpp"
+#include "providers/wire/openai/dialects.hpp"
 
 #include <boost/asio/post.hpp>
 

@@ -8,7 +8,7 @@
 #include "daemon/loop/stricter.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/schema/json_schema.hpp"
+#include "providers/schema/validator/json_schema.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 #include "mcp/redact/secret.hpp"
 #include "mcp/server/json_out.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/schema/adapt.hpp"
+#include "providers/schema/adapt/adapt.hpp"
 #include "providers/text/format.hpp"
 #include "providers/wire/tool_list.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "mcp/json/object_index.hpp"
 #include "providers/model/arguments.hpp"
-#include "providers/schema/json_schema.hpp"
+#include "providers/schema/validator/json_schema.hpp"
 
 #include <set>
 #include <utility>

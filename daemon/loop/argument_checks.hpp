@@ -3,7 +3,7 @@
 #pragma once
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/json/raw_json.hpp"
-#include "providers/schema/json_schema.hpp"
+#include "providers/schema/validator/json_schema.hpp"
 
 #include <cstddef>
 #include <list>

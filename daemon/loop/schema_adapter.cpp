@@ -6,7 +6,7 @@
 #include "daemon/loop/round_tools.hpp"
 #include "mcp/support/log.hpp"
 #include "providers/model/names.hpp"
-#include "providers/schema/adapt.hpp"
+#include "providers/schema/adapt/adapt.hpp"
 
 #include <functional>
 #include <memory>

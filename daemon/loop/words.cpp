@@ -3,7 +3,7 @@
 
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/wire/errors.hpp"
+#include "providers/wire/api_errors.hpp"
 
 #include <spdlog/fmt/fmt.h>
 

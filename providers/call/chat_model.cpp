@@ -6,8 +6,8 @@
 #include "mcp/redact/secret.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/shared_bytes.hpp"
-#include "providers/wire/errors.hpp"
-#include "providers/wire/registry.hpp"
+#include "providers/wire/api_errors.hpp"
+#include "providers/wire/registry/registry.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -2,7 +2,7 @@
 #include "providers/call/model_listing.hpp"
 
 #include "mcp/http/url.hpp"
-#include "providers/wire/errors.hpp"
+#include "providers/wire/api_errors.hpp"
 
 #include <optional>
 #include <string>

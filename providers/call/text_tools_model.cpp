@@ -4,10 +4,10 @@
 #include "mcp/support/log.hpp"
 #include "providers/call/quoted_calls.hpp"
 #include "providers/call/text_conversation.hpp"
-#include "providers/text/calls.hpp"
+#include "providers/text/marks/json_calls.hpp"
 #include "providers/text/parsers.hpp"
 #include "providers/text/stop_finder.hpp"
-#include "providers/wire/calls.hpp"
+#include "providers/wire/finished_calls.hpp"
 
 #include <algorithm>
 #include <string>

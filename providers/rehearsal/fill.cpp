@@ -2,7 +2,7 @@
 #include "providers/rehearsal/fill.hpp"
 
 #include "providers/model/json_walk.hpp"
-#include "providers/rehearsal/words.hpp"
+#include "providers/rehearsal/question_words.hpp"
 
 #include <algorithm>
 #include <initializer_list>

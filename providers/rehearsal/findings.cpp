@@ -2,7 +2,7 @@
 #include "providers/rehearsal/findings.hpp"
 
 #include "mcp/json/raw_json.hpp"
-#include "providers/rehearsal/words.hpp"
+#include "providers/rehearsal/question_words.hpp"
 
 #include <algorithm>
 #include <array>

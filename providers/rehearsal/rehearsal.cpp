@@ -5,7 +5,7 @@
 #include "providers/model/arguments.hpp"
 #include "providers/model/json_walk.hpp"
 #include "providers/rehearsal/fill.hpp"
-#include "providers/rehearsal/words.hpp"
+#include "providers/rehearsal/question_words.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -2,8 +2,8 @@
 #include "providers/text/format.hpp"
 
 #include "providers/model/json_walk.hpp"
+#include "providers/text/marks/text_scan.hpp"
 #include "providers/text/parsers.hpp"
-#include "providers/text/words.hpp"
 
 #include <array>
 #include <utility>

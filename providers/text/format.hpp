@@ -2,7 +2,7 @@
 // results go back. One object per format; all of them are stateless.
 #pragma once
 #include "providers/model/message.hpp"
-#include "providers/text/parser.hpp"
+#include "providers/text/marks/parser.hpp"
 
 #include <memory>
 #include <span>

@@ -2,7 +2,7 @@
 // than they may be one; then they are text like all the others.
 #include "providers/text/native_parser.hpp"
 
-#include "providers/text/react_marks.hpp"
+#include "providers/text/marks/react_marks.hpp"
 
 #include <algorithm>
 #include <utility>

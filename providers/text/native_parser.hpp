@@ -1,9 +1,9 @@
 // For replies of a model whose tools were sent as its API has it: calls in any tagged form, and a last one in ReAct's
 // strictest shape, a line `Action: NAME` and behind it `Action Input: {…}`, which nothing follows but what was made up.
 #pragma once
-#include "providers/text/brackets.hpp"
-#include "providers/text/tagged_parser.hpp"
-#include "providers/text/words.hpp"
+#include "providers/text/marks/brackets.hpp"
+#include "providers/text/marks/text_scan.hpp"
+#include "providers/text/tagged/tagged_parser.hpp"
 
 #include <string>
 #include <string_view>

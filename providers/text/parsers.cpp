@@ -1,10 +1,10 @@
 // Which parser a format gets, and the filter behind it.
 #include "providers/text/parsers.hpp"
 
+#include "providers/text/marks/unmarked.hpp"
 #include "providers/text/native_parser.hpp"
-#include "providers/text/react_parser.hpp"
-#include "providers/text/tagged_parser.hpp"
-#include "providers/text/unmarked.hpp"
+#include "providers/text/react/react_parser.hpp"
+#include "providers/text/tagged/tagged_parser.hpp"
 
 namespace mcpbx::providers::text {
 

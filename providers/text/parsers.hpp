@@ -1,6 +1,6 @@
 // Makes the parsers of text formats, with what stands around them: the form beside native tools, and the last resort.
 #pragma once
-#include "providers/text/parser.hpp"
+#include "providers/text/marks/parser.hpp"
 
 #include <memory>
 

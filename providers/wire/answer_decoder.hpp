@@ -3,9 +3,9 @@
 #pragma once
 #include "mcp/json/json_scanner.hpp"
 #include "mcp/support/sse_parser.hpp"
-#include "providers/wire/calls.hpp"
+#include "providers/wire/api_errors.hpp"
 #include "providers/wire/codec.hpp"
-#include "providers/wire/errors.hpp"
+#include "providers/wire/finished_calls.hpp"
 
 #include <cstdint>
 #include <memory>

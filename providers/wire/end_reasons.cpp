@@ -2,7 +2,7 @@
 #include "providers/wire/end_reasons.hpp"
 
 #include "mcp/support/text.hpp"
-#include "providers/wire/errors.hpp"
+#include "providers/wire/api_errors.hpp"
 
 #include <algorithm>
 #include <array>

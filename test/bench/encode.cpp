@@ -6,7 +6,7 @@
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/call/text_conversation.hpp"
-#include "providers/wire/registry.hpp"
+#include "providers/wire/registry/registry.hpp"
 
 #include <time.h>
 

@@ -1,7 +1,7 @@
 // What holds for the decoder of every API: whatever comes and however it is cut, the same is told, it ends exactly
 // once, and what goes back is JSON.
 #pragma once
-#include "providers/wire/registry.hpp"
+#include "providers/wire/registry/registry.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Any bytes as a schema and a value (parted by the first NUL): compiling and checking end within their bounds, and what
 // is found can be told. The value is a known schema as well, under "urn:known".
-#include "providers/schema/json_schema.hpp"
+#include "providers/schema/validator/json_schema.hpp"
 
 #include <cstdint>
 #include <cstdlib>

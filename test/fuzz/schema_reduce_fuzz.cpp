@@ -1,7 +1,7 @@
 // Tool schemas for every API: whatever a server lists becomes well-formed JSON of a bounded size, or is left out with a
 // reason; what was adapted once is not changed again.
-#include "providers/schema/adapt.hpp"
-#include "providers/schema/reduce.hpp"
+#include "providers/schema/adapt/adapt.hpp"
+#include "providers/schema/adapt/reduce.hpp"
 
 #include <cstdint>
 #include <cstdlib>

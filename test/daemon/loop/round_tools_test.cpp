@@ -4,7 +4,7 @@
 #include "daemon/loop/caller_tools.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/wire/registry.hpp"
+#include "providers/wire/registry/registry.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // Every order of events for runs of up to three rounds of up to three calls, with a cancel, a time-out, an error or a
 // failing store at each step; and what a crash after any record leaves behind.
 #include "conf/words.hpp"
-#include "providers/wire/registry.hpp"
+#include "providers/wire/registry/registry.hpp"
 #include "test/daemon/loop/order_explorer.hpp"
 #include "test/support/sanitized.hpp"
 

@@ -1,5 +1,5 @@
 // What a request asks of the run's model: settings for all of its calls, and what its first round has to call.
-#include "providers/wire/registry.hpp"
+#include "providers/wire/registry/registry.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
 
 #include <doctest/doctest.h>

@@ -4,7 +4,7 @@
 #include "daemon/loop/caller_history.hpp"
 #include "daemon/loop/event_json.hpp"
 #include "daemon/loop/message_json.hpp"
-#include "providers/wire/registry.hpp"
+#include "providers/wire/registry/registry.hpp"
 #include "test/daemon/loop/core_script.hpp"
 
 #include <boost/json.hpp>

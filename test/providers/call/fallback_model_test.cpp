@@ -1,7 +1,7 @@
 // A model behind a model, with two that are played by the test.
 #include "providers/call/fallback_model.hpp"
 
-#include "providers/schema/adapt.hpp"
+#include "providers/schema/adapt/adapt.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>

@@ -2,7 +2,7 @@
 #include "providers/rehearsal/rehearsal.hpp"
 
 #include "providers/rehearsal/findings.hpp"
-#include "providers/rehearsal/words.hpp"
+#include "providers/rehearsal/question_words.hpp"
 
 #include <doctest/doctest.h>
 

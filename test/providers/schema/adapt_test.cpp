@@ -1,11 +1,11 @@
 // Schemas as the models' APIs accept them.
-#include "providers/schema/adapt.hpp"
+#include "providers/schema/adapt/adapt.hpp"
 
 #include "mcp/support/text.hpp"
 #include "providers/model/names.hpp"
-#include "providers/schema/annotations.hpp"
-#include "providers/schema/json_schema.hpp"
-#include "providers/schema/sound.hpp"
+#include "providers/schema/adapt/annotations.hpp"
+#include "providers/schema/adapt/sound.hpp"
+#include "providers/schema/validator/json_schema.hpp"
 #include "test/providers/schema/real_tools.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // The words and the bounds of the validator; its rules are proven by the official suite (suite_test.cpp) and by ajv.
-#include "providers/schema/json_schema.hpp"
+#include "providers/schema/validator/json_schema.hpp"
 
 #include <doctest/doctest.h>
 

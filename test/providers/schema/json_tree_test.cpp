@@ -1,5 +1,5 @@
 // What is read of a JSON text, by which others look things up.
-#include "providers/schema/json_tree.hpp"
+#include "providers/schema/validator/json_tree.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>

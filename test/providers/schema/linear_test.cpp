@@ -1,7 +1,7 @@
 // What schemas and values cost that are as long as they may be, or that refer to themselves: bounded work, whatever
 // they are made of. Without the bounds each of these would take from a minute to years.
-#include "providers/schema/adapt.hpp"
-#include "providers/schema/json_schema.hpp"
+#include "providers/schema/adapt/adapt.hpp"
+#include "providers/schema/validator/json_schema.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Patterns: the syntax of ECMA-262 that schemas use, and what keeps a hostile pattern cheap.
-#include "providers/schema/schema_pattern.hpp"
+#include "providers/schema/validator/schema_pattern.hpp"
 
 #include <doctest/doctest.h>
 

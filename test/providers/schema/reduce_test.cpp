@@ -1,7 +1,7 @@
 // Schemas in the words of APIs that know only a part of JSON Schema.
-#include "providers/schema/reduce.hpp"
+#include "providers/schema/adapt/reduce.hpp"
 
-#include "providers/schema/adapt.hpp"
+#include "providers/schema/adapt/adapt.hpp"
 #include "test/providers/schema/real_tools.hpp"
 
 #include <doctest/doctest.h>

@@ -3,7 +3,7 @@
 // A corpus has one JSON array per line: [schema, value, …]. Prints one line per schema: a JSON array with, for each
 // value, "" when it fits and otherwise what is wrong; or a string when the schema is not compiled or has notes.
 #include "mcp/json/raw_json.hpp"
-#include "providers/schema/json_schema.hpp"
+#include "providers/schema/validator/json_schema.hpp"
 
 #include <cstdio>
 #include <fstream>

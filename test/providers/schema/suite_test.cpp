@@ -1,7 +1,7 @@
 // The required tests of json-schema-org/JSON-Schema-Test-Suite for 2020-12, every one. The documents that they refer
 // to, the metaschema among them, are given as known schemas. The table of what passes in providers/schema/README.md is
 // held against the run.
-#include "providers/schema/json_schema.hpp"
+#include "providers/schema/validator/json_schema.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>

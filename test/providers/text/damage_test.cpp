@@ -1,6 +1,6 @@
 // Random calls in every format, cut off or damaged: each is run exactly as it was meant, or not at all.
 #include "providers/model/json_walk.hpp"
-#include "providers/schema/json_schema.hpp"
+#include "providers/schema/validator/json_schema.hpp"
 #include "test/providers/text/parse.hpp"
 #include "test/support/contains.hpp"
 

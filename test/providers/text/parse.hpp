@@ -2,8 +2,8 @@
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "providers/text/format.hpp"
-#include "providers/text/marks.hpp"
-#include "providers/text/words.hpp"
+#include "providers/text/marks/marks.hpp"
+#include "providers/text/marks/text_scan.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -1,6 +1,6 @@
 // Answers of the Messages API: every split gives the same, blocks go back as they came, and an answer without its end
 // is an error.
-#include "providers/wire/registry.hpp"
+#include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/decode.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // Requests of the Messages API: golden bytes, cache marks that move without changing what is cached, echo and results.
-#include "providers/wire/registry.hpp"
+#include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/apis.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // What the tests of the single APIs share: checks of every split and prefix, and messages to encode.
 #pragma once
-#include "providers/wire/registry.hpp"
+#include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/decode.hpp"
 
 #include <doctest/doctest.h>

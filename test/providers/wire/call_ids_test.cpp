@@ -1,5 +1,5 @@
 // One id for every call of a conversation, whether a reply makes few or many.
-#include "providers/wire/calls.hpp"
+#include "providers/wire/finished_calls.hpp"
 
 #include <doctest/doctest.h>
 

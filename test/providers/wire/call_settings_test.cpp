@@ -1,5 +1,5 @@
 // What a request asks of the model: its settings over those of the configuration, and that a tool has to be called.
-#include "providers/wire/dialects.hpp"
+#include "providers/wire/openai/dialects.hpp"
 #include "test/providers/wire/apis.hpp"
 
 #include <doctest/doctest.h>

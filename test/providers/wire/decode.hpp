@@ -1,8 +1,8 @@
 // Running a decoder over a transcript and keeping what it told.
 #pragma once
 #include "mcp/json/raw_json.hpp"
-#include "providers/wire/openai_chat.hpp"
-#include "providers/wire/registry.hpp"
+#include "providers/wire/openai/openai_chat.hpp"
+#include "providers/wire/registry/registry.hpp"
 
 #include <optional>
 #include <string>

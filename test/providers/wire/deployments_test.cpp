@@ -1,7 +1,7 @@
 // Azure OpenAI and EPAM DIAL: the chat API at the address of a deployment. What they send and read is what chat
 // completions do; that is held feature by feature.
-#include "providers/wire/dialects.hpp"
-#include "providers/wire/registry.hpp"
+#include "providers/wire/openai/dialects.hpp"
+#include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/apis.hpp"
 
 namespace deployments_tests {

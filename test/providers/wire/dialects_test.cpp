@@ -1,8 +1,8 @@
 // What servers of the chat API differ in: the switches, their presets by address, and the deployments of Azure and
 // DIAL.
-#include "providers/wire/dialects.hpp"
+#include "providers/wire/openai/dialects.hpp"
 
-#include "providers/wire/registry.hpp"
+#include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/apis.hpp"
 
 namespace dialects_tests {

@@ -1,5 +1,5 @@
 // Golden request bytes, and that a round encodes only what is new.
-#include "providers/wire/registry.hpp"
+#include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/apis.hpp"
 
 #include <doctest/doctest.h>

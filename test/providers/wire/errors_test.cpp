@@ -1,8 +1,7 @@
 // Error answers of every shape become one sentence with kind and mend.
-#include "providers/wire/errors.hpp"
-
 #include "mcp/redact/secret.hpp"
-#include "providers/wire/registry.hpp"
+#include "providers/wire/api_errors.hpp"
+#include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/decode.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // Gemini: golden requests, transcripts at every split, signatures and errors.
-#include "providers/wire/registry.hpp"
+#include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/apis.hpp"
 
 namespace gemini_tests {

@@ -1,8 +1,8 @@
 // What a model's endpoint can make joining cost: work that grows with the bytes. If it grew with their square each of
 // these would take from minutes to days.
 #include "mcp/json/raw_json.hpp"
-#include "providers/wire/chat_delta.hpp"
-#include "providers/wire/delta_merge.hpp"
+#include "providers/wire/openai/chat_delta.hpp"
+#include "providers/wire/openai/delta_merge.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Which message stands behind which: what templates of models refuse in the row of roles.
-#include "providers/wire/registry.hpp"
+#include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/apis.hpp"
 
 namespace message_list_tests {

@@ -1,5 +1,5 @@
 // Ollama's own chat API: golden requests, transcripts at every split and errors.
-#include "providers/wire/registry.hpp"
+#include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/apis.hpp"
 
 namespace ollama_tests {

@@ -1,6 +1,6 @@
 // What every API's stream is decoded to, in pieces of any size.
 #include "mcp/support/text.hpp"
-#include "providers/wire/registry.hpp"
+#include "providers/wire/registry/registry.hpp"
 #include "providers/wire/thought_splitter.hpp"
 #include "test/providers/wire/decode.hpp"
 #include "test/support/in_pieces.hpp"

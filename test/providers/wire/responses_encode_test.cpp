@@ -1,5 +1,5 @@
 // Requests of the Responses API: golden bytes, nothing stored there, items that go back as they came, results.
-#include "providers/wire/registry.hpp"
+#include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/apis.hpp"
 
 #include <doctest/doctest.h>

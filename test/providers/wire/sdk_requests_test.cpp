@@ -1,6 +1,6 @@
 // What the codecs send for a conversation, beside what the official clients send for it (test/data/sdk-requests).
-#include "providers/wire/dialects.hpp"
-#include "providers/wire/registry.hpp"
+#include "providers/wire/openai/dialects.hpp"
+#include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/apis.hpp"
 
 #include <boost/json/parse.hpp>

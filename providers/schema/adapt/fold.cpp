@@ -1,0 +1,184 @@
+// Merging branches: the union of properties; required are the fields that every choice demands.
+#include "providers/schema/adapt/fold.hpp"
+
+#include "mcp/support/text.hpp"
+#include "providers/schema/adapt/adapt.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::providers {
+namespace {
+
+constexpr int max_fold_depth = 8;
+constexpr std::size_t max_fold_work = 32U << 20;  // bytes of schemas that are read: branches may refer to each other
+
+// Texts in order, each once. A schema may have a hundred thousand of them.
+class text_list {
+ public:
+  void add(std::string text) {
+    if (known_.insert(text).second) all_.push_back(std::move(text));
+  }
+  const std::vector<std::string>& all() const { return all_; }
+
+ private:
+  std::vector<std::string> all_;
+  std::unordered_set<std::string> known_;
+};
+
+// A property with its different schemas.
+struct merged_property {
+  std::string name;
+  std::vector<raw_json> schemas;
+  std::unordered_set<std::string_view> known;  // of the texts of `schemas`
+};
+
+struct merged {
+  std::vector<merged_property> properties;
+  std::unordered_map<std::string, std::size_t> places;  // of a property, by its name
+  text_list required;
+  std::string conditions;
+};
+
+// Where references lead, and what was read so far.
+struct document {
+  const raw_json& root;
+  std::size_t work = 0;
+};
+
+std::vector<std::string> strings_of(const raw_json& list) {
+  text_list all;
+  for_each_element(list, [&](raw_json e) {
+    if (auto s = e.as_string()) all.add(*std::move(s));
+    return true;
+  });
+  return all.all();
+}
+
+void add_property(merged& m, const std::string& name, const raw_json& schema) {
+  const auto [place, fresh] = m.places.try_emplace(name, m.properties.size());
+  if (fresh) m.properties.push_back({name, {}, {}});
+  auto& property = m.properties[place->second];
+  if (property.known.insert(schema.text()).second) property.schemas.push_back(schema);
+}
+
+// Beyond what a description may have, nobody is told more.
+void tell(merged& m, std::string_view condition) {
+  if (m.conditions.size() + condition.size() <= max_description) m.conditions += condition;
+}
+
+// "#/$defs/a/b" inside `root`; other references are left alone.
+raw_json resolve(raw_json branch, document& in) {
+  for (int i = 0; i < max_fold_depth; ++i) {
+    const auto ref = find_member(branch, "$ref").as_string();
+    if (!ref || !ref->starts_with("#/")) return branch;
+    in.work += in.root.text().size();
+    if (in.work > max_fold_work) return {};
+    raw_json at = in.root;
+    for (std::size_t from = 2; from <= ref->size() && at;) {
+      const auto end = std::min(ref->find('/', from), ref->size());
+      at = find_member(at, std::string_view(*ref).substr(from, end - from), most_schema_members);
+      from = end + 1;
+    }
+    if (!at.is_object()) return {};
+    branch = at;
+  }
+  return branch;
+}
+
+std::string listed(const std::vector<std::string>& fields) {
+  std::string text;
+  for (const auto& f : fields) text += (text.empty() ? "" : ", ") + f;
+  return "(" + text + ")";
+}
+
+void collect(const raw_json& schema, document& from, int depth, merged& out);
+
+void collect_choices(std::string_view key, const raw_json& branches, document& from, int depth, merged& out) {
+  std::vector<std::vector<std::string>> demands;
+  for_each_element(branches, [&](raw_json b) {
+    merged branch;
+    collect(resolve(b, from), from, depth + 1, branch);
+    for (const auto& p : branch.properties)
+      for (const auto& s : p.schemas) add_property(out, p.name, s);
+    demands.push_back(branch.required.all());
+    tell(out, branch.conditions);
+    return true;
+  });
+  if (demands.empty()) return;
+  if (key == "allOf") {
+    for (auto& fields : demands)
+      for (auto& f : fields) out.required.add(std::move(f));
+    return;
+  }
+  const bool differ = std::any_of(demands.begin(), demands.end(), [&](const auto& d) { return d != demands.front(); });
+  std::unordered_map<std::string_view, std::size_t> demanded;  // by how many; each names a field once
+  for (const auto& d : demands)
+    for (const auto& f : d) ++demanded[f];
+  for (const auto& f : demands.front())
+    if (demanded[f] == demands.size()) out.required.add(f);
+  if (!differ) return;
+  std::string sets;
+  for (const auto& d : demands)
+    if (!d.empty()) sets += (sets.empty() ? "" : " or ") + listed(d);
+  tell(out, std::string(" Give ") + (key == "oneOf" ? "exactly" : "at least") +
+                " one of these sets of arguments: " + sets + ".");
+}
+
+void collect(const raw_json& schema, document& from, int depth, merged& out) {
+  from.work += schema.text().size();
+  if (depth > max_fold_depth || from.work > max_fold_work) return;
+  auto object = raw_object::open(schema, {}, most_schema_members);
+  if (!object) return;
+  if (auto properties = raw_object::open(object->find("properties"), {}, most_schema_members))
+    properties->for_each([&](std::string_view name, raw_json s) { add_property(out, std::string(name), s); });
+  for (auto& f : strings_of(object->find("required"))) out.required.add(std::move(f));
+  for (const std::string_view key : {"allOf", "anyOf", "oneOf"})
+    if (const auto branches = object->find(key); branches.is_array()) collect_choices(key, branches, from, depth, out);
+  for (const std::string_view key : {"not", "enum"})
+    if (const auto more = object->find(key))
+      tell(out, " Arguments must " + std::string(key == "not" ? "not match " : "be one of ") +
+                    std::string(cut_utf8(more.text(), 200)) + ".");
+}
+
+}  // namespace
+
+std::string fold_combinators(raw_object& schema, const raw_json& root) {
+  const auto keys = {"allOf", "anyOf", "oneOf", "not", "enum"};
+  if (std::none_of(keys.begin(), keys.end(), [&](auto key) { return schema.contains(key); })) return {};
+  merged all;
+  document from{root};
+  collect(root, from, 0, all);
+  for (const auto* key : keys) schema.erase(key);
+  std::string properties;
+  for (const auto& [name, schemas, known] : all.properties) {
+    properties += properties.empty() ? "{" : ",";
+    append_quoted(properties, name);
+    properties += ':';
+    if (schemas.size() == 1) {
+      properties += schemas.front().text();
+      continue;
+    }
+    properties += R"({"anyOf":[)";
+    for (std::size_t i = 0; i < schemas.size(); ++i) properties.append(i == 0 ? "" : ",").append(schemas[i].text());
+    properties += "]}";
+  }
+  schema.set("properties", raw_json::own(properties.empty() ? "{}" : properties + "}"));
+  std::string required;
+  for (const auto& f : all.required.all()) {
+    required += required.empty() ? "[" : ",";
+    append_quoted(required, f);
+  }
+  if (!required.empty())
+    schema.set("required", raw_json::own(required + "]"));
+  else
+    schema.erase("required");
+  return all.conditions;
+}
+
+}  // namespace mcpbx::providers

@@ -1,0 +1,107 @@
+// What the standard demands of each keyword's value.
+#include "providers/schema/adapt/valid_words.hpp"
+
+#include "providers/schema/adapt/keywords.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::providers {
+namespace {
+
+// The strings of a list that `take` lets through, each once; absent when that changes nothing, and `[]` for none.
+template <class Take>
+raw_json filtered(const raw_json& list, Take&& take) {
+  std::vector<std::string> kept;
+  std::unordered_set<std::string> known;
+  const auto all = for_each_element(list, [&](raw_json e) {
+    auto text = e.as_string();
+    if (text && take(*text) && known.insert(*text).second) kept.push_back(*std::move(text));
+    return true;
+  });
+  if (kept.size() == all) return {};
+  std::string out = "[";
+  for (const auto& k : kept) out += (out.size() > 1 ? "," : "") + json_quoted(k);
+  return raw_json::own(out + "]");
+}
+
+// The elements of a list that are schemas; absent when all are, and `[]` for none.
+raw_json only_schemas(const raw_json& list) {
+  std::string out = "[";
+  bool changed = false;
+  for_each_element(list, [&](raw_json e) {
+    if (e.is_object() || is_flag(e.text()))
+      out.append(out.size() > 1 ? "," : "").append(e.text());
+    else
+      changed = true;
+    return true;
+  });
+  return changed ? raw_json::own(out + "]") : raw_json();
+}
+
+struct change {
+  std::string key;
+  raw_json value;  // absent: the keyword goes
+};
+
+// What becomes of a keyword, if anything.
+void judge(std::string_view key, const raw_json& value, const raw_object& schema, std::vector<change>& changes) {
+  const auto out = [&] { changes.push_back({std::string(key), {}}); };
+  const auto replace = [&](raw_json list, bool needs_element) {
+    if (needs_element && !is_filled((list ? list : value).text())) return out();
+    if (list) changes.push_back({std::string(key), std::move(list)});
+  };
+  const auto must = [&](bool holds) {
+    if (!holds) out();
+  };
+  const auto what = find_keyword(key);
+  switch (what) {
+    case keyword::type:
+      if (value.is_array())
+        replace(filtered(value, [](const std::string& t) { return is_type(json_quoted(t)); }), true);
+      else
+        must(is_type(json_quoted(value.as_string().value_or(""))));
+      break;
+    case keyword::required:
+      if (!value.is_array()) return out();
+      replace(filtered(value, [](const std::string&) { return true; }), false);
+      break;
+    case keyword::bound: {
+      if (fits(what, value.text())) return;
+      // Draft 4: a switch that makes the bound beside it exclusive.
+      const std::string_view bound = key == "exclusiveMinimum" ? "minimum" : "maximum";
+      const auto limit = schema.find(bound);
+      if (!value.is_true() || !fits(what, limit.text())) return out();
+      changes.push_back({std::string(key), limit});
+      changes.push_back({std::string(bound), {}});
+      break;
+    }
+    case keyword::schema_list:
+      if (!value.is_array()) return out();
+      replace(only_schemas(value), true);
+      break;
+    case keyword::properties:
+    case keyword::items:
+      break;
+    default:
+      must(fits(what, value.text()));
+  }
+}
+
+}  // namespace
+
+void mend_words(raw_object& schema) {
+  std::vector<change> changes;
+  schema.for_each([&](std::string_view key, const raw_json& value) { judge(key, value, schema, changes); });
+  for (auto& c : changes)
+    if (c.value)
+      schema.set(c.key, std::move(c.value));
+    else
+      schema.erase(c.key);
+}
+
+}  // namespace mcpbx::providers

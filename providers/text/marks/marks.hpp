@@ -1,0 +1,165 @@
+// The marks of the tagged forms, and the first look at JSON that has none.
+#pragma once
+#include "providers/text/marks/offered_tools.hpp"
+#include "providers/text/marks/text_scan.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace mcpbx::providers::text {
+
+enum class mark_kind : unsigned char {
+  tag,        ///< calls as JSON or markup follow
+  list,       ///< calls as <invoke> follow
+  markup,     ///< a call itself
+  pair,       ///< an argument whose call has lost its beginning
+  python,     ///< <|python_tag|>
+  think,      ///< reasoning follows
+  end_think,  ///< reasoning came before
+  role,       ///< a control token with the name of a role behind it
+  control,    ///< another control token
+  result      ///< an invented result of a tool, behind a call
+};
+struct mark {
+  std::string_view text;
+  mark_kind kind;
+};
+
+/// Marks that begin with an angle bracket. None is the beginning of another.
+inline constexpr std::array<mark, 46> angle_marks{{
+    {"<tool_call>", mark_kind::tag},
+    {"<tool_calls>", mark_kind::tag},
+    {"<toolcall>", mark_kind::tag},
+    {"<TOOLCALL>", mark_kind::tag},
+    {"<|tool_call|>", mark_kind::tag},
+    {"<seed:tool_call>", mark_kind::tag},
+    {"<function_call>", mark_kind::tag},
+    {"<tool_use>", mark_kind::tag},
+    {"<tool-use>", mark_kind::tag},
+    {"<|START_ACTION|>", mark_kind::tag},
+    {"<|tool_call_begin|>", mark_kind::tag},
+    {"<｜tool▁call▁begin｜>", mark_kind::tag},
+    {"<minimax:tool_call>", mark_kind::list},
+    {"<function_calls>", mark_kind::list},
+    {"<antml:function_calls>", mark_kind::list},
+    {"<function=", mark_kind::markup},
+    {"<function name=", mark_kind::markup},
+    {"<invoke ", mark_kind::markup},
+    {"<antml:invoke ", mark_kind::markup},
+    {"<arg_key>", mark_kind::pair},
+    {"<|python_tag|>", mark_kind::python},
+    {"<|tool_call_start|>", mark_kind::python},
+    {"<|python_start|>", mark_kind::python},
+    {"<think>", mark_kind::think},
+    {"</think>", mark_kind::end_think},
+    {"<|start_header_id|>", mark_kind::role},
+    {"<|im_start|>", mark_kind::role},
+    {"<|end_header_id|>", mark_kind::control},
+    {"<|im_end|>", mark_kind::control},
+    {"<|eot_id|>", mark_kind::control},
+    {"<|eom_id|>", mark_kind::control},
+    {"<|eot|>", mark_kind::control},
+    {"<|eom|>", mark_kind::control},
+    {"<|begin_of_text|>", mark_kind::control},
+    {"<|end_of_text|>", mark_kind::control},
+    {"<|endoftext|>", mark_kind::control},
+    {"<|end|>", mark_kind::control},
+    {"<|observation|>", mark_kind::control},
+    {"<|user|>", mark_kind::control},
+    {"<s>", mark_kind::control},
+    {"</s>", mark_kind::control},
+    {"<end_of_turn>", mark_kind::control},
+    {"<tool_response>", mark_kind::result},
+    {"<function_results>", mark_kind::result},
+    {"<antml:function_results>", mark_kind::result},
+    {"<tool_result>", mark_kind::result},
+}};
+inline constexpr std::string_view end_header = "<|end_header_id|>", fence_mark = "```",
+                                  tool_calls_mark = "[TOOL_CALLS]", tool_results_mark = "[TOOL_RESULTS]",
+                                  arguments_mark = "[ARGS]", call_id_mark = "[CALL_ID]", think_mark = "[THINK]",
+                                  end_think_mark = "[/THINK]";
+/// What may close a call; behind one it says nothing.
+struct closing_mark {
+  std::string_view text;
+  bool outer;  ///< it closes what is around calls
+};
+inline constexpr std::array<closing_mark, 22> closing_marks{
+    {{"</tool_call>", true},     {"</tool_calls>", true},       {"</toolcall>", true},
+     {"</TOOLCALL>", true},      {"</seed:tool_call>", true},   {"</minimax:tool_call>", true},
+     {"</function_call>", true}, {"</function_calls>", true},   {"</antml:function_calls>", true},
+     {"</tool_use>", true},      {"</tool-use>", true},         {"<|tool_call_end|>", true},
+     {"<|/tool_call|>", true},   {"<｜tool▁call▁end｜>", true}, {"<|END_ACTION|>", true},
+     {"<|python_end|>", true},   {"[/TOOL_CALLS]", true},       {"</function>", false},
+     {"</invoke>", false},       {"</antml:invoke>", false},    {"<function>", false},
+     {"[/ARGS]", false}}};
+
+/// How a text is compared with a mark: begins() or begins_like().
+using compare_mark = match (*)(std::string_view s, std::string_view mark);
+/// Whether `s` begins with one of `marks`, a range of texts: the surest answer of all.
+template <class Marks>
+match begins_any(std::string_view s, Marks&& marks, compare_mark compare = begins) {
+  auto found = match::no;
+  for (const std::string_view mark : marks) {
+    const auto one = compare(s, mark);
+    if (one == match::yes) return one;
+    if (one == match::maybe) found = one;
+  }
+  return found;
+}
+/// The mark that `s` begins with, or null; `maybe` is set when it may still begin with another one.
+inline const std::string_view* first_of(std::string_view s, std::span<const std::string_view> marks, bool& maybe,
+                                        compare_mark compare = begins) {
+  for (const auto& mark : marks) {
+    const auto one = compare(s, mark);
+    if (one == match::yes) return &mark;
+    maybe = maybe || one == match::maybe;
+  }
+  return nullptr;
+}
+
+/// What models of other families put between the name of a tool and its arguments.
+inline constexpr std::array<std::string_view, 2> argument_marks{"<|tool_call_argument_begin|>", "<｜tool▁sep｜>"};
+
+/// Bytes of the longest tag that match_tag() finds.
+inline constexpr std::size_t longest_tag = 64;
+/// A mark at the beginning of a text, as far as that has come, and its bytes.
+struct found_tag {
+  match is = match::no;
+  std::size_t size = 0;
+};
+/// Whether `s` begins with `tag`, a mark in square brackets or a tag that opens or closes, as models misspell it: in
+/// any case, with blanks inside of its angle brackets, and with attributes (NAME="…") when it opens.
+found_tag match_tag(std::string_view s, std::string_view tag);
+/// The same for a mark of the table: those of calls and results as match_tag(), those that are a call themselves in any
+/// case, all others exactly.
+found_tag match_mark(std::string_view s, const mark& m);
+/// The same for a closing mark, but for the one that looks like an opening mark.
+found_tag match_mark(std::string_view s, const closing_mark& m);
+
+/// A special token of any model at the beginning of `s`, <|WORD|> or with the bars of another script: no words for
+/// people, whatever it means.
+found_tag match_special(std::string_view s);
+
+/// Which marks of these tables may stand at an angle bracket, each as a bit.
+struct possible_marks {
+  match is = match::no;                    ///< whether any; `maybe`: more of the text is needed
+  std::uint64_t opening = 0, closing = 0;  ///< of angle_marks, of closing_marks
+};
+/// Those that may stand at the angle bracket that `s` begins with: nearly always none, seen from the first two bytes
+/// that are no blanks. All others do not, however `s` goes on.
+possible_marks marks_at(std::string_view s);
+inline match begins_some_mark(std::string_view s) {
+  return marks_at(s).is;
+}
+
+/// Whether text that begins with `{` or `[` may be a call, as far as it has come.
+struct untagged_guess {
+  match is = match::no;  ///< yes: read on to its end and judge then
+  bool named = false;    ///< an offered tool is named already
+  bool python = false;   ///< a list of calls as Python writes them
+};
+untagged_guess guess_untagged(std::string_view text, const offered_tools& tools, bool at_line_start);
+
+}  // namespace mcpbx::providers::text

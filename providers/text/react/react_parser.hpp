@@ -1,0 +1,68 @@
+// The state machine behind make_react_parser(): marks stand at the beginning of a line.
+#pragma once
+#include "providers/text/marks/brackets.hpp"
+#include "providers/text/marks/parser.hpp"
+#include "providers/text/marks/react_marks.hpp"
+#include "providers/text/tagged/tagged_parser.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace mcpbx::providers::text {
+
+class react_parser final : public text_parser {
+ public:
+  react_parser(offered_tools tools, parser_options options);
+  void feed(std::string_view bytes, parse_sink& sink) override;
+  parsed_reply finish(parse_sink& sink) override;
+  bool stopped() const override { return stopped_; }
+  std::size_t counted() const override { return counted_; }
+  std::span<const input_part> left_out() const override {
+    // Where all that came was read as another form.
+    return fed_ == before_.size() ? whole_.left_out() : std::span<const input_part>();
+  }
+
+ private:
+  enum class state : unsigned char { before, thinking, thought, action, input, answer, over };
+  /// What of an action or of its input is being read.
+  /// quoted: behind a string; behind: behind an input in brackets, on its line.
+  enum class inside : unsigned char { start, words, brackets, string, quoted, behind, done };
+
+  bool step(bool last, parse_sink& sink);
+  bool at_line_start(bool last, parse_sink& sink);
+  void take_mark(react_mark mark, std::size_t size, parse_sink& sink);
+  /// Gives how many bytes were taken.
+  std::size_t take_text(std::string_view text, parse_sink& sink);
+  std::size_t take_action(std::string_view text);
+  bool opens_brackets(char c) const;
+  std::size_t take_input(std::string_view text);
+  void think(std::string_view text, parse_sink& sink);
+  void over(std::size_t before);
+  void end_call(parse_sink& sink);
+  void show_action(parse_sink& sink) const;
+  tool_call_block read_call() const;
+  tool_call_block read_action(std::string_view& beside) const;
+  bool looks_for_marks() const;
+  bool no_action() const;
+  bool cut() const { return inside_ == inside::brackets || inside_ == inside::string; }
+  std::string_view from(std::size_t at) const { return std::string_view(held_).substr(at); }
+
+  offered_tools tools_;
+  parser_options options_;
+  state state_ = state::before;
+  inside inside_ = inside::start;
+  std::string held_;
+  std::size_t at_ = 0, fed_ = 0, counted_ = 0;
+  bool line_start_ = true, stopped_ = false, marked_ = false, escaped_ = false, answering_ = false;
+  bool answered_ = false;  // there was an answer, and something behind it that does not count
+  bracket_scanner brackets_;
+  std::string before_;                    // text before any mark
+  std::string thought_, action_, input_;  // as written
+  std::string behind_;                    // on the line of the input, behind its brackets
+  std::size_t input_end_ = 0;             // of what was fed, while that is read
+  std::size_t open_ = 0;                  // where the brackets of action_ begin
+  tagged_parser answer_, thoughts_, whole_;
+  parsed_reply reply_;
+};
+
+}  // namespace mcpbx::providers::text

@@ -1,0 +1,268 @@
+// Values stand as they are, without quotes or escapes, and these models know each mark as one token, which they lose or
+// double as one. So a closing mark counts only where what follows it can follow it, and a value that holds other marks
+// of the form is refused: it may as well be two whose border was lost.
+#include "providers/text/tagged/glm_call.hpp"
+
+#include "mcp/support/log.hpp"
+#include "providers/text/marks/distance.hpp"
+#include "providers/text/marks/marks.hpp"
+#include "providers/text/marks/text_scan.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace mcpbx::providers::text {
+namespace {
+
+using outcome = glm_call::outcome;
+constexpr std::size_t longest_glm_name = 128;
+constexpr std::size_t max_key = 512;  // bytes up to its closing mark
+constexpr std::string_view key_mark = "<arg_key>", key_end = "</arg_key>", value_mark = "<arg_value>",
+                           value_end = "</arg_value>", call_mark = "<tool_call>";
+constexpr std::array<std::string_view, 4> own_marks{key_mark, key_end, value_mark, value_end};
+constexpr std::array<std::string_view, 2> next_marks{key_mark, call_mark};
+
+// Whether `s` begins with a mark that closes what is around calls.
+match begins_end(std::string_view s) {
+  if (s.starts_with('<'))
+    if (const auto some = begins_some_mark(s); some != match::yes) return some;
+  auto found = match::no;
+  for (const auto& mark : closing_marks) {
+    if (!mark.outer) continue;
+    const auto one = match_mark(s, mark).is;
+    if (one == match::yes) return one;
+    if (one == match::maybe) found = one;
+  }
+  return found;
+}
+
+// Whether `s` begins with what may stand behind a pair: the next one, the end of the call, or another call.
+match begins_next(std::string_view s) {
+  const auto closed = begins_end(s);
+  if (closed == match::yes) return closed;
+  const auto next = begins_any(s, next_marks);
+  return next != match::no ? next : closed;
+}
+
+// What is left of an opening mark: its end, or all of it with some bytes changed.
+bool begins_in_damage(std::string_view value) {
+  for (std::size_t i = 1; i < value_mark.size(); ++i)
+    if (value.starts_with(value_mark.substr(i))) return true;
+  return holds_nearly<5>(value.substr(0, value_mark.size() + 3), value_mark);
+}
+
+// Whether the marks between two values are in this one, each damaged: with one of them whole it is refused anyway.
+bool holds_changed_pair(std::string_view value) {
+  near_to<6> border("</arg_value><arg_key>");
+  return std::ranges::any_of(value, [&](char c) { return !is_blank(c) && border.feed(c); });
+}
+
+// Whether a pair may begin here whose first mark was damaged.
+bool begins_near_key(std::string_view text) {
+  return holds_nearly<4>(text.substr(0, key_mark.size() + 3), key_mark);
+}
+
+}  // namespace
+
+glm_call::outcome glm_call::advance(std::string_view in, bool last) {
+  for (auto now = outcome::again;;) {
+    switch (part_) {
+      case part::head:
+        now = head(in, last);
+        break;
+      case part::between:
+        now = between(in, last);
+        break;
+      case part::key:
+        now = key(in);
+        break;
+      case part::opening:
+        now = opening(in);
+        break;
+      case part::value:
+        now = value(in, last);
+        break;
+    }
+    if (now != outcome::again) return now;
+  }
+}
+
+// It will not be run, but its end is looked for: what stands in it is nothing for people.
+glm_call::outcome glm_call::spoil(std::size_t at, const char* why) {
+  if (broken_ == nullptr) broken_ = why;
+  at_ = at;
+  part_ = part::between;
+  return outcome::again;
+}
+
+glm_call::outcome glm_call::head(std::string_view in, bool last) {
+  std::size_t end = 0;
+  while (end < in.size() && is_name_char(in[end])) ++end;
+  if (end == 0 || end > longest_glm_name) return outcome::none;
+  name_ = in.substr(0, end);
+  const auto* tool = tools_->find(name_);
+  // Cut off in or behind the name of a tool, it was to be a call.
+  const auto* all = tools_->set();
+  const bool named =
+      tool != nullptr || (end == in.size() && all != nullptr &&
+                          std::ranges::any_of(all->tools, [&](const auto& t) { return t.name.starts_with(name_); }));
+  const auto cut = !last || named ? outcome::more : outcome::none;
+  const auto at = behind_blanks(in, end);
+  if (at == npos) return cut;
+  const auto rest = in.substr(at);
+  bool maybe = false;
+  if (const auto* mark = first_of(rest, own_marks, maybe)) {
+    // One family leaves the end of a value behind the name of a tool that takes none.
+    if (*mark == value_end && takes_nothing(tool)) {
+      at_ = at + mark->size();
+      part_ = part::between;
+      return outcome::again;
+    }
+    return spoil(at, *mark == key_mark ? nullptr : "the mark before the name of its first argument is missing");
+  }
+  const auto closed = begins_end(rest);
+  if (closed == match::yes) {
+    at_ = at;
+    return tool != nullptr ? outcome::complete : outcome::none;
+  }
+  return maybe || closed == match::maybe ? cut : outcome::none;
+}
+
+glm_call::outcome glm_call::between(std::string_view in, bool last) {
+  const auto at = at_ = skip_blanks(in, at_);
+  const auto rest = in.substr(at);
+  if (rest.empty()) {
+    // Only the end of what is around it can be missing, when nothing more can be said to the tool.
+    return last && broken_ == nullptr && all_given() ? outcome::complete : outcome::more;
+  }
+  const auto key = begins(rest, key_mark), closed = begins_end(rest), other = begins(rest, call_mark);
+  if (key == match::yes) {
+    at_ = begin_ = at + key_mark.size();
+    part_ = part::key;
+    return outcome::again;
+  }
+  if (closed == match::yes) return outcome::complete;
+  if (other == match::yes) {
+    // Its end was lost, or this mark stands where one of its own should.
+    if (broken_ == nullptr && !all_given()) broken_ = "its end is missing";
+    return outcome::complete;
+  }
+  const bool maybe = key == match::maybe || closed == match::maybe || other == match::maybe;
+  if (maybe && !last) return outcome::more;
+  // The closing mark itself was cut off.
+  if (closed == match::maybe && rest.size() > 1) return outcome::complete;
+  if (maybe) return outcome::more;
+  // The call is not run, but the value is read: what looks like the end of the call in it is none.
+  const auto opened = begins(rest, value_mark);
+  if (opened == match::yes) {
+    if (broken_ == nullptr) broken_ = "a value has no name";
+    begin_ = scan_ = at + value_mark.size();
+    marked_ = true;
+    part_ = part::value;
+    return outcome::again;
+  }
+  if (opened == match::maybe) return outcome::more;
+  const auto next = in.find_first_of("<[", at + 1);
+  spoil(next == npos ? in.size() : next, "something stands between its arguments");
+  return next == npos ? outcome::more : outcome::again;
+}
+
+glm_call::outcome glm_call::key(std::string_view in) {
+  const auto end = in.find('<', begin_);
+  if (end == npos && in.size() - begin_ <= max_key) return outcome::more;
+  const auto written = in.substr(begin_, std::min(end - begin_, max_key + 1));
+  const auto mark = end == npos || written.size() > max_key ? match::no : begins(in.substr(end), key_end);
+  // A mark that stands twice says nothing else than once.
+  const auto again = end == begin_ ? begins(in.substr(end), key_mark) : match::no;
+  if (again == match::yes) {
+    repaired_ = true;
+    begin_ += key_mark.size();
+    return outcome::again;
+  }
+  if (mark == match::maybe || again == match::maybe) return outcome::more;
+  key_ = cleaned_name(written);
+  const bool known = std::ranges::all_of(key_, is_name_char) || has_property(tools_->find(name_), key_);
+  if (mark == match::no || key_.empty() || written.find('\n') != npos || !known)
+    return spoil(begin_, "the name of an argument is damaged");
+  at_ = end + key_end.size();
+  part_ = part::opening;
+  return outcome::again;
+}
+
+glm_call::outcome glm_call::opening(std::string_view in) {
+  const auto at = behind_blanks(in, at_);
+  if (at == npos) return outcome::more;
+  const auto rest = in.substr(at);
+  const auto opened = begins(rest, value_mark), again = begins(rest, key_end);
+  if (again == match::yes) {
+    repaired_ = true;
+    at_ = at + key_end.size();
+    return outcome::again;
+  }
+  if (opened == match::maybe || again == match::maybe) return outcome::more;
+  // Without its mark the value begins right here; behind blanks nobody could say where.
+  marked_ = opened == match::yes;
+  if (!marked_ && (at != at_ || rest.starts_with('<'))) return spoil(at, "the mark before a value is missing");
+  begin_ = scan_ = marked_ ? at + value_mark.size() : at;
+  part_ = part::value;
+  return outcome::again;
+}
+
+void glm_call::close(std::string_view in) {
+  const auto text = in.substr(begin_, scan_ - begin_);
+  if (!marked_ && broken_ == nullptr && begins_in_damage(text)) broken_ = "the mark before a value is damaged";
+  if (broken_ == nullptr && (text.ends_with('<') || holds_changed_pair(text)))
+    broken_ = "the mark behind a value is damaged";
+  repaired_ = repaired_ || !marked_;
+  arguments_.push_back({key_, std::string(text)});
+  at_ = scan_ + value_end.size();
+  part_ = part::between;
+}
+
+glm_call::outcome glm_call::value(std::string_view in, bool last) {
+  for (;;) {
+    scan_ = std::min(in.find('<', scan_), in.size());
+    if (scan_ == in.size()) return outcome::more;
+    const auto rest = in.substr(scan_);
+    bool maybe = false;
+    const auto* const mark = first_of(rest, own_marks, maybe);
+    if (mark != nullptr && *mark != value_end) {
+      if (broken_ == nullptr) broken_ = "a mark stands in a value, so that its end is not certain";
+    } else if (mark != nullptr) {
+      const auto next = behind_blanks(rest, mark->size());
+      if (next == npos && !last) return outcome::more;
+      const auto behind = next == npos ? std::string_view() : rest.substr(next);
+      const auto follows = begins_next(behind), twice = begins(behind, value_end);
+      if (behind.empty() || is_blank(behind.front()) || follows == match::yes || (follows == match::maybe && last)) {
+        close(in);
+        return outcome::again;
+      }
+      if (follows == match::maybe || twice == match::maybe) return outcome::more;
+      // At the end of a line it was meant to close; what follows it is damaged, and was to be no part of the value.
+      const auto line = rest.substr(mark->size(), next - mark->size());
+      if (behind.size() < key_mark.size() + 3 && !last) return outcome::more;
+      if (broken_ == nullptr && (twice == match::yes || line.find('\n') != npos || begins_near_key(behind)))
+        broken_ = "something stands behind the end of a value";
+    }
+    if (maybe && !last) return outcome::more;
+    ++scan_;
+  }
+}
+
+bool glm_call::all_given() const {
+  return takes_no_more(tools_->find(name_), arguments_);
+}
+
+tool_call_block glm_call::call(std::string_view) const {
+  tool_call_block made;
+  if (broken_ != nullptr) {
+    made = unreadable_call({}, broken_);
+  } else {
+    set_untyped(made, tools_->find(name_), arguments_);
+    if (repaired_) log::info("a mark in a tool call in a model's text was missing or stood twice, which was put right");
+  }
+  made.name = tools_->resolve(name_);
+  return made;
+}
+
+}  // namespace mcpbx::providers::text

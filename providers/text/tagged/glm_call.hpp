@@ -1,0 +1,51 @@
+// A call as GLM 4.5 and later write it behind <tool_call>, read while it arrives:
+// NAME, then for each argument <arg_key>K</arg_key><arg_value>V</arg_value>, with or without line breaks between them.
+#pragma once
+#include "providers/text/marks/json_calls.hpp"
+#include "providers/text/tagged/markup_call.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::providers::text {
+
+class glm_call {
+ public:
+  using outcome = markup_call::outcome;
+  /// `tools` must outlive it.
+  explicit glm_call(const offered_tools* tools = nullptr) : tools_(tools) {}
+
+  /// `in` begins with the name and is the same text as before, or more of it; `last`: no more will come.
+  /// Never gives `again`.
+  outcome advance(std::string_view in, bool last);
+  /// Bytes of the complete call, without the mark that closes what is around it.
+  std::size_t end() const { return at_; }
+  /// The complete call; with `problem` where it is not certain what was meant.
+  tool_call_block call(std::string_view in) const;
+  static bool holds_json() { return false; }
+
+ private:
+  enum class part : unsigned char { head, between, key, opening, value };
+  outcome head(std::string_view in, bool last);
+  outcome between(std::string_view in, bool last);
+  outcome key(std::string_view in);
+  outcome opening(std::string_view in);
+  outcome value(std::string_view in, bool last);
+  outcome spoil(std::size_t at, const char* why);
+  void close(std::string_view in);
+  bool all_given() const;
+
+  const offered_tools* tools_;
+  part part_ = part::head;
+  bool marked_ = true;                // the value has its opening mark
+  bool repaired_ = false;             // a mark was missing or stood twice
+  std::size_t at_ = 0;                // what is before it is read
+  std::size_t begin_ = 0, scan_ = 0;  // of the key or the value
+  std::string name_, key_;
+  const char* broken_ = nullptr;  // why it is not run
+  std::vector<untyped_argument> arguments_;
+};
+
+}  // namespace mcpbx::providers::text

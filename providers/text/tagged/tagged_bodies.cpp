@@ -1,0 +1,361 @@
+// Behind an opening mark. Until a call has really begun, the mark may turn out to be text.
+#include "providers/text/marks/marks.hpp"
+#include "providers/text/marks/text_scan.hpp"
+#include "providers/text/tagged/tagged_parser.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+namespace mcpbx::providers::text {
+namespace {
+
+constexpr std::size_t max_held = 512;  // bytes behind a mark that may still turn out to be text
+
+// Whether this opening mark stands around several calls.
+bool holds_list(std::string_view tag) {
+  constexpr std::array<std::string_view, 2> lists{"<tool_calls>", "<function_calls>"};
+  return std::ranges::any_of(lists, [&](std::string_view list) { return match_tag(tag, list).size == tag.size(); });
+}
+
+}  // namespace
+
+void tagged_parser::begin_json(std::size_t at, std::size_t brackets_at, use as) {
+  begin_ = at;
+  scan_ = brackets_at;
+  use_ = as;
+  again_ = false;
+  brackets_.reset();
+  state_ = state::json;
+}
+
+bool tagged_parser::in_opened(bool last, parse_sink& sink) {
+  const auto at = at_ = skip_blanks(held_, at_);
+  const auto rest = from(at);
+  if (rest.empty()) return false;
+  if (rest.front() == '{' || rest.front() == '[') {
+    in_tag_ = true;
+    begin_json(at, at, use::calls);
+    return true;
+  }
+  if (rest.front() == '<') {
+    bool maybe = false;
+    // A list of calls may hold each of them in a tag of its own; and a mark may stand twice.
+    const bool again = tag_.size() <= longest_tag || holds_list(tag_);
+    const auto possible = marks_at(rest);
+    constexpr auto all = ~std::uint64_t{0} >> (64 - angle_marks.size());
+    for (auto bits = possible.is == match::maybe ? all : possible.opening; bits != 0; bits &= bits - 1) {
+      const auto& mark = angle_marks[static_cast<std::size_t>(std::countr_zero(bits))];
+      if (mark.kind == mark_kind::tag && again) {
+        const auto inner = match_mark(rest, mark);
+        maybe = maybe || inner.is == match::maybe;
+        if (inner.is != match::yes) continue;
+        form_ = form_tool_call;
+        tag_ += rest.substr(0, inner.size);
+        at_ = at + inner.size;
+        return true;
+      }
+      if (mark.kind != mark_kind::markup) continue;
+      const auto found = match_mark(rest, mark).is;
+      maybe = maybe || found == match::maybe;
+      if (found != match::yes) continue;
+      if (form_ == form_tool_call) form_ = form_function;
+      at_ = begin_ = at;
+      markup_ = markup_call(&tools_);
+      state_ = state::markup;
+      return true;
+    }
+    if (maybe) return false;
+  } else if (rest.front() == '`') {
+    const auto found = begins(rest, fence_mark);
+    if (found == match::maybe && !last) return false;
+    if (found == match::yes) {
+      auto end = fence_mark.size();
+      while (end < rest.size() && is_name_char(rest[end]) && end < 24) ++end;
+      if (end == rest.size()) return false;
+      at_ = at + end;
+      fenced_ = true;
+      return true;
+    }
+  }
+  // A name: of a call as Python writes it, or with an object or pairs of marks behind it.
+  std::size_t end = 0;
+  while (end < rest.size() && is_name_char(rest[end])) ++end;
+  if (end == 0) {
+    no_call(at, sink);
+    return true;
+  }
+  bool waits = false;
+  if (in_named(at, end, waits)) return true;
+  if (waits) return false;
+  const auto next = skip_blanks(rest, end);
+  // Nobody speaks about a mark that is one token.
+  const bool special = match_special(tag_).is == match::yes;
+  if (next == rest.size() && next <= max_held && (!last || special)) return false;
+  const bool offered = tools_.find(rest.substr(0, end)) != nullptr;
+  if (offered && end < rest.size() && rest[end] == '(') {
+    in_tag_ = true;
+    begin_json(at, at + end, use::python);
+  } else if (offered && next < std::min(rest.size(), max_held) && rest[next] == '{') {
+    in_tag_ = true;
+    name_ = rest.substr(0, end);
+    begin_json(at + next, at + next, use::arguments);
+  } else {
+    begin_ = at;
+    pairs_ = glm_call(&tools_);
+    state_ = state::pairs;
+  }
+  return true;
+}
+
+// NAME, perhaps :NUMBER, and a mark before its arguments; or a word for what is called, the mark, NAME, and them in a
+// code block.
+bool tagged_parser::in_named(std::size_t at, std::size_t end, bool& waits) {
+  const auto rest = from(at);
+  const auto name_at = [&](std::size_t from) {
+    auto to = from;
+    while (to < rest.size() && is_name_char(rest[to])) ++to;
+    return rest.substr(from, to - from);
+  };
+  auto name = rest.substr(0, end);
+  const bool numbered = rest.substr(end).starts_with(':');
+  if (numbered) end += 1 + name_at(end + 1).size();
+  bool maybe = false;
+  const auto* mark = first_of(rest.substr(end), argument_marks, maybe);
+  waits = mark == nullptr && maybe && (numbered || end < rest.size()) && end <= max_held;
+  if (mark == nullptr) return false;
+  auto next = skip_blanks(rest, end + mark->size());
+  const auto again = name_at(next);
+  if (!again.empty()) {
+    name = again;
+    next = skip_blanks(rest, next + again.size());
+  }
+  bool block = false;
+  if (rest.substr(next).starts_with(fence_mark)) {
+    block = true;
+    next += fence_mark.size();
+    next = skip_blanks(rest, next + name_at(next).size());
+  }
+  const bool more = next == rest.size() || begins(rest.substr(next), fence_mark) == match::maybe;
+  waits = more && next <= max_held;
+  if (more || rest[next] != '{') return false;
+  in_tag_ = true;
+  fenced_ = fenced_ || block;
+  name_ = name;
+  begin_json(at + next, at + next, use::arguments);
+  return true;
+}
+
+bool tagged_parser::in_python(bool last) {
+  const auto at = at_ = skip_blanks(held_, at_);
+  const auto rest = from(at);
+  if (rest.empty()) return false;
+  if (rest.front() == '{' || rest.front() == '[') {
+    begin_json(at, at, use::calls);
+    return true;
+  }
+  std::size_t end = 0;
+  while (end < rest.size() && is_name_char(rest[end])) ++end;
+  if (end == rest.size() && end <= 128 && !last) return false;
+  if (end > 0 && end < rest.size() && rest[end] == '(') {
+    begin_json(at, at + end, use::python);
+    return true;
+  }
+  // A program, or just words: the mark is nothing for people.
+  state_ = state::text;
+  at_ = at;
+  return true;
+}
+
+bool tagged_parser::in_mistral(bool last, parse_sink& sink) {
+  const auto at = at_ = skip_blanks(held_, at_);
+  const auto rest = from(at);
+  if (rest.empty()) return false;
+  const auto arguments = begins(rest, arguments_mark), call_id = begins(rest, call_id_mark);
+  const bool nameless = arguments == match::yes || call_id == match::yes;
+  if (!nameless && (arguments == match::maybe || call_id == match::maybe)) return false;
+  if (rest.front() == '[' && !nameless && from(mark_).starts_with('[') && !from(mark_).starts_with(tool_calls_mark)) {
+    // In another case the mark may be the words of a link, and a list is one only if objects stand in it.
+    const auto next = skip_blanks(rest, 1);
+    if (next == rest.size() && next <= max_held && !last) return false;
+    if (next == rest.size() || rest[next] != '{') {
+      release(at, sink);
+      return true;
+    }
+  }
+  if (rest.front() == '{' || (rest.front() == '[' && !nameless)) {
+    begin_json(at, at, use::calls);
+    return true;
+  }
+  // NAME, perhaps [CALL_ID]ID, perhaps [ARGS], then an object. Where the name is missing it is a call all the same.
+  const bool quoted = std::string_view("\"'`").find(rest.front()) != npos;
+  auto end = std::size_t{quoted ? 1U : 0U};
+  while (end < rest.size() && is_name_char(rest[end])) ++end;
+  const auto name = rest.substr(quoted ? 1 : 0, end - (quoted ? 1 : 0));
+  if (quoted && end == rest.size() && end <= 128 && (!last || !name.empty())) return false;
+  const bool named = !name.empty() && (!quoted || rest.substr(end, 1) == rest.substr(0, 1));
+  if (quoted && named) ++end;
+  if ((named || nameless) && end <= 128) {
+    if (begins(rest.substr(end), call_id_mark) == match::yes) {
+      end += call_id_mark.size();
+      while (end < rest.size() && is_name_char(rest[end])) ++end;
+    }
+    const bool marked = begins(rest.substr(end), arguments_mark) == match::yes;
+    if (marked) end += arguments_mark.size();
+    end = skip_blanks(rest, end);
+    const auto next = rest.substr(end);
+    if (next.starts_with('{')) {
+      name_ = name;
+      begin_json(at + end, at + end, use::arguments);
+      return true;
+    }
+    const bool maybe =
+        next.empty() ||
+        (!marked && (begins(next, arguments_mark) == match::maybe || begins(next, call_id_mark) == match::maybe));
+    if (maybe && end < max_held) return false;
+    // Nobody speaks about the mark with a tool's name and one of these behind it. Where this call would end is unknown.
+    if (tools_.find(name) != nullptr && next.starts_with('(') && !marked) {
+      begin_json(at, at + end, use::python);
+      return true;
+    }
+    const bool begun = marked || (!next.empty() && std::string_view("([:=").find(next.front()) != npos);
+    if (tools_.find(name) != nullptr && begun) {
+      if (options_.show_unreadable) {
+        release(at, sink);
+        return true;
+      }
+      begin_ = at;
+      scan_ = at + name.size();
+      object_first_ = reply_.calls.size();
+      call_found();
+      spoil(sink, "it is no call in any form that is known");
+      return true;
+    }
+  }
+  release(at, sink);
+  return true;
+}
+
+bool tagged_parser::in_markup(bool last, parse_sink& sink) {
+  return read_call(markup_, last, sink);
+}
+
+bool tagged_parser::in_pairs(bool last, parse_sink& sink) {
+  form_ = form_glm;
+  const bool go_on = read_call(pairs_, last, sink);
+  if (state_ == state::unread || state_ == state::text) form_ = form_tool_call;  // it was none
+  return go_on;
+}
+
+template <class Call>
+bool tagged_parser::read_call(Call& call, bool last, parse_sink& sink) {
+  const auto whole = from(begin_);
+  switch (call.advance(whole, last)) {
+    case markup_call::outcome::none:
+      no_call(begin_, sink);  // the next mark may begin right behind this one
+      return true;
+    case markup_call::outcome::complete: {
+      call_found();
+      at_ = begin_ + call.end();
+      in_tag_ = mark_ != begin_;
+      extra_ = after_json_ = call.holds_json();
+      scan_ = at_;
+      state_ = state::after;
+      if (form_ != form_glm && !call.holds_json()) begin_proof();
+      std::vector<tool_call_block> one;
+      one.push_back(call.call(whole));
+      if (options_.show_unreadable) one.back().arguments_text = whole.substr(0, call.end());
+      take(std::move(one), sink);
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+bool tagged_parser::in_json(parse_sink& sink) {
+  scan_ += brackets_.feed(from(scan_));
+  if (!brackets_.closed()) return false;
+  at_ = scan_;
+  state_ = state::after;
+  end_json(sink);
+  return true;
+}
+
+void tagged_parser::end_json(parse_sink& sink) {
+  const std::string text(std::string_view(held_).substr(begin_, scan_ - begin_));
+  std::vector<tool_call_block> calls;
+  extra_ = after_json_ = true;
+  switch (use_) {
+    case use::calls:
+      if (!text.starts_with('[') || !read_python_calls(text, tools_, calls)) read_json_calls(text, tools_, calls);
+      break;
+    case use::python:
+      if (!read_python_calls(text, tools_, calls))
+        calls.push_back(unreadable_call(text, "it is no call with literals"));
+      break;
+    case use::arguments: {
+      if (name_.empty()) {
+        calls.push_back(unreadable_call(text, "it has no name"));
+        break;
+      }
+      tool_call_block call;
+      call.name = tools_.resolve(name_);
+      set_arguments(call, tools_.find(name_), text);
+      calls.push_back(std::move(call));
+      break;
+    }
+    case use::untagged: {
+      if (form_ == form_llama) {
+        if (is_python_calls(text, tools_)) read_python_calls(text, tools_, calls);
+        break;
+      }
+      const auto like = likeness_of(text, tools_);
+      if (like.named) read_json_calls(text, tools_, calls);
+      if (pending_fence_ != npos && options_.untagged == parser_options::bare::alone) {
+        // A call only if the fence ends the reply, and nothing else stands in it.
+        const bool sure =
+            like.with_arguments && std::ranges::all_of(calls, [](const auto& c) { return c.problem.empty(); });
+        if (!sure) calls.clear();
+        if (calls.empty()) break;
+        state_ = state::text;
+        alone_in_fence_ = true;
+        alone_ = std::move(calls);
+        pending_ += text;
+        return;
+      }
+      if (like.named && !like.with_arguments && !calls.empty()) {
+        // A call only if nothing else is said.
+        state_ = state::text;
+        const bool first = !shown_ && !any_calls();
+        if (first && pending_fence_ == std::string::npos) {
+          alone_ = std::move(calls);
+          pending_ += text;
+          return;
+        }
+        calls.clear();
+      }
+      break;
+    }
+  }
+  if (use_ == use::untagged && calls.empty()) {
+    state_ = state::text;
+    visible(text, sink);
+    return;
+  }
+  call_found();
+  if (again_ && calls.front().name == nameless_call) withdraw(object_first_, sink);
+  take(std::move(calls), sink);
+}
+
+void tagged_parser::spoil(parse_sink& sink, std::string_view why) {
+  const std::string text(std::string_view(held_).substr(begin_, scan_ - begin_));
+  reply_.calls.resize(std::min(object_first_, reply_.calls.size()));
+  state_ = state::spoiled;
+  std::vector<tool_call_block> one;
+  one.push_back(unreadable_call(text, why));
+  take(std::move(one), sink);
+}
+
+}  // namespace mcpbx::providers::text

@@ -1,0 +1,205 @@
+// What becomes of what was read: text for people, calls, or nothing.
+#include "providers/text/marks/json_calls.hpp"
+#include "providers/text/marks/marks.hpp"
+#include "providers/text/marks/markup_marks.hpp"
+#include "providers/text/marks/text_scan.hpp"
+#include "providers/text/tagged/tagged_parser.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::providers::text {
+void tagged_parser::visible(std::string_view text, parse_sink& sink) {
+  auto end = text.size();
+  while (end > 0 && is_blank(text[end - 1])) --end;
+  const auto blanks = text.substr(end);
+  text = text.substr(0, end);
+  if (!text.empty()) {
+    alone_.clear();
+    alone_in_fence_ = false;
+    // Behind a call, marks of the end of a turn are nothing that was said.
+    auto before = pending_.take();
+    if (any_calls() && pending_fence_ == npos) before = pending_blanks_;
+    pending_blanks_.clear();
+    if (std::exchange(parted_, false) && before.empty() && !is_blank(text.front())) before = "\n";
+    if (pending_fence_ != npos) in_code_ = fence_opens_;
+    pending_fence_ = npos;
+    if (!shown_ && (any_calls() || skipped_)) {
+      before.erase(0, skip_blanks(before, 0));
+      if (before.empty()) text.remove_prefix(skip_blanks(text, 0));
+    }
+    shown_ = true;
+    said_ = said_ || text.find_first_not_of('`') != npos;
+    last_shown_ = text.back();
+    if (quoted_ && text.find('\n') != npos) quoted_ = false;
+    if (before.empty())
+      sink.on_text(text);
+    else
+      sink.on_text(before.append(text));
+  }
+  if (quoted_ && blanks.find('\n') != npos) quoted_ = false;
+  pending_ += blanks;
+  pending_blanks_ += blanks;
+}
+
+void tagged_parser::control(std::string_view token) {
+  if (token.starts_with("<|") && !in_example()) {
+    // What it stood between stays apart.
+    parted_ = parted_ || (shown_ && pending_.empty());
+    return;
+  }
+  // At the beginning it is no part of the answer; later it is one only if more text follows.
+  if (shown_ || !alone_.empty()) pending_ += token;
+}
+
+bool tagged_parser::at_line_start() const {
+  return (!shown_ && pending_fence_ == npos && alone_.empty()) || pending_.holds_line_end() ||
+         (last_shown_ == '\n' && pending_.empty());
+}
+
+bool tagged_parser::in_plain_text() const {
+  return state_ == state::text && at_ == held_.size() && !in_code_ && !quoted_ && pending_fence_ == npos &&
+         alone_.empty() && !any_calls() && !reply_.incomplete;
+}
+
+void tagged_parser::end_with(tool_call_block call, form how) {
+  ++found_;
+  reply_.calls.push_back(std::move(call));
+  reply_.forms |= how;
+}
+
+// Beside native calls: code in another language is none.
+bool tagged_parser::fence_may_hold_call() const {
+  // Nothing but blanks has come behind it, of which there may be many.
+  auto language = pending_.view().substr(pending_fence_ + fence_mark.size());
+  const auto end = std::ranges::find_if(language, is_blank);
+  language = language.substr(0, static_cast<std::size_t>(end - language.begin()));
+  return language.empty() || language == "json" || language == "tool_call";
+}
+
+void tagged_parser::call_found() {
+  if (pending_fence_ != npos) {
+    pending_.cut(pending_fence_);
+    pending_fence_ = npos;
+    fenced_ = true;
+  }
+}
+
+// It was reasoning so far, perhaps with its opening mark in the prompt: the calls in it, from this one on, were drafts.
+void tagged_parser::forget_drafts(std::size_t from) {
+  reply_.calls.resize(std::min(from, reply_.calls.size()));
+  if (reply_.calls.empty()) reply_.forms = 0;
+  found_ = object_first_ = reply_.calls.size();
+  if (first_markup_ >= reply_.calls.size()) first_markup_ = npos;
+  proof_ = {};
+  alone_.clear();
+  in_code_ = quoted_ = alone_in_fence_ = false;
+}
+
+// All of it was, up to a closing mark whose opening mark never came.
+void tagged_parser::was_reasoning(parse_sink& sink) {
+  forget_drafts(0);
+  sink.on_text_was_reasoning();
+  if (!trimmed(pending_.view()).empty()) sink.on_reasoning(pending_.view());
+  pending_.clear();
+  pending_blanks_.clear();
+  pending_fence_ = npos;
+  shown_ = said_ = false;
+  skipped_ = true;  // blanks before the answer are no part of it
+  last_shown_ = 0;
+}
+
+void tagged_parser::take(std::vector<tool_call_block> calls, parse_sink& sink) {
+  const auto first = reply_.calls.size();
+  for (auto& call : calls) {
+    ++found_;
+    check_tag(call);
+    // What has no name may be the arguments of the call before it, which seemed to have none.
+    if (call.name == nameless_call && !call.problem.empty() && !reply_.calls.empty() &&
+        reply_.calls.back().arguments.text() == "{}" && !takes_nothing(tools_.find(reply_.calls.back().name)))
+      withdraw(reply_.calls.size() - 1, sink);
+    if (!call.problem.empty() && options_.show_unreadable)
+      visible((attributes_of(tag_).empty() ? std::string() : tag_) + call.arguments_text + "\n", sink);
+    else
+      reply_.calls.push_back(std::move(call));
+  }
+  object_first_ = std::min(first, reply_.calls.size());
+  reply_.forms |= form_;
+  if (reply_.calls.size() <= max_reply_calls) return;
+  reply_.calls.resize(max_reply_calls);
+  reply_.too_many = true;
+}
+
+// Attributes of the mark around a call may be some of its arguments.
+void tagged_parser::check_tag(tool_call_block& call) const {
+  if (!call.problem.empty()) return;
+  for (const auto& [key, value] : attributes_of(tag_)) {
+    const bool harmless = key == "id" || key == "type";
+    if (harmless && !has_property(tools_.find(call.name), key)) continue;
+    call.problem = unreadable_call({}, "an argument stands in its opening mark").problem;
+    call.arguments = {};
+  }
+}
+
+// What follows the calls from this one on says that they are not whole.
+void tagged_parser::withdraw(std::size_t from, parse_sink& sink) {
+  if (options_.show_unreadable) {
+    for (auto i = from; i < reply_.calls.size(); ++i)
+      visible(reply_.calls[i].name + " " + reply_.calls[i].arguments_text + "\n", sink);
+    return reply_.calls.resize(std::min(from, reply_.calls.size()));
+  }
+  for (auto i = from; i < reply_.calls.size(); ++i) {
+    auto& call = reply_.calls[i];
+    if (!call.problem.empty()) continue;
+    call.problem = unreadable_call({}, "what follows it may be some of its arguments").problem;
+    call.arguments = {};
+  }
+}
+
+// The reply ended inside a call.
+void tagged_parser::cut(std::string_view body, parse_sink& sink) {
+  call_found();
+  reply_.forms |= form_;
+  reply_.incomplete = true;
+  if (options_.show_unreadable) visible(body, sink);
+}
+
+// It ended inside of a mark. Nothing to see, but for a bracket and a few letters, which may be anything before a call.
+bool tagged_parser::cut_mark(bool of_call, parse_sink& sink) {
+  const auto rest = std::string(from(at_));
+  const bool special = rest.starts_with("<|") || rest.starts_with("<\xEF");
+  const std::size_t least = any_calls() ? 1 : special ? 3 : 6;
+  if (rest.size() < least) return false;
+  at_ = held_.size();
+  if (of_call) cut(rest, sink);
+  return true;
+}
+
+// It ended inside of brackets: of a list the calls before the one that was cut stay.
+void tagged_parser::cut_json(parse_sink& sink) {
+  std::vector<tool_call_block> calls;
+  std::size_t done = 0;
+  if (use_ == use::calls || use_ == use::untagged)
+    done = read_cut_list(from(begin_), use_ == use::untagged, tools_, calls);
+  if (done == 0) return cut(std::string(from(again_ ? begin_ : mark_)), sink);
+  call_found();
+  take(std::move(calls), sink);
+  cut(std::string(from(begin_ + done)), sink);
+}
+
+void tagged_parser::open(state s, std::size_t mark_size) {
+  mark_ = at_;
+  at_ += mark_size;
+  state_ = s;
+  in_tag_ = false;
+  tag_.clear();
+}
+
+// It was no call: what stands from the mark to `end` is text.
+void tagged_parser::release(std::size_t end, parse_sink& sink) {
+  state_ = state::text;
+  at_ = end;
+  visible(std::string_view(held_).substr(mark_, end - mark_), sink);
+}
+
+}  // namespace mcpbx::providers::text

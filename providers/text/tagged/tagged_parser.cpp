@@ -1,0 +1,372 @@
+// Text and what may begin in it. What happens behind an opening mark is in tagged_bodies.cpp, tagged_after.cpp and
+// tagged_skipped.cpp, what comes out in tagged_output.cpp.
+#include "providers/text/tagged/tagged_parser.hpp"
+
+#include "providers/text/marks/marks.hpp"
+#include "providers/text/marks/text_scan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace mcpbx::providers::text {
+namespace {
+
+// Whether what stands behind a bracket that is no angle shows that no call begins with it, and no mark.
+bool is_plain(char bracket, char behind) {
+  if (is_blank(behind)) return false;
+  return bracket == '{' ? behind != '"' && behind != '\'' : behind != '{' && !is_name_char(behind);
+}
+
+// Bytes before what may begin something: most angle brackets do not.
+std::size_t plain_text(std::string_view text, bool last) {
+  for (std::size_t at = 0;; ++at) {
+    while (at < text.size() && text[at] != '<' && text[at] != '[' && text[at] != '{' && text[at] != '`') ++at;
+    if (at == text.size() || text[at] == '`') return at;
+    if (text[at] != '<') {
+      if (at + 1 == text.size() || !is_plain(text[at], text[at + 1])) return at;
+      continue;
+    }
+    const auto some = begins_some_mark(text.substr(at));
+    if (some == match::yes || (some == match::maybe && !last)) return at;
+  }
+}
+
+bool is_opening(mark_kind k) {
+  return k == mark_kind::tag || k == mark_kind::list || k == mark_kind::markup || k == mark_kind::pair ||
+         k == mark_kind::python || k == mark_kind::think;
+}
+
+}  // namespace
+
+tagged_parser::tagged_parser(offered_tools tools, parser_options options)
+    : tools_(std::move(tools)), options_(options), markup_(&tools_), pairs_(&tools_) {}
+
+void tagged_parser::feed(std::string_view bytes, parse_sink& sink) {
+  if (state_ == state::dropped) return;
+  counted_ += bytes.size();
+  // What is decided is let go of; in a call all of it is needed.
+  if (state_ == state::text || state_ == state::think || state_ == state::spoiled) {
+    if (at_ == held_.size()) {
+      held_.clear();
+      at_ = 0;
+    } else if (at_ > 65536) {
+      held_.erase(0, at_);
+      at_ = 0;
+    }
+  }
+  held_ += bytes;
+  while (step(false, sink)) {
+  }
+}
+
+parsed_reply tagged_parser::finish(parse_sink& sink) {
+  while (step(true, sink)) {
+  }
+  switch (state_) {
+    case state::text:
+      visible(from(at_), sink);
+      break;
+    case state::think:
+      sink.on_reasoning(from(at_));
+      break;
+    case state::opened:
+    case state::python:
+    case state::mistral:
+    case state::markup:
+    case state::pairs:
+      cut(std::string(from(mark_)), sink);
+      break;
+    case state::json:
+      if (use_ == use::untagged && !named_) {
+        const auto text = std::string(from(begin_));
+        visible(text, sink);
+      } else {
+        cut_json(sink);
+      }
+      break;
+    default:
+      break;
+  }
+  if (alone_in_fence_) alone_.clear();
+  if (!alone_.empty()) take(std::exchange(alone_, {}), sink);
+  // Blanks and marks at the end are shown only where they are all there is to a plain answer.
+  if (!any_calls() && !reply_.incomplete && (shown_ || !skipped_)) {
+    const auto rest = pending_fence_ != npos ? pending_.view() : std::string_view(pending_blanks_);
+    if (!rest.empty()) sink.on_text(rest);
+  }
+  return std::move(reply_);
+}
+
+bool tagged_parser::step(bool last, parse_sink& sink) {
+  if (reply_.too_many && state_ != state::dropped) {
+    counted_ -= held_.size() - at_;
+    state_ = state::dropped;
+  }
+  switch (state_) {
+    case state::text:
+      return in_text(last, sink);
+    case state::think:
+      return in_think(last, sink);
+    case state::opened:
+      return in_opened(last, sink);
+    case state::unread:
+      return in_unread(last, sink);
+    case state::python:
+      return in_python(last);
+    case state::mistral:
+      return in_mistral(last, sink);
+    case state::markup:
+      return in_markup(last, sink);
+    case state::pairs:
+      return in_pairs(last, sink);
+    case state::json:
+      return in_json(sink);
+    case state::result:
+      return in_result(last, sink);
+    case state::proving:
+      return in_proof(last, sink);
+    case state::after:
+      return in_after(last, sink);
+    case state::spoiled:
+      return in_spoiled(last, sink);
+    case state::dropped:
+      return false;
+  }
+  return false;
+}
+
+bool tagged_parser::in_text(bool last, parse_sink& sink) {
+  const auto rest = from(at_);
+  if (rest.empty()) return false;
+  if (first_word_) {
+    // Held back until it is known to be no tool's name.
+    const auto at = skip_blanks(rest, 0);
+    if (!options_.bare_names || tools_.none() || shown_ || any_calls()) {
+      first_word_ = false;
+    } else if (at > 0) {
+      visible(rest.substr(0, at), sink);
+      at_ += at;
+      return true;
+    } else if (is_name_char(rest.front()) || rest.front() == '[') {
+      return at_name(last);
+    } else {
+      first_word_ = false;
+    }
+    return true;
+  }
+  if (const auto plain = plain_text(rest, last && !any_calls()); plain != 0) {
+    visible(rest.substr(0, plain), sink);
+    at_ += plain;
+    return true;
+  }
+  switch (rest.front()) {
+    case '<':
+      return at_angle(last, sink);
+    case '[':
+      return at_square(last, sink);
+    case '`':
+      return at_fence(last, sink);
+    default:
+      return at_untagged(last, sink);
+  }
+}
+
+bool tagged_parser::at_angle(bool last, parse_sink& sink) {
+  const auto rest = from(at_);
+  const auto possible = marks_at(rest);
+  if (possible.is == match::maybe) {
+    if (last) cut_mark(false, sink);
+    return false;
+  }
+  const auto parameter = at_parameter(last, sink);
+  if (parameter == match::yes) return true;
+  bool maybe = parameter == match::maybe;
+  for (auto bits = possible.closing; bits != 0; bits &= bits - 1) {
+    const auto& mark = closing_marks[static_cast<std::size_t>(std::countr_zero(bits))];
+    const bool closes = any_calls() || (!alone_.empty() && !alone_in_fence_);
+    if (!closes && !mark.outer) continue;
+    const auto found = match_mark(rest, mark);
+    maybe = maybe || found.is == match::maybe;
+    if (found.is != match::yes) continue;
+    if (!alone_.empty()) {
+      call_found();  // the fence that waits with it goes too
+      alone_in_fence_ = false;
+      pending_.clear();
+      pending_blanks_.clear();
+      take(std::exchange(alone_, {}), sink);
+    }
+    if (!mark.outer) refuse_markup(at_, sink);
+    at_ += found.size;
+    // Of a call that was none; in the middle of text it is spoken about.
+    if (closes)
+      state_ = state::after;
+    else
+      control(rest.substr(0, found.size));
+    return true;
+  }
+  const bool example = in_code_ || quoted_;
+  bool maybe_call = false;
+  for (auto bits = possible.opening; bits != 0; bits &= bits - 1) {
+    const auto& mark = angle_marks[static_cast<std::size_t>(std::countr_zero(bits))];
+    if (example && is_opening(mark.kind)) continue;
+    const auto found = match_mark(rest, mark);
+    maybe = maybe || found.is == match::maybe;
+    maybe_call = maybe_call || (found.is == match::maybe && is_opening(mark.kind) && mark.kind != mark_kind::think);
+    if (found.is != match::yes) continue;
+    switch (mark.kind) {
+      case mark_kind::tag:
+      case mark_kind::list:
+        form_ = mark.kind == mark_kind::tag ? form_tool_call : form_invoke;
+        begins_line_ = at_line_start();
+        open(state::opened, found.size);
+        tag_ = rest.substr(0, found.size);
+        return true;
+      case mark_kind::markup:
+        form_ = mark.text.ends_with("invoke ") ? form_invoke : form_function;
+        open(state::markup, 0);
+        begin_ = at_;
+        markup_ = markup_call(&tools_);
+        return true;
+      case mark_kind::pair:
+        form_ = form_glm;
+        begins_line_ = at_line_start();
+        open(state::opened, mark.text.size());
+        no_call(at_, sink);
+        return true;
+      case mark_kind::python:
+        form_ = form_llama;
+        open(state::python, mark.text.size());
+        return true;
+      case mark_kind::think:
+        if (!at_line_start()) {
+          // Spoken about, unless it is closed: then what stands between was reasoning all the same.
+          thinks_from_ = std::min(thinks_from_, reply_.calls.size());
+          break;
+        }
+        at_ += mark.text.size();
+        end_think_ = "</think>";
+        state_ = state::think;
+        return true;
+      case mark_kind::end_think: {
+        // Its beginning may have stood in the prompt; in quotes, or before a comma or the like, it is spoken about.
+        const auto next = rest.substr(mark.text.size());
+        if (next.empty() && !last) return false;
+        const auto is_quoted = [&](char behind) {
+          constexpr std::string_view signs = "`'\"().,;:!?-/";
+          const bool opened = pending_.empty() && last_shown_ != 0 && signs.substr(0, 4).find(last_shown_) != npos;
+          return example || opened || signs.find(behind) != npos;
+        };
+        const bool mentioned = thinks_from_ != npos;
+        if (mentioned) forget_drafts(std::exchange(thinks_from_, npos));
+        if (!next.empty() && !is_blank(next.front()) && !at_line_start() && (mentioned || is_quoted(next.front())))
+          break;
+        at_ += mark.text.size();
+        if (!mentioned) was_reasoning(sink);
+        return true;
+      }
+      case mark_kind::role: {
+        auto end = mark.text.size();
+        while (end < rest.size() && is_name_char(rest[end]) && end < 64) ++end;
+        if (end == rest.size() && !last) return false;
+        const auto close = begins(rest.substr(end), end_header);
+        if (close == match::maybe && !last) return false;
+        if (close == match::yes)
+          end += end_header.size();
+        else if (end < rest.size() && rest[end] != '\n')
+          end = mark.text.size();
+        control(rest.substr(0, end));
+        at_ += end;
+        return true;
+      }
+      case mark_kind::control:
+        control(mark.text);
+        at_ += mark.text.size();
+        return true;
+      case mark_kind::result:
+        if (at_result(mark.text, found.size, sink)) return true;
+        break;
+    }
+  }
+  if (at_special(last, maybe)) return true;
+  if (maybe && (!last || cut_mark(maybe_call, sink))) return false;
+  visible(rest.substr(0, 1), sink);
+  ++at_;
+  return true;
+}
+
+// A special token that no table has. One family puts the name of a channel behind one of these, and what it says to
+// itself is a channel as well.
+bool tagged_parser::at_special(bool last, bool& maybe) {
+  constexpr std::string_view channel = "<|channel|>", start = "<|start|>", message = "<|message|>";
+  constexpr std::size_t longest_header = 256;
+  const auto rest = from(at_);
+  const auto found = match_special(rest);
+  maybe = maybe || found.is == match::maybe;
+  if (found.is != match::yes || in_example()) return false;
+  auto end = found.size;
+  const bool head = begins_like(rest, channel) == match::yes || begins_like(rest, start) == match::yes;
+  if (head) {
+    const auto header = rest.substr(0, longest_header);
+    const auto body = header.substr(0, std::min(header.find('\n'), header.size()));
+    const auto close = body.find(message);
+    if (close == npos && body.size() == rest.size() && rest.size() < longest_header) {
+      maybe = true;
+      if (!last) return false;
+      end = rest.size();
+    }
+    if (close != npos) end = close + message.size();
+    if (close != npos && body.substr(0, close).find("<|channel|>analysis") != npos) {
+      at_ += end;
+      end_think_ = "<|end|>";
+      state_ = state::think;
+      return true;
+    }
+  }
+  control(rest.substr(0, end));
+  at_ += end;
+  return true;
+}
+
+bool tagged_parser::at_square(bool last, parse_sink& sink) {
+  const auto rest = from(at_);
+  if (in_code_ || quoted_) return at_untagged(last, sink);
+  const auto calls = match_tag(rest, tool_calls_mark).is, results = begins(rest, tool_results_mark);
+  if (calls == match::yes) {
+    form_ = form_mistral;
+    open(state::mistral, tool_calls_mark.size());
+    return true;
+  }
+  if (results == match::yes && at_result(tool_results_mark, tool_results_mark.size(), sink)) return true;
+  const auto think = at_line_start() ? begins(rest, think_mark) : match::no;
+  if (think == match::yes) {
+    at_ += think_mark.size();
+    end_think_ = end_think_mark;
+    state_ = state::think;
+    return true;
+  }
+  const bool maybe = calls == match::maybe || results == match::maybe || think == match::maybe;
+  if (maybe && (!last || cut_mark(calls == match::maybe, sink))) return false;
+  return at_untagged(last, sink);
+}
+
+bool tagged_parser::in_think(bool last, parse_sink& sink) {
+  const auto close = end_think_;
+  const auto rest = from(at_);
+  const auto end = rest.find(close);
+  if (end == npos) {
+    // All but what may be the beginning of the closing mark.
+    auto known = rest.size();
+    for (auto n = std::min(rest.size(), close.size() - 1); n > 0 && known == rest.size() && !last; --n)
+      if (rest.ends_with(close.substr(0, n))) known -= n;
+    if (known > 0) sink.on_reasoning(rest.substr(0, known));
+    at_ += known;
+    return false;
+  }
+  if (end > 0) sink.on_reasoning(rest.substr(0, end));
+  at_ += end + close.size();
+  state_ = state::text;
+  return true;
+}
+
+}  // namespace mcpbx::providers::text

@@ -1,0 +1,185 @@
+// The state machine behind make_tagged_parser(). It knows the marks of all tagged forms, whichever of them a model was
+// told to use, because models mix them up.
+#pragma once
+#include "providers/text/marks/brackets.hpp"
+#include "providers/text/marks/parser.hpp"
+#include "providers/text/marks/text_scan.hpp"
+#include "providers/text/tagged/glm_call.hpp"
+#include "providers/text/tagged/markup_call.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::providers::text {
+
+/// Text that waits. It knows whether a line ends in it without being looked through, as it is asked at each mark.
+class waiting_text {
+ public:
+  void operator+=(std::string_view more) {
+    if (const auto found = line_end_ == npos ? more.find('\n') : npos; found != npos) line_end_ = text_.size() + found;
+    text_ += more;
+  }
+  void cut(std::size_t size) {
+    text_.erase(size);
+    if (line_end_ >= size) line_end_ = npos;
+  }
+  void clear() { cut(0); }
+  std::string take() {
+    line_end_ = npos;
+    return std::exchange(text_, {});
+  }
+  bool holds_line_end() const { return line_end_ != npos; }
+  bool empty() const { return text_.empty(); }
+  std::size_t size() const { return text_.size(); }
+  std::string_view view() const { return text_; }
+
+ private:
+  std::string text_;
+  std::size_t line_end_ = npos;  // the first
+};
+
+class tagged_parser final : public text_parser {
+ public:
+  tagged_parser(offered_tools tools, parser_options options);
+  tagged_parser(const tagged_parser&) = delete;
+  tagged_parser& operator=(const tagged_parser&) = delete;
+  void feed(std::string_view bytes, parse_sink& sink) override;
+  parsed_reply finish(parse_sink& sink) override;
+  bool stopped() const override { return state_ == state::dropped; }
+  std::size_t counted() const override { return counted_; }
+  std::span<const input_part> left_out() const override { return left_out_; }
+  /// Whether what comes next is text, and no call, code or reasoning has begun; nothing is held back but blanks.
+  bool in_plain_text() const;
+  /// The text ends with this call, which was not fed. Only in plain text, and before finish().
+  void end_with(tool_call_block call, form how);
+
+ private:
+  enum class state : unsigned char {
+    text,     // for people, until a mark begins
+    think,    // reasoning, until </think>
+    opened,   // behind an opening mark whose call has not begun
+    unread,   // behind one where no call can be read: until its closing mark
+    result,   // in an invented result before any call, until its closing mark
+    python,   // behind <|python_tag|>
+    mistral,  // behind [TOOL_CALLS]
+    markup,   // in a call that is markup
+    pairs,    // in a call whose arguments are pairs of marks
+    json,     // in brackets
+    proving,  // behind a call that is markup, where a mark may say that it was read too short
+    after,    // behind a call: closing marks, separators, further calls of the same tag
+    spoiled,  // in a tag whose calls cannot be trusted, until its end
+    dropped   // behind an invented result
+  };
+  /// What the brackets that are being read are.
+  enum class use : unsigned char { calls, python, arguments, untagged };
+
+  bool step(bool last, parse_sink& sink);
+  bool in_text(bool last, parse_sink& sink);
+  bool at_angle(bool last, parse_sink& sink);
+  bool at_square(bool last, parse_sink& sink);
+  bool at_fence(bool last, parse_sink& sink);
+  bool at_special(bool last, bool& maybe);
+  bool at_name(bool last);
+  bool at_untagged(bool last, parse_sink& sink);
+  bool in_think(bool last, parse_sink& sink);
+  bool in_opened(bool last, parse_sink& sink);
+  bool in_unread(bool last, parse_sink& sink);
+  bool at_result(std::string_view mark, std::size_t size, parse_sink& sink);
+  bool in_result(bool last, parse_sink& sink);
+  void leave_out(std::size_t end);
+  void no_call(std::size_t at, parse_sink& sink);
+  bool names_tool(std::string_view body) const;
+  bool in_named(std::size_t at, std::size_t end, bool& waits);
+  bool in_python(bool last);
+  bool in_mistral(bool last, parse_sink& sink);
+  bool in_markup(bool last, parse_sink& sink);
+  bool in_pairs(bool last, parse_sink& sink);
+  template <class Call>
+  bool read_call(Call& call, bool last, parse_sink& sink);
+  bool in_json(parse_sink& sink);
+  void begin_proof();
+  bool in_proof(bool last, parse_sink& sink);
+  void refuse_markup(std::size_t end, parse_sink& sink);
+  match at_parameter(bool last, parse_sink& sink);
+  bool in_after(bool last, parse_sink& sink);
+  bool in_spoiled(bool last, parse_sink& sink);
+
+  void open(state s, std::size_t mark_size);
+  void begin_json(std::size_t at, std::size_t brackets_at, use as);
+  void end_json(parse_sink& sink);
+  void take(std::vector<tool_call_block> calls, parse_sink& sink);
+  void check_tag(tool_call_block& call) const;
+  void withdraw(std::size_t from, parse_sink& sink);
+  void spoil(parse_sink& sink, std::string_view why);
+  void release(std::size_t end, parse_sink& sink);
+  void visible(std::string_view text, parse_sink& sink);
+  void control(std::string_view token);
+  void call_found();
+  void forget_drafts(std::size_t from);
+  void was_reasoning(parse_sink& sink);
+  void cut(std::string_view body, parse_sink& sink);
+  bool cut_mark(bool of_call, parse_sink& sink);
+  void cut_json(parse_sink& sink);
+  bool at_line_start() const;
+  bool fence_may_hold_call() const;
+  std::string_view from(std::size_t at) const { return std::string_view(held_).substr(at); }
+  bool in_example() const { return in_code_ || quoted_ || pending_fence_ != std::string::npos; }
+  bool any_calls() const { return found_ > 0; }
+
+  offered_tools tools_;
+  parser_options options_;
+  state state_ = state::text;
+  std::string held_;                  // input that is not decided, from at_ on
+  std::size_t at_ = 0;                // the next byte of held_
+  std::size_t counted_ = 0;           // of the input
+  std::size_t mark_ = 0;              // where the opening mark begins that a call may follow
+  std::size_t begin_ = 0, scan_ = 0;  // of the JSON, or of the inner mark
+  use use_ = use::calls;
+  bracket_scanner brackets_;
+  markup_call markup_;
+  glm_call pairs_;
+  std::string name_;  // of the call whose arguments are read
+  std::string tag_;   // the opening mark around the calls that are read
+  unsigned form_ = 0;
+  std::size_t thinks_from_ = std::string::npos;  // calls since <think> stood in the middle of a line
+  std::string_view end_think_;                   // of the reasoning that is being read
+  std::string end_result_;                       // the closing mark of the invented result
+  bool in_tag_ = false, extra_ = false, fenced_ = false, named_ = false, gap_ = false, first_word_ = true;
+  bool begins_line_ = false;      // the opening mark
+  bool needs_name_ = false;       // what cannot be read is a call only if it names a tool
+  bool unclosed_ = false;         // one was not closed near enough: none is waited for any more
+  bool unclosed_result_ = false;  // the same for invented results
+  bool skipped_ = false;          // one was left out
+  std::vector<input_part> left_out_;
+  std::size_t first_markup_ = std::string::npos;  // the first call that was markup
+  std::size_t open_parameters_ = 0;               // in text behind calls
+  struct proof {
+    bool in_tag = false;         // what is around the calls is open
+    bool closed = false;         // or was closed
+    bool words = false;          // stand behind them
+    std::size_t parameters = 0;  // opened in these
+  };
+  proof proof_;
+  bool parted_ = false;           // a token was left out behind a word
+  bool in_code_ = false;          // in a code block that has begun with something else than a call
+  bool quoted_ = false;           // in code within a sentence, which began with what might be a call
+  std::size_t object_first_ = 0;  // the first call of the object that was read last
+  bool after_json_ = false;       // behind JSON that no mark has closed yet
+  bool again_ = false;            // the object that is read follows another one of its tag
+
+  // Visible text that waits for more of it: blanks, control tokens, a code fence, JSON that may be a call alone.
+  waiting_text pending_;
+  std::string pending_blanks_;
+  std::size_t pending_fence_ = std::string::npos;
+  bool fence_opens_ = false;  // it begins a code block
+  std::vector<tool_call_block> alone_;
+  bool alone_in_fence_ = false;        // the fence around those is not closed yet
+  bool shown_ = false, said_ = false;  // anything; anything but backticks
+  char last_shown_ = 0;
+  std::size_t found_ = 0;
+  parsed_reply reply_;
+};
+
+}  // namespace mcpbx::providers::text

@@ -1,0 +1,175 @@
+// Behind a call that is markup. Its values stand as they are, so one may speak about the very marks that end it, and
+// then the call seems to end too early. Marks that close what nothing opened say so, and words where only marks can
+// stand: a call is one only when none of these follows. Words that people may see wait until then, within bounds.
+#include "providers/text/marks/marks.hpp"
+#include "providers/text/marks/markup_marks.hpp"
+#include "providers/text/marks/text_scan.hpp"
+#include "providers/text/tagged/tagged_parser.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace mcpbx::providers::text {
+namespace {
+
+constexpr std::size_t max_unproven = 16384;  // bytes in which a call may be proven wrong
+constexpr std::size_t max_parameter_mark = 512;
+
+// Of GLM's form, but for the one that may begin a call.
+constexpr std::array<std::string_view, 3> pair_marks{"</arg_key>", "<arg_value>", "</arg_value>"};
+
+// Bytes of the mark of a parameter that opens at the beginning of `s`, 0 when there is none; npos when its end is to
+// come.
+std::size_t opening_parameter(std::string_view s, bool& maybe) {
+  if (first_of(s, parameter_marks, maybe) == nullptr) return 0;
+  const auto end = s.substr(0, max_parameter_mark).find_first_of("<>\n", 1);
+  if (end == npos) return s.size() < max_parameter_mark ? npos : 0;
+  return s[end] == '>' ? end + 1 : 0;
+}
+
+}  // namespace
+
+void tagged_parser::begin_proof() {
+  first_markup_ = std::min(first_markup_, reply_.calls.size());
+  state_ = state::proving;
+  proof_ = {.in_tag = in_tag_ || proof_.in_tag,
+            .closed = false,
+            .words = false,
+            .parameters = 0};  // of several calls in one tag
+}
+
+// What stands before `end` is a part of a call that ended too early, and nobody knows of which.
+void tagged_parser::refuse_markup(std::size_t end, parse_sink& sink) {
+  if (first_markup_ != npos) withdraw(std::exchange(first_markup_, npos), sink);
+  if (options_.show_unreadable) visible(std::string_view(held_).substr(at_, end - at_), sink);
+  at_ = std::max(at_, end);
+}
+
+bool tagged_parser::in_proof(bool last, parse_sink& sink) {
+  const auto size = std::min(held_.size(), at_ + max_unproven);
+  const auto near = std::string_view(held_).substr(0, size);
+  const bool whole = size == held_.size() && size < at_ + max_unproven;  // more may come
+  const auto too_short = [&](std::size_t end) {
+    refuse_markup(end, sink);
+    scan_ = end;
+    proof_.words = false;
+    return true;
+  };
+  while (scan_ < size) {
+    const auto rest = near.substr(scan_);
+    const char c = rest.front();
+    if (c != '<' && c != '[') {
+      const bool fence = (in_tag_ || fenced_) && c == '`';
+      proof_.words = proof_.words || (!is_blank(c) && !fence);
+      ++scan_;
+      continue;
+    }
+    if (c == '<' && begins_some_mark(rest) == match::no) {
+      proof_.words = true;
+      ++scan_;
+      continue;
+    }
+    bool maybe = false;
+    if (const auto* mark = first_of(rest, value_ends, maybe)) {
+      if (proof_.parameters == 0) return too_short(scan_ + mark->size());
+      --proof_.parameters;
+      scan_ += mark->size();
+      continue;
+    }
+    const auto parameter = opening_parameter(rest, maybe);
+    maybe = maybe || parameter == npos;
+    if (parameter != 0 && parameter != npos) {
+      ++proof_.parameters;
+      proof_.words = true;
+      scan_ += parameter;
+      continue;
+    }
+    std::size_t passed = 0;
+    for (const auto& mark : closing_marks) {
+      const auto found = match_mark(rest, mark);
+      maybe = maybe || found.is == match::maybe;
+      if (found.is != match::yes) continue;
+      passed = found.size;
+      const bool around = proof_.in_tag || !proof_.closed;
+      if (mark.outer) {
+        proof_.closed = true;
+        proof_.in_tag = false;
+      }
+      if (proof_.words && (!mark.outer || around)) return too_short(scan_ + passed);
+      break;
+    }
+    bool opens = false;
+    for (const auto& mark : angle_marks) {
+      if (passed != 0) break;
+      const auto found = match_mark(rest, mark);
+      maybe = maybe || found.is == match::maybe;
+      if (found.is != match::yes) continue;
+      passed = found.size;
+      opens = mark.kind != mark_kind::control && mark.kind != mark_kind::role;
+    }
+    if (passed == 0 && c == '<') {
+      const auto special = match_special(rest);
+      passed = special.size;
+      maybe = maybe || special.is == match::maybe;
+    }
+    if (passed == 0 && c == '[') {
+      const auto calls = match_tag(rest, tool_calls_mark).is, results = begins(rest, tool_results_mark);
+      opens = calls == match::yes || results == match::yes;
+      maybe = maybe || calls == match::maybe || results == match::maybe;
+    }
+    if (opens) {
+      if (proof_.in_tag && proof_.words) return too_short(scan_);
+      state_ = state::after;
+      return true;
+    }
+    if (passed != 0) {
+      scan_ += passed;
+      continue;
+    }
+    if (maybe && whole) {
+      if (!last) return false;
+      // It was cut off in a mark.
+      if (proof_.words && rest.starts_with("</")) return too_short(size);
+      break;
+    }
+    proof_.words = true;
+    ++scan_;
+  }
+  if (whole && !last) return false;
+  state_ = state::after;
+  if (proof_.in_tag && proof_.words) {
+    refuse_markup(size, sink);
+    // The words go on.
+    if (!whole) state_ = state::spoiled;
+  }
+  return true;
+}
+
+// At the mark of a parameter in text. Behind a call nobody sees it, but in code.
+match tagged_parser::at_parameter(bool last, parse_sink& sink) {
+  if (!any_calls()) return match::no;
+  const auto rest = from(at_);
+  bool maybe = false;
+  std::size_t size = 0;
+  if (const auto* mark = first_of(rest, value_ends, maybe)) {
+    size = mark->size();
+    if (open_parameters_ > 0)
+      --open_parameters_;
+    else
+      refuse_markup(at_, sink);
+  } else if (const auto* of_pair = first_of(rest, pair_marks, maybe)) {
+    size = of_pair->size();
+  } else {
+    size = opening_parameter(rest, maybe);
+    if (size == npos && !last) return match::maybe;
+    if (size == 0 || size == npos) return maybe ? match::maybe : match::no;
+    ++open_parameters_;
+  }
+  if (in_code_ || quoted_) visible(rest.substr(0, size), sink);
+  at_ += size;
+  return match::yes;
+}
+
+}  // namespace mcpbx::providers::text

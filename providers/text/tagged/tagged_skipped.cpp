@@ -1,0 +1,170 @@
+// What no call is read in, up to its closing mark: a call in no known form, the rest of one that cannot be trusted, an
+// invented result.
+#include "providers/text/marks/marks.hpp"
+#include "providers/text/marks/text_scan.hpp"
+#include "providers/text/tagged/tagged_parser.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace mcpbx::providers::text {
+namespace {
+
+constexpr std::size_t max_named = 256;     // bytes of one in the middle of a line, in which it names its tool
+constexpr std::size_t max_unread = 16384;  // bytes up to the closing mark of a call that cannot be read
+
+// Where the first mark from `from` on begins that closes what is around calls (or a call itself: `inner`), and its
+// size; 0 when there is none.
+std::pair<std::size_t, std::size_t> closing_in(std::string_view text, std::size_t from, bool inner = false) {
+  const auto next = [&](std::size_t at) { return text.find_first_of("<[", at); };
+  for (auto at = next(from); at != npos && at + 1 < text.size(); at = next(at + 1)) {
+    if (text[at] == '<' && begins_some_mark(text.substr(at)) != match::yes) continue;
+    for (const auto& mark : closing_marks) {
+      // As nearly always, and this is seen without a call.
+      if (mark.text[0] != text[at] || (mark.text[1] != text[at + 1] && !is_blank(text[at + 1]))) continue;
+      if (!mark.outer && (!inner || mark.text[1] != '/')) continue;
+      if (const auto found = match_mark(text.substr(at), mark); found.is == match::yes) return {at, found.size};
+    }
+  }
+  return {0, 0};
+}
+
+// Whether a result stands behind its mark, and not a sentence about that: on a line of its own, in brackets, or without
+// a blank.
+bool begins_result(std::string_view behind) {
+  const auto at = behind.find_first_not_of(" \t");
+  if (at == npos) return true;
+  const char c = behind[at];
+  return std::string_view("\r\n{[<\"").find(c) != npos || (at == 0 && is_name_char(c));
+}
+
+}  // namespace
+
+// What begins at `at` is no call: text, unless the mark before it stands where only calls do, or what is behind it
+// names a tool as a call does; and it is closed.
+void tagged_parser::no_call(std::size_t at, parse_sink& sink) {
+  needs_name_ = mark_ == at || !begins_line_ || options_.untagged != parser_options::bare::anywhere;
+  if (unclosed_ || (needs_name_ && tools_.none())) return release(at + (mark_ == at ? 1 : 0), sink);
+  begin_ = scan_ = at;
+  named_ = false;
+  state_ = state::unread;
+}
+
+// Whether a tool's name begins `body`, or stands in it behind what a name stands behind in calls.
+bool tagged_parser::names_tool(std::string_view body) const {
+  for (std::size_t at = 0; at < body.size();) {
+    if (!is_name_char(body[at])) {
+      ++at;
+      continue;
+    }
+    auto end = at;
+    while (end < body.size() && is_name_char(body[end])) ++end;
+    const auto before = trimmed(body.substr(0, at));
+    const bool placed = before.empty() || std::string_view(":=\"'>").find(before.back()) != npos;
+    if (placed && tools_.find(body.substr(at, end - at)) != nullptr) return true;
+    at = end;
+  }
+  return false;
+}
+
+bool tagged_parser::in_unread(bool last, parse_sink& sink) {
+  // Foreign text may be nothing but marks: the end of one that must name a tool is looked for no farther than its name
+  // until that is found.
+  const bool unnamed = needs_name_ && !named_;
+  const auto within = begin_ + (unnamed ? max_named + longest_tag : max_unread);
+  const auto [end, size] =
+      closing_in(std::string_view(held_).substr(0, std::min(held_.size(), within)), scan_, needs_name_);
+  const auto looked_through = [&] { scan_ = std::max(scan_, held_.size() - std::min(held_.size(), longest_tag - 1)); };
+  if (unnamed) {
+    const auto body = from(begin_).substr(0, std::min(max_named, (size != 0 ? end : held_.size()) - begin_));
+    if (body.size() < max_named && size == 0 && !last) {
+      looked_through();
+      return false;
+    }
+    named_ = names_tool(body);
+    if (!named_) release(begin_ + (mark_ == begin_ ? 1 : 0), sink);
+    return true;
+  }
+  if (size != 0) {
+    const auto text = std::string(trimmed(std::string_view(held_).substr(begin_, end - begin_)));
+    call_found();
+    at_ = end + size;
+    extra_ = false;
+    state_ = state::after;
+    std::vector<tool_call_block> one;
+    one.push_back(unreadable_call(text, "it is no call in any form that is known"));
+    take(std::move(one), sink);
+    return true;
+  }
+  looked_through();
+  unclosed_ = held_.size() - begin_ >= max_unread;
+  if (!last && !unclosed_) return false;
+  // At the end of the reply no later mark finds what all of them were looked for here and not found.
+  unclosed_ = unclosed_ || needs_name_;
+  release(begin_ + (mark_ == begin_ ? 1 : 0), sink);
+  return true;
+}
+
+// At the mark of a result, which no model is to write. False when it is spoken about: before any call that is what it
+// is within a line or in code.
+bool tagged_parser::at_result(std::string_view mark, std::size_t size, parse_sink& sink) {
+  if (!alone_.empty() && !alone_in_fence_) {
+    pending_.clear();
+    pending_blanks_.clear();
+    take(std::exchange(alone_, {}), sink);
+  }
+  if (any_calls()) {
+    counted_ -= held_.size() - at_;
+    state_ = state::dropped;
+    return true;
+  }
+  if (in_code_ || quoted_ || pending_fence_ != npos || unclosed_result_ || !at_line_start()) return false;
+  end_result_ = std::string(mark.substr(0, 1)).append("/").append(mark.substr(1));
+  open(state::result, size);
+  scan_ = at_;
+  return true;
+}
+
+void tagged_parser::leave_out(std::size_t end) {
+  const auto before = counted_ - held_.size();
+  left_out_.push_back({before + mark_, before + end});
+  at_ = end;
+  skipped_ = true;
+  state_ = state::text;
+}
+
+bool tagged_parser::in_result(bool last, parse_sink& sink) {
+  const auto near = std::string_view(held_).substr(0, std::min(held_.size(), mark_ + max_unread));
+  for (auto end = near.find(end_result_[0], scan_); end != npos; end = near.find(end_result_[0], end + 1))
+    if (const auto found = match_tag(near.substr(end), end_result_); found.is == match::yes) {
+      leave_out(end + found.size);
+      return true;
+    }
+  scan_ = std::max(scan_, near.size() - std::min(near.size(), longest_tag - 1));
+  if (held_.size() - mark_ < max_unread) {
+    if (!last) return false;
+    if (begins_result(from(at_))) {
+      leave_out(held_.size());
+      return true;
+    }
+  }
+  unclosed_result_ = true;
+  release(mark_ + 1, sink);
+  return true;
+}
+
+bool tagged_parser::in_spoiled(bool last, parse_sink& sink) {
+  const auto rest = from(at_);
+  const auto [end, size] = closing_in(rest, 0);
+  const auto keep = last ? 0 : std::min(rest.size(), longest_tag - 1);
+  const auto known = size == 0 ? rest.size() - keep : end;
+  if (options_.show_unreadable) visible(rest.substr(0, known), sink);
+  at_ += known + size;
+  if (size == 0) return false;
+  in_tag_ = false;
+  state_ = state::text;
+  return true;
+}
+
+}  // namespace mcpbx::providers::text

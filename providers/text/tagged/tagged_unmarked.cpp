@@ -1,0 +1,101 @@
+// What may begin in text without a mark: a call that has lost its own, or a code block around one.
+#include "providers/text/marks/marks.hpp"
+#include "providers/text/marks/text_scan.hpp"
+#include "providers/text/tagged/tagged_parser.hpp"
+
+#include <algorithm>
+
+namespace mcpbx::providers::text {
+
+bool tagged_parser::at_name(bool last) {
+  const auto rest = from(at_);
+  std::size_t end = 0;
+  while (end < rest.size() && is_name_char(rest[end])) ++end;
+  if (end == rest.size() && end <= 128 && !last) return false;
+  first_word_ = false;
+  // The name may have been lost as well: then an object has to follow.
+  if (end == rest.size() || (end > 0 && tools_.find(rest.substr(0, end)) == nullptr)) return true;
+  const auto arguments = begins(rest.substr(end), arguments_mark);
+  const auto next = end == 0 && arguments == match::yes ? skip_blanks(rest, arguments_mark.size()) : end;
+  if ((arguments == match::maybe || (next == rest.size() && next <= 128)) && !last) {
+    first_word_ = true;
+    return false;
+  }
+  if ((arguments != match::yes || end == 0) && (next == rest.size() || rest[next] != '{')) return true;
+  form_ = form_mistral;
+  open(state::mistral, 0);
+  return true;
+}
+
+bool tagged_parser::at_fence(bool last, parse_sink& sink) {
+  const auto rest = from(at_);
+  const auto found = begins(rest, fence_mark);
+  if (found == match::maybe && !last) return false;
+  if (found != match::yes) {
+    // What is quoted in a sentence is spoken about; a call that is all there is may stand in quotes.
+    const bool quotes =
+        !in_code_ && !quoted_ && said_ && rest.size() > 1 && (rest[1] == '<' || rest[1] == '{' || rest[1] == '[');
+    visible(rest.substr(0, 1), sink);
+    quoted_ = quotes;
+    ++at_;
+    return true;
+  }
+  if (in_code_) {
+    visible(fence_mark, sink);
+    in_code_ = false;
+    at_ += fence_mark.size();
+    return true;
+  }
+  if (alone_in_fence_) {
+    alone_in_fence_ = false;
+    pending_fence_ = npos;
+    pending_ += fence_mark;
+    at_ += fence_mark.size();
+    return true;
+  }
+  auto end = fence_mark.size();
+  while (end < rest.size() && is_name_char(rest[end]) && end < 24) ++end;
+  if (end == rest.size() && !last) return false;
+  if (pending_fence_ != npos) {
+    // Two fences with nothing between them.
+    visible(rest.substr(0, end), sink);
+    in_code_ = false;
+  } else {
+    // Not where a sentence speaks about fences.
+    fence_opens_ = at_line_start() || (end < rest.size() && (rest[end] == '\n' || rest[end] == '\r'));
+    pending_fence_ = pending_.size();
+    pending_ += rest.substr(0, end);
+  }
+  at_ += end;
+  return true;
+}
+
+// `{` or `[` without a mark.
+bool tagged_parser::at_untagged(bool last, parse_sink& sink) {
+  using bare = parser_options::bare;
+  const auto rest = from(at_);
+  const bool fenced = pending_fence_ != npos;
+  const bool alone = !shown_ && !any_calls() && alone_.empty() && (!fenced || fence_may_hold_call());
+  const bool looked_for = options_.untagged == bare::anywhere ? !in_code_ && !quoted_ && alone_.empty()
+                                                              : options_.untagged == bare::alone && alone;
+  auto guess = !looked_for || tools_.none() ? untagged_guess{} : guess_untagged(rest, tools_, at_line_start());
+  // Beside native calls it has to be JSON, and is text until its fence is closed.
+  const bool waits = fenced && options_.untagged == bare::alone;
+  if (waits && guess.python) guess = {};
+  if (guess.is == match::maybe && !last) return false;
+  if (guess.is != match::yes) {
+    alone_.clear();
+    visible(rest.substr(0, 1), sink);
+    ++at_;
+    return true;
+  }
+  form_ = guess.python ? form_llama : form_bare;
+  mark_ = at_;
+  in_tag_ = false;
+  tag_.clear();
+  named_ = guess.named && !waits;
+  begin_json(at_, at_, use::untagged);
+  return true;
+}
+
+}  // namespace mcpbx::providers::text

@@ -1,0 +1,209 @@
+// From parts to one turn. Parts are kept as they were received, because their signatures belong to them.
+#include "providers/wire/gemini/gemini_decoder.hpp"
+
+#include "mcp/support/text.hpp"
+#include "providers/model/json_walk.hpp"
+#include "providers/model/names.hpp"
+#include "providers/wire/api_errors.hpp"
+#include "providers/wire/end_reasons.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::providers {
+
+void gemini_decoder::take_event(std::string_view, std::string_view json, decoder_sink& sink) {
+  take_response(json, sink);
+}
+
+void gemini_decoder::take_body(std::string_view json, decoder_sink& sink) {
+  // Without alt=sse the API sends a list of what would be the events.
+  if (walk::is_array(json))
+    walk::elements(json, [&](std::string_view response) {
+      if (!done()) take_response(response, sink);
+    });
+  else
+    take_response(json, sink);
+  if (done()) return;
+  if (!finish_reason_.empty() || !block_reason_.empty()) return end(sink);
+  if (candidate_seen_) return fail_cut(sink);
+  if (const auto said = read_error_body(json); said.found()) return answer_decoder::fail(said, json, sink);
+  fail_foreign(json, sink);
+}
+
+void gemini_decoder::take_stream_end(bool, decoder_sink& sink) {
+  if (!finish_reason_.empty() || !block_reason_.empty()) return end(sink);
+  fail_cut(sink);
+}
+
+void gemini_decoder::take_response(std::string_view response, decoder_sink& sink) {
+  std::string_view candidates, used, feedback, error;
+  walk::members(response, [&](std::string_view key, std::string_view value) {
+    if (key == "candidates")
+      candidates = value;
+    else if (key == "usageMetadata")
+      used = value;
+    else if (key == "promptFeedback")
+      feedback = value;
+    else if (key == "error")
+      error = value;
+  });
+  if (walk::is_object(used)) take_usage(used);
+  if (const auto reason = walk::text(walk::find(feedback, "blockReason")); !reason.empty()) block_reason_ = reason;
+  walk::elements(candidates, [&](std::string_view candidate) {
+    if (done()) return;
+    const auto index = walk::find(candidate, "index");
+    if (!index.empty() && index != "0") return;
+    candidate_seen_ = true;
+    walk::elements(walk::find(walk::find(candidate, "content"), "parts"),
+                   [&](std::string_view part) { take_part(part, sink); });
+    const auto word = walk::text(walk::find(candidate, "finishReason"));
+    if (word.empty() || word == "FINISH_REASON_UNSPECIFIED") return;
+    finish_reason_ = word;
+    finish_message_ = walk::text(walk::find(candidate, "finishMessage"));
+  });
+  if (!done() && (walk::is_object(error) || walk::is_string(error)))
+    answer_decoder::fail(read_error_body(response), response, sink);
+}
+
+void gemini_decoder::take_part(std::string_view json, decoder_sink& sink) {
+  if (done() || !walk::is_object(json)) return;
+  part p;
+  std::string_view text;
+  bool thought = false;
+  p.plain = true;
+  walk::members(json, [&](std::string_view key, std::string_view value) {
+    if (key == "text") {
+      text = value;
+    } else if (key == "thought") {
+      thought = value == "true";
+    } else {
+      p.plain = false;
+      if (key == "functionCall") p.type = part::kind::call;
+    }
+  });
+  if (p.type == part::kind::call) {
+    const auto call = walk::find(json, "functionCall");
+    if (!walk::is_object(call)) return;
+    // Vertex sends pieces of arguments where that is asked for, which nothing here does; without them the call is none.
+    if (!walk::find(call, "partialArgs").empty() || walk::find(call, "willContinue") == "true")
+      return answer_decoder::fail(model_error::kind::configuration,
+                                  "sends the arguments of tool calls in pieces: take \"streamFunctionCallArguments\" "
+                                  "out of the \"body\" of the model's configuration.",
+                                  sink, json);
+  }
+  bytes_ += json.size();
+  if (p.type != part::kind::call && walk::is_string(text)) {
+    p.type = thought ? part::kind::thought : part::kind::text;
+    p.text = unescaped(text);
+    if (!p.text.empty()) {
+      if (thought) {
+        sink.on_reasoning(p.text);
+      } else {
+        text_ += p.text;
+        sink.on_text(p.text);
+      }
+    } else if (p.plain) {
+      return;  // the last response of a stream often has an empty text
+    }
+  }
+  if (p.type == part::kind::other) p.plain = false;
+  if (p.plain && !parts_.empty() && parts_.back().plain && parts_.back().type == p.type) {
+    parts_.back().text += p.text;
+    return;
+  }
+  if (!p.plain) p.json = json;
+  parts_.push_back(std::move(p));
+}
+
+void gemini_decoder::take_usage(std::string_view used) {
+  const auto thoughts = walk::count(used, "thoughtsTokenCount");
+  usage_.input = walk::count(used, "promptTokenCount") + walk::count(used, "toolUsePromptTokenCount");
+  usage_.output = walk::count(used, "candidatesTokenCount") + thoughts;
+  usage_.cached = walk::count(used, "cachedContentTokenCount");
+  usage_.reasoning = thoughts;
+  usage_seen_ = usage_.input > 0 || usage_.output > 0;
+}
+
+bool gemini_decoder::drop_last_call() {
+  const auto last =
+      std::find_if(parts_.rbegin(), parts_.rend(), [](const part& p) { return p.type == part::kind::call; });
+  if (last == parts_.rend()) return false;
+  parts_.erase(std::next(last).base());
+  return true;
+}
+
+void gemini_decoder::end(decoder_sink& sink) {
+  const bool blocked = finish_reason_.empty();
+  const auto reason = blocked ? end_reason::filter : read_end_reason(finish_reason_);
+  // Calls come whole here, but the one before the cut may be half of what was meant.
+  if (is_cut(reason) && reason != end_reason::malformed_call && drop_last_call()) warn_cut_call();
+  auto m = new_message();
+  std::vector<std::string> sent;
+  std::vector<tool_call_block> calls;
+  for (auto& p : parts_) {
+    if (p.type != part::kind::call) continue;
+    const auto call = walk::find(p.json, "functionCall"), name = walk::find(call, "name");
+    tool_call_block b;
+    b.provider_id = walk::text(walk::find(call, "id"));
+    const auto written = walk::text(name);
+    b.name = called_name(written);
+    b.arguments_text = walk::find(call, "args");
+    read_arguments(b);
+    name_nameless(b);
+    sent.push_back(b.provider_id);
+    // The part goes back as it came but for a name that would be refused, or is not there.
+    const auto at = [&](std::string_view inside) { return static_cast<std::size_t>(inside.data() - p.json.data()); };
+    const auto sent_name = json_quoted(fitting_name(b.name));
+    if (name.empty())
+      p.json.insert(at(call) + 1, "\"name\":" + sent_name + (trimmed(call.substr(1)).starts_with('}') ? "" : ","));
+    else if (written != fitting_name(b.name))
+      p.json.replace(at(name), name.size(), sent_name);
+    calls.push_back(std::move(b));
+  }
+  const auto ids = this->ids().settle(std::move(sent));
+  std::size_t call = 0;
+  for (const auto& p : parts_) {
+    if (p.type == part::kind::thought || p.type == part::kind::text) {
+      const auto signature = p.plain ? std::string_view() : walk::find(p.json, "thoughtSignature");
+      const auto opaque = signature.empty() ? raw_json() : raw_json::own(signature);
+      if (p.type == part::kind::thought)
+        m->blocks.emplace_back(reasoning_block{p.text, opaque});
+      else if (!p.text.empty())
+        m->blocks.emplace_back(text_block{p.text});
+    } else if (p.type == part::kind::call) {
+      calls[call].id = ids[call];
+      m->blocks.emplace_back(std::move(calls[call++]));
+    } else {
+      m->blocks.emplace_back(opaque_block{raw_json::own(p.json)});
+    }
+  }
+  m->raw = assembled();
+  model_reply reply;
+  reply.raw_reason = blocked ? "blocked: " + block_reason_ : finish_reason_;
+  if (!finish_message_.empty()) reply.raw_reason += ": " + excerpt(finish_message_);
+  reply.reason = reason;
+  if (reason == end_reason::stop && call > 0) reply.reason = end_reason::tool_calls;
+  reply.usage = usage_seen_ ? usage_ : estimated(bytes_);
+  reply.message = std::move(m);
+  succeed(std::move(reply), sink);
+}
+
+raw_json gemini_decoder::assembled() const {
+  if (parts_.empty()) return {};  // the API takes no turn without parts back
+  std::string out = R"({"role":"model","parts":[)";
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const auto& p = parts_[i];
+    if (i != 0) out += ',';
+    if (!p.plain) {
+      out += p.json;
+      continue;
+    }
+    out += R"({"text":)";
+    append_quoted(out, p.text);
+    out += p.type == part::kind::thought ? R"(,"thought":true})" : "}";
+  }
+  return raw_json::own(out + "]}");
+}
+
+}  // namespace mcpbx::providers

@@ -1,0 +1,199 @@
+// From lines to one reply or one error.
+#include "providers/wire/ollama/ollama_decoder.hpp"
+
+#include "mcp/support/log.hpp"
+#include "mcp/support/text.hpp"
+#include "providers/model/json_walk.hpp"
+#include "providers/model/names.hpp"
+#include "providers/wire/api_errors.hpp"
+#include "providers/wire/end_reasons.hpp"
+
+#include <utility>
+
+namespace mcpbx::providers {
+
+void ollama_decoder::feed(std::string_view bytes, decoder_sink& sink) {
+  while (!done() && !bytes.empty()) {
+    const auto at = bytes.find('\n');
+    const bool ends = at != std::string_view::npos;
+    take_bytes(bytes.substr(0, at), ends, sink);
+    bytes.remove_prefix(ends ? at + 1 : bytes.size());
+  }
+}
+
+void ollama_decoder::take_bytes(std::string_view bytes, bool line_ends, decoder_sink& sink) {
+  if (line_.empty()) {
+    const auto from = bytes.find_first_not_of(seen_ ? " \t\r" : " \t\r\xEF\xBB\xBF");
+    if (from == std::string_view::npos) return;
+    bytes.remove_prefix(from);
+    scanner_.reset();
+  }
+  // A value that goes on behind its line is legal JSON all the same.
+  scanner_.feed(bytes);
+  line_ += bytes;
+  if (!line_ends) return;
+  scanner_.feed("\n");
+  line_ += '\n';
+  if (scanner_.fault_kind() == json_scanner::fault::none && !scanner_.complete()) return;
+  const auto line = std::exchange(line_, {});
+  if (scanner_.fault_kind() != json_scanner::fault::none)
+    return seen_ ? fail(model_error::kind::garbage, "sent a line that is not JSON: " + excerpt(line), sink, line)
+                 : fail_foreign(line, sink);
+  take_line(trimmed(line), sink);
+}
+
+void ollama_decoder::finish(decoder_sink& sink) {
+  if (done()) return;
+  if (!line_.empty() && scanner_.finish()) {
+    const auto line = std::exchange(line_, {});
+    take_line(trimmed(line), sink);
+    if (done()) return;
+  }
+  if (!seen_ && line_.empty()) return fail_cut("sent an empty answer.", sink);
+  if (!seen_ && scanner_.fault_kind() != json_scanner::fault::truncated) return fail_foreign(line_, sink);
+  fail_cut(sink);
+}
+
+void ollama_decoder::take_line(std::string_view json, decoder_sink& sink) {
+  if (!walk::is_object(json)) return fail_foreign(json, sink);
+  std::string_view message, error, finished;
+  walk::members(json, [&](std::string_view key, std::string_view value) {
+    if (key == "message")
+      message = value;
+    else if (key == "error")
+      error = value;
+    else if (key == "done")
+      finished = value;
+  });
+  if (!error.empty() && error != "null" && error != "\"\"") return fail(read_error_body(json), json, sink);
+  if (!seen_ && !walk::is_object(message) && finished != "true") return fail_foreign(json, sink);
+  seen_ = true;
+  take_message(message, sink);
+  if (finished == "true") end(json, sink);
+}
+
+void ollama_decoder::take_message(std::string_view message, decoder_sink& sink) {
+  walk::members(message, [&](std::string_view key, std::string_view value) {
+    if (key == "content" && walk::is_string(value)) {
+      const auto text = unescaped(value);
+      content_ += text;
+      if (thoughts_.outside())
+        add_pieces({{}, text}, sink);
+      else
+        add_pieces(thoughts_.take(text), sink);
+    } else if (key == "thinking" && walk::is_string(value)) {
+      const auto thought = unescaped(value);
+      thinking_ += thought;
+      add_pieces({thought, {}}, sink);
+    } else if (key == "tool_calls") {
+      walk::elements(value, [&](std::string_view call) { take_call(call); });
+    }
+  });
+}
+
+void ollama_decoder::take_call(std::string_view call) {
+  const auto function = walk::find(call, "function");
+  tool_call_block b;
+  b.provider_id = walk::text(walk::find(call, "id"));
+  b.name = walk::text(walk::find(function, "name"));
+  if (calls_.size() == max_reply_calls) {
+    too_many_ = true;
+    return;
+  }
+  const auto arguments = walk::find(function, "arguments");
+  b.arguments_text = walk::is_string(arguments) ? unescaped(arguments) : std::string(arguments);
+  calls_.push_back(std::move(b));
+}
+
+void ollama_decoder::add_pieces(const thought_splitter::pieces& pieces, decoder_sink& sink) {
+  if (!pieces.thought.empty()) {
+    reasoning_ += pieces.thought;
+    sink.on_reasoning(pieces.thought);
+  }
+  if (!pieces.text.empty()) {
+    text_ += pieces.text;
+    sink.on_text(pieces.text);
+  }
+}
+
+std::string ollama_decoder::partial_text(decoder_sink& sink) {
+  add_pieces(thoughts_.finish(), sink);
+  return text_;
+}
+
+void ollama_decoder::end(std::string_view line, decoder_sink& sink) {
+  add_pieces(thoughts_.finish(), sink);
+  const auto word = walk::text(walk::find(line, "done_reason"));
+  const auto reason = read_end_reason(word);
+  // Calls come whole here, but the one before the cut may be half of what was meant.
+  if (is_cut(reason) && !calls_.empty()) {
+    calls_.pop_back();
+    warn_cut_call();
+  }
+  if (too_many_)
+    log::warn("The " + who(options()) + " made more than " + std::to_string(max_reply_calls) +
+              " tool calls; the later ones are dropped.");
+  std::vector<std::string> sent;
+  std::size_t bytes = content_.size() + thinking_.size();
+  for (auto& call : calls_) {
+    call.name = called_name(std::move(call.name));
+    read_arguments(call);
+    name_nameless(call);
+    bytes += call.name.size() + call.arguments_text.size();
+    sent.push_back(call.provider_id);
+  }
+  const auto settled = ids().settle(std::move(sent));
+  for (std::size_t i = 0; i < calls_.size(); ++i) calls_[i].id = settled[i];
+
+  auto m = new_message();
+  m->raw = assembled(calls_);
+  if (!reasoning_.empty()) m->blocks.emplace_back(reasoning_block{reasoning_, {}});
+  if (!text_.empty()) m->blocks.emplace_back(text_block{text_});
+  model_reply reply;
+  reply.raw_reason = word;
+  reply.reason = reason == end_reason::stop && !calls_.empty() ? end_reason::tool_calls : reason;
+  for (auto& call : calls_) m->blocks.emplace_back(std::move(call));
+  const auto input = walk::count(line, "prompt_eval_count"), output = walk::count(line, "eval_count");
+  reply.usage = estimated(bytes);
+  if (input > 0 || output > 0) {
+    reply.usage = {};
+    reply.usage.input = input;
+    reply.usage.output = output;
+  }
+  reply.message = std::move(m);
+  succeed(std::move(reply), sink);
+}
+
+raw_json ollama_decoder::assembled(const std::vector<tool_call_block>& calls) const {
+  std::string out = R"({"role":"assistant","content":)";
+  append_quoted(out, content_);
+  if (!thinking_.empty()) {
+    out += R"(,"thinking":)";
+    append_quoted(out, thinking_);
+  }
+  if (!calls.empty()) {
+    out += R"(,"tool_calls":[)";
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      if (i != 0) out += ',';
+      append_ollama_call(out, calls[i], calls[i].provider_id);
+    }
+    out += ']';
+  }
+  return raw_json::own(out + "}");
+}
+
+void append_ollama_call(std::string& out, const tool_call_block& call, std::string_view id) {
+  out += '{';
+  if (!id.empty()) {
+    out += R"("id":)";
+    append_quoted(out, id);
+    out += ',';
+  }
+  out += R"("function":{"name":)";
+  append_quoted(out, fitting_name(call.name));
+  out += R"(,"arguments":)";
+  out += sent_arguments(call);
+  out += "}}";
+}
+
+}  // namespace mcpbx::providers

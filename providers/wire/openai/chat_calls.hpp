@@ -1,0 +1,57 @@
+// The tolerant assembly of streamed tool calls (chat completions): servers disagree about index, id, name and the shape
+// of arguments, and a call that is lost or run with half its arguments is worse than any of them.
+#pragma once
+#include "mcp/json/json_scanner.hpp"
+#include "providers/model/message.hpp"
+#include "providers/wire/finished_calls.hpp"
+#include "providers/wire/openai/chat_delta.hpp"
+#include "providers/wire/string_joiner.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::providers {
+
+class call_assembler {
+ public:
+  /// One `tool_calls` array of a delta or message (checked JSON).
+  void take(std::string_view tool_calls);
+  /// A legacy `function_call` object.
+  void take_function_call(std::string_view function_call);
+  bool empty() const { return slots_.empty(); }
+  /// Bytes of names and arguments so far, for an estimate of tokens.
+  std::size_t bytes() const { return bytes_; }
+
+  struct finished {
+    std::vector<tool_call_block> calls;
+    std::vector<raw_json> extras;  ///< vendor fields of each call, absent if none; same length as calls
+    int empty = 0;                 ///< calls dropped because nothing of them came: neither name nor id nor arguments
+    int cut = 0;                   ///< calls dropped because the answer was cut inside them
+    bool too_many = false;         ///< more than max_reply_calls came; the later ones were dropped
+  };
+  /// The calls, once the answer has ended. `cut`: the model was stopped (length, filter), so the call it was writing is
+  /// half a call and is left out.
+  finished finish(bool cut, call_ids& ids);
+
+ private:
+  struct slot {
+    std::string id, name, arguments;
+    bool has_index = false, whole = false;  // whole: arguments came as a value, nothing is appended
+    std::int64_t index = 0;
+    string_joiner joiner;
+    json_scanner scanner{json_scanner::options{.max_depth = 64}};  // knows when the arguments are complete
+    vendor_fields extras;
+  };
+  void take_call(std::string_view element, bool one_of_many);
+  slot& new_slot();
+  std::vector<slot> slots_;
+  bool overflowed_ = false;
+  std::size_t touched_ = 0;  // the slot that got the last piece
+  std::size_t bytes_ = 0;
+};
+
+/// Appends one entry of `tool_calls`; `id` is what the endpoint calls it.
+void append_call(std::string& out, const tool_call_block& call, std::string_view id);
+
+}  // namespace mcpbx::providers

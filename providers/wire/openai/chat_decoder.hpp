@@ -1,0 +1,56 @@
+// The push decoder of chat-completions answers: a stream of chunks, one JSON body, or an error in either's clothes.
+// All or nothing: it ends in exactly one reply or one error, and an answer without its end is an error.
+#pragma once
+#include "mcp/support/text_parts.hpp"
+#include "providers/wire/answer_decoder.hpp"
+#include "providers/wire/openai/chat_calls.hpp"
+#include "providers/wire/openai/chat_delta.hpp"
+#include "providers/wire/string_joiner.hpp"
+#include "providers/wire/thought_splitter.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace mcpbx::providers {
+
+class chat_decoder final : public event_decoder {
+ public:
+  /// `api` is what the reply's origin is called. `request` as in codec::make_decoder.
+  chat_decoder(std::string api, std::string content_type, wire_options options, const model_request* request)
+      : event_decoder(std::move(api), std::move(content_type), std::move(options), request) {}
+
+  bool finish_seen() const override { return finished_; }
+
+ private:
+  std::size_t kept_bytes() const override {
+    return content_.capacity() + text_.capacity() + reasoning_.capacity() + refusal_.capacity() + calls_.bytes();
+  }
+  void take_event(std::string_view name, std::string_view json, decoder_sink& sink) override;
+  void take_body(std::string_view json, decoder_sink& sink) override;
+  void take_stream_end(bool mark, decoder_sink& sink) override;
+  std::string partial_text(decoder_sink& sink) override;
+  // A checked chunk or body.
+  void take_object(std::string_view object, bool whole, decoder_sink& sink);
+  void take_choice(std::string_view choice, bool whole, decoder_sink& sink);
+  void take_delta(std::string_view delta, decoder_sink& sink);
+  void take_content(std::string_view content, decoder_sink& sink);
+  void take_usage(std::string_view usage);
+  void add_text(std::string_view text, decoder_sink& sink);
+  void add_reasoning(std::string_view text, decoder_sink& sink);
+  void add_pieces(const thought_splitter::pieces& pieces, decoder_sink& sink);
+  void end(decoder_sink& sink);
+  raw_json assembled(const call_assembler::finished& calls, std::string_view text) const;
+
+  thought_splitter thoughts_;
+  text_parts text_;
+  std::string content_;  // as sent, thoughts included, where that is not the text
+  std::string reasoning_, refusal_, finish_reason_;
+  string_joiner content_joiner_, reasoning_joiner_, refusal_joiner_;
+  vendor_fields vendor_;
+  call_assembler calls_;
+  usage usage_;
+  bool usage_seen_ = false, finished_ = false, choices_seen_ = false, deltas_ = false, refused_ = false;
+};
+
+}  // namespace mcpbx::providers
