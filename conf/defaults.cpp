@@ -1,6 +1,6 @@
 // What holds without any file, and the small look-ups of the configuration.
 #include "conf/load.hpp"
-#include "conf/spec.hpp"
+#include "conf/model/spec.hpp"
 
 #include <unistd.h>
 

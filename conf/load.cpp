@@ -1,12 +1,12 @@
 // Loading: parse each file, merge the trees, walk the result beside the key table, then the rules between keys.
 #include "conf/load.hpp"
 
-#include "conf/host_adopt.hpp"
-#include "conf/host_keys.hpp"
-#include "conf/key_words.hpp"
-#include "conf/loop_levels.hpp"
+#include "conf/hosts/host_adopt.hpp"
+#include "conf/hosts/host_keys.hpp"
+#include "conf/model/key_words.hpp"
+#include "conf/model/loop_levels.hpp"
+#include "conf/model/spec.hpp"
 #include "conf/rules.hpp"
-#include "conf/spec.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>

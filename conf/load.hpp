@@ -1,9 +1,9 @@
 // From the texts of the configuration files to a checked configuration, or to everything that is wrong with them at
 // once. Pure: reads no file and no variable.
 #pragma once
-#include "conf/diagnostic.hpp"
+#include "conf/document/diagnostic.hpp"
 #include "conf/environment.hpp"
-#include "conf/model.hpp"
+#include "conf/model/model.hpp"
 
 #include <span>
 #include <string>

@@ -1,9 +1,9 @@
 // The rules between keys, one function per subject.
 #include "conf/rules.hpp"
 
-#include "conf/forms.hpp"
-#include "conf/loop_levels.hpp"
-#include "conf/references.hpp"
+#include "conf/model/forms.hpp"
+#include "conf/model/loop_levels.hpp"
+#include "conf/model/references.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/text.hpp"
 

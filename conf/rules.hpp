@@ -1,6 +1,6 @@
 // What must hold between keys, once each of them is right by itself. Used by load().
 #pragma once
-#include "conf/model.hpp"
+#include "conf/model/model.hpp"
 
 #include <functional>
 #include <string>

@@ -1,8 +1,8 @@
 // The daemon's program. The keeper is forked before there is a thread, a socket or a descriptor to inherit.
 #include "daemon/app/configuration.hpp"
 #include "daemon/app/daemon.hpp"
-#include "daemon/app/logging.hpp"
-#include "daemon/app/options.hpp"
+#include "daemon/app/process/logging.hpp"
+#include "daemon/app/process/options.hpp"
 #include "mcp/process/keeper.hpp"
 
 #include <malloc.h>

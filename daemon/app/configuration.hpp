@@ -1,7 +1,7 @@
 // The configuration of this daemon: found by its command line and environment, and checked.
 #pragma once
-#include "conf/files.hpp"
-#include "daemon/app/options.hpp"
+#include "conf/config_files.hpp"
+#include "daemon/app/process/options.hpp"
 
 namespace mcpbx::daemon {
 

@@ -1,7 +1,7 @@
 // The daemon: every part made from the configuration, started in order, stopped in order. One io_context, one thread
 // that speaks.
 #pragma once
-#include "daemon/app/options.hpp"
+#include "daemon/app/process/options.hpp"
 #include "mcp/process/keeper.hpp"
 
 namespace mcpbx::daemon {

@@ -1,8 +1,8 @@
 // See guard.hpp.
 #include "daemon/app/guard.hpp"
 
+#include "conf/model/references.hpp"
 #include "conf/places.hpp"
-#include "conf/references.hpp"
 #include "daemon/app/server_entries.hpp"
 #include "mcp/client/catalog/tool_names.hpp"
 

@@ -1,7 +1,7 @@
 // What the configuration says about pinned definitions and the audit.
 #pragma once
 #include "conf/environment.hpp"
-#include "conf/model.hpp"
+#include "conf/model/model.hpp"
 #include "daemon/guard/audit_log.hpp"
 #include "daemon/guard/pin_keeper.hpp"
 

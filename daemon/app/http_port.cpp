@@ -1,9 +1,9 @@
 // See http_port.hpp.
 #include "daemon/app/http_port.hpp"
 
-#include "conf/forms.hpp"
+#include "conf/model/forms.hpp"
+#include "conf/model/references.hpp"
 #include "conf/places.hpp"
-#include "conf/references.hpp"
 #include "daemon/guard/state_file.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/redact/hidden_text.hpp"

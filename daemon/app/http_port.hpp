@@ -1,9 +1,9 @@
 // The TCP port over which HTTP is served, and the token that is asked for there (guarantees row 43).
 #pragma once
 #include "conf/environment.hpp"
-#include "conf/model.hpp"
+#include "conf/model/model.hpp"
 #include "daemon/app/start_values.hpp"
-#include "daemon/front/http_access.hpp"
+#include "daemon/front/base/http_access.hpp"
 #include "mcp/support/error.hpp"
 
 #include <optional>

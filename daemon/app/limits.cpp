@@ -1,7 +1,7 @@
 // The levels are conf's (overlay, cap); here each key is only given its place in run_limits.
 #include "daemon/app/limits.hpp"
 
-#include "conf/loop_levels.hpp"
+#include "conf/model/loop_levels.hpp"
 
 #include <optional>
 #include <string>

@@ -1,8 +1,8 @@
 // The loop's settings of the configuration as the values a run takes.
 #pragma once
-#include "conf/model.hpp"
-#include "daemon/front/chat_params.hpp"
-#include "daemon/store/record.hpp"
+#include "conf/model/model.hpp"
+#include "daemon/front/chat/chat_params.hpp"
+#include "daemon/store/records/record.hpp"
 
 #include <string_view>
 

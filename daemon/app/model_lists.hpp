@@ -2,7 +2,7 @@
 #pragma once
 #include "daemon/app/models.hpp"
 #include "daemon/app/start_values.hpp"
-#include "daemon/front/model_directory.hpp"
+#include "daemon/front/base/model_directory.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 

@@ -1,8 +1,8 @@
 // From a model entry to a model: the wire's options, the time limits, and credentials that are resolved at use.
 #include "daemon/app/models.hpp"
 
-#include "conf/references.hpp"
-#include "conf/secrets.hpp"
+#include "conf/model/references.hpp"
+#include "conf/model/secrets.hpp"
 #include "daemon/app/system_references.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/log.hpp"

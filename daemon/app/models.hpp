@@ -1,6 +1,6 @@
 // The configured models, made when they are first asked for and kept.
 #pragma once
-#include "conf/model.hpp"
+#include "conf/model/model.hpp"
 #include "daemon/app/start_values.hpp"
 #include "mcp/async/keyed_lanes.hpp"
 #include "mcp/http/http_client.hpp"

@@ -1,8 +1,8 @@
 // What a request starts from, given the model and the profile that it names.
 #pragma once
-#include "conf/model.hpp"
+#include "conf/model/model.hpp"
 #include "daemon/app/start_values.hpp"
-#include "daemon/front/chat_params.hpp"
+#include "daemon/front/chat/chat_params.hpp"
 
 #include <string_view>
 

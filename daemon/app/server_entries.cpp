@@ -1,7 +1,7 @@
 // Building process_spec: only here does a tool server's environment come about.
 #include "daemon/app/server_entries.hpp"
 
-#include "conf/secrets.hpp"
+#include "conf/model/secrets.hpp"
 #include "daemon/app/guard.hpp"
 #include "daemon/app/system_references.hpp"
 

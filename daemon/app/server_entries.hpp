@@ -1,7 +1,7 @@
 // From the configuration's tool servers to what the supervisor runs: command, complete environment, directory.
 #pragma once
-#include "conf/model.hpp"
-#include "daemon/store/tool_choice.hpp"
+#include "conf/model/model.hpp"
+#include "daemon/store/records/tool_choice.hpp"
 #include "mcp/async/keyed_lanes.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
 

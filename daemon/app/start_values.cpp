@@ -1,8 +1,8 @@
 // See start_values.hpp.
 #include "daemon/app/start_values.hpp"
 
-#include "conf/forms.hpp"
-#include "conf/secrets.hpp"
+#include "conf/model/forms.hpp"
+#include "conf/model/secrets.hpp"
 #include "daemon/app/system_references.hpp"
 
 #include <chrono>

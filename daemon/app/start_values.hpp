@@ -2,8 +2,8 @@
 // and address, system prompts, the HTTP port, the place of the store. Such values are read when the daemon starts,
 // before anybody could be kept waiting; whatever can wait for its value (keys, headers, tool servers) has a lane.
 #pragma once
-#include "conf/model.hpp"
-#include "conf/references.hpp"
+#include "conf/model/model.hpp"
+#include "conf/model/references.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/time.hpp"
 

@@ -1,9 +1,9 @@
 // What a daemon was started with, so that a command can say that the world is another one now. No value leaves: files
 // are compared here, and of variables only the names are told.
 #pragma once
+#include "conf/config_files.hpp"
 #include "conf/environment.hpp"
-#include "conf/files.hpp"
-#include "conf/model.hpp"
+#include "conf/model/model.hpp"
 #include "mcp/server/json_out.hpp"
 
 #include <sys/stat.h>

@@ -2,14 +2,14 @@
 // means nothing.
 #include "daemon/app/store.hpp"
 
-#include "conf/forms.hpp"
+#include "conf/model/forms.hpp"
+#include "conf/model/references.hpp"
 #include "conf/places.hpp"
-#include "conf/references.hpp"
-#include "daemon/app/daemon_identity.hpp"
+#include "daemon/app/process/daemon_identity.hpp"
 #include "daemon/app/system_references.hpp"
-#include "daemon/loop/recovery.hpp"
-#include "daemon/store/postgres_file.hpp"
-#include "daemon/store/sqlite_file.hpp"
+#include "daemon/loop/core/recovery.hpp"
+#include "daemon/store/postgres/postgres_store.hpp"
+#include "daemon/store/sqlite/sqlite_store.hpp"
 #include "mcp/support/log.hpp"
 
 #include <boost/asio/awaitable.hpp>

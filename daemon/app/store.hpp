@@ -1,7 +1,7 @@
 // Which journal runs are kept in: store.url made into one.
 #pragma once
 #include "conf/environment.hpp"
-#include "conf/model.hpp"
+#include "conf/model/model.hpp"
 #include "daemon/app/start_values.hpp"
 #include "daemon/store/journal.hpp"
 #include "daemon/store/lane_journal.hpp"

@@ -1,7 +1,7 @@
 // Where references of the configuration get their values: this process's environment, files, and programs. Blocking, so
 // it is used on threads of its own and before the daemon listens (start_values), but for variables.
 #pragma once
-#include "conf/references.hpp"
+#include "conf/model/references.hpp"
 
 #include <optional>
 #include <string>

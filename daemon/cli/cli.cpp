@@ -1,11 +1,11 @@
 // The command line of `mcpbx`: verbs, their options, and one sentence for what comes later.
 #include "daemon/cli/cli.hpp"
 
-#include "conf/loop_levels.hpp"
-#include "conf/words.hpp"
+#include "conf/model/key_values.hpp"
+#include "conf/model/loop_levels.hpp"
 #include "daemon/cli/help.hpp"
 #include "daemon/cli/verbs.hpp"
-#include "daemon/options/parse.hpp"
+#include "daemon/command_line/parse_options.hpp"
 #include "mcp/support/text.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,11 +1,11 @@
 #include "daemon/cli/follow_run.hpp"
 
-#include "daemon/cli/approval.hpp"
 #include "daemon/cli/client_tools.hpp"
-#include "daemon/cli/foreign_text.hpp"
-#include "daemon/cli/open_questions.hpp"
 #include "daemon/cli/run_end.hpp"
-#include "daemon/cli/usage_line.hpp"
+#include "daemon/cli/terminal/approval.hpp"
+#include "daemon/cli/terminal/foreign_text.hpp"
+#include "daemon/cli/terminal/open_questions.hpp"
+#include "daemon/cli/terminal/usage_line.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 

@@ -2,7 +2,7 @@
 #include "daemon/cli/run_end.hpp"
 
 #include "daemon/cli/client_tools.hpp"
-#include "daemon/cli/connection.hpp"
+#include "daemon/cli/link/daemon_connection.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/text.hpp"
 

@@ -1,6 +1,6 @@
 // How a run ended, for whoever asked from a shell.
 #pragma once
-#include "daemon/cli/terminal.hpp"
+#include "daemon/cli/terminal/terminal.hpp"
 #include "mcp/json/raw_json.hpp"
 
 #include <string>

@@ -1,9 +1,9 @@
 // `mcpbx ask`: one run, followed, or begun and left to itself.
-#include "daemon/cli/approval.hpp"
 #include "daemon/cli/attachments.hpp"
 #include "daemon/cli/client_tools.hpp"
 #include "daemon/cli/follow_run.hpp"
 #include "daemon/cli/input_files.hpp"
+#include "daemon/cli/terminal/approval.hpp"
 #include "daemon/cli/verbs.hpp"
 
 #include <string>

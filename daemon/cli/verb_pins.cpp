@@ -1,7 +1,7 @@
 // `mcpbx pins`, `pins show`, `pins accept`.
-#include "daemon/cli/approval.hpp"
-#include "daemon/cli/connection.hpp"
-#include "daemon/cli/foreign_text.hpp"
+#include "daemon/cli/link/daemon_connection.hpp"
+#include "daemon/cli/terminal/approval.hpp"
+#include "daemon/cli/terminal/foreign_text.hpp"
 #include "daemon/cli/verbs.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"

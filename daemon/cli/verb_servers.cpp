@@ -1,6 +1,6 @@
 // `mcpbx servers`, `status`, `wait`, `restart`, `stop`.
-#include "daemon/cli/daemon_age.hpp"
-#include "daemon/cli/status_text.hpp"
+#include "daemon/cli/link/daemon_age.hpp"
+#include "daemon/cli/terminal/status_text.hpp"
 #include "daemon/cli/verbs.hpp"
 #include "mcp/socket/unix_socket.hpp"
 #include "mcp/support/text.hpp"

@@ -1,5 +1,5 @@
 // `mcpbx sessions`: list, show, resume, rm.
-#include "daemon/cli/session_text.hpp"
+#include "daemon/cli/terminal/session_text.hpp"
 #include "daemon/cli/verbs.hpp"
 #include "mcp/support/text.hpp"
 

@@ -1,7 +1,7 @@
 // The verbs of `mcpbx`, one function each; they return the exit status.
 #pragma once
-#include "daemon/cli/daemon_start.hpp"
-#include "daemon/cli/terminal.hpp"
+#include "daemon/cli/link/daemon_start.hpp"
+#include "daemon/cli/terminal/terminal.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 // What verbs share: connecting and turning failures into words and exit statuses.
-#include "daemon/cli/daemon_age.hpp"
+#include "daemon/cli/link/daemon_age.hpp"
 #include "daemon/cli/verbs.hpp"
 
 #include <unistd.h>

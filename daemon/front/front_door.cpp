@@ -1,10 +1,10 @@
 // See front_door.hpp.
 #include "daemon/front/front_door.hpp"
 
-#include "daemon/front/http_caller.hpp"
-#include "daemon/front/methods.hpp"
+#include "daemon/front/http/http_caller.hpp"
 #include "daemon/front/new_caller.hpp"
-#include "daemon/store/principal.hpp"
+#include "daemon/front/rpc/methods.hpp"
+#include "daemon/store/records/principal.hpp"
 #include "mcp/server/rpc_errors.hpp"
 #include "mcp/support/heap.hpp"
 #include "mcp/support/log.hpp"

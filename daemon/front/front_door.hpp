@@ -1,7 +1,7 @@
 // The door: who may come in, how many, and everything they share. The listeners belong to daemon/app; what they accept
 // comes here. On the Unix socket JSON-RPC and HTTP are told apart by the first byte; a port speaks HTTP only.
 #pragma once
-#include "daemon/front/connection.hpp"
+#include "daemon/front/rpc/rpc_caller.hpp"
 #include "mcp/socket/tcp_peer.hpp"
 #include "mcp/socket/unix_socket.hpp"
 

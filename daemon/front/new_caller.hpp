@@ -1,7 +1,7 @@
 // A caller that has not said anything yet: its first byte tells which protocol it speaks (design section 3). It is
 // looked at and left where it is, so that whoever serves the caller reads everything.
 #pragma once
-#include "daemon/front/caller.hpp"
+#include "daemon/front/base/caller.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>

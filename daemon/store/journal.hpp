@@ -1,8 +1,8 @@
 // Where records go before they take effect, and where sessions come from. One interface; `none` keeps the records of a
 // run for its life at most.
 #pragma once
-#include "daemon/store/record.hpp"
-#include "daemon/store/sessions.hpp"
+#include "daemon/store/records/record.hpp"
+#include "daemon/store/records/sessions.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/time.hpp"
 

@@ -1,6 +1,6 @@
 #include "daemon/store/store_file.hpp"
 
-#include "daemon/store/record_format.hpp"
+#include "daemon/store/records/record_format.hpp"
 
 namespace mcpbx::daemon {
 

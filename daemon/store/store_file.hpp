@@ -1,8 +1,8 @@
 // What a journal on disk or in a database is kept in: the blocking half, and all that differs between the kinds of
 // store. One object is used on one thread at a time; lane_journal does so on its lane.
 #pragma once
-#include "daemon/store/record.hpp"
-#include "daemon/store/sessions.hpp"
+#include "daemon/store/records/record.hpp"
+#include "daemon/store/records/sessions.hpp"
 #include "mcp/support/error.hpp"
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 // append that have begun waits longer, and is tried again.
 #include "daemon/store/store_lane.hpp"
 
-#include "daemon/store/record_format.hpp"
+#include "daemon/store/records/record_format.hpp"
 #include "mcp/support/log.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>

@@ -3,7 +3,7 @@
 // it is in now.
 #include "daemon/store/store_worker.hpp"
 
-#include "daemon/store/record_format.hpp"
+#include "daemon/store/records/record_format.hpp"
 #include "mcp/support/log.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // list_files, read_file and file_info: reading below the folders that the user gave, and nothing else.
 #include "daemon/toolbox/clock.hpp"
 #include "daemon/toolbox/files.hpp"
-#include "daemon/toolbox/tools.hpp"
+#include "daemon/toolbox/toolbox_tools.hpp"
 #include "mcp/json/json_scanner.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/redact/hidden_text.hpp"

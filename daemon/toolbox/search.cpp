@@ -1,6 +1,6 @@
 // search_files: names by text or glob, contents by text, bounded in entries, bytes, depth and results.
 #include "daemon/toolbox/files.hpp"
-#include "daemon/toolbox/tools.hpp"
+#include "daemon/toolbox/toolbox_tools.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 

@@ -1,6 +1,6 @@
 // The bundled MCP server as a core: bytes of stdin in, bytes for stdout out. An `initialize`-era server of tools only.
 #pragma once
-#include "daemon/toolbox/tools.hpp"
+#include "daemon/toolbox/toolbox_tools.hpp"
 #include "mcp/rpc/line_framer.hpp"
 #include "mcp/rpc/rpc_message.hpp"
 

@@ -2,7 +2,7 @@
 // made of the product's own parts while the driver shares none with it.
 //   bench_encode FOLDER [REPEAT]     FOLDER: test/data/tools; prints lines "ROW<tab>VALUE", CPU time of this thread,
 //                                    the least of REPEAT (5)
-#include "daemon/loop/round_tools.hpp"
+#include "daemon/loop/tools/round_tools.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/call/text_conversation.hpp"

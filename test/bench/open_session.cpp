@@ -2,9 +2,9 @@
 // program of its own, because it is made of the product's own parts while the driver shares none with it.
 //   bench_open FOLDER [REPEAT]       FOLDER: an empty one of its own; prints lines "ROW<tab>VALUE": CPU time of this
 //                                    thread, the least of REPEAT (5), and instructions where they can be counted
-#include "daemon/loop/recovery.hpp"
-#include "daemon/store/record_format.hpp"
-#include "daemon/store/sqlite_file.hpp"
+#include "daemon/loop/core/recovery.hpp"
+#include "daemon/store/records/record_format.hpp"
+#include "daemon/store/sqlite/sqlite_store.hpp"
 #include "daemon/store/store_worker.hpp"
 #include "mcp/support/log.hpp"
 

@@ -1,8 +1,8 @@
 // work_per_byte: what strangers can make mcpbx do with the bytes that they write. Each row is one input of n, 2n and 4n
 // bytes (or as many things), its CPU time in milliseconds, and how much longer four times as much took. 4 is linear.
 // The largest n is the configured limit where there is one: its time is what the speaking thread is held up.
-#include "daemon/loop/answer_format.hpp"
-#include "daemon/loop/run_feed.hpp"
+#include "daemon/loop/core/answer_format.hpp"
+#include "daemon/loop/run/run_feed.hpp"
 #include "mcp/client/catalog/catalog_builder.hpp"
 #include "mcp/client/session/tool_lister.hpp"
 #include "mcp/http/request_parser.hpp"

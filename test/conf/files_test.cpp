@@ -1,5 +1,5 @@
 // Which files are read, and who may own and write them. Works in a temporary directory of its own.
-#include "conf/files.hpp"
+#include "conf/config_files.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // The keys of other hosts act or are refused; none is passed over that would have kept a tool from being called.
-#include "conf/host_keys.hpp"
+#include "conf/hosts/host_keys.hpp"
 
 #include "conf/load.hpp"
 #include "mcp/support/text.hpp"

@@ -1,5 +1,5 @@
 // The parser by itself: what it takes, where it says things stand, and how it goes on after an error.
-#include "conf/jsonc.hpp"
+#include "conf/document/jsonc.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // Every key of the table, driven by the table: right values are taken, wrong ones refused at their exact place.
 #include "conf/load.hpp"
-#include "conf/spec.hpp"
+#include "conf/model/spec.hpp"
 
 #include <doctest/doctest.h>
 

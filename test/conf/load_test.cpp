@@ -1,7 +1,7 @@
 // Whole files: what arrives in the values, drop-ins, notices, and the rules between keys.
 #include "conf/load.hpp"
 
-#include "conf/loop_levels.hpp"
+#include "conf/model/loop_levels.hpp"
 #include "conf/rules.hpp"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 // What is published beside the code says what the code does: the schema, the samples, the README.
 #include "conf/load.hpp"
-#include "conf/schema.hpp"
-#include "conf/spec.hpp"
+#include "conf/model/schema.hpp"
+#include "conf/model/spec.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // The reference syntax, and what references stand for.
-#include "conf/references.hpp"
+#include "conf/model/references.hpp"
 
 #include <doctest/doctest.h>
 

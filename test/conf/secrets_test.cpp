@@ -1,5 +1,5 @@
 // Which parts of values are known to the redactor.
-#include "conf/secrets.hpp"
+#include "conf/model/secrets.hpp"
 
 #include <doctest/doctest.h>
 

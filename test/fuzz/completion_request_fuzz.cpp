@@ -1,5 +1,5 @@
 // Requests of Chat Completions: whatever the JSON is, there is a run that can be started, or a fault with its place.
-#include "daemon/front/completion_request.hpp"
+#include "daemon/front/completions/completion_request.hpp"
 #include "mcp/json/raw_json.hpp"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Any bytes as a configuration: the loader never crashes, and every finding can be printed.
 #include "conf/load.hpp"
-#include "conf/spec.hpp"
+#include "conf/model/spec.hpp"
 
 #include <array>
 #include <cstdint>

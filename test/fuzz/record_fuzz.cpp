@@ -1,5 +1,5 @@
 // The journal's records: any text is refused or read, and what was read is written and read again as the same.
-#include "daemon/store/record_format.hpp"
+#include "daemon/store/records/record_format.hpp"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // Who a daemon is among those that share a journal.
-#include "daemon/app/daemon_identity.hpp"
+#include "daemon/app/process/daemon_identity.hpp"
 
 #include "test/support/temporary_directory.hpp"
 

@@ -1,5 +1,5 @@
 // Callers whose process is not known yet.
-#include "daemon/app/early_callers.hpp"
+#include "daemon/app/callers/early_callers.hpp"
 
 #include "test/support/manual_time.hpp"
 

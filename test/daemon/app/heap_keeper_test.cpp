@@ -1,6 +1,5 @@
 // Memory that goes back to the system, on a turned clock.
-#include "daemon/app/heap_keeper.hpp"
-
+#include "daemon/app/process/heap_trimmer.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>

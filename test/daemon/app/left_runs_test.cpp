@@ -1,10 +1,10 @@
 // Runs that an earlier daemon left, behind a journal that cannot be had at first.
 #include "daemon/app/left_runs.hpp"
 
-#include "daemon/loop/recovery.hpp"
+#include "daemon/loop/core/recovery.hpp"
 #include "daemon/store/lane_journal.hpp"
-#include "daemon/store/record_format.hpp"
-#include "daemon/store/sqlite_file.hpp"
+#include "daemon/store/records/record_format.hpp"
+#include "daemon/store/sqlite/sqlite_store.hpp"
 #include "providers/model/message.hpp"
 #include "test/support/manual_time.hpp"
 #include "test/support/temporary_directory.hpp"

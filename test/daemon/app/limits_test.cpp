@@ -1,7 +1,7 @@
 // Which level of the configuration decides a run's limits.
 #include "daemon/app/limits.hpp"
 
-#include "conf/loop_levels.hpp"
+#include "conf/model/loop_levels.hpp"
 #include "daemon/app/profiles.hpp"
 #include "test/daemon/app/loaded.hpp"
 

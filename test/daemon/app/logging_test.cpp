@@ -1,5 +1,5 @@
 // The log's lines: safe whatever a peer wrote, and bounded.
-#include "daemon/app/logging.hpp"
+#include "daemon/app/process/logging.hpp"
 
 #include "mcp/redact/secret.hpp"
 #include "test/support/captured_output.hpp"

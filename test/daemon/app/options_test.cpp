@@ -1,5 +1,5 @@
 // The command line of mcpbxd.
-#include "daemon/app/options.hpp"
+#include "daemon/app/process/options.hpp"
 
 #include "test/support/captured_output.hpp"
 

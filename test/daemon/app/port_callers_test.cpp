@@ -1,5 +1,5 @@
 // Who asks on the port.
-#include "daemon/app/port_callers.hpp"
+#include "daemon/app/callers/port_callers.hpp"
 
 #include "mcp/process/unique_fd.hpp"
 #include "test/support/contains.hpp"

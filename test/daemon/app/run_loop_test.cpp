@@ -1,5 +1,5 @@
 // What escapes a handler on the speaking thread.
-#include "daemon/app/run_loop.hpp"
+#include "daemon/app/process/run_loop.hpp"
 
 #include "mcp/support/log.hpp"
 

@@ -1,5 +1,5 @@
 // What a service manager passes in and is told.
-#include "daemon/app/service.hpp"
+#include "daemon/app/process/service.hpp"
 
 #include "test/support/captured_output.hpp"
 #include "test/support/temporary_directory.hpp"

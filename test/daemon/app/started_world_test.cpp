@@ -1,7 +1,7 @@
 // What of a daemon's start is another one now; and the link by which it is found.
 #include "daemon/app/started_world.hpp"
 
-#include "daemon/app/running_link.hpp"
+#include "daemon/app/callers/running_link.hpp"
 #include "mcp/socket/unix_socket.hpp"
 #include "test/support/contains.hpp"
 #include "test/support/temporary_directory.hpp"

@@ -1,5 +1,5 @@
 // A daemon's log file is bounded, whoever else writes or moves it.
-#include "daemon/app/stderr_file.hpp"
+#include "daemon/app/process/stderr_file.hpp"
 
 #include "test/support/captured_output.hpp"
 #include "test/support/temporary_directory.hpp"

@@ -1,5 +1,5 @@
 // Children that nobody waits for do not stay as zombies.
-#include "daemon/app/stray_reaper.hpp"
+#include "daemon/app/process/stray_reaper.hpp"
 
 #include "test/support/manual_time.hpp"
 

@@ -1,7 +1,7 @@
 // The question of a run at a terminal (L19): a process of its own sits at a pseudo-terminal, and somebody types.
-#include "daemon/cli/approval.hpp"
+#include "daemon/cli/terminal/approval.hpp"
 
-#include "daemon/cli/connection.hpp"
+#include "daemon/cli/link/daemon_connection.hpp"
 #include "test/support/contains.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,5 @@
 // The command line's end of the socket, in reads of any size.
-#include "daemon/cli/connection.hpp"
-
+#include "daemon/cli/link/daemon_connection.hpp"
 #include "test/support/in_pieces.hpp"
 
 #include <doctest/doctest.h>

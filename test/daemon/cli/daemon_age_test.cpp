@@ -1,5 +1,5 @@
 // What of a command's world a daemon does not know.
-#include "daemon/cli/daemon_age.hpp"
+#include "daemon/cli/link/daemon_age.hpp"
 
 #include <doctest/doctest.h>
 

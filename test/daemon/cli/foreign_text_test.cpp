@@ -1,5 +1,5 @@
 // Foreign text in front of a person who decides by it (F8, guarantees rows 37 and 39).
-#include "daemon/cli/foreign_text.hpp"
+#include "daemon/cli/terminal/foreign_text.hpp"
 
 #include <doctest/doctest.h>
 

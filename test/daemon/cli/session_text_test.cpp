@@ -1,5 +1,5 @@
 // A session as Markdown and as JSON lines.
-#include "daemon/cli/session_text.hpp"
+#include "daemon/cli/terminal/session_text.hpp"
 
 #include "test/support/contains.hpp"
 

@@ -1,5 +1,5 @@
 // The table of `mcpbx status`.
-#include "daemon/cli/status_text.hpp"
+#include "daemon/cli/terminal/status_text.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // What is shown, and that no peer's text can steer a terminal (F8, guarantees row 40).
-#include "daemon/cli/terminal.hpp"
+#include "daemon/cli/terminal/terminal.hpp"
 
-#include "daemon/cli/connection.hpp"
+#include "daemon/cli/link/daemon_connection.hpp"
 #include "test/support/captured_output.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // The line about what a run has cost.
-#include "daemon/cli/usage_line.hpp"
+#include "daemon/cli/terminal/usage_line.hpp"
 
 #include <doctest/doctest.h>
 

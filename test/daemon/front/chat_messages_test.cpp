@@ -1,5 +1,5 @@
 // What a chat says: a conversation that every provider takes, or the results of a parked run's calls.
-#include "daemon/front/chat_params.hpp"
+#include "daemon/front/chat/chat_params.hpp"
 
 #include <doctest/doctest.h>
 

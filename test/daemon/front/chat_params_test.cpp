@@ -1,5 +1,5 @@
 // The params of mcpbx/chat: what is wrong is told by path, limits are laid over each other, what comes later says so.
-#include "daemon/front/chat_params.hpp"
+#include "daemon/front/chat/chat_params.hpp"
 
 #include <doctest/doctest.h>
 

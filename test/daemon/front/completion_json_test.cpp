@@ -1,5 +1,5 @@
 // What runs come to in terms of Chat Completions.
-#include "daemon/front/completion_json.hpp"
+#include "daemon/front/completions/completion_json.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Requests of Chat Completions as run requests: everything that its clients send, and what is wrong by its place.
-#include "daemon/front/completion_request.hpp"
+#include "daemon/front/completions/completion_request.hpp"
 
 #include <doctest/doctest.h>
 

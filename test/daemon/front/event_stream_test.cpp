@@ -1,7 +1,7 @@
 // The lines of a run's events, through a feed and an outbox as a connection has them.
-#include "daemon/front/event_stream.hpp"
+#include "daemon/front/base/event_stream.hpp"
 
-#include "daemon/loop/event_json.hpp"
+#include "daemon/loop/json/event_json.hpp"
 #include "test/daemon/front/fake_transport.hpp"
 #include "test/support/manual_time.hpp"
 

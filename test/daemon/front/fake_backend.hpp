@@ -1,6 +1,6 @@
 // The daemon behind the door, as a script.
 #pragma once
-#include "daemon/front/backend.hpp"
+#include "daemon/front/base/backend.hpp"
 
 #include <functional>
 #include <map>

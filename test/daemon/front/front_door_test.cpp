@@ -2,7 +2,7 @@
 // what happens when somebody leaves or does not read.
 #include "daemon/front/front_door.hpp"
 
-#include "daemon/front/begun_names.hpp"
+#include "daemon/front/base/begun_names.hpp"
 #include "mcp/redact/secret.hpp"
 #include "mcp/transport/memory_pair.hpp"
 #include "test/daemon/front/fake_backend.hpp"

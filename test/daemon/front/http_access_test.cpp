@@ -1,7 +1,7 @@
 // Who may ask over HTTP on a port of this machine.
-#include "daemon/front/http_access.hpp"
+#include "daemon/front/base/http_access.hpp"
 
-#include "daemon/front/handed_calls.hpp"
+#include "daemon/front/base/handed_calls.hpp"
 
 #include <doctest/doctest.h>
 

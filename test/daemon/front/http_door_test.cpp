@@ -1,7 +1,7 @@
 // The door over real sockets: the first byte decides, and Chat Completions are runs. The test is the caller; the daemon
 // behind the door is a script.
 #include "daemon/front/front_door.hpp"
-#include "daemon/loop/event_json.hpp"
+#include "daemon/loop/json/event_json.hpp"
 #include "test/daemon/front/fake_backend.hpp"
 #include "test/support/contains.hpp"
 #include "test/support/manual_time.hpp"

@@ -1,5 +1,5 @@
 // The outbox's rules on a turned clock: what joins, what is replaced, what drops, what never does, and when it is over.
-#include "daemon/front/outgoing_queue.hpp"
+#include "daemon/front/base/outgoing_queue.hpp"
 
 #include "mcp/support/shared_bytes.hpp"
 #include "test/daemon/front/fake_transport.hpp"

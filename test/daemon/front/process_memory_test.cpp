@@ -1,4 +1,4 @@
-#include "daemon/front/process_memory.hpp"
+#include "daemon/front/base/process_memory.hpp"
 
 #include <doctest/doctest.h>
 

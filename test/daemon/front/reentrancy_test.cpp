@@ -2,7 +2,7 @@
 // closes or is destroyed, runs say something, end or do not begin, and what waits is answered. Over real sockets, as
 // JSON-RPC and as HTTP. Meant for the asan preset.
 #include "daemon/front/front_door.hpp"
-#include "daemon/loop/event_json.hpp"
+#include "daemon/loop/json/event_json.hpp"
 #include "test/daemon/front/fake_backend.hpp"
 #include "test/support/manual_time.hpp"
 

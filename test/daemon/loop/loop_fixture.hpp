@@ -1,12 +1,12 @@
 // A runner in memory: a model that plays a script, servers that answer when told, a turned clock, and a caller that
 // writes everything down.
 #pragma once
-#include "daemon/loop/read_result.hpp"
-#include "daemon/loop/runner.hpp"
-#include "daemon/loop/status_writer.hpp"
+#include "daemon/loop/results/read_result.hpp"
+#include "daemon/loop/run/runner.hpp"
+#include "daemon/loop/run/status_writer.hpp"
 #include "providers/model/names.hpp"
-#include "test/daemon/loop/core_script.hpp"
-#include "test/daemon/loop/wire_history.hpp"
+#include "test/daemon/loop/core/core_script.hpp"
+#include "test/daemon/loop/core/wire_history.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <boost/asio/co_spawn.hpp>

@@ -1,4 +1,4 @@
-#include "daemon/loop/room_queue.hpp"
+#include "daemon/loop/run/room_queue.hpp"
 
 #include "test/support/manual_time.hpp"
 

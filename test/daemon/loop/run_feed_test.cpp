@@ -1,9 +1,9 @@
 // The feed's rules: what joins, what is replaced, what drops, how events are numbered for several readers, and what a
 // snapshot stands for.
-#include "daemon/loop/run_feed.hpp"
+#include "daemon/loop/run/run_feed.hpp"
 
-#include "daemon/loop/ended_runs.hpp"
-#include "daemon/loop/event_json.hpp"
+#include "daemon/loop/json/event_json.hpp"
+#include "daemon/loop/run/ended_runs.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
 #include <doctest/doctest.h>

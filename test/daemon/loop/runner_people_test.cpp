@@ -1,5 +1,5 @@
 // Live runs that ask people and hand calls back to their caller.
-#include "daemon/loop/runner.hpp"
+#include "daemon/loop/run/runner.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
 
 #include <boost/asio/redirect_error.hpp>

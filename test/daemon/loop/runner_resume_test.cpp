@@ -1,6 +1,6 @@
 // Runs that an earlier process left: gone on with from their records.
-#include "daemon/loop/recovery.hpp"
-#include "daemon/loop/runner.hpp"
+#include "daemon/loop/core/recovery.hpp"
+#include "daemon/loop/run/runner.hpp"
 #include "test/daemon/loop/next_process.hpp"
 
 #include <doctest/doctest.h>

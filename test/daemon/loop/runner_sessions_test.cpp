@@ -1,6 +1,6 @@
 // Runs in sessions: what they are given, and who may go on with one.
-#include "daemon/loop/recovery.hpp"
-#include "daemon/loop/runner.hpp"
+#include "daemon/loop/core/recovery.hpp"
+#include "daemon/loop/run/runner.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
 
 #include <doctest/doctest.h>

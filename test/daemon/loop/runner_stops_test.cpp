@@ -1,9 +1,9 @@
 // Every reason for which a run ends, each after a round that went well: the reason, its sentence, its events, and a
 // conversation that any provider takes back.
-#include "daemon/loop/recovery.hpp"
+#include "daemon/loop/core/recovery.hpp"
 #include "mcp/support/shared_bytes.hpp"
+#include "test/daemon/loop/core/wire_history.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
-#include "test/daemon/loop/wire_history.hpp"
 
 #include <boost/asio/detached.hpp>
 #include <doctest/doctest.h>

@@ -1,15 +1,15 @@
 // Live runs: the shell around the fold, against scripted models and servers. Every run of every test here is held
 // against the folds of its records when its fixture ends.
-#include "daemon/loop/runner.hpp"
+#include "daemon/loop/run/runner.hpp"
 
-#include "daemon/loop/answer_format.hpp"
-#include "daemon/loop/argument_checks.hpp"
-#include "daemon/loop/recovery.hpp"
+#include "daemon/loop/core/answer_format.hpp"
+#include "daemon/loop/core/recovery.hpp"
+#include "daemon/loop/tools/argument_checks.hpp"
 #include "mcp/redact/secret.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
+#include "test/daemon/loop/core/wire_history.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
-#include "test/daemon/loop/wire_history.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // Live runs: calls one after another, again after a while, within the tool's own limits; large results read in pages.
-#include "daemon/loop/read_result.hpp"
-#include "daemon/loop/runner.hpp"
+#include "daemon/loop/results/read_result.hpp"
+#include "daemon/loop/run/runner.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
 
 #include <doctest/doctest.h>

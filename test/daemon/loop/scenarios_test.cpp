@@ -1,7 +1,7 @@
 // The scenarios that documents about such loops ask for, where no other test is about them; README.md has the list of
 // all.
+#include "test/daemon/loop/core/wire_history.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
-#include "test/daemon/loop/wire_history.hpp"
 
 #include <doctest/doctest.h>
 

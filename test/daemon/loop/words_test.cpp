@@ -1,6 +1,5 @@
 // The sentences of a run.
-#include "daemon/loop/words.hpp"
-
+#include "daemon/loop/run_words.hpp"
 #include "mcp/support/text.hpp"
 
 #include <doctest/doctest.h>

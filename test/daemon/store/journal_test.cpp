@@ -1,7 +1,7 @@
 // The in-memory journal and the words that journals write.
 #include "daemon/store/journal.hpp"
 
-#include "daemon/store/record.hpp"
+#include "daemon/store/records/record.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>

@@ -1,5 +1,5 @@
 // One connection: what is sent, what comes back, and what happens when nothing does.
-#include "daemon/store/postgres_connection.hpp"
+#include "daemon/store/postgres/postgres_connection.hpp"
 
 #include "test/daemon/store/postgres_proxy.hpp"
 

@@ -1,6 +1,5 @@
 // The journal in PostgreSQL: made and refused, and what becomes of it when the connection or the server goes away.
-#include "daemon/store/postgres_file.hpp"
-
+#include "daemon/store/postgres/postgres_store.hpp"
 #include "mcp/redact/secret.hpp"
 #include "test/daemon/store/postgres_proxy.hpp"
 #include "test/daemon/store/sessions_fixture.hpp"

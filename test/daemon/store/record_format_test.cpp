@@ -1,7 +1,7 @@
 // Records as text and back.
-#include "daemon/store/record_format.hpp"
+#include "daemon/store/records/record_format.hpp"
 
-#include "daemon/store/record_words.hpp"
+#include "daemon/store/records/record_words.hpp"
 #include "test/daemon/store/sample_records.hpp"
 #include "test/support/contains.hpp"
 

@@ -1,6 +1,6 @@
 // One record of every kind with every member filled in and no value twice, so that a member that gets lost shows.
 #pragma once
-#include "daemon/store/record.hpp"
+#include "daemon/store/records/record.hpp"
 
 #include <memory>
 #include <vector>

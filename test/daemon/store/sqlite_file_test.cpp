@@ -1,6 +1,5 @@
 // The journal's SQLite file: made and refused.
-#include "daemon/store/sqlite_file.hpp"
-
+#include "daemon/store/sqlite/sqlite_store.hpp"
 #include "test/daemon/store/sessions_fixture.hpp"
 
 #include <doctest/doctest.h>

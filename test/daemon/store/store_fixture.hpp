@@ -3,13 +3,13 @@
 // It is a SQLite file, or, under test/support/postgres.sh, a schema in a PostgreSQL database: the same tests run
 // against both. Those of one kind only say so.
 #pragma once
-#include "daemon/loop/recovery.hpp"
+#include "daemon/loop/core/recovery.hpp"
 #include "daemon/store/lane_journal.hpp"
-#include "daemon/store/postgres_file.hpp"
-#include "daemon/store/record_format.hpp"
-#include "daemon/store/sqlite_file.hpp"
+#include "daemon/store/postgres/postgres_store.hpp"
+#include "daemon/store/records/record_format.hpp"
+#include "daemon/store/sqlite/sqlite_store.hpp"
 #include "mcp/async/system_time.hpp"
-#include "test/daemon/loop/core_script.hpp"
+#include "test/daemon/loop/core/core_script.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>

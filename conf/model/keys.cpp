@@ -1,0 +1,293 @@
+// The table: every key of the configuration with its range and meaning. Defaults are the members' initial values.
+#include "conf/model/spec.hpp"
+
+namespace mcpbx::conf {
+namespace {
+
+// clang-format off: one key, one line
+
+constexpr std::int64_t second = 1000, hour = 3600 * second, day = 24 * hour, week = 7 * day;
+constexpr std::int64_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
+
+template <class Target>
+std::vector<key_spec> filters() {
+  using f = tool_filter;
+  return {
+    key<&f::allow, Target>("allow", "Globs of the tools that are offered; all are without it. It may not be empty: \"deny\": [\"*\"] offers none.").like(forms::tool_glob).filled_list(),
+    key<&f::deny, Target>("deny", "Globs of the tools that are not offered; wins over allow.").like(forms::tool_glob),
+    key<&f::rename, Target>("rename", "Tools that go by another name: from the server's name to the new one.").names(forms::filled).like(forms::tool_name),
+  };
+}
+
+const section_spec& filter_keys() {
+  static const section_spec s{"toolFilter", filters<tool_filter>()};
+  return s;
+}
+
+const section_spec& server_tool_keys() {
+  using t = server_tools;
+  static const section_spec s = [] {
+    section_spec made{"serverTools", filters<t>()};
+    made.has_switches = true;
+    for (auto& k : std::vector<key_spec>{
+      key<&t::serial>("serial", "Globs of the tools whose calls in one reply are made one after another.").like(forms::tool_glob),
+      key<&t::retry>("retry", "Globs of the tools whose calls may be made again when no answer came.").like(forms::tool_glob),
+      key<&t::call_timeout_ms>("callTimeoutMs", "How long a call of these tools may be silent; the first glob that matches counts.").names(forms::tool_glob).range(1, day),
+      key<&t::call_hard_timeout_ms>("callHardTimeoutMs", "How long a call of these tools may take at all; the first glob that matches counts.").names(forms::tool_glob).range(1, week),
+    })
+      made.keys.push_back(std::move(k));
+    return made;
+  }();
+  return s;
+}
+
+const section_spec& auth_keys() {
+  static const section_spec s{"serverAuth", {
+    key<&server_auth::open>("open", "The command that opens a browser, split at blanks; the address is appended. Without it the server waits for `mcpbx auth login`.").like(forms::filled),
+    key<&server_auth::client_metadata_url>("clientMetadataUrl", "Where the client metadata document of this client is published.").like(forms::http_url),
+    key<&server_auth::client_id>("clientId", "The id under which this client is registered.").like(forms::filled),
+    key<&server_auth::client_secret>("clientSecret", "The secret of the registered client; better a reference than the value.").like(forms::filled).secret(),
+  }};
+  return s;
+}
+
+/// The settings of the loop that are numbers: what `loop.max` may hold too.
+template <class Target>
+std::vector<key_spec> loop_number_keys() {
+  using l = loop_settings;
+  return {
+    key<&l::max_rounds, Target>("maxRounds", "How many model calls of a run may offer tools; 0: none does.").range(0, 100'000),
+    key<&l::max_calls_per_round, Target>("maxCallsPerRound", "How many tool calls of one reply are carried out.").range(1, 10'000),
+    key<&l::max_calls, Target>("maxCalls", "How many tool calls a run may make in total.").range(1, 1'000'000),
+    key<&l::max_consecutive_errors, Target>("maxConsecutiveErrors", "How many failing rounds in a row end the run; 0: no limit.").range(0, 1000),
+    key<&l::max_repeated_calls, Target>("maxRepeatedCalls", "How often the same call with the same arguments may be made before the run ends; 0: no limit.").range(0, 1000),
+    key<&l::timeout_ms, Target>("timeoutMs", "The time for a whole run; waiting for people does not count.").range(1, week),
+    key<&l::question_timeout_ms, Target>("questionTimeoutMs", "How long a question to a person may stay open.").range(1, week),
+    key<&l::token_budget, Target>("tokenBudget", "How many tokens a run may use over all rounds; 0, or not given: no limit.").range(0, 1'000'000'000),
+    key<&l::tool_concurrency, Target>("toolConcurrency", "How many calls of one round run at the same time; 1 is strict sequence.").range(1, 1024),
+    key<&l::max_result_bytes, Target>("maxResultBytes", "How much of a tool's result the model is shown.").range(256, 64 * mib),
+  };
+}
+
+const section_spec& round_text_keys() {
+  using t = round_prompt_texts;
+  static const section_spec s{"roundPromptTexts", {
+    key<&t::first>("first", "What the model is told in the first round; {round} and {remaining} stand for numbers, an empty text says nothing."),
+    key<&t::middle>("middle", "The same for the rounds in between."),
+    key<&t::last>("last", "The same for the last round, which is the one without tools unless onLimit is stop."),
+  }};
+  return s;
+}
+
+template <class Target>
+std::vector<key_spec> loop_keys() {
+  using l = loop_settings;
+  auto keys = loop_number_keys<Target>();
+  for (auto& k : std::vector<key_spec>{
+    key<&l::on_limit, Target>("onLimit", "When the rounds are used up: one last call without tools, or an end with the reason."),
+    key<&l::on_tool_error, Target>("onToolError", "Whether the run goes on after a tool error or stops."),
+    key<&l::round_prompts, Target>("roundPrompts", "Whether the prompt stays the same or tells the model how many rounds remain."),
+    section<&l::round_texts, Target>("roundPromptTexts", "What progressive rounds say, in place of the usual words.", round_text_keys()),
+    key<&l::status, Target>("status", "The status line for people: none, from the tools' names, or written by a model."),
+    key<&l::status_model, Target>("statusModel", "The model entry that writes the status line; the run's own model when not given.").like(forms::filled),
+    key<&l::guidance, Target>("guidance", "The advice about tools in the system prompt: on, off, or a text in its place."),
+    key<&l::approve_destructive, Target>("approveDestructive", "Whether tools that do not say that they only read, or destroy nothing, need a yes of the caller inside a run."),
+    key<&l::approve_after_output, Target>("approveAfterOutput", "Whether such tools need a yes once the model has been shown what a tool returned."),
+    key<&l::mark_results, Target>("markResults", "Whether tool output is shown to the model between marks that it cannot contain, as data."),
+    key<&l::empty_result_text, Target>("emptyResultText", "What the model is told when a tool returns nothing.").like(forms::filled),
+  })
+    keys.push_back(std::move(k));
+  return keys;
+}
+
+const section_spec& inner_loop_keys() {
+  static const section_spec s{"loopSettings", loop_keys<loop_settings>()};
+  return s;
+}
+
+const section_spec& loop_max_keys() {
+  static const section_spec s{"loopMax", loop_number_keys<loop_settings>()};
+  return s;
+}
+
+const section_spec& outer_loop_keys() {
+  static const section_spec s = [] {
+    section_spec made{"loop", loop_keys<loop_section>()};
+    made.keys.push_back(key<&loop_section::resume_detached>("resumeDetached", "Whether detached runs that a crash of the daemon left go on by themselves; false closes them as interrupted."));
+    made.keys.push_back(section<&loop_section::max>("max", "The ceiling that no model entry, profile or request can exceed.", loop_max_keys()));
+    return made;
+  }();
+  return s;
+}
+
+const section_spec& server_keys() {
+  using e = server_entry;
+  static const section_spec s{"server", {
+    key<&e::command>("command", "The program to start; found in PATH or an absolute path.").like(forms::filled),
+    key<&e::args>("args", "Its arguments, one string each; no shell is involved."),
+    key<&e::env>("env", "Environment variables of the server, beside the minimal set.").names(forms::env_name).secret(),
+    key<&e::env_file>("envFile", "A file of NAME=value lines with more of them.").like(forms::filled),
+    key<&e::pass_env>("passEnv", "Names of variables that are passed on from the daemon's environment.").like(forms::env_name),
+    key<&e::cwd>("cwd", "The directory the server runs in; $HOME when not given; \"caller\" needs sharing other than shared.").like(forms::filled),
+    key<&e::url>("url", "The address of a remote server, instead of command.").like(forms::http_url),
+    key<&e::headers>("headers", "HTTP headers that are sent to a remote server.").names(forms::header_name).like(forms::header_value).secret(),
+    section<&e::auth>("auth", "How a remote server is authorized with OAuth.", auth_keys()),
+    key<&e::disabled>("disabled", "Whether the entry is kept but not used."),
+    key<&e::start>("start", "Whether the server is started with the daemon or at its first use."),
+    section<&e::tools>("tools", "Which of the server's tools are offered, under which names, and how they are called.", server_tool_keys()),
+    key<&e::protocol>("protocol", "The revision of MCP to speak; auto finds out.").one_of(protocol_words),
+    key<&e::tool_names>("toolNames", "Whether this server's tools and prompts carry its name in front; the global setting when not given."),
+    key<&e::start_timeout_ms>("startTimeoutMs", "How long the server may take until it is ready.").range(1, hour),
+    key<&e::call_timeout_ms>("callTimeoutMs", "How long a call may be silent; progress extends it.").range(1, day),
+    key<&e::call_hard_timeout_ms>("callHardTimeoutMs", "How long a call may take at all; nothing extends it.").range(1, week),
+    key<&e::idle_stop_ms>("idleStopMs", "Stops the server after so long without a call; 0: never.").range(0, week),
+    key<&e::max_concurrency>("maxConcurrency", "How many calls the server gets at the same time; 1 makes it serial, 0: unlimited.").range(0, 10'000),
+    key<&e::trust_annotations>("trustAnnotations", "Whether the hints of the server's tools are believed: calls of tools that say that they only read or are idempotent may then be made again."),
+    key<&e::max_retries>("maxRetries", "How often a call that may be made again is made again when no answer came.").range(0, 20),
+    key<&e::sharing>("sharing", "Who shares one process of the server."),
+    key<&e::approve>("approve", "Globs of the tools that need a yes of the caller inside a run.").like(forms::tool_glob),
+    key<&e::may_call>("mayCall", "Whether the server's own processes may connect to the daemon's socket."),
+    key<&e::orphans>("orphans", "What becomes of processes that the server leaves behind."),
+    key<&e::pin>("pin", "What becomes of tools whose definition is not the one that was pinned: offered, offered with a warning, or not offered until approved."),
+  }, {}, {"command", "url"}, true};
+  return s;
+}
+
+const section_spec& dialect_keys() {
+  using d = dialect_settings;
+  static const section_spec s{"dialect", {
+    key<&d::max_tokens_field>("maxTokensField", "The member that limits the tokens of an answer."),
+    key<&d::empty_content>("emptyContent", "The content of a message that only calls tools: an empty text, or null."),
+    key<&d::system_role>("systemRole", "The role of system prompts."),
+    key<&d::call_ids>("callIds", "The ids of tool calls that the server takes: any, or nine letters and digits."),
+    key<&d::user_after_tool>("userAfterTool", "Whether the server takes a user's message right behind a tool's; false: a short one of the assistant is put between them. When not given: true, but false with short callIds."),
+    key<&d::stream_options>("streamOptions", "Whether the stream is asked to count tokens at its end."),
+    key<&d::parallel_tool_calls>("parallelToolCalls", "Sent with tools when given: whether one reply may call several."),
+    key<&d::strict>("strict", "Sent with each tool when given; true: with those whose schema allows it."),
+    key<&d::answer_schema>("answerSchema", "Whether the server takes a JSON Schema for its answer beside tools."),
+    key<&d::echo_reasoning>("echoReasoning", "What of its reasoning goes back to the server: auto (as it came), none, or the member to send it under.").like(forms::filled),
+  }};
+  return s;
+}
+
+const section_spec& model_keys() {
+  using e = model_entry;
+  static const section_spec s{"model", {
+    key<&e::api>("api", "The API to speak; rehearsal and replay need no network and are no language models."),
+    key<&e::model>("model", "The provider's id of the model (the deployment for dial and azure).").like(forms::filled),
+    key<&e::base_url>("baseUrl", "The address of the API, or unix:/PATH:/PATH for a server on a Unix socket; the provider's own when not given.").like(forms::endpoint_url),
+    key<&e::api_key>("apiKey", "The key; better a reference than the value.").like(forms::filled).secret(),
+    key<&e::api_version>("apiVersion", "The version of the API, for anthropic, azure and dial.").like(forms::filled),
+    key<&e::ca_file>("caFile", "A file of PEM certificates that the endpoint's is verified by, in place of the system's.").like(forms::filled),
+    key<&e::headers>("headers", "HTTP headers that are sent with each request, in place of ours of the same name.").names(forms::header_name).like(forms::header_value).secret(),
+    key<&e::fallback_model>("fallbackModel", "The model entry (NAME or NAME/ID) that is asked when this one gives no answer.").like(forms::filled),
+    key<&e::format>("toolFormat", "How tools are shown to the model: as its API has it (native), or as text in one of the forms that models know; auto begins with native and changes where that does not work."),
+    key<&e::max_tools>("maxTools", "How many tools one request may have, 0: any number; what its API is known to take when not given. Where there are more, those that the question names are offered, then one of each server in turn.").range(0, 100'000),
+    key<&e::max_tokens>("maxTokens", "How many tokens one reply may have; the provider's own limit when not given.").range(1, 10'000'000),
+    key<&e::temperature>("temperature", "The temperature; the provider's own when not given.").real_range(0, 2),
+    key<&e::top_p>("topP", "The nucleus to sample from; the provider's own when not given.").real_range(0, 1),
+    key<&e::system>("system", "A system prompt for every run with this model.").like(forms::filled),
+    key<&e::script>("script", "The file that rehearsal plays, or the recording for replay.").like(forms::filled),
+    key<&e::record>("record", "For replay: the model entry that answers instead, each exchange being added to the recording; without it the recording is played.").like(forms::filled),
+    section<&e::dialect>("dialect", "How the server speaks chat completions where it differs from what is known of its address.", dialect_keys()),
+    key<&e::body>("body", "Further members of each request's body, over those that mcpbx sends; null takes one out."),
+    key<&e::connect_timeout_ms>("connectTimeoutMs", "How long connecting may take.").range(1, hour),
+    key<&e::first_byte_timeout_ms>("firstByteTimeoutMs", "How long the first byte of a reply may take.").range(1, hour),
+    key<&e::idle_timeout_ms>("idleTimeoutMs", "How long a reply may be silent.").range(1, hour),
+    key<&e::total_timeout_ms>("totalTimeoutMs", "How long a reply may take at all.").range(1, day),
+    key<&e::max_retries>("maxRetries", "How often a request is repeated when that is safe.").range(0, 20),
+    section<&e::loop>("loop", "Settings of the loop for this model.", inner_loop_keys()),
+  }, {
+    {"api", "write \"api\": \"openai-chat\", or another one of the list in conf/README.md"},
+    {"model", "write the provider's id of the model", "api", {"openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "dial", "azure"}},
+    {"baseUrl", "write the address of the deployment's host", "api", {"dial", "azure"}},
+    {"script", "write the path of the recording", "api", {"replay"}},
+  }};
+  return s;
+}
+
+const section_spec& profile_keys() {
+  using e = profile_entry;
+  static const section_spec s{"profile", {
+    key<&e::model>("model", "The model of the profile: a configured name, or NAME/ID.").like(forms::filled),
+    section<&e::tools>("tools", "Which tools the profile offers, and under which names.", filter_keys()),
+    key<&e::approve>("approve", "Globs of the tools that need a yes of the caller.").like(forms::tool_glob),
+    key<&e::system>("system", "The system prompt of the profile, in place of the model's.").like(forms::filled),
+    section<&e::loop>("loop", "Settings of the loop for this profile.", inner_loop_keys()),
+  }};
+  return s;
+}
+
+const section_spec& store_keys() {
+  static const section_spec s{"store", {
+    key<&store_settings::url>("url", "Where runs are kept: none, sqlite: (in the state directory), sqlite:PATH or postgresql://….").like(forms::store_url),
+    key<&store_settings::sync>("sync", "What survives a loss of power before it goes on: turn (what callers are told is kept), or call (each tool call too, before it leaves for its server)."),
+    key<&store_settings::max_age_days>("maxAgeDays", "How many days after its last use a session is kept; 0: for ever.").range(0, 36'500),
+    key<&store_settings::max_bytes>("maxBytes", "How many bytes of records are kept before the longest unused sessions go; 0: no limit.").range(0, 1024 * gib),
+  }};
+  return s;
+}
+
+const section_spec& http_keys() {
+  static const section_spec s{"http", {
+    key<&http_settings::address>("address", "HOST:PORT on this machine; without it no TCP port is opened.").like(forms::loopback_address),
+    key<&http_settings::token_file>("tokenFile", "The file with the bearer token; created beside the configuration when not given.").like(forms::filled),
+    key<&http_settings::auth>("auth", "Whether the bearer token is asked for."),
+  }};
+  return s;
+}
+
+const section_spec& limit_keys() {
+  using e = limit_settings;
+  static const section_spec s{"limits", {
+    key<&e::max_message_bytes>("maxMessageBytes", "The largest message that is accepted.").range(kib, gib),
+    key<&e::max_json_depth>("maxJsonDepth", "The deepest nesting of a message that is accepted.").range(8, 10'000),
+    key<&e::callers>("callers", "How many callers may be connected at the same time.").range(1, 65'536),
+    key<&e::total_bytes>("totalBytes", "How many bytes of messages the daemon holds in total before it refuses large ones.").range(16 * mib, 1024 * gib),
+  }};
+  return s;
+}
+
+const section_spec& log_keys() {
+  static const section_spec s{"log", {
+    key<&log_settings::level>("level", "How much is logged."),
+  }};
+  return s;
+}
+
+}  // namespace
+
+const section_spec& root_section() {
+  using c = configuration;
+  static const section_spec s{"configuration", {
+    key<&c::schema>("$schema", "The address of this schema, for editors."),
+    named<&c::servers>("mcpServers", "The tool servers, in the convention of desktop MCP hosts.", server_keys(), forms::entry_name),
+    named<&c::models>("models", "The language models, each under a name of its own.", model_keys(), forms::model_name),
+    key<&c::default_model>("defaultModel", "The model for requests that name none: a configured name, NAME/ID or profile:NAME.").like(forms::filled),
+    key<&c::tool_names>("toolNames", "Whether tools are called server__tool or by the server's own name."),
+    section<&c::loop>("loop", "Limits and manners of a run.", outer_loop_keys()),
+    named<&c::profiles>("profiles", "Named sets of a model, tools and settings.", profile_keys(), forms::entry_name),
+    section<&c::store>("store", "Where runs are kept.", store_keys()),
+    section<&c::http>("http", "The HTTP entrance on a TCP port of this machine.", http_keys()),
+    section<&c::limits>("limits", "Bounds that protect the daemon.", limit_keys()),
+    section<&c::log>("log", "The daemon's log.", log_keys()),
+    key<&c::audit>("audit", "A file that gets a line for every tool call: off, on (audit.jsonl in the state directory), or its path.").like(forms::filled),
+    key<&c::idle_exit_ms>("idleExitMs", "When a daemon that the CLI started ends without callers and runs; 0: never.").range(0, week),
+  }};
+  return s;
+}
+
+// clang-format on
+
+const std::vector<later_rule>& later_rules() {
+  static constexpr std::string_view remote_mend =
+      "mcpbx runs tool servers that are programs; this one is listed as failed and its tools are missing until a later "
+      "version speaks to servers at an address";
+  static const std::vector<later_rule> rules{
+      {"mcpServers.*.url", {}, remote_mend},
+      {"mcpServers.*.sharing", {"shared"}},
+  };
+  return rules;
+}
+
+}  // namespace mcpbx::conf

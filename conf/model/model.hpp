@@ -1,0 +1,233 @@
+// The configuration as values: what a file says after checking, with every default filled in. Only daemon/app turns it
+// into the options of each part. The members' initial values are the defaults; keys.cpp says name, range and meaning.
+#pragma once
+#include "conf/document/diagnostic.hpp"
+#include "conf/model/key_values.hpp"
+#include "conf/model/references.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace mcpbx::conf {
+
+using std::chrono::milliseconds;
+
+/// Names with values, in the order of the file.
+using reference_map = std::vector<std::pair<std::string, reference_string>>;
+using string_map = std::vector<std::pair<std::string, std::string>>;
+using span_map = std::vector<std::pair<std::string, milliseconds>>;
+
+/// Which tools are offered. Globs (`*`, `?`) match the server's own tool names in server entries, exposed names in
+/// profiles. An empty `allow` allows all; `deny` wins over `allow`.
+struct tool_filter {
+  std::vector<std::string> allow;
+  std::vector<std::string> deny;
+  string_map rename;  ///< the server's own name → the name to use instead
+};
+
+/// `tools` of a server entry: also how calls of its tools are made. Globs match the server's own tool names.
+struct server_tools : tool_filter {
+  std::vector<std::string> serial;  ///< of one reply, calls of these are made one after another
+  std::vector<std::string> retry;   ///< a call of these that got no answer may be made again
+  span_map call_timeout_ms;         ///< in place of the server's; the first glob that matches counts
+  span_map call_hard_timeout_ms;
+};
+
+/// How a remote tool server is authorized with OAuth.
+struct server_auth {
+  std::optional<reference_string> open;  ///< the browser command, split at blanks; the URL is appended
+  std::optional<reference_string> client_metadata_url;
+  std::optional<reference_string> client_id;
+  std::optional<reference_string> client_secret;  ///< resolve with resolve_secret
+};
+
+/// One tool server: a program to spawn (`command`) or an address (`url`), exactly one of the two.
+struct server_entry {
+  std::string name;    ///< the key in mcpServers, 1 … 64 printable characters
+  std::string prefix;  ///< `name` made of [A-Za-z0-9_-] without `__`, unique among all entries: the front of tool names
+  place at;
+  bool bundled =
+      false;  ///< the toolbox that stands in when there is no file: `command` is found beside the daemon's binary
+
+  std::optional<reference_string> command;
+  std::vector<reference_string> args;
+  reference_map env;
+  std::optional<reference_string> env_file;
+  std::vector<std::string> pass_env;
+  std::optional<reference_string> cwd;  ///< unset: $HOME; "caller": where the caller stands
+  std::optional<reference_string> url;
+  reference_map headers;
+  std::optional<server_auth> auth;
+  bool disabled = false;
+  start_mode start = start_mode::eager;
+  server_tools tools;
+  std::string protocol = "auto";         ///< or one of protocol_words
+  std::optional<name_style> tool_names;  ///< unset: configuration::tool_names
+  milliseconds start_timeout_ms{30'000};
+  milliseconds call_timeout_ms{60'000};        ///< idle: progress extends it
+  milliseconds call_hard_timeout_ms{600'000};  ///< nothing extends it
+  milliseconds idle_stop_ms{0};                ///< 0: never
+  std::int64_t max_concurrency = 0;            ///< 0: unlimited
+  bool trust_annotations = false;              ///< believe readOnlyHint and idempotentHint: such calls may be retried
+  std::int64_t max_retries = 2;                ///< of a call that may be made again
+  sharing_mode sharing = sharing_mode::shared;
+  std::vector<std::string> approve;  ///< globs of tools that need a yes
+  bool may_call = false;             ///< whether the server's own processes may connect to our socket
+  orphan_policy orphans = orphan_policy::end;
+  std::optional<pin_mode> pin;  ///< unset: see pinning()
+
+  /// How definitions are pinned: `pin`, else warn for a program, block for an address, off for the bundled toolbox.
+  pin_mode pinning() const noexcept {
+    if (pin) return *pin;
+    if (bundled) return pin_mode::off;
+    return url ? pin_mode::block : pin_mode::warn;
+  }
+};
+
+/// What a run with progressive round prompts says in its rounds; {round} and {remaining} stand for numbers. Unset: our
+/// words, "": nothing.
+struct round_prompt_texts {
+  std::optional<std::string> first, middle, last;
+};
+
+/// The limits and manners of a run. Unset members leave the word to the next level: request, profile, model,
+/// configuration (which default_loop() completes).
+struct loop_settings {
+  std::optional<std::int64_t> max_rounds, max_calls_per_round, max_calls, max_consecutive_errors, max_repeated_calls;
+  std::optional<milliseconds> timeout_ms, question_timeout_ms;
+  std::optional<std::int64_t> token_budget;  ///< unset everywhere: none
+  std::optional<limit_policy> on_limit;
+  std::optional<tool_error_policy> on_tool_error;
+  std::optional<round_prompt_mode> round_prompts;
+  round_prompt_texts round_texts;
+  std::optional<std::int64_t> tool_concurrency;
+  std::optional<status_mode> status;
+  std::optional<std::string> status_model;                  ///< unset everywhere: the run's model
+  std::optional<std::variant<bool, std::string>> guidance;  ///< off, on, or a text in place of ours
+  std::optional<bool> approve_destructive;                  ///< unset everywhere: no
+  std::optional<bool> approve_after_output;                 ///< unset everywhere: no
+  std::optional<bool> mark_results;                         ///< unset everywhere: no
+  std::optional<std::string> empty_result_text;
+  std::optional<std::int64_t> max_result_bytes;
+};
+
+/// `loop` of the configuration itself: settings, and the ceiling that no profile, model or request can exceed.
+struct loop_section : loop_settings {
+  loop_settings max;            ///< only the members that are numbers
+  bool resume_detached = true;  ///< what a daemon does at its start with detached runs that an earlier one left
+};
+
+/// How a server speaks chat completions where it differs from others. Unset: as is known of its address.
+struct dialect_settings {
+  std::optional<conf::token_limit_member> max_tokens_field;
+  std::optional<conf::empty_content> empty_content;
+  std::optional<conf::system_role> system_role;
+  std::optional<conf::call_id_shape> call_ids;
+  std::optional<bool> user_after_tool, stream_options, parallel_tool_calls, strict, answer_schema;
+  std::optional<std::string> echo_reasoning;  ///< "auto", "none", or the member under which reasoning goes back
+};
+
+/// Any JSON object of the file, as JSON text without comments.
+struct json_text {
+  std::string text;
+};
+
+/// One way to reach a language model (or one of the two that are none).
+struct model_entry {
+  std::string name;  ///< the key in models
+  place at;
+  bool built_in = false;  ///< not from a file: `demo`, or taken from the environment
+
+  std::optional<model_api> api;           ///< always set after load()
+  std::optional<reference_string> model;  ///< the provider's id; unset only for rehearsal and replay
+  std::optional<reference_string> base_url;
+  std::optional<reference_string> api_key;  ///< resolve with resolve_secret
+  std::optional<reference_string> api_version;
+  std::optional<reference_string> ca_file;  ///< whom TLS trusts instead of the system's authorities
+  reference_map headers;
+  std::optional<std::string> fallback_model;  ///< the entry (NAME or NAME/ID) that is asked when this one fails
+  tool_format format = tool_format::automatic;
+  std::optional<std::int64_t> max_tools;  ///< of one request; 0: any number; unset: what the API is known to take
+  std::optional<std::int64_t> max_tokens;
+  std::optional<double> temperature;
+  std::optional<double> top_p;
+  std::optional<reference_string> system;
+  std::optional<reference_string> script;  ///< the file that rehearsal or replay plays
+  std::optional<std::string> record;       ///< replay: the entry (NAME or NAME/ID) whose exchanges go into the file
+  dialect_settings dialect;
+  std::optional<json_text> body;  ///< further members of each request's body
+  milliseconds connect_timeout_ms{10'000};
+  milliseconds first_byte_timeout_ms{300'000};
+  milliseconds idle_timeout_ms{120'000};
+  milliseconds total_timeout_ms{600'000};
+  std::int64_t max_retries = 2;
+  loop_settings loop;
+};
+
+/// A named set of a model, tools, and loop settings.
+struct profile_entry {
+  std::string name;
+  place at;
+  std::optional<std::string> model;
+  tool_filter tools;
+  std::vector<std::string> approve;
+  std::optional<reference_string> system;
+  loop_settings loop;
+};
+
+struct store_settings {
+  std::optional<reference_string> url;  ///< none, sqlite:…, postgresql://…; unset: the daemon's default
+  std::int64_t max_age_days = 0;        ///< since a session was last used; 0: no limit
+  store_sync sync = store_sync::turn;
+  std::int64_t max_bytes = 1'073'741'824;  ///< of the records of all sessions; 0: no limit
+};
+
+struct http_settings {
+  std::optional<reference_string> address;  ///< HOST:PORT on loopback; unset: no TCP
+  std::optional<reference_string> token_file;
+  http_auth auth = http_auth::token;
+};
+
+struct limit_settings {
+  std::int64_t max_message_bytes = 33'554'432;
+  std::int64_t max_json_depth = 256;
+  std::int64_t callers = 1024;
+  std::int64_t total_bytes = 536'870'912;
+};
+
+struct log_settings {
+  log_level level = log_level::info;
+};
+
+/// Something to tell the user that is no error: `diagnostic` in the list `notices`.
+using notice = diagnostic;
+
+struct configuration {
+  std::optional<std::string> schema;  ///< "$schema", for editors
+  std::vector<server_entry> servers;  ///< in the order of the files
+  std::vector<model_entry> models;    ///< in the order of the files; `demo` is appended when no entry has that name
+  std::optional<std::string> default_model;  ///< NAME, NAME/ID or profile:NAME; the name exists
+  name_style tool_names = name_style::prefixed;
+  loop_section loop;
+  std::vector<profile_entry> profiles;
+  store_settings store;
+  http_settings http;
+  limit_settings limits;
+  log_settings log;
+  std::variant<bool, std::string> audit = false;  ///< on, off, or the path of its file
+  milliseconds idle_exit_ms{900'000};             ///< of a daemon that the CLI started; 0: never
+
+  std::vector<notice> notices;
+  std::vector<std::string> sources;  ///< the files that were read, in order
+
+  const server_entry* find_server(std::string_view name) const;
+  const model_entry* find_model(std::string_view name) const;
+  const profile_entry* find_profile(std::string_view name) const;
+};
+
+}  // namespace mcpbx::conf

@@ -1,0 +1,316 @@
+// The shape of the key table: one key_spec per key, made by key<&struct::member>(…), which derives the JSON type, the
+// words of enums and the default from the member itself. Checking, the published schema and the nearest-key search all
+// read the same table (keys.cpp), so a new key is a member in model.hpp and a line there.
+#pragma once
+#include "conf/document/jsonc.hpp"
+#include "conf/model/forms.hpp"
+#include "conf/model/loop_levels.hpp"
+#include "conf/model/model.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::conf {
+
+/// How many patterns of tools one list may have.
+inline constexpr std::size_t max_tool_globs = 1000;
+
+/// What a key's value looks like in the file.
+enum class shape : std::uint8_t {
+  boolean,
+  whole,           ///< a whole number in a range
+  real,            ///< a number in a range
+  word,            ///< one of a closed set
+  text,            ///< a string that may hold references
+  texts,           ///< a list of those
+  text_map,        ///< an object of those
+  plain,           ///< a string without references
+  plains,          ///< a list of those
+  plain_map,       ///< an object of those
+  whole_map,       ///< an object of whole numbers in a range
+  switch_or_text,  ///< true, false or a text
+  any_object,      ///< an object with anything in it
+  section,         ///< an object with keys of its own
+  named            ///< an object whose keys are names that the user chooses and whose values are sections
+};
+
+/// Where a value stands, for what is stored of it.
+struct site {
+  const std::string& path;
+  bool server_entry = false;
+};
+
+struct section_spec;
+
+/// One key. Built by key<>(), section<>() and named<>(); the methods refine it.
+struct key_spec {
+  std::string_view name;
+  std::string_view doc;  ///< a sentence for the schema
+  shape kind = shape::boolean;
+  bool in_milliseconds = false;
+  bool is_secret = false;          ///< text: a literal gets a notice; maps: where the name tells so
+  bool never_empty = false;        ///< texts, plains: an empty list is an error
+  std::int64_t low = 0, high = 0;  ///< of `whole`, and of each value of a whole_map
+  double real_low = 0, real_high = 0;
+  std::span<const std::string_view> words;
+  const form* value_form = nullptr;  ///< each string must have it (texts with references are checked at use)
+  const form* name_form = nullptr;   ///< each name of a map or of `named` must have it
+  std::string default_json;          ///< empty: none
+  const section_spec* inner = nullptr;
+  void (*store)(void* target, const node& value, const site& where) = nullptr;     ///< takes a checked value
+  void* (*enter)(void* target, std::string_view name, const place& at) = nullptr;  ///< section, named: the inner target
+
+  /// How many patterns a list or a map may have; 0: what is in it is no pattern.
+  std::size_t most_items() const {
+    return value_form == &forms::tool_glob || name_form == &forms::tool_glob ? max_tool_globs : 0;
+  }
+  key_spec range(std::int64_t from, std::int64_t to) && {
+    low = from;
+    high = to;
+    return std::move(*this);
+  }
+  key_spec real_range(double from, double to) && {
+    real_low = from;
+    real_high = to;
+    return std::move(*this);
+  }
+  key_spec like(const form& f) && {
+    value_form = &f;
+    return std::move(*this);
+  }
+  key_spec names(const form& f) && {
+    name_form = &f;
+    return std::move(*this);
+  }
+  key_spec one_of(std::span<const std::string_view> w) && {
+    words = w;
+    kind = shape::word;
+    return std::move(*this);
+  }
+  key_spec filled_list() && {
+    never_empty = true;
+    return std::move(*this);
+  }
+  key_spec secret() && {
+    is_secret = true;
+    return std::move(*this);
+  }
+};
+
+/// A key that must be there, always or when another one has one of the words.
+struct need {
+  std::string_view key;
+  std::string_view mend;
+  std::string_view when = {};
+  std::vector<std::string_view> words = {};
+};
+
+/// A set of keys.
+struct section_spec {
+  std::string_view title;  ///< its name among the definitions of the schema
+  std::vector<key_spec> keys;
+  std::vector<need> needs = {};
+  std::pair<std::string_view, std::string_view> one_of_two = {};  ///< exactly one of these keys must be there
+  bool server_entry = false;  ///< keys of other hosts are understood, and ${NAME} is a reference
+  bool has_switches = false;  ///< tools of a server: other hosts write a list of names, or a switch for each tool
+
+  const key_spec* find(std::string_view key) const;
+  std::vector<std::string_view> key_names() const;
+};
+
+/// The whole file.
+const section_spec& root_section();
+
+/// A key whose part of mcpbx does not act on it yet. `path` has `*` for names. Values in `acting` do act already; one
+/// that ends in "…" stands for all that begin so.
+struct later_rule {
+  std::string_view path;
+  std::vector<std::string_view> acting = {};
+  std::string_view mend = {};  ///< in place of what acts
+};
+const std::vector<later_rule>& later_rules();
+
+// How a member's type becomes a shape, a stored value and a default.
+
+namespace detail {
+
+inline void assign(bool& to, const node& n, const site&) {
+  to = n.truth;
+}
+inline void assign(std::int64_t& to, const node& n, const site&) {
+  to = n.whole;
+}
+inline void assign(double& to, const node& n, const site&) {
+  to = n.real;
+}
+inline void assign(milliseconds& to, const node& n, const site&) {
+  to = milliseconds(n.whole);
+}
+inline void assign(span_map& to, const node& n, const site&) {
+  to.clear();
+  for (const auto& m : n.members) to.emplace_back(m.key, milliseconds(m.value.whole));
+}
+inline void assign(std::string& to, const node& n, const site&) {
+  to = n.text;
+}
+inline void assign(reference_string& to, const node& n, const site& s) {
+  to = {n.text, s.path, s.server_entry};
+}
+void assign(std::vector<std::string>& to, const node& n, const site&);
+void assign(std::vector<reference_string>& to, const node& n, const site& s);
+void assign(string_map& to, const node& n, const site&);
+void assign(reference_map& to, const node& n, const site& s);
+void assign(std::variant<bool, std::string>& to, const node& n, const site&);
+void assign(json_text& to, const node& n, const site&);
+template <worded E>
+void assign(E& to, const node& n, const site&) {
+  for (std::size_t i = 0; i < words_of<E>.size(); ++i)
+    if (words_of<E>[i] == n.text) to = static_cast<E>(i);
+}
+template <class T>
+void assign(std::optional<T>& to, const node& n, const site& s) {
+  assign(to.emplace(), n, s);
+}
+
+std::string default_json(bool v);
+std::string default_json(std::int64_t v);
+std::string default_json(milliseconds v);
+std::string default_json(const std::string& v);
+std::string default_json(const std::variant<bool, std::string>& v);
+template <worded E>
+std::string default_json(const E& v) {
+  return default_json(std::string(to_string(v)));
+}
+template <class T>
+std::string default_json(const T&) {
+  return {};  // texts, lists, maps, numbers with a fraction: no key of these kinds has a default
+}
+template <class T>
+std::string default_json(const std::optional<T>& v) {
+  return v ? default_json(*v) : std::string();
+}
+
+template <class T>
+struct bare {
+  using type = T;
+};
+template <class T>
+struct bare<std::optional<T>> {
+  using type = T;
+};
+
+template <class T>
+constexpr shape shape_of() {
+  if constexpr (std::is_same_v<T, bool>)
+    return shape::boolean;
+  else if constexpr (std::is_same_v<T, std::int64_t> || std::is_same_v<T, milliseconds>)
+    return shape::whole;
+  else if constexpr (std::is_same_v<T, double>)
+    return shape::real;
+  else if constexpr (worded<T>)
+    return shape::word;
+  else if constexpr (std::is_same_v<T, std::string>)
+    return shape::plain;
+  else if constexpr (std::is_same_v<T, reference_string>)
+    return shape::text;
+  else if constexpr (std::is_same_v<T, std::vector<std::string>>)
+    return shape::plains;
+  else if constexpr (std::is_same_v<T, std::vector<reference_string>>)
+    return shape::texts;
+  else if constexpr (std::is_same_v<T, string_map>)
+    return shape::plain_map;
+  else if constexpr (std::is_same_v<T, span_map>)
+    return shape::whole_map;
+  else if constexpr (std::is_same_v<T, reference_map>)
+    return shape::text_map;
+  else if constexpr (std::is_same_v<T, std::variant<bool, std::string>>)
+    return shape::switch_or_text;
+  else if constexpr (std::is_same_v<T, json_text>)
+    return shape::any_object;
+  else
+    static_assert(sizeof(T) == 0, "no shape for this member");
+}
+
+template <class T>
+struct member_of;
+template <class C, class T>
+struct member_of<T C::*> {
+  using owner = C;
+  using type = T;
+};
+template <auto M>
+using owner_of = typename member_of<decltype(M)>::owner;
+template <auto M>
+using type_of = typename member_of<decltype(M)>::type;
+
+/// The values that stand for "not given".
+template <class Target>
+Target prototype() {
+  return Target{};
+}
+template <>
+inline loop_section prototype<loop_section>() {
+  return loop_section{default_loop(), {}};
+}
+
+}  // namespace detail
+
+/// A key that holds a value. `Target` is the struct of the section, where the member comes from a base of it.
+template <auto M, class Target = detail::owner_of<M>>
+key_spec key(std::string_view name, std::string_view doc) {
+  using type = typename detail::bare<detail::type_of<M>>::type;
+  key_spec k;
+  k.name = name;
+  k.doc = doc;
+  k.kind = detail::shape_of<type>();
+  k.in_milliseconds = std::is_same_v<type, milliseconds> || std::is_same_v<type, span_map>;
+  if constexpr (worded<type>) k.words = words_of<type>;
+  k.default_json = detail::default_json(detail::prototype<Target>().*M);
+  k.store = [](void* target, const node& n, const site& s) { detail::assign(static_cast<Target*>(target)->*M, n, s); };
+  return k;
+}
+
+/// A key that holds an object with the keys of `inner`.
+template <auto M, class Target = detail::owner_of<M>>
+key_spec section(std::string_view name, std::string_view doc, const section_spec& inner) {
+  key_spec k;
+  k.name = name;
+  k.doc = doc;
+  k.kind = shape::section;
+  k.inner = &inner;
+  k.enter = [](void* target, std::string_view, const place&) -> void* {
+    auto& member = static_cast<Target*>(target)->*M;
+    if constexpr (requires { member.emplace(); }) {
+      if (!member) member.emplace();
+      return &*member;
+    } else {
+      return &member;
+    }
+  };
+  return k;
+}
+
+/// A key that holds an object of named entries, each with the keys of `inner`.
+template <auto M, class Target = detail::owner_of<M>>
+key_spec named(std::string_view name, std::string_view doc, const section_spec& inner, const form& names) {
+  key_spec k;
+  k.name = name;
+  k.doc = doc;
+  k.kind = shape::named;
+  k.inner = &inner;
+  k.name_form = &names;
+  k.enter = [](void* target, std::string_view entry_name, const place& at) -> void* {
+    auto& entry = (static_cast<Target*>(target)->*M).emplace_back();
+    entry.name = entry_name;
+    entry.at = at;
+    return &entry;
+  };
+  return k;
+}
+
+}  // namespace mcpbx::conf

@@ -1,0 +1,173 @@
+// The log's shell: a bounded queue that the speaking thread fills and one thread empties into spdlog.
+#include "daemon/app/process/logging.hpp"
+
+#include "daemon/app/process/stderr_file.hpp"
+#include "mcp/json/json_scanner.hpp"
+#include "mcp/redact/hidden_text.hpp"
+#include "mcp/redact/secret.hpp"
+#include "mcp/support/text.hpp"
+#include "mcp/support/utf8.hpp"
+
+#include <spdlog/sinks/ansicolor_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::daemon {
+namespace {
+
+spdlog::level::level_enum spdlog_level(log::level l) {
+  switch (l) {
+    case log::level::trace:
+      return spdlog::level::trace;
+    case log::level::debug:
+      return spdlog::level::debug;
+    case log::level::info:
+      return spdlog::level::info;
+    case log::level::warn:
+      return spdlog::level::warn;
+    case log::level::error:
+      return spdlog::level::err;
+    case log::level::off:
+      break;
+  }
+  return spdlog::level::off;
+}
+
+// syslog priorities, as journald reads them from the start of a line on stderr
+std::string_view journal_prefix(log::level l) {
+  switch (l) {
+    case log::level::trace:
+    case log::level::debug:
+      return "<7>";
+    case log::level::info:
+      return "<6>";
+    case log::level::warn:
+      return "<4>";
+    default:
+      return "<3>";
+  }
+}
+
+}  // namespace
+
+std::string safe_log_line(std::string_view line) {
+  std::size_t replaced = 0;
+  std::string clean = redactor::redact(repaired_utf8(line, replaced));
+  std::string out;
+  out.reserve(clean.size());
+  for (unsigned char c : clean) {
+    if (c >= 0x20 && c != 0x7f) {
+      out += static_cast<char>(c);
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += ' ';
+    } else {
+      out += "\\x" + hex(c, 2);
+    }
+  }
+  return visible(out);
+}
+
+void say(std::string_view text) {
+  const auto safe = visible(redactor::redact(std::string(text)), true);
+  std::fwrite(safe.data(), 1, safe.size(), stderr);
+}
+
+struct log_lane::queue {
+  struct line {
+    log::level level;
+    std::string text;
+  };
+
+  queue(std::size_t most, std::string path) : max_bytes(most) {
+    if (!path.empty()) file.emplace(std::move(path));
+    const bool journal = stderr_is_journal();
+    auto sink = std::make_shared<spdlog::sinks::ansicolor_stderr_sink_st>();
+    logger = std::make_unique<spdlog::logger>("mcpbxd", sink);
+    logger->set_level(spdlog::level::trace);
+    logger->set_pattern(journal ? "%v" : "%Y-%m-%dT%H:%M:%S.%e%z %^%-5l%$ %v");
+    prefix = journal;
+  }
+
+  // Runs on the lane: writes everything that has gathered.
+  void drain() {
+    std::vector<line> now;
+    std::uint64_t lost = 0;
+    {
+      std::lock_guard hold(lock);
+      now.swap(lines);
+      bytes = 0;
+      scheduled = false;
+      lost = std::exchange(lost_since, 0);
+    }
+    for (const auto& l : now)
+      logger->log(spdlog_level(l.level), "{}{}", prefix ? journal_prefix(l.level) : "", safe_log_line(l.text));
+    if (lost != 0) logger->warn("{}{} log lines were dropped: the log could not keep up", prefix ? "<4>" : "", lost);
+    logger->flush();
+    if (file) file->look(anew.exchange(false));
+  }
+
+  void write(log::level level, std::string_view text) {
+    {
+      std::lock_guard hold(lock);
+      if (bytes + text.size() > max_bytes) {
+        ++lost_since;
+        ++lost_total;
+        return;
+      }
+      bytes += text.size();
+      lines.push_back({level, std::string(text)});
+      if (std::exchange(scheduled, true)) return;
+    }
+    schedule();
+  }
+
+  void schedule() {
+    if (thread.post([this] { drain(); })) return;
+    // There is no thread for it now: what is queued goes out with a later line.
+    std::lock_guard hold(lock);
+    scheduled = false;
+  }
+
+  const std::size_t max_bytes;
+  std::optional<stderr_file> file;  // of the lane, like the logger
+  std::atomic<bool> anew = false;   // the file is to be begun anew
+  std::unique_ptr<spdlog::logger> logger;
+  bool prefix = false;
+  mutable std::mutex lock;  // the log is the one queue that two threads share
+  std::vector<line> lines;
+  std::size_t bytes = 0;
+  bool scheduled = false;
+  std::uint64_t lost_since = 0, lost_total = 0;
+  lane thread{"log", 1};
+};
+
+log_lane::log_lane(log::level threshold, std::size_t max_queued, std::string file)
+    : queue_(std::make_shared<queue>(max_queued, std::move(file))) {
+  log::install(threshold, [q = queue_.get()](log::level l, std::string_view text) { q->write(l, text); });
+}
+
+log_lane::~log_lane() {
+  log::install(log::level::off, {});
+  queue_->thread.join();
+  queue_->drain();
+}
+
+void log_lane::rotate() {
+  queue_->anew = true;
+  queue_->schedule();
+}
+
+std::uint64_t log_lane::dropped() const {
+  std::lock_guard hold(queue_->lock);
+  return queue_->lost_total;
+}
+
+}  // namespace mcpbx::daemon

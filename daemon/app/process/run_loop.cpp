@@ -1,0 +1,27 @@
+// See run_loop.hpp.
+#include "daemon/app/process/run_loop.hpp"
+
+#include "mcp/support/log.hpp"
+
+#include <exception>
+#include <string>
+
+namespace mcpbx::daemon {
+
+int run_loop(boost::asio::io_context& io, const std::function<void()>& stop) {
+  // What was acknowledged is kept, and tool servers end as ever.
+  for (int bugs = 0;;) {
+    try {
+      io.run();
+      return bugs;
+    } catch (const std::exception& e) {
+      log::error(std::string("an internal error, please report it: ") + e.what());
+    } catch (...) {
+      log::error("an internal error, please report it: an unknown exception");
+    }
+    if (++bugs == most_bugs) return bugs;
+    stop();
+  }
+}
+
+}  // namespace mcpbx::daemon

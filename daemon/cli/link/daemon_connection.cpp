@@ -1,0 +1,224 @@
+// poll, read, frame; one request at a time.
+#include "daemon/cli/link/daemon_connection.hpp"
+
+#include "mcp/support/read_size.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::cli {
+namespace {
+
+volatile sig_atomic_t interrupts = 0;
+int wake_pipe[2] = {-1, -1};
+
+extern "C" void on_interrupt(int) {
+  interrupts = interrupts + 1;
+  const char byte = 1;
+  const int kept = errno;
+  (void)!::write(wake_pipe[1], &byte, 1);
+  errno = kept;
+}
+
+constexpr std::chrono::seconds grace_after_interrupt{3};
+
+class collector final : public mcp::line_sink {
+ public:
+  explicit collector(std::deque<mcp::message>& out) : out_(out) {}
+  void on_message(mcp::message&& m) override { out_.push_back(std::move(m)); }
+  // The daemon writes nothing but messages; what is not one is not for this program.
+  void on_fault(mcp::line_fault) override {}
+
+ private:
+  std::deque<mcp::message>& out_;
+};
+
+}  // namespace
+
+int answer::error_code() const {
+  return static_cast<int>(find_member(error, "code").as_integer().value_or(0));
+}
+
+std::string answer::error_message() const {
+  return find_member(error, "message").as_string().value_or("the daemon answered with an error");
+}
+
+bool interrupted() {
+  return interrupts > 0;
+}
+
+bool wait_ready(int fd, short events) {
+  std::array<pollfd, 1> one{pollfd{fd, events, 0}};
+  return wait_ready(one);
+}
+
+bool wait_ready(std::span<pollfd> any) {
+  std::vector<pollfd> wait(any.begin(), any.end());
+  wait.push_back({wake_pipe[0], POLLIN, 0});
+  while (!interrupted()) {
+    if (::poll(wait.data(), wait.size(), -1) < 0) {
+      if (errno != EINTR) return false;
+      continue;
+    }
+    std::copy_n(wait.begin(), any.size(), any.begin());
+    if (std::ranges::any_of(any, [](const pollfd& one) { return one.revents != 0; })) return true;
+  }
+  return false;
+}
+
+void catch_interrupts() {
+  if (wake_pipe[0] < 0 && ::pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return;
+  struct sigaction action{};
+  action.sa_handler = on_interrupt;
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
+connection::connection(int fd)
+    : fd_(fd), framer_({.max_message_bytes = 256u << 20, .max_depth = 10'000, .repair_utf8 = true}) {}
+
+connection::connection(connection&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      next_(other.next_),
+      framer_(std::move(other.framer_)),
+      received_(std::move(other.received_)),
+      received_bytes_(other.received_bytes_),
+      opening_(std::move(other.opening_)),
+      any_message_(other.any_message_) {}
+
+connection::~connection() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+error connection::closed() {
+  if (!any_message_ && opening_.empty()) {  // a refusal may lie unread where writing has failed already
+    std::array<char, 4096> buffer{};
+    const ssize_t n = ::recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (n > 0) opening_.assign(buffer.data(), static_cast<std::size_t>(n));
+  }
+  if (auto line = raw_json::parse(opening_.substr(0, opening_.find('\n'))); line && !any_message_)
+    if (auto words = find_member(find_member(*line, "error"), "message").as_string())
+      return {errc::unavailable, "the daemon refused the connection: " + *words};
+  return {errc::unavailable, "the daemon closed the connection"};
+}
+
+result<void> connection::send_line(std::string text) {
+  text += '\n';
+  std::string_view left = text;
+  while (!left.empty()) {
+    const ssize_t n = ::send(fd_, left.data(), left.size(), MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return std::unexpected(closed());
+    left.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return {};
+}
+
+result<void> connection::notify(std::string_view method, std::string_view params) {
+  return send_line("{\"jsonrpc\":\"2.0\",\"method\":" + json_quoted(method) + ",\"params\":" + std::string(params) +
+                   "}");
+}
+
+result<std::int64_t> connection::send_request(std::string_view method, std::string_view params) {
+  const std::int64_t id = next_++;
+  if (auto sent = send_line("{\"jsonrpc\":\"2.0\",\"id\":" + std::to_string(id) + ",\"method\":" + json_quoted(method) +
+                            ",\"params\":" + std::string(params) + "}");
+      !sent)
+    return std::unexpected(sent.error());
+  return id;
+}
+
+result<void> connection::request(std::string_view method, std::string_view params) {
+  auto sent = send_request(method, params);
+  return sent ? result<void>() : std::unexpected(sent.error());
+}
+
+bool connection::readable() const {
+  pollfd one{fd_, POLLIN, 0};
+  return ::poll(&one, 1, 0) > 0;
+}
+
+bool connection::receive() {
+  static std::array<char, 65536> buffer;
+  ssize_t got = -1;
+  do got = ::recv(fd_, buffer.data(), read_size(buffer.size()), MSG_DONTWAIT);
+  while (got < 0 && errno == EINTR);
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
+  if (got <= 0) return false;
+  if (!any_message_ && opening_.size() < buffer.size()) opening_.append(buffer.data(), static_cast<std::size_t>(got));
+  received_bytes_ += static_cast<std::size_t>(got);
+  collector sink(received_);
+  framer_.feed({buffer.data(), static_cast<std::size_t>(got)}, sink);
+  if (!received_.empty()) {
+    any_message_ = true;
+    opening_ = {};
+  }
+  return true;
+}
+
+result<answer> connection::call(std::string_view method, std::string_view params, const notification_handler& notified,
+                                const interrupt_handler& on_interrupted, const idle_handler& idle) {
+  const auto sent = send_request(method, params);
+  if (!sent) return std::unexpected(sent.error());
+  const mcp::rpc_id mine = mcp::rpc_id::number(*sent);
+  int seen = interrupts;
+  bool told = false;
+  auto give_up = std::chrono::steady_clock::time_point::max();
+  for (;;) {
+    while (!received_.empty()) {
+      mcp::message m = std::move(received_.front());
+      received_.pop_front();
+      if (m.type == mcp::message::kind::notification && notified) notified(m.method(), m.params);
+      if (m.type == mcp::message::kind::response && m.id == mine) return answer{m.result, m.error};
+    }
+    received_bytes_ = 0;
+    if (idle && !told && !readable()) {
+      idle();
+      if (!received_.empty()) continue;
+    }
+    if (interrupts > seen) {
+      if (told || !on_interrupted) return fail(errc::cancelled, "interrupted");
+      told = true;
+      seen = interrupts;
+      give_up = std::chrono::steady_clock::now() + grace_after_interrupt;
+      on_interrupted(*sent);
+    }
+    int wait_ms = -1;
+    if (told) {
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(give_up - std::chrono::steady_clock::now());
+      if (left.count() <= 0) return fail(errc::cancelled, "interrupted");
+      wait_ms = static_cast<int>(left.count());
+    }
+    std::array<pollfd, 2> ready{pollfd{fd_, POLLIN, 0}, pollfd{wake_pipe[0], POLLIN, 0}};
+    const int n = ::poll(ready.data(), wake_pipe[0] >= 0 ? 2 : 1, wait_ms);
+    if (n > 0 && (ready[1].revents & POLLIN) != 0) {
+      char drained[64];
+      while (::read(wake_pipe[0], drained, sizeof drained) > 0) {
+      }
+    }
+    if (n <= 0 || (ready[0].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
+    if (!receive()) return std::unexpected(closed());
+  }
+}
+
+result<void> initialize(connection& c, std::string_view version) {
+  auto a =
+      c.call("initialize",
+             "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"mcpbx\",\"version\":" +
+                 json_quoted(version) + "}}");
+  if (!a) return std::unexpected(a.error());
+  if (a->error) return fail(errc::peer, a->error_message());
+  return c.notify("notifications/initialized", "{}");
+}
+
+}  // namespace mcpbx::cli

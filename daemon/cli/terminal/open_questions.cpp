@@ -1,0 +1,76 @@
+#include "daemon/cli/terminal/open_questions.hpp"
+
+#include "daemon/cli/terminal/approval.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace mcpbx::cli {
+namespace {
+
+// What may wait here while a person thinks; more of it waits in the daemon, which has bounds of its own.
+constexpr std::size_t most_waiting = 4u << 20;
+
+// Whether what has come may be the end of the question.
+bool may_close(const mcp::message& m, const std::string& question) {
+  if (m.type != mcp::message::kind::notification) return false;
+  const auto type = member_text(m.params, "type");
+  return type == "done" || type == "snapshot" || (type == "answer" && member_text(m.params, "question") == question);
+}
+
+}  // namespace
+
+void open_questions::event(std::string_view type, const raw_json& params) {
+  if (type == "question") {
+    opened(member_text(params, "run"), params);
+  } else if (type == "answer") {
+    closed(params);
+  } else if (type == "done") {
+    open_.clear();
+  } else if (type == "snapshot") {
+    open_.clear();
+    for_each_element(find_member(params, "questions"), [&](const raw_json& one) {
+      opened(member_text(params, "run"), one);
+      return true;
+    });
+  }
+}
+
+void open_questions::opened(const std::string& run, const raw_json& event) {
+  auto id = member_text(event, "question");
+  if (std::ranges::find(answered_, id) == answered_.end()) open_.push_back({run, std::move(id), event});
+}
+
+void open_questions::closed(const raw_json& answer) {
+  const auto id = member_text(answer, "question");
+  if (std::erase_if(open_, [&](const open_question& q) { return q.id == id; }) == 0 || id != asked_) return;
+  const bool expired = find_member(answer, "expired").is_true(), yes = find_member(answer, "approve").is_true();
+  screen_.err_line(screen_.dim(expired ? "nobody answered in time, which is a no"
+                                       : std::string("somebody else has answered: ") + (yes ? "yes" : "no")));
+}
+
+void open_questions::ask() {
+  if (open_.empty()) return;
+  const open_question q = open_.front();
+  asked_ = q.id;
+  question_watch watch{link_.fd(), {}};
+  std::size_t looked_at = 0;  // of what has come: it only grows while the question stands
+  watch.still_open = [&] {
+    if (!link_.receive()) return false;
+    if (link_.received_bytes() > most_waiting) watch.fd = -1;
+    const auto& come = link_.received();
+    while (looked_at < come.size())
+      if (may_close(come[looked_at++], q.id)) return false;
+    return true;
+  };
+  const auto said = ask_person(screen_, q.event, watch);
+  if (!said) return;
+  open_.pop_front();
+  answered_.push_back(q.id);
+  std::string params = "{\"run\":" + json_quoted(q.run) + ",\"question\":" + json_quoted(q.id) + ",\"approve\":";
+  params += said->approve ? "true" : "false";
+  if (said->always) params += ",\"always\":true";
+  (void)link_.request("mcpbx/answer", params + "}");
+}
+
+}  // namespace mcpbx::cli

@@ -1,0 +1,48 @@
+#include "daemon/cli/terminal/status_text.hpp"
+
+#include <string_view>
+
+namespace mcpbx::cli {
+namespace {
+
+std::string words_of(const raw_json& value);
+
+std::string members_of(const raw_json& object) {
+  std::string all;
+  if (const auto opened = raw_object::open(object))
+    opened->for_each([&](std::string_view key, const raw_json& value) {
+      const bool nested = value.type() == raw_json::kind::object;
+      all +=
+          (all.empty() ? "" : ", ") + std::string(key) + (nested ? " (" : " ") + words_of(value) + (nested ? ")" : "");
+    });
+  return all;
+}
+
+std::string elements_of(const raw_json& array) {
+  std::string all;
+  for_each_element(array, [&](const raw_json& element) {
+    all += (all.empty() ? "" : "; ") + words_of(element);
+    return true;
+  });
+  return all;
+}
+
+std::string words_of(const raw_json& value) {
+  const auto kind = value.type();
+  if (kind != raw_json::kind::object && kind != raw_json::kind::array)
+    return value.as_string().value_or(std::string(value.text()));
+  auto words = kind == raw_json::kind::object ? members_of(value) : elements_of(value);
+  return words.empty() ? "none" : words;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::string>> status_rows(const raw_json& status) {
+  std::vector<std::vector<std::string>> rows;
+  if (const auto object = raw_object::open(status))
+    object->for_each(
+        [&](std::string_view key, const raw_json& value) { rows.push_back({std::string(key), words_of(value)}); });
+  return rows;
+}
+
+}  // namespace mcpbx::cli

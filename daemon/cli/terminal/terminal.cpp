@@ -1,0 +1,202 @@
+// Escape sequences live in this file only.
+#include "daemon/cli/terminal/terminal.hpp"
+
+#include "daemon/cli/link/daemon_connection.hpp"
+#include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/text.hpp"
+#include "mcp/support/utf8.hpp"
+
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace mcpbx::cli {
+namespace {
+
+bool set_and_filled(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
+
+std::size_t width_of(int fd) {
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+// Characters, not bytes: good enough for aligning names and short texts.
+std::size_t columns(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+// How many bytes at the end are the beginning of a character.
+std::size_t half_character(std::string_view text) {
+  for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
+    const char* const p = text.data() + text.size() - back;
+    if ((static_cast<unsigned char>(*p) & 0xC0) == 0x80) continue;
+    return utf8::next(p, text.data() + text.size()).what == utf8::status::incomplete ? back : 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n > 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(n));
+      continue;
+    }
+    if (n < 0 && errno == EAGAIN) {
+      if (wait_ready(fd, POLLOUT)) continue;
+      errno = EINTR;
+    }
+    if (n == 0) errno = EIO;
+    // Whoever interrupts while nothing moves does not want the rest.
+    if (errno != EINTR || interrupted()) return false;
+  }
+  return true;
+}
+
+terminal::terminal() : out_tty_(::isatty(1) == 1), err_tty_(::isatty(2) == 1) {
+  const char* term = std::getenv("TERM");
+  colour_ = !set_and_filled("NO_COLOR") && !(term != nullptr && std::string_view(term) == "dumb");
+}
+
+std::size_t terminal::out_width() const {
+  return out_tty_ ? width_of(1) : 0;
+}
+std::size_t terminal::err_width() const {
+  return err_tty_ ? width_of(2) : 0;
+}
+
+bool terminal::put_out(std::string_view bytes) {
+  if (write_all(1, bytes)) return true;
+  if (out_failure_ == 0) out_failure_ = errno;
+  return false;
+}
+
+bool terminal::out_bytes(std::string_view bytes) {
+  if (!out_tty_) return put_out(bytes);
+  half_ += bytes;
+  const auto whole = half_.size() - half_character(half_);
+  const bool taken = put_out(visible_json(std::string_view(half_).substr(0, whole)));
+  half_.erase(0, whole);
+  return taken;
+}
+
+int terminal::finish(int status) {
+  if (out_failure_ == 0 || out_failure_ == EPIPE || out_failure_ == EINTR) return status;
+  error(std::string("the output is not complete: standard output could not be written (") +
+        std::strerror(out_failure_) + ")");
+  return status == done ? no_answer : status;
+}
+
+// All that a terminal is shown, but for the status line: no other function knows an escape sequence.
+std::string terminal::rendered(const styled& text, bool tty) const {
+  constexpr std::array<std::string_view, 5> codes{"", "1", "2", "31", "32"};
+  std::string all;
+  for (const auto& p : text.pieces()) {
+    const auto code = codes[static_cast<std::size_t>(p.how)];
+    const bool painted = tty && colour_ && !code.empty();
+    if (painted) all.append("\x1b[").append(code).append("m");
+    all += tty ? printable(p.text, true) : p.text;
+    if (painted) all += "\x1b[0m";
+  }
+  return all;
+}
+
+void terminal::out(std::string_view text) {
+  clear_status();
+  if (text.empty()) return;
+  put_out(rendered(text, out_tty_));
+  mid_line_ = text.back() != '\n';
+}
+
+void terminal::out_json(std::string_view json) {
+  clear_status();
+  put_out((out_tty_ ? visible_json(json) : std::string(json)) + "\n");
+  mid_line_ = false;
+}
+
+void terminal::out_line(const styled& text) {
+  clear_status();
+  put_out(rendered(text, out_tty_) + "\n");
+  mid_line_ = false;
+}
+
+void terminal::err_line(const styled& text) {
+  const std::string shown = status_shown_ ? status_ : std::string();
+  clear_status();
+  if (err_tty_ && out_tty_) finish_line();
+  write_all(2, rendered(text, err_tty_) + "\n");
+  if (!shown.empty()) status(shown);
+}
+
+void terminal::error(std::string_view text) {
+  clear_status();
+  err_line(styled(look::red, "mcpbx:") + " " + printable(text, true));
+}
+
+void terminal::status(std::string_view text) {
+  const std::string clean = printable(text);
+  if (!err_tty_) return err_line(clean);
+  if (out_tty_ && mid_line_) return;  // streamed text stands there; it must not be overwritten
+  std::string line = "\r\x1b[K";
+  line += rendered(dim(std::string(cut_utf8(clean, width_of(2) - 1))), true);
+  write_all(2, line);
+  status_ = clean;
+  status_shown_ = true;
+}
+
+void terminal::clear_status() {
+  if (!status_shown_) return;
+  write_all(2, "\r\x1b[K");
+  status_shown_ = false;
+}
+
+void terminal::prompt(std::string_view text) {
+  clear_status();
+  finish_line();
+  write_all(2, rendered(text, err_tty_));
+}
+
+void terminal::finish_line() {
+  if (!mid_line_) return;
+  put_out("\n");
+  mid_line_ = false;
+}
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  std::vector<std::vector<std::string>> clean;
+  for (const auto& row : rows) {
+    clean.emplace_back();
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      clean.back().push_back(printable(row[i]));
+      if (widths.size() <= i) widths.push_back(0);
+      widths[i] = std::max(widths[i], columns(clean.back().back()));
+    }
+  }
+  std::string out;
+  for (const auto& row : clean) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += row[i];
+      if (i + 1 < row.size()) line.append(widths[i] - columns(row[i]) + 2, ' ');
+    }
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    out += line + "\n";
+  }
+  return out;
+}
+
+}  // namespace mcpbx::cli

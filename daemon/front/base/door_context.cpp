@@ -1,0 +1,39 @@
+// See door_context.hpp.
+#include "daemon/front/base/door_context.hpp"
+
+#include "daemon/loop/tools/chosen_tools.hpp"
+#include "mcp/support/shared_bytes.hpp"
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+mcp::catalog_ptr door_context::tools_for(const std::string& profile) {
+  auto whole = daemon.tools();
+  if (profile.empty()) return whole;
+  auto& view = views[profile];
+  if (view.whole == whole) return view.seen;
+  std::vector<mcp::entry_ptr> entries;
+  mcp::withheld_tools withheld;
+  if (const auto base = settings.chat.base("", profile)) {
+    const tool_choice offered{{}, base->allow, base->deny, base->rename};
+    entries = chosen_tools(*whole, offered, view.seen ? view.seen->entries() : std::span<const mcp::entry_ptr>());
+    for (const auto& [name, why] : whole->withheld()) {
+      const auto shown = base->rename.find(name);
+      if (offered.offers({name, why.rules.prefixed, why.rules.plain}))
+        withheld.emplace(shown != base->rename.end() ? shown->second : name, why);
+    }
+  }
+  view = {whole,
+          std::make_shared<mcp::catalog>(std::move(entries), whole->revision(), std::move(withheld), whole->dropped())};
+  return view.seen;
+}
+
+void door_context::watch_bytes() const {
+  if (byte_account::total() > byte_account::limit() && relieve) relieve();
+}
+
+}  // namespace mcpbx::daemon

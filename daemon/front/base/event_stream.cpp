@@ -1,0 +1,100 @@
+// Lines are put together in one string: at hundreds of thousands of tokens a second each piece counts.
+#include "daemon/front/base/event_stream.hpp"
+
+#include <charconv>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+using pace = outgoing_queue::pace;
+
+// What tells how a run gets on comes in bursts: a reply, its calls, their results and the next round within less than a
+// millisecond. What somebody reads as it comes, or has to answer, does not wait for more.
+pace pace_of(run_event::kind latest) {
+  using enum run_event::kind;
+  switch (latest) {
+    case text:
+    case reasoning:
+      return pace::turn;
+    case status:
+    case round:
+    case tool_call:
+    case tool_result:
+    case usage:
+      return pace::soon;
+    default:
+      return pace::at_once;
+  }
+}
+
+void append_number(std::string& out, std::uint64_t n) {
+  char digits[24];
+  out.append(digits, std::to_chars(digits, digits + sizeof digits, n).ptr);
+}
+
+}  // namespace
+
+event_stream::event_stream(owner& told, mcp::reply_once reply, std::string run)
+    : owner_(&told), reply_(std::move(reply)), run_(std::move(run)) {
+  head_ = R"({"jsonrpc":"2.0","method":"mcpbx/event","params":{"request":)";
+  head_ += reply_.id().token();
+  head_ += ",\"run\":";
+  append_quoted(head_, run_);
+  head_ += ",\"seq\":";
+}
+
+void event_stream::read(run_feed& feed, run_feed::wish w) {
+  reader_ = feed.attach(*this, w);
+  owner_->on_ready(shared_from_this(), pace::at_once);
+}
+
+void event_stream::on_ready(run_event::kind latest) {
+  owner_->on_ready(shared_from_this(), pace_of(latest));
+}
+
+void event_stream::leave(std::string why) {
+  owner_ = nullptr;
+  if (reader_) reader_->leave(std::move(why));
+}
+
+segments event_stream::next(std::string& scratch) {
+  if (owner_ == nullptr) return {};
+  if (const auto* e = reader_->peek()) {
+    segments text = line(*e, scratch);
+    reader_->pop();
+    return text;
+  }
+  // Only now is `done` in front of the response.
+  if (reader_->ended()) std::exchange(owner_, nullptr)->on_end(*this);
+  return {};
+}
+
+segments event_stream::line(const run_feed::entry& e, std::string& scratch) const {
+  scratch = head_;
+  append_number(scratch, e.seq);
+  segments out;
+  if (e.event.is_delta()) {
+    scratch += e.event.type == run_event::kind::text ? R"(,"type":"text","text":)" : R"(,"type":"reasoning","text":)";
+    append_quoted(scratch, e.event.text);
+    scratch += "}}";
+    out.append_copy(scratch);
+    return out;
+  }
+  if (e.dropped > 0) {
+    scratch += ",\"dropped\":";
+    append_number(scratch, e.dropped);
+  }
+  scratch += ',';
+  out.append_copy(scratch);
+  bool first = true;
+  for (const auto& piece : e.event.body.pieces()) {
+    // The body's opening bracket is the one that the line has already.
+    out.append(first ? piece.slice(piece.text().substr(1)) : piece);
+    first = false;
+  }
+  out.append_literal("}");
+  return out;
+}
+
+}  // namespace mcpbx::daemon

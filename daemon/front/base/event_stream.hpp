@@ -1,0 +1,63 @@
+// The events of a run as the lines of one request: request, run and number in front of what the run told. A stream of
+// its own for every request that started a run or attached to it.
+#pragma once
+#include "daemon/front/base/outgoing_queue.hpp"
+#include "daemon/loop/run/run_feed.hpp"
+#include "mcp/json/raw_json.hpp"
+#include "mcp/server/reply_once.hpp"
+#include "mcp/support/error.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace mcpbx::daemon {
+
+class event_stream final : public outgoing_queue::source,
+                           public std::enable_shared_from_this<event_stream>,
+                           private run_feed::listener {
+ public:
+  class owner {
+   public:
+    virtual ~owner() = default;
+    /// As outgoing_queue::ready.
+    virtual void on_ready(const std::shared_ptr<event_stream>& stream, outgoing_queue::pace how) = 0;
+    /// Its last event has been given to the outbox, and the request is to be answered now.
+    virtual void on_end(event_stream& stream) = 0;
+  };
+
+  /// `told` must outlive the stream, or leave() be called before.
+  event_stream(owner& told, mcp::reply_once reply, std::string run);
+
+  /// Begins to read; what is there already leaves at once.
+  void read(run_feed& feed, run_feed::wish w);
+  /// Reads no more, and tells nobody. As feed_reader::leave.
+  void leave(std::string why);
+
+  /// As feed_reader::answer_no_more.
+  void answer_no_more() {
+    if (reader_) reader_->answer_no_more();
+  }
+
+  const mcp::reply_once& reply() const noexcept { return reply_; }
+  const std::string& run() const noexcept { return run_; }
+  /// At its end: why the run did not begin, if so; else there is its result.
+  const std::optional<error>& refusal() const noexcept { return reader_->refusal(); }
+  /// At its end: the result of the run.
+  const raw_json& result() const noexcept { return reader_->result(); }
+
+  segments next(std::string& scratch) override;
+  std::size_t waiting() const override { return reader_ ? reader_->waiting() : 0; }
+
+ private:
+  void on_ready(run_event::kind latest) override;
+  segments line(const run_feed::entry& e, std::string& scratch) const;
+
+  owner* owner_;  // null once it has ended or left
+  mcp::reply_once reply_;
+  std::string run_;
+  std::string head_;  // of a line, up to the number
+  std::unique_ptr<feed_reader> reader_;
+};
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,39 @@
+// See handed_calls.hpp.
+#include "daemon/front/base/handed_calls.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+bool answers(const std::vector<record::caller_result>& results, const std::vector<std::string>& calls) {
+  return results.size() == calls.size() && std::ranges::all_of(calls, [&](const std::string& id) {
+           return std::ranges::find(results, id, &record::caller_result::call_id) != results.end();
+         });
+}
+
+}  // namespace
+
+std::optional<std::string> handed_calls::keep(waiting w) {
+  runs_.push_back(std::move(w));
+  if (runs_.size() <= most) return std::nullopt;
+  auto oldest = std::move(runs_.front().run);
+  runs_.pop_front();
+  return oldest;
+}
+
+std::optional<handed_calls::waiting> handed_calls::take(std::uint64_t conversation,
+                                                        const std::vector<record::caller_result>& results,
+                                                        std::string_view principal) {
+  if (results.empty()) return std::nullopt;
+  const auto found = std::ranges::find_if(runs_, [&](const waiting& w) {
+    return w.conversation == conversation && w.principal == principal && answers(results, w.calls);
+  });
+  if (found == runs_.end()) return std::nullopt;
+  auto taken = std::move(*found);
+  runs_.erase(found);
+  return taken;
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,365 @@
+// See chat_params.hpp.
+#include "daemon/front/chat/chat_params.hpp"
+
+#include "daemon/front/chat/chat_messages.hpp"
+#include "daemon/front/chat/request_bounds.hpp"
+#include "daemon/loop/core/answer_format.hpp"
+#include "daemon/loop/core/stricter.hpp"
+#include "daemon/loop/tools/caller_tools.hpp"
+#include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/text.hpp"
+#include "providers/schema/validator/json_schema.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <unordered_set>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+using mcp::param_reader;
+
+constexpr std::size_t longest_name = 128;
+
+using bounds = decltype(chat_defaults::bound);
+
+template <class Number>
+void take(param_reader& in, std::string_view key, Number& into, const bounds& bound_of) {
+  const limit_bound b = bound_of(key);
+  if (const auto given = in.integer(key, b.least, b.most)) into = static_cast<Number>(*given);
+  if (b.ceiling && ((b.zero_is_none && into == 0) || into > *b.ceiling)) into = static_cast<Number>(*b.ceiling);
+}
+
+void read_guidance(param_reader& in, run_limits& l) {
+  const auto given = in.any("guidance");
+  if (!given) return;
+  if (given.type() == raw_json::kind::boolean) {
+    l.guidance = given.is_true();
+    l.guidance_text.clear();
+  } else if (auto text = given.as_string()) {
+    l.guidance = !text->empty();
+    l.guidance_text = std::move(*text);
+  } else {
+    in.expected("guidance", "true, false or a text", given);
+  }
+}
+
+void read_round_prompts(param_reader& in, run_limits& l) {
+  static constexpr std::array<std::string_view, 2> words{"implicit", "progressive"};
+  if (const auto w = in.word("roundPrompts", words)) l.round_prompts = static_cast<round_prompt_mode>(*w);
+  const auto given = in.object("roundPromptTexts");
+  if (!given) return;
+  param_reader texts = in.inside(given, ".roundPromptTexts");
+  const auto lay = [&](std::string_view key, std::optional<std::string>& into) {
+    if (auto text = texts.text(key)) into = std::move(*text);
+  };
+  lay("first", l.round_texts.first);
+  lay("middle", l.round_texts.middle);
+  lay("last", l.round_texts.last);
+  (void)texts.finish();
+}
+
+void read_limits(param_reader& in, run_limits& l, const chat_defaults& defaults) {
+  const bounds& b = defaults.bound;
+  static constexpr std::array<std::string_view, 2> limit_words{"synthesize", "stop"}, error_words{"continue", "stop"};
+  take(in, "maxRounds", l.max_rounds, b);
+  take(in, "maxCallsPerRound", l.max_calls_per_round, b);
+  take(in, "maxCalls", l.max_calls, b);
+  take(in, "maxConsecutiveErrors", l.max_consecutive_errors, b);
+  take(in, "maxRepeatedCalls", l.max_repeated_calls, b);
+  take(in, "toolConcurrency", l.tool_concurrency, b);
+  take(in, "timeoutMs", l.timeout_ms, b);
+  take(in, "questionTimeoutMs", l.question_timeout_ms, b);
+  take(in, "tokenBudget", l.token_budget, b);
+  take(in, "maxResultBytes", l.max_result_bytes, b);
+  if (const auto yes = in.boolean("approveDestructive")) l.approve_destructive = *yes;
+  if (const auto yes = in.boolean("approveAfterOutput")) l.approve_after_output = *yes;
+  if (const auto yes = in.boolean("markResults")) l.mark_results = *yes;
+  if (const auto w = in.word("onLimit", limit_words)) l.on_limit = *w == 0 ? on_limit::synthesize : on_limit::stop;
+  if (const auto w = in.word("onToolError", error_words))
+    l.on_tool_error = *w == 0 ? on_tool_error::go_on : on_tool_error::stop;
+  if (auto text = in.text("emptyResultText")) {
+    if (text->empty()) in.wrong("emptyResultText", "expected a text, got \"\"");
+    l.empty_result_text = std::move(*text);
+  }
+  read_guidance(in, l);
+  read_round_prompts(in, l);
+  if (auto model = in.text("statusModel", 512)) {
+    if (model->empty())
+      in.wrong("statusModel", "expected the name of a model, got \"\"");
+    else if (const auto known = defaults.model(*model); !known)
+      in.wrong("statusModel", known.error().message);
+    l.status_model = std::move(*model);
+  }
+}
+
+// What the request itself says must go together; what the configuration says gives way without a word.
+void check_limits(const param_reader& in, param_reader& limits, const run_request& r) {
+  constexpr auto any = std::numeric_limits<std::int64_t>::max();
+  if (limits.failed()) return;
+  const auto calls = limits.integer("maxCalls", 0, any), per_round = limits.integer("maxCallsPerRound", 0, any);
+  if (calls && per_round && *per_round > *calls)
+    limits.wrong("maxCallsPerRound", "expected at most maxCalls, which is " + std::to_string(*calls) + ", got " +
+                                         std::to_string(*per_round));
+  const bool names_tools = !r.client_tools.empty() || (!r.tools.only.empty() && !r.tools.only.front().empty());
+  if (names_tools && limits.integer("maxRounds", 0, any) == 0)
+    limits.wrong("maxRounds", "expected at least 1, because the request names tools; with 0 no tool is offered");
+  if (!in.has("approve") || r.limits.approve != approval_mode::all) return;
+  for (const std::string_view key : {"approveDestructive", "approveAfterOutput"})
+    if (limits.boolean(key).value_or(false))
+      limits.wrong(key, "expected false, because \"approve\" is \"all\", with which nothing is asked");
+}
+
+constexpr std::array<std::string_view, 3> status_words{"off", "names", "model"};
+
+void read_status(param_reader& in, run_limits& l) {
+  if (const auto w = in.word("status", status_words)) l.status = static_cast<status_mode>(*w);
+}
+
+// `status` is a field of the request and, as a key of `loop`, one of its limits.
+void read_both_status(param_reader& in, param_reader& limits, run_limits& l) {
+  const auto near = in.word("status", status_words), far = limits.word("status", status_words);
+  if (near && far && near != far)
+    return in.wrong("status", "expected " + json_quoted(status_words[*far]) + ", which limits.status is, got " +
+                                  json_quoted(status_words[*near]) + "; leave out one of the two");
+  if (near || far) l.status = static_cast<status_mode>(near ? *near : *far);
+}
+
+// The members that are looked at first, so that what is wrong with them is told by their path.
+void read_client_tool(param_reader& tool) {
+  static constexpr std::array<std::string_view, 1> types{"object"};
+  const auto name = tool.text("name");
+  if (!tool.has("name"))
+    tool.wrong("name", "expected the name of the tool, got nothing");
+  else if (const auto good = check_caller_tool_name(name.value_or("")); !good)
+    tool.wrong("name", good.error().message);
+  const auto schema = tool.object("inputSchema");
+  if (!tool.has("inputSchema"))
+    tool.wrong("inputSchema", "expected a JSON Schema of the type \"object\", got nothing");
+  else if (schema)
+    tool.inside(schema, ".inputSchema").word("type", types);
+}
+
+void read_client_tools(param_reader& in, run_request& r) {
+  std::size_t index = 0;
+  std::unordered_set<std::string> names;
+  for_each_element(in.array("clientTools"), [&](const raw_json& definition) {
+    if (index == most_client_tools) {
+      in.wrong("clientTools", "expected at most " + std::to_string(most_client_tools) + " tools, got more");
+      return false;
+    }
+    const auto place = "clientTools[" + std::to_string(index++) + "]";
+    const auto name = member_text(definition, "name");
+    param_reader tool = in.inside(definition, "." + place);
+    read_client_tool(tool);
+    if (const auto good = check_caller_tool(definition); !good)
+      in.wrong(place, good.error().message);
+    else if (!names.insert(name).second)
+      tool.wrong("name", "the name " + json_quoted(name) + " is there twice");
+    r.client_tools.push_back(definition);
+    return !in.failed();
+  });
+}
+
+void read_approval(param_reader& in, run_limits& l) {
+  static constexpr std::array<std::string_view, 3> words{"ask", "all", "none"};
+  if (const auto w = in.word("approve", words)) l.approve = static_cast<approval_mode>(*w);
+}
+
+// What the request's model and profile bring; what it says itself is laid over that.
+void read_base(param_reader& in, run_request& r, const chat_defaults& defaults, std::string_view usual_profile) {
+  auto model = in.text("model", 512);
+  auto profile = in.text("profile", 512);
+  if (model && model->empty()) in.wrong("model", "expected the name of a model, got \"\"");
+  if (profile && profile->empty()) in.wrong("profile", "expected the name of a profile, got \"\"");
+  const auto as_model = profile_named_as_model(model ? std::string_view(*model) : std::string_view());
+  if (as_model) {
+    if (profile) in.wrong("profile", "expected either a profile or a model that is one, got both");
+    profile = std::string(*as_model);
+    model.reset();
+  }
+  if (profile && !usual_profile.empty() && *profile != usual_profile)
+    in.wrong(as_model ? "model" : "profile", "expected the profile " + json_quoted(usual_profile) +
+                                                 ", which this connection keeps to, got " + json_quoted(*profile) +
+                                                 "; open another connection for another profile");
+  if (in.failed()) return;
+  if (model)
+    if (const auto known = defaults.model(*model); !known) return in.wrong("model", known.error().message);
+  auto base = defaults.base(model.value_or(""), profile ? std::string_view(*profile) : usual_profile);
+  if (!base) return in.wrong(as_model ? "model" : "profile", base.error().message);
+  begin_with(r, std::move(*base));
+}
+
+// The members of both, `nearer` first.
+raw_json laid_over(const raw_json& nearer, const raw_json& farther) {
+  if (!nearer || !farther) return nearer ? nearer : farther;
+  auto all = raw_object::open(nearer);
+  const auto rest = raw_object::open(farther);
+  if (!all || !rest) return nearer;
+  rest->for_each([&](std::string_view key, const raw_json& value) {
+    if (!all->contains(key)) all->set(key, value);
+  });
+  return all->json();
+}
+
+// Who names no profile goes on with a session as it was: under its latest run's profile (as it is configured now), with
+// the tools and limits that run was asked to keep to. What the request says itself is laid over that.
+void read_terms(const param_reader& in, run_request& r, const chat_defaults& defaults, std::string_view usual_profile,
+                const raw_json& limits) {
+  r.asked_limits = limits ? limits.detached() : limits;  // outlives the request's line, which may be large
+  if (r.session.empty() || in.failed()) return;
+  if (in.has("profile") || !usual_profile.empty() || (in.has("model") && !r.profile.empty())) return;
+  r.keep_terms = [defaults, limits = r.asked_limits, model = in.has("model") ? r.model : "", system = in.has("system"),
+                  tools = in.has("tools"), approve = in.has("approve"),
+                  status = in.has("status")](run_request& mine, const run_terms& terms) -> result<void> {
+    auto base = defaults.base(model, terms.profile);
+    if (!base)
+      return fail(base.error().code, "params.session: the session " + mine.session + " has the profile " +
+                                         json_quoted(terms.profile) + ", and " + base.error().message +
+                                         "; name another one to go on with it");
+    const auto said = mine;
+    begin_with(mine, std::move(*base));
+    if (system) mine.system = said.system;
+    if (!tools) mine.tools.only = terms.tools;
+    for (const auto& some : {terms.limits, limits}) {
+      param_reader numbers(some, "params.limits");  // those of the session were right when they were asked for
+      read_limits(numbers, mine.limits, defaults);
+      read_status(numbers, mine.limits);
+    }
+    if (status) mine.limits.status = said.limits.status;
+    if (approve) mine.limits.approve = said.limits.approve;
+    mine.asked_limits = laid_over(limits, terms.limits);
+    return {};
+  };
+}
+
+// Each pattern is matched with the name of every tool.
+constexpr std::size_t most_globs = 256, longest_glob = 256;
+
+void read_names(param_reader& in, run_request& r) {
+  if (auto run = in.text("run", longest_name)) {
+    if (run->empty() || printable(*run) != *run) in.wrong("run", "expected a name of 1 to 128 printable bytes");
+    r.run = std::move(*run);
+  }
+  if (auto session = in.text("session", longest_name)) {
+    if (session->empty()) in.wrong("session", "expected the id of a session, got \"\"");
+    r.session = std::move(*session);
+  }
+  if (auto system = in.text("system")) r.system = std::move(*system);
+  if (auto tools = in.texts("tools")) {
+    r.tools.only = std::move(*tools);
+    if (r.tools.only.size() > most_globs)
+      in.wrong("tools", "expected at most " + std::to_string(most_globs) + " patterns, got " +
+                            std::to_string(r.tools.only.size()) + "; * stands for any characters");
+    if (std::ranges::any_of(r.tools.only, [](const auto& glob) { return glob.size() > longest_glob; }))
+      in.wrong("tools", "expected patterns of at most " + std::to_string(longest_glob) + " bytes, got a longer one");
+    // An empty list asks for no tools, but a run takes it for all of them; no tool has an empty name.
+    if (r.tools.only.empty()) r.tools.only.emplace_back();
+  }
+}
+
+// A named run may exist already. What makes two requests the same is their bytes, in any order of the members.
+void read_likeness(const param_reader& in, run_request& r) {
+  static constexpr std::array<std::string_view, 4> about_the_stream{"run", "stream", "detach", "_meta"};
+  const std::string rest = in.others(about_the_stream);
+  r.name_only = rest.empty();
+  r.likeness = r.name_only ? 0 : std::max<std::uint64_t>(stable_hash(rest), 1);
+}
+
+}  // namespace
+
+std::optional<std::string_view> profile_named_as_model(std::string_view model) {
+  constexpr std::string_view mark = "profile:";
+  if (!model.starts_with(mark)) return std::nullopt;
+  return model.substr(mark.size());
+}
+
+// What the run asked for itself is laid over what holds now, as it was over what held then; its ceilings are those of
+// now for numbers that it did not ask for as well.
+result<void> keep_to_present_terms(run_request& r, const chat_defaults& defaults) {
+  auto now = defaults.base(r.model, r.profile);
+  if (!now) return std::unexpected(std::move(now.error()));
+  now->limits.approve = r.limits.approve;  // a request's own word
+  param_reader asked(r.asked_limits ? r.asked_limits : raw_json::literal("{}"), "limits");
+  read_limits(asked, now->limits, defaults);
+  r.limits = stricter(std::move(r.limits), now->limits);
+  r.approve.insert(r.approve.end(), now->approve.begin(), now->approve.end());
+  kept_terms kept = r.tools.beside ? *r.tools.beside : kept_terms();
+  kept.allow = std::move(now->allow);
+  kept.deny = std::move(now->deny);
+  r.tools.beside = std::make_shared<const kept_terms>(std::move(kept));
+  return {};
+}
+
+void begin_with(run_request& r, chat_base base) {
+  r.profile = std::move(base.profile);
+  r.model = std::move(base.model);
+  r.system = std::move(base.system);
+  r.tools.allow = std::move(base.allow);
+  r.tools.deny = std::move(base.deny);
+  r.tools.rename = std::move(base.rename);
+  r.approve = std::move(base.approve);
+  r.limits = std::move(base.limits);
+}
+
+void read_response_format(param_reader& in, std::string_view key, run_request& r) {
+  static constexpr std::array<std::string_view, 3> types{"text", "json_object", "json_schema"};
+  const auto given = in.object(key);
+  if (!given) return;
+  param_reader format = in.inside(given, "." + std::string(key));
+  const auto type = format.word("type", types);
+  if (!format.has("type")) format.wrong("type", "expected \"text\", \"json_object\" or \"json_schema\", got nothing");
+  auto schema = format.object("schema");
+  std::string place = "schema";
+  // OpenAI has the schema one level deeper.
+  if (const auto inner = format.object("json_schema")) {
+    param_reader nested = format.inside(inner, ".json_schema");
+    nested.text("name");
+    nested.text("description");
+    nested.boolean("strict");
+    schema = nested.object("schema");
+    place = "json_schema.schema";
+    (void)nested.finish();
+  }
+  (void)format.finish();
+  if (!type || in.failed() || types[*type] == "text") return;
+  if (types[*type] == "json_object")
+    schema = raw_json::literal(R"({"type":"object"})");
+  else if (!schema)
+    return format.wrong(place, "expected a JSON Schema, got nothing");
+  const auto compiled = providers::json_schema::compile(schema);
+  if (!compiled) return format.wrong(place, compiled.error().message);
+  // What cannot be checked would be promised all the same.
+  if (!compiled->notes().empty()) {
+    const auto& fault = compiled->notes().front();
+    return format.wrong(place + fault.path, "expected " + fault.expected + ", got " + fault.found);
+  }
+  if (const auto choice = empty_choice(schema); !choice.empty())
+    return format.wrong(place + choice, "expected at least one value, because no answer fits an empty list, got []");
+  r.answer_schema = std::move(schema);
+}
+
+run_request read_chat(param_reader& in, const chat_defaults& defaults, std::string_view usual_profile) {
+  run_request r;
+  read_base(in, r, defaults, usual_profile);
+  read_names(in, r);
+  r.stream = in.boolean("stream").value_or(true);
+  r.detach = in.boolean("detach").value_or(false);
+  if (!r.run.empty()) read_likeness(in, r);
+  if (!r.name_only) read_chat_messages(in, r);
+  const raw_json given = in.object("limits");
+  param_reader limits = in.inside(given.empty() ? raw_json::literal("{}") : given, ".limits");
+  read_limits(limits, r.limits, defaults);
+  read_both_status(in, limits, r.limits);
+  read_approval(in, r.limits);
+  read_client_tools(in, r);
+  check_limits(in, limits, r);
+  (void)limits.finish();
+  read_response_format(in, "responseFormat", r);
+  read_terms(in, r, defaults, usual_profile, given);
+  return r;
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,72 @@
+// One request of Chat Completions while its run goes on: the run's events as chunks of a stream, or as one answer at
+// its end. The caller's leaving is the run's end.
+#pragma once
+#include "daemon/front/base/door_context.hpp"
+#include "daemon/front/completions/completion_json.hpp"
+#include "daemon/front/completions/completion_request.hpp"
+#include "daemon/loop/run/run_feed.hpp"
+#include "mcp/http/server_connection.hpp"
+#include "mcp/support/time.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+class completion final : public std::enable_shared_from_this<completion>, private run_feed::listener {
+ public:
+  /// `door` and `line` must outlive it, or leave() be called before. `ended` is called once the answer is complete.
+  completion(door_context& door, http::server_connection& line, completion_request request,
+             std::function<void()> ended);
+
+  /// Starts the run, or goes on with the one that waits for the results in the request. A tool_choice that names what
+  /// is nowhere is refused.
+  void start(std::string principal);
+  /// What had been sent has left.
+  void on_drained() { ask_pull(); }
+  /// The caller is gone.
+  void leave(std::string why);
+
+ private:
+  std::vector<std::string> missing_tools();
+  void run();
+  void on_ready(run_event::kind latest) override;
+  result<std::shared_ptr<run_feed>> open_run();
+  void ask_pull();
+  void pull();
+  void take(const run_event& e);
+  void take_text(const run_event& e);
+  void take_round_text();
+  void take_error(const raw_json& body);
+  void begin();
+  void send();
+  void end();
+  void fail(const completion_fault& f);
+  void keep_alive();
+
+  door_context& door_;
+  http::server_connection* line_;  // null once it has ended or left
+  completion_request request_;
+  std::function<void()> ended_;
+  std::unique_ptr<feed_reader> reader_;
+  completion_json::head head_;
+  std::string run_;
+  std::uint64_t seen_ = 0;  // the number of the last event
+  providers::usage told_;   // by answers before this one, of the same run
+  // Of all rounds, for an answer that is no stream; the text by rounds that have any.
+  std::vector<std::string> texts_;
+  std::string thinking_;
+  std::string out_;  // chunks of this pull
+  std::unique_ptr<timer> silence_;
+  time_point last_sent_;
+  bool begun_ = false, asked_ = false;
+  bool untaken_ = false;  // texts_ lacks that of this round
+  bool any_text_ = false, new_round_ = false;
+  bool lost_ = false;  // events were dropped, because the caller was too slow
+  last_error error_;
+};
+
+}  // namespace mcpbx::daemon

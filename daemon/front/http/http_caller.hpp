@@ -1,0 +1,63 @@
+// A caller that speaks HTTP: who may ask, which path means what, and the answer.
+#pragma once
+#include "daemon/front/base/caller.hpp"
+#include "daemon/front/base/door_context.hpp"
+#include "daemon/front/base/http_access.hpp"
+#include "daemon/front/completions/completion.hpp"
+#include "mcp/http/server_connection.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace mcpbx::daemon {
+
+/// Asks who somebody on the port is; `then` comes once, at once or in a later turn: the name of a tool server, or "".
+/// An error is the sentence for who may not ask.
+using identity_question = std::function<void(std::function<void(result<std::string>)> then)>;
+
+class http_caller final : public std::enable_shared_from_this<http_caller>, public caller, private http::server_events {
+ public:
+  /// Takes ownership of the connected socket. `who` is for logs, `principal` for the records of its runs. `door` and
+  /// `rules` must outlive it.
+  /// With `identify` it is asked who the caller is before the first answer.
+  http_caller(door_context& door, int fd, const http_rules& rules, std::string who, std::string principal,
+              identity_question identify = {});
+  ~http_caller() override;
+
+  void start() override;
+  void close(std::string_view why) override;
+  std::size_t outbox_bytes() const override { return line_.unsent(); }
+  std::uint64_t taken_bytes() const override { return line_.taken(); }
+  std::size_t open_requests() const override { return asked_ ? 1 : 0; }
+  void count_into(door_counters& counters) const override;
+  bool was_large() const override { return was_large_; }
+  /// Whether it has sent a request that may be answered. On the port who has not within 5 s is closed.
+  bool authorized() const noexcept { return authorized_; }
+
+ private:
+  std::optional<http::server_answer> on_head(const http::request_head& head) override;
+  void on_request(http::request_head head, shared_bytes body) override;
+  http::server_answer on_fault(int status, std::string_view what) override;
+  void on_drained() override;
+  void on_left(const std::string& why) override;
+
+  void serve(const std::string& target, const shared_bytes& body);
+  void complete(const shared_bytes& body);
+  void list_models(std::optional<std::string> only);
+  void answer(http::server_answer a);
+  void watch_bytes();
+
+  door_context& door_;
+  const http_rules& rules_;
+  std::string who_, principal_;
+  identity_question identify_;  // unset: it is known who this is
+  std::unique_ptr<timer> patience_;
+  http::server_connection line_;
+  std::shared_ptr<completion> going_;
+  std::uint64_t requests_ = 0, faults_ = 0;
+  bool asked_ = false, closed_ = false, was_large_ = false, authorized_ = false;
+};
+
+}  // namespace mcpbx::daemon

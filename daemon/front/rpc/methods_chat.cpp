@@ -1,0 +1,82 @@
+// mcpbx/chat and mcpbx/attach: a run for a request, new or known. mcpbx/answer: what a person says to a question of a
+// run.
+#include "daemon/front/rpc/methods.hpp"
+#include "daemon/store/records/principal.hpp"
+#include "mcp/support/text.hpp"
+
+#include <limits>
+#include <string>
+
+namespace mcpbx::daemon {
+namespace {
+
+struct attach_params {
+  std::string run;
+  run_feed::wish wish;
+};
+
+attach_params read_attach(mcp::param_reader& in) {
+  attach_params p;
+  if (auto run = in.text("run"))
+    p.run = std::move(*run);
+  else
+    in.wrong("run", "expected the name of a run, got nothing");
+  p.wish.after =
+      static_cast<std::uint64_t>(in.integer("after", 0, std::numeric_limits<std::int64_t>::max()).value_or(0));
+  p.wish.deltas = in.boolean("stream").value_or(true);
+  return p;
+}
+
+struct answer_params {
+  std::string run, question;
+  bool approve = false, always = false;
+};
+
+answer_params read_answer(mcp::param_reader& in) {
+  answer_params p;
+  const auto needed = [&](std::string_view key) {
+    auto value = in.text(key);
+    if (!in.has(key)) in.wrong(key, "expected the one that the question event has, got nothing");
+    return value.value_or("");
+  };
+  p.run = needed("run");
+  p.question = needed("question");
+  const auto approve = in.boolean("approve");
+  if (!in.has("approve")) in.wrong("approve", "expected true or false, got nothing");
+  p.approve = approve.value_or(false);
+  p.always = in.boolean("always").value_or(false);
+  return p;
+}
+
+// Who may not answer questions may not do away with them either.
+run_request read_chat_of(mcp::param_reader& in, const connection& c, const chat_defaults& defaults) {
+  auto r = read_chat(in, defaults, c.profile());
+  if (is_person(c.principal())) return r;
+  constexpr std::string_view why = ", because this is a tool server's request, and only the person may say that";
+  if (in.text("approve") == "all") in.wrong("approve", "expected \"ask\" or \"none\"" + std::string(why));
+  for (const std::string_view key : {"approveDestructive", "approveAfterOutput"})
+    if (const auto given = find_member(r.asked_limits, key); given && !given.is_true())
+      in.wrong("limits." + std::string(key), "expected true" + std::string(why));
+  return r;
+}
+
+void answer(connection& c, const answer_params& p, const mcp::reply_once& reply) {
+  c.answer(p.run, p.question,
+           raw_json::own(std::string(p.approve ? R"({"approve":true)" : R"({"approve":false)") +
+                         (p.always ? R"(,"always":true})" : "}")),
+           reply);
+}
+
+}  // namespace
+
+void add_chat_methods(own_methods& table, const chat_defaults& defaults) {
+  table.bind(
+      "mcpbx/chat", [&defaults](mcp::param_reader& in, const connection& c) { return read_chat_of(in, c, defaults); },
+      [](connection& c, run_request r, const mcp::reply_once& reply) { c.chat(std::move(r), reply); });
+  table.bind("mcpbx/attach", read_attach, [](connection& c, const attach_params& p, const mcp::reply_once& reply) {
+    c.attach(p.run, p.wish, reply);
+  });
+  table.bind("mcpbx/answer", read_answer, answer);
+}
+
+}  // namespace mcpbx::daemon

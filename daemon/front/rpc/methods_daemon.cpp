@@ -1,0 +1,190 @@
+// The daemon itself: who it is, how it is, and its end.
+#include "daemon/front/base/process_memory.hpp"
+#include "daemon/front/rpc/methods.hpp"
+#include "daemon/store/records/principal.hpp"
+#include "mcp/redact/secret.hpp"
+#include "mcp/server/json_out.hpp"
+#include "mcp/support/shared_bytes.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <unistd.h>
+
+#include <array>
+#include <map>
+#include <optional>
+
+namespace mcpbx::daemon {
+namespace {
+
+/// The revision of mcpbx's own methods.
+constexpr int protocol = 1;
+
+void append_servers(mcp::json_out& out, const std::vector<mcp::server_status>& servers) {
+  std::map<std::string_view, std::size_t> states;
+  std::size_t open = 0, queued = 0, tools = 0;
+  std::uint64_t restarts = 0, noise = 0, dropped = 0;
+  for (const auto& s : servers) {
+    ++states[mcp::to_string(s.state)];
+    open += s.open_calls;
+    queued += s.queued_calls;
+    tools += s.tools;
+    restarts += s.restarts;
+    noise += s.noise_lines;
+    dropped += s.dropped_answers;
+  }
+  out.key("servers").begin_object().member("total", servers.size());
+  out.key("states").begin_object();
+  for (const auto& [state, count] : states) out.member(state, count);
+  out.end_object();
+  out.member("tools", tools).member("restarts", restarts).member("openCalls", open).member("queuedCalls", queued);
+  out.member("noiseLines", noise).member("droppedAnswers", dropped);
+  // By name: whoever looks at the status because something is wrong must not have to ask again.
+  out.key("faulty").begin_array();
+  for (const auto& s : servers) {
+    using enum mcp::server_state;
+    if (s.state != crash_loop && s.state != failed && s.state != restarting && !s.start_failed && !s.suspect) continue;
+    out.begin_object().member("name", s.name).member("state", mcp::to_string(s.state));
+    out.member("lastError", redactor::redact(s.last_error)).end_object();
+  }
+  out.end_array().end_object();
+}
+
+void append_audit(mcp::json_out& out, const audit_log& audit) {
+  const auto& counts = audit.counts();
+  out.key("audit").begin_object().member("file", audit.path()).member("records", counts.records);
+  out.member("lost", counts.lost);
+  if (!counts.problem.empty()) out.member("problem", redactor::redact(counts.problem));
+  out.end_object();
+}
+
+void append_runs(mcp::json_out& out, const loop_counters& runs) {
+  static constexpr std::array<std::string_view, 8> depths{"0", "1", "2", "3-4", "5-8", "9-16", "17-64", "65+"};
+  out.key("runs").begin_object().member("active", runs.active).member("total", runs.runs);
+  out.member("rounds", runs.rounds).member("calls", runs.calls);
+  out.key("depth").begin_object();
+  for (std::size_t i = 0; i < depths.size(); ++i) out.member(depths[i], runs.depth[i]);
+  out.end_object();
+  out.key("stops").begin_object();
+  for (const auto& [reason, count] : runs.stops) out.member(reason, count);
+  out.end_object().end_object();
+}
+
+struct cancel_params {
+  std::optional<std::string> run;
+  std::optional<mcp::rpc_id> request;
+};
+
+cancel_params read_cancel(mcp::param_reader& in) {
+  cancel_params p;
+  p.run = in.text("run");
+  if (const raw_json id = in.any("request"); !id.empty()) {
+    p.request = mcp::rpc_id::from(id);
+    if (!p.request) in.expected("request", "the id of a request on this connection", id);
+  }
+  if (in.has("run") == in.has("request")) in.wrong("", "expected either run or request");
+  return p;
+}
+
+void cancel(connection& c, const cancel_params& p, const mcp::reply_once& reply) {
+  const auto tell = [&c, reply](bool found, const std::string& what, const std::string& run) {
+    if (!found) c.refuse({errc::not_found, what + "; it may have ended"}, run, reply);
+  };
+  if (p.request)
+    return tell(c.cancel_request(*p.request, answer_when_kept(reply)),
+                "no request with the id " + std::string(p.request->token()) + " is open here", "");
+  c.when_known(*p.run, reply, [&c, tell, run = *p.run, reply] {
+    tell(c.may_have_run(run) && c.door().daemon.cancel_run(run, "cancelled by a caller", answer_when_kept(reply)),
+         "no run is named " + json_quoted(run), run);
+  });
+}
+
+struct hello_params {
+  std::string name, profile;
+  bool mcp_only = false;
+};
+
+hello_params read_hello(mcp::param_reader& in, const connection& c) {
+  in.text("cwd");
+  hello_params p{in.text("name", 128).value_or(""), in.text("profile", 512).value_or(""),
+                 in.boolean("mcpOnly").value_or(false)};
+  if (!in.has("profile") || in.failed()) return p;
+  if (p.profile.empty()) in.wrong("profile", "expected the name of a profile, got \"\"");
+  if (const auto known = c.door().settings.chat.base("", p.profile); !known)
+    in.wrong("profile", known.error().message);
+  else if (!c.profile().empty() && c.profile() != p.profile)
+    in.wrong("profile", "expected " + json_quoted(c.profile()) + ", which this connection keeps to, got " +
+                            json_quoted(p.profile) + "; open another connection for another profile");
+  return p;
+}
+
+void hello(connection& c, hello_params p, const mcp::reply_once& reply) {
+  c.set_name(std::move(p.name));
+  if (p.mcp_only) c.keep_to_mcp();
+  mcp::json_out out;
+  out.begin_object().member("version", c.door().settings.version).member("protocol", protocol);
+  out.member("pid", ::getpid());
+  if (c.door().settings.tell_start && is_person(c.principal())) c.door().settings.tell_start(out);
+  out.end_object();
+  reply.result(out.json());
+  if (!p.profile.empty()) c.set_profile(std::move(p.profile));  // which tells that the tools are others now
+}
+
+// With ifIdle only where nobody else is here and nothing goes on.
+void stop(connection& c, bool if_idle, const mcp::reply_once& reply) {
+  auto& door = c.door();
+  if (if_idle && ((door.load && door.load().callers > 1) || door.daemon.run_counts().active > 0))
+    return reply.error(mcp::to_rpc_error({errc::unavailable, "the daemon is in use: it has other callers or runs"}));
+  reply.result(raw_json::literal("{}"));
+  // In a turn of its own, behind the one that writes the answer.
+  boost::asio::post(c.door().executor, [&daemon = c.door().daemon] { daemon.stop(); });
+}
+
+/// Methods that later versions have: known by name, so that the answer says more than "unknown".
+void add_later(own_methods& table, std::string_view name, std::string_view sentence) {
+  table.add(name, [sentence](connection&, const raw_json&, const mcp::reply_once& reply) {
+    reply.error(mcp::rpc_error{mcp::code::method_not_found, std::string(sentence), {}});
+  });
+}
+
+}  // namespace
+
+raw_json status_of(door_context& door) {
+  const door_load load = door.load ? door.load() : door_load{};
+  const auto uptime = std::chrono::duration_cast<milliseconds>(door.time.now() - door.started);
+  mcp::json_out out;
+  out.begin_object().member("version", door.settings.version).member("protocol", protocol);
+  out.member("pid", ::getpid()).member("uptimeMs", uptime.count()).member("socket", door.settings.socket);
+  if (!door.settings.http.empty()) out.member("http", "http://" + door.settings.http);
+  if (!door.settings.token_file.empty()) out.member("tokenFile", door.settings.token_file);
+  out.key("callers").begin_object().member("open", load.callers).member("max", door.settings.max_callers);
+  out.member("accepted", load.counters.accepted).member("refused", load.counters.refused);
+  out.member("closedForNotReading", load.counters.stuck).member("openRequests", load.open_requests).end_object();
+  const auto runs = door.daemon.run_counts();
+  append_runs(out, runs);
+  append_servers(out, door.daemon.servers());
+  out.key("memory")
+      .begin_object()
+      .member("ownedBytes", byte_account::total())
+      .member("limitBytes", byte_account::limit());
+  out.member("rssBytes", resident_bytes(::getpid())).end_object();
+  out.key("queues").begin_object().member("outboxBytes", load.outbox_bytes);
+  out.member("largestOutboxBytes", load.largest_outbox).end_object();
+  out.key("counters").begin_object().member("requests", load.counters.requests).member("faults", load.counters.faults);
+  out.member("strayResponses", load.counters.stray).member("overloaded", load.counters.overloaded);
+  out.member("droppedLogs", runs.dropped_logs).end_object();
+  if (door.settings.audit) append_audit(out, *door.settings.audit);
+  out.end_object();
+  return out.json();
+}
+
+void add_daemon_methods(own_methods& table) {
+  table.bind("mcpbx/hello", read_hello, hello);
+  table.bind("mcpbx/status", [](connection& c, const mcp::reply_once& reply) { reply.result(status_of(c.door())); });
+  table.bind("mcpbx/cancel", read_cancel, cancel);
+  table.bind("mcpbx/stop", [](mcp::param_reader& in) { return in.boolean("ifIdle").value_or(false); }, stop);
+  add_later(table, "mcpbx/reload",
+            "mcpbx/reload is not in this version of mcpbx; stop and start the daemon to read its configuration again");
+}
+
+}  // namespace mcpbx::daemon

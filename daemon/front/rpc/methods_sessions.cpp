@@ -1,0 +1,160 @@
+// mcpbx/sessions/*: what the journal kept, page by page.
+#include "daemon/front/rpc/methods.hpp"
+#include "daemon/loop/json/event_json.hpp"
+#include "daemon/loop/json/message_json.hpp"
+#include "daemon/store/records/principal.hpp"
+#include "mcp/server/json_out.hpp"
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr std::size_t page_bytes = 4u << 20;   // of messages in one answer; one message may be larger
+constexpr std::size_t part_bytes = 64u << 10;  // of an answer that broke
+
+session_query read_list(mcp::param_reader& in, const connection& c) {
+  session_query q;
+  q.limit = static_cast<std::size_t>(in.integer("limit", 1, 1'000).value_or(100));
+  q.before = in.text("before", 128).value_or("");
+  const bool all = in.boolean("all").value_or(false);
+  if (all && !is_person(c.principal())) in.wrong("all", "expected false, because only the person may see all sessions");
+  if (!all) q.principal = c.principal();
+  return q;
+}
+
+std::string read_id(mcp::param_reader& in) {
+  auto id = in.text("session", 128).value_or("");
+  if (id.empty()) in.wrong("session", "expected the id of a session");
+  return id;
+}
+
+struct get_params {
+  std::string session;
+  std::size_t from = 0, limit = 0;
+};
+
+get_params read_get(mcp::param_reader& in) {
+  get_params p;
+  p.session = read_id(in);
+  p.from = static_cast<std::size_t>(in.integer("from", 0, 1'000'000'000).value_or(0));
+  p.limit = static_cast<std::size_t>(in.integer("limit", 0, 10'000).value_or(1'000));
+  return p;
+}
+
+void append_session(mcp::json_out& out, const session_row& s) {
+  out.member("session", s.id).member("title", s.title).member("model", s.model).member("principal", s.principal);
+  out.member("createdMs", s.created_ms).member("usedMs", s.used_ms).member("runCount", s.runs).member("bytes", s.bytes);
+  if (!s.running.empty()) out.member("running", s.running);
+  if (!s.owner.empty()) out.member("owner", s.owner);
+}
+
+raw_json list_of(const std::vector<session_row>& rows, std::size_t limit) {
+  mcp::json_out out;
+  out.begin_object().key("sessions").begin_array();
+  for (const auto& row : rows) {
+    out.begin_object();
+    append_session(out, row);
+    out.end_object();
+  }
+  out.end_array();
+  // What to ask for next; the last page may be full by chance.
+  if (rows.size() == limit) out.member("next", rows.back().id);
+  out.end_object();
+  return out.json();
+}
+
+std::string shown_part(const std::string& partial, std::size_t bytes) {
+  return partial.size() <= bytes ? partial : std::string(cut_utf8(partial, bytes)) + "…";
+}
+
+// The runs of a session are in every page: `part_room` is what is left for parts of answers in all of them.
+void append_run(mcp::json_out& out, const kept_run& one, std::size_t& part_room) {
+  out.begin_object().member("run", one.row.run).member("model", one.row.model);
+  out.member("startedMs", one.row.started_ms);
+  if (one.row.ended_ms > 0) out.member("endedMs", one.row.ended_ms).member("stopReason", one.row.reason);
+  if (!one.damage.empty()) out.member("damage", one.damage);
+  if (const auto& part = one.folded.partial_text; !part.empty() && part_room > 0) {
+    const auto bytes = std::min(part_bytes, part_room);
+    out.member("partialText", shown_part(part, bytes));
+    part_room -= std::min(part.size(), bytes);
+  }
+  out.member("rounds", one.folded.rounds).member("messages", one.folded.messages.size());
+  out.member("usage", event_json::usage_members(one.folded.usage)).end_object();
+}
+
+// Messages have numbers through the whole session; `runs` says how many each run added.
+raw_json contents_of(const session_contents& kept, const get_params& p) {
+  mcp::json_out head;
+  head.begin_object();
+  append_session(head, kept.row);
+  std::size_t total = 0, next = p.from;
+  std::string messages;
+  for (const auto& one : kept.runs)
+    for (const auto& m : one.folded.messages) {
+      const auto at = total++;
+      if (at != next || at >= p.from + p.limit || messages.size() >= page_bytes) continue;
+      if (!messages.empty()) messages += ',';
+      append_message(messages, *m);
+      ++next;
+    }
+  head.member("from", p.from).member("total", total);
+  if (next < total) head.member("next", next);
+  head.key("runs").begin_array();
+  std::size_t part_room = page_bytes;
+  for (const auto& one : kept.runs) append_run(head, one, part_room);
+  head.end_array();
+  std::string json = head.str();
+  json += ",\"messages\":[" + messages + "]}";
+  return raw_json::own(json);
+}
+
+// A session that is not this caller's is none that it hears of.
+void read_own(connection& c, const std::string& id, const mcp::reply_once& reply,
+              std::function<void(result<session_contents>)> then) {
+  c.door().daemon.store().read_session(
+      id, [reply, id, who = c.principal(), then = std::move(then)](result<session_contents> kept) {
+        if (!reply.open()) return;
+        if (kept && !may_have(who, kept->row.principal))
+          return then(fail(errc::not_found, "there is no session " + json_quoted(id) + " of this caller's own"));
+        then(std::move(kept));
+      });
+}
+
+}  // namespace
+
+void add_session_methods(own_methods& table) {
+  table.bind("mcpbx/sessions/list", read_list, [](connection& c, const session_query& q, const mcp::reply_once& reply) {
+    c.door().daemon.store().list_sessions(q, [reply, q](result<std::vector<session_row>> rows) {
+      if (!rows) return reply.error(mcp::to_rpc_error(rows.error()));
+      reply.result(list_of(*rows, q.limit));
+    });
+  });
+  table.bind("mcpbx/sessions/get", read_get, [](connection& c, const get_params& p, const mcp::reply_once& reply) {
+    read_own(c, p.session, reply, [reply, p](result<session_contents> kept) {
+      if (!kept) return reply.error(mcp::to_rpc_error(kept.error()));
+      reply.result(contents_of(*kept, p));
+    });
+  });
+  table.bind("mcpbx/sessions/delete", read_id, [](connection& c, const std::string& id, const mcp::reply_once& reply) {
+    const auto erase = [&store = c.door().daemon.store(), id, reply] {
+      store.erase_session(id, [reply](const result<void>& done) {
+        if (!done) return reply.error(mcp::to_rpc_error(done.error()));
+        reply.result(raw_json::literal("{}"));
+      });
+    };
+    if (is_person(c.principal())) return erase();
+    read_own(c, id, reply, [reply, erase](const result<session_contents>& kept) {
+      if (!kept) return reply.error(mcp::to_rpc_error(kept.error()));
+      erase();
+    });
+  });
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,218 @@
+// The tool servers and their tools, as callers see them.
+#include "daemon/front/base/process_memory.hpp"
+#include "daemon/front/rpc/methods.hpp"
+#include "daemon/loop/tools/round_tools.hpp"
+#include "mcp/redact/secret.hpp"
+#include "mcp/server/json_out.hpp"
+#include "mcp/support/text.hpp"
+#include "providers/schema/adapt/adapt.hpp"
+#include "providers/text/format.hpp"
+#include "providers/wire/tool_list.hpp"
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+/// `mcp` is what servers say; the others are what models are shown, by API (openai is short for openai-chat), and as
+/// text.
+constexpr std::array<std::string_view, 10> formats{
+    "mcp", "openai", "openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "dial", "azure", "react"};
+
+struct tools_params {
+  std::string pattern, name;
+  std::string_view format = formats[0];
+};
+
+tools_params read_tools(mcp::param_reader& in) {
+  tools_params p;
+  if (auto pattern = in.text("pattern", 1024)) p.pattern = std::move(*pattern);
+  if (auto name = in.text("name", 1024)) p.name = std::move(*name);
+  if (const auto w = in.word("format", formats)) p.format = formats[*w];
+  return p;
+}
+
+/// How the tools of a form are made.
+struct shown_form {
+  const providers::text::tool_format* text;  ///< null: as an API has it
+  std::string_view api;
+  std::size_t max_tools;  ///< of one request; 0: any number
+};
+
+shown_form form_of(connection& c, std::string_view format) {
+  const auto* text = providers::text::find_format(format);
+  const std::string_view api = format == "openai" || text != nullptr ? "openai-chat" : format;
+  const auto* models = c.door().daemon.models();
+  const auto model = c.profile().empty() ? std::string() : "profile:" + c.profile();
+  return {text, api, models != nullptr ? models->max_tools(model, text != nullptr ? "" : api) : 0};
+}
+
+bool matches(const mcp::catalog_entry& tool, const tools_params& p) {
+  return (p.pattern.empty() || glob_match(p.pattern, tool.name)) && (p.name.empty() || tool.name == p.name);
+}
+
+std::string reason_of(const mcp::catalog_entry& e, bool beyond, const shown_form& form) {
+  if (beyond)
+    return "The tool \"" + e.name + "\" is left out: the model takes " + std::to_string(form.max_tools) +
+           " tools (maxTools, one place is kept for mcpbx's own), and this one is not among the first by name; choose "
+           "with tools.allow or tools.deny of the servers or of a profile.";
+  const auto why = providers::adapt_tool(e.name, e.description, find_member(e.definition, "inputSchema"), form.api);
+  return why ? "The tool \"" + e.name + "\" is left out: it cannot be shown." : why.error().message;
+}
+
+/// Tools of a kind that is told beside the list, each with what there is to say.
+class told_tools {
+ public:
+  told_tools(mcp::json_out& out, std::string_view key) : out_(out), key_(key) {}
+  void add(std::string_view name, const std::string& reason) {
+    if (!std::exchange(any_, true)) out_.key(key_).begin_array();
+    out_.begin_object().member("name", name).member("reason", reason).end_object();
+  }
+  void end() {
+    if (any_) out_.end_array();
+  }
+
+ private:
+  mcp::json_out& out_;
+  std::string_view key_;
+  bool any_ = false;
+};
+
+/// As in a run without tools of its caller: tools that the API would refuse are left out, each with its reason, and so
+/// are those beyond as many as it takes; of those whose schema lost something it is told. Names are those of all, also
+/// when only some tools are asked for.
+void append_for_model(mcp::json_out& out, const mcp::catalog_ptr& tools, const tools_params& p, const shown_form& form,
+                      const tool_adapter& adapt) {
+  const auto offered = make_offer(tools, {}, std::string(form.api), catalog_room(form.max_tools), adapt);
+  providers::tool_set set;
+  std::set<const mcp::catalog_entry*> shown;
+  for (const auto& tool : offered->set->tools) {
+    const auto* entry = offered->find(tool.name);
+    shown.insert(entry);
+    if (matches(*entry, p)) set.tools.push_back(tool);
+  }
+  if (form.text != nullptr)
+    out.member("prompt", form.text->prompt(set));
+  else
+    out.key("tools").value(providers::tool_list(form.api, set));
+  told_tools changed(out, "changed");
+  for (const auto& tool : set.tools) {
+    if (tool.changes.empty()) continue;
+    const auto& name = offered->find(tool.name)->name;
+    changed.add(name, "The tool \"" + name + "\" is offered with changes: " + providers::changes_in_words(tool) + ".");
+  }
+  changed.end();
+  const std::set<std::string_view> beyond(offered->left_out.begin(), offered->left_out.end());
+  told_tools left_out(out, "leftOut");
+  for (const auto& e : offered->entries)
+    if (!shown.contains(e.get()) && matches(*e, p))
+      left_out.add(e->name, reason_of(*e, beyond.contains(e->name), form));
+  left_out.end();
+}
+
+/// What servers list and the catalog cannot have. It has no name that a pattern could match: of the servers that have
+/// tools that do, or of all where none does.
+void append_dropped(mcp::json_out& out, const mcp::catalog& tools, const tools_params& p) {
+  std::set<std::string_view> servers;
+  if (!p.pattern.empty())
+    for (const auto& tool : tools.entries())
+      if (matches(*tool, p)) servers.insert(tool->server);
+  bool any = false;
+  for (const auto& d : tools.dropped()) {
+    if (!servers.empty() && !servers.contains(d.server)) continue;
+    if (!std::exchange(any, true)) out.key("dropped").begin_array();
+    out.begin_object().member("server", d.server).member("reason", d.reason).end_object();
+  }
+  if (any) out.end_array();
+}
+
+raw_json tools_of(connection& c, const mcp::catalog_ptr& all, const tools_params& p) {
+  const auto& tools = *all;
+  const bool as_sent = p.format == formats[0];
+  if (as_sent && p.pattern.empty() && p.name.empty() && tools.dropped().empty()) return tools.tools_list();
+  mcp::json_out out;
+  out.begin_object();
+  if (as_sent) {
+    out.key("tools").begin_array();
+    for (const auto& tool : tools.entries())
+      if (matches(*tool, p)) out.value(tool->exposed);
+    out.end_array();
+    if (const auto one = p.name.empty() ? nullptr : tools.find(p.name); one && matches(*one, p))
+      out.member("server", one->server);
+  } else {
+    append_for_model(out, all, p, form_of(c, p.format), c.door().settings.adapt);
+  }
+  if (p.name.empty()) append_dropped(out, tools, p);
+  out.end_object();
+  return out.json();
+}
+
+void answer_tools(connection& c, const tools_params& p, const mcp::reply_once& reply) {
+  const auto tools = c.tools();
+  auto& cache = c.door().tools_cache;
+  const std::string key = std::string(p.format) + "\n" + p.pattern + "\n" + p.name + "\n" + c.profile();
+  if (cache.result.empty() || cache.revision != tools->revision() || cache.key != key)
+    cache = {tools->revision(), key, tools_of(c, tools, p)};
+  reply.result(cache.result);
+}
+
+}  // namespace
+
+raw_json servers_of(const std::vector<mcp::server_status>& servers) {
+  mcp::json_out out;
+  const auto free_text = [](const std::string& text) { return redactor::redact(text); };
+  out.begin_array();
+  for (const auto& s : servers) {
+    out.begin_object();
+    out.member("name", s.name).member("state", mcp::to_string(s.state)).member("era", mcp::to_string(s.era));
+    out.member("revision", s.revision);
+    const auto memory = s.pid > 0 ? resident_bytes_of_tree(s.pid) : -1;
+    const auto known = [&](std::string_view key, std::int64_t value) {
+      value >= 0 ? out.member(key, value) : out.member(key, raw_json());
+    };
+    known("pid", s.pid);
+    known("rssBytes", memory);
+    out.member("tools", s.tools).member("restarts", s.restarts);
+    out.member("lastError", free_text(s.last_error)).member("exit", free_text(s.exit));
+    out.member("stderr", free_text(s.stderr_tail));
+    known("nextTryMs", s.next_try_ms);
+    out.member("startFailed", s.start_failed);
+    out.member("openCalls", s.open_calls).member("queuedCalls", s.queued_calls);
+    out.member("noiseLines", s.noise_lines).member("droppedAnswers", s.dropped_answers);
+    out.member("withheldTools", s.withheld);
+    if (!s.pin_notice.empty()) out.member("pins", s.pin_notice);
+    out.end_object();
+  }
+  out.end_array();
+  return out.json();
+}
+
+void add_tool_methods(own_methods& table) {
+  table.bind("mcpbx/servers",
+             [](connection& c, const mcp::reply_once& reply) { reply.result(servers_of(c.door().daemon.servers())); });
+  table.bind(
+      "mcpbx/restart",
+      [](mcp::param_reader& in) {
+        auto server = in.text("server");
+        if (!server) in.wrong("server", "expected the name of a tool server, got nothing");
+        return server.value_or("");
+      },
+      [](connection& c, const std::string& server, const mcp::reply_once& reply) {
+        if (auto done = c.door().daemon.restart(server); !done) return reply.error(mcp::to_rpc_error(done.error()));
+        reply.result(raw_json::literal("{}"));
+      });
+  table.bind("mcpbx/tools", read_tools, [](connection& c, tools_params p, const mcp::reply_once& reply) {
+    // A name that is known now does not wait for other servers (guarantees row 7).
+    if (!p.name.empty())
+      if (const auto tools = c.tools(); tools->find(p.name) || tools->find_withheld(p.name))
+        return answer_tools(c, p, reply);
+    c.when_settled(c.door().settings.session.settle, [&c, p = std::move(p), reply] {
+      if (reply.open()) answer_tools(c, p, reply);
+    });
+  });
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,410 @@
+// See connection.hpp.
+#include "daemon/front/rpc/rpc_caller.hpp"
+
+#include "daemon/store/records/principal.hpp"
+#include "mcp/redact/hidden_text.hpp"
+#include "mcp/server/rpc_errors.hpp"
+#include "mcp/support/log.hpp"
+#include "mcp/support/shared_bytes.hpp"
+#include "mcp/support/text.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr std::size_t large_outbox = 4u << 20;
+
+/// What a tool server may use that may call: it asks and looks. It answers no question, decides no pin, and neither
+/// stops nor restarts anything. Methods that come to be are not for it until they stand here.
+constexpr std::array<std::string_view, 12> for_servers{
+    "mcpbx/hello",     "mcpbx/chat",          "mcpbx/attach",       "mcpbx/cancel",
+    "mcpbx/tools",     "mcpbx/models",        "mcpbx/status",       "mcpbx/servers",
+    "mcpbx/pins/list", "mcpbx/sessions/list", "mcpbx/sessions/get", "mcpbx/sessions/delete"};
+
+void answer_started(const runner::recorded_run& begun, const mcp::reply_once& reply) {
+  std::string json = "{\"run\":" + json_quoted(begun.run);
+  if (!begun.session.empty()) json += ",\"session\":" + json_quoted(begun.session);
+  reply.result(raw_json::own(json + "}"));
+}
+
+}  // namespace
+
+connection::connection(door_context& door, std::unique_ptr<mcp::transport> transport, pid_t pid, std::string principal)
+    : door_(door),
+      transport_(std::move(transport)),
+      pid_(pid),
+      principal_(std::move(principal)),
+      audit_(door.settings.audit ? std::make_shared<caller_audit>(*door.settings.audit, door.time, principal_, pid)
+                                 : nullptr),
+      outbox_(door.settings.outbox, door.time, *transport_, *this),
+      turns_(door.time,
+             [this] {
+               boost::asio::post(door_.executor, [weak = weak_from_this()] {
+                 const auto self = weak.lock();
+                 if (self && !self->closed_) self->take_turn();
+               });
+             }),
+      session_(*this, door.settings.session) {}
+
+connection::~connection() {
+  connection::close("");
+}
+
+std::string connection::who() const {
+  return "caller " + (name_.empty() ? std::string() : printable(name_) + " ") + "(pid " + std::to_string(pid_) + ")";
+}
+
+void connection::close(std::string_view why) {
+  if (std::exchange(closed_, true)) return;
+  if (!why.empty()) log::warn(who() + ": closed: " + std::string(why));
+  // First the session, so that nothing that ends from here on is answered; then what it had going, and what waits.
+  session_.close();
+  turns_.clear();
+  for (auto& [serial, stream] : std::exchange(streams_, {})) stream->leave("the caller went away");
+  count_into(door_.counters);
+  outbox_.close();
+  transport_->close();
+  if (door_.on_gone) door_.on_gone(*this);
+}
+
+void connection::count_into(door_counters& counters) const {
+  counters.requests += session_.counts().requests;
+  counters.faults += session_.counts().faults;
+  counters.stray += session_.counts().stray;
+  counters.overloaded += session_.counts().overloaded;
+}
+
+void connection::on_message(mcp::message&& m) {
+  if (turns_.admit()) return session_.on_message(std::move(m));
+  in_turn([this, m = std::move(m)]() mutable { session_.on_message(std::move(m)); });
+}
+
+void connection::on_fault(mcp::line_fault f) {
+  if (closed_) return;
+  if (turns_.admit()) return session_.on_fault(f);
+  in_turn([this, f = std::move(f)] { session_.on_fault(f); });
+}
+
+// Waits for a turn in which there is room. Until then nothing more is read: at most one read's messages wait.
+void connection::in_turn(std::move_only_function<void()> work) {
+  turns_.wait(std::move(work));
+  pause_reading(outbox_full_);
+}
+
+void connection::take_turn() {
+  turns_.run();
+  if (closed_) return;
+  pause_reading(outbox_full_);
+  if (input_ended_ && done()) close("");
+}
+
+void connection::pause_reading(bool paused) {
+  outbox_full_ = paused;
+  const bool stop = outbox_full_ || turns_.waiting();
+  if (std::exchange(not_read_, stop) != stop) transport_->pause_reading(stop);
+}
+
+// Whether everything that was asked is answered, and every answer has left.
+bool connection::done() const {
+  return !turns_.waiting() && session_.open() == 0 && outbox_.bytes() == 0 && transport_->unsent() == 0;
+}
+
+bool connection::on_input_end() {
+  input_ended_ = !closed_ && !done();
+  if (input_ended_)
+    for (const auto& [serial, stream] : streams_) stream->answer_no_more();
+  return input_ended_;
+}
+
+void connection::on_drained() {
+  outbox_.flush();
+  if (input_ended_ && !closed_ && done()) close("");
+}
+
+void connection::on_closed(const error& why) {
+  log::debug(who() + ": left: " + why.message);
+  close("");
+}
+
+void connection::send(const segments& text) {
+  outbox_.push(text);
+  watch_bytes();
+}
+
+void connection::send_progress(std::uint64_t serial, const segments& text) {
+  outbox_.push_progress(serial, text);
+}
+
+void connection::watch_bytes() {
+  was_large_ = was_large_ || outbox_.bytes() > large_outbox;
+  door_.watch_bytes();
+}
+
+result<void> connection::admit_call() const {
+  if (door_.refuses_calls) return fail(errc::unavailable, "mcpbx is stopping and takes no new calls");
+  return {};
+}
+
+// A tool server is no person, and nobody could be asked on its behalf.
+result<void> connection::admit_call(const mcp::catalog_entry& tool) const {
+  if (is_person(principal_) || !door_.settings.needs_yes || !door_.settings.needs_yes(tool)) return {};
+  return fail(errc::unavailable, "the tool " + json_quoted(tool.name) +
+                                     " needs a yes of the user, so a tool server may not call it by itself");
+}
+
+bool connection::handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) {
+  const auto* handler = mcp_only_ ? nullptr : door_.methods.find(method);
+  if (!handler) return false;
+  if (!is_person(principal_) && std::ranges::find(for_servers, method) == for_servers.end()) {
+    reply.error(mcp::rpc_error{mcp::code::invalid_request,
+                               "a tool server may not use " + std::string(method) +
+                                   ", which is for the person whose daemon this is; ask from a program of your own",
+                               {}});
+    return true;
+  }
+  (*handler)(*this, params, reply);
+  return true;
+}
+
+void connection::set_profile(std::string name) {
+  if (name == profile_) return;
+  profile_ = std::move(name);
+  session_.tools_changed();
+}
+
+bool connection::may_have_run(std::string_view run) const {
+  if (is_person(principal_)) return true;
+  const auto feed = door_.daemon.find_run(run);
+  return feed && may_have(principal_, (*feed)->principal());
+}
+
+void connection::when_settled(milliseconds at_most, std::function<void()> then) {
+  door_.daemon.when_settled(at_most, [weak = weak_from_this(), then = std::move(then)] {
+    const auto self = weak.lock();
+    if (!self || self->closed_) return;
+    if (self->turns_.admit()) return then();
+    self->in_turn(then);
+  });
+}
+
+void connection::ask_flush() {
+  boost::asio::post(door_.executor, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->outbox_.flush();
+  });
+}
+
+void connection::on_stuck(const std::string& why) {
+  ++door_.counters.stuck;
+  close(why);
+}
+
+void connection::chat(run_request r, const mcp::reply_once& reply) {
+  r.principal = principal_;
+  if (r.run.empty()) return start_run(std::move(r), reply);
+  const std::string run = r.run;
+  when_known(run, reply, [this, r = std::move(r), reply]() mutable { chat_by_name(std::move(r), reply); });
+}
+
+void connection::chat_by_name(run_request r, const mcp::reply_once& reply) {
+  if (!r.results.empty() || door_.daemon.find_run(r.run)) return start_run(std::move(r), reply);
+  // The name may have been given to a daemon before this one: whoever asks for the same again means that run.
+  const std::string run = r.run;
+  const auto likeness = r.name_only ? 0 : r.likeness;
+  auto hold = door_.beginning.hold(run);
+  recall(run, likeness, reply,
+         [this, run, r = std::move(r), reply, hold](const result<runner::recalled_run>& found) mutable {
+           if (!found)
+             return unless_owned(run, reply,
+                                 [this, r = std::move(r), reply, hold]() mutable { start_run(std::move(r), reply); });
+           if (!may_have(principal_, found->feed->principal()))
+             return reply.error(mcp::to_rpc_error(
+                 {errc::invalid_argument, "a run named " + json_quoted(r.run) +
+                                              " exists already and is somebody else's; choose another name"}));
+           if (r.detach) return answer_started({r.run, found->session}, reply);
+           if (has_room_for_stream(reply)) open_stream(*found->feed, {.deltas = r.stream}, reply);
+         });
+}
+
+// `then` hears of no other error than errc::not_found, and nothing when the connection or the request is gone by then.
+void connection::recall(const std::string& run, std::uint64_t likeness, const mcp::reply_once& reply,
+                        std::function<void(const result<runner::recalled_run>&)> then) {
+  door_.daemon.recall_run(
+      run, likeness,
+      [weak = weak_from_this(), reply, then = std::move(then)](const result<runner::recalled_run>& found) {
+        const auto self = weak.lock();
+        if (!self || self->closed_ || !reply.open()) return;
+        if (!found && found.error().code != errc::not_found) return reply.error(mcp::to_rpc_error(found.error()));
+        then(found);
+      });
+}
+
+std::function<void(result<void>)> answer_when_kept(mcp::reply_once reply) {
+  return [reply = std::move(reply)](const result<void>& kept) {
+    if (kept)
+      reply.result(raw_json::literal("{}"));
+    else
+      reply.error(mcp::to_rpc_error(kept.error()));
+  };
+}
+
+void connection::start_run(run_request r, const mcp::reply_once& reply) {
+  if (!has_room_for_run(r, reply)) return;
+  if (r.detach) return start_detached(std::move(r), reply);
+  const bool deltas = r.stream;
+  const auto name = r.run;
+  const auto feed = door_.daemon.start_run(std::move(r), {});
+  if (!feed) return refuse(feed.error(), name, reply);
+  open_stream(**feed, {.deltas = deltas}, reply);
+}
+
+void connection::start_detached(run_request r, const mcp::reply_once& reply) {
+  const auto name = r.run;
+  const bool known = exists(r);
+  const auto feed = door_.daemon.start_run(std::move(r), [reply](const result<runner::recorded_run>& begun) {
+    if (begun)
+      answer_started(*begun, reply);
+    else
+      reply.error(mcp::to_rpc_error(begun.error()));
+  });
+  if (!feed) return refuse(feed.error(), name, reply);
+  if (!known) detached_.push_back(*feed);
+  if (!reply.open()) return;
+  // A caller that leaves before it has the answer may find the run by its name; one that cancels does not want it.
+  reply.on_cancel([weak = weak_from_this(), run = (*feed)->run()] {
+    const auto self = weak.lock();
+    if (self && !self->closed_) self->door_.daemon.cancel_run(run, "cancelled by its caller", {});
+  });
+}
+
+void connection::attach(std::string_view run, run_feed::wish w, const mcp::reply_once& reply) {
+  if (!has_room_for_stream(reply)) return;
+  when_known(std::string(run), reply, [this, run = std::string(run), w, reply] {
+    const auto follow = [this, run, w, reply](run_feed& feed) {
+      if (!may_have(principal_, feed.principal()))
+        return reply.error(
+            mcp::to_rpc_error({errc::not_found, "no run named " + json_quoted(run) + " was begun by this caller"}));
+      if (has_room_for_stream(reply)) open_stream(feed, w, reply);
+    };
+    if (const auto feed = door_.daemon.find_run(run)) return follow(**feed);
+    recall(run, 0, reply, [this, run, follow, reply](const result<runner::recalled_run>& found) {
+      // It may have been begun while the journal was asked.
+      const auto feed = found ? found->feed : door_.daemon.find_run(run).value_or(nullptr);
+      if (!feed) return refuse(found.error(), run, reply);
+      follow(*feed);
+    });
+  });
+}
+
+void connection::when_known(const std::string& run, const mcp::reply_once& reply, std::function<void()> then) {
+  if (door_.daemon.find_run(run)) return then();
+  door_.daemon.when_left_taken(
+      [weak = weak_from_this(), run, reply, then = std::move(then)](const result<void>& taken) {
+        const auto self = weak.lock();
+        if (!self || self->closed_ || !reply.open()) return;
+        if (!taken) return reply.error(mcp::to_rpc_error(taken.error()));
+        if (!self->door_.beginning.has(run)) return then();
+        const auto waits = self->door_.beginning.wait(run, [weak, run, reply, then] {
+          const auto again = weak.lock();
+          if (again && !again->closed_ && reply.open()) again->when_known(run, reply, then);
+        });
+        if (!waits) reply.error(mcp::to_rpc_error(waits.error()));
+      });
+}
+
+void connection::refuse(const error& why, const std::string& run, const mcp::reply_once& reply) {
+  if (run.empty() || why.code != errc::not_found) return reply.error(mcp::to_rpc_error(why));
+  unless_owned(run, reply, [reply, why] { reply.error(mcp::to_rpc_error(why)); });
+}
+
+// Where daemons share a journal the name may be that of a run of another one.
+void connection::unless_owned(const std::string& run, const mcp::reply_once& reply, std::function<void()> then) {
+  door_.daemon.store().find_owner(run, [weak = weak_from_this(), reply, run,
+                                        then = std::move(then)](const result<std::optional<std::string>>& owner) {
+    const auto self = weak.lock();
+    if (!self || self->closed_ || !reply.open()) return;
+    if (!owner || !*owner) return then();
+    reply.error(mcp::to_rpc_error(
+        {errc::unavailable, "the run " + json_quoted(run) + " is owned by " + **owner + "; ask that daemon"}));
+  });
+}
+
+bool connection::has_room_for_stream(const mcp::reply_once& reply) const {
+  if (streams_.size() < door_.settings.max_runs_per_caller) return true;
+  reply.error(mcp::to_rpc_error({errc::limit, "this connection has " + std::to_string(streams_.size()) +
+                                                  " runs going already; wait for one of them"}));
+  return false;
+}
+
+bool connection::exists(const run_request& r) const {
+  return !r.run.empty() && door_.daemon.find_run(r.run).has_value();
+}
+
+// For a request that may start a run. One that exists is not counted again: who has started it can follow it.
+bool connection::has_room_for_run(const run_request& r, const mcp::reply_once& reply) {
+  if (exists(r)) return r.detach || has_room_for_stream(reply);
+  std::erase_if(detached_, [](const auto& one) {
+    const auto feed = one.lock();
+    return !feed || feed->over();
+  });
+  if (streams_.size() + detached_.size() < door_.settings.max_runs_per_caller) return true;
+  if (detached_.empty()) return has_room_for_stream(reply);
+  reply.error(
+      mcp::to_rpc_error({errc::limit, "this connection has " + std::to_string(streams_.size() + detached_.size()) +
+                                          " runs going already, " + std::to_string(detached_.size()) +
+                                          " of them detached; wait for one of them, or cancel it"}));
+  return false;
+}
+
+void connection::open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_once& reply) {
+  const auto serial = reply.serial();
+  event_stream::owner& told = *this;  // the base is private
+  const auto stream = std::make_shared<event_stream>(told, reply, feed.run());
+  streams_.emplace(serial, stream);
+  reply.on_cancel([weak = weak_from_this(), serial] {
+    const auto self = weak.lock();
+    if (!self || self->closed_) return;  // close() lets go of all of them
+    if (const auto found = self->streams_.extract(serial)) found.mapped()->leave("cancelled by its caller");
+  });
+  w.answers = !input_ended_ && is_person(principal_);
+  stream->read(feed, w);
+}
+
+void connection::answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply) {
+  if (std::ranges::none_of(streams_, [&](const auto& one) { return one.second->run() == run; }))
+    return when_known(run, reply, [this, run, reply] {
+      refuse({errc::not_found, "no run named " + json_quoted(run) +
+                                   " was started by this connection or attached to it, so it cannot answer its "
+                                   "questions"},
+             run, reply);
+    });
+  door_.daemon.answer(run, std::move(question), std::move(body), answer_when_kept(reply));
+}
+
+bool connection::cancel_request(const mcp::rpc_id& id, std::function<void(result<void>)> done) {
+  for (const auto& [serial, stream] : streams_)
+    if (stream->reply().id() == id)
+      return door_.daemon.cancel_run(stream->run(), "cancelled by its caller", std::move(done));
+  if (!session_.cancel(id, "")) return false;
+  done({});
+  return true;
+}
+
+void connection::on_ready(const std::shared_ptr<event_stream>& stream, outgoing_queue::pace how) {
+  outbox_.ready(stream, how);
+  watch_bytes();
+}
+
+void connection::on_end(event_stream& stream) {
+  const auto kept = streams_.extract(stream.reply().serial());
+  if (const auto& why = stream.refusal())
+    stream.reply().error(mcp::to_rpc_error(*why));
+  else
+    stream.reply().result(stream.result());
+}
+
+}  // namespace mcpbx::daemon

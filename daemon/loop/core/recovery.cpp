@@ -1,0 +1,64 @@
+// The same fold as that of a live run, so that what is closed here is what a live run would have closed.
+#include "daemon/loop/core/recovery.hpp"
+
+#include "daemon/loop/core/run_core.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <variant>
+
+namespace mcpbx::daemon {
+
+namespace {
+
+bool begins(const std::vector<run_record>& of_a_run) {
+  return !of_a_run.empty() && std::holds_alternative<record::run_started>(of_a_run.front());
+}
+
+}  // namespace
+
+std::vector<run_record> recovery_of(const std::vector<run_record>& of_a_run, bool same_process) {
+  if (!begins(of_a_run)) return {};
+  run_core core;
+  for (const auto& r : of_a_run) core.apply(r);
+  if (!same_process) return core.recovery();
+  return core.recovery({stop_reason::store_error, "the run's journal could not be written"});
+}
+
+bool goes_on(const std::vector<run_record>& of_a_run, bool detached_too) {
+  if (!begins(of_a_run)) return false;
+  run_core core;
+  for (const auto& r : of_a_run) core.apply(r);
+  return !core.ended() && ((detached_too && core.started().detached) || core.parked());
+}
+
+std::vector<record::meant_tool> meant_tools(const std::vector<run_record>& of_a_run) {
+  std::vector<record::meant_tool> all;
+  std::unordered_set<std::string_view> names;
+  for (const auto& r : of_a_run)
+    if (const auto* reply = std::get_if<record::assistant>(&r))
+      for (const auto& tool : reply->tools)
+        if (names.insert(tool.name).second) all.push_back(tool);
+  return all;
+}
+
+folded_run folded(const std::vector<run_record>& of_a_run) {
+  if (!begins(of_a_run)) return {};
+  run_core core;
+  for (const auto& r : of_a_run) core.apply(r);
+  const auto& all = core.messages();
+  folded_run r;
+  r.messages.assign(all.begin() + static_cast<std::ptrdiff_t>(core.before()), all.end());
+  r.usage = core.usage();
+  r.rounds = core.rounds();
+  r.partial_text = core.partial_text();
+  const auto& asked = core.started().asked_limits;
+  r.terms = {core.started().profile, core.started().tools.only, asked ? asked.detached() : asked};
+  for (const auto id : core.kept().ids()) r.results.push_back({std::string(id), *core.kept().find(id)});
+  r.tools = meant_tools(of_a_run);
+  return r;
+}
+
+}  // namespace mcpbx::daemon

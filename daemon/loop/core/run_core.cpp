@@ -1,0 +1,245 @@
+// The fold. Each on(record) is one step: it changes the state and lists what the step starts. A level enters the
+// history whole, when its last result is there; whatever ends a run first closes the calls that are open.
+#include "daemon/loop/core/run_core.hpp"
+
+#include "daemon/loop/core/answer_format.hpp"
+#include "daemon/loop/results/history_cut.hpp"
+#include "daemon/loop/run_words.hpp"
+#include "mcp/support/text.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+using providers::end_reason;
+using record::result_cause;
+
+// The bytes of its strings; JSON of servers and providers is counted where it lies.
+std::size_t text_bytes(const providers::message& m) {
+  struct sizes {
+    std::size_t operator()(const providers::text_block& b) const { return b.text.size(); }
+    std::size_t operator()(const providers::image_block& b) const { return b.data.size(); }
+    std::size_t operator()(const providers::file_block& b) const { return b.data.size(); }
+    std::size_t operator()(const providers::reasoning_block& b) const { return b.text.size(); }
+    std::size_t operator()(const providers::tool_call_block& b) const { return b.arguments_text.size(); }
+    std::size_t operator()(const providers::tool_result_block&) const { return 0; }
+    std::size_t operator()(const providers::refusal_block& b) const { return b.text.size(); }
+    std::size_t operator()(const providers::opaque_block&) const { return 0; }
+  };
+  std::size_t bytes = 0;
+  for (const auto& b : m.blocks) bytes += std::visit(sizes{}, b);
+  return bytes;
+}
+
+/// The text of the message: its own where it has one block of it.
+std::shared_ptr<const std::string> text_of(const providers::message_ptr& m) {
+  const std::string* only = nullptr;
+  for (const auto& b : m->blocks)
+    if (const auto* t = std::get_if<providers::text_block>(&b)) {
+      if (only) return std::make_shared<std::string>(m->text());
+      only = &t->text;
+    }
+  static const std::string none;
+  return {m, only ? only : &none};
+}
+
+bool has_refusal(const providers::message& m) {
+  return std::ranges::any_of(m.blocks,
+                             [](const auto& b) { return std::holds_alternative<providers::refusal_block>(b); });
+}
+
+// The sentences that belong to a limit: why the run is over, for people, when the model did answer in the end.
+std::string answered_at(const std::string& why) {
+  return why + "; the answer was made from what was known by then.";
+}
+
+}  // namespace
+
+void run_core::apply(const run_record& r) {
+  commands_.clear();
+  assert(!ended_);
+  if (ended_) return;
+  std::visit([this](const auto& one) { on(one); }, r);
+}
+
+void run_core::on(const record::run_started& r) {
+  started_ = r;
+  limits_ = r.limits;
+  messages_ = conversation_of(r);
+  for (const auto& m : messages_) held_.add(text_bytes(*m));
+  const bool system = !r.messages.empty() && r.messages.front()->role == providers::role::system;
+  before_ = r.inherited.size() + (system ? 1 : 0);
+  started_.messages.clear();  // messages_ has them
+  started_.inherited.clear();
+  for (const auto& whole : started_.inherited_results) kept_.keep(whole.call_id, whole.result);
+  started_.inherited_results.clear();  // kept_ has them
+  respond(0);
+}
+
+std::shared_ptr<const std::string> run_core::no_text() {
+  static const auto none = std::make_shared<const std::string>();
+  return none;
+}
+
+// Opens a level: a round with tools while rounds are left, else the last call without them, or the end.
+void run_core::respond(int depth) {
+  if (over_token_budget())
+    return end(stop_reason::token_budget,
+               words::unable(fmt::format("the budget of {} is used up", counted(limits_.token_budget, "token"))));
+  if (!limit_ && depth > 0 && depth >= limits_.max_rounds)
+    limit_ = sentence{stop_reason::max_rounds,
+                      fmt::format("the limit of {} was reached", counted(limits_.max_rounds, "round"))};
+  if (limit_ && limits_.on_limit == on_limit::stop) return end(limit_->reason, words::unable(limit_->text));
+  next_round_ = command::begin_round{depth, !limit_ && limits_.max_rounds > 0};
+  commands_.push_back(*next_round_);
+}
+
+void run_core::on(const record::round_started& r) {
+  depth_ = r.depth;
+  with_tools_ = r.with_tools;
+  ++rounds_;
+  text_ = no_text();
+  text_held_.set(0);
+  partial_text_.clear();
+  next_round_ = command::call_model{r.depth, r.with_tools};
+  commands_.push_back(*next_round_);
+}
+
+void run_core::on(const record::assistant& r) {
+  next_round_.reset();
+  shortened_ = false;
+  usage_ += r.usage;
+  text_ = text_of(r.message);
+  text_held_.set(text_.use_count() == 1 ? text_->size() : 0);
+  held_.add(text_bytes(*r.message));
+  const bool calls = std::ranges::any_of(
+      r.message->blocks, [](const auto& b) { return std::holds_alternative<providers::tool_call_block>(b); });
+  if (calls) return open_level(r);
+  if (!r.message->blocks.empty()) messages_.push_back(r.message);  // no provider takes an empty message back
+  finish_without_calls(r);
+}
+
+void run_core::finish_without_calls(const record::assistant& r) {
+  const auto by = [&] { return words::who_answered(started_.model, r.message->origin); };
+  switch (r.reason) {
+    case end_reason::length:
+      return end(stop_reason::truncated, words::unable(words::cut_at_limit(by(), started_.settings.max_output_tokens)));
+    case end_reason::filter:
+      return end(stop_reason::refused, words::unable(words::filtered(by())));
+    case end_reason::context_full:
+      return end(stop_reason::context_full, words::unable(words::context_filled(by())));
+    case end_reason::unknown:
+      return end(stop_reason::truncated, words::unable(words::ended_unknown(by(), r.raw_reason)));
+    case end_reason::malformed_call:
+      return end(stop_reason::provider_error, words::unable(words::call_lost(by())));
+    case end_reason::pause:  // the provider wants to be called again with what it said so far
+      if (with_tools_) return respond(depth_ + 1);
+      break;
+    default:
+      break;
+  }
+  if (r.reason == end_reason::refusal || has_refusal(*r.message))
+    return end(stop_reason::refused, words::unable(words::refused(by(), *r.message)));
+  const bool empty = trimmed(*text_).empty();
+  if (started_.answer_schema) {
+    auto checked = check_answer(*text_, started_.answer_schema);
+    if (!checked.problem.empty()) return correct_answer(checked.problem);
+    data_ = std::move(checked.data);
+  }
+  if (limit_)
+    return end(limit_->reason,
+               empty ? words::unable(limit_->text + " and the model gave an empty answer") : answered_at(limit_->text));
+  end(stop_reason::final, empty ? words::unable("the model gave an empty answer") : "");
+}
+
+// One more call, without tools, in which the model may put its answer right.
+void run_core::correct_answer(const std::string& problem) {
+  if (corrected_)
+    return end(stop_reason::provider_error,
+               words::unable("the model's answer does not have the form that was asked for, although it was told what "
+                             "is wrong: " +
+                             words::in_one_line(problem)));
+  if (over_token_budget()) return respond(depth_ + 1);
+  corrected_ = true;
+  messages_.push_back(providers::user_message(words::wrong_answer(problem)));
+  next_round_ = command::begin_round{depth_ + 1, false};
+  commands_.push_back(*next_round_);
+}
+
+void run_core::on(const record::model_failed& r) {
+  next_round_.reset();
+  usage_ += r.error.usage;
+  partial_text_ = r.error.partial_text;
+  using kind = providers::model_error::kind;
+  if (r.error.type == kind::context_full && !shortened_)
+    if (const auto cut = cut_oldest_results(messages_, kept_, started_.nonce); cut > 0) {
+      shortened_ = true;
+      next_round_ = command::begin_round{depth_, with_tools_, cut};
+      commands_.push_back(*next_round_);
+      return;
+    }
+  const auto reason = r.error.type == kind::context_full ? stop_reason::context_full
+                      : r.error.type == kind::time_limit ? stop_reason::timeout
+                                                         : stop_reason::provider_error;
+  misconfigured_ = r.error.type == kind::configuration;
+  end(reason, words::unable(r.error.message));
+}
+
+void run_core::on(const record::cancel& r) {
+  usage_ += r.usage;
+  cancelled_ = r.why;
+  if (!r.partial_text.empty()) partial_text_ = r.partial_text;
+  // The first reason to end stands, but a run that could not be kept must not end as if it had been.
+  if (!ending_ || r.why == stop_reason::store_error)
+    ending_ = sentence{r.why, words::unable(r.text.empty() ? std::string(to_string(r.why)) : r.text)};
+  commands_.emplace_back(command::cancel_open{});
+  close_open_calls();
+}
+
+void run_core::close_open_calls() {
+  if (undone_ == 0) return end(ending_->reason, ending_->text);
+  const auto cause =
+      *cancelled_ == stop_reason::timeout || *cancelled_ == stop_reason::caller_tools      ? result_cause::timed_out
+      : *cancelled_ == stop_reason::interrupted || *cancelled_ == stop_reason::store_error ? result_cause::interrupted
+                                                                                           : result_cause::cancelled;
+  const std::string why = *cancelled_ == stop_reason::timeout  ? "the time limit of the run was reached"
+                          : cause == result_cause::interrupted ? "the run was interrupted"
+                                                               : "the run was cancelled";
+  for (auto& c : open_) {
+    if (c.state == call_state::done) continue;
+    if (c.state == call_state::closing) {  // for a reason of its own, which says what became of it
+      commands_.emplace_back(c.closing);
+      continue;
+    }
+    const bool sent = c.state == call_state::intended;
+    auto text = sent ? "No result: " + why + " while this call was running; it may have taken effect."
+                     : "Not executed: " + why + ".";
+    // The calls of a parked run were its caller's to make, and nobody cancelled it.
+    if (*cancelled_ == stop_reason::caller_tools)
+      text = "No result: the program that was to carry out this call sent no result in time.";
+    if (left_before(c)) text = words::not_again(text);
+    commands_.emplace_back(command::close_call{c.call->id, cause, std::move(text)});
+  }
+}
+
+void run_core::end(stop_reason reason, std::string text) {
+  ending_ = sentence{reason, std::move(text)};
+  commands_.emplace_back(command::end{ending_->reason, ending_->text});
+}
+
+void run_core::on(const record::run_ended& r) {
+  ended_ = true;
+  reason_ = r.reason;
+  reason_text_ = r.text;
+}
+
+bool run_core::over_token_budget() const {
+  return limits_.token_budget > 0 && usage_.input + usage_.output >= limits_.token_budget;
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,343 @@
+// What becomes of the calls of a reply: a level opens, each call is let through, asked about, handed over or closed,
+// and when the last result is there the level becomes history.
+#include "daemon/loop/core/run_core.hpp"
+#include "daemon/loop/results/read_result.hpp"
+#include "daemon/loop/results/result_mark.hpp"
+#include "daemon/loop/results/result_view.hpp"
+#include "daemon/loop/run_words.hpp"
+#include "mcp/json/canonical_json.hpp"
+#include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/text.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+using providers::end_reason;
+using record::result_cause;
+
+}  // namespace
+
+void run_core::open_level(const record::assistant& r) {
+  level_ = r.message;
+  for (const auto& b : level_->blocks)
+    if (const auto* call = std::get_if<providers::tool_call_block>(&b)) {
+      const auto i = open_.size();
+      open_.push_back({.call = call, .lane = i < r.lanes.size() ? r.lanes[i] : 0});
+      results_.push_back({call->id, call->name, {}, false});
+      const auto meant = std::ranges::find(r.tools, call->name, &record::meant_tool::name);
+      auto server = meant == r.tools.end() ? std::string() : meant->server;
+      calls_.push_back({call->id, call->name, std::move(server), call->arguments, false, false, 0});
+    }
+  undone_ = open_.size();
+
+  // A reply that is no whole reply: its calls may be half of what was meant, so none of them is run (row 29).
+  const auto by = [&] { return words::who_answered(started_.model, r.message->origin); };
+  switch (r.reason) {
+    case end_reason::length:
+      ending_ = sentence{stop_reason::truncated,
+                         words::unable(words::cut_at_limit(by(), started_.settings.max_output_tokens))};
+      return close_all(result_cause::refused,
+                       "Not executed: the reply was cut off at the output limit, so this call may be incomplete.");
+    case end_reason::filter:
+    case end_reason::refusal:
+      ending_ = sentence{
+          stop_reason::refused,
+          words::unable(r.reason == end_reason::filter ? words::filtered(by()) : words::refused(by(), *r.message))};
+      return close_all(result_cause::refused, "Not executed: the reply that made this call was stopped.");
+    case end_reason::context_full:
+      ending_ = sentence{stop_reason::context_full, words::unable(words::context_filled(by()))};
+      return close_all(result_cause::refused, "Not executed: the conversation is too long for the model.");
+    case end_reason::unknown:
+      ending_ = sentence{stop_reason::truncated, words::unable(words::ended_unknown(by(), r.raw_reason))};
+      return close_all(result_cause::refused,
+                       "Not executed: the reply ended for a reason that is not known, so this call may be incomplete.");
+    case end_reason::malformed_call:
+      return close_all(
+          result_cause::bad_arguments,
+          "Not executed: this call could not be read. Make it again, with arguments that are one JSON object.");
+    default:
+      break;
+  }
+  if (!with_tools_) {
+    ending_ = limit_ ? sentence{limit_->reason, words::unable(limit_->text)}
+              : corrected_
+                  ? sentence{stop_reason::provider_error,
+                             words::unable("the model called a tool instead of putting its answer right")}
+                  : sentence{stop_reason::max_rounds, words::unable("the model called a tool though none was offered")};
+    return close_all(result_cause::refused, "Not executed: no tools are offered any more. Answer from what you know.");
+  }
+  if (over_token_budget()) {
+    ending_ =
+        sentence{stop_reason::token_budget,
+                 words::unable(fmt::format("the budget of {} is used up", counted(limits_.token_budget, "token")))};
+    return close_all(result_cause::refused, "Not executed: the run's budget of tokens is used up.");
+  }
+  for (std::size_t i = 0; i < open_.size(); ++i) admit(i);
+  go_on();
+}
+
+// Lets a call of the level be run, or closes it with the reason for the model.
+void run_core::admit(std::size_t index) {
+  auto& c = open_[index];
+  const auto& call = *c.call;
+  if (!call.problem.empty() || (call.arguments && !call.arguments.is_object())) {
+    // A problem that is a whole sentence says itself what is to be done.
+    if (call.problem.ends_with('.')) return close(c, result_cause::bad_arguments, "Not executed. " + call.problem);
+    return close(c, result_cause::bad_arguments,
+                 "Not executed: the arguments could not be used: " +
+                     (call.problem.empty() ? "they are no JSON object" : call.problem) +
+                     ". Call the tool again with arguments that are one JSON object.");
+  }
+  if (index >= static_cast<std::size_t>(std::max(limits_.max_calls_per_round, 0)))
+    return close(
+        c, result_cause::too_many_calls,
+        fmt::format("Not executed: at most {} {} run for one reply.", counted(limits_.max_calls_per_round, "call"),
+                    limits_.max_calls_per_round == 1 ? "is" : "are"));
+  if (admitted_ >= limits_.max_calls) {
+    if (!limit_)
+      limit_ = sentence{stop_reason::call_budget,
+                        fmt::format("the budget of {} is used up", counted(limits_.max_calls, "tool call"))};
+    return close(
+        c, result_cause::too_many_calls,
+        fmt::format("Not executed: the budget of {} for this run is used up.", counted(limits_.max_calls, "call")));
+  }
+  if (repeats(call)) {
+    if (!limit_)
+      limit_ = sentence{stop_reason::repeated_calls,
+                        fmt::format("the model made the same call of \"{}\" more than {} in a row", call.name,
+                                    counted(limits_.max_repeated_calls, "time"))};
+    return close(
+        c, result_cause::refused,
+        fmt::format("Not executed: the same call was made {}already.",
+                    limits_.max_repeated_calls == 1 ? "" : counted(limits_.max_repeated_calls, "time") + " in a row "));
+  }
+  ++admitted_;
+}
+
+// Counts identical consecutive calls; true for one too many. Blanks, escapes and the order of members make no
+// difference, but in very long arguments.
+bool run_core::repeats(const providers::tool_call_block& call) {
+  const bool same_tool = last_call_ && last_call_->name == call.name;
+  bool same = same_tool && last_call_->arguments.text() == call.arguments.text();
+  if (!same) {
+    constexpr std::size_t most_compared = 1U << 20;  // bytes; more takes long
+    auto last = std::exchange(last_canonical_, {});
+    if (same_tool && std::max(last_call_->arguments.text().size(), call.arguments.text().size()) <= most_compared) {
+      if (last.empty()) last = canonical_json(last_call_->arguments);
+      last_canonical_ = canonical_json(call.arguments);
+      same = last == last_canonical_;
+    }
+  }
+  repeated_ = same ? repeated_ + 1 : 1;
+  last_call_owner_ = level_;
+  last_call_ = &call;
+  return limits_.max_repeated_calls > 0 && repeated_ > limits_.max_repeated_calls;
+}
+
+// Whether it was at its server when the daemon before this one ended, and has not been sent since.
+bool run_core::left_before(const open_call& c) {
+  return c.attempt > 0 &&
+         (c.state == call_state::waiting || c.state == call_state::asked || c.state == call_state::questioned);
+}
+
+void run_core::close(open_call& c, result_cause cause, std::string text) {
+  if (left_before(c)) {
+    cause = result_cause::interrupted;
+    text = words::not_again(text);
+  }
+  c.state = call_state::closing;
+  c.closing = {c.call->id, cause, std::move(text)};
+  commands_.emplace_back(c.closing);
+}
+
+void run_core::close_all(result_cause cause, const std::string& text) {
+  for (auto& c : open_) close(c, cause, text);
+}
+
+void run_core::intend_more() {
+  command::intend_calls next;
+  std::vector<int> taken;  // lanes with a call that is not done
+  for (auto& c : open_) {
+    if (running_ >= std::max(limits_.tool_concurrency, 1)) break;
+    const bool held = c.lane != 0 && std::ranges::find(taken, c.lane) != taken.end();
+    // What is handed to the caller is at no server that could be kept busy.
+    const bool busy = c.state != call_state::done && c.state != call_state::closing && c.state != call_state::handed;
+    if (c.lane != 0 && !held && busy) taken.push_back(c.lane);
+    if (held || c.state != call_state::waiting) continue;
+    c.state = call_state::asked;
+    ++running_;
+    next.call_ids.push_back(c.call->id);
+  }
+  if (!next.call_ids.empty()) commands_.emplace_back(std::move(next));
+}
+
+// What comes next in a level that is open: more calls, or the caller's turn.
+void run_core::go_on() {
+  intend_more();
+  if (parked_ || undone_ == 0) return;
+  command::park mine;
+  for (const auto& c : open_) {
+    if (c.state == call_state::handed) mine.call_ids.push_back(c.call->id);
+    if (c.state != call_state::handed && c.state != call_state::done) return;
+  }
+  commands_.emplace_back(std::move(mine));
+}
+
+// A call that waited or was sent already is one of a run that was resumed.
+void run_core::on(const record::call_intent& r) {
+  const auto i = index_of(r.call_id);
+  const bool possible = i != nowhere && (open_[i].state == call_state::asked || open_[i].state == call_state::waiting ||
+                                         open_[i].state == call_state::intended);
+  assert(possible);
+  if (!possible) return;
+  auto& c = open_[i];
+  if (c.state == call_state::waiting) ++running_;
+  c.state = r.to_caller ? call_state::handed : call_state::intended;
+  c.repeatable = r.repeatable;
+  c.attempt = r.attempt;
+  auto& report = report_of(i);
+  if (!r.name.empty()) report.name = r.name;
+  report.server = r.server;
+  report.pending = r.to_caller;
+  if (!r.to_caller) {
+    commands_.emplace_back(command::run_call{r.call_id});
+    return;
+  }
+  --running_;
+  wait_for_somebody(c);
+}
+
+// The call leaves the number of those that run, so that others need not wait for a person.
+void run_core::on(const record::question& r) {
+  const auto i = index_of(r.call_id);
+  assert(i != nowhere && (open_[i].state == call_state::asked || open_[i].state == call_state::waiting));
+  if (i == nowhere) return;
+  auto& c = open_[i];
+  if (c.state == call_state::asked) --running_;
+  c.state = call_state::questioned;
+  c.question = r;
+  if (!ending_) commands_.emplace_back(command::ask{r});
+  wait_for_somebody(c);
+}
+
+// A call that a person or the caller holds up; nobody is troubled for a run that ends already.
+void run_core::wait_for_somebody(open_call& c) {
+  if (ending_) return close(c, result_cause::refused, std::string(words::stopped_at_failure));
+  go_on();
+}
+
+void run_core::on(const record::answer& r) {
+  const auto found = std::ranges::find_if(
+      open_, [&](const auto& c) { return c.state == call_state::questioned && c.question.id == r.id; });
+  assert(found != open_.end());
+  if (found == open_.end()) return;
+  if (r.unattended) {
+    const auto& session = started_.session;
+    ending_ = sentence{stop_reason::needs_approval,
+                       words::unable(fmt::format(
+                           "the call of \"{}\" needs a yes, and nobody was there to give it{}", found->call->name,
+                           session.empty() ? "" : "; go on with the session " + session + " to be asked again"))};
+    close(*found, result_cause::refused,
+          "Not executed: this call needs a yes of the user, and nobody was there to be asked.");
+    return begin_no_more(
+        "Not executed: this run ended, because another call needs a yes of the user, and nobody was "
+        "there to be asked.");
+  }
+  if (r.mute)
+    return close(*found, result_cause::refused,
+                 "Not executed: this call needs a yes of the user, and nobody who follows this run can be asked any "
+                 "more.");
+  if (r.expired)
+    return close(*found, result_cause::refused,
+                 "Not executed: this call needs a yes of the user, and nobody answered in time.");
+  if (!find_member(r.body, "approve").is_true())
+    return close(*found, result_cause::refused, "Not executed: the user refused this call.");
+  found->state = call_state::waiting;
+  found->approved = true;
+  if (find_member(r.body, "always").is_true()) always_.push_back({found->call->name, found->question.tool_sha256});
+  go_on();
+}
+
+void run_core::on(const record::parked&) {
+  parked_ = true;
+  commands_.emplace_back(command::hand_over{});
+}
+
+void run_core::on(const record::call_result& r) {
+  settle(r.call_id, r.result, r.is_error, r.ms);
+}
+void run_core::on(const record::caller_result& r) {
+  settle(r.call_id, r.result, find_member(r.result, "isError").is_true(), 0);
+}
+
+void run_core::settle(std::string_view id, const raw_json& result, bool is_error, std::int64_t ms) {
+  const auto i = index_of(id);
+  assert(i != nowhere && open_[i].state != call_state::done);
+  if (i == nowhere || open_[i].state == call_state::done) return;
+  auto& c = open_[i];
+  if (c.state == call_state::asked || c.state == call_state::intended) --running_;
+  c.state = call_state::done;
+  if (c.call->name == read_result::name) {
+    results_[i].result = without_hidden(result);  // a page is as large as it may be
+  } else {
+    auto view = model_view(result, is_error, limits_.max_result_bytes, limits_.empty_result_text, id);
+    results_[i].result = std::move(view.shown);
+    if (view.text_missing) kept_.keep(id, result);
+  }
+  if (!started_.nonce.empty()) results_[i].result = marked_as_data(results_[i].result, started_.nonce);
+  results_[i].is_error = is_error;
+  auto& report = report_of(i);
+  report.is_error = is_error;
+  report.pending = false;
+  report.duration_ms = ms;
+  if (--undone_ == 0) return finish_level();
+  if (ending_) return;
+  if (is_error && limits_.on_tool_error == on_tool_error::stop) {
+    ending_ = sentence{stop_reason::tool_error, words::unable(fmt::format("the call of \"{}\" failed", c.call->name))};
+    return begin_no_more(words::stopped_at_failure);
+  }
+  go_on();
+}
+
+// Calls that run may have begun to change something: they may finish. Nothing new is begun, nobody is asked.
+void run_core::begin_no_more(std::string_view why) {
+  for (auto& c : open_)
+    if (c.state == call_state::waiting || c.state == call_state::questioned || c.state == call_state::handed)
+      close(c, result_cause::refused, std::string(why));
+}
+
+// The last result of a level is there: the level becomes history, and the next one opens.
+void run_core::finish_level() {
+  const bool failed = std::ranges::all_of(results_, [](const auto& r) { return r.is_error; });
+  const auto bad = std::ranges::find_if(results_, [](const auto& r) { return r.is_error; });
+  if (!ending_ && bad != results_.end() && limits_.on_tool_error == on_tool_error::stop)
+    ending_ = sentence{stop_reason::tool_error, words::unable(fmt::format("the call of \"{}\" failed", bad->name))};
+  consecutive_errors_ = failed ? consecutive_errors_ + 1 : 0;
+
+  auto answers = std::make_shared<providers::message>();
+  answers->role = providers::role::tool_results;
+  answers->blocks.reserve(results_.size());
+  for (auto& r : results_) answers->blocks.emplace_back(std::move(r));
+  messages_.push_back(std::move(level_));
+  messages_.push_back(std::move(answers));
+  level_.reset();
+  open_.clear();
+  results_.clear();
+  running_ = 0;
+  parked_ = false;
+
+  if (ending_) return end(ending_->reason, ending_->text);
+  if (limits_.max_consecutive_errors > 0 && consecutive_errors_ >= limits_.max_consecutive_errors)
+    return end(stop_reason::consecutive_errors,
+               words::unable(fmt::format("the tool calls of {}{} failed", counted(consecutive_errors_, "round"),
+                                         consecutive_errors_ == 1 ? "" : " in a row")));
+  respond(depth_ + 1);
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,111 @@
+// After a crash: how a run goes on from its records, and how one that does not is closed.
+#include "daemon/loop/core/run_core.hpp"
+#include "daemon/loop/run_words.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+using record::result_cause;
+
+// A call that may be made again is, after a crash; but not without end, for it may be what ends the daemon.
+constexpr int most_attempts = 25;
+
+}  // namespace
+
+record::call_result closing_record(const command::close_call& c) {
+  return {c.call_id, words::error_result(c.text), true, c.cause, 0};
+}
+
+void run_core::resume() {
+  commands_.clear();
+  if (ended_ || started_.run.empty()) return;
+  if (undone_ == 0) {
+    if (ending_)
+      commands_.emplace_back(command::end{ending_->reason, ending_->text});
+    else if (next_round_)
+      commands_.push_back(*next_round_);
+    return;
+  }
+  if (cancelled_) return close_open_calls();
+  running_ = 0;
+  bool closes = false;
+  for (auto& c : open_) {
+    if (c.state == call_state::closing) commands_.emplace_back(c.closing);
+    if (c.state == call_state::questioned) commands_.emplace_back(command::ask{c.question});
+    const bool repeats = c.repeatable && c.attempt < most_attempts && !ending_;
+    if (c.state == call_state::asked || (c.state == call_state::intended && repeats)) c.state = call_state::waiting;
+    // A run that stops at its first failure begins nothing any more.
+    if (c.state == call_state::waiting && ending_)
+      close(c, result_cause::refused, std::string(words::stopped_at_failure));
+    if (c.state == call_state::intended)
+      close(c, result_cause::interrupted,
+            "No result: mcpbx was interrupted while this call was running; it may have taken effect.");
+    closes = closes || c.state == call_state::closing;
+  }
+  // The results of those that are closed may end the run; they open the way for the others when they are recorded.
+  if (!closes) go_on();
+}
+
+// A round that has not begun is decided anew. What comes of that is started by resume(), which follows.
+void run_core::on(const record::limits_lowered& r) {
+  limits_ = r.limits;
+  const auto* next = next_round_ ? std::get_if<command::begin_round>(&*next_round_) : nullptr;
+  if (!next || !next->with_tools || next->shortened > 0) return;
+  const auto depth = next->depth;
+  next_round_.reset();
+  respond(depth);
+  commands_.clear();
+}
+
+// After a loss of power what was done last may have no record. Questions and calls of the caller's own stay: nothing
+// follows from them without a synced record.
+void run_core::on(const record::taken_over& r) {
+  if (!r.power_lost || ended_ || ending_) return;
+  for (auto& c : open_)
+    if (c.state == call_state::waiting || c.state == call_state::asked || c.state == call_state::intended)
+      close(c, result_cause::interrupted, std::string(words::power_lost));
+  const auto calls_tools = [](const run_command& next) {
+    const auto* begin = std::get_if<command::begin_round>(&next);
+    const auto* call = std::get_if<command::call_model>(&next);
+    return (begin && begin->with_tools) || (call && call->with_tools);
+  };
+  if (undone_ == 0 && next_round_ && calls_tools(*next_round_))
+    end(stop_reason::interrupted, words::unable(words::round_lost));
+  commands_.clear();
+}
+
+record::cancel run_core::left_by_its_daemon() {
+  return {stop_reason::interrupted, "the daemon ended while the run was going on"};
+}
+
+std::vector<run_record> run_core::recovery(const record::cancel& why) const {
+  std::vector<run_record> records;
+  if (ended_ || started_.run.empty()) return records;
+  run_core copy = *this;
+  const auto take = [&](run_record r) {
+    records.push_back(r);
+    copy.apply(records.back());
+  };
+  const auto decided = [](const run_command& c) { return std::holds_alternative<command::end>(c); };
+  if (std::ranges::none_of(copy.commands_, decided)) {
+    if (copy.cancelled_ && copy.undone_) {
+      copy.commands_.clear();
+      copy.close_open_calls();  // the cancel is recorded, its results are not all
+    } else {
+      take(why);
+    }
+  }
+  while (!copy.ended_) {
+    const auto commands = copy.commands_;
+    for (const auto& c : commands) {
+      if (const auto* close = std::get_if<command::close_call>(&c)) take(closing_record(*close));
+      if (const auto* end = std::get_if<command::end>(&c)) take(record::run_ended{end->reason, end->text});
+    }
+  }
+  return records;
+}
+
+}  // namespace mcpbx::daemon

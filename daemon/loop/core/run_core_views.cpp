@@ -1,0 +1,110 @@
+// What is asked of the fold, by the run around it and by tests.
+#include "daemon/loop/core/run_core.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <span>
+
+namespace mcpbx::daemon {
+
+std::size_t run_core::index_of(std::string_view id) const {
+  for (std::size_t i = 0; i < open_.size(); ++i)
+    if (open_[i].call->id == id) return i;
+  return nowhere;
+}
+
+const providers::tool_call_block* run_core::find_call(std::string_view id) const {
+  const auto i = index_of(id);
+  return i == nowhere ? nullptr : open_[i].call;
+}
+
+const call_report& run_core::report(std::string_view id) const {
+  static const call_report none;
+  const auto found = std::find_if(calls_.rbegin(), calls_.rend(), [&](const auto& c) { return c.id == id; });
+  assert(found != calls_.rend());
+  return found == calls_.rend() ? none : *found;
+}
+
+bool run_core::stopped_before(std::string_view id) const {
+  const auto i = index_of(id);
+  if (i == nowhere || limits_.on_tool_error != on_tool_error::stop) return false;
+  return std::ranges::any_of(std::span(results_).first(i), [](const auto& r) { return r.is_error; });
+}
+
+bool run_core::is_open(std::string_view id) const {
+  const auto i = index_of(id);
+  return i != nowhere && open_[i].state != call_state::done;
+}
+
+bool run_core::approved(std::string_view call_id, std::string_view tool_sha256,
+                        std::string_view arguments_sha256) const {
+  const auto i = index_of(call_id);
+  // A question of an older mcpbx has no hashes: its answer holds for nothing.
+  if (i == nowhere || tool_sha256.empty() || arguments_sha256.empty()) return false;
+  const auto& c = open_[i];
+  if (c.approved && c.question.tool_sha256 == tool_sha256 && c.question.arguments_sha256 == arguments_sha256)
+    return true;
+  return std::ranges::any_of(always_,
+                             [&](const auto& yes) { return yes.tool == c.call->name && yes.sha256 == tool_sha256; });
+}
+
+bool run_core::approved_otherwise(std::string_view call_id) const {
+  const auto i = index_of(call_id);
+  if (i == nowhere) return false;
+  return open_[i].approved || std::ranges::any_of(always_, [&](const auto& yes) {
+           return yes.tool == open_[i].call->name && !yes.sha256.empty();
+         });
+}
+
+const record::question* run_core::find_question(std::string_view id) const {
+  for (const auto& c : open_)
+    if (c.state == call_state::questioned && c.question.id == id) return &c.question;
+  return nullptr;
+}
+
+std::vector<std::string> run_core::covered_by(const record::question& always) const {
+  std::vector<std::string> ids;
+  const auto* call = find_call(always.call_id);
+  if (!call || always.tool_sha256.empty()) return ids;
+  for (const auto& c : open_)
+    if (c.state == call_state::questioned && c.question.id != always.id && c.call->name == call->name &&
+        c.question.tool_sha256 == always.tool_sha256)
+      ids.push_back(c.question.id);
+  return ids;
+}
+
+std::vector<const record::question*> run_core::questions() const {
+  std::vector<const record::question*> all;
+  for (const auto& c : open_)
+    if (c.state == call_state::questioned) all.push_back(&c.question);
+  return all;
+}
+
+std::vector<const providers::tool_call_block*> run_core::to_be_made() const {
+  std::vector<const providers::tool_call_block*> all;
+  for (const auto& c : open_)
+    if (c.state == call_state::waiting || c.state == call_state::asked || c.state == call_state::questioned)
+      all.push_back(c.call);
+  return all;
+}
+
+std::vector<std::string_view> run_core::handed() const {
+  std::vector<std::string_view> ids;
+  for (const auto& c : open_)
+    if (c.state == call_state::handed) ids.emplace_back(c.call->id);
+  return ids;
+}
+
+// Calls that still wait while none is under way are held back by one of their lane that a person holds up.
+bool run_core::waits_for_people() const {
+  return undone_ > 0 && std::ranges::none_of(open_, [](const auto& c) {
+           return c.state == call_state::asked || c.state == call_state::intended || c.state == call_state::closing;
+         });
+}
+
+int run_core::attempts(std::string_view id) const {
+  const auto i = index_of(id);
+  return i == nowhere ? 0 : open_[i].attempt;
+}
+
+}  // namespace mcpbx::daemon

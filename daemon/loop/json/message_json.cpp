@@ -1,0 +1,316 @@
+// The neutral shape of messages, written and read in one place so that what a run returns can be sent again.
+#include "daemon/loop/json/message_json.hpp"
+
+#include "mcp/support/text.hpp"
+#include "providers/model/arguments.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+using providers::role;
+
+template <class Out>
+void member(Out& json, std::string_view key, std::string_view text) {
+  json += ",\"";
+  json += key;
+  json += "\":";
+  append_quoted(json, text);
+}
+
+template <class Out>
+void member(Out& json, std::string_view key, const raw_json& value) {
+  json += ",\"";
+  json += key;
+  json += "\":";
+  json += value.text();
+}
+
+// Nobody is told those that only their origin understands.
+bool is_told(const providers::block& b) {
+  const auto* reasoning = std::get_if<providers::reasoning_block>(&b);
+  return reasoning ? !reasoning->text.empty() : !std::holds_alternative<providers::opaque_block>(b);
+}
+
+template <class Out>
+struct writer {
+  Out& json;
+  void operator()(const providers::text_block& b) const {
+    json += R"({"type":"text")";
+    member(json, "text", b.text);
+    close();
+  }
+  void operator()(const providers::image_block& b) const {
+    json += R"({"type":"image")";
+    if (!b.mime.empty()) member(json, "mimeType", b.mime);
+    if (b.url.empty())
+      member(json, "data", b.data);
+    else
+      member(json, "url", b.url);
+    close();
+  }
+  void operator()(const providers::file_block& b) const {
+    json += R"({"type":"file")";
+    if (!b.mime.empty()) member(json, "mimeType", b.mime);
+    if (!b.name.empty()) member(json, "name", b.name);
+    if (b.url.empty())
+      member(json, "data", b.data);
+    else
+      member(json, "url", b.url);
+    close();
+  }
+  void operator()(const providers::reasoning_block& b) const {
+    json += R"({"type":"reasoning")";
+    member(json, "text", b.text);
+    close();
+  }
+  void operator()(const providers::tool_call_block& b) const {
+    json += R"({"type":"tool_call")";
+    member(json, "id", b.id);
+    member(json, "name", b.name);
+    if (b.arguments)
+      member(json, "arguments", b.arguments);
+    else
+      member(json, "argumentsText", b.arguments_text);
+    if (!b.problem.empty()) member(json, "problem", b.problem);
+    close();
+  }
+  void operator()(const providers::tool_result_block& b) const {
+    json += R"({"type":"tool_result")";
+    member(json, "id", b.call_id);
+    member(json, "name", b.name);
+    json += b.is_error ? R"(,"isError":true)" : R"(,"isError":false)";
+    member(json, "result", b.result);
+    close();
+  }
+  void operator()(const providers::refusal_block& b) const {
+    json += R"({"type":"refusal")";
+    member(json, "text", b.text);
+    close();
+  }
+  void operator()(const providers::opaque_block&) const {}
+  void close() const { json += '}'; }
+};
+
+template <class Out>
+void write_message(Out& json, const providers::message& m) {
+  json += R"({"role":")";
+  json += role_word(m.role);
+  json += '"';
+  if (m.role == role::assistant && !m.origin.model.empty()) member(json, "model", m.origin.model);
+  json += R"(,"content":[)";
+  bool first = true;
+  for (const auto& b : m.blocks) {
+    if (!is_told(b)) continue;
+    if (!std::exchange(first, false)) json += ',';
+    std::visit(writer<Out>{json}, b);
+  }
+  json += "]}";
+}
+
+std::optional<role> role_of(std::string_view text) {
+  if (text == "system") return role::system;
+  if (text == "user") return role::user;
+  if (text == "assistant") return role::assistant;
+  if (text == "tool") return role::tool_results;
+  return std::nullopt;
+}
+
+using read_block_result = std::expected<providers::block, message_fault>;
+
+std::unexpected<message_fault> wrong(std::string place, std::string_view expected, raw_json found = {}) {
+  return std::unexpected(message_fault{std::move(place), std::string(expected), std::move(found)});
+}
+
+// What a message of this role may hold: elsewhere an API has no place for it, and it would be lost.
+std::span<const std::string_view> types_in(role r) {
+  static constexpr std::array<std::string_view, 1> of_system{"text"}, of_tool{"tool_result"};
+  static constexpr std::array<std::string_view, 3> of_user{"text", "image", "file"};
+  static constexpr std::array<std::string_view, 4> of_assistant{"text", "reasoning", "refusal", "tool_call"};
+  switch (r) {
+    case role::system:
+      return of_system;
+    case role::user:
+      return of_user;
+    case role::assistant:
+      return of_assistant;
+    default:
+      return of_tool;
+  }
+}
+
+std::string types_form(role r) {
+  const auto types = types_in(r);
+  std::string form;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (i > 0) form += i + 1 == types.size() ? " or " : ", ";
+    append_quoted(form, types[i]);
+  }
+  return form + " in a message of role " + json_quoted(role_word(r));
+}
+
+// A block's members; the places of its faults begin with "." too.
+class block_reader {
+ public:
+  block_reader(const raw_json& json, role within) : json_(json), within_(within) {}
+
+  read_block_result read() {
+    const auto type = member_text(json_, "type");
+    if (std::ranges::find(types_in(within_), type) == types_in(within_).end()) return need("type", types_form(within_));
+    auto b = read_as(type);
+    if (fault_) return std::unexpected(std::move(*fault_));
+    return b;
+  }
+
+ private:
+  read_block_result read_as(std::string_view type) {
+    if (type == "image") {
+      providers::image_block image{text("mimeType"), text("data"), text("url")};
+      if (auto wrong_source = fault_of_source(image.data, image.url)) return std::unexpected(std::move(*wrong_source));
+      return image;
+    }
+    if (type == "file") {
+      providers::file_block file{text("mimeType"), text("name"), text("data"), text("url")};
+      if (auto wrong_source = fault_of_source(file.data, file.url)) return std::unexpected(std::move(*wrong_source));
+      if (!file.data.empty() && file.mime.empty()) return need("mimeType", "a media type, because there is data");
+      return file;
+    }
+    if (type == "tool_call") return read_call();
+    if (type == "tool_result") return read_result();
+    return read_text(type);
+  }
+
+  // A member that may be missing; what is no string is a fault.
+  std::string text(std::string_view key) {
+    const auto value = find_member(json_, key);
+    if (!fault_ && !value.empty() && !value.is_string() && !value.is_null())
+      fault_ = message_fault{"." + std::string(key), "a string", value};
+    return value.as_string().value_or("");
+  }
+
+  // Providers fetch addresses themselves, so those of this machine would mean something else there.
+  std::optional<message_fault> fault_of_source(std::string_view data, std::string_view url) const {
+    if (data.empty() == url.empty()) return either(data.empty()).error();
+    if (!data.empty() && !is_base64(data)) return need("data", base64_form).error();
+    if (!url.empty() && !url.starts_with("https://") && !url.starts_with("http://"))
+      return need("url", "an address that begins with https:// or http:// (bytes go into data, as base64)").error();
+    return std::nullopt;
+  }
+
+  std::unexpected<message_fault> need(std::string_view key, std::string_view form) const {
+    return wrong("." + std::string(key), form, find_member(json_, key));
+  }
+  static std::unexpected<message_fault> either(bool none) {
+    return wrong("", none ? "data (base64) or url, which are strings" : "either data or url, not both");
+  }
+
+  read_block_result read_text(std::string_view type) const {
+    auto text = find_member(json_, "text").as_string();
+    if (!text) return need("text", "a string");
+    if (type == "text") return providers::text_block{std::move(*text)};
+    if (type == "refusal") return providers::refusal_block{std::move(*text)};
+    return providers::reasoning_block{std::move(*text), {}};
+  }
+
+  read_block_result read_call() {
+    providers::tool_call_block call;
+    call.id = text("id");
+    call.name = text("name");
+    if (call.id.empty()) return need("id", "the id of the call, a string");
+    if (call.name.empty()) return need("name", "the name of a tool, a string");
+    call.arguments = find_member(json_, "arguments");
+    call.problem = text("problem");
+    call.arguments_text = call.arguments ? std::string(call.arguments.text()) : text("argumentsText");
+    if (!call.arguments && call.problem.empty() && find_member(json_, "argumentsText")) providers::read_arguments(call);
+    if (!call.arguments.is_object() && call.problem.empty()) return need("arguments", "an object");
+    return call;
+  }
+
+  read_block_result read_result() {
+    providers::tool_result_block r;
+    r.call_id = text("id");
+    r.name = text("name");
+    r.result = find_member(json_, "result");
+    const auto is_error = find_member(json_, "isError");
+    if (r.call_id.empty()) return need("id", "the id of the call, a string");
+    if (!r.result.is_object()) return need("result", "an object with content");
+    if (!is_error.empty() && !is_error.is_null() && is_error.type() != raw_json::kind::boolean)
+      return need("isError", "true or false");
+    // One of the two is enough: a failure that is taken for success does more harm than the other way round.
+    r.is_error = is_error.is_true() || find_member(r.result, "isError").is_true();
+    return r;
+  }
+
+  const raw_json& json_;
+  role within_;
+  std::optional<message_fault> fault_;
+};
+
+bool says_something(const providers::message& m) {
+  return std::ranges::any_of(m.blocks, [](const auto& b) {
+    const auto* text = std::get_if<providers::text_block>(&b);
+    return !text || !trimmed(text->text).empty();
+  });
+}
+
+}  // namespace
+
+std::string_view role_word(role r) {
+  // "tool" is what callers know from every chat API.
+  return r == role::tool_results ? std::string_view("tool") : providers::to_string(r);
+}
+
+bool is_base64(std::string_view text) {
+  if (text.empty() || text.size() % 4 != 0) return false;
+  if (text.ends_with('=')) text.remove_suffix(text.ends_with("==") ? 2 : 1);
+  return std::ranges::all_of(text, [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/';
+  });
+}
+
+void append_message(std::string& json, const providers::message& m) {
+  write_message(json, m);
+}
+void append_message(byte_buffer& json, const providers::message& m) {
+  write_message(json, m);
+}
+
+std::expected<providers::message_ptr, message_fault> read_message(const raw_json& json) {
+  if (!json.is_object()) return wrong("", "an object with role and content", json);
+  auto m = std::make_shared<providers::message>();
+  const auto r = role_of(member_text(json, "role"));
+  if (!r) return wrong(".role", R"("system", "user", "assistant" or "tool")", find_member(json, "role"));
+  m->role = *r;
+  const bool results = m->role == role::tool_results;
+  const auto content = find_member(json, "content");
+  if (!content.is_array() && (results || !content.is_string()))
+    return wrong(".content", results ? "an array of tool_result blocks" : "a string or an array of blocks", content);
+  if (auto text = content.as_string()) m->blocks.emplace_back(providers::text_block{std::move(*text)});
+  std::optional<message_fault> fault;
+  for_each_element(content, [&](const raw_json& element) {
+    const auto place = [&] { return ".content[" + std::to_string(m->blocks.size()) + "]"; };
+    if (!element.is_object()) {
+      fault = message_fault{place(), "an object with type", element};
+    } else if (auto b = block_reader(element, *r).read()) {
+      m->blocks.push_back(std::move(*b));
+    } else {
+      fault = std::move(b.error());
+      fault->place.insert(0, place());
+      if (fault->place.ends_with(']')) fault->found = element;
+    }
+    return !fault;
+  });
+  if (fault) return std::unexpected(std::move(*fault));
+  if (results && m->blocks.empty()) return wrong(".content", "at least one tool_result block", content);
+  if (m->role == role::user && !says_something(*m))
+    return wrong(".content", "a text that is not blank, an image or a file", content);
+  return m;
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,65 @@
+// Results pass untouched; every other outcome becomes an error result in words the model can act on (L10).
+#include "daemon/loop/results/call_result.hpp"
+
+#include "daemon/loop/run_words.hpp"
+#include "mcp/redact/cut_text.hpp"
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr std::size_t max_foreign_text = 2000;  // of a JSON-RPC error's message
+
+record::result_cause cause_of(errc code) {
+  switch (code) {
+    case errc::timed_out:
+      return record::result_cause::timed_out;
+    case errc::cancelled:
+      return record::result_cause::cancelled;
+    default:
+      return record::result_cause::unavailable;
+  }
+}
+
+}  // namespace
+
+record::call_result to_call_result(std::string call_id, const mcp::call_outcome& outcome, std::string_view tool,
+                                   std::string_view server, std::int64_t ms, int lost) {
+  using kind = mcp::call_outcome::kind;
+  if (outcome.type == kind::result && outcome.value.is_object())
+    return {std::move(call_id), outcome.value, find_member(outcome.value, "isError").is_true(),
+            record::result_cause::server, ms};
+  std::string text;
+  auto cause = record::result_cause::server;
+  if (outcome.type == kind::failed) {
+    cause = cause_of(outcome.failure.code);
+    text = "The call of \"" + std::string(tool) + "\" has no result";
+    if (lost > 1) text += " after " + std::to_string(lost) + " attempts";
+    text += ": " + outcome.failure.message;
+    if (lost > 0) text += ". It may have taken effect all the same.";
+    if (cause == record::result_cause::unavailable)
+      text += std::string(lost > 0 ? "" : ".") + " Another tool may do, or tell the user.";
+  } else if (outcome.type == kind::error) {
+    const auto message = find_member(outcome.value, "message").as_string().value_or("");
+    const auto code = find_member(outcome.value, "code");
+    text = "The server \"" + std::string(server) + "\" refused the call of \"" + std::string(tool) + "\"";
+    if (!message.empty()) text += ": " + cut_for_people(message, max_foreign_text, {.keep_lines = true});
+    if (code.type() == raw_json::kind::number) text += " (code " + std::string(code.text()) + ")";
+  } else {
+    text = "The server \"" + std::string(server) + "\" answered the call of \"" + std::string(tool) +
+           "\" with something that is no result";
+  }
+  if (outcome.type != kind::failed && lost > 0) text += ". An earlier attempt may have taken effect all the same.";
+  return {std::move(call_id), words::error_result(text), true, cause, ms};
+}
+
+raw_json call_params(std::string_view own_name, const raw_json& arguments) {
+  std::string json = R"({"name":)";
+  json.reserve(32 + own_name.size() + arguments.text().size());
+  append_quoted(json, own_name);
+  json += ",\"arguments\":";
+  json += arguments ? arguments.text() : std::string_view("{}");
+  json += '}';
+  return raw_json::own(json);
+}
+
+}  // namespace mcpbx::daemon

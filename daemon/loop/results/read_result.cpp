@@ -1,0 +1,89 @@
+// A page is cut out of the bytes as the server wrote them; the offsets are opaque numbers to the model.
+#include "daemon/loop/results/read_result.hpp"
+
+#include "daemon/loop/results/result_text.hpp"
+#include "daemon/loop/run_words.hpp"
+#include "mcp/support/text.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace mcpbx::daemon::read_result {
+namespace {
+
+constexpr std::size_t room_for_notice = 200, smallest_page = 64;
+constexpr std::size_t told_ids = 10;
+
+raw_json unknown(const kept_results& kept, std::string_view call_id) {
+  auto text = fmt::format("There is no longer result kept for the call {}.", json_quoted(call_id));
+  const auto ids = kept.ids();
+  std::string listed;
+  for (std::size_t i = ids.size() - std::min(ids.size(), told_ids); i < ids.size(); ++i)
+    listed += (listed.empty() ? "" : ", ") + json_quoted(ids[i]);
+  return words::error_result(text + (listed.empty() ? "" : " Those of these calls can be read: " + listed + "."));
+}
+
+std::size_t whole_number(const raw_json& arguments, std::string_view member, std::size_t otherwise) {
+  const auto value = find_member(arguments, member).as_integer();
+  return value && *value >= 0 ? static_cast<std::size_t>(*value) : otherwise;
+}
+
+}  // namespace
+
+const mcp::entry_ptr& entry() {
+  static const mcp::entry_ptr one = [] {
+    auto e = std::make_shared<mcp::catalog_entry>();
+    e->name = std::string(name);
+    e->server = "mcpbx";
+    e->tool = "read_result";
+    e->description =
+        "Reads more of a tool result that was cut because it is large. The notice in such a result says which call and "
+        "offset to give.";
+    e->definition = raw_json::own(
+        R"({"name":"mcpbx__read_result","description":)" + json_quoted(e->description) +
+        R"(,"inputSchema":{"type":"object","properties":{)"
+        R"("call":{"type":"string","description":"The id of the call whose result is read."},)"
+        R"("offset":{"type":"integer","minimum":0,"description":"Where to start, in bytes of its text; 0 is the beginning."},)"
+        R"("length":{"type":"integer","minimum":1,"description":"How many bytes to read at most."}},)"
+        R"("required":["call"],"additionalProperties":false},)"
+        R"("annotations":{"title":"Read More","readOnlyHint":true,"openWorldHint":false}})");
+    e->exposed = e->definition;
+    e->legacy = e->definition;
+    e->annotations = {true, false, true, false, "Read More"};
+    e->hash = 1;
+    return e;
+  }();
+  return one;
+}
+
+std::string hint(std::string_view call_id, std::size_t offset) {
+  return fmt::format("Call {} with {{\"call\":{},\"offset\":{}}} to read on.", name, json_quoted(call_id), offset);
+}
+
+raw_json page(const kept_results& kept, const raw_json& arguments, std::int64_t max_bytes) {
+  const auto call_id = find_member(arguments, "call").as_string().value_or("");
+  const auto* whole = kept.find(call_id);
+  if (!whole) return unknown(kept, call_id);
+  const result_text text(*whole);
+  const auto allowed = static_cast<std::size_t>(std::max<std::int64_t>(max_bytes, 0));
+  const auto most = std::max(allowed - std::min(allowed, room_for_notice), smallest_page);
+  const auto from = text.boundary(std::min(whole_number(arguments, "offset", 0), text.size()));
+  if (from >= text.size())
+    return words::error_result(fmt::format("The result of the call {} has {} of text; there is nothing at this offset.",
+                                           json_quoted(call_id), counted(text.size(), "byte")));
+  const auto length = std::min(whole_number(arguments, "length", most), most);
+  // At least one character, however short a page was asked for.
+  auto to = text.boundary(from + std::min(length, text.size() - from));
+  for (auto more = length; to <= from; ++more) to = text.boundary(std::min(from + more + 1, text.size()));
+  std::string json = R"({"content":[{"type":"text","text":")";
+  text.append(json, from, to);
+  json += R"("},{"type":"text","text":)";
+  append_quoted(json, to < text.size()
+                          ? fmt::format("[Bytes {} to {} of {}. {}]", from, to, text.size(), hint(call_id, to))
+                          : fmt::format("[Bytes {} to {} of {}: this is the end.]", from, to, text.size()));
+  return raw_json::own(json + "}]}");
+}
+
+}  // namespace mcpbx::daemon::read_result

@@ -1,0 +1,114 @@
+// Works on the spans of the result's bytes; what is left is unescaped only where it may have what nobody sees.
+#include "daemon/loop/results/result_view.hpp"
+
+#include "daemon/loop/results/read_result.hpp"
+#include "daemon/loop/results/result_text.hpp"
+#include "daemon/loop/run_words.hpp"
+#include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/text.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr std::size_t tail_share = 4;  // one part in four of what is left of a text is its end
+
+raw_json text_only(std::string_view text, bool is_error) {
+  std::string json = R"({"content":[{"type":"text","text":)";
+  append_quoted(json, text);
+  json += is_error ? R"(}],"isError":true})" : "}]}";
+  return raw_json::own(json);
+}
+
+// The parts that are no text: which of them are kept, in order, and what the others come to.
+struct other_parts {
+  std::vector<raw_json> kept;
+  std::size_t kept_bytes = 0, left_out = 0, left_out_bytes = 0;
+};
+
+other_parts choose(const raw_json& content, std::size_t text_size, std::size_t max_bytes) {
+  other_parts parts;
+  // Beside large parts a long text keeps half of the room.
+  const auto room = max_bytes - std::min(text_size, max_bytes / 2);
+  for_each_element(content, [&](raw_json part) {
+    if (text_of_part(part)) return true;
+    const auto size = part.text().size();
+    if (size <= room - parts.kept_bytes) {
+      parts.kept_bytes += size;
+      parts.kept.push_back(std::move(part));
+    } else {
+      ++parts.left_out;
+      parts.left_out_bytes += size;
+    }
+    return true;
+  });
+  return parts;
+}
+
+result_view cut(const raw_json& result, bool is_error, std::size_t max_bytes, std::string_view call_id) {
+  const result_text text(result);
+  const auto parts = choose(find_member(result, "content"), text.size(), max_bytes);
+  const auto room = max_bytes - parts.kept_bytes;
+  const bool missing = text.size() > room;
+  const auto head = missing ? text.boundary(room - room / tail_share) : text.size();
+  const auto tail = missing ? text.boundary(text.size() - room / tail_share) : text.size();
+
+  std::string json = R"({"content":[)";
+  bool first = true;
+  const auto add = [&](std::size_t from, std::size_t to) {
+    if (from >= to) return;
+    json += first ? R"({"type":"text","text":")" : R"(,{"type":"text","text":")";
+    first = false;
+    text.append(json, from, to);
+    json += "\"}";
+  };
+  add(0, head);
+  if (missing || parts.left_out > 0) {
+    auto notice =
+        fmt::format("[This result of {} bytes was cut to the {} that are allowed", result.text().size(), max_bytes);
+    const auto bytes = [](std::size_t n) { return counted(n, "byte"); };
+    if (missing)
+      notice += "; " + bytes(tail - head) + (tail - head == 1 ? " of text is" : " of text are") + " missing here";
+    if (parts.left_out > 0)
+      notice += fmt::format("; {} no text ({}) {} left out",
+                            counted(parts.left_out, "part") + (parts.left_out == 1 ? " that is" : " that are"),
+                            bytes(parts.left_out_bytes), parts.left_out == 1 ? "was" : "were");
+    notice += missing ? ". " + read_result::hint(call_id, head) + "]" : ".]";
+    json += first ? R"({"type":"text","text":)" : R"(,{"type":"text","text":)";
+    first = false;
+    append_quoted(json, notice);
+    json += '}';
+  }
+  add(tail, text.size());
+  for (const auto& part : parts.kept) {
+    if (!first) json += ',';
+    first = false;
+    json += part.text();
+  }
+  json += is_error ? R"(],"isError":true})" : "]}";
+  return {raw_json::own(json), missing};
+}
+
+}  // namespace
+
+result_view model_view(const raw_json& result, bool is_error, std::int64_t max_bytes, std::string_view empty_text,
+                       std::string_view call_id) {
+  const auto nothing = [](const raw_json& r) {
+    return says_nothing(find_member(r, "content")) && !find_member(r, "structuredContent");
+  };
+  const auto most = static_cast<std::size_t>(std::max<std::int64_t>(max_bytes, 0));
+  result_view view{result};
+  // The content decides, not the members around it: they are kept only while the whole fits.
+  if (!nothing(result) && result.text().size() > most) view = cut(result, is_error, most, call_id);
+  view.shown = without_hidden(view.shown);
+  if (nothing(view.shown))
+    view.shown = text_only(is_error ? "The tool reported an error and said nothing about it." : empty_text, is_error);
+  return view;
+}
+
+}  // namespace mcpbx::daemon

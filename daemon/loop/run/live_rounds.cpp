@@ -1,0 +1,195 @@
+// What a run gives to its model: the opening conversation, the tools of the round, the request.
+#include "daemon/loop/core/call_ids.hpp"
+#include "daemon/loop/results/read_result.hpp"
+#include "daemon/loop/results/result_order.hpp"
+#include "daemon/loop/run/live_run.hpp"
+#include "daemon/loop/run_words.hpp"
+#include "mcp/support/log.hpp"
+#include "mcp/support/text.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::daemon {
+namespace {
+
+void add_paragraph(std::string& text, std::string_view more) {
+  if (!text.empty() && !more.empty()) text += "\n\n";
+  text += more;
+}
+
+// `ours` is "" when no tool is offered. A conversation that is gone on with may have the advice already.
+void add_guidance(std::string& system, const run_limits& l, const std::string& ours) {
+  if (!l.guidance || l.max_rounds == 0 || ours.empty()) return;
+  const auto& advice = l.guidance_text.empty() ? ours : l.guidance_text;
+  if (l.guidance_text.empty() ? !words::has_guidance(system) : system.find(advice) == std::string::npos)
+    add_paragraph(system, advice);
+}
+
+// The caller's own tools whose names this model is shown in another form: what the caller calls them, and what they are
+// to the model, which must not read of two tools.
+using renames = std::vector<std::pair<std::string_view, std::string_view>>;
+
+renames renamed_tools(const std::vector<mcp::entry_ptr>& own, const offered_tools& offer) {
+  renames all;
+  for (const auto& e : own)
+    if (const auto shown = offer.shown_as(e->name); !shown.empty() && shown != e->name)
+      all.emplace_back(e->name, shown);
+  return all;
+}
+
+// `m` in those names; itself where it has none of them. What a provider wrote itself stays as it is.
+providers::message_ptr in_shown_names(const providers::message_ptr& m, const renames& names) {
+  std::shared_ptr<providers::message> changed;
+  const auto rename = [&](std::size_t i, const std::string& name, auto of) {
+    const auto to = std::ranges::find(names, name, &renames::value_type::first);
+    if (to == names.end()) return;
+    if (!changed) {  // without what codecs keep with the message, which has the other name
+      changed = std::make_shared<providers::message>();
+      changed->role = m->role;
+      changed->blocks = m->blocks;
+      changed->origin = m->origin;
+    }
+    std::get<decltype(of)>(changed->blocks[i]).name = to->second;
+  };
+  for (std::size_t i = 0; !m->raw && i < m->blocks.size(); ++i) {
+    if (const auto* call = std::get_if<providers::tool_call_block>(&m->blocks[i]))
+      rename(i, call->name, providers::tool_call_block());
+    else if (const auto* result = std::get_if<providers::tool_result_block>(&m->blocks[i]))
+      rename(i, result->name, providers::tool_result_block());
+  }
+  return changed ? changed : m;
+}
+
+}  // namespace
+
+// The system prompt (the request's, else the model's) with the guidance, then the conversation as it came, but for the
+// order of results.
+record::run_started live_run::opening() {
+  take_offer();
+  auto& messages = request_.messages;
+  if (!messages.empty() && messages.front()->role == providers::role::system) {
+    const auto own = messages.front()->text();
+    request_.system = request_.system.empty() ? own : request_.system + "\n\n" + own;
+    messages.erase(messages.begin());
+  }
+  if (request_.system.empty()) request_.system = model_->default_system();
+  if (const auto names = renamed_tools(own_tools_, *offer_); !names.empty())
+    for (auto& m : messages) m = in_shown_names(m, names);
+  add_guidance(request_.system, request_.limits, offer_->guidance);
+  if (request_.answer_schema) add_paragraph(request_.system, words::answer_format(request_.answer_schema));
+  order_results(messages);
+  record::run_started r;
+  r.run = name();
+  r.session = request_.session;
+  r.principal = request_.principal;
+  r.model = model_->name();
+  r.inherited_count = inherited_.size();
+  r.inherited_after = inherited_.last_run;
+  r.inherited_results = std::move(inherited_.results);
+  r.inherited = std::move(inherited_);
+  r.messages.reserve(messages.size() + 1);
+  if (!request_.system.empty()) r.messages.push_back(providers::system_message(request_.system));
+  r.messages.insert(r.messages.end(), messages.begin(), messages.end());
+  messages.clear();
+  call_ids_ = ids_of(r.inherited);
+  separate_ids(r.messages, call_ids_);
+  r.profile = request_.profile;
+  r.tools = request_.tools;
+  r.approve = request_.approve;
+  r.client_tools = request_.client_tools;
+  if (request_.detach || !request_.client_tools.empty()) r.servers = around_.servers;
+  r.answer_schema = request_.answer_schema;
+  r.settings = request_.settings;
+  r.detached = request_.detach;
+  r.likeness = request_.likeness;
+  r.limits = request_.limits;
+  r.asked_limits = request_.asked_limits;
+  if (r.limits.mark_results) r.nonce = hex(around_.random.next(), 16);
+  return r;
+}
+
+void live_run::take_offer() {
+  auto now = around_.tools.snapshot();
+  // A caller's own tools may fill all the places that the model has; then nothing is read on.
+  const bool fits = model_->max_tools() == 0 || own_tools_.size() < model_->max_tools();
+  const bool reads = fits && !core_.kept().empty();
+  if (offer_ && now == catalog_ && reads == offers_reading_) return;
+  catalog_ = std::move(now);
+  if (!question_) {
+    const auto& asked = request_.messages.empty() ? core_.started().messages : request_.messages;
+    const auto last =
+        std::ranges::find(asked.rbegin(), asked.rend(), providers::role::user, [](const auto& m) { return m->role; });
+    question_.emplace(last == asked.rend() ? std::string() : (*last)->text());
+  }
+  const auto room = catalog_room(model_->max_tools(), own_tools_.size());
+  const auto before =
+      std::exchange(base_offer_, around_.offers.offer(catalog_, request_.tools, model_->api(), room, *question_));
+  auto own = own_tools_;
+  if (reads) own.push_back(read_result::entry());
+  if (own.empty())
+    offer_ = base_offer_;
+  else if (!offer_ || reads != offers_reading_ || before->set != base_offer_->set)
+    offer_ = around_.offers.with_own(*base_offer_, own, model_->api(), *question_);
+  offers_reading_ = reads;
+  offer_ = names_.settle(std::move(offer_));
+}
+
+// Whether the model may call a tool of the offer in this call, or has to.
+void live_run::choose_tools(providers::model_request& ask, const command::call_model& c) const {
+  using providers::tool_mode;
+  if (!c.with_tools) {
+    ask.tool_mode = tool_mode::none;
+    return;
+  }
+  if (c.depth != 0) return;
+  const auto& wanted = request_.first_round_tool;
+  if (request_.first_round == tool_mode::required && !wanted.empty()) {
+    ask.required_tool = offer_->shown_as(wanted);
+    if (ask.required_tool.empty())
+      return log::warn("run " + name() + ": the tool " + json_quoted(wanted) +
+                       " that its first round must call is not offered to the model; it may call any");
+  }
+  ask.tool_mode = request_.first_round;
+}
+
+void live_run::prepare_meanwhile(const command::call_model& c) {
+  to_prepare_ = c;
+  if (around_.store.keeps_sessions() && !unwritten_.empty())
+    boost::asio::post(around_.executor, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->prepare_model();
+    });
+}
+
+void live_run::prepare_model() {
+  if (!to_prepare_) return;
+  const auto c = *std::exchange(to_prepare_, std::nullopt);
+  providers::model_request ask;
+  ask.messages = core_.messages();
+  ask.answer_schema = core_.started().answer_schema;
+  ask.settings = core_.started().settings;
+  if (request_.limits.timeout_ms > 0) ask.needed_by = around_.time.now() + time_left();
+  if (!offer_->set->tools.empty()) {
+    ask.tools = offer_->set;
+    choose_tools(ask, c);
+    ask.note = words::round_prompt(core_.limits(), core_.rounds(), c.depth, c.with_tools);
+  }
+  model_call_ = model_->prepare(std::move(ask), *this);
+}
+
+void live_run::call_model() {
+  prepare_model();
+  round_began_ = around_.time.now();
+  if (auto text = left_out_text(*offer_); text != told_left_out_) {
+    told_left_out_ = std::move(text);
+    if (!told_left_out_.empty()) emit_status(told_left_out_, "");
+  }
+  model_call_->begin();
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,424 @@
+// The register of running runs. Each is one coroutine in the runner's scope; it leaves the register before its callers
+// are told, so that the name is free again when `done` arrives. A detached run goes on into the register of ended ones.
+#include "daemon/loop/run/runner.hpp"
+
+#include "daemon/loop/json/event_json.hpp"
+#include "daemon/loop/run/ended_runs.hpp"
+#include "daemon/loop/run/live_run.hpp"
+#include "daemon/loop/run_words.hpp"
+#include "daemon/store/records/principal.hpp"
+#include "mcp/async/scope.hpp"
+#include "mcp/support/log.hpp"
+#include "mcp/support/text.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <unordered_map>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+std::size_t depth_class(int depth) {
+  if (depth <= 2) return static_cast<std::size_t>(std::max(depth, 0));
+  std::size_t place = 3;
+  for (int most : {4, 8, 16, 64}) {
+    if (depth <= most) return place;
+    ++place;
+  }
+  return place;
+}
+
+void count_end(loop_counters& counters, const run_core& core) {
+  ++counters.depth[depth_class(core.depth())];
+  const std::string reason(to_string(core.reason()));
+  auto found = std::ranges::find(counters.stops, reason, &std::pair<std::string, std::uint64_t>::first);
+  if (found == counters.stops.end())
+    counters.stops.emplace_back(reason, 1);
+  else
+    ++found->second;
+}
+
+}  // namespace
+
+class runner::impl : public std::enable_shared_from_this<impl> {
+ public:
+  impl(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
+       model_source models, journal& store, options o)
+      : around_{executor,
+                time,
+                random,
+                tools,
+                store,
+                room_queue(time),
+                round_tools(std::move(o.adapt)),
+                {},
+                {},
+                std::move(o.needs_approval),
+                std::move(o.servers),
+                [this](const run_request& r) { return models_of(r); },
+                o.resume_detached},
+        models_(std::move(models)),
+        keep_to_present_terms_(std::move(o.keep_to_present_terms)),
+        run_ended_(std::move(o.run_ended)),
+        max_runs_(o.max_runs),
+        max_detached_(o.max_detached),
+        awake_runs_(o.awake_runs),
+        ended_(o.max_ended, o.max_ended_bytes),
+        scope_(executor, [](std::string_view name, std::exception_ptr) {
+          log::error("a fault of mcpbx left the coroutine of " + std::string(name));
+        }) {}
+
+  result<std::shared_ptr<run_feed>> start(run_request r, recorded told) {
+    if (!r.results.empty()) return go_on(r);
+    if (!r.run.empty()) {
+      if (const auto going = runs_.find(r.run); going != runs_.end()) {
+        auto joined = join(r, going->second->feed(), going->second->likeness());
+        if (joined && told) going->second->when_recorded(std::move(told));
+        return joined;
+      }
+      if (const auto* ended = ended_.find(r.run)) {
+        auto joined = join(r, ended->feed, ended->likeness);
+        if (joined && told) told(recorded_run{r.run, ended->session});
+        return joined;
+      }
+    }
+    if (r.name_only) return unknown(r.run, "; with input or messages it is started");
+    if (stopping_) return fail(errc::unavailable, "the daemon is stopping and takes no new runs");
+    if (runs_.size() >= max_runs_)
+      return fail(errc::limit, std::to_string(max_runs_) + " runs are going on, which is the most; try again later");
+    if (r.detach && detached() >= max_detached_)
+      return fail(errc::limit,
+                  std::to_string(max_detached_) +
+                      " detached runs are going on, which is the most; wait for one of them, or cancel it");
+    const auto before = run_in(r.session);
+    if (auto usable = check_session(r.session, r.principal, before); !usable)
+      return std::unexpected(std::move(usable.error()));
+    const bool goes_on = !r.session.empty();
+    run_models models;
+    if (!goes_on || !r.keep_terms) {
+      auto found = models_of(r);
+      if (!found) return std::unexpected(std::move(found.error()));
+      models = std::move(*found);
+    }
+    if (!goes_on && around_.store.keeps_sessions()) r.session = "ses_" + hex(around_.random.next(), 16);
+    while (r.run.empty() || find(r.run)) r.run = "run_" + hex(around_.random.next(), 16);
+    auto feed = std::make_shared<run_feed>(r.run, run_feed::options{.keep = r.detach, .principal = r.principal});
+    auto run = std::make_shared<live_run>(around_, std::move(r), goes_on, std::move(models), feed);
+    if (before) run->begin_behind(before);
+    if (told) run->when_recorded(std::move(told));
+    launch(std::move(run));
+    return feed;
+  }
+
+  void resume(unfinished_run left) {
+    if (left.records.empty() || runs_.contains(left.run)) return;
+    if (stopping_) {  // for the next process, then
+      left_.emplace(left.run, std::move(left.journal));
+      return;
+    }
+    const auto* started = std::get_if<record::run_started>(&left.records.front());
+    if (!started) return;
+    run_request r;
+    r.run = left.run;
+    r.principal = started->principal;
+    r.session = left.session;
+    r.model = started->model;
+    r.profile = started->profile;
+    r.tools = started->tools;
+    r.approve = started->approve;
+    r.client_tools = started->client_tools;
+    r.answer_schema = started->answer_schema;
+    r.settings = started->settings;
+    r.limits = started->limits;
+    r.asked_limits = started->asked_limits;
+    r.detach = started->detached;
+    r.likeness = started->likeness;
+    kept_terms kept;
+    kept.servers = started->servers;
+    r.tools.beside = std::make_shared<const kept_terms>(std::move(kept));
+    const auto refused = [&](const error& why) {
+      log::error("run " + left.run + " does not go on after the restart: " + why.message);
+      close(std::move(left), why.message);
+    };
+    if (keep_to_present_terms_)
+      if (const auto held = keep_to_present_terms_(r); !held) return refused(held.error());
+    auto models = models_of(r);
+    if (!models && r.limits.status == status_mode::model) {  // it can do without a writer of status lines
+      r.limits.status = status_mode::names;
+      models = models_of(r);
+    }
+    if (!models) return refused(models.error());
+    // Numbers that callers have from before are all lower, so that who attaches again gets a snapshot.
+    auto feed = std::make_shared<run_feed>(
+        r.run, run_feed::options{.keep = r.detach, .numbers_above = numbers_of_this_life(), .principal = r.principal});
+    auto run = std::make_shared<live_run>(around_, std::move(r), false, std::move(*models), feed);
+    run->pick_up(std::move(left));
+    log::info("run " + run->name() + " goes on after the restart");
+    launch(std::move(run));
+  }
+
+  result<std::shared_ptr<run_feed>> find(std::string_view name) const {
+    if (const auto going = runs_.find(std::string(name)); going != runs_.end()) return going->second->feed();
+    if (const auto* ended = ended_.find(name)) return ended->feed;
+    return unknown(name, "");
+  }
+
+  void recall(std::string_view name, std::uint64_t likeness, std::function<void(result<recalled_run>)> then) {
+    around_.store.find_ended(
+        std::string(name), [weak = weak_from_this(), name = std::string(name), likeness,
+                            then = std::move(then)](const result<std::vector<run_record>>& records) {
+          const auto self = weak.lock();
+          if (!self) return;
+          if (!records && records.error().code != errc::not_found && !self->knows(name))
+            return then(std::unexpected(records.error()));
+          run_core core;
+          if (records)
+            for (const auto& r : *records) core.apply(r);
+          const auto& started = core.started();
+          const bool meant = core.ended() && (likeness == 0 || (started.detached && started.likeness == likeness));
+          if (!meant) return then(self->unknown(name, ""));
+          then(recalled_run{self->told_by(core), started.session});
+        });
+  }
+
+  bool cancel(std::string_view name, std::string text, std::function<void(result<void>)> done) {
+    const auto found = runs_.find(std::string(name));
+    if (found == runs_.end()) return false;
+    found->second->stop(stop_reason::cancelled, std::move(text), std::move(done));
+    return true;
+  }
+
+  void answer(std::string_view name, std::string question, raw_json body, std::function<void(result<void>)> done) {
+    const auto found = runs_.find(std::string(name));
+    if (found != runs_.end())
+      return found->second->answer({std::move(question), std::move(body), false, std::move(done)});
+    boost::asio::post(around_.executor,
+                      [done = std::move(done), why = unknown(name, "").error()] { done(std::unexpected(why)); });
+  }
+
+  std::size_t active() const { return runs_.size(); }
+
+  const loop_counters& counts() const {
+    around_.counters.active = runs_.size();
+    around_.counters.dropped_logs = dropped_logs_;
+    for (const auto& [name, run] : runs_) around_.counters.dropped_logs += run->feed()->counts().dropped_logs;
+    return around_.counters;
+  }
+
+  boost::asio::awaitable<void> shut_down(milliseconds grace) {
+    stopping_ = true;
+    const auto wind_up = [this](bool all) {
+      for (auto& [name, run] : runs_)
+        if (all || (run->waits_for_its_caller() && around_.store.keeps_sessions())) run->wind_up();
+    };
+    const auto limit = around_.time.make_timer();
+    if (grace.count() > 0) limit->arm(around_.time.now() + grace, [wind_up] { wind_up(true); });
+    wind_up(grace.count() == 0);
+    co_await scope_.join();
+  }
+
+ private:
+  result<run_models> models_of(const run_request& r) const {
+    auto model = models_(r.model);
+    if (!model) return std::unexpected(std::move(model.error()));
+    if (r.limits.status != status_mode::model) return run_models{std::move(*model), nullptr};
+    auto quick = r.limits.status_model.empty() ? model : models_(r.limits.status_model);
+    if (!quick) return fail(quick.error().code, "statusModel: " + quick.error().message);
+    return run_models{std::move(*model), std::move(*quick)};
+  }
+
+  // Through its own journal, so that whoever listens there hears what becomes of its calls.
+  void close(unfinished_run left, const std::string& why) {
+    auto kept = std::make_shared<unfinished_run>(std::move(left));
+    auto reason = run_core::left_by_its_daemon();
+    reason.text += ", and could not go on: " + why;
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines) as in launch()
+    scope_.spawn(kept->run, [kept, reason]() -> boost::asio::awaitable<void> {
+      run_core core;
+      for (const auto& r : kept->records) core.apply(r);
+      auto closing = core.recovery(reason);
+      if (!closing.empty()) (void)co_await kept->journal->append(std::move(closing), true);
+    });
+  }
+
+  // Numbers that its callers had before are all lower, so that who attaches again gets a snapshot, as to any run that
+  // went through a restart.
+  std::shared_ptr<run_feed> told_by(const run_core& ended) const {
+    auto feed =
+        std::make_shared<run_feed>(ended.started().run, run_feed::options{.keep = true,
+                                                                          .numbers_above = numbers_of_this_life(),
+                                                                          .principal = ended.started().principal});
+    // Told as if it were long ago, so that whoever reads gets it as a snapshot.
+    if (ended.rounds() > 0)
+      feed->push({run_event::kind::round, {}, {}, event_json::round(ended.rounds(), ended.started().model)});
+    const auto& text = ended.text().empty() ? ended.partial_text() : ended.text();
+    if (!text.empty()) feed->push({run_event::kind::text, {}, text, {}});
+    feed->reopen();
+    feed->done(event_json::run_result(ended));
+    return feed;
+  }
+
+  void launch(std::shared_ptr<live_run> run) {
+    run->feed()->when_deserted([weak = std::weak_ptr(run)](std::string why) {
+      if (const auto deserted = weak.lock()) deserted->stop(stop_reason::cancelled, std::move(why));
+    });
+    run->feed()->when_mute([weak = std::weak_ptr(run)] {
+      if (const auto mute = weak.lock()) mute->fall_mute();
+    });
+    runs_.emplace(run->name(), run);
+    count_runs();
+    ++around_.counters.runs;
+    // The scope keeps the lambda, and with it what it captures, until the coroutine has ended.
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
+    scope_.spawn(run->name(), [this, run]() -> boost::asio::awaitable<void> {
+      std::string fault;
+      try {
+        co_await run->live();
+      } catch (const std::exception& e) {
+        fault = e.what();
+        if (fault.empty()) fault = "an exception without words";
+      }
+      runs_.erase(run->name());
+      count_runs();
+      run->let_next_begin();
+      run->tell_the_late();
+      if (auto left = run->take_left()) {
+        run->deliver();
+        left_.emplace(run->name(), std::move(left));
+      } else if (fault.empty()) {
+        if (run->core().ended() && !run->was_taken_over()) count_end(around_.counters, run->core());
+        run->deliver();
+      } else {
+        run->deliver_failure(fault);
+      }
+      dropped_logs_ += run->feed()->counts().dropped_logs;
+      // A start that was answered with an error leaves nothing to attach to.
+      if (run->feed()->kept() && run->was_recorded() && !run->was_left() && !run->was_taken_over())
+        ended_.add(run->feed(), run->likeness(), run->session());
+      if (run_ended_) boost::asio::post(around_.executor, run_ended_);
+    });
+  }
+
+  // Above all that callers have from before: no process tells an event in each microsecond, and a clock that was set
+  // back would have to hit the very moment that leads into those numbers again.
+  std::uint64_t numbers_of_this_life() const { return static_cast<std::uint64_t>(around_.time.wall_ms()) * 1'000; }
+
+  void count_runs() { around_.may_watch = runs_.size() <= awake_runs_; }
+
+  std::size_t detached() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(runs_, [](const auto& one) { return one.second->feed()->kept(); }));
+  }
+
+  // The one that others have to wait for; null: none.
+  std::shared_ptr<live_run> run_in(const std::string& session) const {
+    const auto last = std::ranges::find_if(runs_, [&](const auto& one) {
+      return !session.empty() && one.second->session() == session && !one.second->has_next();
+    });
+    return last == runs_.end() ? nullptr : last->second;
+  }
+
+  // One run at a time goes on with a session; one that was asked to end is waited for.
+  result<void> check_session(const std::string& session, const std::string& principal,
+                             const std::shared_ptr<live_run>& before) const {
+    if (session.empty()) return {};
+    if (!around_.store.keeps_sessions())
+      return fail(errc::config,
+                  "sessions are not kept, because store.url is \"none\"; set it to \"sqlite:\", or leave "
+                  "session out of the request");
+    if (before && !before->is_stopping() && !may_have(principal, before->feed()->principal()))
+      return fail(errc::unavailable, words::session_in_use(session));
+    if (before && !before->is_stopping())
+      return fail(errc::unavailable, words::session_in_use(session, before->name()));
+    return {};
+  }
+
+  bool knows(const std::string& name) const { return find(name).has_value() || left_.contains(name); }
+
+  // One that was left for the next process is not there for this one any more.
+  std::unexpected<error> unknown(std::string_view name, std::string_view mend) const {
+    if (left_.contains(std::string(name))) return fail(errc::unavailable, words::goes_on_later(name));
+    return fail(errc::not_found, "no run is named " + json_quoted(name) + "; it may have ended" + std::string(mend));
+  }
+
+  // The name of a run that exists: for whoever asks for the same.
+  static result<std::shared_ptr<run_feed>> join(const run_request& r, const std::shared_ptr<run_feed>& feed,
+                                                std::uint64_t likeness) {
+    const std::string what = "a run named " + json_quoted(r.run) + " exists already";
+    if (!may_have(r.principal, feed->principal()))
+      return fail(errc::invalid_argument, what + " and is somebody else's; choose another name");
+    if (!r.name_only && (r.likeness == 0 || r.likeness != likeness))
+      return fail(errc::invalid_argument,
+                  what + " and was asked for something else; attach to it (`mcpbx attach " + shell_word(r.run) +
+                      "`, or a request with \"run\" and \"stream\" only), or choose another name");
+    if (r.detach && !feed->kept())
+      return fail(errc::invalid_argument, what + " and ends with its callers; attach to it (`mcpbx attach " +
+                                              shell_word(r.run) +
+                                              "`, or the request without \"detach\"), or choose another name");
+    return feed;
+  }
+
+  // The caller has done its part of a parked run.
+  result<std::shared_ptr<run_feed>> go_on(run_request& r) {
+    const auto found = runs_.find(r.run);
+    if (found == runs_.end() || !may_have(r.principal, found->second->feed()->principal()))
+      return unknown(r.run, ", or waited too long");
+    if (r.detach)
+      return fail(
+          errc::invalid_argument,
+          "results of a caller's own tools come with a request that waits for what follows; leave out \"detach\"");
+    if (auto taken = found->second->take_results(std::move(r.results)); !taken) return std::unexpected(taken.error());
+    return found->second->feed();
+  }
+
+  mutable run_surroundings around_;
+  model_source models_;
+  std::function<result<void>(run_request&)> keep_to_present_terms_;
+  std::function<void()> run_ended_;
+  std::size_t max_runs_, max_detached_, awake_runs_;
+  bool stopping_ = false;
+  std::uint64_t dropped_logs_ = 0;  // of runs that have ended
+  // Of runs that were left for the next process: a journal that goes closes its run with what is written next.
+  std::unordered_map<std::string, std::unique_ptr<run_journal>> left_;
+  ended_runs ended_;
+  std::unordered_map<std::string, std::shared_ptr<live_run>> runs_;
+  scope scope_;
+};
+
+runner::runner(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
+               model_source models, journal& store, options o)
+    : impl_(std::make_shared<impl>(std::move(executor), time, random, tools, std::move(models), store, std::move(o))) {}
+runner::~runner() = default;
+
+result<std::shared_ptr<run_feed>> runner::start(run_request r, recorded told) {
+  return impl_->start(std::move(r), std::move(told));
+}
+void runner::resume(unfinished_run left) {
+  impl_->resume(std::move(left));
+}
+result<std::shared_ptr<run_feed>> runner::find(std::string_view run) const {
+  return impl_->find(run);
+}
+void runner::recall(std::string_view run, std::uint64_t likeness, std::function<void(result<recalled_run>)> then) {
+  impl_->recall(run, likeness, std::move(then));
+}
+bool runner::cancel(std::string_view run, std::string text, std::function<void(result<void>)> done) {
+  return impl_->cancel(run, std::move(text), std::move(done));
+}
+void runner::answer(std::string_view run, std::string question, raw_json body, std::function<void(result<void>)> done) {
+  impl_->answer(run, std::move(question), std::move(body), std::move(done));
+}
+std::size_t runner::active() const {
+  return impl_->active();
+}
+const loop_counters& runner::counts() const {
+  return impl_->counts();
+}
+boost::asio::awaitable<void> runner::shut_down(milliseconds grace) {
+  return impl_->shut_down(grace);
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,56 @@
+// The cache is a short list ordered by last use; a hit costs a comparison of hashes and of one definition's bytes.
+#include "daemon/loop/tools/argument_checks.hpp"
+
+#include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/log.hpp"
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace mcpbx::daemon {
+
+argument_checks::compiled& argument_checks::find(const mcp::catalog_entry& tool) {
+  const auto hit = std::ranges::find_if(
+      kept_, [&](const compiled& c) { return c.hash == tool.hash && c.definition.text() == tool.definition.text(); });
+  if (hit != kept_.end()) {
+    kept_.splice(kept_.begin(), kept_, hit);
+    return kept_.front();
+  }
+  compiled fresh{tool.hash, tool.definition, std::nullopt, false};
+  if (const auto schema = find_member(tool.definition, "inputSchema"); schema && !schema.is_null()) {
+    if (auto made = providers::json_schema::compile(schema)) {
+      for (const auto& note : made->notes())
+        log::warn("tool \"" + tool.name +
+                  "\": not all of its inputSchema is checked: " + printable(providers::describe(note, "inputSchema")));
+      fresh.schema = std::move(*made);
+    } else {
+      log::warn("tool \"" + tool.name + "\": arguments are not checked, because " + made.error().message);
+    }
+  }
+  bytes_ += fresh.definition.text().size();
+  kept_.push_front(std::move(fresh));
+  while (kept_.size() > max_kept || (bytes_ > max_kept_bytes && kept_.size() > 1)) {
+    bytes_ -= kept_.back().definition.text().size();
+    kept_.pop_back();
+  }
+  return kept_.front();
+}
+
+std::string argument_checks::problem(const mcp::catalog_entry& tool, std::string_view shown,
+                                     const raw_json& arguments) {
+  auto& found = find(tool);
+  if (!found.schema) return {};
+  const auto verdict = found.schema->check(arguments ? arguments : raw_json::literal("{}"));
+  if (!verdict.complete && !std::exchange(found.told_incomplete, true))
+    log::warn("tool \"" + tool.name + "\": arguments were sent without being checked whole, because " +
+              (verdict.unread.empty() ? "they or the inputSchema are nested too deeply or take too many steps"
+                                      : "they have " + std::string(verdict.unread)) +
+              "; the server has to check them itself");
+  if (verdict.violations.empty()) return {};
+  return "Not executed: the arguments do not fit the schema of \"" + std::string(shown) + "\":\n" +
+         describe(verdict.violations, "arguments") + "\nCall the tool again with arguments that fit.";
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,60 @@
+// The definitions have MCP's shape, so that what reads those of servers reads these too.
+#include "daemon/loop/tools/caller_tools.hpp"
+
+#include "mcp/client/catalog/tool_names.hpp"
+#include "mcp/protocol/tools.hpp"
+#include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/text.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr std::size_t longest_name = 64;
+constexpr std::string_view name_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+
+}  // namespace
+
+result<void> check_caller_tool_name(std::string_view name) {
+  if (name.empty() || name.size() > longest_name || name.find_first_not_of(name_characters) != std::string_view::npos)
+    return fail(errc::invalid_argument,
+                "the name " + json_quoted(cut_utf8(name, 128)) + " is not made of 1 to 64 of [A-Za-z0-9_-]");
+  if (name.starts_with(mcp::reserved_prefix))
+    return fail(errc::invalid_argument, "the name " + json_quoted(name) + " begins with \"" +
+                                            std::string(mcp::reserved_prefix) +
+                                            "\", which mcpbx keeps for its own tools");
+  return {};
+}
+
+result<void> check_caller_tool(const raw_json& definition) {
+  auto tool = mcp::read_tool(definition);
+  if (!tool) return std::unexpected(tool.error());
+  // Servers are forgiven this one; the caller can mend its request.
+  if (!find_member(definition, "inputSchema").is_object())
+    return fail(errc::invalid_argument, "tool \"" + printable(tool->name) + "\": inputSchema must be an object");
+  return check_caller_tool_name(tool->name);
+}
+
+std::vector<mcp::entry_ptr> caller_entries(const std::vector<raw_json>& definitions) {
+  std::vector<mcp::entry_ptr> entries;
+  entries.reserve(definitions.size());
+  for (const auto& definition : definitions) {
+    auto tool = mcp::read_tool(definition);
+    if (!tool) continue;  // checked before
+    auto e = std::make_shared<mcp::catalog_entry>();
+    e->name = tool->name;
+    e->tool = std::move(tool->name);
+    e->definition = definition;
+    e->exposed = definition;
+    e->legacy = definition;
+    e->description = std::move(tool->description);
+    e->annotations = {tool->read_only, tool->destructive, tool->idempotent, tool->open_world, std::move(tool->title)};
+    e->hash = stable_hash(definition.text());
+    entries.push_back(std::move(e));
+  }
+  return entries;
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,255 @@
+// The reading half of the format: json_members says how what cannot be taken is refused.
+#include "daemon/store/records/record_format.hpp"
+#include "daemon/store/records/record_words.hpp"
+#include "providers/model/message_format.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr int deepest = 10'000;
+
+run_limits read_limits(raw_json json, const object_reader& o) {
+  run_limits l;
+  const object_reader r(std::move(json), o, "limits");
+  r.number("maxRounds", l.max_rounds);
+  r.number("maxCallsPerRound", l.max_calls_per_round);
+  r.number("maxCalls", l.max_calls);
+  r.number("maxConsecutiveErrors", l.max_consecutive_errors);
+  r.number("maxRepeatedCalls", l.max_repeated_calls);
+  r.number("toolConcurrency", l.tool_concurrency);
+  r.number("timeoutMs", l.timeout_ms);
+  r.number("questionTimeoutMs", l.question_timeout_ms);
+  r.number("tokenBudget", l.token_budget);
+  r.number("maxResultBytes", l.max_result_bytes);
+  r.word("onLimit", l.on_limit);
+  r.word("onToolError", l.on_tool_error);
+  r.word("status", l.status);
+  r.word("approve", l.approve);
+  r.set("approveDestructive", l.approve_destructive);
+  if (r.json("emptyResultText")) l.empty_result_text = r.text("emptyResultText");
+  r.set("guidance", l.guidance);
+  l.guidance_text = r.text("guidanceText");
+  r.word("roundPrompts", l.round_prompts);
+  if (r.json("firstRoundText")) l.round_texts.first = r.text("firstRoundText");
+  if (r.json("middleRoundText")) l.round_texts.middle = r.text("middleRoundText");
+  if (r.json("lastRoundText")) l.round_texts.last = r.text("lastRoundText");
+  l.status_model = r.text("statusModel");
+  r.set("markResults", l.mark_results);
+  r.set("approveAfterOutput", l.approve_after_output);
+  return l;
+}
+
+// All but the limits.
+void read(const object_reader& o, record::run_started& r) {
+  r.run = o.needed("run");
+  r.session = o.text("session");
+  r.principal = o.text("principal");
+  r.model = o.text("model");
+  o.each("messages",
+         [&](raw_json element) { r.messages.push_back(providers::read_message(std::move(element), o, "messages")); });
+  std::int64_t inherited = 0;
+  o.number("inherited", inherited);
+  if (inherited < 0) o.bad("inherited", "a number of messages");
+  r.inherited_count = static_cast<std::size_t>(std::max<std::int64_t>(inherited, 0));
+  r.profile = o.text("profile");
+  r.tools.only = o.texts("tools");
+  r.tools.allow = o.texts("allow");
+  r.tools.deny = o.texts("deny");
+  const auto renamed = o.texts("rename");  // each name of the catalog is followed by the profile's
+  if (renamed.size() % 2 != 0) o.bad("rename", "an array of pairs");
+  for (std::size_t i = 0; i + 1 < renamed.size(); i += 2) r.tools.rename.emplace(renamed[i], renamed[i + 1]);
+  r.approve = o.texts("approve");
+  if (o.json("servers")) {
+    std::vector<server_terms> servers;
+    o.each("servers", [&](raw_json element) {
+      const object_reader s(std::move(element), o, "servers");
+      servers.push_back({s.needed("name"), s.texts("allow"), s.texts("deny"), s.texts("approve")});
+    });
+    r.servers = std::make_shared<const std::vector<server_terms>>(std::move(servers));
+  }
+  o.each("clientTools", [&](raw_json element) { r.client_tools.push_back(std::move(element)); });
+  r.answer_schema = o.json("answerSchema");
+  o.set("detached", r.detached);
+  r.nonce = o.text("nonce");
+  o.hash("likeness", r.likeness);
+  if (auto json = o.json("settings")) r.settings = providers::read_settings(std::move(json), o, "settings");
+  r.asked_limits = o.json("askedLimits");
+}
+void read(const object_reader& o, record::round_started& r) {
+  o.number("depth", r.depth);
+  r.model = o.text("model");
+  o.set("withTools", r.with_tools);
+  o.number("elapsedMs", r.elapsed_ms);
+  o.number("shortened", r.shortened);
+}
+void read(const object_reader& o, record::assistant& r) {
+  r.message = providers::read_message(o.json("message"), o, "message");
+  o.word("reason", r.reason);
+  r.raw_reason = o.text("rawReason");
+  if (auto json = o.json("usage")) r.usage = providers::read_usage(std::move(json), o, "usage");
+  o.number("ms", r.ms);
+  o.each("lanes", [&](const raw_json& element) {
+    const auto lane = element.as_integer();
+    if (!lane || *lane < 0 || *lane > std::numeric_limits<int>::max())
+      return o.bad("lanes", "an array of whole numbers");
+    r.lanes.push_back(static_cast<int>(*lane));
+  });
+  o.each("tools", [&](raw_json element) {
+    const object_reader tool(std::move(element), o, "tools");
+    r.tools.push_back({tool.needed("name"), tool.text("server"), tool.needed("tool")});
+  });
+}
+void read(const object_reader& o, record::model_failed& r) {
+  o.word("kind", r.error.type);
+  o.number("httpStatus", r.error.http_status);
+  o.number("retryAfterMs", r.error.retry_after_ms);
+  r.error.message = o.text("message");
+  r.error.partial_text = o.text("partialText");
+  o.set("retryable", r.error.retryable);
+  if (auto json = o.json("usage")) r.error.usage = providers::read_usage(std::move(json), o, "usage");
+  o.number("ms", r.ms);
+}
+void read(const object_reader& o, record::question& r) {
+  r.id = o.needed("id");
+  r.kind = o.text("kind");
+  r.call_id = o.text("call");
+  r.body = o.json("body");
+  r.tool_sha256 = o.text("toolSha256");
+  r.arguments_sha256 = o.text("argumentsSha256");
+  o.number("expiresMs", r.expires_ms);
+}
+void read(const object_reader& o, record::answer& r) {
+  r.id = o.needed("id");
+  r.body = o.json("body");
+  o.set("expired", r.expired);
+  o.set("unattended", r.unattended);
+  o.set("mute", r.mute);
+}
+void read(const object_reader& o, record::call_intent& r) {
+  r.call_id = o.needed("call");
+  r.name = o.text("name");
+  r.server = o.text("server");
+  o.number("attempt", r.attempt);
+  o.hash("definitionHash", r.definition_hash);
+  o.hash("argumentsHash", r.arguments_hash);
+  o.set("repeatable", r.repeatable);
+  o.set("toCaller", r.to_caller);
+}
+void read(const object_reader& o, record::call_result& r) {
+  r.call_id = o.needed("call");
+  r.result = o.json("result");
+  o.set("isError", r.is_error);
+  o.word("cause", r.cause);
+  o.number("ms", r.ms);
+}
+void read(const object_reader& o, record::status_line& r) {
+  r.call_id = o.needed("call");
+  r.text = o.text("text");
+  if (auto json = o.json("usage")) r.usage = providers::read_usage(std::move(json), o, "usage");
+  o.number("ms", r.ms);
+}
+void read(const object_reader& o, record::parked& r) {
+  r.call_ids = o.texts("calls");
+  o.number("expiresMs", r.expires_ms);
+  o.number("elapsedMs", r.elapsed_ms);
+}
+void read(const object_reader& o, record::time_used& r) {
+  o.number("elapsedMs", r.elapsed_ms);
+}
+void read(const object_reader&, record::limits_lowered&) {}  // all but the limits
+void read(const object_reader& o, record::taken_over& r) {
+  r.by = o.text("by");
+  o.set("powerLost", r.power_lost);
+}
+void read(const object_reader& o, record::caller_result& r) {
+  r.call_id = o.needed("call");
+  r.result = o.json("result");
+}
+void read(const object_reader& o, record::cancel& r) {
+  o.word("why", r.why);
+  r.text = o.text("text");
+  r.partial_text = o.text("partialText");
+  if (auto json = o.json("usage")) r.usage = providers::read_usage(std::move(json), o, "usage");
+}
+void read(const object_reader& o, record::run_ended& r) {
+  o.word("reason", r.reason);
+  r.text = o.text("text");
+}
+
+run_limits* limits_of(run_record& r) {
+  if (auto* started = std::get_if<record::run_started>(&r)) return &started->limits;
+  auto* lowered = std::get_if<record::limits_lowered>(&r);
+  return lowered != nullptr ? &lowered->limits : nullptr;
+}
+
+// One for each alternative of the variant, found by its name.
+struct reader {
+  std::string_view name;
+  run_record (*read)(const object_reader&);
+};
+template <std::size_t... I>
+std::array<reader, sizeof...(I)> all_readers(std::index_sequence<I...>) {
+  return {reader{name_of(run_record(std::in_place_index<I>)), [](const object_reader& o) {
+                   run_record r(std::in_place_index<I>);
+                   read(o, std::get<I>(r));
+                   return r;
+                 }}...};
+}
+const reader* find_reader(std::string_view name) {
+  static const auto all = all_readers(std::make_index_sequence<std::variant_size_v<run_record>>());
+  const auto found = std::ranges::find(all, name, &reader::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+result<run_record> record_from(std::string_view text) {
+  return record_reader().read(text);
+}
+
+// What a run_started, or a limits_lowered, ends with: with the same limits as before it is cut off, and neither checked
+// nor read again. What is left is an object exactly where the whole is one.
+bool record_reader::cut_limits(std::string_view text) {
+  if (limits_end_.empty() || !text.ends_with(limits_end_)) return false;
+  without_limits_.assign(text, 0, text.size() - limits_end_.size());
+  without_limits_ += '}';
+  return true;
+}
+
+result<run_record> record_reader::read(std::string_view text) {
+  const bool cut = cut_limits(text);
+  auto json = raw_json::parse(cut ? std::string_view(without_limits_) : text, deepest);
+  if (!json) return fail(errc::parse, "a record is no JSON: " + json.error().message);
+  std::string wrong;
+  const object_reader o(*std::move(json), "a record", wrong);
+  int version = 0;
+  o.number("v", version);
+  if (wrong.empty() && version > record_format_version)
+    return fail(errc::config, "a record has version " + std::to_string(version) + " and this mcpbx reads up to " +
+                                  std::to_string(record_format_version) + "; use the newer mcpbx that wrote it");
+  if (version < 1) o.complain("has no version");
+  const auto type = o.text("type");
+  if (!wrong.empty()) return fail(errc::parse, std::move(wrong));
+  const auto* known = find_reader(type);
+  if (known == nullptr) return fail(errc::parse, "a record has the unknown type \"" + type + "\"");
+  result<run_record> r = known->read(o);
+  if (auto* mine = limits_of(*r)) {
+    if (auto limits = cut ? raw_json() : o.json("limits")) {
+      limits_end_ = ",\"limits\":" + std::string(limits.text()) + "}";
+      limits_ = read_limits(std::move(limits), o);
+      if (!wrong.empty()) limits_end_.clear();
+      *mine = limits_;
+    } else if (cut) {
+      *mine = limits_;
+    }
+  }
+  if (!wrong.empty()) return fail(errc::parse, std::move(wrong) + " (" + type + ")");
+  return r;
+}
+
+}  // namespace mcpbx::daemon

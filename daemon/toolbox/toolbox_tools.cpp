@@ -1,0 +1,119 @@
+// Definitions for tools/list, and the tools that need no files: clock and calculator.
+#include "daemon/toolbox/toolbox_tools.hpp"
+
+#include "daemon/toolbox/calculator.hpp"
+#include "daemon/toolbox/clock.hpp"
+#include "mcp/json/raw_json.hpp"
+
+namespace mcpbx::toolbox {
+namespace {
+
+std::string words(const local_time& t) {
+  return t.iso + " (" + t.weekday + ", " + t.zone + (t.abbreviation == t.zone ? "" : ", " + t.abbreviation) + ")";
+}
+
+std::string members(const local_time& t) {
+  return "\"time\":" + json_quoted(t.iso) + ",\"weekday\":" + json_quoted(t.weekday) +
+         ",\"timeZone\":" + json_quoted(t.zone) + ",\"utcOffset\":" + json_quoted(t.offset) +
+         ",\"unixSeconds\":" + std::to_string(t.unix_seconds);
+}
+
+result<answer> current_time(const context& c, const arguments& a) {
+  const auto zone = a.text("timeZone", "");
+  if (!zone) return std::unexpected(zone.error());
+  const auto time = time_in_zone(c.wall_ms() / 1000, *zone);
+  if (!time) return std::unexpected(time.error());
+  return answer{{words(*time)}, "{" + members(*time) + "}"};
+}
+
+result<answer> convert_time(const context& c, const arguments& a) {
+  const auto text = a.required_text("time");
+  if (!text) return std::unexpected(text.error());
+  const auto from = a.text("fromTimeZone", "");
+  if (!from) return std::unexpected(from.error());
+  const auto to = a.required_text("toTimeZone");
+  if (!to) return std::unexpected(to.error());
+  const auto moment = read_time(*text, *from, c.wall_ms() / 1000);
+  if (!moment) return std::unexpected(moment.error());
+  const auto source = time_in_zone(moment->unix_seconds, *from);
+  if (!source) return std::unexpected(source.error());
+  const auto target = time_in_zone(moment->unix_seconds, *to);
+  if (!target) return std::unexpected(target.error());
+  answer out{{words(*source) + " is " + words(*target)}, "{" + members(*target) + "}"};
+  if (!moment->note.empty()) out.texts.push_back(moment->note);
+  return out;
+}
+
+result<answer> calculate_tool(const context&, const arguments& a) {
+  const auto expression = a.required_text("expression");
+  if (!expression) return std::unexpected(expression.error());
+  const auto value = calculate(*expression);
+  if (!value) return std::unexpected(value.error());
+  const auto text = value->text();
+  return answer{{text}, "{\"result\":" + text + ",\"exact\":" + (value->is_exact() ? "true" : "false") + "}"};
+}
+
+constexpr std::string_view time_output =
+    R"({"time":{"type":"string","description":"ISO 8601 with offset"},"weekday":{"type":"string"},)"
+    R"("timeZone":{"type":"string"},"utcOffset":{"type":"string","description":"Such as +02:00"},)"
+    R"("unixSeconds":{"type":"integer","description":"Seconds since 1970-01-01T00:00:00Z"}})";
+
+constexpr tool clock_tools[] = {
+    {"current_time", "Current time",
+     "Tells the current date, time, weekday and UTC offset, in a time zone or where this computer is.",
+     R"({"timeZone":{"type":"string","description":"IANA time zone such as Europe/Berlin; left out: the one of this computer"}})",
+     "", time_output, current_time},
+    {"convert_time", "Convert a time", "Converts a time from one time zone to another, daylight saving time included.",
+     R"({"time":{"type":"string","description":"Such as 2026-07-28T09:30, or 09:30 for today; an offset like +02:00 or Z counts instead of fromTimeZone"},)"
+     R"("fromTimeZone":{"type":"string","description":"IANA time zone of the given time; left out: the one of this computer"},)"
+     R"("toTimeZone":{"type":"string","description":"IANA time zone to convert to, such as Asia/Tokyo"}})",
+     R"(["time","toTimeZone"])", time_output, convert_time},
+};
+
+constexpr tool calculators[] = {
+    {"calculate", "Calculator",
+     "Calculates an arithmetic expression exactly where it can: + - * / % ^ and parentheses; sqrt abs round floor ceil "
+     "min "
+     "max ln log10 sin cos tan (radians); pi and e.",
+     R"({"expression":{"type":"string","description":"Such as (17 + 4) * 2^10 / 3","maxLength":2000}})",
+     R"(["expression"])",
+     R"({"result":{"type":"number"},"exact":{"type":"boolean","description":"Whether the result is an exact integer"}})",
+     calculate_tool},
+};
+
+/// The names of a JSON object's members as a JSON array.
+std::string names_of(std::string_view properties) {
+  std::string out;
+  if (const auto object = raw_object::open(raw_json::literal(properties)))
+    object->for_each(
+        [&out](std::string_view key, const raw_json&) { out += (out.empty() ? "[" : ",") + json_quoted(key); });
+  return out.empty() ? "[]" : out + "]";
+}
+
+}  // namespace
+
+std::span<const tool> time_tools() {
+  return clock_tools;
+}
+std::span<const tool> arithmetic_tools() {
+  return calculators;
+}
+
+std::string definition(const tool& t, const folders& files) {
+  std::string description(t.description);
+  // A model that does not know where it may look guesses.
+  if (t.properties.find("\"path\"") != std::string_view::npos)
+    description += " Folders that can be read: " + files.names() + ".";
+  std::string out = "{\"name\":" + json_quoted(t.name) + ",\"title\":" + json_quoted(t.title) +
+                    ",\"description\":" + json_quoted(description) +
+                    ",\"inputSchema\":{\"type\":\"object\",\"properties\":" + std::string(t.properties);
+  if (!t.required.empty()) out.append(",\"required\":").append(t.required);
+  out += ",\"additionalProperties\":false}";
+  if (!t.output_properties.empty())
+    out += ",\"outputSchema\":{\"type\":\"object\",\"properties\":" + std::string(t.output_properties) +
+           ",\"required\":" + names_of(t.output_properties) + "}";
+  return out + ",\"annotations\":{\"title\":" + json_quoted(t.title) +
+         R"(,"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}})";
+}
+
+}  // namespace mcpbx::toolbox
