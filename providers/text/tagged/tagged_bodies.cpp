@@ -286,7 +286,6 @@ bool tagged_parser::in_json(parse_sink& sink) {
 void tagged_parser::end_json(parse_sink& sink) {
   const std::string text(std::string_view(held_).substr(begin_, scan_ - begin_));
   std::vector<tool_call_block> calls;
-  extra_ = after_json_ = true;
   switch (use_) {
     case use::calls:
       if (!text.starts_with('[') || !read_python_calls(text, tools_, calls)) read_json_calls(text, tools_, calls);
@@ -345,6 +344,7 @@ void tagged_parser::end_json(parse_sink& sink) {
     return;
   }
   call_found();
+  extra_ = after_json_ = true;
   if (again_ && calls.front().name == nameless_call) withdraw(object_first_, sink);
   take(std::move(calls), sink);
 }

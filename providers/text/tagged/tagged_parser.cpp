@@ -199,10 +199,12 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
     if (!mark.outer) refuse_markup(at_, sink);
     at_ += found.size;
     // Of a call that was none; in the middle of text it is spoken about.
-    if (closes)
+    if (closes) {
+      extra_ = after_json_ = false;
       state_ = state::after;
-    else
+    } else {
       control(rest.substr(0, found.size));
+    }
     return true;
   }
   const bool example = in_code_ || quoted_;

@@ -90,7 +90,7 @@ bool tagged_parser::in_unread(bool last, parse_sink& sink) {
     const auto text = std::string(trimmed(std::string_view(held_).substr(begin_, end - begin_)));
     call_found();
     at_ = end + size;
-    extra_ = false;
+    extra_ = after_json_ = false;
     state_ = state::after;
     std::vector<tool_call_block> one;
     one.push_back(unreadable_call(text, "it is no call in any form that is known"));

@@ -1,5 +1,5 @@
 // Replies that end in the middle of a call or of a mark.
-#include "test/providers/text/parse.hpp"
+#include "test/providers/text/every_step.hpp"
 #include "test/support/contains.hpp"
 
 #include <doctest/doctest.h>
@@ -60,6 +60,20 @@ TEST_CASE("F5: a reply that ends in what may be anything is shown to its end") {
   for (const std::string_view raw : {"a <", "a <f", "x <tool", "Write <func", "see [", "see [TOOL",
                                      "Use the mark <tool_call to begin.", "a <tool_calling"})
     CHECK(parse_text("hermes", raw).text == raw);
+}
+
+TEST_CASE("F5: what stands behind a closing mark is read alike wherever an object without its opening mark is cut") {
+  const std::string long_text = std::string(300, 'x') + "\n";
+  const std::string tail = std::string(200, 'y') + "}";
+  for (const auto* const format : providers::text::formats())
+    for (const std::string& lead : {std::string(), std::string("Hello.\n"), long_text})
+      for (const std::string_view object : {R"({"name":"list_all"})", R"({"name":"search","arguments":{"query":"x"}})",
+                                            "```json\n{\"name\":\"list_all\"}\n```"})
+        for (const std::string_view mark : {"</tool-use>", "</tool_call>", "</function>", "</invoke>"})
+          for (const std::string& behind : {std::string("\x01}"), std::string("}"), std::string("y}\":"), tail})
+            for (const auto untagged : {bare::alone, bare::anywhere})
+              parse_at_every_step(format->name(), lead + std::string(object) + std::string(mark) + behind,
+                                  {.untagged = untagged});
 }
 
 }  // namespace
