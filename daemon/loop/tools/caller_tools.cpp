@@ -5,6 +5,7 @@
 #include "mcp/protocol/tools.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
+#include "providers/model/names.hpp"
 
 #include <memory>
 #include <utility>
@@ -12,13 +13,13 @@
 namespace mcpbx::daemon {
 namespace {
 
-constexpr std::size_t longest_name = 64;
 constexpr std::string_view name_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
 }  // namespace
 
 result<void> check_caller_tool_name(std::string_view name) {
-  if (name.empty() || name.size() > longest_name || name.find_first_not_of(name_characters) != std::string_view::npos)
+  if (name.empty() || name.size() > providers::max_tool_name ||
+      name.find_first_not_of(name_characters) != std::string_view::npos)
     return fail(errc::invalid_argument,
                 "the name " + json_quoted(cut_utf8(name, 128)) + " is not made of 1 to 64 of [A-Za-z0-9_-]");
   if (name.starts_with(mcp::reserved_prefix))

@@ -4,6 +4,7 @@
 #include "daemon/loop/run_words.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
+#include "providers/model/names.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,11 +12,7 @@
 #include <vector>
 
 namespace mcpbx::daemon {
-namespace {
-
-constexpr std::size_t longest_name = 64;  // of every API
-
-}  // namespace
+namespace {}  // namespace
 
 void kept_names::remember(const std::string& name, tool t) {
   if (tools_.emplace(name, t).second) names_.emplace(std::move(t), name);
@@ -37,7 +34,7 @@ std::string kept_names::free_name(const std::string& wanted, const tool& of, con
   const auto hash = hex(stable_hash(of.first + "\n" + of.second), 16);
   std::string name;
   for (std::size_t digits = 6; digits <= hash.size(); ++digits) {
-    name = wanted.substr(0, longest_name - digits - 1) + "_" + hash.substr(0, digits);
+    name = wanted.substr(0, providers::max_tool_name - digits - 1) + "_" + hash.substr(0, digits);
     if (!tools_.contains(name) && tools.find(name) == nullptr) break;
   }
   return name;
