@@ -1,4 +1,4 @@
-// See arguments.hpp.
+// See tool_arguments.hpp.
 #include "daemon/toolbox/tool_arguments.hpp"
 
 #include "mcp/redact/hidden_text.hpp"

@@ -1,6 +1,7 @@
 // One connection to one origin and the exchange that runs on it: look-up, TCP or Unix socket, proxy, TLS
-// (connection_open.cpp), request and answer (connection.cpp), all four limits with one timer (connection_limits.cpp).
-// Afterwards it waits in the pool with a read pending, so that a peer's close is seen at once.
+// (client_connection_open.cpp), request and answer (client_connection.cpp), all four limits with one timer
+// (client_connection_limits.cpp). Afterwards it waits in the pool with a read pending, so that a peer's close is seen
+// at once.
 #pragma once
 #include "mcp/http/gzip.hpp"
 #include "mcp/http/http_client.hpp"

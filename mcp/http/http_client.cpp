@@ -1,4 +1,4 @@
-// The pool, name look-up and the once-loaded certificates; the exchange itself is in connection.cpp.
+// The pool, name look-up and the once-loaded certificates; the exchange itself is in client_connection.cpp.
 #include "mcp/http/http_client.hpp"
 
 #include "mcp/http/client_connection.hpp"

@@ -1,4 +1,4 @@
-// See errors.hpp.
+// See rpc_errors.hpp.
 #include "mcp/server/rpc_errors.hpp"
 
 #include "mcp/redact/secret.hpp"

@@ -34,9 +34,10 @@ TEST_CASE("schema: the committed file is the one that the key table makes") {
   const auto made = json_schema();
   if (std::getenv("MCPBX_UPDATE") != nullptr) std::ofstream(folder + "mcpbx.schema.json", std::ios::binary) << made;
   const bool same = content("mcpbx.schema.json") == made;
-  CHECK_MESSAGE(same,
-                "conf/mcpbx.schema.json is not what conf/keys.cpp makes: run this test once with MCPBX_UPDATE=1 and "
-                "commit the file");
+  CHECK_MESSAGE(
+      same,
+      "conf/mcpbx.schema.json is not what conf/model/keys.cpp makes: run this test once with MCPBX_UPDATE=1 and "
+      "commit the file");
 }
 
 TEST_CASE("samples: they load without errors and without notices") {

@@ -23,7 +23,7 @@ std::string framed_ends(std::string_view head, std::string_view text, std::size_
 /// The first `most` bytes of a text, followed by how many there are when that is not all.
 std::string beginning(std::string_view text, std::size_t most);
 
-/// What is said below a text that has_hidden() (mcp/support/hidden_text.hpp).
+/// What is said below a text that has_hidden() (mcp/redact/hidden_text.hpp).
 inline constexpr std::string_view hidden_note =
     "  it has characters that are not seen; they are shown as \\u{…} and are sent as they are";
 

@@ -1,4 +1,4 @@
-// See connection.hpp.
+// See rpc_caller.hpp.
 #include "daemon/front/rpc/rpc_caller.hpp"
 
 #include "daemon/store/records/principal.hpp"

@@ -32,7 +32,7 @@ class connection final : public std::enable_shared_from_this<connection>,
                          private outgoing_queue::owner,
                          private event_stream::owner {
  public:
-  /// `principal`: whom the caller stands for (daemon/store/principal.hpp).
+  /// `principal`: whom the caller stands for (daemon/store/records/principal.hpp).
   connection(door_context& door, std::unique_ptr<mcp::transport> transport, pid_t pid, std::string principal);
   ~connection() override;
 

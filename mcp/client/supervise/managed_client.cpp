@@ -1,4 +1,4 @@
-// The life of one tool server: starts, ends, and what is told about them. (tool_server_calls.cpp has the calls.)
+// The life of one tool server: starts, ends, and what is told about them. (managed_client_calls.cpp has the calls.)
 #include "mcp/client/supervise/managed_client.hpp"
 
 #include "mcp/redact/secret.hpp"

@@ -85,7 +85,7 @@ class tool_server final : public client, private run_events, public std::enable_
     bool operator==(ticket other) const noexcept { return t == other; }
   };
 
-  // Calls (tool_server_calls.cpp)
+  // Calls (managed_client_calls.cpp)
   std::optional<error> refusal(const server_call& c, time_point now);
   bool has_share_left(const server_call& c) const;
   bool up() const { return run_ && run_->ready(); }
@@ -102,7 +102,7 @@ class tool_server final : public client, private run_events, public std::enable_
   void told(server_call& c, call_outcome&& outcome);
   void note_load(time_point now);
 
-  // Life (tool_server.cpp)
+  // Life (managed_client.cpp)
   void run_spawned(pid_t pid) override;
   void run_spawn_failed(const error& why) override;
   void run_stderr(std::string_view bytes) override;

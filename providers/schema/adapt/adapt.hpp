@@ -18,10 +18,10 @@ inline constexpr std::size_t max_changes = 8;
 /// `name` must be one that the API takes already (names.hpp). The bytes of the schema stay as they are but for what
 /// APIs refuse: a missing type, `$schema`, `$id` and `$comment`, combinators at the top, property values that are no
 /// schemas, arrays without items, keywords with values that the standard does not allow, references that lead nowhere
-/// (references.hpp); for "anthropic" also optional arguments whose names it does not take, and for APIs that know only
-/// a part of JSON Schema what schema_for() (reduce.hpp) makes of it, and for all of them titles and descriptions that
-/// have to be cleaned (annotations.hpp), and nothing that is not seen (hidden_text.hpp). What went with a loss is told
-/// in `changes`. An error means that this one tool has to be left out, with the reason.
+/// (schema_references.hpp); for "anthropic" also optional arguments whose names it does not take, and for APIs that
+/// know only a part of JSON Schema what schema_for() (reduce.hpp) makes of it, and for all of them titles and
+/// descriptions that have to be cleaned (annotations.hpp), and nothing that is not seen (hidden_text.hpp). What went
+/// with a loss is told in `changes`. An error means that this one tool has to be left out, with the reason.
 result<tool_definition> adapt_tool(std::string_view name, std::string_view description, const raw_json& schema,
                                    std::string_view api = "openai-chat");
 
