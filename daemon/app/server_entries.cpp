@@ -4,10 +4,12 @@
 #include "conf/model/secrets.hpp"
 #include "daemon/app/guard.hpp"
 #include "daemon/app/system_references.hpp"
+#include "mcp/client/catalog/tool_names.hpp"
 
 #include <boost/asio/post.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -145,9 +147,17 @@ mcp::tool_filter tool_filter_of(const conf::server_entry& entry) {
 }
 
 std::vector<server_terms> server_terms_of(const conf::configuration& all) {
+  std::vector<std::string> names;
+  for (const auto& entry : all.servers) names.push_back(entry.name);
+  auto prefixes = mcp::settle_prefixes(names);
   std::vector<server_terms> terms;
-  for (const auto& entry : all.servers)
-    if (!entry.disabled) terms.push_back({entry.name, entry.tools.allow, entry.tools.deny, entry.approve});
+  for (std::size_t i = 0; i < all.servers.size(); ++i) {
+    const auto& entry = all.servers[i];
+    if (entry.disabled) continue;
+    tool_naming naming{std::move(prefixes[i]), has_plain_names(entry, all), {}};
+    for (const auto& [from, to] : entry.tools.rename) naming.rename.emplace(from, to);
+    terms.push_back({entry.name, entry.tools.allow, entry.tools.deny, entry.approve, std::move(naming)});
+  }
   return terms;
 }
 

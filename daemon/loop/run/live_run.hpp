@@ -10,6 +10,7 @@
 #include "daemon/loop/run/status_writer.hpp"
 #include "daemon/loop/tools/argument_checks.hpp"
 #include "daemon/loop/tools/kept_names.hpp"
+#include "daemon/loop/tools/past_names.hpp"
 #include "daemon/loop/tools/round_tools.hpp"
 #include "daemon/loop/tools/tool_source.hpp"
 #include "daemon/store/journal.hpp"
@@ -207,6 +208,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   records close(command::close_call first);
   run_record intent_or_refusal(const std::string& id);
   std::string_view needs_approval(const mcp::catalog_entry& tool);
+  const past_names::names* known_then(const mcp::catalog_entry& tool);
   bool model_saw_output();
   record::question approval_question(const std::string& id, const mcp::catalog_entry& tool, approval_seal seal,
                                      std::string_view why);
@@ -296,6 +298,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   std::vector<runner::recorded> to_be_told_;  // then
   std::deque<run_command> todo_;
   mcp::catalog_ptr catalog_;
+  past_names past_;  // of the tools in past_of_
+  mcp::catalog_ptr past_of_;
   offered_ptr offer_;
   std::optional<command::call_model> to_prepare_;
   std::unique_ptr<providers::model_call> model_call_;

@@ -1,6 +1,7 @@
 // Names that are given away are settled before any is taken, so that two tools can change theirs.
 #include "daemon/loop/tools/chosen_tools.hpp"
 
+#include "daemon/loop/tools/past_names.hpp"
 #include "mcp/client/catalog/tool_names.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
@@ -27,23 +28,40 @@ mcp::entry_ptr copy_of(const mcp::entry_ptr& e, const std::string& name, std::sp
   return made != before.end() ? *made : mcp::renamed(*e, name);
 }
 
-bool offers(const tool_choice& choice, const mcp::catalog_entry& e) {
-  const catalog_names names{e.name, e.rules.prefixed, e.rules.plain};
-  return choice.offers(names) && (!choice.beside || choice.beside->offers(e.server, e.tool, names));
+// A tool that the choice lets through, and the names by which the choice knows it.
+struct let_through {
+  const mcp::entry_ptr* entry;
+  catalog_names names;
+};
+
+// A run that goes on after a restart chose among the names of its beginning, and is bound by what its profile says of
+// those of today. What it denied is denied under both.
+std::vector<let_through> offered_by(const mcp::catalog& catalog, const tool_choice& choice, const past_names& past) {
+  std::vector<let_through> tools;
+  for (const auto& e : catalog.entries()) {
+    const catalog_names now{e->name, e->rules.prefixed, e->rules.plain};
+    if (choice.beside && !choice.beside->offers(e->server, e->tool, now)) continue;
+    const auto* then = past.find(e->server, e->tool);
+    if (then != nullptr && (then->name.empty() || choice.denies(now))) continue;
+    const auto names = then != nullptr ? then->view() : now;
+    if (choice.offers(names)) tools.push_back({&e, names});
+  }
+  return tools;
 }
 
 // The new names, by those of the catalog. A tool that does not get its own may stand in the way of another.
-std::map<std::string_view, const std::string*> settled_names(const mcp::catalog& catalog, const tool_choice& choice) {
+std::map<std::string_view, const std::string*> settled_names(std::span<const let_through> tools,
+                                                             const tool_choice& choice) {
   std::map<std::string_view, const std::string*> names;
   if (choice.rename.empty()) return names;
   std::set<std::string_view> kept;
-  for (const auto& e : catalog.entries()) {
-    if (!offers(choice, *e)) continue;
-    const auto to = choice.rename.find(e->name);
-    if (to != choice.rename.end() && to->second != e->name)
-      names.emplace(e->name, &to->second);
+  for (const auto& [entry, known] : tools) {
+    const std::string& name = (*entry)->name;
+    const auto to = choice.rename.find(known.name);
+    if (to != choice.rename.end() && to->second != name)
+      names.emplace(name, &to->second);
     else
-      kept.insert(e->name);
+      kept.insert(name);
   }
   const auto taken = [&](const auto& one) {
     return kept.contains(*one.second) || one.second->starts_with(mcp::reserved_prefix);
@@ -61,13 +79,15 @@ std::map<std::string_view, const std::string*> settled_names(const mcp::catalog&
 
 std::vector<mcp::entry_ptr> chosen_tools(const mcp::catalog& catalog, const tool_choice& choice,
                                          std::span<const mcp::entry_ptr> before) {
-  const auto names = settled_names(catalog, choice);
+  past_names past;
+  if (choice.beside && choice.beside->servers) past = past_names(catalog, *choice.beside->servers);
+  const auto tools = offered_by(catalog, choice, past);
+  const auto names = settled_names(tools, choice);
   std::vector<mcp::entry_ptr> entries;
-  for (const auto& e : catalog.entries()) {
-    if (!offers(choice, *e)) continue;
-    const auto to = names.find(e->name);
-    auto shown = to == names.end() ? e : copy_of(e, *to->second, before);
-    if (choice.asks_for(shown->name)) entries.push_back(std::move(shown));
+  for (const auto& [entry, known] : tools) {
+    const auto to = names.find((*entry)->name);
+    if (choice.asks_for(to == names.end() ? known.name : *to->second))
+      entries.push_back(to == names.end() ? *entry : copy_of(*entry, *to->second, before));
   }
   return entries;
 }

@@ -47,6 +47,14 @@ std::size_t text_bytes(const providers::message& m) {
   return bytes;
 }
 
+// Each name is followed by the one that it becomes; nothing where there are none.
+void write_pairs(object_writer& w, std::string_view key, const auto& renamed) {
+  if (renamed.empty()) return;
+  std::vector<std::string> pairs;
+  for (const auto& [from, to] : renamed) pairs.insert(pairs.end(), {from, to});
+  w.texts(key, pairs);
+}
+
 struct record_writer {
   std::string& out;
   object_writer& w;
@@ -65,6 +73,9 @@ struct record_writer {
       if (!s.allow.empty()) server.texts("allow", s.allow);
       if (!s.deny.empty()) server.texts("deny", s.deny);
       if (!s.approve.empty()) server.texts("approve", s.approve);
+      server.filled("prefix", s.naming.prefix);
+      server.set("plain", s.naming.plain);
+      write_pairs(server, "rename", s.naming.rename);
       server.end();
       before = ',';
     }
@@ -88,11 +99,7 @@ struct record_writer {
     w.texts("tools", r.tools.only);
     if (!r.tools.allow.empty()) w.texts("allow", r.tools.allow);
     if (!r.tools.deny.empty()) w.texts("deny", r.tools.deny);
-    if (!r.tools.rename.empty()) {
-      std::vector<std::string> pairs;
-      for (const auto& [from, to] : r.tools.rename) pairs.insert(pairs.end(), {from, to});
-      w.texts("rename", pairs);
-    }
+    write_pairs(w, "rename", r.tools.rename);
     if (!r.approve.empty()) w.texts("approve", r.approve);
     if (r.servers) append_servers(*r.servers);
     if (!r.client_tools.empty()) w.jsons("clientTools", r.client_tools);

@@ -44,6 +44,15 @@ run_limits read_limits(raw_json json, const object_reader& o) {
   return l;
 }
 
+// Each name is followed by the one that it becomes.
+std::vector<std::pair<std::string, std::string>> read_pairs(const object_reader& o, std::string_view key) {
+  const auto texts = o.texts(key);
+  if (texts.size() % 2 != 0) o.bad(key, "an array of pairs");
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (std::size_t i = 0; i + 1 < texts.size(); i += 2) pairs.emplace_back(texts[i], texts[i + 1]);
+  return pairs;
+}
+
 // All but the limits.
 void read(const object_reader& o, record::run_started& r) {
   r.run = o.needed("run");
@@ -60,15 +69,17 @@ void read(const object_reader& o, record::run_started& r) {
   r.tools.only = o.texts("tools");
   r.tools.allow = o.texts("allow");
   r.tools.deny = o.texts("deny");
-  const auto renamed = o.texts("rename");  // each name of the catalog is followed by the profile's
-  if (renamed.size() % 2 != 0) o.bad("rename", "an array of pairs");
-  for (std::size_t i = 0; i + 1 < renamed.size(); i += 2) r.tools.rename.emplace(renamed[i], renamed[i + 1]);
+  for (auto& [from, to] : read_pairs(o, "rename")) r.tools.rename.emplace(from, to);
   r.approve = o.texts("approve");
   if (o.json("servers")) {
     std::vector<server_terms> servers;
     o.each("servers", [&](raw_json element) {
       const object_reader s(std::move(element), o, "servers");
-      servers.push_back({s.needed("name"), s.texts("allow"), s.texts("deny"), s.texts("approve")});
+      server_terms terms{s.needed("name"), s.texts("allow"), s.texts("deny"), s.texts("approve")};
+      terms.naming.prefix = s.text("prefix");
+      s.set("plain", terms.naming.plain);
+      for (auto& [own, name] : read_pairs(s, "rename")) terms.naming.rename.emplace(own, name);
+      servers.push_back(std::move(terms));
     });
     r.servers = std::make_shared<const std::vector<server_terms>>(std::move(servers));
   }

@@ -12,9 +12,13 @@ bool any_of(const std::vector<std::string>& globs, std::string_view name) {
   return std::ranges::any_of(globs, [&](const auto& g) { return glob_match(g, name); });
 }
 
+bool is_any(const std::vector<std::string>& globs, const catalog_names& n) {
+  const auto is = [&](std::string_view name) { return !name.empty() && any_of(globs, name); };
+  return is(n.name) || is(n.prefixed) || is(n.plain);
+}
+
 bool lets_through(const std::vector<std::string>& allow, const std::vector<std::string>& deny, const catalog_names& n) {
-  const auto denied = [&](std::string_view name) { return !name.empty() && any_of(deny, name); };
-  if (denied(n.name) || denied(n.prefixed) || denied(n.plain)) return false;
+  if (is_any(deny, n)) return false;
   return allow.empty() || any_of(allow, n.name) || (!n.prefixed.empty() && any_of(allow, n.prefixed));
 }
 
@@ -39,6 +43,10 @@ bool kept_terms::wants_yes(std::string_view server, std::string_view own) const 
 
 bool tool_choice::offers(const catalog_names& names) const {
   return lets_through(allow, deny, names);
+}
+
+bool tool_choice::denies(const catalog_names& names) const {
+  return is_any(deny, names);
 }
 
 bool tool_choice::asks_for(std::string_view shown) const {

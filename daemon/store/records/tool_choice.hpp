@@ -8,10 +8,19 @@
 
 namespace mcpbx::daemon {
 
+/// How the catalog names the tools of a server, as far as the configuration decides it.
+struct tool_naming {
+  std::string prefix;                              ///< of `prefix__tool`; "": not known
+  bool plain = false;                              ///< tools have their plain names where those are free
+  std::map<std::string, std::string> rename = {};  ///< by the server's own names
+  bool operator==(const tool_naming&) const = default;
+};
+
 /// What the configuration says of the tools of a server: globs on the server's own names of them.
 struct server_terms {
   std::string server;                             ///< configured name
   std::vector<std::string> allow, deny, approve;  ///< allow: empty for all; approve: those that need a yes
+  tool_naming naming = {};
   bool operator==(const server_terms&) const = default;
 };
 
@@ -42,6 +51,7 @@ struct tool_choice {
   /// Whether the profile offers the catalog's tool of these names. Where names are plain, the tool's `prefixed` name
   /// is as good, and what is denied by its `plain` one is denied, whoever has that.
   bool offers(const catalog_names& names) const;
+  bool denies(const catalog_names& names) const;
   /// Whether the request asks for a tool that it sees under this name.
   bool asks_for(std::string_view shown) const;
 };

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,6 +27,15 @@ std::vector<run_record> left_thinking() {
 
 record::run_started& beginning(std::vector<run_record>& records) {
   return std::get<record::run_started>(records.front());
+}
+
+/// A detached run that began while the catalog named the tools of `srv` as `naming` says.
+std::vector<run_record> left_thinking_under(tool_naming naming, const std::function<void(record::run_started&)>& with) {
+  auto records = left_thinking();
+  beginning(records).servers = std::make_shared<const std::vector<server_terms>>(
+      std::vector<server_terms>{{"srv", {}, {}, {}, std::move(naming)}});
+  with(beginning(records));
+  return records;
 }
 
 }  // namespace
@@ -109,6 +119,71 @@ TEST_CASE("G24: a run whose profile is gone is closed after the restart, and say
   const auto& end = std::get<record::run_ended>(f.added().back());
   CHECK(end.reason == stop_reason::interrupted);
   CHECK(end.text.find("there is no profile \"p\"") != std::string::npos);
+}
+
+TEST_CASE("G24: what a profile denied when the run began stays denied under any name that the tool has now") {
+  next_process f;
+  const auto deny = [](record::run_started& r) { r.tools.deny = {"srv__erase"}; };
+  f.model->script = {calls({call("a", "srv__wipe"), call("b", "erase"), call("c", "srv__lookup")}), says("done")};
+  SUBCASE("the server's entry renames it now") {
+    f.list({{"erase", "srv__wipe"}, {"lookup", "srv__lookup"}});
+    f.resume(left_thinking_under({"srv"}, deny));
+  }
+  SUBCASE("names are plain now") {
+    f.list({{"erase", "erase"}, {"lookup", "srv__lookup"}});
+    f.resume(left_thinking_under({"srv"}, deny));
+  }
+  SUBCASE("the entry renamed it then") {
+    f.list({{"wipe", "srv__wipe"}, {"lookup", "srv__lookup"}});
+    f.resume(left_thinking_under({"srv", false, {{"wipe", "erase"}}}, deny));
+  }
+  SUBCASE("names were plain then") {
+    f.list({{"erase", "srv__wipe"}, {"lookup", "srv__lookup"}});
+    f.resume(left_thinking_under({"srv", true}, [](record::run_started& r) { r.tools.deny = {"erase"}; }));
+  }
+  SUBCASE("the server had another prefix then") {
+    f.list({{"erase", "srv__wipe"}, {"lookup", "srv__lookup"}});
+    f.resume(left_thinking_under({"srv_1a2b3c"}, [](record::run_started& r) { r.tools.deny = {"srv_1a2b3c__erase"}; }));
+  }
+  CHECK(f.called() == lines{"lookup"});
+  CHECK(std::get<record::run_ended>(f.added().back()).reason == stop_reason::final);
+}
+
+TEST_CASE("G24: what a profile allowed, or a request asked for, is that tool, and not the one that has its name now") {
+  next_process f;
+  f.list({{"erase", "srv__read"}, {"read", "srv__get"}});
+  f.model->script = {calls({call("a", "srv__read"), call("b", "srv__get")}), says("done")};
+  SUBCASE("allowed") {
+    f.resume(left_thinking_under({"srv"}, [](record::run_started& r) { r.tools.allow = {"srv__read"}; }));
+  }
+  SUBCASE("asked for") {
+    f.resume(left_thinking_under({"srv"}, [](record::run_started& r) { r.tools.only = {"srv__read"}; }));
+  }
+  SUBCASE("asked for by the profile's name") {
+    f.model->script = {calls({call("a", "srv__read"), call("b", "first")}), says("done")};
+    f.resume(left_thinking_under({"srv"}, [](record::run_started& r) {
+      r.tools.only = {"first"};
+      r.tools.rename = {{"srv__read", "first"}};
+    }));
+  }
+  CHECK(f.called() == lines{"read"});
+}
+
+TEST_CASE("G24: a plain name that another server may have had then allows nothing") {
+  next_process f;
+  f.list({{"read", "srv__read"}});
+  f.model->script = {calls({call("a", "srv__read")}), says("done")};
+  f.resume(left_thinking_under({"srv", true}, [](record::run_started& r) { r.tools.allow = {"read"}; }));
+  CHECK(f.called().empty());
+}
+
+TEST_CASE("G24 L19: a run that goes on asks about what its profile wanted a yes for, whatever the tool's name is now") {
+  next_process f;
+  f.list({{"pay", "srv__send"}});
+  f.model->script = {calls({call("a", "srv__send")}), says("done")};
+  f.resume(left_thinking_under({"srv"}, [](record::run_started& r) { r.approve = {"srv__pay"}; }));
+  CHECK(f.called().empty());
+  CHECK(name_of(f.added().back()) == "question");
 }
 
 }  // namespace runner_terms_test
