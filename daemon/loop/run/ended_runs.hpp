@@ -1,13 +1,17 @@
-// Detached runs that have ended: what they told is kept for whoever attaches later. Bounded; the oldest go.
+// Detached runs that have ended: what they told is kept for whoever attaches later. Bounded; the oldest go, all of them
+// when a run that is to begin needs the room.
 #pragma once
 #include "daemon/loop/run/run_feed.hpp"
+#include "mcp/support/shared_bytes.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace mcpbx::daemon {
 
@@ -22,15 +26,17 @@ class ended_runs {
 
   ended_runs(std::size_t most, std::size_t most_bytes) : most_(most), most_bytes_(most_bytes) {}
 
-  /// The newest always fits, however large it is.
+  /// The newest always fits, however large it is; of the others no more is kept than an eighth of what all may have.
   void add(std::shared_ptr<run_feed> feed, std::uint64_t likeness, std::string session) {
     const std::size_t bytes = feed->bytes();
     runs_.push_back({std::move(feed), likeness, std::move(session), bytes});
     bytes_ += bytes;
-    while (runs_.size() > 1 && (runs_.size() > most_ || bytes_ > most_bytes_)) {
-      bytes_ -= runs_.front().bytes;
-      runs_.pop_front();
-    }
+    const auto most_bytes = std::min(most_bytes_, byte_account::limit() / 8);
+    while (runs_.size() > 1 && (runs_.size() > most_ || bytes_ > most_bytes)) drop_oldest();
+  }
+  /// Drops the oldest, as long as bytes run short.
+  void make_room() {
+    while (!runs_.empty() && byte_account::runs_short()) drop_oldest();
   }
   /// Null when there is none of this name.
   const one* find(std::string_view run) const {
@@ -41,6 +47,12 @@ class ended_runs {
   std::size_t size() const noexcept { return runs_.size(); }
 
  private:
+  void drop_oldest() {
+    bytes_ -= runs_.front().bytes;
+    const auto oldest = std::move(runs_.front());  // what it holds goes when the register is whole again
+    runs_.pop_front();
+  }
+
   std::size_t most_, most_bytes_;
   std::deque<one> runs_;  // the oldest first
   std::size_t bytes_ = 0;

@@ -34,6 +34,7 @@ class room_queue final : private byte_account::watch {
 
   /// Whether who comes now has to wait: bytes run short, or others came before.
   bool is_short() const { return !waiting_.empty() || byte_account::runs_short(); }
+  bool is_waited_for() const noexcept { return !waiting_.empty(); }
   /// Behind all who wait. `turn` is called once, in a turn of its own, when there is room and nobody is before it.
   std::unique_ptr<place> enter(std::function<void()> turn);
 

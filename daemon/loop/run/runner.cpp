@@ -93,6 +93,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       return fail(errc::limit,
                   std::to_string(max_detached_) +
                       " detached runs are going on, which is the most; wait for one of them, or cancel it");
+    ended_.make_room();
     const auto before = run_in(r.session);
     if (auto usable = check_session(r.session, r.principal, before); !usable)
       return std::unexpected(std::move(usable.error()));
@@ -298,6 +299,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       // A start that was answered with an error leaves nothing to attach to.
       if (run->feed()->kept() && run->was_recorded() && !run->was_left() && !run->was_taken_over())
         ended_.add(run->feed(), run->likeness(), run->session());
+      if (around_.room.is_waited_for()) ended_.make_room();
       if (run_ended_) boost::asio::post(around_.executor, run_ended_);
     });
   }

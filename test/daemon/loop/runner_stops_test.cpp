@@ -251,6 +251,48 @@ TEST_CASE("G18: while bytes run short a new run waits, and begins when there is 
   byte_account::set_limit(limit);
 }
 
+TEST_CASE("G18: what ended detached runs hold makes way for a run that is to begin, or that waits for room") {
+  memory_journal keeps_nothing;
+  const std::string large(std::size_t{7} << 20, 'x');
+  const auto limit = byte_account::limit();
+  for (const bool waits : {false, true}) {
+    CAPTURE(waits);
+    byte_account::set_limit(byte_account::total() + (8u << 20));
+    fixture f(false, &keeps_nothing);
+    f.unproven = "the journal keeps nothing";
+    f.server->hold["lookup"] = true;
+    f.model->script = {calls({lookup("a")}), says(large), says("done")};
+    auto r = fixture::ask();
+    r.run = "before";
+    r.detach = true;
+    f.run(std::move(r));
+    CHECK(f.caller_.done.empty());
+    byte_share held;
+    caller next;
+    const auto begin_next = [&] { REQUIRE(f.runs->start(fixture::ask(), next)); };
+    if (waits) {
+      held.set(8u << 20);
+      begin_next();
+      f.settle();
+    }
+    f.server->release();
+    f.settle();
+    held.set(0);
+    REQUIRE(f.caller_.done.size() == 1);
+    f.caller_ = {};  // it has read everything
+    f.model->requests.clear();
+    CHECK(f.runs->find("before").has_value() != waits);
+    CHECK(byte_account::runs_short() != waits);
+    if (!waits) begin_next();
+    f.settle();
+    f.time.advance(milliseconds(0));
+    f.settle();
+    CHECK(next.member("stopReason") == "final");
+    CHECK_FALSE(f.runs->find("before").has_value());
+  }
+  byte_account::set_limit(limit);
+}
+
 TEST_CASE("G18: runs that wait for room begin in the order in which they came, without those that were cancelled") {
   const auto limit = byte_account::limit();
   byte_account::set_limit(byte_account::total() + (4u << 20));
