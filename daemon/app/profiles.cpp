@@ -51,11 +51,7 @@ result<chat_base> base_for(const conf::configuration& all, const start_values& v
     base.deny = p->tools.deny;
     for (const auto& [from, to] : p->tools.rename) base.rename.emplace(from, to);
     base.approve = p->approve;
-    if (p->system) {
-      auto system = values.value(*p->system);
-      if (!system) return std::unexpected(std::move(system.error()));
-      base.system = std::move(*system);
-    }
+    if (p->system) base.system = values.value(*p->system);
   }
   base.limits = limits_for(all, model_entry_of(all, base.model), p);
   return base;

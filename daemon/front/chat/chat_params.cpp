@@ -189,7 +189,8 @@ void read_base(param_reader& in, run_request& r, const chat_defaults& defaults, 
     if (const auto known = defaults.model(*model); !known) return in.wrong("model", known.error().message);
   auto base = defaults.base(model.value_or(""), profile ? std::string_view(*profile) : usual_profile);
   if (!base) return in.wrong(as_model ? "model" : "profile", base.error().message);
-  begin_with(r, std::move(*base));
+  if (const auto begun = begin_with(r, std::move(*base)); !begun)
+    in.wrong(as_model ? "model" : "profile", begun.error().message);
 }
 
 // The members of both, `nearer` first.
@@ -220,8 +221,8 @@ void read_terms(const param_reader& in, run_request& r, const chat_defaults& def
                                          json_quoted(terms.profile) + ", and " + base.error().message +
                                          "; name another one to go on with it");
     const auto said = mine;
-    begin_with(mine, std::move(*base));
-    if (system) mine.system = said.system;
+    if (system) base->system = said.system;
+    if (auto begun = begin_with(mine, std::move(*base)); !begun) return begun;
     if (!tools) mine.tools.only = terms.tools;
     for (const auto& some : {terms.limits, limits}) {
       param_reader numbers(some, "params.limits");  // those of the session were right when they were asked for
@@ -293,15 +294,17 @@ result<void> keep_to_present_terms(run_request& r, const chat_defaults& defaults
   return {};
 }
 
-void begin_with(run_request& r, chat_base base) {
+result<void> begin_with(run_request& r, chat_base base) {
+  if (!base.system) return std::unexpected(std::move(base.system.error()));
+  r.system = std::move(*base.system);
   r.profile = std::move(base.profile);
   r.model = std::move(base.model);
-  r.system = std::move(base.system);
   r.tools.allow = std::move(base.allow);
   r.tools.deny = std::move(base.deny);
   r.tools.rename = std::move(base.rename);
   r.approve = std::move(base.approve);
   r.limits = std::move(base.limits);
+  return {};
 }
 
 void read_response_format(param_reader& in, std::string_view key, run_request& r) {

@@ -27,7 +27,7 @@ struct limit_bound {
 struct chat_base {
   std::string profile;                                     ///< the one that holds, or ""
   std::string model;                                       ///< as the request or the profile names it; "": the default
-  std::string system;                                      ///< the profile's system prompt, or ""
+  result<std::string> system;                              ///< the profile's prompt, or "", or why it cannot be had
   std::vector<std::string> allow, deny, approve;           ///< the profile's globs on the catalog's names
   std::map<std::string, std::string, std::less<>> rename;  ///< the profile's names, by those of the catalog
   run_limits limits;
@@ -62,8 +62,8 @@ run_request read_chat(mcp::param_reader& in, const chat_defaults& defaults, std:
 
 /// The profile that a request's model names ("profile:NAME"), if it names one.
 std::optional<std::string_view> profile_named_as_model(std::string_view model);
-/// What a request starts from, before what it says itself is laid over that.
-void begin_with(run_request& r, chat_base base);
+/// What a request starts from, before what it says itself is laid over that. The error is that of the system prompt.
+result<void> begin_with(run_request& r, chat_base base);
 /// Reads the format of the final answer, an object of `type` and a schema, from the member `key`.
 void read_response_format(mcp::param_reader& in, std::string_view key, run_request& r);
 

@@ -101,7 +101,8 @@ class request_reader {
         return fault("model", known.error().message, 404, "model_not_found");
     auto base = defaults_.base(model, profile.value_or(""));
     if (!base) return fault("model", base.error().message, 404, "model_not_found");
-    begin_with(out_.run, std::move(*base));
+    if (const auto begun = begin_with(out_.run, std::move(*base)); !begun)
+      return fault("model", begun.error().message, 404, "model_not_found");
   }
 
   void read_messages() {

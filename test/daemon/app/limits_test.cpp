@@ -4,6 +4,7 @@
 #include "conf/model/loop_levels.hpp"
 #include "daemon/app/profiles.hpp"
 #include "test/daemon/app/loaded.hpp"
+#include "test/support/captured_output.hpp"
 
 #include <doctest/doctest.h>
 
@@ -91,6 +92,15 @@ TEST_CASE("L8 G24: limits that a run brings from before a restart are held to ea
   REQUIRE(keep_to_present_terms(brought, defaults_of(all)));
   CHECK(brought.limits.max_calls == 70);
   CHECK(brought.limits.max_rounds == 1);
+}
+
+TEST_CASE("G24: a run goes on after a restart though the prompt of its profile, which it has, cannot be read now") {
+  const mcpbx::test::changed_variable unset("MCPBX_TEST_A", nullptr);
+  const auto all = loaded(R"({"profiles": {"p": {"system": "${env:MCPBX_TEST_A}", "tools": {"deny": ["a"]}}}})");
+  run_request brought;
+  brought.profile = "p";
+  REQUIRE(keep_to_present_terms(brought, defaults_of(all)));
+  CHECK(brought.tools.beside->deny == std::vector<std::string>{"a"});
 }
 
 TEST_CASE("G24: a run from before a restart keeps to its profile as it is now, where that is stricter") {

@@ -99,7 +99,12 @@ TEST_CASE("profiles: a system prompt may come from a variable, and one that is u
     CHECK(base_of(all, "", "p")->system == "Be brief.");
   }
   const mcpbx::test::changed_variable unset("MCPBX_TEST_A", nullptr);
-  const auto b = base_of(all, "", "p");
-  REQUIRE_FALSE(b.has_value());
-  CHECK(b.error().message.find("profiles.p.system") != std::string::npos);
+  auto b = base_of(all, "", "p");
+  REQUIRE(b.has_value());  // what the profile says of tools and limits holds all the same
+  REQUIRE_FALSE(b->system.has_value());
+  CHECK(b->system.error().message.find("profiles.p.system") != std::string::npos);
+  run_request r;
+  const auto begun = begin_with(r, std::move(*b));
+  REQUIRE_FALSE(begun.has_value());
+  CHECK(begun.error().message.find("profiles.p.system") != std::string::npos);
 }
