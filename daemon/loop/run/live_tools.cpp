@@ -23,6 +23,10 @@ bool may_pass(errc code) {
   return code == errc::unavailable || code == errc::timed_out || code == errc::limit;
 }
 
+bool may_repeat(const mcp::catalog_entry& tool) {
+  return read_result::is(tool) || tool.manner.max_retries > 0;
+}
+
 }  // namespace
 
 // One after another, because a call that is refused may stop those behind it.
@@ -54,6 +58,9 @@ run_record live_run::intent_or_refusal(const std::string& id) {
   if (!own && !built_in && entry->owner.expired())
     return refusal(record::result_cause::unavailable,
                    "Not executed: the server \"" + entry->server + "\" of this tool is gone.");
+  if (core_.attempts(id) > 0 && !may_repeat(*entry))
+    return refusal(record::result_cause::interrupted,
+                   "the configuration does not let calls of this tool be repeated any more.");
   if (auto problem = around_.arguments.problem(*entry, call.name, call.arguments); !problem.empty())
     return refusal(record::result_cause::bad_arguments, std::move(problem));
   if (const auto why = own || built_in ? std::string_view() : needs_approval(*entry); !why.empty()) {
@@ -87,7 +94,7 @@ run_record live_run::intent_or_refusal(const std::string& id) {
   intent.definition_hash = entry->hash;
   intent.arguments_hash = stable_hash(call.arguments.text());
   intent.attempt = core_.attempts(id) + 1;
-  intent.repeatable = built_in || entry->manner.max_retries > 0;
+  intent.repeatable = may_repeat(*entry);
   return intent;
 }
 

@@ -30,6 +30,13 @@ std::vector<run_record> left_in_a_call(bool repeatable = false) {
   return records;
 }
 
+/// `lookup` is the one tool, and its calls may be repeated.
+void offer_with_retries(fixture& f) {
+  auto lookup = std::make_shared<mcp::catalog_entry>(*f.entry("lookup"));
+  lookup->manner.max_retries = 2;
+  f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{std::move(lookup)}, 9);
+}
+
 /// The records of a run that waits for its caller's tool.
 std::vector<run_record> left_parked(std::int64_t question_timeout_ms = 60'000) {
   fixture f;
@@ -407,7 +414,7 @@ TEST_CASE("G24 L17: a run that goes on waits for the servers of its open calls a
       f.settle();
       REQUIRE(f.added().empty());
     }
-    if (comes) f.offer({"lookup"});
+    if (comes) offer_with_retries(f);
     f.tools.waiting();  // no server is starting any more
     f.settle();
     CHECK(f.runs->active() == 0);
@@ -494,6 +501,7 @@ TEST_CASE("G24: a call that was sent before a restart is never said not to have 
 
 TEST_CASE("G24 L13: a call that an earlier process sent may have acted, also when no attempt of this one leaves") {
   next_process f;
+  offer_with_retries(f);
   f.server->tools["lookup"] = [](const mcp::server_call&) {
     return mcp::call_outcome::failed(errc::not_found, "the server is down");
   };
@@ -502,6 +510,16 @@ TEST_CASE("G24 L13: a call that an earlier process sent may have acted, also whe
   const auto* end = std::get_if<record::call_result>(&f.added().at(1));
   REQUIRE(end);
   CHECK(contains(std::string(end->result.text()), "has no result: the server is down. It may have taken effect"));
+}
+
+TEST_CASE("G24 L13: a call is not made again after a restart where the configuration does not allow that any more") {
+  next_process f;  // its tools may not be repeated
+  f.model->script = {says("done")};
+  f.resume(left_in_a_call(true));
+  CHECK(f.called().empty());
+  const auto* end = std::get_if<record::call_result>(&f.added().at(0));
+  REQUIRE(end);
+  CHECK(contains(std::string(end->result.text()), "it may have taken effect. It was not made again: "));
 }
 
 TEST_CASE("D2 G24: the settings of a run hold again after a restart, what its first round had to call does not") {
