@@ -5,6 +5,8 @@
 #include "mcp/support/utf8.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,34 +14,30 @@
 namespace mcpbx {
 namespace {
 
-template <class Out>
-void append_escaped(Out& out, char c) {
-  switch (c) {
-    case '"':
-      out += "\\\"";
-      return;
-    case '\\':
-      out += "\\\\";
-      return;
-    case '\b':
-      out += "\\b";
-      return;
-    case '\f':
-      out += "\\f";
-      return;
-    case '\n':
-      out += "\\n";
-      return;
-    case '\r':
-      out += "\\r";
-      return;
-    case '\t':
-      out += "\\t";
-      return;
-    default:
-      out += c < 0x10 ? "\\u000" : "\\u001";
-      out += "0123456789abcdef"[c & 0xF];
+// How many bytes an ASCII character takes inside a JSON string.
+constexpr std::array<std::uint8_t, 128> written_sizes = [] {
+  std::array<std::uint8_t, 128> sizes{};
+  for (unsigned c = 0; c < sizes.size(); ++c) sizes[c] = c < 0x20 ? 6 : 1;
+  for (const char c : {'"', '\\', '\b', '\f', '\n', '\r', '\t'}) sizes[static_cast<unsigned char>(c)] = 2;
+  return sizes;
+}();
+
+// Writes an ASCII character to `to`, where 6 bytes fit, and returns the end of it.
+char* write_ascii(char* to, char c) {
+  const auto size = written_sizes[static_cast<unsigned char>(c)];
+  if (size == 1) {
+    *to++ = c;
+    return to;
   }
+  *to++ = '\\';
+  if (size == 2) {
+    constexpr std::string_view controls = "btn?fr";
+    *to++ = c < 0x20 ? controls[static_cast<std::size_t>(c - '\b')] : c;
+    return to;
+  }
+  constexpr std::string_view digits = "0123456789abcdef";
+  for (const char d : {'u', '0', '0', c < 0x10 ? '0' : '1', digits[c & 0xF]}) *to++ = d;
+  return to;
 }
 
 /// The four hexadecimal digits at `p`, or -1.
@@ -84,8 +82,21 @@ const char* append_unicode_escape(std::string& out, const char* p, const char* e
   return p;
 }
 
+// The character at `p` as it is written, or what stands for it where it is not valid UTF-8.
+std::string_view character_at(const char* p, const char* end, const char*& next) {
+  const utf8::step step = utf8::next(p, end);
+  next = p + step.size;
+  return step.what == utf8::status::valid ? std::string_view(p, step.size) : utf8::replacement;
+}
+
+// A search for each character that is to be escaped would cost more than the characters: where one is found, those
+// behind it are written one by one, until so many in a row are plain that a search pays.
+constexpr int plain_enough = 16;
+constexpr std::size_t most_at_once = 256;  // bytes that are appended in one go
+
 template <class Out>
 void quote(Out& out, std::string_view text) {
+  std::array<char, most_at_once> made;
   out += '"';
   const char* p = text.data();
   const char* const end = p + text.size();
@@ -93,17 +104,20 @@ void quote(Out& out, std::string_view text) {
     const char* const special = byte_search::string_special(p, end);
     out += std::string_view(p, special);
     p = special;
-    if (p == end) break;
-    if (static_cast<unsigned char>(*p) < 0x80) {
-      append_escaped(out, *p++);
-      continue;
+    char* to = made.data();
+    for (int plain = 0; p != end && plain < plain_enough;) {
+      if (static_cast<unsigned char>(*p) < 0x80) {
+        plain = written_sizes[static_cast<unsigned char>(*p)] == 1 ? plain + 1 : 0;
+        to = write_ascii(to, *p++);
+      } else {
+        plain = 0;
+        to = std::ranges::copy(character_at(p, end, p), to).out;
+      }
+      if (made.data() + made.size() - to >= 6) continue;
+      out += std::string_view(made.data(), to);
+      to = made.data();
     }
-    const utf8::step s = utf8::next(p, end);
-    if (s.what == utf8::status::valid)
-      out += std::string_view(p, s.size);
-    else
-      out += utf8::replacement;
-    p += s.size;
+    out += std::string_view(made.data(), to);
   }
   out += '"';
 }
@@ -120,13 +134,25 @@ void append_quoted(byte_buffer& out, std::string_view text) {
 }
 
 std::size_t quoted_size(std::string_view text) {
-  struct counter {
-    std::size_t bytes = 0;
-    void operator+=(std::string_view more) { bytes += more.size(); }
-    void operator+=(char) { ++bytes; }
-  } all;
-  quote(all, text);
-  return all.bytes;
+  std::size_t bytes = 2;
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  while (p != end) {
+    const char* const special = byte_search::string_special(p, end);
+    bytes += static_cast<std::size_t>(special - p);
+    p = special;
+    for (int plain = 0; p != end && plain < plain_enough;) {
+      if (static_cast<unsigned char>(*p) < 0x80) {
+        const auto size = written_sizes[static_cast<unsigned char>(*p++)];
+        plain = size == 1 ? plain + 1 : 0;
+        bytes += size;
+      } else {
+        plain = 0;
+        bytes += character_at(p, end, p).size();
+      }
+    }
+  }
+  return bytes;
 }
 
 std::string json_quoted(std::string_view text) {

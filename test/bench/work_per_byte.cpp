@@ -7,6 +7,7 @@
 #include "mcp/client/session/tool_lister.hpp"
 #include "mcp/http/request_parser.hpp"
 #include "mcp/json/canonical_json.hpp"
+#include "mcp/json/quoted_size.hpp"
 #include "mcp/redact/cut_text.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/rpc/line_framer.hpp"
@@ -416,6 +417,19 @@ std::vector<row> rows() {
                                      {"actions", "Action: search\nAction Input: {\"q\":"},
                                      {"fences", "```\n{\"name\":"}})
       all.push_back(text_row(format, name, unit, 1, M / 4));
+  // Strings.
+  for (const auto& [name, unit] :
+       {std::pair{"quotes", "\""}, {"a\"", "a\""}, {"controls", "\x01"}, {"é", "é"}, {"\\xff", "\xff"}}) {
+    add(
+        std::string("quoted: ") + name, 4 * M, [unit](std::size_t n) { return filled(n, unit); },
+        [](const std::string& text) { (void)json_quoted(text); });
+    add(
+        std::string("quoted_size: ") + name, 4 * M, [unit](std::size_t n) { return filled(n, unit); },
+        [](const std::string& text) { (void)quoted_size(text); });
+    add(
+        std::string("unescaped: ") + name, 4 * M, [unit](std::size_t n) { return json_quoted(filled(n, unit)); },
+        [](const std::string& token) { (void)unescaped(token); });
+  }
   // The rest.
   add(
       "printable: escapes", 16 * M, [](std::size_t n) { return filled(n, "\x1b\xc2\x85"); },

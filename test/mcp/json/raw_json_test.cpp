@@ -2,12 +2,16 @@
 #include "mcp/json/raw_json.hpp"
 
 #include "mcp/json/json_scanner.hpp"
+#include "mcp/json/quoted_size.hpp"
 #include "test/mcp/json/random_json.hpp"
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <limits>
+#include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -95,6 +99,26 @@ TEST_CASE("quoting gives a JSON string that reads back the same") {
         "\"\xEF\xBF\xBD"
         "a\xEF\xBF\xBD\"");
   CHECK(raw_json::string("x").text() == "\"x\"");
+}
+
+TEST_CASE("quoting reads back the same, and has the size that was told, wherever runs of escapes begin and end") {
+  std::mt19937_64 random(11);
+  static constexpr std::array<std::string_view, 7> pieces{"\"", "\\", "\n", "\x01", "\xC3\xA9", "plain", "p"};
+  for (int i = 0; i < 2'000; ++i) {
+    std::string text;
+    while (random() % 8 != 0) {
+      const auto piece = pieces[random() % pieces.size()];
+      for (auto times = random() % 300; times > 0; times /= 2) text += piece;
+      for (auto times = random() % 40; times > 0; --times) text += piece;
+    }
+    const std::string token = mcpbx::json_quoted(text);
+    CHECK(mcpbx::quoted_size(text) == token.size());
+    CHECK(mcpbx::unescaped(token) == text);
+    mcpbx::byte_buffer buffer;
+    append_quoted(buffer, text);
+    CHECK(buffer.view() == token);
+  }
+  CHECK(mcpbx::quoted_size("\xFF\xFF") == mcpbx::json_quoted("\xFF\xFF").size());
 }
 
 TEST_CASE("a slice shares the block and a detached value does not") {
