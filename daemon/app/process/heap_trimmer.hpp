@@ -23,7 +23,7 @@ class heap_keeper {
   };
   heap_keeper(time_source& time, world w) : time_(time), world_(std::move(w)) {}
 
-  /// A run has ended: looks a second later, and again as long as there was something to give back.
+  /// A run has ended: looks a second later, and again each second until there is nothing to give back any more.
   void run_ended() {
     if (std::exchange(armed_, true)) return;
     if (!timer_) timer_ = time_.make_timer();
@@ -31,21 +31,24 @@ class heap_keeper {
   }
 
  private:
-  // Two figures: memory that stays under load need not stay behind it.
+  // Two figures: memory that stays under load need not stay behind it. What was still in use at the last look is no
+  // measure for the next one, which therefore tries.
   void look() {
     armed_ = false;
     auto& left = world_.is_busy() ? left_busy_ : left_idle_;
-    if (world_.overhead() < left + worth_it) return;
+    const auto before = world_.overhead();
+    if (!gave_ && before < left + worth_it) return;
     world_.give_back();
     left = world_.overhead();
-    run_ended();  // what callers had still to read then is free a moment later
+    gave_ = before - left >= worth_it;
+    if (gave_) run_ended();  // what callers had still to read then is free a moment later
   }
 
   time_source& time_;
   world world_;
   std::unique_ptr<timer> timer_;
   std::int64_t left_busy_ = 0, left_idle_ = 0;  // the last time
-  bool armed_ = false;
+  bool armed_ = false, gave_ = false;           // gave_: the last look did
 };
 
 }  // namespace mcpbx::daemon

@@ -65,3 +65,18 @@ TEST_CASE("G18: memory that is free only when callers have read goes back a seco
   time.advance(milliseconds(1'000));
   CHECK(time.armed() == 0);
 }
+
+TEST_CASE("G18: memory that was in use at the last look goes back at the next one, though it has hardly grown") {
+  mcpbx::test::manual_time time;
+  std::int64_t overhead = 200 << 20, kept = 105 << 20;
+  heap_keeper keeper(time, {[&] { return overhead; }, [] { return false; }, [&] { overhead = kept; }});
+  keeper.run_ended();
+  time.advance(milliseconds(1'000));
+  CHECK(overhead == 105 << 20);
+  overhead = 106 << 20;
+  kept = 5 << 20;
+  time.advance(milliseconds(1'000));
+  CHECK(overhead == 5 << 20);
+  time.advance(milliseconds(1'000));
+  CHECK(time.armed() == 0);
+}
