@@ -1,6 +1,7 @@
 // See read_gate.hpp.
 #include "mcp/http/read_gate.hpp"
 
+#include "mcp/support/heap.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
 #include <algorithm>
@@ -10,6 +11,7 @@ namespace mcpbx::http {
 namespace {
 
 constexpr milliseconds look_every{20};
+constexpr unsigned looks_for_heap = 5;
 
 }  // namespace
 
@@ -69,7 +71,10 @@ void read_gate::look() {
   std::erase_if(reading_, [&](const auto& one) { return time_.now() - one.last >= patience; });
   let_in();
   if (is_open()) reading_.clear();
-  if (!waiting_.empty()) arm();
+  if (waiting_.empty()) return;
+  // What others let go of lies between what is still held; it would add to what is read from here on.
+  if (looks_++ % looks_for_heap == 0) give_back_free_memory();
+  arm();
 }
 
 void read_gate::arm() {

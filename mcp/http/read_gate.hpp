@@ -64,6 +64,7 @@ class read_gate : public std::enable_shared_from_this<read_gate> {
   std::vector<reader> reading_;                  // while bytes run short
   std::map<std::uint64_t, resumption> waiting_;  // the oldest first
   std::size_t last_total_ = 0;                   // at the last look
+  unsigned looks_ = 0;
   bool armed_ = false, draining_ = false;
 };
 
