@@ -1,5 +1,5 @@
 // Detached runs that have ended: what they told is kept for whoever attaches later. Bounded; the oldest go, all of them
-// when a run that is to begin needs the room.
+// when a run that is to begin needs the room. What is not here is in the journal, where there is one.
 #pragma once
 #include "daemon/loop/run/run_feed.hpp"
 #include "mcp/support/shared_bytes.hpp"
@@ -26,17 +26,27 @@ class ended_runs {
 
   ended_runs(std::size_t most, std::size_t most_bytes) : most_(most), most_bytes_(most_bytes) {}
 
-  /// The newest always fits, however large it is; of the others no more is kept than an eighth of what all may have.
+  /// The newest fits up to a quarter of what all may have (`limits.totalBytes`), so that an idle daemon has room for
+  /// what comes; with the others it is an eighth.
   void add(std::shared_ptr<run_feed> feed, std::uint64_t likeness, std::string session) {
     const std::size_t bytes = feed->bytes();
+    if (bytes > byte_account::limit() / 4) return;
     runs_.push_back({std::move(feed), likeness, std::move(session), bytes});
     bytes_ += bytes;
     const auto most_bytes = std::min(most_bytes_, byte_account::limit() / 8);
     while (runs_.size() > 1 && (runs_.size() > most_ || bytes_ > most_bytes)) drop_oldest();
   }
-  /// Drops the oldest, as long as bytes run short.
+  /// Drops the oldest ones that nobody reads, as long as bytes run short.
   void make_room() {
-    while (!runs_.empty() && byte_account::runs_short()) drop_oldest();
+    for (auto at = runs_.begin(); at != runs_.end() && byte_account::runs_short();) {
+      if (at->feed.use_count() > 1) {
+        ++at;
+        continue;
+      }
+      bytes_ -= at->bytes;
+      const auto dropped = std::move(*at);  // what it holds goes when the register is whole again
+      at = runs_.erase(at);
+    }
   }
   /// Null when there is none of this name.
   const one* find(std::string_view run) const {

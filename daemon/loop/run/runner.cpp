@@ -57,7 +57,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
                 {},
                 {},
                 std::move(o.needs_approval),
-                std::move(o.servers),
+                present_terms(std::move(o.servers)),
                 [this](const run_request& r) { return models_of(r); },
                 o.resume_detached},
         models_(std::move(models)),
@@ -93,7 +93,6 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       return fail(errc::limit,
                   std::to_string(max_detached_) +
                       " detached runs are going on, which is the most; wait for one of them, or cancel it");
-    ended_.make_room();
     const auto before = run_in(r.session);
     if (auto usable = check_session(r.session, r.principal, before); !usable)
       return std::unexpected(std::move(usable.error()));
@@ -106,6 +105,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     }
     if (!goes_on && around_.store.keeps_sessions()) r.session = "ses_" + hex(around_.random.next(), 16);
     while (r.run.empty() || find(r.run)) r.run = "run_" + hex(around_.random.next(), 16);
+    ended_.make_room();
     auto feed = std::make_shared<run_feed>(r.run, run_feed::options{.keep = r.detach, .principal = r.principal});
     auto run = std::make_shared<live_run>(around_, std::move(r), goes_on, std::move(models), feed);
     if (before) run->begin_behind(before);
@@ -299,7 +299,11 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       // A start that was answered with an error leaves nothing to attach to.
       if (run->feed()->kept() && run->was_recorded() && !run->was_left() && !run->was_taken_over())
         ended_.add(run->feed(), run->likeness(), run->session());
-      if (around_.room.is_waited_for()) ended_.make_room();
+      // In a turn of its own, when the run has let go of what it told.
+      if (around_.room.is_waited_for())
+        boost::asio::post(around_.executor, [weak = weak_from_this()] {
+          if (const auto self = weak.lock()) self->ended_.make_room();
+        });
       if (run_ended_) boost::asio::post(around_.executor, run_ended_);
     });
   }

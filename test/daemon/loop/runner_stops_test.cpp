@@ -253,7 +253,7 @@ TEST_CASE("G18: while bytes run short a new run waits, and begins when there is 
 
 TEST_CASE("G18: what ended detached runs hold makes way for a run that is to begin, or that waits for room") {
   memory_journal keeps_nothing;
-  const std::string large(std::size_t{7} << 20, 'x');
+  const std::string large(600'000, 'x');
   const auto limit = byte_account::limit();
   for (const bool waits : {false, true}) {
     CAPTURE(waits);
@@ -277,11 +277,11 @@ TEST_CASE("G18: what ended detached runs hold makes way for a run that is to beg
     }
     f.server->release();
     f.settle();
-    held.set(0);
     REQUIRE(f.caller_.done.size() == 1);
     f.caller_ = {};  // it has read everything
     f.model->requests.clear();
     CHECK(f.runs->find("before").has_value() != waits);
+    held.set(23u << 18);
     CHECK(byte_account::runs_short() != waits);
     if (!waits) begin_next();
     f.settle();
@@ -289,6 +289,48 @@ TEST_CASE("G18: what ended detached runs hold makes way for a run that is to beg
     f.settle();
     CHECK(next.member("stopReason") == "final");
     CHECK_FALSE(f.runs->find("before").has_value());
+  }
+  byte_account::set_limit(limit);
+}
+
+TEST_CASE("G18: an ended run that would fill a quarter of what all may have is left to the journal") {
+  memory_journal keeps_nothing;
+  const auto limit = byte_account::limit();
+  byte_account::set_limit(byte_account::total() + (8u << 20));
+  for (const std::size_t bytes : {600'000, 3'000'000}) {
+    CAPTURE(bytes);
+    fixture f(false, &keeps_nothing);
+    f.unproven = "the journal keeps nothing";
+    f.model->script = {says(std::string(bytes, 'x'))};
+    auto r = fixture::ask();
+    r.run = "long";
+    r.detach = true;
+    f.run(std::move(r));
+    REQUIRE(f.caller_.done.size() == 1);
+    CHECK(f.runs->find("long").has_value() == (bytes < 2'000'000));
+  }
+  byte_account::set_limit(limit);
+}
+
+TEST_CASE("G18: a start that is refused takes nothing of what ended runs told") {
+  memory_journal keeps_nothing;
+  const auto limit = byte_account::limit();
+  byte_account::set_limit(byte_account::total() + (8u << 20));
+  {
+    fixture f(false, &keeps_nothing);
+    f.unproven = "the journal keeps nothing";
+    f.model->script = {says("done")};
+    auto r = fixture::ask();
+    r.run = "long";
+    r.detach = true;
+    f.run(std::move(r));
+    f.caller_ = {};
+    byte_share held;
+    held.set(8u << 20);
+    auto wrong = fixture::ask();
+    wrong.model = "gone";
+    CHECK_FALSE(f.runs->start(std::move(wrong), f.caller_).has_value());
+    CHECK(f.runs->find("long").has_value());
   }
   byte_account::set_limit(limit);
 }
