@@ -23,7 +23,7 @@ mcp::catalog_ptr door_context::tools_for(const std::string& profile) {
     entries = chosen_tools(*whole, offered, view.seen ? view.seen->entries() : std::span<const mcp::entry_ptr>());
     for (const auto& [name, why] : whole->withheld()) {
       const auto shown = base->rename.find(name);
-      if (offered.offers({name, why.rules.prefixed, why.rules.plain}))
+      if (offered.offers({name, why.rules.prefixed, why.rules.plain, why.rules.other}))
         withheld.emplace(shown != base->rename.end() ? shown->second : name, why);
     }
   }

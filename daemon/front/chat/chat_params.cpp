@@ -189,6 +189,7 @@ void read_base(param_reader& in, run_request& r, const chat_defaults& defaults, 
     if (const auto known = defaults.model(*model); !known) return in.wrong("model", known.error().message);
   auto base = defaults.base(model.value_or(""), profile ? std::string_view(*profile) : usual_profile);
   if (!base) return in.wrong(as_model ? "model" : "profile", base.error().message);
+  if (in.has("system")) base->system = std::string();  // the request's own, which is read later
   if (const auto begun = begin_with(r, std::move(*base)); !begun)
     in.wrong(as_model ? "model" : "profile", begun.error().message);
 }

@@ -102,7 +102,7 @@ class request_reader {
     auto base = defaults_.base(model, profile.value_or(""));
     if (!base) return fault("model", base.error().message, 404, "model_not_found");
     if (const auto begun = begin_with(out_.run, std::move(*base)); !begun)
-      return fault("model", begun.error().message, 404, "model_not_found");
+      return fault("model", begun.error().message, 500, "configuration_error");
   }
 
   void read_messages() {

@@ -434,6 +434,23 @@ TEST_CASE(
         "one to go on with it");
 }
 
+TEST_CASE("E1: a system prompt of a profile that cannot be read is told to a request that has none of its own") {
+  auto defaults = some_bounds();
+  defaults.base = [](std::string_view, std::string_view profile) {
+    chat_base b;
+    b.profile = profile;
+    b.deny = {"x"};
+    b.system = fail(errc::config, "profiles.p.system: MCPBX_A is not set");
+    return result<chat_base>(std::move(b));
+  };
+  CHECK(read(R"({"input":"a","profile":"p"})", defaults).wrong ==
+        "params.profile: profiles.p.system: MCPBX_A is not set");
+  const auto own = read(R"({"input":"a","profile":"p","system":"mine"})", defaults);
+  CHECK(own.wrong.empty());
+  CHECK(own.request.system == "mine");
+  CHECK(own.request.tools.deny == std::vector<std::string>{"x"});
+}
+
 TEST_CASE("L19: a request that names a profile, or begins a session, stands for itself") {
   CHECK_FALSE(read(R"({"session":"ses_1","input":"a","profile":"other"})").request.keep_terms);
   CHECK_FALSE(read(R"({"session":"ses_1","input":"a","model":"profile:other"})").request.keep_terms);
