@@ -48,8 +48,8 @@ void live_run::arm_limit() {
 // The names that a tool had when the run began, before a restart. Null: those of now, or nobody knows.
 const past_names::names* live_run::known_then(const mcp::catalog_entry& tool) {
   const auto* kept = request_.tools.beside.get();
-  if (kept == nullptr || !kept->servers) return nullptr;
-  if (past_of_ != catalog_) past_ = past_names(*catalog_, *kept->servers);
+  if (kept == nullptr) return nullptr;
+  if (past_of_ != catalog_) past_ = past_names(*catalog_, kept->servers);
   past_of_ = catalog_;
   return past_.find(tool.server, tool.tool);
 }
@@ -59,8 +59,8 @@ std::string_view live_run::needs_approval(const mcp::catalog_entry& tool) {
   const auto* then = known_then(tool);
   const auto matches = [&](const std::string& glob) {
     const auto is = [&](std::string_view name) { return !name.empty() && glob_match(glob, name); };
-    return is(tool.listed_name()) || is(tool.rules.prefixed) || is(tool.rules.plain) ||
-           (then != nullptr && (is(then->name) || is(then->prefixed) || is(then->plain)));
+    return is(tool.listed_name()) || is(tool.rules.prefixed) || is(tool.rules.plain) || is(tool.rules.other) ||
+           (then != nullptr && then->may_be(glob));
   };
   const auto* kept = request_.tools.beside.get();
   if (std::ranges::any_of(request_.approve, matches) || (around_.needs_approval && around_.needs_approval(tool)) ||

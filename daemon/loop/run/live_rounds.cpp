@@ -103,7 +103,7 @@ record::run_started live_run::opening() {
   r.tools = request_.tools;
   r.approve = request_.approve;
   r.client_tools = request_.client_tools;
-  if (request_.detach || !request_.client_tools.empty()) r.servers = around_.servers;
+  if (request_.detach || !request_.client_tools.empty()) r.servers = around_.terms.under(around_.tools.snapshot());
   r.answer_schema = request_.answer_schema;
   r.settings = request_.settings;
   r.detached = request_.detach;

@@ -54,7 +54,7 @@ struct run_surroundings {
   loop_counters counters;
   argument_checks arguments;
   std::function<bool(const mcp::catalog_entry&)> needs_approval;
-  std::shared_ptr<const std::vector<server_terms>> servers;  // as the runner's option
+  present_terms terms;  // of the runner's option `servers`
   std::function<result<run_models>(const run_request&)> models;
   bool resume_detached = true;  // as the runner's option
   bool may_watch = false;       // now there are so few runs that each may spend a short wait awake

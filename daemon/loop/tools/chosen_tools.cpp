@@ -39,12 +39,13 @@ struct let_through {
 std::vector<let_through> offered_by(const mcp::catalog& catalog, const tool_choice& choice, const past_names& past) {
   std::vector<let_through> tools;
   for (const auto& e : catalog.entries()) {
-    const catalog_names now{e->name, e->rules.prefixed, e->rules.plain};
-    if (choice.beside && !choice.beside->offers(e->server, e->tool, now)) continue;
+    const catalog_names now{e->name, e->rules.prefixed, e->rules.plain, e->rules.other};
+    if (choice.denies(now) || (choice.beside && !choice.beside->offers(e->server, e->tool, now))) continue;
     const auto* then = past.find(e->server, e->tool);
-    if (then != nullptr && (then->name.empty() || choice.denies(now))) continue;
-    const auto names = then != nullptr ? then->view() : now;
-    if (choice.offers(names)) tools.push_back({&e, names});
+    if (then != nullptr && std::ranges::any_of(choice.deny, [&](const auto& glob) { return then->may_be(glob); }))
+      continue;
+    const auto names = then != nullptr ? catalog_names{then->name, then->prefixed} : now;
+    if (choice.allows(names)) tools.push_back({&e, names});
   }
   return tools;
 }
@@ -80,14 +81,18 @@ std::map<std::string_view, const std::string*> settled_names(std::span<const let
 std::vector<mcp::entry_ptr> chosen_tools(const mcp::catalog& catalog, const tool_choice& choice,
                                          std::span<const mcp::entry_ptr> before) {
   past_names past;
-  if (choice.beside && choice.beside->servers) past = past_names(catalog, *choice.beside->servers);
+  if (choice.beside) past = past_names(catalog, choice.beside->servers);
   const auto tools = offered_by(catalog, choice, past);
   const auto names = settled_names(tools, choice);
   std::vector<mcp::entry_ptr> entries;
   for (const auto& [entry, known] : tools) {
     const auto to = names.find((*entry)->name);
-    if (choice.asks_for(to == names.end() ? known.name : *to->second))
-      entries.push_back(to == names.end() ? *entry : copy_of(*entry, *to->second, before));
+    // One that the profile renames is asked for by that name, and by its own where it did not get that.
+    const auto wanted = choice.rename.find(known.name);
+    const bool has_it = to != names.end() || wanted == choice.rename.end() || wanted->second == (*entry)->name;
+    if (wanted != choice.rename.end() && (choice.beside || has_it) && !choice.asks_for(wanted->second)) continue;
+    if ((wanted == choice.rename.end() || !has_it) && !choice.asks_for(known.name)) continue;
+    entries.push_back(to == names.end() ? *entry : copy_of(*entry, *to->second, before));
   }
   return entries;
 }

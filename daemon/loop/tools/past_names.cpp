@@ -1,50 +1,80 @@
-// A server's tools are named together, as the catalog does it, since names that clash change each other.
+// A tool's name follows from its own one and its server's naming, unless other tools of the server, or other servers
+// with plain names, want it too: then the name is known only where it was noted.
 #include "daemon/loop/tools/past_names.hpp"
 
-#include "mcp/client/catalog/catalog_builder.hpp"
 #include "mcp/client/catalog/tool_names.hpp"
+#include "mcp/support/text.hpp"
 
-#include <cstddef>
-#include <vector>
+#include <algorithm>
+#include <array>
+#include <span>
 
 namespace mcpbx::daemon {
 namespace {
 
-struct listed_tool {
-  std::string_view own, shown;  // shown: under which name the catalog has it now
+struct prefixed_name {
+  std::string name, other;  // other: what it is instead where tools are listed that clash with it; "": never
 };
 
-std::map<std::string_view, std::vector<listed_tool>> tools_by_server(const mcp::catalog& now) {
-  std::map<std::string_view, std::vector<listed_tool>> tools;
-  for (const auto& e : now.entries()) tools[e->server].push_back({e->tool, e->name});
-  for (const auto& [name, tool] : now.withheld()) tools[tool.server].push_back({tool.tool, name});
-  return tools;
+prefixed_name name_alone(const tool_naming& naming, std::string_view own) {
+  const std::array<std::string_view, 1> alone{own};
+  auto named = mcp::prefixed_names(naming.prefix, alone, naming.rename);
+  return {std::move(named.names[0]), std::move(named.others[0])};
+}
+
+past_names::names names_under(const tool_naming& naming, const std::string& own) {
+  past_names::names n;
+  auto alone = name_alone(naming, own);
+  const auto noted = naming.named.find(own);
+  if (noted != naming.named.end()) n.name = noted->second;
+  if (alone.other.empty()) (naming.plain ? n.prefixed : n.name) = alone.name;
+  n.possible = {n.name, std::move(alone.name), std::move(alone.other)};
+  if (naming.plain) n.possible.push_back(mcp::plain_name(own, naming.rename));
+  return n;
+}
+
+// How its tools would be named by default, or plainly.
+past_names::names guessed(const mcp::catalog_entry& now) {
+  past_names::names n{now.name, now.rules.prefixed, {}};
+  const std::array<std::string, 1> server{now.server};
+  auto alone = name_alone({mcp::settle_prefixes(server)[0]}, now.tool);
+  n.possible = {std::move(alone.name), std::move(alone.other), now.tool};
+  return n;
+}
+
+const server_terms* terms_of(const terms_ptr& all, std::string_view server) {
+  if (!all) return nullptr;
+  const auto found = std::ranges::find(*all, server, &server_terms::server);
+  return found == all->end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-past_names::past_names(const mcp::catalog& now, std::span<const server_terms> then) {
-  const auto tools = tools_by_server(now);
-  for (const auto& terms : then) {
-    const auto& naming = terms.naming;
-    const auto of_server = tools.find(terms.server);
-    if (naming.prefix.empty() || of_server == tools.end()) continue;
-    const mcp::tool_filter filter{terms.allow, terms.deny, {}};
-    std::vector<std::string_view> own;
-    for (const auto& tool : of_server->second)
-      if (mcp::passes(filter, tool.own)) own.push_back(tool.own);
-    const auto prefixed = mcp::prefixed_names(naming.prefix, own, naming.rename);
-    for (std::size_t i = 0; i < own.size(); ++i)
-      names_[{terms.server, std::string(own[i])}] = {prefixed.names[i], prefixed.names[i], {}};
-    for (const auto& tool : of_server->second) {
-      auto& n = names_[{terms.server, std::string(tool.own)}];  // one that was left out had no name
-      if (!naming.plain) {
-        n.prefixed.clear();
-        continue;
-      }
-      n.plain = mcp::plain_name(tool.own, naming.rename);
-      if (tool.shown == n.plain && !n.name.empty()) n.name = n.plain;
-    }
+terms_ptr with_names(const std::vector<server_terms>& terms, const mcp::catalog& now) {
+  auto all = std::make_shared<std::vector<server_terms>>(terms);
+  std::map<std::string_view, tool_naming*> by_server;
+  for (auto& s : *all) by_server.emplace(s.server, &s.naming);
+  const auto note = [&](const std::string& server, const std::string& own, const std::string& name,
+                        const mcp::rule_names& rules) {
+    const auto naming = by_server.find(server);
+    if (naming != by_server.end() && (naming->second->plain || !rules.other.empty()))
+      naming->second->named.emplace(own, name);
+  };
+  for (const auto& e : now.entries()) note(e->server, e->tool, e->name, e->rules);
+  for (const auto& [name, tool] : now.withheld()) note(tool.server, tool.tool, name, tool.rules);
+  return all;
+}
+
+bool past_names::names::may_be(const std::string& glob) const {
+  return std::ranges::any_of(possible, [&](const auto& name) { return !name.empty() && glob_match(glob, name); });
+}
+
+past_names::past_names(const mcp::catalog& now, const terms_ptr& then) {
+  for (const auto& e : now.entries()) {
+    const auto* terms = terms_of(then, e->server);
+    names_.emplace(std::pair(e->server, e->tool), terms != nullptr && !terms->naming.prefix.empty()
+                                                      ? names_under(terms->naming, e->tool)
+                                                      : guessed(*e));
   }
 }
 

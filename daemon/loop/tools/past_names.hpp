@@ -5,28 +5,52 @@
 #include "mcp/client/catalog/catalog.hpp"
 
 #include <map>
-#include <span>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace mcpbx::daemon {
 
+using terms_ptr = std::shared_ptr<const std::vector<server_terms>>;
+
+/// `terms` with what the catalog `now` adds to them: tool_naming::named.
+terms_ptr with_names(const std::vector<server_terms>& terms, const mcp::catalog& now);
+
+/// The terms that runs which begin now are noted with.
+class present_terms {
+ public:
+  /// What the configuration says; null: nothing.
+  explicit present_terms(terms_ptr configured) : configured_(std::move(configured)) {}
+  /// With the names of `now`, which are looked at once per catalog. Null: nothing is configured.
+  terms_ptr under(const mcp::catalog_ptr& now) {
+    if (configured_ && std::exchange(catalog_, now) != now) noted_ = with_names(*configured_, *now);
+    return noted_;
+  }
+
+ private:
+  terms_ptr configured_, noted_;
+  mcp::catalog_ptr catalog_;
+};
+
 class past_names {
  public:
-  /// As catalog_names. All are empty for a tool that had no name then.
   struct names {
-    std::string name, prefixed, plain;
-    catalog_names view() const { return {name, prefixed, plain}; }
+    /// For what allows: the name that the tool had for certain, and the prefixed one where names were plain; "": none.
+    std::string name, prefixed;
+    std::vector<std::string> possible;  ///< for what restricts: every name that it may have had
+    /// Whether a glob is about the tool, which may have had the name.
+    bool may_be(const std::string& glob) const;
   };
 
   /// No names are known.
   past_names() = default;
-  /// Names the tools of `now`, offered or withheld, as `then` says. Which server had a plain name that several wanted
-  /// is not known: a tool counts as having had its own only if it has it now as well.
-  past_names(const mcp::catalog& now, std::span<const server_terms> then);
+  /// Names the tools of `now` as `then` says. Where nobody noted how a server's tools were named (a journal of an older
+  /// mcpbx; `then` may be null) they count as having had the names of now for what allows.
+  past_names(const mcp::catalog& now, const terms_ptr& then);
 
-  /// The names of the tool that `server` knows as `own`. Null where nobody noted how that server's tools were named.
+  /// The names of the tool that `server` knows as `own`. Null: none are known.
   const names* find(const std::string& server, const std::string& own) const;
 
  private:

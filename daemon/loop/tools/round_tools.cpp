@@ -38,7 +38,10 @@ std::string key_of(const tool_choice& choice, const std::string& api, std::size_
     key.append("\r\r").append(s.server);
     for (const auto* globs : {&s.allow, &s.deny}) add_globs(key, *globs);
     key.append("\r").append(s.naming.prefix).append(s.naming.plain ? "\n\n" : "\n");
-    for (const auto& [own, name] : s.naming.rename) key.append("\n").append(own).append("\n").append(name);
+    for (const auto* renamed : {&s.naming.rename, &s.naming.named}) {
+      key += '\r';
+      for (const auto& [own, name] : *renamed) key.append("\n").append(own).append("\n").append(name);
+    }
   }
   return key;
 }

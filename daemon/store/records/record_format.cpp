@@ -76,6 +76,7 @@ struct record_writer {
       server.filled("prefix", s.naming.prefix);
       server.set("plain", s.naming.plain);
       write_pairs(server, "rename", s.naming.rename);
+      write_pairs(server, "named", s.naming.named);
       server.end();
       before = ',';
     }

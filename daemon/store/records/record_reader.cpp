@@ -79,6 +79,7 @@ void read(const object_reader& o, record::run_started& r) {
       terms.naming.prefix = s.text("prefix");
       s.set("plain", terms.naming.plain);
       for (auto& [own, name] : read_pairs(s, "rename")) terms.naming.rename.emplace(own, name);
+      for (auto& [own, name] : read_pairs(s, "named")) terms.naming.named.emplace(own, name);
       servers.push_back(std::move(terms));
     });
     r.servers = std::make_shared<const std::vector<server_terms>>(std::move(servers));

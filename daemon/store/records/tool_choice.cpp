@@ -14,12 +14,15 @@ bool any_of(const std::vector<std::string>& globs, std::string_view name) {
 
 bool is_any(const std::vector<std::string>& globs, const catalog_names& n) {
   const auto is = [&](std::string_view name) { return !name.empty() && any_of(globs, name); };
-  return is(n.name) || is(n.prefixed) || is(n.plain);
+  return is(n.name) || is(n.prefixed) || is(n.plain) || is(n.other);
+}
+
+bool are_allowed(const std::vector<std::string>& allow, const catalog_names& n) {
+  return allow.empty() || any_of(allow, n.name) || (!n.prefixed.empty() && any_of(allow, n.prefixed));
 }
 
 bool lets_through(const std::vector<std::string>& allow, const std::vector<std::string>& deny, const catalog_names& n) {
-  if (is_any(deny, n)) return false;
-  return allow.empty() || any_of(allow, n.name) || (!n.prefixed.empty() && any_of(allow, n.prefixed));
+  return !is_any(deny, n) && are_allowed(allow, n);
 }
 
 const server_terms* terms_of(const kept_terms& all, std::string_view server) {
@@ -41,8 +44,8 @@ bool kept_terms::wants_yes(std::string_view server, std::string_view own) const 
   return terms != nullptr && any_of(terms->approve, own);
 }
 
-bool tool_choice::offers(const catalog_names& names) const {
-  return lets_through(allow, deny, names);
+bool tool_choice::allows(const catalog_names& names) const {
+  return are_allowed(allow, names);
 }
 
 bool tool_choice::denies(const catalog_names& names) const {

@@ -8,11 +8,14 @@
 
 namespace mcpbx::daemon {
 
-/// How the catalog names the tools of a server, as far as the configuration decides it.
+/// How the catalog names the tools of a server.
 struct tool_naming {
   std::string prefix;                              ///< of `prefix__tool`; "": not known
   bool plain = false;                              ///< tools have their plain names where those are free
   std::map<std::string, std::string> rename = {};  ///< by the server's own names
+  /// The catalog's names, by the server's own, of those tools whose names do not follow from the above alone; where
+  /// names are plain, of all that were listed.
+  std::map<std::string, std::string> named = {};
   bool operator==(const tool_naming&) const = default;
 };
 
@@ -26,7 +29,7 @@ struct server_terms {
 
 /// The names that a catalog has for a tool: the one it is shown under, and those that mcp::rule_names says.
 struct catalog_names {
-  std::string_view name, prefixed = {}, plain = {};
+  std::string_view name, prefixed = {}, plain = {}, other = {};
 };
 
 /// What a run that goes on after a restart is kept to beside its own choice, so that the stricter of two
@@ -49,8 +52,9 @@ struct tool_choice {
   std::map<std::string, std::string, std::less<>> rename = {};  ///< the profile's names, by those of the catalog
   std::shared_ptr<const kept_terms> beside = {};                ///< what holds beside all this; null: nothing
   /// Whether the profile offers the catalog's tool of these names. Where names are plain, the tool's `prefixed` name
-  /// is as good, and what is denied by its `plain` one is denied, whoever has that.
-  bool offers(const catalog_names& names) const;
+  /// is as good, and what is denied by its `plain` or its `other` one is denied, whoever has that.
+  bool offers(const catalog_names& names) const { return allows(names) && !denies(names); }
+  bool allows(const catalog_names& names) const;
   bool denies(const catalog_names& names) const;
   /// Whether the request asks for a tool that it sees under this name.
   bool asks_for(std::string_view shown) const;

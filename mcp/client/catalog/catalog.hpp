@@ -17,10 +17,12 @@
 namespace mcpbx::mcp {
 
 /// Names that rules (allow, deny, approve) find a tool by beside the one that it is shown under, so that they hold
-/// whoever has that one. Both are empty where names are not plain.
+/// whoever has that one. What restricts holds for the tool that has the name, too.
 struct rule_names {
-  std::string prefixed;  ///< server__tool: no other tool has it
-  std::string plain;     ///< which another tool may have: what restricts holds for both
+  std::string prefixed;  ///< server__tool, where names are plain, else "": no other tool has it
+  std::string plain;     ///< where names are plain, else "": which another tool may have
+  /// server__tool as it would be if other tools of the server were, or were not, listed beside it; "": always the same.
+  std::string other = {};
   bool operator==(const rule_names&) const = default;
 };
 

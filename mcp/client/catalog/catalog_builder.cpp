@@ -126,10 +126,14 @@ named_tools catalog_builder::name_tools(offered& o, std::set<std::string, std::l
   own.reserve(o.kept.size());
   for (const std::size_t i : o.kept) own.push_back((*o.tools)[i].name);
   auto prefixed = prefixed_names(o.prefix, own, o.s.tools.rename);
-  if (!o.s.plain_names) return prefixed;
   o.ruled.clear();
+  if (!o.s.plain_names) {
+    if (std::ranges::any_of(prefixed.others, [](const auto& name) { return !name.empty(); }))
+      for (const auto& name : prefixed.others) o.ruled.push_back({{}, {}, name});
+    return prefixed;
+  }
   for (std::size_t i = 0; i < own.size(); ++i)
-    o.ruled.push_back({prefixed.names[i], plain_name(own[i], o.s.tools.rename)});
+    o.ruled.push_back({prefixed.names[i], plain_name(own[i], o.s.tools.rename), prefixed.others[i]});
   return plain_names(own, o.s.tools.rename, prefixes_, prefixed, taken, o.prefixed.get());
 }
 

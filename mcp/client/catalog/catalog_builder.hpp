@@ -70,7 +70,7 @@ class catalog_builder {
     std::vector<std::string> unnamed;  // own names of those that no name could be had for
     withheld_tools hidden;             // of `withheld`, those that the filter lets through
     std::vector<std::size_t> kept;     ///< positions in `tools` that the filter lets through
-    std::vector<rule_names> ruled;     ///< where names are plain, of each in `kept`
+    std::vector<rule_names> ruled;     ///< of each in `kept`, or none: no tool has such names
     std::vector<entry_ptr> entries;
     bool stale = true;
   };

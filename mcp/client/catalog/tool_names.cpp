@@ -152,6 +152,18 @@ named_tools prefixed_names(std::string_view prefix, std::span<const std::string_
         losers.push_back(i);
     }
   for (const std::size_t i : losers) give_hashed(i);
+
+  std::set<std::string_view> given;  // by a rename, to another tool than the one that is called so
+  for (const auto& [own, name] : rename)
+    if (own != name) given.insert(name);
+  out.others.resize(tools.size());
+  for (std::size_t i = 0; i < tools.size(); ++i) {
+    const std::string as_wished = head + wishes[i].part;
+    if (out.names[i] != as_wished)
+      out.others[i] = as_wished;
+    else if (wishes[i].strength == claim::changed || given.contains(tools[i]))
+      out.others[i] = with_hash(as_wished, tools[i], longest_exposed_name, hash_digits);
+  }
   return out;
 }
 

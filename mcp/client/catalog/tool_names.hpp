@@ -22,7 +22,9 @@ inline constexpr std::string_view reserved_prefix = "mcpbx__";
 std::vector<std::string> settle_prefixes(std::span<const std::string> servers);
 
 struct named_tools {
-  std::vector<std::string> names;    ///< per tool; "": it cannot be exposed (its name is taken by a rename)
+  std::vector<std::string> names;  ///< per tool; "": it cannot be exposed (its name is taken by a rename)
+  /// Of prefixed_names, per tool: the name that it has instead where others are listed beside it, or are not; "": none.
+  std::vector<std::string> others;
   std::vector<std::string> notices;  ///< one sentence per clash
 };
 

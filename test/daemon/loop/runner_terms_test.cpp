@@ -1,11 +1,15 @@
 // A run that goes on after a restart: the stricter of the configuration that it began under and that of now holds.
+#include "mcp/client/catalog/tool_names.hpp"
 #include "test/daemon/loop/next_process.hpp"
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -169,12 +173,88 @@ TEST_CASE("G24: what a profile allowed, or a request asked for, is that tool, an
   CHECK(f.called() == lines{"read"});
 }
 
-TEST_CASE("G24: a plain name that another server may have had then allows nothing") {
+TEST_CASE("G24: a plain name that another server may have had then allows nothing, where nobody noted whose it was") {
   next_process f;
-  f.list({{"read", "srv__read"}});
-  f.model->script = {calls({call("a", "srv__read")}), says("done")};
-  f.resume(left_thinking_under({"srv", true}, [](record::run_started& r) { r.tools.allow = {"read"}; }));
+  f.list({{"read", "read"}});
+  f.model->script = {calls({call("a", "read")}), says("done")};
+  const auto allow = [](record::run_started& r) { r.tools.allow = {"read"}; };
+  SUBCASE("nobody") {
+    f.resume(left_thinking_under({"srv", true}, allow));
+    CHECK(f.called().empty());
+  }
+  SUBCASE("it had the prefixed one") {
+    f.resume(left_thinking_under({"srv", true, {}, {{"read", "srv__read"}}}, allow));
+    CHECK(f.called().empty());
+  }
+  SUBCASE("it was this one's") {
+    f.resume(left_thinking_under({"srv", true, {}, {{"read", "read"}}}, allow));
+    CHECK(f.called() == lines{"read"});
+  }
+}
+
+TEST_CASE("G24 G38: rules hold for the tool that they were about, though one that clashed with it has come or gone") {
+  const auto hashed = mcp::prefixed_names("srv", std::array<std::string_view, 2>{"a.b", "a_b"}, {}).names[0];
+  REQUIRE(hashed.starts_with("srv__a_b_"));
+  next_process f;
+  f.model->script = {calls({call("a", "srv__a_b"), call("b", hashed)}), says("done")};
+  const auto with = [](std::string deny, std::string allow) {
+    return [deny, allow](record::run_started& r) {
+      if (!deny.empty()) r.tools.deny = {deny};
+      if (!allow.empty()) r.tools.allow = {allow};
+    };
+  };
+  SUBCASE("denied beside the other, which has gone") {
+    f.list({{"a.b", "srv__a_b"}});
+    f.resume(left_thinking_under({"srv", false, {}, {{"a.b", hashed}}}, with(hashed, "")));
+  }
+  SUBCASE("denied alone, and the other has come") {
+    f.list({{"a.b", hashed}});
+    f.resume(left_thinking_under({"srv", false, {}, {{"a.b", "srv__a_b"}}}, with("srv__a_b", "")));
+  }
+  SUBCASE("the other was allowed and has gone") {
+    f.list({{"a.b", "srv__a_b"}});
+    f.resume(left_thinking_under({"srv", false, {}, {{"a.b", hashed}}}, with("", "srv__a_b")));
+  }
   CHECK(f.called().empty());
+}
+
+TEST_CASE("G24: where an older mcpbx noted no naming, what was denied is denied by the usual names too") {
+  next_process f;
+  f.list({{"erase", "srv__wipe"}, {"lookup", "srv__lookup"}});
+  f.model->script = {calls({call("a", "srv__wipe"), call("b", "srv__lookup")}), says("done")};
+  const auto deny = [](record::run_started& r) { r.tools.deny = {"srv__erase"}; };
+  SUBCASE("of servers that it noted") {
+    f.resume(left_thinking_under({}, deny));
+  }
+  SUBCASE("of none") {
+    auto records = left_thinking_under({}, deny);
+    beginning(records).servers.reset();
+    f.resume(std::move(records));
+  }
+  CHECK(f.called() == lines{"lookup"});
+}
+
+TEST_CASE("G24: a tool that a request did not ask for is not offered because the catalog has a name of the profile") {
+  next_process f;
+  f.list({{"read", "srv__get"}, {"x", "srv__x"}});
+  f.model->script = {calls({call("a", "srv__get"), call("b", "srv__read")}), says("done")};
+  f.resume(left_thinking_under({"srv"}, [](record::run_started& r) {
+    r.tools.only = {"srv__read"};
+    r.tools.rename = {{"srv__read", "srv__get"}, {"srv__x", "srv__read"}};
+  }));
+  CHECK(f.called() == lines{"x"});
+}
+
+TEST_CASE("G24: the names of tools that do not follow from their own are noted when a run begins") {
+  fixture f;
+  auto odd = std::make_shared<mcp::catalog_entry>(*f.entry("a.b"));
+  odd->name = "srv__a_b";
+  odd->rules.other = "srv__a_b_123456";
+  f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{f.entry("lookup"), odd}, 3);
+  f.model->script = {silent()};
+  f.run(detached("long"));
+  auto records = f.written();
+  CHECK(beginning(records).servers->front().naming.named == std::map<std::string, std::string>{{"a.b", "srv__a_b"}});
 }
 
 TEST_CASE("G24 L19: a run that goes on asks about what its profile wanted a yes for, whatever the tool's name is now") {

@@ -64,7 +64,8 @@ inline std::vector<run_record> sample_records() {
                     true};
   started.approve = {"files__rm*"};
   started.servers = std::make_shared<const std::vector<server_terms>>(std::vector<server_terms>{
-      {"files", {"f*", "g"}, {"rm"}, {"write"}, {"files", true, {{"a", "b"}, {"c", "d"}}}}, {"mail", {}, {}, {}}});
+      {"files", {"f*", "g"}, {"rm"}, {"write"}, {"files", true, {{"a", "b"}, {"c", "d"}}, {{"e", "f"}}}},
+      {"mail", {}, {}, {}}});
   started.client_tools = {raw_json::own(R"({"name":"mine","inputSchema":{"type":"object"}})")};
   started.answer_schema = raw_json::own(R"({"type":  "string"})");
   started.settings = {"0.20", "1e-1", 40, {"END", "\n"}, false, "low"};

@@ -164,6 +164,30 @@ TEST_CASE("G38: a tool whose plain name is another one's is prefixed, and rules 
   CHECK(b.build()->find_withheld("echo")->rules == rule_names{"two__echo", "echo"});
 }
 
+TEST_CASE("G38: rules know a tool by the name that it has when tools that clash with it come and go") {
+  catalog_builder b({server("one", {{}, {}, {{"safe", "read"}}}), server("two", {}, true)});
+  b.set_tools(0, tools({"a.b", "a_b", "read", "safe", "other"}));
+  const auto c = b.build();
+  const auto find = [](const catalog_ptr& all, std::string_view own) {
+    return *std::ranges::find(all->entries(), own, [](const auto& e) -> std::string_view { return e->tool; });
+  };
+  const auto dotted = find(c, "a.b")->name, read = find(c, "read")->name;
+  CHECK(dotted.starts_with("one__a_b_"));
+  CHECK(find(c, "a.b")->rules == rule_names{"", "", "one__a_b"});
+  CHECK(read.starts_with("one__read_"));
+  CHECK(find(c, "read")->rules == rule_names{"", "", "one__read"});
+  CHECK(find(c, "other")->rules == rule_names{});
+  b.set_tools(0, tools({"a.b", "read"}));
+  b.set_tools(1, tools({"c.d"}));
+  const auto fewer = b.build();
+  CHECK(find(fewer, "a.b")->name == "one__a_b");
+  CHECK(find(fewer, "a.b")->rules == rule_names{"", "", dotted});
+  CHECK(find(fewer, "read")->rules == rule_names{"", "", read});
+  CHECK(find(fewer, "c.d")->name == "c.d");
+  CHECK(find(fewer, "c.d")->rules.prefixed == "two__c_d");
+  CHECK(find(fewer, "c.d")->rules.other.starts_with("two__c_d_"));
+}
+
 TEST_CASE("names that resemble a wrong one are found") {
   catalog_builder b({server("git"), server("files")});
   b.set_tools(0, tools({"log", "status"}));
