@@ -65,8 +65,8 @@ result<std::string> url_of(const conf::configuration& config, const start_values
   return values.value(*config.store.url);
 }
 
-result<sqlite_file::options> place_of(std::string_view path, const conf::environment& env) {
-  sqlite_file::options o;
+result<sqlite_store::options> place_of(std::string_view path, const conf::environment& env) {
+  sqlite_store::options o;
   o.boot = boot_identity();
   if (path.empty()) {
     auto folder = conf::state_directory(env);
@@ -80,8 +80,8 @@ result<sqlite_file::options> place_of(std::string_view path, const conf::environ
   return o;
 }
 
-std::unique_ptr<store_file> postgres_of(const conf::reference_string& url, const conf::environment& env, bool passing) {
-  postgres_file::options o;
+std::unique_ptr<run_store> postgres_of(const conf::reference_string& url, const conf::environment& env, bool passing) {
+  postgres_store::options o;
   o.url = [url] {
     system_references source;
     return conf::resolve(url, source);
@@ -91,16 +91,16 @@ std::unique_ptr<store_file> postgres_of(const conf::reference_string& url, const
   else
     o.owner = [env] { return daemon_identity(env); };
   o.label = daemon_label();
-  return std::make_unique<postgres_file>(std::move(o));
+  return std::make_unique<postgres_store>(std::move(o));
 }
 
 // A path without a place: runs are not kept where the key is not there either, else they fail with the reason.
-result<std::unique_ptr<store_file>> file_of(const conf::configuration& config, const conf::environment& env,
-                                            const std::string& url, bool passing) {
+result<std::unique_ptr<run_store>> file_of(const conf::configuration& config, const conf::environment& env,
+                                           const std::string& url, bool passing) {
   if (conf::forms::is_postgres_url(url)) return postgres_of(*config.store.url, env, passing);
   auto place = place_of(std::string_view(url).substr(sqlite_scheme.size()), env);
   if (!place) return std::unexpected(std::move(place.error()));
-  return std::make_unique<sqlite_file>(std::move(*place));
+  return std::make_unique<sqlite_store>(std::move(*place));
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ class one_run final : public run_journal {
 
 }  // namespace
 
-lane_journal::lane_journal(asio::any_io_executor executor, time_source& time, std::unique_ptr<store_file> file,
+lane_journal::lane_journal(asio::any_io_executor executor, time_source& time, std::unique_ptr<run_store> file,
                            options o)
     : lane_(std::make_shared<store_lane>(std::move(executor), time, std::move(file), std::move(o))) {}
 

@@ -2,7 +2,7 @@
 // one transaction; what is read takes turns with them.
 #pragma once
 #include "daemon/store/journal.hpp"
-#include "daemon/store/store_file.hpp"
+#include "daemon/store/run_store.hpp"
 #include "daemon/store/store_worker.hpp"
 #include "mcp/support/time.hpp"
 
@@ -40,7 +40,7 @@ class lane_journal final : public journal {
   /// Touches no store and starts no thread: that is done by what is written or read first, which also closes the runs
   /// that an earlier process left without an end. While the store cannot be opened everything fails, and each tries
   /// again. `time` must outlive the journal; so must `executor`'s context the appends that are going on.
-  lane_journal(boost::asio::any_io_executor executor, time_source& time, std::unique_ptr<store_file> file, options o);
+  lane_journal(boost::asio::any_io_executor executor, time_source& time, std::unique_ptr<run_store> file, options o);
   /// Waits for what the lane is doing; what is queued is not done.
   ~lane_journal() override;
 

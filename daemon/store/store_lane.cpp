@@ -59,7 +59,7 @@ struct store_lane::job {
   }
 };
 
-store_lane::store_lane(asio::any_io_executor executor, time_source& time, std::unique_ptr<store_file> file,
+store_lane::store_lane(asio::any_io_executor executor, time_source& time, std::unique_ptr<run_store> file,
                        lane_journal::options o)
     : executor_(std::move(executor)),
       time_(time),

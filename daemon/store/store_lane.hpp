@@ -29,7 +29,7 @@ class store_lane : public std::enable_shared_from_this<store_lane> {
   using unfinished_rows = std::vector<store_worker::unfinished>;
 
   /// As lane_journal's.
-  store_lane(boost::asio::any_io_executor executor, time_source& time, std::unique_ptr<store_file> file,
+  store_lane(boost::asio::any_io_executor executor, time_source& time, std::unique_ptr<run_store> file,
              lane_journal::options o);
 
   /// `patience`: while the store cannot be reached, for a run that has begun. `done` comes in a later turn.

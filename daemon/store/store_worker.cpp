@@ -32,39 +32,39 @@ error outwards(error e) {
 
 }  // namespace
 
-store_worker::store_worker(std::unique_ptr<store_file> file, record_rules rules, retention keep)
-    : file_(std::move(file)), rules_(std::move(rules)), keep_(keep) {}
+store_worker::store_worker(std::unique_ptr<run_store> store, record_rules rules, retention keep)
+    : store_(std::move(store)), rules_(std::move(rules)), keep_(keep) {}
 
 std::unexpected<error> store_worker::no_session(const std::string& id) const {
   return fail(errc::not_found,
-              "there is no session \"" + id + "\" in " + file_->name() + "; `mcpbx sessions` lists those that it has");
+              "there is no session \"" + id + "\" in " + store_->name() + "; `mcpbx sessions` lists those that it has");
 }
 
 template <class T>
 result<T> store_worker::checked(result<T> outcome) {
-  if (!outcome && outcome.error().code == errc::io) file_->close();
+  if (!outcome && outcome.error().code == errc::io) store_->close();
   return outcome;
 }
 
 // `look`: whether the store is still there, too, which costs a moment.
 result<void> store_worker::get_ready(std::int64_t now_ms, bool look) {
-  auto done = file_->open();
-  if (done && look) done = file_->still_there();
+  auto done = store_->open();
+  if (done && look) done = store_->still_there();
   if (done && !recovered_) done = recover(now_ms);
-  if (!done) file_->close();
+  if (!done) store_->close();
   return done;
 }
 
 // False: there is no store yet, and nothing to read from it.
 result<bool> store_worker::ready_to_read(std::int64_t now_ms) {
-  if (!file_->exists()) return false;
+  if (!store_->exists()) return false;
   if (auto done = get_ready(now_ms, true); !done) return std::unexpected(std::move(done.error()));
   close_left(now_ms);
   return true;
 }
 
 result<void> store_worker::recover(std::int64_t now_ms) {
-  auto rows = file_->unfinished_runs();
+  auto rows = store_->unfinished_runs();
   if (!rows) return std::unexpected(std::move(rows.error()));
   going_on_.clear();
   taken_.clear();
@@ -83,7 +83,7 @@ result<void> store_worker::recover(std::int64_t now_ms) {
 // Sets a run aside that is to be handed out, which gives true, or closes it.
 result<bool> store_worker::sort_out(const run_row& row, bool fenced, std::int64_t now_ms) {
   const bool lost = !fenced && lost_power(row);
-  auto known = rules_.goes_on ? file_->records(row.id) : result<std::vector<run_record>>();
+  auto known = rules_.goes_on ? store_->records(row.id) : result<std::vector<run_record>>();
   if (rules_.goes_on && known && rules_.goes_on(*known)) {
     if (auto filled = inherit(row, *known); filled) {
       going_on_.push_back({row, std::move(*known), fenced});
@@ -101,12 +101,12 @@ result<bool> store_worker::sort_out(const run_row& row, bool fenced, std::int64_
 
 result<void> store_worker::close_run(std::int64_t id, const std::string& run, std::int64_t now_ms, bool same_process,
                                      bool power_lost) {
-  auto known = file_->records(id);
+  auto known = store_->records(id);
   if (!known && known.error().code == errc::io) return std::unexpected(known.error());
   if (!known) {
-    log::error("the records of run " + run + " in " + file_->name() + " cannot be read and stay as they are (" +
+    log::error("the records of run " + run + " in " + store_->name() + " cannot be read and stay as they are (" +
                known.error().message + "); `mcpbx sessions` shows the run as damaged");
-    return file_->mark_damaged(id, now_ms);
+    return store_->mark_damaged(id, now_ms);
   }
   // An end of which the append failed may be there all the same: its sync failed, nobody heard of its commit, or it
   // came when nobody waited any more.
@@ -122,14 +122,14 @@ result<void> store_worker::close_run(std::int64_t id, const std::string& run, st
   if (!ends) rest.records.emplace_back(record::run_ended{stop_reason::interrupted, ""});
   for (const auto& r : rest.records) rest.texts.push_back(to_text(r));
   run_batch* const one = &rest;
-  auto done = file_->append({&one, 1}, true);
+  auto done = store_->append({&one, 1}, true);
   if (done && !same_process && rules_.closed) rules_.closed(*known, rest.records);
   return done;
 }
 
 // Runs of daemons that are gone for good: those that go on wait for take_unfinished(), only the others are closed.
 result<void> store_worker::take_abandoned(std::int64_t now_ms) {
-  auto rows = checked(file_->abandoned_runs(now_ms));
+  auto rows = checked(store_->abandoned_runs(now_ms));
   if (!rows) return std::unexpected(std::move(rows.error()));
   std::ranges::move(*rows, std::back_inserter(taken_));
   for (; !taken_.empty(); taken_.pop_front()) {
@@ -158,7 +158,7 @@ result<void> store_worker::fence(std::int64_t now_ms) {
     batches.push_back(&all.emplace_back(std::move(b)));
   }
   if (batches.empty()) return {};
-  const auto whole = file_->append(batches, true);
+  const auto whole = store_->append(batches, true);
   auto next = all.begin();
   for (auto one = going_on_.begin(); one != going_on_.end();) {
     if (one->fenced) {
@@ -167,7 +167,7 @@ result<void> store_worker::fence(std::int64_t now_ms) {
     }
     auto& batch = *next++;
     run_batch* const alone = &batch;
-    const auto done = whole ? whole : file_->append({&alone, 1}, true);
+    const auto done = whole ? whole : store_->append({&alone, 1}, true);
     if (done) {
       one->fenced = true;
       one->records.push_back(std::move(batch.records.front()));
@@ -176,7 +176,7 @@ result<void> store_worker::fence(std::int64_t now_ms) {
       log::warn("run " + one->row.run + " does not go on here: " + done.error().message);
       one = going_on_.erase(one);
     } else {
-      file_->close();
+      store_->close();
       return done;
     }
   }
@@ -200,7 +200,7 @@ void store_worker::close_left(std::int64_t now_ms) {
 result<bool> store_worker::find_left(run_place& place) {
   const auto id = place.id != 0 ? place.id : place.tried_id;
   if (id == 0) return false;
-  const auto rows = file_->unfinished_runs();
+  const auto rows = store_->unfinished_runs();
   if (!rows) return std::unexpected(rows.error());
   const auto found = std::ranges::find(*rows, id, &run_row::id);
   if (found == rows->end() || found->run != place.run) return false;
@@ -224,22 +224,22 @@ void store_worker::write(std::span<append* const> group, std::int64_t now_ms) {
     synced = synced || a->synced;
     for (const auto& text : a->batch.texts) written_ += static_cast<std::int64_t>(text.size());
   }
-  auto outcome = file_->append(all, synced);
+  auto outcome = store_->append(all, synced);
   const bool alone = outcome || group.size() == 1;
   bool broken = false;
   for (auto* a : group) {
     // One of them may be at fault; the others must not fail with it.
     run_batch* const one = &a->batch;
-    a->outcome = alone ? outcome : file_->append({&one, 1}, a->synced);
+    a->outcome = alone ? outcome : store_->append({&one, 1}, a->synced);
     broken = broken || (!a->outcome && a->outcome.error().code != errc::unavailable &&
                         a->outcome.error().code != errc::not_found && a->outcome.error().code != errc::parse);
   }
-  if (broken) file_->close();
+  if (broken) store_->close();
   to_tidy_ = !broken;
 }
 
 result<session_row> store_worker::find_session(const std::string& session) {
-  auto row = checked(file_->session(session));
+  auto row = checked(store_->session(session));
   if (!row) return std::unexpected(std::move(row.error()));
   if (!*row) return no_session(session);
   return std::move(**row);
@@ -259,7 +259,7 @@ result<session_row> store_worker::free_session(const std::string& session, std::
 // Those before `before_id`. One run after another, so that no more than the records of one are there besides what they
 // come to; and results that can be read on go from each to the next.
 result<std::vector<kept_run>> store_worker::runs_of(const std::string& session, std::int64_t before_id) {
-  auto rows = checked(file_->runs_of(session));
+  auto rows = checked(store_->runs_of(session));
   if (!rows) return std::unexpected(std::move(rows.error()));
   std::erase_if(*rows, [&](const auto& row) { return row.id >= before_id; });
   std::vector<kept_run> runs;
@@ -286,7 +286,7 @@ result<std::vector<kept_run>> store_worker::runs_of(const std::string& session, 
     for (; next != runs.end() && next->row.id < run; ++next) next->damage = "it has no records";
     if (next != runs.end() && next->row.id == run) reading = &*next++;
   };
-  auto done = checked(file_->read_session(session, [&](const record_text& r) -> result<void> {
+  auto done = checked(store_->read_session(session, [&](const record_text& r) -> result<void> {
     if (!reading || reading->row.id != r.run) go_to(r.run);
     if (!reading) return {};  // begun elsewhere since the runs were read
     auto& its = *reading;
@@ -346,7 +346,7 @@ result<void> store_worker::inherit(const run_row& row, std::vector<run_record>& 
   if (!before) return std::unexpected(std::move(before.error()));
   if (before->size() != first->inherited_count)
     return fail(errc::parse, "the run " + row.run + " began with " + std::to_string(first->inherited_count) +
-                                 " messages of its session " + row.session + ", and now " + file_->name() + " has " +
+                                 " messages of its session " + row.session + ", and now " + store_->name() + " has " +
                                  std::to_string(before->size()) + "; `mcpbx sessions show " + row.session +
                                  "` shows what is left");
   first->inherited_results = std::move(before->results);
@@ -358,7 +358,7 @@ result<void> store_worker::inherit(const run_row& row, std::vector<run_record>& 
 result<std::vector<session_row>> store_worker::list_sessions(const session_query& q, std::int64_t now_ms) {
   auto ready = ready_to_read(now_ms);
   if (!ready) return std::unexpected(std::move(ready.error()));
-  return *ready ? checked(file_->sessions(q)) : std::vector<session_row>();
+  return *ready ? checked(store_->sessions(q)) : std::vector<session_row>();
 }
 
 result<session_contents> store_worker::read_session(const std::string& session, std::int64_t now_ms) {
@@ -378,14 +378,14 @@ result<void> store_worker::erase_session(const std::string& session, std::int64_
   if (!*ready) return no_session(session);
   auto row = free_session(session, now_ms);
   if (!row) return std::unexpected(std::move(row.error()));
-  return checked(file_->erase({&session, 1}));
+  return checked(store_->erase({&session, 1}));
 }
 
 result<std::vector<store_worker::unfinished>> store_worker::take_unfinished(std::int64_t now_ms) {
   auto ready = ready_to_read(now_ms);
   if (!ready) return std::unexpected(std::move(ready.error()));
-  if (file_->is_shared()) {
-    if (auto touched = checked(file_->touch()); !touched) return std::unexpected(std::move(touched.error()));
+  if (store_->is_shared()) {
+    if (auto touched = checked(store_->touch()); !touched) return std::unexpected(std::move(touched.error()));
     if (auto taken = take_abandoned(now_ms); !taken) return std::unexpected(std::move(taken.error()));
   }
   // A run that is handed out ends with the first record that cannot be written: here it stays until it can go on.
@@ -396,17 +396,17 @@ result<std::vector<store_worker::unfinished>> store_worker::take_unfinished(std:
 result<std::vector<run_record>> store_worker::find_ended(const std::string& run, std::int64_t now_ms) {
   auto ready = ready_to_read(now_ms);
   if (!ready) return std::unexpected(std::move(ready.error()));
-  auto row = *ready ? checked(file_->find_run(run)) : std::optional<run_row>();
+  auto row = *ready ? checked(store_->find_run(run)) : std::optional<run_row>();
   if (!row) return std::unexpected(std::move(row.error()));
   if (!*row)
-    return fail(errc::not_found, "no run named \"" + run + "\" has ended in " + file_->name() +
+    return fail(errc::not_found, "no run named \"" + run + "\" has ended in " + store_->name() +
                                      "; `mcpbx sessions` lists what was kept");
   if ((*row)->ended_ms == 0)
-    return fail(errc::unavailable, "the run " + run + " has no end yet in " + file_->name() + "; ask again later");
-  auto records = checked(file_->records((*row)->id));
+    return fail(errc::unavailable, "the run " + run + " has no end yet in " + store_->name() + "; ask again later");
+  auto records = checked(store_->records((*row)->id));
   if (!records && records.error().code == errc::io) return records;
   if (!records)
-    return fail(errc::io, "the run " + run + " in " + file_->name() + " cannot be read (" + records.error().message +
+    return fail(errc::io, "the run " + run + " in " + store_->name() + " cannot be read (" + records.error().message +
                               "); begin a new one");
   if (auto filled = inherit(**row, *records); !filled) return std::unexpected(outwards(std::move(filled.error())));
   return records;
@@ -415,20 +415,20 @@ result<std::vector<run_record>> store_worker::find_ended(const std::string& run,
 result<std::optional<std::string>> store_worker::find_owner(const std::string& run, std::int64_t now_ms) {
   auto ready = ready_to_read(now_ms);
   if (!ready) return std::unexpected(std::move(ready.error()));
-  return *ready ? checked(file_->owner_of(run)) : std::optional<std::string>();
+  return *ready ? checked(store_->owner_of(run)) : std::optional<std::string>();
 }
 
 // By age first; by size, the longest unused go until a tenth of the limit is free.
 result<std::vector<session_row>> store_worker::to_be_removed(std::int64_t now_ms) {
   if (keep_.max_age_ms > 0) {
-    auto old = file_->unused_sessions(now_ms - keep_.max_age_ms, removed_at_once);
+    auto old = store_->unused_sessions(now_ms - keep_.max_age_ms, removed_at_once);
     if (!old || !old->empty()) return old;
   }
   if (keep_.max_bytes == 0) return std::vector<session_row>();
-  auto total = file_->kept_bytes();
+  auto total = store_->kept_bytes();
   if (!total) return std::unexpected(std::move(total.error()));
   if (*total <= keep_.max_bytes) return std::vector<session_row>();
-  auto rows = file_->unused_sessions(std::numeric_limits<std::int64_t>::max(), removed_at_once);
+  auto rows = store_->unused_sessions(std::numeric_limits<std::int64_t>::max(), removed_at_once);
   if (!rows) return rows;
   std::size_t count = 0;
   for (; count < rows->size() && *total > keep_.max_bytes - keep_.max_bytes / 10; ++count)
@@ -453,7 +453,7 @@ void store_worker::tidy(std::int64_t now_ms) {
       ids.push_back(row.id);
     }
   const bool more = rows && (ids.size() == removed_at_once || ids.size() < rows->size());
-  auto done = checked(rows ? (ids.empty() ? result<void>() : file_->erase(ids)) : std::unexpected(rows.error()));
+  auto done = checked(rows ? (ids.empty() ? result<void>() : store_->erase(ids)) : std::unexpected(rows.error()));
   if (!done)
     log::warn("sessions that are kept too long could not be removed yet, which is tried again: " +
               done.error().message);

@@ -1,7 +1,7 @@
 // The lane's side of a journal: one store and all that is done with it, one thing at a time. Blocking.
 #pragma once
 #include "daemon/store/journal.hpp"
-#include "daemon/store/store_file.hpp"
+#include "daemon/store/run_store.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -49,7 +49,7 @@ class store_worker {
     bool fenced = false;  ///< the last of them is a taken_over of this process
   };
 
-  store_worker(std::unique_ptr<store_file> file, record_rules rules, retention keep);
+  store_worker(std::unique_ptr<run_store> store, record_rules rules, retention keep);
 
   // `now_ms`: the time stamp of what is written by the way, ms since 1970.
 
@@ -79,7 +79,7 @@ class store_worker {
   void close_left(std::int64_t now_ms);
   result<void> take_abandoned(std::int64_t now_ms);
   result<void> fence(std::int64_t now_ms);
-  bool lost_power(const run_row& row) const { return !row.boot.empty() && row.boot != file_->boot(); }
+  bool lost_power(const run_row& row) const { return !row.boot.empty() && row.boot != store_->boot(); }
   result<bool> find_left(run_place& place);
   result<session_row> find_session(const std::string& session);
   result<session_row> free_session(const std::string& session, std::int64_t now_ms);
@@ -90,7 +90,7 @@ class store_worker {
   template <class T>
   result<T> checked(result<T> outcome);
 
-  std::unique_ptr<store_file> file_;
+  std::unique_ptr<run_store> store_;
   record_rules rules_;
   retention keep_;
   std::vector<std::shared_ptr<run_place>> left_open_;

@@ -44,10 +44,10 @@ struct listed {
   }
 };
 
-/// words_of<E>::word(value) and words_of<E>::value(word): how an enum is written. Words never change; a new value gets
-/// a new word at the end.
+/// enum_words<E>::word(value) and enum_words<E>::value(word): how an enum is written. Words never change; a new value
+/// gets a new word at the end.
 template <class E>
-struct words_of;
+struct enum_words;
 
 /// Appends one object to `out`: from construction to end(). Members with "filled", "json" and "set" are left out when
 /// they are empty.
@@ -117,7 +117,7 @@ class object_writer {
   }
   template <class E>
   void word(std::string_view name, E value) {
-    text(name, words_of<E>::word(value));
+    text(name, enum_words<E>::word(value));
   }
 
  private:
@@ -186,7 +186,7 @@ class object_reader {
     // Nearly every word stands there as it is.
     const bool plain = value.size() >= 2 && value.front() == '"' && value.find('\\') == value.npos;
     const auto read =
-        plain ? words_of<E>::value(value.substr(1, value.size() - 2)) : words_of<E>::value(text_of(name, value));
+        plain ? enum_words<E>::value(value.substr(1, value.size() - 2)) : enum_words<E>::value(text_of(name, value));
     if (!read) return bad(name, "a word that this version knows");
     to = *read;
   }

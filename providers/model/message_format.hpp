@@ -16,11 +16,11 @@ inline constexpr std::array<std::string_view, 9> model_error_words{"connection",
 }  // namespace providers
 
 template <>
-struct words_of<providers::role> : spoken<providers::role, providers::role::tool_results> {};
+struct enum_words<providers::role> : spoken<providers::role, providers::role::tool_results> {};
 template <>
-struct words_of<providers::end_reason> : spoken<providers::end_reason, providers::end_reason::unknown> {};
+struct enum_words<providers::end_reason> : spoken<providers::end_reason, providers::end_reason::unknown> {};
 template <>
-struct words_of<providers::model_error::kind> : listed<providers::model_error::kind, providers::model_error_words> {};
+struct enum_words<providers::model_error::kind> : listed<providers::model_error::kind, providers::model_error_words> {};
 
 namespace providers {
 

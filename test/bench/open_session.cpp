@@ -141,7 +141,7 @@ std::vector<run_record> run_of(std::size_t number, int calls, std::size_t inheri
 
 // A session of so many messages, in runs of 2 * calls + 2.
 void write_session(const std::string& path, int calls) {
-  sqlite_file file({.path = path});
+  sqlite_store file({.path = path});
   if (auto opened = file.open(); !opened) give_up(opened.error().message);
   const auto each = static_cast<std::size_t>(2 * calls + 2);
   std::vector<run_batch> batches;
@@ -170,7 +170,7 @@ open_cost open_session(const std::string& path) {
   rules.goes_on = [](const std::vector<run_record>& left) { return goes_on(left); };
   const instruction_counter counter;
   const double since = cpu_ms(), before = counter.count();
-  store_worker worker(std::make_unique<sqlite_file>(sqlite_file::options{.path = path}), std::move(rules), {});
+  store_worker worker(std::make_unique<sqlite_store>(sqlite_store::options{.path = path}), std::move(rules), {});
   const auto history = worker.load_history("ses_bench", 1'800'000'000'000);
   const open_cost cost{cpu_ms() - since, counter.count() - before};
   if (!history) give_up(history.error().message);

@@ -14,7 +14,7 @@
 
 namespace mcpbx::daemon {
 
-result<std::vector<run_row>> postgres_file::run_rows(const char* sql, const postgres_values& values) {
+result<std::vector<run_row>> postgres_store::run_rows(const char* sql, const postgres_values& values) {
   std::vector<run_row> rows;
   auto done = each(sql, values, [&](const postgres_row& r) -> result<void> {
     rows.push_back({r.integer(0), r.owned(1), r.owned(2), r.owned(3), r.owned(4), r.integer(5), r.integer(6),
@@ -25,7 +25,7 @@ result<std::vector<run_row>> postgres_file::run_rows(const char* sql, const post
   return rows;
 }
 
-result<std::vector<session_row>> postgres_file::session_rows(const char* sql, const postgres_values& values) {
+result<std::vector<session_row>> postgres_store::session_rows(const char* sql, const postgres_values& values) {
   std::vector<session_row> rows;
   auto done = each(sql, values, [&](const postgres_row& r) -> result<void> {
     rows.push_back({r.owned(0), r.owned(1), r.owned(2), r.owned(3), r.integer(4), r.integer(5), r.integer(6),
@@ -36,19 +36,19 @@ result<std::vector<session_row>> postgres_file::session_rows(const char* sql, co
   return rows;
 }
 
-result<void> postgres_file::record_texts(const char* sql, const postgres_values& values, const record_sink& sink) {
+result<void> postgres_store::record_texts(const char* sql, const postgres_values& values, const record_sink& sink) {
   return each(sql, values, [&](const postgres_row& r) { return sink({r.integer(0), r.integer(1), r.text(2)}); });
 }
 
-result<std::vector<run_row>> postgres_file::runs() {
+result<std::vector<run_row>> postgres_store::runs() {
   return run_rows(MCPBX_RUN_COLUMNS "ORDER BY id", {});
 }
 
-result<std::vector<run_row>> postgres_file::unfinished_runs() {
+result<std::vector<run_row>> postgres_store::unfinished_runs() {
   return run_rows(MCPBX_RUN_COLUMNS "WHERE ended_ms IS NULL AND owner=$1 ORDER BY id", postgres_values().add(number_));
 }
 
-result<std::optional<std::string>> postgres_file::owner_of(std::string_view run) {
+result<std::optional<std::string>> postgres_store::owner_of(std::string_view run) {
   std::optional<std::string> owner;
   auto done = first(
       "SELECT d.label FROM runs r JOIN daemons d ON d.number = r.owner WHERE r.run=$1 AND r.ended_ms IS "
@@ -58,11 +58,11 @@ result<std::optional<std::string>> postgres_file::owner_of(std::string_view run)
   return owner;
 }
 
-result<std::vector<run_row>> postgres_file::runs_of(std::string_view session) {
+result<std::vector<run_row>> postgres_store::runs_of(std::string_view session) {
   return run_rows(MCPBX_RUN_COLUMNS "WHERE session=$1 ORDER BY id", postgres_values().add(session));
 }
 
-result<std::optional<run_row>> postgres_file::find_run(std::string_view run) {
+result<std::optional<run_row>> postgres_store::find_run(std::string_view run) {
   auto rows = run_rows(MCPBX_RUN_COLUMNS
                        "WHERE run=$1 AND (ended_ms IS NOT NULL OR owner=$2) "
                        "ORDER BY ended_ms IS NULL DESC, id DESC LIMIT 1",
@@ -71,18 +71,18 @@ result<std::optional<run_row>> postgres_file::find_run(std::string_view run) {
   return rows->empty() ? std::optional<run_row>() : std::move(rows->front());
 }
 
-result<void> postgres_file::read_run(std::int64_t id, const record_sink& sink) {
+result<void> postgres_store::read_run(std::int64_t id, const record_sink& sink) {
   return record_texts("SELECT run, seq, body FROM records WHERE run=$1 ORDER BY seq", postgres_values().add(id), sink);
 }
 
-result<void> postgres_file::read_session(std::string_view session, const record_sink& sink) {
+result<void> postgres_store::read_session(std::string_view session, const record_sink& sink) {
   return record_texts(
       "SELECT records.run, seq, body FROM runs JOIN records ON records.run = runs.id "
       "WHERE runs.session=$1 ORDER BY runs.id, seq",
       postgres_values().add(session), sink);
 }
 
-result<std::vector<session_row>> postgres_file::sessions(const session_query& q) {
+result<std::vector<session_row>> postgres_store::sessions(const session_query& q) {
   const auto most = static_cast<std::int64_t>(q.limit);
   // $3 is "" for all, $4 what stands beside it.
   const std::string_view whose = q.principal, also = is_person(whose) ? std::string_view() : whose;
@@ -98,7 +98,7 @@ result<std::vector<session_row>> postgres_file::sessions(const session_query& q)
       postgres_values(values).add(std::string_view(q.before)));
 }
 
-result<std::optional<session_row>> postgres_file::session(std::string_view id) {
+result<std::optional<session_row>> postgres_store::session(std::string_view id) {
   auto rows = session_rows(MCPBX_SESSION_COLUMNS "WHERE s.id=$2", postgres_values().add(number_).add(id));
   if (!rows) return std::unexpected(std::move(rows.error()));
   return rows->empty() ? std::optional<session_row>() : std::move(rows->front());
@@ -106,7 +106,7 @@ result<std::optional<session_row>> postgres_file::session(std::string_view id) {
 
 // The rows of the sessions are locked first: a run that another daemon begins there meanwhile waits, and then finds
 // nothing to begin in; one that has begun is seen.
-result<void> postgres_file::erase(std::span<const std::string> sessions) {
+result<void> postgres_store::erase(std::span<const std::string> sessions) {
   const std::vector<std::string_view> ids(sessions.begin(), sessions.end());
   const auto which = postgres_values().add(std::span<const std::string_view>(ids));
   auto all = [&]() -> result<void> {
@@ -130,14 +130,14 @@ result<void> postgres_file::erase(std::span<const std::string> sessions) {
   return done;
 }
 
-result<std::vector<session_row>> postgres_file::unused_sessions(std::int64_t before_ms, std::size_t most) {
+result<std::vector<session_row>> postgres_store::unused_sessions(std::int64_t before_ms, std::size_t most) {
   return session_rows(MCPBX_SESSION_COLUMNS
                       "WHERE s.used_ms < $2 AND s.last_run < (SELECT max(last_run) FROM sessions) AND r.id IS NULL "
                       "ORDER BY s.last_run LIMIT $3",
                       postgres_values().add(number_).add(before_ms).add(static_cast<std::int64_t>(most)));
 }
 
-result<std::int64_t> postgres_file::kept_bytes() {
+result<std::int64_t> postgres_store::kept_bytes() {
   std::int64_t sum = 0;
   auto done =
       first("SELECT coalesce(sum(bytes), 0) FROM sessions", {}, [&](const postgres_row& row) { sum = row.integer(0); });

@@ -18,7 +18,7 @@ namespace mcpbx::daemon {
 namespace {
 
 // What makes version i + 1 of version i, in the schema. Entries are only ever added.
-constexpr std::array<const char*, postgres_file::schema_version> migrations{
+constexpr std::array<const char*, postgres_store::schema_version> migrations{
     "CREATE TABLE daemons(number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text NOT NULL UNIQUE, "
     "  label text NOT NULL);"
     "CREATE SEQUENCE run_ids;"
@@ -44,13 +44,13 @@ constexpr milliseconds first_pause{100}, longest_pause{5'000};
 }  // namespace
 
 // The first of the two numbers of an advisory lock; the second is a daemon's number, or 0 for migrations.
-std::int64_t postgres_file::lock_class() const {
+std::int64_t postgres_store::lock_class() const {
   std::uint32_t hash = 2'166'136'261u;  // FNV-1a
   for (const char c : "mcpbx/" + options_.schema) hash = (hash ^ static_cast<unsigned char>(c)) * 16'777'619u;
   return static_cast<std::int32_t>(hash);
 }
 
-result<void> postgres_file::open() {
+result<void> postgres_store::open() {
   if (connection_ && connection_->quiet()) return {};
   close();
   if (failures_ > 0 && options_.now() < next_try_) return std::unexpected(last_failure_);
@@ -68,12 +68,12 @@ result<void> postgres_file::open() {
   return done;
 }
 
-void postgres_file::close() {
+void postgres_store::close() {
   if (connection_ && old_backends_.size() < 8) old_backends_.push_back(connection_->backend());
   connection_.reset();
 }
 
-result<void> postgres_file::connect() {
+result<void> postgres_store::connect() {
   const auto pq = libpq::load();
   if (!pq) return std::unexpected(pq.error());
   auto url = options_.url();
@@ -94,7 +94,7 @@ result<void> postgres_file::connect() {
   return take_place();
 }
 
-result<void> postgres_file::prepare_session() {
+result<void> postgres_store::prepare_session() {
   if (const auto encoding = connection_->parameter("server_encoding"); encoding != "UTF8")
     return fail(errc::config, name() + " has the encoding " + encoding +
                                   " and must have UTF8; create a database with `createdb -E UTF8 -T template0 NAME`");
@@ -119,7 +119,7 @@ result<void> postgres_file::prepare_session() {
   return {};
 }
 
-std::unexpected<error> postgres_file::no_permission(const postgres_connection::failure& why) {
+std::unexpected<error> postgres_store::no_permission(const postgres_connection::failure& why) {
   if (why.state == "42501")
     return fail(errc::config, name() + " does not let its user make the schema " + options_.schema + " (" + why.what +
                                   "); `CREATE SCHEMA " + options_.schema +
@@ -129,7 +129,7 @@ std::unexpected<error> postgres_file::no_permission(const postgres_connection::f
 }
 
 /// 0: there is no schema, or an empty one; -1: it is somebody else's.
-result<std::int64_t> postgres_file::version() {
+result<std::int64_t> postgres_store::version() {
   std::int64_t found = 0;
   auto known = first(
       "SELECT CASE WHEN to_regclass($1 || '.schema_version') IS NOT NULL THEN 1 "
@@ -144,7 +144,7 @@ result<std::int64_t> postgres_file::version() {
   return found;
 }
 
-result<void> postgres_file::migrate() {
+result<void> postgres_store::migrate() {
   auto have = version();
   if (have && *have == schema_version) return {};
   // Others may be at it too: the lock lets one through, and the version is read again.
@@ -181,7 +181,7 @@ result<void> postgres_file::migrate() {
   return done;
 }
 
-result<void> postgres_file::take_place() {
+result<void> postgres_store::take_place() {
   const auto id = options_.owner();
   if (!id) return std::unexpected(id.error());
   std::string holder;
@@ -223,14 +223,14 @@ result<void> postgres_file::take_place() {
 }
 
 // By the server's clock, which all daemons share.
-result<void> postgres_file::touch() {
+result<void> postgres_store::touch() {
   auto done = first("UPDATE daemons SET seen_ms=(extract(epoch FROM clock_timestamp()) * 1000)::bigint WHERE number=$1",
                     postgres_values().add(number_));
   return done ? result<void>() : std::unexpected(std::move(done.error()));
 }
 
 // While the server was down nobody could say that he is alive, so that time does not count.
-result<std::vector<run_row>> postgres_file::abandoned_runs(std::int64_t now_ms) {
+result<std::vector<run_row>> postgres_store::abandoned_runs(std::int64_t now_ms) {
   std::vector<std::int64_t> owners;
   auto found = each(
       "SELECT number FROM daemons d WHERE number <> $1 AND EXISTS (SELECT FROM runs WHERE owner = d.number AND "
@@ -257,7 +257,7 @@ result<std::vector<run_row>> postgres_file::abandoned_runs(std::int64_t now_ms) 
 
 // In one transaction, with that daemon's lock, so that it cannot come back in between, and with a record behind which
 // it cannot write.
-result<std::vector<run_row>> postgres_file::take_from(std::int64_t owner, std::int64_t now_ms) {
+result<std::vector<run_row>> postgres_store::take_from(std::int64_t owner, std::int64_t now_ms) {
   if (auto begun = execute("BEGIN"); !begun) return std::unexpected(std::move(begun.error()));
   bool gone = false;
   auto tried = first("SELECT pg_try_advisory_xact_lock($1::integer, $2::integer)",

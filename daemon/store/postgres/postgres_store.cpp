@@ -12,7 +12,7 @@
 
 namespace mcpbx::daemon {
 
-std::unexpected<error> postgres_file::failed(const postgres_connection::failure& why) {
+std::unexpected<error> postgres_store::failed(const postgres_connection::failure& why) {
   const auto what = redactor::redact(why.what);
   const auto& state = why.state;
   if (state.empty() || state.starts_with("57P"))
@@ -38,20 +38,20 @@ std::unexpected<error> postgres_file::failed(const postgres_connection::failure&
   return fail(errc::io, name() + " failed (" + what + "); see the log of the database server");
 }
 
-std::unexpected<error> postgres_file::lost_to_another() const {
+std::unexpected<error> postgres_store::lost_to_another() const {
   return fail(errc::not_found,
               name() + " has other records in this place: another daemon went on with the run; begin a new one");
 }
 
-result<std::string> postgres_file::execute(const std::string& sql) {
+result<std::string> postgres_store::execute(const std::string& sql) {
   if (!connection_) return not_open();
   auto done = connection_->execute(sql);
   if (!done) return failed(done.error());
   return std::move(*done);
 }
 
-result<void> postgres_file::each(const char* sql, const postgres_values& values,
-                                 const postgres_connection::row_sink& sink) {
+result<void> postgres_store::each(const char* sql, const postgres_values& values,
+                                  const postgres_connection::row_sink& sink) {
   if (!connection_) return not_open();
   result<void> refused;
   auto done = connection_->run(sql, values, sink, refused);
@@ -59,26 +59,26 @@ result<void> postgres_file::each(const char* sql, const postgres_values& values,
   return refused;
 }
 
-result<bool> postgres_file::first(const char* sql, const postgres_values& values, const row_taker& take) {
+result<bool> postgres_store::first(const char* sql, const postgres_values& values, const row_taker& take) {
   if (!connection_) return not_open();
   auto done = connection_->first(sql, values, take);
   if (!done) return failed(done.error());
   return *done;
 }
 
-void postgres_file::roll_back() {
+void postgres_store::roll_back() {
   if (connection_ && connection_->alive()) (void)connection_->execute("ROLLBACK");
 }
 
 // The tag tells a commit from the rollback of a transaction that had failed before.
-result<void> postgres_file::commit() {
+result<void> postgres_store::commit() {
   auto tag = execute("COMMIT");
   if (!tag) return std::unexpected(std::move(tag.error()));
   if (*tag != "COMMIT") return fail(errc::io, name() + " rolled the records back; see the log of the database server");
   return {};
 }
 
-result<void> postgres_file::append(std::span<run_batch* const> batches, bool synced) {
+result<void> postgres_store::append(std::span<run_batch* const> batches, bool synced) {
   if (!connection_) return not_open();
   auto before = places_of(batches);
   auto done = append_all(batches, synced);
@@ -89,7 +89,7 @@ result<void> postgres_file::append(std::span<run_batch* const> batches, bool syn
 }
 
 // Few round trips, whatever the size of the group: what begins, all records in one statement, what ends.
-result<void> postgres_file::append_all(std::span<run_batch* const> batches, bool synced) {
+result<void> postgres_store::append_all(std::span<run_batch* const> batches, bool synced) {
   auto begun = execute("BEGIN; SET LOCAL synchronous_commit TO " + (synced ? synced_ : std::string("off")));
   if (!begun) return std::unexpected(std::move(begun.error()));
   std::vector<run_batch*> missing;
@@ -116,7 +116,7 @@ result<void> postgres_file::append_all(std::span<run_batch* const> batches, bool
 }
 
 // The row of the session comes first: who deletes the session waits for it, or is waited for.
-result<void> postgres_file::begin(run_batch& batch) {
+result<void> postgres_store::begin(run_batch& batch) {
   auto& place = *batch.place;
   const auto* started = batch.records.empty() ? nullptr : std::get_if<record::run_started>(&batch.records.front());
   const record::run_started none;
@@ -161,7 +161,7 @@ result<void> postgres_file::begin(run_batch& batch) {
 // A server that went down may have lost what was not synced. A run that others' records were lost of must not go on
 // behind the gap; where only its connection changed it may. Where that broke in a commit the records may be there
 // already: then what is behind the ones before is just these.
-result<bool> postgres_file::is_there(run_batch& batch) {
+result<bool> postgres_store::is_there(run_batch& batch) {
   auto& place = *batch.place;
   if (std::exchange(place.opening, opening_) == opening_) return false;
   bool has_last = place.next_seq == 0, same = true;
@@ -190,14 +190,14 @@ result<bool> postgres_file::is_there(run_batch& batch) {
 }
 
 // All records of the run are there, so what the server was up since before is of no interest any more.
-result<void> postgres_file::note_boot(const run_batch& batch) {
+result<void> postgres_store::note_boot(const run_batch& batch) {
   auto noted = first("UPDATE runs SET boot=nullif($2, '') WHERE id=$1 AND boot IS DISTINCT FROM nullif($2, '')",
                      postgres_values().add(batch.place->id).add(batch.calls_synced ? std::string_view() : boot_));
   return noted ? result<void>() : std::unexpected(std::move(noted.error()));
 }
 
 // Only of runs that are still this daemon's. Who takes one over at the same moment has the place of the next record.
-result<void> postgres_file::insert(std::span<run_batch* const> batches) {
+result<void> postgres_store::insert(std::span<run_batch* const> batches) {
   std::vector<std::int64_t> runs, seqs, times;
   std::vector<std::string_view> texts, names;
   for (auto* b : batches)
@@ -224,7 +224,7 @@ result<void> postgres_file::insert(std::span<run_batch* const> batches) {
   return taken == static_cast<std::int64_t>(texts.size()) ? result<void>() : lost_to_another();
 }
 
-result<void> postgres_file::end(const run_batch& batch, const record::run_ended& last) {
+result<void> postgres_store::end(const run_batch& batch, const record::run_ended& last) {
   const auto& place = *batch.place;
   auto bytes = place.bytes;
   if (bytes < 0) {
@@ -239,7 +239,7 @@ result<void> postgres_file::end(const run_batch& batch, const record::run_ended&
   return done ? result<void>() : std::unexpected(std::move(done.error()));
 }
 
-result<void> postgres_file::mark_damaged(std::int64_t id, std::int64_t at_ms) {
+result<void> postgres_store::mark_damaged(std::int64_t id, std::int64_t at_ms) {
   auto done = first("UPDATE runs SET ended_ms=$2, reason='damaged' WHERE id=$1", postgres_values().add(id).add(at_ms));
   return done ? result<void>() : std::unexpected(std::move(done.error()));
 }

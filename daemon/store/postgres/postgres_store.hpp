@@ -2,7 +2,7 @@
 // daemons share it; each of its runs belongs to one of them.
 #pragma once
 #include "daemon/store/postgres/postgres_connection.hpp"
-#include "daemon/store/store_file.hpp"
+#include "daemon/store/run_store.hpp"
 #include "mcp/support/time.hpp"
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace mcpbx::daemon {
 
-class postgres_file final : public store_file {
+class postgres_store final : public run_store {
  public:
   struct options {
-    /// Gives the URL (postgresql://…) each time it is connected to; called where the file is used, so it may block.
+    /// Gives the URL (postgresql://…) each time it is connected to; called where it is used, and may block.
     std::function<result<std::string>()> url;
     /// Gives which daemon this is, as `url` does: the same each time it starts, and nobody else's. Its runs are found
     /// again by it.
@@ -35,7 +35,7 @@ class postgres_file final : public store_file {
   /// The schema's version; one that is newer is refused, an older one is migrated.
   static constexpr int schema_version = 2;
 
-  explicit postgres_file(options o) : options_(std::move(o)) {}
+  explicit postgres_store(options o) : options_(std::move(o)) {}
 
   /// Without user and password; of the URL as it was last read.
   std::string name() const override { return "the journal " + place_; }
@@ -52,8 +52,8 @@ class postgres_file final : public store_file {
   result<void> touch() override;
 
   /// All or nothing, unless the connection is lost while the server commits: then the append fails, whatever became of
-  /// it (run_place::tried_id). Once the file is open again that has been decided, and the same append of a run that had
-  /// begun is taken for done where it is.
+  /// it (run_place::tried_id). Once the database is open again that has been decided, and the same append of a run that
+  /// had begun is taken for done where it is.
   result<void> append(std::span<run_batch* const> batches, bool synced) override;
   result<void> mark_damaged(std::int64_t id, std::int64_t at_ms) override;
 

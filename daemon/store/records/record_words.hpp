@@ -25,20 +25,20 @@ inline constexpr std::array<std::string_view, 3> approval_mode{"ask", "all", "no
 namespace mcpbx {
 
 template <>
-struct words_of<daemon::stop_reason> : spoken<daemon::stop_reason, daemon::stop_reason::repeated_calls> {};
+struct enum_words<daemon::stop_reason> : spoken<daemon::stop_reason, daemon::stop_reason::repeated_calls> {};
 template <>
-struct words_of<daemon::record::result_cause>
+struct enum_words<daemon::record::result_cause>
     : spoken<daemon::record::result_cause, daemon::record::result_cause::refused> {};
 template <>
-struct words_of<daemon::on_limit> : listed<daemon::on_limit, daemon::record_words::on_limit> {};
+struct enum_words<daemon::on_limit> : listed<daemon::on_limit, daemon::record_words::on_limit> {};
 template <>
-struct words_of<daemon::on_tool_error> : listed<daemon::on_tool_error, daemon::record_words::on_tool_error> {};
+struct enum_words<daemon::on_tool_error> : listed<daemon::on_tool_error, daemon::record_words::on_tool_error> {};
 template <>
-struct words_of<daemon::status_mode> : listed<daemon::status_mode, daemon::record_words::status_mode> {};
+struct enum_words<daemon::status_mode> : listed<daemon::status_mode, daemon::record_words::status_mode> {};
 template <>
-struct words_of<daemon::round_prompt_mode>
+struct enum_words<daemon::round_prompt_mode>
     : listed<daemon::round_prompt_mode, daemon::record_words::round_prompt_mode> {};
 template <>
-struct words_of<daemon::approval_mode> : listed<daemon::approval_mode, daemon::record_words::approval_mode> {};
+struct enum_words<daemon::approval_mode> : listed<daemon::approval_mode, daemon::record_words::approval_mode> {};
 
 }  // namespace mcpbx

@@ -16,7 +16,7 @@ struct run_row {
   std::int64_t started_ms = 0;
   std::int64_t ended_ms = 0;  ///< 0: not ended
   std::string reason;         ///< stop reason, "damaged" when its records cannot be read, "" while it goes on
-  std::string boot = {};      ///< store_file::boot() when it was last begun or taken over; "": does not matter
+  std::string boot = {};      ///< run_store::boot() when it was last begun or taken over; "": does not matter
 };
 
 /// A session as lists show it.

@@ -12,7 +12,7 @@
 
 namespace mcpbx::daemon {
 
-result<std::vector<run_row>> sqlite_file::run_rows(statement& s) {
+result<std::vector<run_row>> sqlite_store::run_rows(statement& s) {
   std::vector<run_row> rows;
   int stepped = s.step();
   for (; stepped == SQLITE_ROW; stepped = s.step())
@@ -22,7 +22,7 @@ result<std::vector<run_row>> sqlite_file::run_rows(statement& s) {
   return rows;
 }
 
-result<std::vector<session_row>> sqlite_file::session_rows(statement& s) {
+result<std::vector<session_row>> sqlite_store::session_rows(statement& s) {
   std::vector<session_row> rows;
   int stepped = s.step();
   for (; stepped == SQLITE_ROW; stepped = s.step())
@@ -32,7 +32,7 @@ result<std::vector<session_row>> sqlite_file::session_rows(statement& s) {
   return rows;
 }
 
-result<void> sqlite_file::record_texts(statement& s, const record_sink& sink) {
+result<void> sqlite_store::record_texts(statement& s, const record_sink& sink) {
   int stepped = s.step();
   for (; stepped == SQLITE_ROW; stepped = s.step())
     if (auto taken = sink({s.integer(0), s.integer(1), s.text(2)}); !taken) return taken;
@@ -40,40 +40,40 @@ result<void> sqlite_file::record_texts(statement& s, const record_sink& sink) {
   return {};
 }
 
-result<std::vector<run_row>> sqlite_file::runs() {
+result<std::vector<run_row>> sqlite_store::runs() {
   statement s(*this, MCPBX_RUN_COLUMNS "ORDER BY id");
   return run_rows(s);
 }
 
-result<std::vector<run_row>> sqlite_file::unfinished_runs() {
+result<std::vector<run_row>> sqlite_store::unfinished_runs() {
   statement s(*this, MCPBX_RUN_COLUMNS "WHERE ended_ms IS NULL ORDER BY id");
   return run_rows(s);
 }
 
-result<std::vector<run_row>> sqlite_file::runs_of(std::string_view session) {
+result<std::vector<run_row>> sqlite_store::runs_of(std::string_view session) {
   statement s(*this, MCPBX_RUN_COLUMNS "WHERE session=? ORDER BY id");
   return run_rows(s.bind(1, session));
 }
 
-result<std::optional<run_row>> sqlite_file::find_run(std::string_view run) {
+result<std::optional<run_row>> sqlite_store::find_run(std::string_view run) {
   statement s(*this, MCPBX_RUN_COLUMNS "WHERE run=? ORDER BY ended_ms IS NULL DESC, id DESC LIMIT 1");
   auto rows = run_rows(s.bind(1, run));
   if (!rows) return std::unexpected(std::move(rows.error()));
   return rows->empty() ? std::optional<run_row>() : std::move(rows->front());
 }
 
-result<void> sqlite_file::read_run(std::int64_t id, const record_sink& sink) {
+result<void> sqlite_store::read_run(std::int64_t id, const record_sink& sink) {
   statement s(*this, "SELECT run, seq, body FROM records WHERE " MCPBX_PLACES_OF("?1") " ORDER BY place");
   return record_texts(s.bind(1, id), sink);
 }
 
-result<void> sqlite_file::read_session(std::string_view session, const record_sink& sink) {
+result<void> sqlite_store::read_session(std::string_view session, const record_sink& sink) {
   statement s(*this, "SELECT records.run, seq, body FROM runs CROSS JOIN records ON " MCPBX_PLACES_OF(
                          "runs.id") " WHERE runs.session=? ORDER BY runs.id, place");
   return record_texts(s.bind(1, session), sink);
 }
 
-result<std::vector<session_row>> sqlite_file::sessions(const session_query& q) {
+result<std::vector<session_row>> sqlite_store::sessions(const session_query& q) {
   const auto most = static_cast<std::int64_t>(q.limit);
   // ?2 is "" for all, ?3 what stands beside it.
   const std::string_view whose = q.principal, also = is_person(whose) ? std::string_view() : whose;
@@ -88,14 +88,14 @@ result<std::vector<session_row>> sqlite_file::sessions(const session_query& q) {
   return session_rows(s.bind(1, most).bind(2, whose).bind(3, also).bind(4, std::string_view(q.before)));
 }
 
-result<std::optional<session_row>> sqlite_file::session(std::string_view id) {
+result<std::optional<session_row>> sqlite_store::session(std::string_view id) {
   statement s(*this, MCPBX_SESSION_COLUMNS "WHERE id=?");
   auto rows = session_rows(s.bind(1, id));
   if (!rows) return std::unexpected(std::move(rows.error()));
   return rows->empty() ? std::optional<session_row>() : std::move(rows->front());
 }
 
-result<void> sqlite_file::erase(std::span<const std::string> sessions) {
+result<void> sqlite_store::erase(std::span<const std::string> sessions) {
   auto done = run("BEGIN IMMEDIATE");
   const auto each = [&](const char* sql) {
     for (const auto& id : sessions) {
@@ -122,7 +122,7 @@ result<void> sqlite_file::erase(std::span<const std::string> sessions) {
   return done;
 }
 
-result<std::vector<session_row>> sqlite_file::unused_sessions(std::int64_t before_ms, std::size_t most) {
+result<std::vector<session_row>> sqlite_store::unused_sessions(std::int64_t before_ms, std::size_t most) {
   statement s(
       *this, MCPBX_SESSION_COLUMNS
       "WHERE used_ms < ? AND last_run < (SELECT max(last_run) FROM sessions) AND NOT EXISTS (SELECT 1 FROM runs "
@@ -130,7 +130,7 @@ result<std::vector<session_row>> sqlite_file::unused_sessions(std::int64_t befor
   return session_rows(s.bind(1, before_ms).bind(2, static_cast<std::int64_t>(most)));
 }
 
-result<std::int64_t> sqlite_file::kept_bytes() {
+result<std::int64_t> sqlite_store::kept_bytes() {
   return number("SELECT coalesce(sum(bytes), 0) FROM sessions");
 }
 

@@ -1,4 +1,4 @@
-// One use of a prepared statement of a sqlite_file; it is given back clean.
+// One use of a prepared statement of a sqlite_store; it is given back clean.
 #pragma once
 #include "daemon/store/sqlite/sqlite_store.hpp"
 
@@ -13,10 +13,10 @@
 
 namespace mcpbx::daemon {
 
-class sqlite_file::statement {
+class sqlite_store::statement {
  public:
   /// `sql` is a literal. A statement must not be in use twice.
-  statement(sqlite_file& file, const char* sql) : handle_(file.prepared(sql)) {}
+  statement(sqlite_store& file, const char* sql) : handle_(file.prepared(sql)) {}
   ~statement() {
     if (!handle_) return;  // sqlite3_clear_bindings takes no null
     sqlite3_reset(handle_);

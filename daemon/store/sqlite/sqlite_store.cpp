@@ -26,7 +26,7 @@ constexpr std::int64_t application = 0x6d636278;
 constexpr std::int64_t last_seq = 0xffffff;  // that has a place, see MCPBX_PLACES_OF
 
 // What makes version i + 1 of version i. Entries are only ever added.
-constexpr std::array<const char*, sqlite_file::schema_version> migrations{
+constexpr std::array<const char*, sqlite_store::schema_version> migrations{
     "CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, session TEXT NOT NULL, "
     "  principal TEXT NOT NULL, model TEXT NOT NULL, started_ms INTEGER NOT NULL, ended_ms INTEGER, reason TEXT);"
     "CREATE INDEX runs_by_name ON runs(run);"
@@ -56,12 +56,12 @@ constexpr std::array<const char*, sqlite_file::schema_version> migrations{
 
 }  // namespace
 
-std::unexpected<error> sqlite_file::failed() {
+std::unexpected<error> sqlite_store::failed() {
   if (!db_) return failed(SQLITE_NOMEM, ENOMEM);
   return failed(sqlite3_extended_errcode(db_), sqlite3_system_errno(db_));
 }
 
-std::unexpected<error> sqlite_file::failed(int code, int system_error) {
+std::unexpected<error> sqlite_store::failed(int code, int system_error) {
   const std::string file = name();
   const std::string why = system_error ? std::string(" (") + std::strerror(system_error) + ")" : std::string();
   if (code == SQLITE_CONSTRAINT_UNIQUE)
@@ -98,11 +98,11 @@ std::unexpected<error> sqlite_file::failed(int code, int system_error) {
   }
 }
 
-bool sqlite_file::exists() {
+bool sqlite_store::exists() {
   return db_ != nullptr || ::access(options_.path.c_str(), F_OK) == 0 || errno != ENOENT;
 }
 
-void sqlite_file::close() {
+void sqlite_store::close() {
   for (const auto& [sql, handle] : statements_) sqlite3_finalize(handle);
   statements_.clear();
   sqlite3_close(std::exchange(db_, nullptr));
@@ -110,7 +110,7 @@ void sqlite_file::close() {
 
 // close() leaves a file that was moved as it is, so what is in the log goes into it here, and nothing is left of a log
 // that stayed behind. Where only the log is gone, close() does so.
-result<void> sqlite_file::still_there() {
+result<void> sqlite_store::still_there() {
   int moved = 0;
   sqlite3_file_control(db_, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (moved != 0) {
@@ -124,38 +124,38 @@ result<void> sqlite_file::still_there() {
   return open();
 }
 
-sqlite3_stmt* sqlite_file::prepared(const char* sql) {
+sqlite3_stmt* sqlite_store::prepared(const char* sql) {
   auto& kept = statements_[sql];
   if (!kept) sqlite3_prepare_v3(db_, sql, -1, SQLITE_PREPARE_PERSISTENT, &kept, nullptr);
   return kept;
 }
 
-result<void> sqlite_file::execute(const char* sql) {
+result<void> sqlite_store::execute(const char* sql) {
   if (sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) return failed();
   return {};
 }
 
-result<void> sqlite_file::run(const char* sql) {
+result<void> sqlite_store::run(const char* sql) {
   statement s(*this, sql);
   return run(s);
 }
 
-result<void> sqlite_file::run(statement& s) {
+result<void> sqlite_store::run(statement& s) {
   if (s.step() != SQLITE_DONE) return failed();
   return {};
 }
 
-result<std::int64_t> sqlite_file::number(const char* sql) {
+result<std::int64_t> sqlite_store::number(const char* sql) {
   statement s(*this, sql);
   if (s.step() != SQLITE_ROW) return failed();
   return s.integer(0);
 }
 
-void sqlite_file::roll_back() {
+void sqlite_store::roll_back() {
   if (!sqlite3_get_autocommit(db_)) sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
-result<void> sqlite_file::open() {
+result<void> sqlite_store::open() {
   if (db_) return {};
   if (options_.make_folder) {
     std::error_code wrong;
@@ -179,7 +179,7 @@ result<void> sqlite_file::open() {
   return done;
 }
 
-result<void> sqlite_file::prepare_file() {
+result<void> sqlite_store::prepare_file() {
   sqlite3_extended_result_codes(db_, 1);
   sqlite3_busy_timeout(db_, options_.busy_ms);
   // Two daemons at one file would each take the other's runs for dead ones; and without sharing, WAL needs no
@@ -212,7 +212,7 @@ result<void> sqlite_file::prepare_file() {
   return migrate();
 }
 
-result<void> sqlite_file::migrate() {
+result<void> sqlite_store::migrate() {
   const auto known = number("SELECT count(*) FROM sqlite_schema WHERE name = 'schema'");
   if (!known) return std::unexpected(known.error());
   std::int64_t version = 0;
@@ -238,7 +238,7 @@ result<void> sqlite_file::migrate() {
 }
 
 // Cannot be changed inside a transaction.
-result<void> sqlite_file::set_synced(bool synced) {
+result<void> sqlite_store::set_synced(bool synced) {
   if (!db_) return fail(errc::io, name() + " is not open; the next run opens it");
   if (synced == full_) return {};
   auto done = execute(synced ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
@@ -246,7 +246,7 @@ result<void> sqlite_file::set_synced(bool synced) {
   return done;
 }
 
-result<void> sqlite_file::append(std::span<run_batch* const> batches, bool synced) {
+result<void> sqlite_store::append(std::span<run_batch* const> batches, bool synced) {
   if (auto done = set_synced(synced); !done) return done;
   auto before = places_of(batches);
   auto done = append_all(batches);
@@ -256,14 +256,14 @@ result<void> sqlite_file::append(std::span<run_batch* const> batches, bool synce
   return done;
 }
 
-result<void> sqlite_file::append_all(std::span<run_batch* const> batches) {
+result<void> sqlite_store::append_all(std::span<run_batch* const> batches) {
   if (auto done = run("BEGIN IMMEDIATE"); !done) return done;
   for (auto* b : batches)
     if (auto done = append_one(*b); !done) return done;
   return run("COMMIT");
 }
 
-result<void> sqlite_file::append_one(run_batch& batch) {
+result<void> sqlite_store::append_one(run_batch& batch) {
   auto& place = *batch.place;
   if (auto done = place.id == 0 ? begin(batch) : check_place(place); !done) return done;
   statement insert(*this, "INSERT INTO records(place, at_ms, body) VALUES(?, ?, ?)");
@@ -284,7 +284,7 @@ result<void> sqlite_file::append_one(run_batch& batch) {
   return last ? end(batch, *last) : result<void>();
 }
 
-result<void> sqlite_file::begin(run_batch& batch) {
+result<void> sqlite_store::begin(run_batch& batch) {
   const auto* first = batch.records.empty() ? nullptr : std::get_if<record::run_started>(&batch.records.front());
   {
     statement s(
@@ -302,7 +302,7 @@ result<void> sqlite_file::begin(run_batch& batch) {
 }
 
 // What is open now may be another file than the run was begun in, where its id and places are others'.
-result<void> sqlite_file::check_place(run_place& place) {
+result<void> sqlite_store::check_place(run_place& place) {
   if (std::exchange(place.opening, opening_) == opening_) return {};
   statement s(*this, "SELECT coalesce((SELECT max(place) & 0xffffff FROM records WHERE " MCPBX_PLACES_OF(
                          "?1") "), -1) + 1 FROM runs WHERE id=?1 AND run=?2 AND ended_ms IS NULL");
@@ -314,7 +314,7 @@ result<void> sqlite_file::check_place(run_place& place) {
                             "run anew");
 }
 
-result<void> sqlite_file::begin_in_session(const record::run_started& first, const run_batch& batch) {
+result<void> sqlite_store::begin_in_session(const record::run_started& first, const run_batch& batch) {
   if (first.inherited_count == 0 && first.inherited_after == 0) {
     const auto title = title_of(first);
     statement s(*this,
@@ -336,7 +336,7 @@ result<void> sqlite_file::begin_in_session(const record::run_started& first, con
   return *there ? went_on(first.session) : was_deleted(first.session);
 }
 
-result<void> sqlite_file::end(const run_batch& batch, const record::run_ended& last) {
+result<void> sqlite_store::end(const run_batch& batch, const record::run_ended& last) {
   const auto& place = *batch.place;
   {
     statement s(*this, "UPDATE runs SET ended_ms=?, reason=? WHERE id=?");
@@ -354,7 +354,7 @@ result<void> sqlite_file::end(const run_batch& batch, const record::run_ended& l
   return run(s.bind(1, batch.at_ms).bind(2, place.id));
 }
 
-result<void> sqlite_file::mark_damaged(std::int64_t id, std::int64_t at_ms) {
+result<void> sqlite_store::mark_damaged(std::int64_t id, std::int64_t at_ms) {
   statement s(*this, "UPDATE runs SET ended_ms=?, reason='damaged' WHERE id=?");
   return run(s.bind(1, at_ms).bind(2, id));
 }

@@ -1,6 +1,6 @@
 // The journal's SQLite file, blocking: opened, brought up to date, written in transactions, read.
 #pragma once
-#include "daemon/store/store_file.hpp"
+#include "daemon/store/run_store.hpp"
 
 #include <cstdint>
 #include <string>
@@ -14,7 +14,7 @@ struct sqlite3_stmt;
 
 namespace mcpbx::daemon {
 
-class sqlite_file final : public store_file {
+class sqlite_store final : public run_store {
  public:
   struct options {
     std::string path;          ///< created with mode 0600 when it is not there
@@ -25,10 +25,10 @@ class sqlite_file final : public store_file {
   /// The schema's version; a file of a newer one is refused, one of an older is migrated.
   static constexpr int schema_version = 4;
 
-  explicit sqlite_file(options o) : options_(std::move(o)) {}
-  ~sqlite_file() override { sqlite_file::close(); }
-  sqlite_file(const sqlite_file&) = delete;
-  sqlite_file& operator=(const sqlite_file&) = delete;
+  explicit sqlite_store(options o) : options_(std::move(o)) {}
+  ~sqlite_store() override { sqlite_store::close(); }
+  sqlite_store(const sqlite_store&) = delete;
+  sqlite_store& operator=(const sqlite_store&) = delete;
 
   std::string name() const override { return "the journal " + options_.path; }
   std::string boot() const override { return options_.boot; }

@@ -26,7 +26,7 @@ std::string exit_words(const process_exit& how) {
 
 }  // namespace
 
-tool_server::tool_server(server_options o, server_context context)
+managed_client::managed_client(server_options o, server_context context)
     : options_(std::move(o)),
       context_(std::move(context)),
       core_({options_.disabled, options_.lazy, !options_.unusable.empty(), options_.start_timeout, options_.idle_stop},
@@ -36,11 +36,11 @@ tool_server::tool_server(server_options o, server_context context)
   if (!options_.unusable.empty()) last_error_ = who() + " cannot be started: " + options_.unusable;
 }
 
-tool_server::~tool_server() {
+managed_client::~managed_client() {
   drop();
 }
 
-void tool_server::drop() {
+void managed_client::drop() {
   if (std::exchange(dropped_, true)) return;
   stopping_ = true;  // whoever still holds this client gets refusals
   ++generation_;
@@ -50,12 +50,12 @@ void tool_server::drop() {
   std::exchange(calls_, {}).clear();
 }
 
-void tool_server::start() {
+void managed_client::start() {
   core_.start(context_.time.now());
   drive();
 }
 
-void tool_server::wake_to_list() {
+void managed_client::wake_to_list() {
   if (stopping_) return;
   if (up()) {
     run_->session()->list_wanted(context_.time.now());
@@ -66,19 +66,19 @@ void tool_server::wake_to_list() {
   drive();
 }
 
-void tool_server::restart() {
+void managed_client::restart() {
   attempted_ = true;
   suspect_ = false;
   core_.restart(context_.time.now());
   drive();
 }
 
-void tool_server::retry_now(std::size_t crowd) {
+void managed_client::retry_now(std::size_t crowd) {
   core_.retry_now(context_.time.now(), crowd);
   drive();
 }
 
-void tool_server::stop(milliseconds grace) {
+void managed_client::stop(milliseconds grace) {
   if (stopping_) return;
   stopping_ = true;
   fail_waiting({errc::unavailable, who() + " is not started any more: mcpbx is stopping"});
@@ -86,7 +86,7 @@ void tool_server::stop(milliseconds grace) {
   drive();
 }
 
-void tool_server::stop_now(time_point now) {
+void managed_client::stop_now(time_point now) {
   stop_at_ = never;
   std::vector<ticket> open;
   for (const auto& [t, r] : calls_) open.push_back(t);
@@ -95,24 +95,24 @@ void tool_server::stop_now(time_point now) {
   core_.stop(now);
 }
 
-bool tool_server::settling() const noexcept {
+bool managed_client::settling() const noexcept {
   if (attempted_ || options_.disabled || stopping_) return false;
   return core_.state() == server_state::starting;
 }
 
 // What the process and the conversation tell.
 
-void tool_server::run_spawned(pid_t) {}
+void managed_client::run_spawned(pid_t) {}
 
-void tool_server::run_spawn_failed(const error& why) {
+void managed_client::run_spawn_failed(const error& why) {
   launch_with(std::unexpected(why));
 }
 
-void tool_server::run_stderr(std::string_view bytes) {
+void managed_client::run_stderr(std::string_view bytes) {
   stderr_.feed(bytes, context_.time.now());
 }
 
-void tool_server::run_exited(const process_exit& how) {
+void managed_client::run_exited(const process_exit& how) {
   const auto self = shared_from_this();
   const time_point now = context_.time.now();
   stderr_.end_process(now);
@@ -143,7 +143,7 @@ void tool_server::run_exited(const process_exit& how) {
   drive();
 }
 
-void tool_server::run_ready() {
+void managed_client::run_ready() {
   up_since_ = context_.time.now();
   era_ = run_->session()->era();
   revision_ = run_->session()->revision();
@@ -157,7 +157,7 @@ void tool_server::run_ready() {
               " tools, pid " + std::to_string(run_->pid()));
 }
 
-void tool_server::run_refused(const error& why) {
+void managed_client::run_refused(const error& why) {
   last_error_ = with_stderr(why.message);
   log::warn(last_error_);
   legacy_known_ = false;
@@ -167,21 +167,21 @@ void tool_server::run_refused(const error& why) {
   dirty_ = true;
 }
 
-void tool_server::run_dropped(std::vector<std::string> why) {
+void managed_client::run_dropped(std::vector<std::string> why) {
   context_.host.server_dropped(*this, std::move(why));
 }
 
-void tool_server::run_tools(tool_list tools) {
+void managed_client::run_tools(tool_list tools) {
   tools_ = tools->size();
   listed_ = true;
   context_.host.server_tools(*this, std::move(tools));
 }
 
-void tool_server::run_problem(const std::string& what) {
+void managed_client::run_problem(const std::string& what) {
   last_error_ = what;
 }
 
-void tool_server::run_lost(const std::string& why) {
+void managed_client::run_lost(const std::string& why) {
   const auto self = shared_from_this();
   last_error_ = with_stderr(who() + " " + why + "; it is being restarted");
   suspect_ = true;
@@ -194,7 +194,7 @@ void tool_server::run_lost(const std::string& why) {
   if (run_) run_->close_session(errc::unavailable, text);
 }
 
-void tool_server::run_settled() {
+void managed_client::run_settled() {
   if (dropped_) return;
   if (dirty_) {
     const auto self = shared_from_this();
@@ -206,7 +206,7 @@ void tool_server::run_settled() {
 
 // What is to be done.
 
-void tool_server::drive() {
+void managed_client::drive() {
   dirty_ = true;
   if (driving_ || dropped_) return;
   driving_ = true;
@@ -222,7 +222,7 @@ void tool_server::drive() {
   context_.host.server_moved();
 }
 
-void tool_server::obey(supervisor_core::command command, time_point now) {
+void managed_client::obey(supervisor_core::command command, time_point now) {
   using enum supervisor_core::command;
   switch (command) {
     case none:
@@ -260,7 +260,7 @@ void tool_server::obey(supervisor_core::command command, time_point now) {
   if (run_) retire_run(last_error_);
 }
 
-void tool_server::launch() {
+void managed_client::launch() {
   const auto generation = ++generation_;
   if (!options_.prepare) return launch_with(fail(errc::config, "its entry names no program"));
   const deferred::call inside(context_.soon);
@@ -270,7 +270,7 @@ void tool_server::launch() {
   });
 }
 
-void tool_server::launch_with(result<process_spec> spec) {
+void managed_client::launch_with(result<process_spec> spec) {
   const time_point now = context_.time.now();
   if (!spec) {
     ++generation_;
@@ -295,7 +295,7 @@ void tool_server::launch_with(result<process_spec> spec) {
 }
 
 // Fails the calls that this life still owes an answer with `why`.
-void tool_server::retire_run(const std::string& why) {
+void managed_client::retire_run(const std::string& why) {
   auto run = std::move(run_);
   run->detach();
   if (run->session()) {
@@ -306,7 +306,7 @@ void tool_server::retire_run(const std::string& why) {
   context_.soon->bury(std::move(run));
 }
 
-void tool_server::bury_run() {
+void managed_client::bury_run() {
   if (!run_) return;
   auto run = std::move(run_);
   run->detach();
@@ -315,7 +315,7 @@ void tool_server::bury_run() {
 
 // Time.
 
-void tool_server::tick() {
+void managed_client::tick() {
   const auto self = shared_from_this();
   armed_at_ = never;
   const time_point now = context_.time.now();
@@ -324,13 +324,13 @@ void tool_server::tick() {
   if (!dropped_) drive();
 }
 
-void tool_server::arm_for(time_point when) {
+void managed_client::arm_for(time_point when) {
   if (when >= armed_at_ || dropped_) return;
   armed_at_ = when;
   timer_->arm(when, [this] { tick(); });
 }
 
-void tool_server::rearm() {
+void managed_client::rearm() {
   time_point next = std::min({core_.next_time(), run_ ? run_->next_time() : never, core_.ended() ? never : stop_at_});
   for (const auto& w : waiting_)
     if (const auto r = calls_.find(w.t); r != calls_.end()) next = std::min(next, waits_until(r->second));
@@ -339,12 +339,12 @@ void tool_server::rearm() {
 
 // Words.
 
-std::string tool_server::with_stderr(std::string text) const {
+std::string managed_client::with_stderr(std::string text) const {
   const std::string last = stderr_.last_line();
   return last.empty() ? text : text + "; last stderr: " + last;
 }
 
-std::string tool_server::down_text(time_point now) const {
+std::string managed_client::down_text(time_point now) const {
   if (options_.disabled) return who() + " is disabled in the configuration";
   if (!options_.unusable.empty() && !stopping_) return last_error_;
   if (stopping_ || core_.ended()) return who() + " takes no new calls: mcpbx is stopping";
@@ -353,7 +353,7 @@ std::string tool_server::down_text(time_point now) const {
   return text;
 }
 
-server_status tool_server::status() const {
+server_status managed_client::status() const {
   server_status s;
   const auto* session = run_ ? run_->session() : nullptr;
   s.name = options_.name;

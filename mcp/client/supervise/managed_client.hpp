@@ -15,17 +15,17 @@
 
 namespace mcpbx::mcp {
 
-class tool_server;
+class managed_client;
 
 /// What servers share, and whom they tell.
 class server_host {
  public:
   virtual ~server_host() = default;
   /// What its list has left out, one clause each.
-  virtual void server_dropped(const tool_server& s, std::vector<std::string> why) = 0;
-  virtual void server_tools(const tool_server& s, tool_list tools) = 0;
+  virtual void server_dropped(const managed_client& s, std::vector<std::string> why) = 0;
+  virtual void server_tools(const managed_client& s, tool_list tools) = 0;
   /// How many other servers have ended just before; counts this one.
-  virtual std::size_t server_ended(const tool_server& s) = 0;
+  virtual std::size_t server_ended(const managed_client& s) = 0;
   /// Its state may have changed.
   virtual void server_moved() = 0;
 };
@@ -39,12 +39,12 @@ struct server_context {
   std::shared_ptr<deferred> soon;
 };
 
-class tool_server final : public client, private run_events, public std::enable_shared_from_this<tool_server> {
+class managed_client final : public client, private run_events, public std::enable_shared_from_this<managed_client> {
  public:
-  tool_server(server_options o, server_context context);
-  ~tool_server() override;
-  tool_server(const tool_server&) = delete;
-  tool_server& operator=(const tool_server&) = delete;
+  managed_client(server_options o, server_context context);
+  ~managed_client() override;
+  managed_client(const managed_client&) = delete;
+  managed_client& operator=(const managed_client&) = delete;
 
   // client
   const std::string& name() const override { return options_.name; }

@@ -26,7 +26,7 @@ time_point deadline(time_point since, const call_limits& l) {
 
 }  // namespace
 
-client::ticket tool_server::call(server_call&& c) {
+client::ticket managed_client::call(server_call&& c) {
   const time_point now = context_.time.now();
   const ticket t = ++last_ticket_;
   if (auto why = refusal(c, now)) {
@@ -52,7 +52,7 @@ client::ticket tool_server::call(server_call&& c) {
   return t;
 }
 
-std::optional<error> tool_server::refusal(const server_call& c, time_point now) {
+std::optional<error> managed_client::refusal(const server_call& c, time_point now) {
   if (stopping_ || options_.disabled || !core_.will_be_ready(now)) return error{errc::unavailable, down_text(now)};
   const std::size_t size = c.params.text().size();
   const std::size_t unsent = run_ ? run_->unsent() : 0;
@@ -72,7 +72,7 @@ std::optional<error> tool_server::refusal(const server_call& c, time_point now) 
 // The queue is full. Whoever filled it gets no more; others get in as long as they hold less than their share, which is
 // the bound divided by all who have something in the queue (guarantees row 18). So one caller alone may fill it, n of
 // them bring it to 1 + 1/2 + ... + 1/n times its bound at most, and all bytes are bounded by the accountant besides.
-bool tool_server::has_share_left(const server_call& c) const {
+bool managed_client::has_share_left(const server_call& c) const {
   const auto& o = context_.options;
   std::size_t requests = 0, bytes = 0;
   std::vector<const void*> others;
@@ -95,18 +95,18 @@ bool tool_server::has_share_left(const server_call& c) const {
          (bytes == 0 || bytes + c.params.text().size() <= o.max_queue_bytes / sharers);
 }
 
-bool tool_server::has_room() const {
+bool managed_client::has_room() const {
   return up() && !core_.ending() &&
          (options_.max_concurrency <= 0 || running_ < static_cast<std::size_t>(options_.max_concurrency));
 }
 
 // Waiting for the server counts against a call's own limits. Waiting for other calls to end does not, or a call at a
 // serial server would pay for those before it; it has a limit all the same.
-time_point tool_server::waits_until(const record& r) const {
+time_point managed_client::waits_until(const record& r) const {
   return up() ? after(std::max(r.since, up_since_), options_.limits.hard) : deadline(r.since, r.limits);
 }
 
-void tool_server::dispatch(ticket t, record& r, time_point now) {
+void managed_client::dispatch(ticket t, record& r, time_point now) {
   const duration waited = up_since_ - r.since;
   const call_limits limits{less(r.limits.idle, waited), less(r.limits.hard, waited)};
   pending_calls::progress_handler progress;
@@ -126,7 +126,7 @@ void tool_server::dispatch(ticket t, record& r, time_point now) {
   if (calls_.empty()) note_load(now);
 }
 
-void tool_server::dispatch_waiting(time_point now) {
+void managed_client::dispatch_waiting(time_point now) {
   while (!waiting_.empty() && has_room()) {
     const ticket t = waiting_.front().t;
     waiting_.pop_front();
@@ -143,7 +143,7 @@ void tool_server::dispatch_waiting(time_point now) {
   }
 }
 
-void tool_server::call_progress(ticket t, const raw_json& params) {
+void managed_client::call_progress(ticket t, const raw_json& params) {
   const auto found = calls_.find(t);
   if (found == calls_.end() || !found->second.call.progress) return;
   const auto handler = found->second.call.progress;  // it may end the call
@@ -152,7 +152,7 @@ void tool_server::call_progress(ticket t, const raw_json& params) {
 }
 
 // The call that a log of the server belongs to, as far as anybody can know; null: none.
-const tool_server::record* tool_server::logging_call() const {
+const managed_client::record* managed_client::logging_call() const {
   const record* latest = nullptr;
   for (const auto& [t, r] : calls_) {
     if (r.number == 0) continue;
@@ -162,7 +162,7 @@ const tool_server::record* tool_server::logging_call() const {
   return latest;
 }
 
-void tool_server::run_log(const raw_json& params) {
+void managed_client::run_log(const raw_json& params) {
   const auto* r = logging_call();
   if (r == nullptr || !r->call.log) return;
   const auto handler = r->call.log;  // it may end the call
@@ -170,7 +170,7 @@ void tool_server::run_log(const raw_json& params) {
   handler(params);
 }
 
-void tool_server::call_ended(ticket t, call_outcome&& outcome) {
+void managed_client::call_ended(ticket t, call_outcome&& outcome) {
   auto node = calls_.extract(t);
   if (node.empty()) return;
   --running_;
@@ -195,12 +195,12 @@ void tool_server::call_ended(ticket t, call_outcome&& outcome) {
   told(c, std::move(outcome));
 }
 
-void tool_server::told(server_call& c, call_outcome&& outcome) {
+void managed_client::told(server_call& c, call_outcome&& outcome) {
   const deferred::call inside(context_.soon);
   if (auto done = std::exchange(c.done, {})) done(std::move(outcome));
 }
 
-void tool_server::cancel(ticket t, std::string_view reason) {
+void managed_client::cancel(ticket t, std::string_view reason) {
   const auto found = calls_.find(t);
   if (found == calls_.end()) return;
   record& r = found->second;
@@ -221,7 +221,7 @@ void tool_server::cancel(ticket t, std::string_view reason) {
   if (dirty_ && !driving_) drive();
 }
 
-void tool_server::expire_waiting(time_point now) {
+void managed_client::expire_waiting(time_point now) {
   std::vector<ticket> due;
   for (const auto& w : waiting_)
     if (const auto r = calls_.find(w.t); r != calls_.end() && waits_until(r->second) <= now) due.push_back(w.t);
@@ -237,7 +237,7 @@ void tool_server::expire_waiting(time_point now) {
   if (!due.empty() && calls_.empty()) note_load(now);
 }
 
-void tool_server::fail_waiting(const error& why) {
+void managed_client::fail_waiting(const error& why) {
   for (const auto& w : std::exchange(waiting_, {})) {
     auto node = calls_.extract(w.t);
     if (!node.empty()) fail_later(node.mapped().call, why);
@@ -246,14 +246,14 @@ void tool_server::fail_waiting(const error& why) {
   if (calls_.empty()) note_load(context_.time.now());
 }
 
-void tool_server::fail_later(server_call& c, error why) {
+void managed_client::fail_later(server_call& c, error why) {
   if (!c.done) return;
   context_.soon->post([done = std::move(c.done), why = std::move(why)] mutable {
     done({call_outcome::kind::failed, {}, std::move(why)});
   });
 }
 
-void tool_server::note_load(time_point now) {
+void managed_client::note_load(time_point now) {
   core_.busy(!calls_.empty(), now);
   if (calls_.empty() && options_.idle_stop.count() > 0) arm_for(core_.next_time());
 }

@@ -1,5 +1,5 @@
 // One life of a tool server: its process, its connection and the conversation over it. The shell around session_core;
-// tool_server owns one at a time and buries it when it is over.
+// managed_client owns one at a time and buries it when it is over.
 #pragma once
 #include "mcp/client/deferred.hpp"
 #include "mcp/client/session/session_core.hpp"

@@ -35,7 +35,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
       catalog_builder::server n{s.name, s.tools, s.plain_names, {}, s.calls, s.origin};
       n.calls.limits = s.limits;
       n.calls.serial = s.max_concurrency == 1;
-      servers_.push_back(std::make_shared<tool_server>(
+      servers_.push_back(std::make_shared<managed_client>(
           std::move(s), server_context{time_, random_, launcher_, *this, options_, soon_}));
       n.owner = servers_.back();
       index_.emplace(servers_.back().get(), named.size());
@@ -137,11 +137,11 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
 
   // server_host
 
-  void server_dropped(const tool_server& s, std::vector<std::string> why) override {
+  void server_dropped(const managed_client& s, std::vector<std::string> why) override {
     builder_.set_dropped(index_.at(&s), std::move(why));
     change_soon();
   }
-  void server_tools(const tool_server& s, tool_list tools) override {
+  void server_tools(const managed_client& s, tool_list tools) override {
     const std::size_t index = index_.at(&s);
     if (!options_.gate) return set_tools(index, std::move(tools), {});
     judged_[index].waits = true;
@@ -151,7 +151,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
       if (self && self->judged_[index].generation == generation) self->decided(index, tools, std::move(d));
     });
   }
-  std::size_t server_ended(const tool_server&) override {
+  std::size_t server_ended(const managed_client&) override {
     const time_point now = time_.now();
     while (!ends_.empty() && now - ends_.front() > together) ends_.pop_front();
     ends_.push_back(now);
@@ -241,9 +241,9 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   process_launcher& launcher_;
   options options_;
   std::shared_ptr<deferred> soon_;
-  std::vector<std::shared_ptr<tool_server>> servers_;
+  std::vector<std::shared_ptr<managed_client>> servers_;
   std::vector<judgement> judged_;  // by the server's number
-  std::unordered_map<const tool_server*, std::size_t> index_;
+  std::unordered_map<const managed_client*, std::size_t> index_;
   catalog_builder builder_{{}};
   catalog_ptr catalog_ = builder_.build();
   bool told_settled_ = options_.gate == nullptr;

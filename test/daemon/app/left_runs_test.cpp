@@ -63,7 +63,7 @@ void leave_run(const std::string& path) {
   batch.records.emplace_back(started);
   batch.texts = {to_text(batch.records.front())};
   batch.at_ms = 1;
-  sqlite_file file({.path = path});
+  sqlite_store file({.path = path});
   REQUIRE(file.open().has_value());
   run_batch* const one = &batch;
   REQUIRE(file.append({&one, 1}, true).has_value());
@@ -217,7 +217,8 @@ TEST_CASE("G24 G25: a detached run goes on when the folder of its journal is the
   o.rules.fold = folded;
   o.rules.goes_on = [](const auto& records) { return goes_on(records); };
   lane_journal journal(io.get_executor(), time,
-                       std::make_unique<sqlite_file>(sqlite_file::options{.path = folder + "/mcpbx.db"}), std::move(o));
+                       std::make_unique<sqlite_store>(sqlite_store::options{.path = folder + "/mcpbx.db"}),
+                       std::move(o));
   std::vector<unfinished_run> taken;
   left_runs left(journal, time, [&](unfinished_run run) { taken.push_back(std::move(run)); });
   left.ask();

@@ -256,7 +256,7 @@ TEST_CASE("G24: runs that are to go on, and come when nobody waits for them any 
 namespace {
 
 /// A store that keeps nothing, and does so when it is told to.
-class slow_file final : public store_file {
+class slow_file final : public run_store {
  public:
   struct state {
     std::mutex guard;

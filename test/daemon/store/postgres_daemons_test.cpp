@@ -15,11 +15,11 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-std::unique_ptr<store_file> file_of(const std::string& schema, const std::string& owner,
-                                    milliseconds abandoned_after = milliseconds(0)) {
+std::unique_ptr<run_store> file_of(const std::string& schema, const std::string& owner,
+                                   milliseconds abandoned_after = milliseconds(0)) {
   auto o = in_schema(schema, owner);
   o.abandoned_after = abandoned_after;
-  return std::make_unique<postgres_file>(std::move(o));
+  return std::make_unique<postgres_store>(std::move(o));
 }
 
 /// One that has begun a run of a session, and goes on with it.
@@ -87,7 +87,7 @@ TEST_CASE("L17: a run and its session belong to one daemon, and the others say t
   const auto same_name = two.write("a", in_session("ses_9", 0)).error();
   CHECK(same_name.code == errc::unavailable);
   CHECK(contains(same_name.message, "another run of this name"));
-  postgres_file behind_its_back(in_schema(f.file(), "three"));
+  postgres_store behind_its_back(in_schema(f.file(), "three"));
   REQUIRE(behind_its_back.open().has_value());
   const std::vector<std::string> id{"ses_1"};
   CHECK(behind_its_back.erase(id).error().code == errc::unavailable);
@@ -103,7 +103,7 @@ TEST_CASE("L17: a daemon that starts closes its own runs and leaves those of oth
   const auto records = in_session("ses_1", 1);
   REQUIRE(one.begin("a", part(records, 0, 2)).has_value());
   {
-    postgres_file killed(in_schema(f.file(), "two"));
+    postgres_store killed(in_schema(f.file(), "two"));
     REQUIRE(killed.open().has_value());
     const auto left = in_session("ses_2", 1);
     REQUIRE(put(killed, batch_of(std::make_shared<run_place>(run_place{"b"}), part(left, 0, 3))).has_value());
@@ -120,12 +120,12 @@ TEST_CASE(
     "not" *
     postgres_only()) {
   folder f;
-  const auto leave = [&](postgres_file& by, const std::string& run, const std::string& session) {
+  const auto leave = [&](postgres_store& by, const std::string& run, const std::string& session) {
     REQUIRE(by.open().has_value());
     const auto records = in_session(session, 1);
     REQUIRE(put(by, batch_of(std::make_shared<run_place>(run_place{run}), part(records, 0, 3))).has_value());
   };
-  postgres_file gone(in_schema(f.file(), "gone")), there(in_schema(f.file(), "there"));
+  postgres_store gone(in_schema(f.file(), "gone")), there(in_schema(f.file(), "there"));
   leave(gone, "a", "ses_1");
   leave(there, "b", "ses_2");
   busy_daemon us(f.file(), "us");
@@ -186,7 +186,7 @@ TEST_CASE("G24: a run that another daemon took before this one handed it out sta
           postgres_only()) {
   folder f;
   {
-    postgres_file before(in_schema(f.file(), "us"));
+    postgres_store before(in_schema(f.file(), "us"));
     REQUIRE(before.open().has_value());
     for (const auto* run : {"a", "b"})
       REQUIRE(put(before, batch_of(std::make_shared<run_place>(run_place{run}),
@@ -213,7 +213,7 @@ TEST_CASE("G24: a run that another daemon takes over after its server was starte
     CAPTURE(calls_synced);
     folder f;
     {
-      postgres_file gone(in_schema(f.file(), "gone"));
+      postgres_store gone(in_schema(f.file(), "gone"));
       REQUIRE(gone.open().has_value());
       auto batch = batch_of(std::make_shared<run_place>(run_place{"a"}), part(in_session("ses_1", 1), 0, 3));
       batch.calls_synced = calls_synced;
@@ -235,7 +235,7 @@ TEST_CASE(
     postgres_only()) {
   folder f;
   const auto leave = [&](const std::string& owner, const std::string& run, const std::string& session) {
-    auto file = std::make_unique<postgres_file>(in_schema(f.file(), owner));
+    auto file = std::make_unique<postgres_store>(in_schema(f.file(), owner));
     REQUIRE(file->open().has_value());
     // One of its two calls has its result, the other one is at its server.
     REQUIRE(put(*file, batch_of(std::make_shared<run_place>(run_place{run}), part(in_session(session, 1), 0, 6)))
@@ -281,12 +281,12 @@ TEST_CASE("L17: two daemons with one identity do not run at the same time" * pos
   folder f;
   auto o = in_schema(f.file());
   o.lock_limit = milliseconds(50);
-  postgres_file one(in_schema(f.file())), two(o);
+  postgres_store one(in_schema(f.file())), two(o);
   REQUIRE(one.open().has_value());
   const auto refused = two.open();
   REQUIRE_FALSE(refused.has_value());
   CHECK(contains(refused.error().message, "another daemon with the same state directory (the daemon us)"));
   one.close();
-  postgres_file three(o);
+  postgres_store three(o);
   CHECK(three.open().has_value());
 }

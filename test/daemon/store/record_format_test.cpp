@@ -66,11 +66,11 @@ template <class E>
 void check_words(int count) {
   std::set<std::string_view> seen;
   for (int i = 0; i < count; ++i) {
-    const auto word = words_of<E>::word(static_cast<E>(i));
+    const auto word = enum_words<E>::word(static_cast<E>(i));
     CHECK(seen.insert(word).second);
-    CHECK(words_of<E>::value(word) == static_cast<E>(i));
+    CHECK(enum_words<E>::value(word) == static_cast<E>(i));
   }
-  CHECK_FALSE(words_of<E>::value("no such word").has_value());
+  CHECK_FALSE(enum_words<E>::value("no such word").has_value());
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ inline std::vector<std::string> told(const history& messages) {
 struct sessions_store {
   explicit sessions_store(const std::string& path, lane_journal::options o = rules())
       : sessions_store(file_at(path), std::move(o)) {}
-  explicit sessions_store(std::unique_ptr<store_file> file, lane_journal::options o = rules())
+  explicit sessions_store(std::unique_ptr<run_store> file, lane_journal::options o = rules())
       : journal(context.get_executor(), time, std::move(file), std::move(o)) {}
   result<void> write(const std::string& run, std::vector<run_record> records) {
     auto open = journal.open_run(run);

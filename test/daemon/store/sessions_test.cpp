@@ -424,7 +424,7 @@ TEST_CASE("G25: a session that cannot be opened is an error with the mend, until
   }
   sessions_store s(f.file());
   {
-    sqlite_file other({.path = f.file()});
+    sqlite_store other({.path = f.file()});
     REQUIRE(other.open().has_value());
     CHECK(contains(s.load("ses_1").error().message, "is in use by another process"));
     CHECK(contains(s.list().error().message, "is in use by another process"));

@@ -59,7 +59,7 @@ bool survives(fault what, int nth, bool lasting, bool left) {
   const auto before = run_of(2), during = run_of(5), after = run_of(3);
   constexpr std::size_t kept_before = 4;
   if (left) {
-    sqlite_file file({.path = f.file()});
+    sqlite_store file({.path = f.file()});
     REQUIRE(file.open().has_value());
     const std::vector<run_record> some(before.begin(), before.begin() + kept_before);
     REQUIRE(put(file, batch_of(std::make_shared<run_place>(run_place{"2"}), some)).has_value());

@@ -11,7 +11,7 @@ using namespace mcpbx::daemon::test;
 TEST_CASE("G23: a synced append waits for the disk, another one does not" * sqlite_only()) {
   folder f;
   disk_faults disk;
-  sqlite_file file({.path = f.file()});
+  sqlite_store file({.path = f.file()});
   REQUIRE(file.open().has_value());
   const auto place = std::make_shared<run_place>(run_place{"1"});
   const auto records = run_of(1);

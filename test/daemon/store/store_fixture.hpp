@@ -98,7 +98,7 @@ inline run_batch batch_of(std::shared_ptr<run_place> place, std::vector<run_reco
 }
 
 /// One append to a file, without a journal.
-inline result<void> put(store_file& file, run_batch batch, bool synced = false) {
+inline result<void> put(run_store& file, run_batch batch, bool synced = false) {
   run_batch* const one = &batch;
   return file.append({&one, 1}, synced);
 }
@@ -125,27 +125,27 @@ inline asio::awaitable<result<void>> write_run(run_journal& to, std::vector<run_
 
 using recovery_rule = decltype(record_rules::recovery);
 
-inline postgres_file::options in_schema(const std::string& schema, const std::string& owner = "us") {
-  postgres_file::options o;
+inline postgres_store::options in_schema(const std::string& schema, const std::string& owner = "us") {
+  postgres_store::options o;
   o.url = [] { return result<std::string>(database()); };
   o.owner = [owner] { return result<std::string>(owner); };
   o.label = "the daemon " + owner;
   o.schema = schema;
   return o;
 }
-inline std::unique_ptr<store_file> file_at(const std::string& path) {
-  if (on_postgres()) return std::make_unique<postgres_file>(in_schema(path));
-  return std::make_unique<sqlite_file>(sqlite_file::options{.path = path, .busy_ms = 20});
+inline std::unique_ptr<run_store> file_at(const std::string& path) {
+  if (on_postgres()) return std::make_unique<postgres_store>(in_schema(path));
+  return std::make_unique<sqlite_store>(sqlite_store::options{.path = path, .busy_ms = 20});
 }
-inline std::unique_ptr<store_file> opened(const std::string& path) {
+inline std::unique_ptr<run_store> opened(const std::string& path) {
   auto file = file_at(path);
   const auto done = file->open();
   REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
   return file;
 }
-inline std::vector<run_row> runs_in(store_file& file) {
-  if (auto* sqlite = dynamic_cast<sqlite_file*>(&file)) return sqlite->runs().value();
-  return dynamic_cast<postgres_file&>(file).runs().value();
+inline std::vector<run_row> runs_in(run_store& file) {
+  if (auto* sqlite = dynamic_cast<sqlite_store*>(&file)) return sqlite->runs().value();
+  return dynamic_cast<postgres_store&>(file).runs().value();
 }
 /// Changes a journal behind its back.
 inline void with_plain_sql(const std::string& path, const std::string& sql) {
@@ -175,7 +175,7 @@ inline lane_journal::options rules(recovery_rule rule = recovery_of) {
 struct store {
   explicit store(const std::string& path, recovery_rule rule = recovery_of) : store(path, rules(std::move(rule))) {}
   store(const std::string& path, lane_journal::options o) : store(file_at(path), std::move(o)) {}
-  store(std::unique_ptr<store_file> file, lane_journal::options o)
+  store(std::unique_ptr<run_store> file, lane_journal::options o)
       : time(context.get_executor()), journal(context.get_executor(), time, std::move(file), std::move(o)) {}
   /// Writes all of the run.
   result<void> write(const std::string& run, std::vector<run_record> records) {

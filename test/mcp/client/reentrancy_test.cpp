@@ -89,7 +89,8 @@ struct calls_of_one_server {
   }
 };
 
-TEST_CASE("tool_server: in any event of a call its caller may call, cancel, restart, stop, or let go of everything") {
+TEST_CASE(
+    "managed_client: in any event of a call its caller may call, cancel, restart, stop, or let go of everything") {
   using action = std::function<void(calls_of_one_server&)>;
   const std::vector<action> actions{[](auto& c) { c.call(); },
                                     [](auto& c) { c.cancel_all(); },

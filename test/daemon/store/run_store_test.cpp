@@ -1,5 +1,5 @@
 // What every kind of store does with its transactions.
-#include "daemon/store/store_file.hpp"
+#include "daemon/store/run_store.hpp"
 
 #include "test/daemon/store/sample_records.hpp"
 #include "test/daemon/store/store_fixture.hpp"

@@ -1,10 +1,10 @@
-#include "daemon/store/store_file.hpp"
+#include "daemon/store/run_store.hpp"
 
 #include "daemon/store/records/record_format.hpp"
 
 namespace mcpbx::daemon {
 
-result<std::vector<run_record>> store_file::records(std::int64_t id) {
+result<std::vector<run_record>> run_store::records(std::int64_t id) {
   std::vector<run_record> all;
   auto done = read_run(id, [&](const record_text& r) -> result<void> {
     const auto which = "record " + std::to_string(all.size());
@@ -18,14 +18,14 @@ result<std::vector<run_record>> store_file::records(std::int64_t id) {
   return all;
 }
 
-std::vector<run_place> store_file::places_of(std::span<run_batch* const> batches) {
+std::vector<run_place> run_store::places_of(std::span<run_batch* const> batches) {
   std::vector<run_place> all;
   all.reserve(batches.size());
   for (const auto* b : batches) all.push_back(*b->place);
   return all;
 }
 
-void store_file::take_back(std::span<run_batch* const> batches, std::vector<run_place> before) {
+void run_store::take_back(std::span<run_batch* const> batches, std::vector<run_place> before) {
   // Backwards, since a run may be there more than once.
   for (std::size_t i = batches.size(); i-- > 0;) {
     auto& place = *batches[i]->place;
@@ -34,12 +34,12 @@ void store_file::take_back(std::span<run_batch* const> batches, std::vector<run_
   }
 }
 
-std::unexpected<error> store_file::was_deleted(std::string_view session) const {
+std::unexpected<error> run_store::was_deleted(std::string_view session) const {
   return fail(errc::io,
               "the session " + std::string(session) + " was deleted from " + name() + " a moment ago; begin a new one");
 }
 
-std::unexpected<error> store_file::went_on(std::string_view session) const {
+std::unexpected<error> run_store::went_on(std::string_view session) const {
   return fail(errc::unavailable, "the session " + std::string(session) + " went on elsewhere a moment ago, as " +
                                      name() + " says; ask again, and the run begins with what was added");
 }

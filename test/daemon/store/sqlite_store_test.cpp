@@ -1,5 +1,6 @@
 // The journal's SQLite file: made and refused.
 #include "daemon/store/sqlite/sqlite_store.hpp"
+
 #include "test/daemon/store/sessions_fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -18,8 +19,8 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-std::string refusal(sqlite_file::options o) {
-  sqlite_file file(std::move(o));
+std::string refusal(sqlite_store::options o) {
+  sqlite_store file(std::move(o));
   const auto opened = file.open();
   CHECK_FALSE(file.is_open() != opened.has_value());
   return opened ? "opened" : opened.error().message;
@@ -46,7 +47,7 @@ TEST_CASE("sqlite file: the files are readable by their user only" * sqlite_only
   const auto path = f.path + "/made/deep/journal.db";
   CHECK(contains(refusal({.path = path}), "cannot be opened for writing"));
   const auto before = ::umask(0);
-  sqlite_file file({.path = path, .make_folder = true});
+  sqlite_store file({.path = path, .make_folder = true});
   REQUIRE(file.open().has_value());
   CHECK(put(file, batch_of(std::make_shared<run_place>(run_place{"r"}), run_of(1))).has_value());
   ::umask(before);
@@ -71,7 +72,7 @@ TEST_CASE("sqlite file: a newer version and a file of somebody else are refused 
 
 TEST_CASE("sqlite file: a run of more records than have places takes no place of the next" * sqlite_only()) {
   folder f;
-  sqlite_file file({.path = f.file()});
+  sqlite_store file({.path = f.file()});
   REQUIRE(file.open().has_value());
   const auto records = run_of(1);
   const auto first = std::make_shared<run_place>(run_place{"first"}),
@@ -89,7 +90,7 @@ TEST_CASE("sqlite file: one that another process has open is refused until that 
   pipe_pair ready, go_on;
   const auto pid = in_child([&] {
     go_on.close(1);
-    sqlite_file file({.path = f.file()});
+    sqlite_store file({.path = f.file()});
     if (!file.open() || !put(file, batch_of(std::make_shared<run_place>(run_place{"r"}), run_of(0)))) ::_exit(1);
     ready.say("open");
     go_on.line();

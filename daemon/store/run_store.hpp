@@ -17,7 +17,7 @@
 
 namespace mcpbx::daemon {
 
-/// Where the next record of a run goes. `id` is 0 until its first record is in the file.
+/// Where the next record of a run goes. `id` is 0 until its first record is in the store.
 struct run_place {
   std::string run;
   std::int64_t id = 0;
@@ -56,9 +56,9 @@ using record_sink = std::function<result<void>(const record_text&)>;
 
 /// Errors name the store and the mend: errc::io, or errc::config for one of a newer version or of somebody else. After
 /// errc::io the store is to be closed; the next open() begins anew.
-class store_file {
+class run_store {
  public:
-  virtual ~store_file() = default;
+  virtual ~run_store() = default;
 
   /// For sentences: "the journal /home/me/x.db".
   virtual std::string name() const = 0;

@@ -1,5 +1,6 @@
 // The journal in PostgreSQL: made and refused, and what becomes of it when the connection or the server goes away.
 #include "daemon/store/postgres/postgres_store.hpp"
+
 #include "mcp/redact/secret.hpp"
 #include "test/daemon/store/postgres_proxy.hpp"
 #include "test/daemon/store/sessions_fixture.hpp"
@@ -19,13 +20,13 @@ using outage = postgres_proxy::fault;
 
 namespace {
 
-std::string refusal(postgres_file::options o) {
-  postgres_file file(std::move(o));
+std::string refusal(postgres_store::options o) {
+  postgres_store file(std::move(o));
   const auto opened = file.open();
   return opened ? "opened" : opened.error().message;
 }
 
-postgres_file::options behind(const postgres_proxy& proxy, const std::string& schema) {
+postgres_store::options behind(const postgres_proxy& proxy, const std::string& schema) {
   auto o = in_schema(schema);
   o.url = [url = proxy.url()] { return result<std::string>(url); };
   return o;
@@ -106,7 +107,7 @@ TEST_CASE("G25: a database that cannot be reached is asked again after pauses, a
                                      : "postgresql://me:hush-hush@/talk?host=" + f.path + "/hush-hush");
   };
   o.now = [&] { return now; };
-  postgres_file file(std::move(o));
+  postgres_store file(std::move(o));
   for (int i = 0; i < 3; ++i) {
     const auto refused = file.open();
     REQUIRE_FALSE(refused.has_value());
@@ -163,7 +164,7 @@ TEST_CASE("G25: an append of a run in whose midst the connection goes is made ag
       CAPTURE(size);
       folder f;
       postgres_proxy proxy;
-      sessions_store s(std::make_unique<postgres_file>(behind(proxy, f.file())));
+      sessions_store s(std::make_unique<postgres_store>(behind(proxy, f.file())));
       auto run = s.journal.open_run("a");
       const auto records = in_session("ses_1", 1);
       for (std::size_t from = 0; from < records.size(); from += size) {
@@ -198,7 +199,7 @@ TEST_CASE("G25: a run whose database stays away ends after 30 s, or earlier wher
       if (away) return fail(errc::io, "the database is away");
       return database();
     };
-    sessions_store s(std::make_unique<postgres_file>(std::move(o)));
+    sessions_store s(std::make_unique<postgres_store>(std::move(o)));
     auto run = s.journal.open_run("a");
     run->wait_at_most(patience);
     const auto records = in_session("ses_1", 2);
@@ -261,7 +262,7 @@ TEST_CASE("G23: a start without an answer to its commit is not acknowledged, and
     CAPTURE(kept);
     folder f;
     postgres_proxy proxy;
-    sessions_store s(std::make_unique<postgres_file>(behind(proxy, f.file())));
+    sessions_store s(std::make_unique<postgres_store>(behind(proxy, f.file())));
     REQUIRE(store_error(s, "x", in_session("ses_0", 0)) == "written");
     auto run = s.journal.open_run("a");
     result<void> done;
