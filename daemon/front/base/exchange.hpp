@@ -16,7 +16,7 @@ namespace mcpbx::daemon {
 struct door_context;
 
 /// A request that waits for its answer. The caller keeps it until the answer is complete or the caller has left;
-/// whoever else keeps it may do so for as long as they like, and may call any function of it at any time but door().
+/// others may keep it for as long as they like, and call any of its functions but door() at any time.
 /// What comes too late (a second answer, a part of a body that has ended) does nothing.
 ///
 /// The caller may leave from inside any call of answer(), begin(), send() and finish(). Code behind such a call asks
