@@ -5,7 +5,6 @@
 #include "mcp/support/shared_bytes.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -71,7 +70,8 @@ class exchange final : public std::enable_shared_from_this<exchange> {
   /// Only while open(): the door may be gone afterwards.
   door_context& door() const noexcept { return *door_; }
 
-  /// Keeps `w` and tells it of the caller, while open(). One at a time.
+  /// Keeps `w` and tells it of the caller, while open(). One at a time. The work may hold the exchange: it is dropped
+  /// with the last byte of the answer, or after on_left().
   void keep(std::shared_ptr<work> w);
   /// Answers whole.
   void answer(http::server_answer a) { reply(std::move(a), false); }

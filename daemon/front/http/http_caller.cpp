@@ -124,8 +124,9 @@ void http_caller::on_request(http::request_head head, shared_bytes body) {
   ++requests_;
   asked_ = true;
   if (!identify_) return serve(std::move(head), std::move(body));
-  identify_([weak = weak_from_this(), head = std::move(head),
-             body = std::move(body)](const result<std::string>& server) mutable {
+  const auto identify = identify_;  // an answer from inside the call forgets the member
+  identify([weak = weak_from_this(), head = std::move(head),
+            body = std::move(body)](const result<std::string>& server) mutable {
     const auto self = weak.lock();
     if (!self || self->closed_) return;
     if (!server) {
