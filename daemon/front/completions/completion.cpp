@@ -19,21 +19,21 @@ constexpr milliseconds longest_silence{15'000};
 /// What a request that names a tool which nobody has waits for servers that are still starting.
 constexpr milliseconds settle_time{1'000};
 
+const std::string gone = "the caller went away";
 const std::string too_slow =
     "This stream was read too slowly: more than 4 MiB waited, and parts of the text were dropped.";
 
 }  // namespace
 
-completion::completion(door_context& door, http::server_connection& line, completion_request request,
-                       std::function<void()> ended)
-    : door_(door), line_(&line), request_(std::move(request)), ended_(std::move(ended)) {
+completion::completion(std::shared_ptr<exchange> x, completion_request request)
+    : door_(x->door()), line_(std::move(x)), request_(std::move(request)) {
   head_.model = request_.model;
-  head_.created = door.time.wall_ms() / 1000;
+  head_.created = door_.time.wall_ms() / 1000;
   head_.with_usage = request_.include_usage;
 }
 
-void completion::start(std::string principal) {
-  request_.run.principal = std::move(principal);
+void completion::start() {
+  request_.run.principal = line_->principal();
   if (missing_tools().empty()) return run();
   door_.daemon.when_settled(settle_time, [weak = weak_from_this()] {
     const auto self = weak.lock();
@@ -68,7 +68,7 @@ void completion::run() {
   if (seen_ > 0) head_.id += "-" + std::to_string(seen_);  // an answer of its own, about the same run
   // Where JSON was asked for, text beside the calls of tools would spoil it: the answer comes whole, at the end.
   reader_ = (*feed)->attach(*this, {.after = seen_, .deltas = !request_.run.answer_schema, .answers = false});
-  if (line_ == nullptr) return reader_->leave("the caller went away");
+  if (line_ == nullptr) return reader_->leave(gone);
   last_sent_ = door_.time.now();
   if (request_.stream) {
     silence_ = door_.time.make_timer();
@@ -95,10 +95,10 @@ result<std::shared_ptr<run_feed>> completion::open_run() {
   return door_.daemon.start_run(std::move(fresh), {});
 }
 
-void completion::leave(std::string why) {
+void completion::on_left() {
   line_ = nullptr;
   silence_.reset();
-  if (reader_) reader_->leave(std::move(why));
+  if (reader_) reader_->leave(gone);
 }
 
 void completion::on_ready(run_event::kind) {
@@ -115,11 +115,12 @@ void completion::ask_pull() {
 void completion::pull() {
   asked_ = false;
   if (line_ == nullptr || !reader_) return;
-  while (line_->unsent() + out_.size() < feed_below) {
+  while (line_ != nullptr && line_->unsent() + out_.size() < feed_below) {
     const auto* e = reader_->peek();
     if (e == nullptr) break;
     seen_ = e->seq;
     take(e->event);
+    if (line_ == nullptr) return;
     reader_->pop();
   }
   send();
@@ -169,13 +170,14 @@ void completion::take_text(const run_event& e) {
     return;
   }
   begin();
+  if (line_ == nullptr) return;
   if (!said) return completion_json::append_reasoning(out_, head_, e.text);
   completion_json::append_text(out_, head_, apart ? "\n\n" + e.text : e.text);
 }
 
 // The status is chosen when the first chunk leaves: until then a run that fails is answered as an error.
 void completion::begin() {
-  if (std::exchange(begun_, true)) return;
+  if (line_ == nullptr || std::exchange(begun_, true)) return;
   line_->begin(
       200,
       {{"Content-Type", "text/event-stream; charset=utf-8"}, {"Cache-Control", "no-cache"}, {"x-request-id", run_}});
@@ -183,7 +185,7 @@ void completion::begin() {
 }
 
 void completion::send() {
-  if (out_.empty()) return;
+  if (line_ == nullptr || out_.empty()) return;
   last_sent_ = door_.time.now();
   line_->send(out_);
   out_.clear();
@@ -208,7 +210,8 @@ void completion::end() {
   // Who adds up answers counts each request to the model once.
   o.used -= told_;
   if (request_.stream) begin();
-  auto* const line = std::exchange(line_, nullptr);
+  if (line_ == nullptr) return;  // the caller left while the run that gives way was cancelled
+  const auto line = std::exchange(line_, nullptr);
   silence_.reset();
   if (!request_.stream) {
     const bool thought = has_reasoning(result);
@@ -226,8 +229,7 @@ void completion::end() {
     }
     auto body = completion_json::answer(head_, text, thinking_, o);
     std::string().swap(text);
-    line->answer({200, {{"Content-Type", "application/json"}, {"x-request-id", run_}}, std::move(body)});
-    return ended_();
+    return line->answer({200, {{"Content-Type", "application/json"}, {"x-request-id", run_}}, std::move(body)});
   }
   if (!any_text_ && !o.text.empty()) completion_json::append_text(out_, head_, o.text);
   completion_json::append_calls(out_, head_, o.calls);
@@ -236,27 +238,24 @@ void completion::end() {
   completion_json::append_done(out_);
   line->send(std::exchange(out_, {}));
   line->finish();
-  ended_();
 }
 
 // A client of that API repeats a request by itself where its answer has a status for that, unless it is told not to.
 void completion::fail(const completion_fault& f) {
   if (line_ == nullptr) return;
   const auto self = shared_from_this();
-  auto* const line = std::exchange(line_, nullptr);
+  const auto line = std::exchange(line_, nullptr);
   silence_.reset();
   if (begun_) {
     completion_json::append_error(out_, f);
     line->send(std::exchange(out_, {}));
-    line->finish();
-    return ended_();
+    return line->finish();
   }
   std::vector<http::header> headers{{"Content-Type", "application/json"}};
   if (!run_.empty()) headers.push_back({"x-request-id", run_});
   if (f.final) headers.push_back({"x-should-retry", "false"});
   if (f.retry_after_ms > 0) headers.push_back({"retry-after", std::to_string((f.retry_after_ms + 999) / 1000)});
   line->answer({f.status, std::move(headers), completion_json::error_body(f)});
-  ended_();
 }
 
 void completion::keep_alive() {
@@ -265,6 +264,7 @@ void completion::keep_alive() {
     begin();
     completion_json::append_text(out_, head_, "");
     send();
+    if (line_ == nullptr) return;
   }
   silence_->arm(last_sent_ + longest_silence, [weak = weak_from_this()] {
     const auto self = weak.lock();

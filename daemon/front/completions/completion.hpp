@@ -2,33 +2,31 @@
 // its end. The caller's leaving is the run's end.
 #pragma once
 #include "daemon/front/base/door_context.hpp"
+#include "daemon/front/base/exchange.hpp"
 #include "daemon/front/completions/completion_json.hpp"
 #include "daemon/front/completions/completion_request.hpp"
 #include "daemon/loop/run/run_feed.hpp"
-#include "mcp/http/server_connection.hpp"
 #include "mcp/support/time.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace mcpbx::daemon {
 
-class completion final : public std::enable_shared_from_this<completion>, private run_feed::listener {
+class completion final : public std::enable_shared_from_this<completion>,
+                         public exchange::work,
+                         private run_feed::listener {
  public:
-  /// `door` and `line` must outlive it, or leave() be called before. `ended` is called once the answer is complete.
-  completion(door_context& door, http::server_connection& line, completion_request request,
-             std::function<void()> ended);
+  /// `x` is open and keeps it.
+  completion(std::shared_ptr<exchange> x, completion_request request);
 
   /// Starts the run, or goes on with the one that waits for the results in the request. A tool_choice that names what
   /// is nowhere is refused.
-  void start(std::string principal);
-  /// What had been sent has left.
-  void on_drained() { ask_pull(); }
-  /// The caller is gone.
-  void leave(std::string why);
+  void start();
+  void on_drained() override { ask_pull(); }
+  void on_left() override;
 
  private:
   std::vector<std::string> missing_tools();
@@ -47,10 +45,10 @@ class completion final : public std::enable_shared_from_this<completion>, privat
   void fail(const completion_fault& f);
   void keep_alive();
 
-  door_context& door_;
-  http::server_connection* line_;  // null once it has ended or left
+  door_context& door_;  // used while line_ is there
+  // Null once the answer is complete or the caller has left: it keeps the completion, and the completion it, no longer.
+  std::shared_ptr<exchange> line_;
   completion_request request_;
-  std::function<void()> ended_;
   std::unique_ptr<feed_reader> reader_;
   completion_json::head head_;
   std::string run_;

@@ -1,14 +1,13 @@
-// One request at a time. A body is JSON from its first byte to its last before anything looks into it.
+// One request at a time: access, the row of the routes, then its handler.
 #include "daemon/front/http/http_caller.hpp"
 
-#include "daemon/front/completions/completion_json.hpp"
+#include "daemon/front/completions/fault_answer.hpp"
+#include "daemon/front/http/routes.hpp"
 #include "daemon/store/records/principal.hpp"
-#include "mcp/json/json_scanner.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/percent.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/arguments.hpp"
 
 #include <utility>
 #include <vector>
@@ -18,12 +17,6 @@ namespace {
 
 constexpr std::size_t large_outbox = 4u << 20;
 constexpr milliseconds silence_limit{5'000};
-constexpr std::string_view completions_path = "/v1/chat/completions", models_path = "/v1/models";
-
-http::server_answer error_answer(const completion_fault& f, std::vector<http::header> headers = {}) {
-  headers.push_back({"Content-Type", "application/json"});
-  return {f.status, std::move(headers), completion_json::error_body(f)};
-}
 
 std::string_view path_of(std::string_view target) {
   return target.substr(0, target.find('?'));
@@ -33,11 +26,24 @@ bool is_json(std::string_view content_type) {
   return http::is_word(trimmed(content_type.substr(0, content_type.find(';'))), "application/json");
 }
 
-// The method that a path takes, or "" for a path that is not served.
-std::string_view method_of(std::string_view path) {
-  if (path == completions_path) return "POST";
-  if (path == models_path || (path.starts_with(models_path) && path[models_path.size()] == '/')) return "GET";
-  return {};
+// "A", "A and B", "A, B and C".
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 < names.size() ? ", " : " and ";
+    text += names[i];
+  }
+  return text;
+}
+
+completion_fault nothing_at(std::string_view path) {
+  std::vector<std::string> served;
+  for (const auto& r : http_routes())
+    if (!r.has_parameter()) served.push_back(std::string(r.method) + " " + std::string(r.path));
+  return {404,
+          "There is nothing at " + printable(cut_utf8(path, 200)) + "; this version of mcpbx serves " + listed(served) +
+              " over HTTP.",
+          "", "not_found"};
 }
 
 http::server_limits limits_of(const door_context& door) {
@@ -74,7 +80,7 @@ void http_caller::close(std::string_view why) {
   if (std::exchange(closed_, true)) return;
   if (!why.empty()) log::warn(who_ + ": closed: " + std::string(why));
   patience_.reset();
-  if (const auto going = std::exchange(going_, nullptr)) going->leave("the caller went away");
+  if (const auto going = std::exchange(going_, nullptr)) going->leave();
   count_into(door_.counters);
   line_.close();
   if (door_.on_gone) door_.on_gone(*this);
@@ -98,16 +104,16 @@ std::optional<http::server_answer> http_caller::on_head(const http::request_head
   authorized_ = true;
   patience_.reset();
   const auto path = path_of(head.target);
-  const auto method = method_of(path);
-  if (method.empty())
-    return refuse({404,
-                   "There is nothing at " + printable(cut_utf8(path, 200)) +
-                       "; this version of mcpbx serves POST /v1/chat/completions and GET /v1/models over HTTP.",
-                   "", "not_found"});
-  if (head.method != method)
-    return refuse({405, std::string(path) + " takes " + std::string(method) + ".", "", "method_not_allowed"},
-                  {{"Allow", std::string(method)}});
-  if (method == "POST" && !is_json(http::find_header(head.headers, "content-type")))
+  const auto found = find_route(http_routes(), head.method, path);
+  if (found.methods.empty()) return refuse(nothing_at(path));
+  if (found.row == nullptr) {
+    std::string allowed;
+    for (const auto method : found.methods) allowed += (allowed.empty() ? "" : ", ") + std::string(method);
+    return refuse({405, std::string(path) + " takes " + listed({found.methods.begin(), found.methods.end()}) + ".", "",
+                   "method_not_allowed"},
+                  {{"Allow", std::move(allowed)}});
+  }
+  if (found.row->body == body_kind::json && !is_json(http::find_header(head.headers, "content-type")))
     return refuse(
         {415, "The body must be JSON: send \"Content-Type: application/json\".", "", "unsupported_media_type"});
   if (door_.refuses_calls) return refuse({503, "mcpbx is stopping and takes no new requests.", "", "unavailable"});
@@ -117,25 +123,30 @@ std::optional<http::server_answer> http_caller::on_head(const http::request_head
 void http_caller::on_request(http::request_head head, shared_bytes body) {
   ++requests_;
   asked_ = true;
-  if (!identify_) return serve(head.target, body);
-  identify_([weak = weak_from_this(), target = head.target, body](const result<std::string>& server) {
+  if (!identify_) return serve(std::move(head), std::move(body));
+  const auto identify = identify_;  // an answer from inside the call forgets the member
+  identify([weak = weak_from_this(), head = std::move(head),
+            body = std::move(body)](const result<std::string>& server) mutable {
     const auto self = weak.lock();
     if (!self || self->closed_) return;
     if (!server) {
       log::warn(self->who_ + ": refused: " + server.error().message);
-      return self->answer(error_answer({403, server.error().message, "", "forbidden"}));
+      return self->answer(error_answer({403, server.error().message, "", "forbidden"}), true);
     }
     if (!server->empty()) self->principal_ = principal_of_server(*server);
     self->identify_ = nullptr;  // a connection stays with who made it
-    self->serve(target, body);
+    self->serve(std::move(head), std::move(body));
   });
 }
 
-void http_caller::serve(const std::string& target, const shared_bytes& body) {
-  const auto path = path_of(target);
-  if (path == completions_path) return complete(body);
-  if (path == models_path) return list_models(std::nullopt);
-  list_models(percent_decoded(path.substr(models_path.size() + 1)));
+void http_caller::serve(http::request_head head, shared_bytes body) {
+  const auto found = find_route(http_routes(), head.method, path_of(head.target));
+  auto parameter = percent_decoded(found.parameter);
+  exchange::outlet& out = *this;
+  // The handler may have the caller closed, which lets go of going_.
+  const auto x = going_ = std::make_shared<exchange>(
+      door_, out, exchange::request{std::move(head), std::move(body), std::move(parameter), principal_});
+  found.row->handle(x);  // on_head() has let only those pass that have a row
 }
 
 http::server_answer http_caller::on_fault(int status, std::string_view what) {
@@ -144,62 +155,26 @@ http::server_answer http_caller::on_fault(int status, std::string_view what) {
   return error_answer({status, "The request could not be read: " + std::string(what) + ".", "", "bad_request"});
 }
 
-void http_caller::answer(http::server_answer a) {
-  asked_ = false;
-  if (a.status >= 400) ++faults_;
+void http_caller::answer(http::server_answer a, bool fault) {
+  if (fault) ++faults_;
   line_.answer(std::move(a));
-  watch_bytes();
+  ended();
 }
 
-void http_caller::watch_bytes() {
+void http_caller::finish(bool whole) {
+  line_.finish(whole);
+  ended();
+}
+
+void http_caller::ended() {
+  asked_ = false;
+  going_.reset();
   was_large_ = was_large_ || line_.unsent() > large_outbox;
   door_.watch_bytes();
 }
 
-void http_caller::complete(const shared_bytes& body) {
-  const auto text = trimmed(body.view());
-  std::size_t place = 0;
-  const auto fault = check_json(text, door_.settings.framing.max_depth, &place);
-  if (fault != json_scanner::fault::none)
-    return answer(error_answer({400,
-                                "body: expected JSON, and it is none from byte " + std::to_string(place) +
-                                    " on: " + std::string(to_string(fault)) + ".",
-                                "", "invalid_json"}));
-  // What is passed on from it leaves in messages that are lines.
-  const auto whole = providers::on_one_line(raw_json::trusted(body, text));
-  auto request = read_completion(whole, door_.settings.chat);
-  if (closed_) return;
-  if (!request) return answer(error_answer(request.error()));
-  const auto going = going_ = std::make_shared<completion>(door_, line_, std::move(*request), [this] {
-    asked_ = false;
-    going_.reset();
-    watch_bytes();
-  });
-  going->start(principal_);
-}
-
-void http_caller::list_models(std::optional<std::string> only) {
-  auto* const models = door_.daemon.models();
-  const auto tell = [this, only = std::move(only)](std::vector<std::string> names) {
-    for (auto& profile : door_.settings.chat.profiles()) names.push_back("profile:" + profile);
-    auto json = completion_json::models(names, door_.started_wall_ms / 1000, only);
-    if (json) return answer({200, {{"Content-Type", "application/json"}}, std::move(*json)});
-    answer(error_answer({404, "No model is called " + json_quoted(*only) + "; GET /v1/models lists them.", "model",
-                         "model_not_found"}));
-  };
-  if (models == nullptr) return tell({});
-  models->list("", false, [weak = weak_from_this(), tell](const result<std::vector<model_row>>& rows) {
-    const auto self = weak.lock();
-    if (!self || self->closed_) return;
-    if (!rows) return self->answer(error_answer(fault_of(rows.error())));
-    std::vector<std::string> names;
-    for (const auto& r : *rows) names.push_back(r.name);
-    tell(std::move(names));
-  });
-}
-
 void http_caller::on_drained() {
-  if (going_) going_->on_drained();
+  if (const auto going = going_) going->drained();
 }
 
 void http_caller::on_left(const std::string& why) {

@@ -1,15 +1,17 @@
-// A caller that speaks HTTP: who may ask, which path means what, and the answer.
+// A caller that speaks HTTP: who may ask, and which row of the routes its request goes to.
 #pragma once
 #include "daemon/front/base/caller.hpp"
 #include "daemon/front/base/door_context.hpp"
+#include "daemon/front/base/exchange.hpp"
 #include "daemon/front/base/http_access.hpp"
-#include "daemon/front/completions/completion.hpp"
 #include "mcp/http/server_connection.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mcpbx::daemon {
 
@@ -17,7 +19,10 @@ namespace mcpbx::daemon {
 /// An error is the sentence for who may not ask.
 using identity_question = std::function<void(std::function<void(result<std::string>)> then)>;
 
-class http_caller final : public std::enable_shared_from_this<http_caller>, public caller, private http::server_events {
+class http_caller final : public std::enable_shared_from_this<http_caller>,
+                          public caller,
+                          private http::server_events,
+                          private exchange::outlet {
  public:
   /// Takes ownership of the connected socket. `who` is for logs, `principal` for the records of its runs. `door` and
   /// `rules` must outlive it.
@@ -43,11 +48,14 @@ class http_caller final : public std::enable_shared_from_this<http_caller>, publ
   void on_drained() override;
   void on_left(const std::string& why) override;
 
-  void serve(const std::string& target, const shared_bytes& body);
-  void complete(const shared_bytes& body);
-  void list_models(std::optional<std::string> only);
-  void answer(http::server_answer a);
-  void watch_bytes();
+  void answer(http::server_answer a, bool fault) override;
+  void begin(int status, std::vector<http::header> headers) override { line_.begin(status, std::move(headers)); }
+  void send(std::string_view part) override { line_.send(part); }
+  void finish(bool whole) override;
+  std::size_t unsent() const override { return line_.unsent(); }
+
+  void serve(http::request_head head, shared_bytes body);
+  void ended();
 
   door_context& door_;
   const http_rules& rules_;
@@ -55,7 +63,7 @@ class http_caller final : public std::enable_shared_from_this<http_caller>, publ
   identity_question identify_;  // unset: it is known who this is
   std::unique_ptr<timer> patience_;
   http::server_connection line_;
-  std::shared_ptr<completion> going_;
+  std::shared_ptr<exchange> going_;  // the request that a handler answers; null between two
   std::uint64_t requests_ = 0, faults_ = 0;
   bool asked_ = false, closed_ = false, was_large_ = false, authorized_ = false;
 };

@@ -102,6 +102,15 @@ struct door_on_sockets {
   std::vector<int> callers;
 };
 
+// Answers when the test does.
+struct slow_directory final : model_directory {
+  void list(const std::string&, bool, std::function<void(result<std::vector<model_row>>)> then) override {
+    done.push_back(std::move(then));
+  }
+  std::size_t max_tools(std::string_view, std::string_view) const override { return 0; }
+  std::vector<std::function<void(result<std::vector<model_row>>)>> done;
+};
+
 // The body of an answer that came in chunks.
 std::string joined(const std::string& answer) {
   std::string body;
@@ -523,4 +532,60 @@ TEST_CASE("G20: a door that is closing takes no new requests and ends those that
   CHECK(d.got(going).starts_with("HTTP/1.1 503 "));
   d.door.close();
   CHECK(d.door.callers() == 0);
+}
+
+TEST_CASE("D2: the list of models comes when the directory has it, to callers that are still there") {
+  slow_directory models;
+  auto d = std::make_unique<door_on_sockets>();
+  d->backend.directory_of_models = &models;
+  const std::string rest = " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const int all = d->enter(), one = d->enter(), wrong = d->enter(), gone = d->enter(), last = d->enter();
+  d->write(all, "GET /v1/models" + rest);
+  d->write(one, "GET /v1/models/a%20b%2Fc?x=1" + rest + "GET /v1/models" + rest);
+  d->write(wrong, "GET /v1/models/none" + rest);
+  d->write(gone, "GET /v1/models" + rest);
+  d->leave(gone);
+  REQUIRE(models.done.size() == 4);
+  std::vector<model_row> rows(2);
+  rows[0].name = "m";
+  rows[1].name = "a b/c";
+  for (auto& then : std::exchange(models.done, {})) then(rows);
+  CHECK(contains(d->got(all), R"("data":[{"id":"m",)"));
+  CHECK(contains(d->got(one), R"({"id":"a b/c","object":"model")"));
+  CHECK(d->got(wrong).starts_with("HTTP/1.1 404 "));
+  // The request behind the first, the directory that fails, and the door that goes meanwhile.
+  REQUIRE(models.done.size() == 1);
+  models.done[0](fail(errc::unavailable, "no directory"));
+  CHECK(contains(d->got(one), "no directory"));
+  d->write(last, "GET /v1/models" + rest);
+  REQUIRE(models.done.size() == 2);
+  d.reset();
+  models.done[1](rows);
+}
+
+TEST_CASE("L21: the door may close in the cancelling of the run that gives way to a newer one") {
+  for (const std::string stream : {"false", "true"}) {
+    CAPTURE(stream);
+    door_on_sockets d;
+    const int web = d.enter();
+    const auto ask = [&](const std::string& run) {
+      d.write(web, door_on_sockets::post(R"({"messages":[{"role":"user","content":")" + run + R"("}],"stream":)" +
+                                         stream + R"(,"tools":[{"type":"function","function":{"name":"mine"}}]})"));
+    };
+    const auto hand_back = [&](const std::string& run) {
+      d.feed(run).done(raw_json::own(
+          R"({"run":")" + run +
+          R"(","stopReason":"caller_tools","text":"","toolCalls":[{"id":"b","name":"mine","arguments":{},"pending":true}]})"));
+      return d.got(web);
+    };
+    for (int n = 1; n <= 256; ++n) {
+      ask("run-" + std::to_string(n));
+      REQUIRE(contains(hand_back("run-" + std::to_string(n)), R"("finish_reason":"tool_calls")"));
+    }
+    ask("run-257");
+    d.backend.called = [&] { d.door.close(); };
+    CHECK(hand_back("run-257") == "<end>");
+    CHECK(d.backend.cancelled == std::vector<std::string>{"run-1"});
+    d.backend.called = {};
+  }
 }

@@ -1,0 +1,74 @@
+// The table of HTTP: which method of which path is whose. The table itself stands in daemon/front/http/routes.cpp.
+// Pure.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+class exchange;
+
+/// What a row asks of the body of a request.
+enum class body_kind : std::uint8_t {
+  any,  ///< nothing: the handler sees to it
+  json  ///< a request that does not call its body JSON is refused before the body is read
+};
+
+/// One row: a method of a path, and the function that answers it.
+struct route {
+  std::string_view method;  ///< as a request has it: "GET"
+  /// "/v1/models", or with a parameter at its end: "/v1/models/{id}". The parameter takes all that follows, also a
+  /// slash, also nothing. A path is compared byte by byte, before its percent escapes are decoded.
+  std::string_view path;
+  /// Answers one request. It comes once per request, when the whole body is there; see exchange.
+  void (*handle)(const std::shared_ptr<exchange>& x);
+  body_kind body = body_kind::any;
+
+  /// The path up to its parameter: "/v1/models/"; the whole path where there is none.
+  constexpr std::string_view fixed_part() const { return path.substr(0, path.find('{')); }
+  constexpr bool has_parameter() const { return fixed_part().size() < path.size(); }
+  /// Returns what `request_path` has for the parameter ("" without one), or nothing when it is another path.
+  constexpr std::optional<std::string_view> match(std::string_view request_path) const {
+    if (!has_parameter()) return request_path == path ? std::optional<std::string_view>("") : std::nullopt;
+    if (!request_path.starts_with(fixed_part())) return std::nullopt;
+    return request_path.substr(fixed_part().size());
+  }
+};
+
+/// What a table has for a request.
+struct found_route {
+  const route* row = nullptr;             ///< null: none of its rows is for this path and method
+  std::string_view parameter;             ///< of the path, as sent; part of what find_route() was given
+  std::vector<std::string_view> methods;  ///< of this path, in the order of the rows; empty: nothing is at this path
+};
+
+/// Finds the first row for a path, without its query, and a method.
+found_route find_route(std::span<const route> table, std::string_view method, std::string_view path);
+
+/// Whether no request comes to `later` because `earlier`, in front of it, takes them all.
+constexpr bool hides(const route& earlier, const route& later) {
+  return earlier.method == later.method && (earlier.has_parameter() || !later.has_parameter()) &&
+         earlier.match(later.fixed_part());
+}
+
+/// Whether each row can be reached: it has a method, a path from the root with a parameter at its end at most, and no
+/// row before it takes the same requests. For a static_assert beside the table.
+constexpr bool is_sound(std::span<const route> table) {
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const auto& r = table[i];
+    if (r.method.empty() || !r.path.starts_with('/') || r.handle == nullptr) return false;
+    const auto parameter = r.path.substr(r.fixed_part().size());
+    if (r.has_parameter() && (!r.fixed_part().ends_with('/') || parameter.find('}') != parameter.size() - 1))
+      return false;
+    for (std::size_t before = 0; before < i; ++before)
+      if (hides(table[before], r)) return false;
+  }
+  return true;
+}
+
+}  // namespace mcpbx::daemon

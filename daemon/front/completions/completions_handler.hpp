@@ -1,0 +1,12 @@
+// POST /v1/chat/completions.
+#pragma once
+#include "daemon/front/base/exchange.hpp"
+
+#include <memory>
+
+namespace mcpbx::daemon {
+
+/// Answers a request of Chat Completions with a run, or refuses it when its body is no such request.
+void handle_completion(const std::shared_ptr<exchange>& x);
+
+}  // namespace mcpbx::daemon

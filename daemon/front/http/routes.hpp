@@ -1,0 +1,11 @@
+// What mcpbx serves over HTTP: one row per route.
+#pragma once
+#include "daemon/front/base/route.hpp"
+
+#include <span>
+
+namespace mcpbx::daemon {
+
+std::span<const route> http_routes();
+
+}  // namespace mcpbx::daemon
