@@ -25,7 +25,7 @@ std::string_view to_string(era e);
 enum class server_state : std::uint8_t { disabled, starting, ready, lazy, restarting, crash_loop, failed, stopped };
 std::string_view to_string(server_state s);
 
-/// What `mcpbx/servers` tells of one server (design section 4; guarantees rows 8, 49).
+/// One server as `mcpbx/servers` shows it (docs/guarantees.md, G8, G49).
 struct server_status {
   std::string name;
   server_state state = server_state::stopped;
@@ -46,7 +46,7 @@ struct server_status {
   /// A call has timed out, or it was restarted because it seemed to hang, and none has been answered since. last_error
   /// says what it was.
   bool suspect = false;
-  /// One sentence about definitions that are not those that were approved (guarantees row 37), or "".
+  /// One sentence about definitions that are not those that were approved (G37), or "".
   std::string pin_notice;
   std::size_t withheld = 0;  ///< tools that it lists and that are not offered for that reason
 };

@@ -1,4 +1,4 @@
-// The verbs of mcpbx against real servers: output, --json, exit statuses (design section 4, CLI).
+// The verbs of mcpbx against real servers: output, --json, exit statuses (D4).
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>

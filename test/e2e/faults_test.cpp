@@ -1,5 +1,5 @@
 // Tool servers that hang or answer wrongly: every call ends, neighbours notice nothing, the status names who it was
-// (guarantees rows 4 to 7, 13, 14, 49).
+// (G4 to G7, G13, G14, G49).
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>

@@ -258,7 +258,7 @@ TEST_CASE("shim: mcpbx mcp is an MCP server on pipes") {
   CHECK(shim->err.empty());
 }
 
-TEST_CASE("D9: behind mcpbx mcp there is MCP and the profile, and nothing else") {
+TEST_CASE("D6: behind mcpbx mcp there is MCP and the profile, and nothing else") {
   daemon_under_test d(config().server("s").top("profiles", R"({"reader":{"tools":{"allow":["s__echo"]}}})"));
   auto shim = start_cli(d, {"mcp", "--profile", "reader"});
   const auto ask = [&](const std::string& line) {

@@ -1,4 +1,4 @@
-// The fold, one row of the requirements after the other.
+// The fold, one promise of docs/requirements.md (L) after the other.
 #include "daemon/loop/core/run_core.hpp"
 
 #include "daemon/loop/json/event_json.hpp"
