@@ -175,7 +175,7 @@ TEST_CASE("G43: with auth none the port asks for no token, and a warning says so
   CHECK(http_client(port_of(d)).ask(elsewhere).starts_with("HTTP/1.1 403 "));
 }
 
-TEST_CASE("E2: a port that is taken, and an address of another machine, end the start with a sentence") {
+TEST_CASE("E1: a port that is taken, and an address of another machine, end the start with a sentence") {
   daemon_under_test d(with_port());
   const auto taken = "127.0.0.1:" + std::to_string(port_of(d));
   const auto second = run_daemon(d, {"--config", d.file("config.json"), "--socket", d.file("s2"), "--http", taken});
