@@ -51,13 +51,13 @@ struct server_status {
   std::size_t withheld = 0;  ///< tools that it lists and that are not offered for that reason
 };
 
-/// Who asks, as far as a modern tool server must be told with each request (bridging: per-request `_meta`).
+/// The caller, as far as each request to a modern tool server must name it in `_meta` (mcp/README.md).
 struct caller_context {
   raw_json client_info;   ///< the caller's clientInfo; absent: mcpbx's own
   raw_json capabilities;  ///< the caller's capabilities; absent: none
 };
 
-/// One operation. `params` are the caller's own bytes; only what the table in bridging demands is edited.
+/// One operation. `params` are the caller's own bytes; only `_meta` is edited, as mcp/README.md says.
 struct server_call {
   std::string method = "tools/call";
   std::string name;  ///< of the tool as its caller knows it, for texts

@@ -286,7 +286,7 @@ TEST_CASE("keys: the table is sound") {
   }
 }
 
-TEST_CASE("keys: defaults are those of the contract") {
+TEST_CASE("keys: the defaults are the documented ones") {
   const auto made = load_keys(
       "{\"mcpServers\": {\"s\": {\"command\": \"c\"}}, \"models\": {\"m\": {\"api\": \"openai-chat\", \"model\": "
       "\"i\"}}}");

@@ -1,5 +1,4 @@
-// Questions: the loop with a scripted model and scripted tools, through the CLI and through mcpbx/chat (issue 2,
-// step 2).
+// Questions: the loop with a scripted model and scripted tools, through the CLI and through mcpbx/chat.
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>

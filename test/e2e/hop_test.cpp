@@ -1,4 +1,4 @@
-// A caller's request through the daemon to a tool server and back: bytes, ids, progress, lists (issue 2, "Bytes").
+// A caller's request through the daemon to a tool server and back: bytes, ids, progress, lists.
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>
