@@ -1,5 +1,5 @@
-// Making known to the redactor what is secret in the values of the configuration (guarantees row 35). Which names mean
-// a secret says secret_name() in references.hpp.
+// Tells the redactor which values of the configuration are secret (docs/guarantees.md, G35). secret_name() in
+// references.hpp decides which names stand for a secret.
 #pragma once
 #include "conf/model/references.hpp"
 

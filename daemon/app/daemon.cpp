@@ -311,7 +311,7 @@ class parts {
     });
   }
 
-  // Graceful (guarantees row 20): nothing new begins, and what goes on may end for stop_grace. The runs come first:
+  // A graceful stop (G20): nothing new begins, and what goes on has stop_grace to end. The runs come first:
   // while they go on they may call their tools, and they have ended before a call of theirs is cut. Then the servers
   // are closed in order, with what is left of the time for calls of others.
   void stop(const std::string& why) {

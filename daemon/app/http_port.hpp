@@ -1,4 +1,4 @@
-// The TCP port over which HTTP is served, and the token that is asked for there (guarantees row 43).
+// The TCP port that serves HTTP, and the token that a request needs there (docs/guarantees.md, G43).
 #pragma once
 #include "conf/environment.hpp"
 #include "conf/model/model.hpp"

@@ -27,7 +27,7 @@ namespace {
 struct later {
   std::string_view verb, what;
 };
-// Verbs of the contract whose part of the daemon is not built yet.
+// Verbs whose part of the daemon is not built yet.
 constexpr std::array<later, 12> verbs_to_come{{
     {"chat", "conversations at the terminal"},
     {"resources", "resources of tool servers"},

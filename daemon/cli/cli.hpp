@@ -3,7 +3,7 @@
 
 namespace mcpbx::cli {
 
-/// Returns the exit status (design section 4).
+/// Returns the exit status: one of terminal/terminal.hpp.
 int run(int argc, char** argv);
 
 }  // namespace mcpbx::cli

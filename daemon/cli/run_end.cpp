@@ -1,4 +1,4 @@
-// The daemon marks each end without an answer with the same beginning of its sentence (requirements L11).
+// The daemon marks each end without an answer with the same beginning of its sentence (docs/requirements.md, L11).
 #include "daemon/cli/run_end.hpp"
 
 #include "daemon/cli/client_tools.hpp"

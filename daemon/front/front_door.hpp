@@ -20,8 +20,8 @@ class front_door {
  public:
   using options = door_context::options;
   /// Who the process behind a connection is: the name of a tool server of ours that may call, or "" for anybody else.
-  /// An error's message is the sentence that it is sent (guarantees: a tool server of ours is refused unless its entry
-  /// says mayCall, and so is whoever cannot be known).
+  /// An error's message is the sentence that it is sent. A tool server of ours is refused unless its entry says
+  /// mayCall, and so is whoever cannot be known (docs/guarantees.md, G42).
   using admission = std::function<result<std::string>(const mcp::peer_credentials&)>;
   /// The same of a connection on the port. `then` comes once, at once or in a later turn.
   using port_admission = std::function<void(const mcp::tcp_ends&, std::function<void(result<std::string>)> then)>;

@@ -1,5 +1,5 @@
-// A caller that has not said anything yet: its first byte tells which protocol it speaks (design section 3). It is
-// looked at and left where it is, so that whoever serves the caller reads everything.
+// A caller that has not said anything yet: its first byte tells which protocol it speaks. That byte stays
+// unread, so that whoever serves the caller reads everything.
 #pragma once
 #include "daemon/front/base/caller.hpp"
 

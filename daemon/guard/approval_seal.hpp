@@ -1,5 +1,5 @@
-// What a person's yes to a tool call is bound to (guarantees row 39): the tool as it was shown, where its server comes
-// from, and the arguments. Pure.
+// Binds a person's yes to a tool call to the tool as it was shown, to the origin of its server, and to the arguments
+// (docs/guarantees.md, G39). Pure.
 #pragma once
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/json/raw_json.hpp"

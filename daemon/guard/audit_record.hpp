@@ -1,4 +1,4 @@
-// One line of the audit (guarantees row 48): who called which tool when, with what, and what came of it. Pure.
+// One line of the audit (docs/guarantees.md, G48): who called which tool when, with what, and how it ended. Pure.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/server/call_recorder.hpp"

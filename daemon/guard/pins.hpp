@@ -1,4 +1,5 @@
-// Pinned tool definitions (guarantees row 37): what is pinned, and how what a server lists now compares with it. Pure.
+// Pinned tool definitions (docs/guarantees.md, G37): the pins, and how the present list of a server compares with them.
+// Pure.
 #pragma once
 #include "daemon/guard/name_book.hpp"
 #include "mcp/client/catalog/catalog_builder.hpp"

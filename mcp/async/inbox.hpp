@@ -1,5 +1,5 @@
-// The queue a coroutine lives from: many may push (on the speaking thread), one awaits. Cancelling a run is a message
-// in its inbox, not an Asio cancellation, so that the core decides what is closed in which order (design rule 7).
+// The queue that a coroutine reads: many may push (on the speaking thread), one awaits. Cancelling a run is a message
+// in its inbox, not an Asio cancellation, so that the core decides what is closed in which order.
 #pragma once
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/redirect_error.hpp>

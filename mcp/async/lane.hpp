@@ -1,5 +1,5 @@
-// A named lane for blocking work (design rule 1): the store, name and reference resolution, long computations, the log
-// each have their own, never a shared pool. Work goes out with its bytes, the answer comes back on the speaking thread.
+// A named lane for blocking work: the store, name and reference resolution, long computations and the log each have
+// their own, never a shared pool. Work goes out with its bytes, the answer comes back on the speaking thread.
 #pragma once
 #include "mcp/support/error.hpp"
 

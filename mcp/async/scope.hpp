@@ -1,5 +1,5 @@
-// Structured concurrency (design rule 7): every coroutine belongs to a scope that can cancel and join it; nothing is
-// detached and no exception is lost.
+// Structured concurrency: every coroutine belongs to a scope that can cancel and join it; nothing is detached and no
+// exception is lost.
 #pragma once
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>

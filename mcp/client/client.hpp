@@ -25,7 +25,7 @@ std::string_view to_string(era e);
 enum class server_state : std::uint8_t { disabled, starting, ready, lazy, restarting, crash_loop, failed, stopped };
 std::string_view to_string(server_state s);
 
-/// What `mcpbx/servers` tells of one server (design section 4; guarantees rows 8, 49).
+/// One server as `mcpbx/servers` shows it (docs/guarantees.md, G8, G49).
 struct server_status {
   std::string name;
   server_state state = server_state::stopped;
@@ -46,18 +46,18 @@ struct server_status {
   /// A call has timed out, or it was restarted because it seemed to hang, and none has been answered since. last_error
   /// says what it was.
   bool suspect = false;
-  /// One sentence about definitions that are not those that were approved (guarantees row 37), or "".
+  /// One sentence about definitions that are not those that were approved (G37), or "".
   std::string pin_notice;
   std::size_t withheld = 0;  ///< tools that it lists and that are not offered for that reason
 };
 
-/// Who asks, as far as a modern tool server must be told with each request (bridging: per-request `_meta`).
+/// The caller, as far as each request to a modern tool server must name it in `_meta` (mcp/README.md).
 struct caller_context {
   raw_json client_info;   ///< the caller's clientInfo; absent: mcpbx's own
   raw_json capabilities;  ///< the caller's capabilities; absent: none
 };
 
-/// One operation. `params` are the caller's own bytes; only what the table in bridging demands is edited.
+/// One operation. `params` are the caller's own bytes; only `_meta` is edited, as mcp/README.md says.
 struct server_call {
   std::string method = "tools/call";
   std::string name;  ///< of the tool as its caller knows it, for texts

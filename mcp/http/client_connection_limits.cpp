@@ -1,4 +1,4 @@
-// The four limits (guarantees row 30) and the wait in the pool, with one timer.
+// The four limits (docs/guarantees.md, G30) and the wait in the pool, with one timer.
 #include "mcp/http/client_connection.hpp"
 
 #include <algorithm>

@@ -24,7 +24,7 @@
 
 namespace mcpbx::http {
 
-/// Limits of one exchange (guarantees row 30). Any byte resets `idle`; nothing resets `total`.
+/// Limits of one exchange (docs/guarantees.md, G30). Any byte resets `idle`; nothing resets `total`.
 struct limits {
   milliseconds connect{10'000};      ///< name look-up, TCP and TLS together
   milliseconds first_byte{300'000};  ///< from the last byte sent to the first byte of the answer
@@ -51,7 +51,7 @@ struct request {
   bool accept_gzip = false;  ///< ask for a packed answer; one that is packed unasked is unpacked as well
 };
 
-/// How far an exchange had come when it failed: it decides whether repeating it is safe (L13, guarantees row 31).
+/// How far an exchange had come when it failed: it decides whether repeating it is safe (L13, G31).
 enum class stage : std::uint8_t { resolve, connect, tls, send, first_byte, body };
 
 struct failure {

@@ -1,5 +1,6 @@
 // HTTP/1.1 requests, pushed: Beast's parser without Beast's streams, with what a server must refuse so that nobody
-// between the caller and us can read another request than we do (RFC 9112, sections 3.2 and 6.3; guarantees row 43).
+// between the caller and us can read another request than we do (RFC 9112, sections 3.2 and 6.3; docs/guarantees.md,
+// G43).
 #pragma once
 #include "mcp/http/header.hpp"
 #include "mcp/support/shared_bytes.hpp"

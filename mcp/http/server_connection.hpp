@@ -1,6 +1,6 @@
 // One caller's HTTP/1.1 connection, from this side: requests one after another, each answered whole or as a stream, the
 // limits on size, time and silence, and the caller's leaving, which is noticed while its answer is being made
-// (guarantees row 43). What is served is its user's.
+// (docs/guarantees.md, G43). Its user decides what is served.
 #pragma once
 #include "mcp/http/request_parser.hpp"
 #include "mcp/http/tls.hpp"

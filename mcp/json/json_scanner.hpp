@@ -1,5 +1,5 @@
 // The scanner: checks one JSON text while it arrives and finds the members of a JSON-RPC envelope on the way, in one
-// pass, without recursion and without a copy (design rule 4). It trusts nothing.
+// pass, without recursion and without a copy. It trusts nothing.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -1,5 +1,5 @@
-// JSON that is passed on byte for byte (design rule 3): a view of checked text with its owner, and the editing of one
-// level's members without touching the rest.
+// JSON that is passed on byte for byte: a view of checked text with its owner, and the editing of one level's members
+// without touching the rest.
 #pragma once
 #include "mcp/support/error.hpp"
 #include "mcp/support/shared_bytes.hpp"

@@ -1,4 +1,4 @@
-// The daemon and the keeper hold resolved secrets, which must not end up in a core file (guarantees row 35).
+// The daemon and the keeper hold resolved secrets, which must not end up in a core file (docs/guarantees.md, G35).
 //
 // By a limit and not by prctl(PR_SET_DUMPABLE, 0), which would also hide /proc/PID/{mem,environ,fd,cwd,exe,smaps} from
 // processes of the same user. Nothing that mcpbx reads of others would be missing (stat, statm, children stay

@@ -192,7 +192,7 @@ void keeper::impl::fail_start(wire::server_number number, const error& why) {
   events->on_spawn_failed(why);
 }
 
-// The exit is told after the last output, so that an answer given before it is not lost (guarantees row 1). Descendants
+// The exit is told after the last output, so that an answer given before it is not lost (G1). Descendants
 // may hold the pipes open and even write: what they say is not waited for.
 void keeper::impl::end(const entry_ptr& p, process_exit how) {
   if (p->exit) return;

@@ -1,6 +1,6 @@
 // The keeper: a small process that alone spawns, signals and reaps tool servers, and ends their whole tree when the
-// daemon is gone, for whatever reason (guarantees rows 20 to 22). The daemon forks it first of all, before any thread
-// or socket; it has its own session, is a subreaper, and holds no descriptor of ours but the control socket.
+// daemon is gone, for whatever reason (docs/guarantees.md, G20 to G22). The daemon forks it first of all, before any
+// thread or socket; it has its own session, is a subreaper, and holds no descriptor of ours but the control socket.
 #pragma once
 #include "mcp/process/lookup_process.hpp"
 #include "mcp/process/program_lookup.hpp"

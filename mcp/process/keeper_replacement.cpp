@@ -1,5 +1,5 @@
-// When the keeper died (guarantees row 21): its processes are ended and reaped, each is told, then a new keeper starts.
-// And the end of the daemon, when nothing is to be left either.
+// Replaces a keeper that died (docs/guarantees.md, G21): ends and reaps its processes, reports each of them, then
+// starts a new keeper. At the end of the daemon it leaves nothing behind either.
 #include "mcp/process/keeper_impl.hpp"
 #include "mcp/support/log.hpp"
 

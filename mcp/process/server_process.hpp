@@ -13,7 +13,7 @@
 
 namespace mcpbx::mcp {
 
-/// What to run. Nothing is looked up in a shell; the environment is complete as given (guarantees rows 36, 44).
+/// The program to run. No shell takes part; the environment is complete as given (docs/guarantees.md, G36, G44).
 struct process_spec {
   std::string name;                      ///< the server, for texts
   std::vector<std::string> argv;         ///< argv[0] is looked up in the PATH of `environment` unless it has a slash

@@ -1,5 +1,5 @@
-// What must be added to or taken from a message when its two ends speak different families of MCP revisions (the table
-// of the bridging rules). Pure functions over raw JSON: whatever they need not change keeps its bytes.
+// Adds to a message, or takes from it, what differs when its two ends speak different families of MCP revisions. Pure
+// functions over raw JSON: whatever they need not change keeps its bytes.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"

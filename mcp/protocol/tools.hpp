@@ -1,5 +1,5 @@
-// Tool definitions as servers list them: checked one by one, so that a bad one costs itself and no other (guarantees
-// row 15), and passed on as their own bytes.
+// Tool definitions as servers list them: checked one by one, so that a bad one costs itself and no other
+// (docs/guarantees.md, G15), and passed on as their own bytes.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"

@@ -1,6 +1,6 @@
 // Foreign text of bounded length, for people and for the log. Secrets are taken out before it is cut, in one step,
-// since half of a secret is not recognised (guarantees row 35): whoever shows a part of a foreign text calls one of
-// these.
+// since half of a secret is not recognised (docs/guarantees.md, G35): whoever shows a part of a foreign text calls one
+// of these.
 #pragma once
 #include "mcp/redact/secret_table.hpp"
 

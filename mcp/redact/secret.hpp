@@ -1,4 +1,4 @@
-// A value that must not be printed (design rule 10): no stream operator, no formatter but one that prints ***.
+// A value that must not be printed: no stream operator, no formatter but one that prints ***.
 #pragma once
 #include <string>
 #include <string_view>

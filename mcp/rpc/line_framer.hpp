@@ -1,5 +1,5 @@
 // Newline-delimited JSON-RPC: bytes in, checked messages out. Holds at most one unfinished message. Knows no I/O.
-// Follows the MCP stdio transport (messages are delimited by newlines and contain none) and design rule 4.
+// Follows the MCP stdio transport: messages are delimited by newlines and contain none.
 #pragma once
 #include "mcp/json/json_scanner.hpp"
 #include "mcp/rpc/rpc_message.hpp"
@@ -15,7 +15,7 @@ namespace mcpbx::mcp {
 /// A line that is no message.
 struct line_fault {
   enum class kind : std::uint8_t {
-    noise,  ///< a log line on stdout (row 9): does not start with { or [, or starts with [ and is no JSON ("[INFO] …")
+    noise,      ///< a log line on stdout (G9): does not start with { or [, or starts with [ and is no JSON ("[INFO] …")
     malformed,  ///< starts with { and is no JSON (-32700), or is JSON that breaks the rules of JSON-RPC (-32600)
     oversized,  ///< longer than max_message_bytes, or refused by the accountant; dropped up to its newline
     too_deep    ///< nested deeper than max_depth; dropped up to its newline

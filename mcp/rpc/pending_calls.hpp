@@ -32,7 +32,7 @@ struct call_outcome {
   }
 };
 
-/// Time limits of one request. Progress moves the idle limit; nothing moves the hard one (guarantees rows 5, 6).
+/// Time limits of one request. Progress moves the idle limit; nothing moves the hard one (docs/guarantees.md, G5, G6).
 struct call_limits {
   milliseconds idle{60'000};
   milliseconds hard{600'000};
@@ -58,7 +58,7 @@ class pending_calls {
 
   /// Takes a response. The matching call ends; anything else is counted and dropped. Returns whether it matched.
   bool answer(message&& response);
-  /// A response that broke the rules but whose id is readable: its call fails at once with errc::protocol (row 14).
+  /// A response that broke the rules but whose id is readable: its call fails at once with errc::protocol (G14).
   bool answer_malformed(const rpc_id& id, const std::string& what);
   /// A `notifications/progress` of the peer: extends the idle limit and calls the handler. False for a foreign token.
   bool progress(const raw_json& params, time_point now);

@@ -1,4 +1,4 @@
-// What a session tells about every tools/call of its caller, for the audit (guarantees row 48).
+// Takes from a session what the audit needs of every tools/call of its caller (docs/guarantees.md, G48).
 #pragma once
 #include "mcp/json/raw_json.hpp"
 

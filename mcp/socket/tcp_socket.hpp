@@ -1,4 +1,4 @@
-// A TCP port of this machine, for what speaks HTTP. Other machines cannot reach it (guarantees row 43).
+// A TCP port of this machine, for HTTP. Other machines cannot reach it (docs/guarantees.md, G43).
 #pragma once
 #include "mcp/socket/acceptor.hpp"
 #include "mcp/support/error.hpp"

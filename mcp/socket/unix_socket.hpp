@@ -1,5 +1,5 @@
 // The local socket: guarded by a lock for life, private from the first moment, peers known before a byte is parsed
-// (guarantees row 42; design section 4, Places).
+// (docs/guarantees.md, G42).
 #pragma once
 #include "mcp/socket/peer_process.hpp"
 #include "mcp/support/error.hpp"

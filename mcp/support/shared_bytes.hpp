@@ -1,5 +1,5 @@
-// Immutable bytes with shared ownership, counted by the one accountant (design rule 6): everything that passes through
-// mcpbx lives in these, so the total that is owned at any moment is known and bounded.
+// Immutable bytes with shared ownership, counted by the one accountant: everything that passes through mcpbx lives in
+// these, so the total that is owned at any moment is known and bounded.
 #pragma once
 #include <cstddef>
 #include <string_view>

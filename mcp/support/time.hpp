@@ -1,4 +1,4 @@
-// Time and randomness come in through interfaces (design rule 9), so that waiting is tested by turning a clock.
+// Time and randomness come in through interfaces, so that tests turn a clock instead of waiting.
 #pragma once
 #include <chrono>
 #include <cstdint>

@@ -17,8 +17,8 @@ namespace mcpbx::providers {
 namespace {
 
 constexpr std::size_t max_error_body = 64 * 1024;
-// Bytes of words: more than any model writes in one answer, and little enough that what unpacks to it (guarantees row
-// 33) may lie in the feeds and queues of all who listen.
+// Bytes of words: more than any model writes in one answer, and little enough that what unpacks to it (G33) may lie in
+// the feeds and queues of all who listen.
 constexpr std::size_t max_words = 4u << 20;
 // How long the rest of a body may take to come after its end mark, so that the connection can be used again.
 constexpr milliseconds drain_time{50};

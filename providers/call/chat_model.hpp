@@ -17,7 +17,7 @@
 namespace mcpbx::providers {
 
 /// What http::limits mean for a model: nothing is heard from a reasoning model for minutes, and `total` is for the
-/// whole call with its retries (guarantees row 30).
+/// whole call with its retries (docs/guarantees.md, G30).
 inline http::limits model_limits() {
   return {.connect = milliseconds(5'000),
           .first_byte = milliseconds(300'000),

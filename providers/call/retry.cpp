@@ -1,4 +1,4 @@
-// The rules of requirement L13 and guarantee 31.
+// The rules of L13 (docs/requirements.md) and G31 (docs/guarantees.md).
 #include "providers/call/retry.hpp"
 
 #include <algorithm>

@@ -184,7 +184,7 @@ struct model_reply {
   providers::usage usage;
 };
 
-/// A model call that gave nothing usable (guarantees rows 28, 31).
+/// A model call that gave nothing usable (docs/guarantees.md, G28, G31).
 struct model_error {
   enum class kind : std::uint8_t {
     connection,    ///< not reached, or broken before the first byte

@@ -84,8 +84,7 @@ class event_decoder : public answer_decoder {
   enum class state : std::uint8_t { start, stream, json };
   void take(const sse_parser::event& event, decoder_sink& sink);
   state state_ = state::start;
-  static constexpr std::size_t max_event = std::size_t{8}
-                                           << 20;  // less than a whole answer may have (guarantees row 33)
+  static constexpr std::size_t max_event = std::size_t{8} << 20;  // less than a whole answer may have (G33)
   sse_parser sse_{max_event};
   // Keeps what comes behind a line that begins with a brace: an error that a server wrote without its framing.
   void watch_for_stray(std::string_view bytes);

@@ -1,5 +1,5 @@
-// What each API's wire format is made of: a pure encoder and a push decoder (design section 3). Neither knows a socket;
-// a decoder gives the same events however its input is cut and ends in exactly one end or error.
+// The wire format of each API: a pure encoder and a push decoder. Neither knows a socket; a decoder gives the same
+// events however its input is cut and ends in exactly one end or error.
 #pragma once
 #include "providers/model/message.hpp"
 
@@ -60,7 +60,7 @@ class stream_decoder {
  public:
   virtual ~stream_decoder() = default;
   virtual void feed(std::string_view bytes, decoder_sink& sink) = 0;
-  /// The body ended: an error unless the end had been signalled (guarantees row 28).
+  /// The body ended: an error unless the end had been signalled (docs/guarantees.md, G28).
   virtual void finish(decoder_sink& sink) = 0;
   /// The end was signalled: further bytes do not matter and the connection need not be waited for.
   virtual bool done() const = 0;

@@ -1,5 +1,5 @@
-// MCP tool results as a model's API takes them (requirement F9): text, media where the API has a place for them, and
-// text that says so where it has none.
+// MCP tool results as a model's API takes them (docs/requirements.md, F9): text, media where the API has a place for
+// them, and text that says so where it has none.
 #pragma once
 #include "providers/model/message.hpp"
 

@@ -39,7 +39,7 @@ std::string notices(std::string_view members) {
 
 }  // namespace
 
-TEST_CASE("hosts: every way to keep a tool away acts or is an error that names the word that was meant") {
+TEST_CASE("D5: every way to keep a tool away acts or is an error that names the word that was meant") {
   for (const auto& s : mcpbx::test::host_spellings) {
     CAPTURE(s.members);
     const auto made = load_entry(s.members);
@@ -100,7 +100,7 @@ TEST_CASE("hosts: decoration is passed over and what is harmless and unknown is 
   CHECK(load_entry(R"("whatever": {"deny": 1}, "port": 5, "_comment": "x")").ok());
 }
 
-TEST_CASE("hosts: a later file cannot take back what another host's key forbids") {
+TEST_CASE("D5: a later file cannot take back what another host's key forbids") {
   const std::array files{
       source_text{"a", R"({"mcpServers": {"x": {"command": "c", "enabled": false, "excludeTools": ["a"]}}})"},
       source_text{"b", R"({"mcpServers": {"x": {"disabled": false, "tools": {"deny": ["b"]}}}})"}};

@@ -174,7 +174,7 @@ TEST_CASE("keys: every key takes the values of its type and range") {
   CHECK(keys > 100);
 }
 
-TEST_CASE("keys: every key refuses wrong types and values at the exact place with a mend") {
+TEST_CASE("D5: every key refuses wrong types and values at the exact place with a mend") {
   each_key([&](const position& p) {
     for (const auto& v : bad_values(*p.key)) {
       const auto text = p.before + "\n  " + v + p.after;
@@ -251,7 +251,7 @@ TEST_CASE(
     CHECK_MESSAGE(refused.contains(path), path);
 }
 
-TEST_CASE("keys: a misspelt key names the key that was meant") {
+TEST_CASE("D5: a misspelt key names the key that was meant") {
   each_key([&](const position& p) {
     if (p.key->name.size() < 4 || p.path.starts_with("mcpServers.x.")) return;  // there, they are notices
     std::string text = p.before;
@@ -286,7 +286,7 @@ TEST_CASE("keys: the table is sound") {
   }
 }
 
-TEST_CASE("keys: defaults are those of the contract") {
+TEST_CASE("keys: the defaults are the documented ones") {
   const auto made = load_keys(
       "{\"mcpServers\": {\"s\": {\"command\": \"c\"}}, \"models\": {\"m\": {\"api\": \"openai-chat\", \"model\": "
       "\"i\"}}}");

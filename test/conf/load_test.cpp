@@ -182,7 +182,7 @@ TEST_CASE("load: a model's dialect and what joins its requests arrive, and what 
         std::string::npos);
 }
 
-TEST_CASE("load: drop-ins are merged member by member and a later one wins") {
+TEST_CASE("D5: drop-ins are merged member by member and a later one wins") {
   const std::array files{
       source_text{"a",
                   "{\"mcpServers\": {\"x\": {\"command\": \"one\", \"env\": {\"A\": \"1\"}}, \"y\": {\"command\": "

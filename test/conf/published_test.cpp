@@ -30,7 +30,7 @@ loaded load_sample(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("schema: the committed file is the one that the key table makes") {
+TEST_CASE("D5: the committed schema is the one that the key table makes") {
   const auto made = json_schema();
   if (std::getenv("MCPBX_UPDATE") != nullptr) std::ofstream(folder + "mcpbx.schema.json", std::ios::binary) << made;
   const bool same = content("mcpbx.schema.json") == made;

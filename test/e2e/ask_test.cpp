@@ -1,5 +1,4 @@
-// Questions: the loop with a scripted model and scripted tools, through the CLI and through mcpbx/chat (issue 2,
-// step 2).
+// Questions: the loop with a scripted model and scripted tools, through the CLI and through mcpbx/chat.
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>
@@ -30,7 +29,7 @@ std::vector<json::value> events(const std::string& out) {
 
 }  // namespace
 
-TEST_CASE("ask: the offline model answers with real tools, and says that it is no language model") {
+TEST_CASE("E4: the offline model answers with real tools, and says that it is no language model") {
   daemon_under_test d(config().entry("toolbox", R"({"command":"mcpbx-toolbox","args":["@DIR@"]})"));
   const auto r = run_cli(d, {"ask", "-m", "demo", "What is 17*23?"});
   CHECK_MESSAGE(r.status == 0, r.err);
@@ -152,8 +151,7 @@ TEST_CASE("M4: ask -p runs under a profile: its model, its tools, its limits, an
   CHECK(contains(none.err, "there is no profile"));
 }
 
-TEST_CASE(
-    "structured answers: the result has the value of an answer that fits, and the model is told once what does not") {
+TEST_CASE("L23: the result has the value of an answer that fits, and the model is told once what does not") {
   model_process model(
       R"({"models":{"once":[{"text":"seven"},{"text":"{\"n\":7}"}],"never":[{"text":"7"},{"text":"8"}]}})");
   daemon_under_test d(asking(model));

@@ -1,4 +1,4 @@
-// Many callers, slow ones and ones that leave (guarantees rows 16 to 18).
+// Many callers, slow ones and ones that leave (G16 to G18).
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>

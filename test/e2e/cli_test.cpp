@@ -1,4 +1,4 @@
-// The verbs of mcpbx against real servers: output, --json, exit statuses (design section 4, CLI).
+// The verbs of mcpbx against real servers: output, --json, exit statuses (D4).
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ const config two_servers = config().server("a").server("b", {"--only", "echo,add
 
 }  // namespace
 
-TEST_CASE("cli: tools lists a table, JSON and every format, all or by pattern") {
+TEST_CASE("D4: tools lists a table, JSON and every format, all or by pattern") {
   daemon_under_test d(two_servers);
   d.wait_ready({"a", "b"});
   const auto table = run_cli(d, {"tools", "b__*"});
@@ -47,7 +47,7 @@ TEST_CASE("cli: tools lists a table, JSON and every format, all or by pattern") 
   CHECK(run_cli(d, {"tools", "--format", "word"}).status == 2);
 }
 
-TEST_CASE("cli: call takes key=value or JSON, types by the schema, prints text or the result as it was sent") {
+TEST_CASE("D4: call takes key=value or JSON, types by the schema, prints text or the result as it was sent") {
   daemon_under_test d(two_servers);
   const auto add = run_cli(d, {"call", "a__add", "a=20", "b=22"});
   CHECK(add.status == 0);
@@ -65,7 +65,7 @@ TEST_CASE("cli: call takes key=value or JSON, types by the schema, prints text o
   CHECK(run_cli(d, {"call", "a__echo", "text=x", "--args", "{}"}).status == 2);
 }
 
-TEST_CASE("cli: exit statuses of call: 0, 1 for an error of the tool, 5 for an unknown tool, 3 without a daemon") {
+TEST_CASE("D4: exit statuses of call: 0, 1 for an error of the tool, 5 for an unknown tool, 3 without a daemon") {
   daemon_under_test d(two_servers);
   CHECK(run_cli(d, {"call", "a__echo", "text=x"}).status == 0);
   const auto failed = run_cli(d, {"call", "a__fail"});
@@ -108,7 +108,7 @@ TEST_CASE("cli: Ctrl-C cancels a call: status 130, and the server hears of it (G
   CHECK(eventually([&] { return contains(read_file(d.file("log")), "\ncancel-ack "); }));
 }
 
-TEST_CASE("cli: servers, status and restart tell and do what the daemon does") {
+TEST_CASE("D4: servers, status and restart tell and do what the daemon does") {
   daemon_under_test d(config()
                           .server("good", {"--only", "echo"})
                           .server("bad", {"--behave", "exit-at-start=7"})
@@ -139,7 +139,7 @@ TEST_CASE("cli: servers, status and restart tell and do what the daemon does") {
   CHECK(run_cli(d, {"restart", "off"}).status == 2);
 }
 
-TEST_CASE("cli: wait gives 0 when all are ready, 1 when one cannot be, 3 when no daemon answers") {
+TEST_CASE("D4: wait gives 0 when all are ready, 1 when one cannot be, 3 when no daemon answers") {
   {
     daemon_under_test d(
         config().server("good").server("lazy", {}, R"("start":"lazy")").server("off", {}, R"("disabled":true)"));
@@ -181,7 +181,7 @@ TEST_CASE("cli: wait takes a daemon that starts meanwhile") {
   CHECK(waiting->wait().status == 0);
 }
 
-TEST_CASE("cli: usage errors are 2 with a sentence, what comes later too") {
+TEST_CASE("D4: usage errors are 2 with a sentence, what comes later too") {
   world w;
   const std::vector<std::vector<std::string>> wrong{{},
                                                     {"frobnicate"},

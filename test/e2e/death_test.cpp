@@ -1,5 +1,4 @@
-// Tool servers that die: what the caller hears, what is started again, what is never repeated (guarantees rows 1 to 3,
-// 8).
+// Tool servers that die: what the caller hears, what is started again, what is never repeated (G1 to G3, G8).
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Callers of the handshake era with tool servers of every era and revision (issue 2: column O>N of the bridging table).
+// Callers of the handshake era with tool servers of every era and revision.
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>
@@ -42,7 +42,7 @@ TEST_CASE("M2: a tool server of every era and revision is opened, listed and cal
     CHECK(s.call(name + "__echo", R"({"text":"hello"})").text() == "hello");
 }
 
-TEST_CASE("O>N: what only the new era knows is dropped from results and lists") {
+TEST_CASE("M6: what only the new era knows is dropped from results and lists") {
   daemon_under_test d(config().server("m", {"--era", "modern"}));
   caller c = d.session();
   const auto echo = c.call("m__echo", R"({"text":"hello"})");
@@ -58,7 +58,7 @@ TEST_CASE("O>N: what only the new era knows is dropped from results and lists") 
   CHECK(c.call("m__error", R"({"code":-32050})").code() == -32050);
 }
 
-TEST_CASE("O>N: progress, cancellation and list changes work with a server of the new era") {
+TEST_CASE("M5 M6: progress, cancellation and list changes work with a server of the new era") {
   daemon_under_test d(config().server("m", {"--era", "modern", "--log", "@DIR@/log"}));
   d.wait_ready({"m"});
   caller c = d.session();
@@ -73,7 +73,7 @@ TEST_CASE("O>N: progress, cancellation and list changes work with a server of th
   c.wait_notification("notifications/tools/list_changed");
 }
 
-TEST_CASE("O>N: a question of a tool server ends as a clear error, in both eras") {
+TEST_CASE("M6: a question of a tool server ends as a clear error, in both eras") {
   daemon_under_test d(config().server("m", {"--era", "modern"}).server("l"));
   caller c = d.session();
   const auto modern = c.call("m__ask_user");
@@ -96,7 +96,7 @@ TEST_CASE("M2: a server without a common revision is explained") {
   CHECK(eventually([&] { return c.state("odd") == "ready"; }));
 }
 
-TEST_CASE("batches are answered as one array in the one revision that has them") {
+TEST_CASE("M6: batches are answered as one array in the one revision that has them") {
   daemon_under_test d(config().server("s"));
   caller c = d.connect();
   c.initialize("2025-03-26");

@@ -1,5 +1,5 @@
 // Tool servers that hang or answer wrongly: every call ends, neighbours notice nothing, the status names who it was
-// (guarantees rows 4 to 7, 13, 14, 49).
+// (G4 to G7, G13, G14, G49).
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>
@@ -191,7 +191,7 @@ TEST_CASE("G6: progress extends the idle limit, and the hard limit ends the call
   CHECK_MESSAGE(contains(r.err, "1500 ms"), r.err);
 }
 
-TEST_CASE("G7: a server that hangs in its opening delays nobody") {
+TEST_CASE("M1 G7: a server that hangs in its opening delays nobody") {
   config cfg;
   cfg.server("slow", {"--behave", "hang-in-init"});
   for (int i = 0; i < 19; ++i) cfg.server("good" + std::to_string(i), {"--only", "echo"});
@@ -217,7 +217,7 @@ TEST_CASE("G7 G8: a server that never opens ends with its start time-out and is 
   }
 }
 
-TEST_CASE("lazy servers start with their first call, list their tools and stop when idle") {
+TEST_CASE("M7: lazy servers start with their first call, list their tools and stop when idle") {
   daemon_under_test d(config().server("s", {"--spawn-log", "@DIR@/spawns"}, R"("start":"lazy","idleStopMs":300)"));
   caller c = d.connect();
   CHECK(c.state("s") == "lazy");
@@ -231,7 +231,7 @@ TEST_CASE("lazy servers start with their first call, list their tools and stop w
   CHECK(c.call("s__echo", R"({"text":"awake again"})").text() == "awake again");
 }
 
-TEST_CASE("maxConcurrency bounds the calls at one server, the others wait their turn") {
+TEST_CASE("L12: maxConcurrency bounds the calls at one server, the others wait their turn") {
   daemon_under_test d(config().server("s", {"--log", "@DIR@/log"}, R"("maxConcurrency":2)"));
   d.wait_ready({"s"});
   caller c = d.session();

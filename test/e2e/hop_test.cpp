@@ -1,4 +1,4 @@
-// A caller's request through the daemon to a tool server and back: bytes, ids, progress, lists (issue 2, "Bytes").
+// A caller's request through the daemon to a tool server and back: bytes, ids, progress, lists.
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ const config one_server = config().server("s");
 
 }  // namespace
 
-TEST_CASE("bytes: arguments and results pass byte for byte") {
+TEST_CASE("M6: arguments and results pass byte for byte") {
   daemon_under_test d(one_server);
   caller c = d.session();
   // Whatever a parser may want to change: numbers beyond double, spellings, blanks, escapes, duplicates, order.
@@ -157,7 +157,7 @@ TEST_CASE("G13: interleaved calls of many callers with equal ids reach only thei
   CHECK(crossed == 0);
 }
 
-TEST_CASE("errors of a tool pass as the server wrote them") {
+TEST_CASE("M6: errors of a tool pass as the server wrote them") {
   daemon_under_test d(one_server);
   caller c = d.session();
   const auto error = c.call("s__error", R"({"code":-32050})");
@@ -172,7 +172,7 @@ TEST_CASE("errors of a tool pass as the server wrote them") {
   CHECK(unknown.message().find("s__echo") != std::string::npos);
 }
 
-TEST_CASE("L20: progress reaches its caller under the caller's own token, before the answer") {
+TEST_CASE("L20 M5: progress reaches its caller under the caller's own token, before the answer") {
   daemon_under_test d(one_server);
   caller first = d.session(), second = d.session();
   for (caller* c : {&first, &second})

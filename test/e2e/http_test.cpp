@@ -1,5 +1,5 @@
-// HTTP as programs find it: on the socket, and on a port of this machine where one is asked for (D1, D2, guarantees row
-// 43). The clients of others are in test/npm.
+// HTTP as programs find it: on the socket, and on a port of this machine where one is asked for (D1, D2, G43). The
+// clients of others are in test/npm.
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>
@@ -175,7 +175,7 @@ TEST_CASE("G43: with auth none the port asks for no token, and a warning says so
   CHECK(http_client(port_of(d)).ask(elsewhere).starts_with("HTTP/1.1 403 "));
 }
 
-TEST_CASE("E2: a port that is taken, and an address of another machine, end the start with a sentence") {
+TEST_CASE("E1: a port that is taken, and an address of another machine, end the start with a sentence") {
   daemon_under_test d(with_port());
   const auto taken = "127.0.0.1:" + std::to_string(port_of(d));
   const auto second = run_daemon(d, {"--config", d.file("config.json"), "--socket", d.file("s2"), "--http", taken});

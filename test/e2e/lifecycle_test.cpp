@@ -44,7 +44,7 @@ class home : public world {
 
 }  // namespace
 
-TEST_CASE("cli: without a daemon at the default socket the CLI starts one, which serves on until stop") {
+TEST_CASE("D4: without a daemon at the default socket the CLI starts one, which serves on until stop") {
   home h(config().server("s"));
   CHECK(run_cli(h, {"status"}, {}, false).status == 3);
   CHECK(run_cli(h, {"stop"}, {}, false).status == 3);
@@ -182,7 +182,7 @@ TEST_CASE("cli: a started daemon whose last detached run has outlived its caller
   CHECK(eventually([&] { return h.tagged().empty(); }));
 }
 
-TEST_CASE("cli: a configuration with errors is status 2, and the errors are shown") {
+TEST_CASE("D5: a configuration with errors is status 2, and the errors are shown") {
   home h(config().server("s").top("lop", "{}"));
   const auto r = run_cli(h, {"tools"}, {}, false);
   CHECK(r.status == 2);
@@ -205,7 +205,7 @@ TEST_CASE("cli: a relative --config or MCPBX_CONFIG is one of the caller's direc
   CHECK(run_cli(h, {"call", "s__echo", "text=mine"}, {}, false).out == "mine\n");
 }
 
-TEST_CASE("cli: --standalone runs a private daemon for one command and leaves nothing") {
+TEST_CASE("D4: --standalone runs a private daemon for one command and leaves nothing") {
   home h(config().server("wrong"));
   fs::create_directory(h.file("tmp"));
   h.env.push_back("TMPDIR=" + h.file("tmp"));
@@ -234,7 +234,7 @@ TEST_CASE("cli: a private daemon ends with a command that is killed") {
   CHECK(eventually([&] { return fs::is_empty(h.file("tmp")); }));
 }
 
-TEST_CASE("shim: mcpbx mcp is an MCP server on pipes") {
+TEST_CASE("M6 D4: mcpbx mcp is an MCP server on pipes") {
   daemon_under_test d(config().server("s"));
   auto shim = start_cli(d, {"mcp"});
   const auto ask = [&](const std::string& line) {
@@ -258,7 +258,7 @@ TEST_CASE("shim: mcpbx mcp is an MCP server on pipes") {
   CHECK(shim->err.empty());
 }
 
-TEST_CASE("D9: behind mcpbx mcp there is MCP and the profile, and nothing else") {
+TEST_CASE("D6: behind mcpbx mcp there is MCP and the profile, and nothing else") {
   daemon_under_test d(config().server("s").top("profiles", R"({"reader":{"tools":{"allow":["s__echo"]}}})"));
   auto shim = start_cli(d, {"mcp", "--profile", "reader"});
   const auto ask = [&](const std::string& line) {
@@ -399,7 +399,7 @@ TEST_CASE("G34: a configuration that others may write is refused") {
   CHECK(contains(r.err, "open.json"));
 }
 
-TEST_CASE("cli: no way to keep a tool away that other hosts know leaves it callable") {
+TEST_CASE("D5: no way to keep a tool away that other hosts know leaves it callable") {
   // One daemon for all that act: a server each.
   config acting;
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// Names in the catalog, filters, and what a definition may not do (guarantees rows 38, 44; design section 3).
+// Names in the catalog, filters, and what a definition may not do (M4, G38, G44).
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Noise, floods, huge and odd answers: skipped, bounded or passed on, never believed (guarantees rows 9 to 12, 15).
+// Noise, floods, huge and odd answers: skipped, bounded or passed on, never believed (G9 to G12, G15).
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Pinned tool definitions, from the server to every door (guarantees row 37).
+// Pinned tool definitions, from the server to every door (G37).
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>

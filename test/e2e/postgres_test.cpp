@@ -67,7 +67,8 @@ bool make_silent(const daemon_under_test& d) {
 
 }  // namespace
 
-TEST_CASE("L17: two daemons share a PostgreSQL journal, and a run belongs to the one that began it" * postgres_only()) {
+TEST_CASE("L17 O5: two daemons share a PostgreSQL journal, and a run belongs to the one that began it" *
+          postgres_only()) {
   model_process model;
   daemon_under_test one(shared(model)), two(shared(model));
   CHECK(run_cli(one, {"ask", "-m", "m/rounds-0", "first"}).status == 0);
@@ -141,8 +142,9 @@ TEST_CASE("G25: when PostgreSQL crashes during a run, its caller gets a result, 
 }
 
 // The last one: a server counts silence from its own start on, and has been up for a while.
-TEST_CASE("G24 G25: a run goes on in another daemon while its own is stopped, which makes no call of it when it wakes" *
-          postgres_only()) {
+TEST_CASE(
+    "G24 G25 O5: a run goes on in another daemon while its own is stopped, which makes no call of it when it wakes" *
+    postgres_only()) {
   model_process model;
   daemon_under_test one(shared(model)), two(shared(model));
   const auto file = one.file("answer");

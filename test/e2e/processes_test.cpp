@@ -1,4 +1,4 @@
-// Processes: what a tool server is given, what is left when something ends (guarantees rows 20 to 22, 36).
+// Processes: what a tool server is given, what is left when something ends (G20 to G22, G36).
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>

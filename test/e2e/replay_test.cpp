@@ -1,4 +1,4 @@
-// Record and replay: a run is recorded once, then asked again with its model gone (issue 3).
+// Record and replay: a run is recorded once, then asked again with its model gone.
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>

@@ -159,7 +159,7 @@ TEST_CASE("L19: who attaches after a run has asked is asked as well, and a refus
   CHECK(watching->wait().status == 0);
 }
 
-TEST_CASE("structured answers: ask --schema prints the JSON only, or nothing where there is no such answer") {
+TEST_CASE("L23: ask --schema prints the JSON only, or nothing where there is no such answer") {
   model_process model(
       R"({"models":{"once":[{"text":"seven"},{"text":"{\"n\":\n7}\n"}],"never":[{"text":"7"},{"text":"8"}]}})");
   daemon_under_test d(run_verbs_config(model));

@@ -1,5 +1,5 @@
 // Canaries: secrets of the configuration and of the environment are looked for in everything that mcpbx says, at trace
-// level, while servers and models repeat them on purpose (guarantees row 35).
+// level, while servers and models repeat them on purpose (G35).
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// The local socket and those who call: ownership, races, floods, broken messages (guarantees rows 16 to 19, 42).
+// The local socket and those who call: ownership, races, floods, broken messages (G16 to G19, G42).
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>

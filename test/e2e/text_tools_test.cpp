@@ -1,4 +1,4 @@
-// Models that are told of tools in text, through the whole product (issue 4, text formats).
+// Models that are told of tools in text, through the whole product.
 #include "test/e2e/harness.hpp"
 
 #include <doctest/doctest.h>

@@ -88,21 +88,21 @@ for (const model of Object.keys(models)) {
     const r = await ask(model, 'busy at first');
     assert.deepEqual([r.result?.stopReason, r.result?.text], ['final', 'Now it goes.'], JSON.stringify(r.error));
   });
-  check('F2: an answer whose stream breaks off is an error, not an answer', async () => {
+  check('G28: an answer whose stream breaks off is an error, not an answer', async () => {
     const r = await ask(model, 'the line breaks');
     assert.notEqual(r.result?.stopReason, 'final', JSON.stringify(r.result));
     assert.match(JSON.stringify(r.error ?? r.result), new RegExp(model));
   });
-  if (!whole.has(model)) check('F2: a call whose stream breaks off is not run', async () => {
+  if (!whole.has(model)) check('G29: a call whose stream breaks off is not run', async () => {
     const r = await ask(model, 'breaks in a call');
     assert.notEqual(r.result?.stopReason, 'final', JSON.stringify(r.result));
     assert.ok(!r.events.some((e) => e.type === 'tool_call' || e.type === 'tool_result'), JSON.stringify(r.events));
   });
-  check('L13: arguments against the schema go back to the model', async () => toldOnce(await ask(model, 'wrong arguments')));
+  check('L10: arguments against the schema go back to the model', async () => toldOnce(await ask(model, 'wrong arguments')));
   if (model.startsWith('openai'))  // the others have arguments as an object, which aimock does not make of what is none
     check('F6: arguments that are no JSON go back to the model', async () => toldOnce(await ask(model, 'unreadable arguments')));
-  check('L9: a tool that there is not goes back to the model', async () => toldOnce(await ask(model, 'a tool that there is not')));
-  check('L3: calls without end stop at the limit of rounds', async () => {
+  check('L10: a tool that there is not goes back to the model', async () => toldOnce(await ask(model, 'a tool that there is not')));
+  check('L4: calls without end stop at the limit of rounds', async () => {
     const r = await ask(model, 'without end', { limits: { maxRounds: 3 } });
     assert.ok(r.result, JSON.stringify(r.error));
     assert.notEqual(r.result.stopReason, 'final');

@@ -140,7 +140,7 @@ for (const [way, options] of Object.entries(ways)) {
     for (const b of upstream('compute for me'))
       assert.deepEqual([b.temperature, b.top_p, b.max_tokens ?? b.max_completion_tokens, b.stop, b.parallel_tool_calls], [0.25, 0.5, 77, ['END'], false]);
   });
-  check('L21: a structured answer is read by the client', async () => {
+  check('L23: a structured answer is read by the client', async () => {
     const schema = { type: 'object', properties: { answer: { type: 'integer' } }, required: ['answer'], additionalProperties: false };
     const format = { type: 'json_schema', json_schema: { name: 'answer', strict: true, schema } };
     const r = await client.chat.completions.parse(asked('as json', { response_format: format }));

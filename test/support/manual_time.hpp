@@ -1,5 +1,5 @@
 // The turned clock: time stands still until a test advances it, and then timers fire in the order of their moments. So
-// back-off, deadlines and expiry are tested without waiting (design rule 9).
+// back-off, deadlines and expiry are tested without waiting.
 #pragma once
 #include "mcp/support/time.hpp"
 
@@ -40,7 +40,7 @@ class manual_time final : public time_source {
     state_->now = target;
   }
 
-  /// Somebody sets the wall clock: it jumps by `by`, forward or back, and the time that passes does not (row 27).
+  /// Somebody sets the wall clock: it jumps by `by`, forward or back, and the time that passes does not (G27).
   void jump_wall(milliseconds by) { state_->wall_start_ms += by.count(); }
 
   /// Timers that wait to fire.

@@ -1,5 +1,5 @@
 // The daemon's log: spdlog behind this one file, on a lane of its own, bounded, with secrets and control characters
-// taken out of every line (guarantees rows 35, 47).
+// taken out of every line (docs/guarantees.md, G35, G47).
 #pragma once
 #include "mcp/async/lane.hpp"
 #include "mcp/support/log.hpp"

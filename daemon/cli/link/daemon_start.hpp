@@ -1,4 +1,4 @@
-// Finding or starting the daemon that a verb talks to (design section 4, CLI).
+// Finds or starts the daemon that a verb talks to.
 #pragma once
 #include "daemon/cli/link/daemon_connection.hpp"
 #include "mcp/socket/private_folder.hpp"

@@ -9,7 +9,7 @@
 
 namespace mcpbx::cli {
 
-/// The documented exit statuses (design section 4).
+/// The exit statuses that README.md documents.
 enum exit_status : int {
   done = 0,
   no_answer = 1,  ///< the run ended without an answer, or the tool returned an error

@@ -1,6 +1,6 @@
-// Who may ask over HTTP (guarantees row 43). The Unix socket has checked its peers itself; a port of this machine is
-// reached by every program and every web page on it, so there a request names the token, this machine as its host, and
-// no page of elsewhere as its origin. Pure.
+// Decides who may ask over HTTP (docs/guarantees.md, G43). The Unix socket has checked its peers itself. Every program
+// and every web page of this machine reaches a port of it, so there a request names the token, this machine as its
+// host, and no page of elsewhere as its origin. Pure.
 #pragma once
 #include "mcp/http/request_parser.hpp"
 

@@ -1,6 +1,6 @@
-// A caller's outbox: what waits to be read by it, bounded and merged by rule, so that a slow reader costs bounded
-// memory and never slows a tool server that others share (guarantees row 17). Knows no I/O; the time comes through its
-// source.
+// A caller's outbox: holds what the caller has not read yet, bounded and merged by rule, so that a slow reader costs
+// bounded memory and never slows a tool server that others share (docs/guarantees.md, G17). Knows no I/O; the time
+// comes through its source.
 //
 // A write costs more than what it carries, and wakes the caller: so what a source has may wait for more, as its `pace`
 // says, and whatever leaves meanwhile takes it along.

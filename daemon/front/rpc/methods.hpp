@@ -1,4 +1,4 @@
-// mcpbx's own methods on the socket (design section 4), bound once for all connections.
+// mcpbx's own methods on the socket, bound once for all connections.
 #pragma once
 #include "daemon/front/rpc/rpc_caller.hpp"
 

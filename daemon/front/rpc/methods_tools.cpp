@@ -205,7 +205,7 @@ void add_tool_methods(own_methods& table) {
         reply.result(raw_json::literal("{}"));
       });
   table.bind("mcpbx/tools", read_tools, [](connection& c, tools_params p, const mcp::reply_once& reply) {
-    // A name that is known now does not wait for other servers (guarantees row 7).
+    // A name that is known now does not wait for other servers (G7).
     if (!p.name.empty())
       if (const auto tools = c.tools(); tools->find(p.name) || tools->find_withheld(p.name))
         return answer_tools(c, p, reply);

@@ -15,7 +15,7 @@ namespace mcpbx::daemon {
 std::unordered_set<std::string> ids_of(const std::vector<providers::message_ptr>& messages);
 
 /// `m` itself, or a copy in which every call without an id, or with one that occurs in `before` (the run), in `earlier`
-/// (of the run) or before it in the message, got a new one (guarantees row 29: dup-tool-ids, no-tool-id).
+/// (of the run) or before it in the message, got a new one (G29).
 providers::message_ptr with_unique_ids(providers::message_ptr m, const std::unordered_set<std::string>& before,
                                        const std::vector<call_report>& earlier, random_source& random);
 

@@ -1,4 +1,4 @@
-// The run as a fold (design section 3): apply(record) changes the state, commands() says what that record starts.
+// The run as a fold: apply(record) changes the state, commands() says what that record starts.
 // respond(depth) is the step that opens a level; applying the last result of a level calls it with depth + 1: the
 // recursion is data. Live and resume are this same code. No I/O, no clock, no randomness.
 #pragma once

@@ -36,7 +36,7 @@ void run_core::open_level(const record::assistant& r) {
     }
   undone_ = open_.size();
 
-  // A reply that is no whole reply: its calls may be half of what was meant, so none of them is run (row 29).
+  // A reply that is no whole reply: its calls may be half of what was meant, so none of them is run (G29).
   const auto by = [&] { return words::who_answered(started_.model, r.message->origin); };
   switch (r.reason) {
     case end_reason::length:

@@ -1,5 +1,5 @@
-// The bodies of events and the result of a run, exactly as design section 4 lists their members. What servers and
-// models sent is passed on as its own bytes.
+// The bodies of events and the result of a run, with exactly the members that daemon/loop/README.md lists. What servers
+// and models sent is passed on as its own bytes.
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
 #include "mcp/client/catalog/catalog.hpp"

@@ -1,4 +1,5 @@
-// Tool output set apart from what people wrote (guarantees row 40): between two marks that the output cannot contain.
+// Sets tool output apart from the words of people: it stands between two marks that it cannot contain
+// (docs/guarantees.md, G40).
 #pragma once
 #include "mcp/json/raw_json.hpp"
 

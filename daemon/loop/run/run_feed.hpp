@@ -1,6 +1,6 @@
 // What a run tells, in order, for any number of readers at their own pace. A core: nothing here waits or sends; a
 // reader pulls when its caller can take more, so that a slow one costs bounded memory and holds up neither the run nor
-// the others (guarantees row 17).
+// the others (docs/guarantees.md, G17).
 //
 // While nobody has been sent an event it may still change: deltas of text join, progress keeps the last of each call,
 // logs drop the oldest with a count. An event gets its number when it is first sent to anybody, so that numbers rise by
@@ -24,8 +24,8 @@
 
 namespace mcpbx::daemon {
 
-/// One event of a run (design section 4): `type` and its members as a JSON object without request, run and seq, which
-/// the door adds. `body` starts with {"type":… .
+/// One event of a run: `type` and its members as a JSON object without request, run and seq, which the door adds.
+/// `body` starts with {"type":… .
 struct run_event {
   enum class kind : std::uint8_t {
     status,

@@ -1,5 +1,5 @@
-// The records of a run (design section 3): everything that happens to a run is one of these, appended to the journal in
-// order before it takes effect. A run's state is the fold of its records; nothing else decides what it does next.
+// The records of a run: everything that happens to a run is one of these, appended to the journal in order before it
+// takes effect. A run's state is the fold of its records; nothing else decides what it does next.
 #pragma once
 #include "daemon/store/records/tool_choice.hpp"
 #include "mcp/json/raw_json.hpp"
@@ -16,7 +16,7 @@
 
 namespace mcpbx::daemon {
 
-/// Why a run ended: one closed set, the same at every door (requirements L11).
+/// Why a run ended: one closed set, the same at every door (docs/requirements.md, L11).
 enum class stop_reason : std::uint8_t {
   final,
   max_rounds,

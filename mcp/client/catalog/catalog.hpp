@@ -1,5 +1,5 @@
-// Tool name -> client (design section 3, catalog): an immutable snapshot in deterministic order. A change makes a new
-// snapshot that shares unchanged entries; whoever holds an old one keeps a consistent view.
+// Tool name -> client: an immutable snapshot in deterministic order. A change makes a new snapshot that shares
+// unchanged entries; whoever holds an old one keeps a consistent view.
 #pragma once
 #include "mcp/client/catalog/call_rules.hpp"
 #include "mcp/client/client.hpp"

@@ -1,5 +1,5 @@
-// Who decides which tool definitions may be offered (guarantees row 37). The catalog asks nobody and knows no file:
-// what is withheld comes to it with the list.
+// Decides which tool definitions may be offered (docs/guarantees.md, G37). The catalog asks nobody and knows no file:
+// the list that comes to it says what is withheld.
 #pragma once
 #include "mcp/client/catalog/catalog_builder.hpp"
 

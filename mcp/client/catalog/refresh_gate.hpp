@@ -1,5 +1,5 @@
-// When a list that is said to have changed is fetched again (guarantees row 10): at most one fetch runs and one waits,
-// and the gap between two grows while a server keeps saying so, faster when nothing had changed.
+// Decides when to fetch a list again whose server says that it has changed (docs/guarantees.md, G10): at most one fetch
+// runs and one waits, and the gap between two grows while the server keeps saying so, faster when nothing had changed.
 #pragma once
 #include "mcp/support/time.hpp"
 

@@ -1,5 +1,5 @@
-// How tools are named towards callers (design section 3, catalog; guarantees row 38): `server__tool`, decided from the
-// configuration and each server's own list alone, so that names are the same whatever other servers are up.
+// The names of tools towards callers (docs/guarantees.md, G38): `server__tool`, decided from the configuration and each
+// server's own list alone, so that names are the same whatever other servers are up.
 #pragma once
 #include <cstddef>
 #include <map>

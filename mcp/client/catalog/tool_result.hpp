@@ -1,4 +1,4 @@
-// What a tool server's answer to tools/call must look like before it is passed on (guarantees row 14).
+// Checks the shape of a tool server's answer to tools/call before it is passed on (docs/guarantees.md, G14).
 #pragma once
 #include "mcp/client/client.hpp"
 #include "mcp/support/error.hpp"

@@ -1,5 +1,5 @@
-// One walk over the pages of tools/list (guarantees row 15): bounded in pages, bytes and tools, bad definitions left
-// out one by one. Knows no I/O.
+// One walk over the pages of tools/list (docs/guarantees.md, G15): bounded in pages, bytes and tools; bad definitions
+// are left out one by one. Knows no I/O.
 #pragma once
 #include "mcp/client/catalog/catalog_builder.hpp"
 #include "mcp/json/raw_json.hpp"

@@ -1,6 +1,5 @@
 // What has been sent to a tool server and not yet taken by the system: how many requests of whom, and whether the
-// server still reads (guarantees rows 5, 18; the queue table of the design). Counts in bytes of the connection's
-// outbox.
+// server still reads (docs/guarantees.md, G5, G18). Counts in bytes of the connection's outbox.
 #pragma once
 #include "mcp/support/time.hpp"
 

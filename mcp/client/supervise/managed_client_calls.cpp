@@ -70,7 +70,7 @@ std::optional<error> managed_client::refusal(const server_call& c, time_point no
 }
 
 // The queue is full. Whoever filled it gets no more; others get in as long as they hold less than their share, which is
-// the bound divided by all who have something in the queue (guarantees row 18). So one caller alone may fill it, n of
+// the bound divided by all who have something in the queue (G18). So one caller alone may fill it, n of
 // them bring it to 1 + 1/2 + ... + 1/n times its bound at most, and all bytes are bounded by the accountant besides.
 bool managed_client::has_share_left(const server_call& c) const {
   const auto& o = context_.options;

@@ -1,5 +1,5 @@
 // A tool server's stderr: the last bytes are kept for explanations, the lines go to the log at a bounded rate
-// (guarantees rows 8, 9). Never holds the server up.
+// (docs/guarantees.md, G8, G9). Never holds the server up.
 #pragma once
 #include "mcp/client/session/rate_limit.hpp"
 #include "mcp/support/time.hpp"

@@ -1,5 +1,5 @@
 // The supervisor of many tool servers: starts all at once, restarts by rule, keeps the catalog, stops in order
-// (guarantees rows 2, 5, 7, 8, 15, 20). Shells only; the decisions are in supervisor_core and session_core.
+// (docs/guarantees.md, G2, G5, G7, G8, G15, G20). Shells only; the decisions are in supervisor_core and session_core.
 #pragma once
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/client/catalog/catalog_builder.hpp"
@@ -72,7 +72,7 @@ class supervisor {
   /// `changed` is called after the catalog's set of entries changed, at most once per turn.
   [[nodiscard]] subscription on_catalog_change(std::function<void()> changed);
 
-  /// Stops in the order of guarantees row 20: new calls are refused, running ones may end for stop_grace, stdin is
+  /// Stops in the order of G20: new calls are refused, running ones have stop_grace to end, stdin is
   /// closed, SIGTERM 1 s later, SIGKILL 3 s later. `done` is called once every process is gone. `grace` takes the
   /// place of stop_grace, for whoever has waited already.
   void stop(std::function<void()> done, std::optional<milliseconds> grace = {});

@@ -1,5 +1,5 @@
-// When one tool server is started, restarted and ended (guarantees rows 2, 5, 8, 20): the rules alone, given the time
-// and random numbers. A shell does what next_command() says and reports what happened.
+// Decides when one tool server is started, restarted and ended (docs/guarantees.md, G2, G5, G8, G20): the rules alone,
+// given the time and random numbers. A shell does what next_command() says and reports what happened.
 #pragma once
 #include "mcp/client/client.hpp"
 #include "mcp/support/time.hpp"

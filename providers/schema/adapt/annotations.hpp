@@ -1,4 +1,4 @@
-// Titles and descriptions inside of a schema, which a tool server writes and a model reads (requirement F8).
+// Titles and descriptions inside of a schema, which a tool server writes and a model reads (docs/requirements.md, F8).
 #pragma once
 #include "mcp/json/raw_json.hpp"
 

@@ -99,7 +99,7 @@ TEST_CASE("G43: a token file of one's own is read where it is, below the home wh
   CHECK(p.refusal(R"("address": "127.0.0.1:1", "tokenFile": "short")").find("holds no token") != std::string::npos);
 }
 
-TEST_CASE("G43 E2: an address that a variable gives is checked before anything is made for it") {
+TEST_CASE("G43 E1: an address that a variable gives is checked before anything is made for it") {
   place p;
   ::setenv("MCPBX_TEST_ADDR", "0.0.0.0:1", 1);
   CHECK(p.refusal(R"("address": "${env:MCPBX_TEST_ADDR}")") ==

@@ -104,7 +104,7 @@ TEST_CASE("G24 G25: the journal is asked for runs that were left until it is the
   }
 }
 
-TEST_CASE("G24 L17: a journal that daemons share is asked every 15 s for runs of others that have gone") {
+TEST_CASE("G24 L17 O5: a journal that daemons share is asked every 15 s for runs of others that have gone") {
   absent_journal journal;
   journal.shared = true;
   manual_time time;

@@ -1,4 +1,4 @@
-// What is shown, and that no peer's text can steer a terminal (F8, guarantees row 40).
+// Output at a terminal; no peer's text can steer it (F8, G40).
 #include "daemon/cli/terminal/terminal.hpp"
 
 #include "daemon/cli/link/daemon_connection.hpp"

@@ -246,7 +246,7 @@ TEST_CASE("M4: a hello that changes the tools tells so, once") {
   CHECK_FALSE(told(R"({"profile":"writer"})"));
 }
 
-TEST_CASE("D9: a connection that keeps to MCP has no other methods, whatever comes later") {
+TEST_CASE("D6: a connection that keeps to MCP has no other methods, whatever comes later") {
   bounds_fixture f;
   auto& caller = f.enter();
   CHECK(contains(f.ask(caller, "mcpbx/hello", R"({"profile":"reader","mcpOnly":true})"), "\"result\""));

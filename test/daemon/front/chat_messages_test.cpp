@@ -25,7 +25,7 @@ said_result said(std::string_view json) {
 
 }  // namespace
 
-TEST_CASE("E1 F4: what is wrong in a conversation is told by the path of the message, the block and the member") {
+TEST_CASE("E1: what is wrong in a conversation is told by the path of the message, the block and the member") {
   struct row {
     const char* params;
     const char* says;
@@ -49,7 +49,7 @@ TEST_CASE("E1 F4: what is wrong in a conversation is told by the path of the mes
   }
 }
 
-TEST_CASE("E1 F4: a conversation with calls and their results is taken, also with the name of a new run") {
+TEST_CASE("E1: a conversation with calls and their results is taken, also with the name of a new run") {
   const auto r = said(
       R"({"run":"new","messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_call","id":"x","name":"a","arguments":{}}]},)"
       R"({"role":"tool","content":[{"type":"tool_result","id":"x","result":{"content":[]}}]},{"role":"user","content":"b"}]})");

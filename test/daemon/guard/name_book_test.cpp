@@ -1,4 +1,4 @@
-// Whose a plain name is (guarantees row 38).
+// The owner of a plain name (G38).
 #include "daemon/guard/name_book.hpp"
 
 #include <doctest/doctest.h>

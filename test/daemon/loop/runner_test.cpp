@@ -220,8 +220,7 @@ TEST_CASE("L6: with onLimit stop the last round that offers tools is told so, an
   CHECK(f.model->requests.at(2).note == "");
 }
 
-TEST_CASE(
-    "structured answers: the schema is told in the system prompt and to the model, and the value is in the result") {
+TEST_CASE("L23: the schema is told in the system prompt and to the model, and the value is in the result") {
   fixture f;
   f.model->script = {calls({lookup("a")}), says("not yet"), says(R"({"ok":true})")};
   auto r = fixture::ask();
@@ -657,7 +656,7 @@ TEST_CASE("L15: status lines follow the stages") {
           R"({"type":"status","text":"Formulating response..."})"});
 }
 
-TEST_CASE("L15 F5: people are told that a call could not be read, not that a tool of its name failed") {
+TEST_CASE("L15: people are told that a call could not be read, not that a tool of its name failed") {
   fixture f;
   auto unread = call("a", "unreadable");
   unread.arguments = {};

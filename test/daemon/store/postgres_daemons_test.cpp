@@ -48,7 +48,7 @@ std::vector<run_record> part(const std::vector<run_record>& all, std::size_t fro
 
 }  // namespace
 
-TEST_CASE("L17: daemons share sessions, and one goes on where another ended" * postgres_only()) {
+TEST_CASE("L17 O5: daemons share sessions, and one goes on where another ended" * postgres_only()) {
   folder f;
   busy_daemon one(f.file(), "one"), two(f.file(), "two");
   REQUIRE(one.write("a", in_session("ses_1", 1)).has_value());
@@ -143,7 +143,7 @@ TEST_CASE(
   CHECK(contains(put(gone, batch_of(late, {record::cancel{}})).error().message, "another daemon went on with the run"));
 }
 
-TEST_CASE("L17 G24: a run of a daemon that is gone goes on in another one, which that daemon cannot write into" *
+TEST_CASE("L17 G24 O5: a run of a daemon that is gone goes on in another one, which that daemon cannot write into" *
           postgres_only()) {
   folder f;
   const auto records = in_session("ses_1", 1);

@@ -220,7 +220,7 @@ TEST_CASE("a subscription that keeps ending is opened ever more rarely, one that
   CHECK(never_again.count("subscriptions/listen") == 1);
 }
 
-TEST_CASE("O>N: the list of a modern server without listChanged is asked for again when it is wanted and stale") {
+TEST_CASE("M2: the list of a modern server without listChanged is asked for again when it is wanted and stale") {
   session_rig s;
   s.begin();
   s.answer("server/discover",
@@ -252,7 +252,7 @@ TEST_CASE("O>N: the list of a modern server without listChanged is asked for aga
   }
 }
 
-TEST_CASE("O>N: a modern server that tells of changes, and a legacy one, are not asked again for a ttlMs") {
+TEST_CASE("M2: a modern server that tells of changes, and a legacy one, are not asked again for a ttlMs") {
   session_rig modern, legacy;
   modern.open_modern(page("a", R"(,"ttlMs":0)"));
   legacy.open_legacy(page("a", R"(,"ttlMs":0)"));
@@ -264,7 +264,7 @@ TEST_CASE("O>N: a modern server that tells of changes, and a legacy one, are not
   }
 }
 
-TEST_CASE("O>N: who wants the tools makes a stale list be asked for again, and what is new in it is told") {
+TEST_CASE("M2: who wants the tools makes a stale list be asked for again, and what is new in it is told") {
   test::supervisor_rig r;
   auto tools = std::make_shared<std::vector<std::string>>(1, "a");
   r.start(

@@ -10,7 +10,7 @@ using namespace mcpbx::mcp;
 using namespace mcpbx::test;
 using box = supervisor_rig::outcome_box;
 
-TEST_CASE("servers of both eras are started at once and their tools can be called") {
+TEST_CASE("M1 M2: servers of both eras are started at once and their tools can be called") {
   supervisor_rig r;
   r.launcher.add("old", legacy_script({"echo", "list"}));
   r.launcher.add("new", modern_script({"echo"}));
@@ -277,7 +277,7 @@ TEST_CASE("G20: stopping in the middle of any start ends at once") {
   for (const auto& s : r.supervisor->status()) CHECK(s.state == server_state::stopped);
 }
 
-TEST_CASE("a lazy server starts with its first call or when the catalog is wanted") {
+TEST_CASE("M7: a lazy server starts with its first call or when the catalog is wanted") {
   supervisor_rig r;
   auto lazy = server_named("lazy");
   lazy.lazy = true;
@@ -326,7 +326,7 @@ TEST_CASE("G8: a server that cannot be started at all is failed from the beginni
   CHECK(stopped == 1);
 }
 
-TEST_CASE("G15: a call whose params are refused does not keep an idle server from being stopped") {
+TEST_CASE("M7: a call whose params are refused does not keep an idle server from being stopped") {
   supervisor_rig r;
   auto s = server_named("srv");
   s.idle_stop = milliseconds(5000);
@@ -348,7 +348,7 @@ TEST_CASE("G15: a call whose params are refused does not keep an idle server fro
   CHECK(r.launcher.alive() == 0);
 }
 
-TEST_CASE("restart names the nearest server and refuses a disabled one") {
+TEST_CASE("M7: restart names the nearest server and refuses a disabled one") {
   supervisor_rig r;
   auto off = server_named("off");
   off.disabled = true;

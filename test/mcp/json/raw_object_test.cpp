@@ -221,7 +221,7 @@ TEST_CASE("any number of members is set and erased in linear time") {
   CHECK(o->size() == many / 2);
 }
 
-TEST_CASE("G16: a level of more members than are opened is refused with a sentence, and looked through no further") {
+TEST_CASE("G18: a level of more members than are opened is refused with a sentence, and looked through no further") {
   const auto members = [](std::size_t n) {
     std::string text = "{\"last\":1";
     for (std::size_t i = 1; i < n; ++i) text += R"(,"":0)";

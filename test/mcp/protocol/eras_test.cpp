@@ -1,4 +1,4 @@
-// Crossing eras, member by member: the table of the bridging rules.
+// Messages between the eras, member by member.
 #include "mcp/protocol/eras.hpp"
 
 #include "mcp/protocol/revisions.hpp"
@@ -118,7 +118,7 @@ TEST_CASE("a modern result loses what a legacy caller does not know") {
   CHECK(strip_modern_result(untouched).text().data() == untouched.text().data());
 }
 
-TEST_CASE("O>N: what a modern server says in structuredContent alone reaches a legacy caller as text") {
+TEST_CASE("M6: what a modern server says in structuredContent alone reaches a legacy caller as text") {
   const auto stripped = [](std::string_view result) { return std::string(strip_modern_result(json(result)).text()); };
   CHECK(stripped(R"({"resultType":"complete","structuredContent":[1,{"a":"b"}]})") ==
         R"({"content":[{"type":"text","text":"[1,{\"a\":\"b\"}]"}]})");

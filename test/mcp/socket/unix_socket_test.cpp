@@ -338,7 +338,7 @@ TEST_CASE("G26: without descriptors accepting rests, and goes on when there are 
   ::close(*caller);
 }
 
-TEST_CASE("a socket passed by systemd is taken over and its file stays") {
+TEST_CASE("D1: a socket passed by systemd is taken over and its file stays") {
   temporary_directory d;
   asio::io_context io(1);
   const std::string path = d / "s";

@@ -1,5 +1,5 @@
 // Stream transports and memory: large messages pass, slow readers cost what is queued and no more, and all of it comes
-// back (guarantees rows 11 and 17, design rule 6).
+// back (G11, G17).
 #include "mcp/support/shared_bytes.hpp"
 #include "mcp/transport/stream_transport.hpp"
 #include "test/mcp/async/pump.hpp"
@@ -64,7 +64,7 @@ TEST_CASE("messages of every power of two up to 16 MiB, and one byte around, pas
     CHECK(c.seen_b.faults.empty());
     CHECK(c.a->unsent() == 0);
     CHECK(c.seen_a.drained > 0);
-    // Held by neither end any more (row 11: the memory comes back).
+    // Neither end holds anything any more: the memory comes back (G11).
     CHECK(byte_account::total() == base);
   }
   CHECK(byte_account::total() == base);

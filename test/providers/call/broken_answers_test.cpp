@@ -1,4 +1,4 @@
-// The list of guarantee 28: answers that are broken in one way each, from the connection up to the last event, in the
+// The list of G28: answers that are broken in one way each, from the connection up to the last event, in the
 // shapes of every API. None of them is a success, and none is silent.
 #include "providers/call/chat_model.hpp"
 #include "test/fixtures/model/http_peer.hpp"

@@ -96,7 +96,7 @@ TEST_CASE("G18: very many names are found in a value whatever order they come in
   CHECK(describe(verdict.violations, "v") == "- v.x: expected an integer, found the string \"y\"");
 }
 
-TEST_CASE("G16: a value of more than a million values is not read, and said so") {
+TEST_CASE("G18: a value of more than a million values is not read, and said so") {
   const auto made = json_schema::compile(raw_json::own(R"({"type":"array"})"));
   REQUIRE(made.has_value());
   const auto check = [&](int many) { return made->check(raw_json::own("[" + listed(many, "0") + "]")); };

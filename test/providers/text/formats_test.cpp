@@ -82,7 +82,7 @@ TEST_CASE("F4: the format of a model follows its id") {
     CHECK(format_of_model(id).name() == "react");
 }
 
-TEST_CASE("F5: the failure that started it all: words, a call as <tool_call>, no mark is seen (seed 003)") {
+TEST_CASE("F5: the failure that started it all: words, a call as <tool_call>, no mark is seen") {
   const std::string response =
       "Done. Next I'm going to delete...\n<tool_call>\n{\"name\":\"delete_user_attribute\",\"arguments\":{\"query\":"
       "\"qwen\"}}\n</tool_call>";

@@ -371,7 +371,7 @@ TEST_CASE(
   CHECK(has(body(r, o), R"("max_tokens":100016384,)"));
 }
 
-TEST_CASE("F2: anthropic: blank texts that a journal has in a message of the API do not go back, all else does") {
+TEST_CASE("F1: anthropic: blank texts that a journal has in a message of the API do not go back, all else does") {
   const auto sent = [](const std::string& content, const std::string& text = "hi") {
     const auto m = assistant_of(text, {}, {"anthropic", "https://api.anthropic.com", "m"},
                                 R"({"id": "x","role":"assistant","content":[)" + content + R"(],"more":1})");

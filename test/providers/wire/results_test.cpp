@@ -1,4 +1,4 @@
-// Requirement F9 as one table: what each kind of tool result becomes for each API.
+// F9 as one table: each kind of tool result in the shape of each API.
 #include "test/providers/wire/apis.hpp"
 
 #include <doctest/doctest.h>

@@ -8,7 +8,7 @@
 using namespace mcpbx;
 using daemon::empty_choice;
 
-TEST_CASE("F2: a required member that no value fits is named by its place") {
+TEST_CASE("L23: a required member that no value fits is named by its place") {
   CHECK(empty_choice(raw_json::own(R"({"enum":[]})")) == ".enum");
   CHECK(empty_choice(raw_json::own(R"({"enum":[1]})")).empty());
   CHECK(

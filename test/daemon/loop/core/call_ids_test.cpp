@@ -34,7 +34,7 @@ TEST_CASE("L3: a message with new call ids is the one that came, with the provid
   CHECK(with_unique_ids(m, {"b"}, {}, random) == m);
 }
 
-TEST_CASE("F4: a caller's history in which ids occur again has each once, with its results, and the same each time") {
+TEST_CASE("G29: a caller's history in which ids occur again has each once, with its results, and the same each time") {
   const auto round = [](const std::string& id) {
     auto calls = std::make_shared<providers::message>(*calling(id));
     calls->raw = {};

@@ -118,7 +118,7 @@ TEST_CASE("L12 L13: every order of calls that run one after another or are made 
   }
 }
 
-TEST_CASE("structured answers: every order of two rounds before an answer that may have to be put right") {
+TEST_CASE("L23: every order of two rounds before an answer that may have to be put right") {
   order_explorer e;
   e.limits = with(10, 2);
   e.rounds = 2;

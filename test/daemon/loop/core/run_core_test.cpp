@@ -1,4 +1,4 @@
-// The fold, one row of the requirements after the other.
+// The fold, one promise of docs/requirements.md (L) after the other.
 #include "daemon/loop/core/run_core.hpp"
 
 #include "daemon/loop/json/event_json.hpp"
@@ -334,7 +334,7 @@ TEST_CASE("L10: arguments that cannot be read become an error result with the re
   CHECK_FALSE(s.core.ended());
 }
 
-TEST_CASE("L10 F5: a problem that says what to do is told the model as it is, and nothing that contradicts it") {
+TEST_CASE("L10: a problem that says what to do is told the model as it is, and nothing that contradicts it") {
   script s;
   auto bad = call("a", "unreadable");
   bad.arguments = {};
@@ -413,7 +413,7 @@ TEST_CASE("G29: the model may try again after a malformed call") {
   CHECK(script().model(reply("", {}, end_reason::malformed_call)).core.reason() == stop_reason::provider_error);
 }
 
-TEST_CASE("F5: a reply that filled the context or was only a call that nobody can read names its model and the mend") {
+TEST_CASE("L11: a reply that filled the context or was only a call that nobody can read names its model and the mend") {
   const auto by = [](record::assistant r) {
     auto m = std::make_shared<providers::message>(*r.message);
     m->origin = {"anthropic", "https://api.example.com/x?key=1", "claude"};
@@ -432,7 +432,7 @@ TEST_CASE("F5: a reply that filled the context or was only a call that nobody ca
       "read: ask again, and if that goes on, offer fewer tools or use another model.");
 }
 
-TEST_CASE("F5: a reply that was cut, filtered or refused names its model and the mend, with calls and without") {
+TEST_CASE("L11: a reply that was cut, filtered or refused names its model and the mend, with calls and without") {
   const auto ended = [](end_reason reason, bool calls, std::int64_t asked = 0, const std::string& refusal = "",
                         const std::string& raw_reason = "") {
     auto r = reply("part", calls ? std::vector{call("a")} : std::vector<providers::tool_call_block>(), reason);
@@ -580,7 +580,7 @@ TEST_CASE("L18: a cancel during the model call ends at once") {
   CHECK_FALSE(s.model_open);
 }
 
-TEST_CASE("structured answers: one that fits ends the run, and its value is kept") {
+TEST_CASE("L23: one that fits ends the run, and its value is kept") {
   auto start = opening();
   start.answer_schema =
       raw_json::literal(R"({"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}})");
@@ -591,7 +591,7 @@ TEST_CASE("structured answers: one that fits ends the run, and its value is kept
   CHECK(s.core.data().text() == R"({"n": 7})");
 }
 
-TEST_CASE("structured answers: one that stands on several lines is kept on one, as the caller gets it in a line") {
+TEST_CASE("L23: one that stands on several lines is kept on one, as the caller gets it in a line") {
   auto start = opening();
   start.answer_schema = raw_json::literal(R"({"type":"object"})");
   script s({run_record(start)});
@@ -600,7 +600,7 @@ TEST_CASE("structured answers: one that stands on several lines is kept on one, 
   CHECK(s.core.data().text() == R"({   "n": [      7   ],   "t": "a\nb" })");
 }
 
-TEST_CASE("structured answers: the model is told once what is wrong, without tools, and may put it right") {
+TEST_CASE("L23: the model is told once what is wrong, without tools, and may put it right") {
   auto start = opening();
   start.answer_schema =
       raw_json::literal(R"({"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}})");
@@ -619,7 +619,7 @@ TEST_CASE("structured answers: the model is told once what is wrong, without too
   CHECK(s.core.rounds() == 2);
 }
 
-TEST_CASE("structured answers: an empty or blank one is put right like one that cannot be read, or is an error") {
+TEST_CASE("L23: an empty or blank one is put right like one that cannot be read, or is an error") {
   auto start = opening();
   start.answer_schema = raw_json::literal(R"({"type":"object"})");
   for (const auto* nothing : {"", " \n", "```json\n```"}) {
@@ -640,7 +640,7 @@ TEST_CASE("structured answers: an empty or blank one is put right like one that 
   }
 }
 
-TEST_CASE("structured answers: one whose check is ended by a bound is no answer that fits") {
+TEST_CASE("L23: one whose check is ended by a bound is no answer that fits") {
   auto start = opening();
   start.answer_schema = raw_json::literal(R"({"$ref":"#"})");
   script s({run_record(start)});
@@ -653,7 +653,7 @@ TEST_CASE("structured answers: one whose check is ended by a bound is no answer 
   CHECK(s.core.data().empty());
 }
 
-TEST_CASE("structured answers: one that is wrong twice is an error with its reason") {
+TEST_CASE("L23: one that is wrong twice is an error with its reason") {
   auto start = opening();
   start.answer_schema =
       raw_json::literal(R"({"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}})");
@@ -675,8 +675,7 @@ TEST_CASE("structured answers: one that is wrong twice is an error with its reas
   }
 }
 
-TEST_CASE(
-    "structured answers: what was made at a limit is checked too, and tools in the corrected answer are refused") {
+TEST_CASE("L23: what was made at a limit is checked too, and tools in the corrected answer are refused") {
   run_limits l;
   l.max_rounds = 1;
   auto start = opening(l);

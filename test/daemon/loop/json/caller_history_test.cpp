@@ -63,7 +63,7 @@ std::string sent_results(std::string_view first, std::string_view second = {}) {
 
 }  // namespace
 
-TEST_CASE("L16 F4: a call without its one result, and a result without its call, are refused by their place") {
+TEST_CASE("L16: a call without its one result, and a result without its call, are refused by their place") {
   CHECK(
       wrong_with("[" + sent_calls("x") + "," + sent_user + "]") ==
       R"([1].role: expected "tool", with the tool_result of the call "x" of messages[0], because each call needs its )"
@@ -89,7 +89,7 @@ TEST_CASE("L16 F4: a call without its one result, and a result without its call,
         R"([1].content[0].name: expected "tool", the name of its call, got "o")");
 }
 
-TEST_CASE("L16 F4: results become one message in the order of their calls, under the names of these") {
+TEST_CASE("L16: results become one message in the order of their calls, under the names of these") {
   const auto whole = sent_calls("x", "y") + sent_results("x", "y");
   CHECK(made_from("[" + sent_calls("x", "y") + "," + sent_results("y", "x") + "]") == whole);
   CHECK(made_from("[" + sent_calls("x", "y") + "," + sent_results("y") + "," + sent_results("x") + "]") == whole);
@@ -101,7 +101,7 @@ TEST_CASE("L16 F4: results become one message in the order of their calls, under
                   "]") == sent_calls("0") + sent_results("0") + sent_calls("0") + sent_results("0"));
 }
 
-TEST_CASE("L16 F4: messages of the model and the system that say nothing are left out") {
+TEST_CASE("L16: messages of the model and the system that say nothing are left out") {
   for (const auto* silent : {R"({"role":"assistant","content":[]})", R"({"role":"assistant","content":""})",
                              R"({"role":"system","content":""})"}) {
     CAPTURE(silent);

@@ -88,7 +88,7 @@ TEST_CASE("L16: a message of another shape is refused with what is wrong") {
         ".content[0].mimeType: a media type, because there is data");
 }
 
-TEST_CASE("L16 F4: each role takes only the blocks that have a place there with every API") {
+TEST_CASE("L16: each role takes only the blocks that have a place there with every API") {
   const auto within = [](std::string_view role, std::string_view block) {
     return wrong(R"({"role":")" + std::string(role) + R"(","content":[)" + std::string(block) + "]}");
   };
