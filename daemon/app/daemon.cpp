@@ -392,7 +392,7 @@ class parts {
   std::unique_ptr<mcp::loopback_listener> port_listener_;
   asio::signal_set signals_;
   std::unique_ptr<timer> idle_timer_;
-  heap_keeper heap_{time_,
+  heap_trimmer heap_{time_,
                     {[] { return resident_bytes(::getpid()) - static_cast<std::int64_t>(byte_account::total()); },
                      [this] { return runs_.active() > 0; }, give_back_free_memory}};
   bool stopping_ = false;

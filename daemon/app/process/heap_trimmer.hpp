@@ -9,19 +9,19 @@
 
 namespace mcpbx::daemon {
 
-class heap_keeper {
+class heap_trimmer {
  public:
   static constexpr milliseconds pause{1'000};
   static constexpr std::int64_t worth_it = 8 << 20;  ///< bytes that it has grown by since the last time
 
   /// `overhead`: bytes of the process beyond those that it owns; < 0: not known. `is_busy`: runs are going on.
-  /// `give_back` lets go of what is free. `time` must outlive the keeper.
+  /// `give_back` lets go of what is free. `time` must outlive the trimmer.
   struct world {
     std::function<std::int64_t()> overhead;
     std::function<bool()> is_busy;
     std::function<void()> give_back;
   };
-  heap_keeper(time_source& time, world w) : time_(time), world_(std::move(w)) {}
+  heap_trimmer(time_source& time, world w) : time_(time), world_(std::move(w)) {}
 
   /// A run has ended: looks a second later, and again each second until there is nothing to give back any more.
   void run_ended() {

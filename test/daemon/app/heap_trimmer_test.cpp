@@ -1,5 +1,6 @@
 // Memory that goes back to the system, on a turned clock.
 #include "daemon/app/process/heap_trimmer.hpp"
+
 #include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>
@@ -12,15 +13,15 @@ TEST_CASE("G18: a second after a run free memory goes back, when it is worth it,
   std::int64_t overhead = 5 << 20, kept = 5 << 20;
   bool busy = false;
   int given = 0;
-  heap_keeper keeper(time, {[&] { return overhead; }, [&] { return busy; },
-                            [&] {
-                              ++given;
-                              overhead = kept;
-                            }});
+  heap_trimmer trimmer(time, {[&] { return overhead; }, [&] { return busy; },
+                              [&] {
+                                ++given;
+                                overhead = kept;
+                              }});
   const auto end = [&](std::int64_t now) {
     overhead = now;
-    keeper.run_ended();
-    keeper.run_ended();
+    trimmer.run_ended();
+    trimmer.run_ended();
     time.advance(milliseconds(999));
     const int before = given;
     time.advance(milliseconds(1));
@@ -52,12 +53,12 @@ TEST_CASE("G18: memory that is free only when callers have read goes back a seco
   mcpbx::test::manual_time time;
   std::int64_t overhead = 100 << 20;
   int given = 0;
-  heap_keeper keeper(time, {[&] { return overhead; }, [] { return false; },
-                            [&] {
-                              ++given;
-                              overhead = 5 << 20;
-                            }});
-  keeper.run_ended();
+  heap_trimmer trimmer(time, {[&] { return overhead; }, [] { return false; },
+                              [&] {
+                                ++given;
+                                overhead = 5 << 20;
+                              }});
+  trimmer.run_ended();
   time.advance(milliseconds(1'000));
   overhead = 80 << 20;
   time.advance(milliseconds(1'000));
@@ -69,8 +70,8 @@ TEST_CASE("G18: memory that is free only when callers have read goes back a seco
 TEST_CASE("G18: memory that was in use at the last look goes back at the next one, though it has hardly grown") {
   mcpbx::test::manual_time time;
   std::int64_t overhead = 200 << 20, kept = 105 << 20;
-  heap_keeper keeper(time, {[&] { return overhead; }, [] { return false; }, [&] { overhead = kept; }});
-  keeper.run_ended();
+  heap_trimmer trimmer(time, {[&] { return overhead; }, [] { return false; }, [&] { overhead = kept; }});
+  trimmer.run_ended();
   time.advance(milliseconds(1'000));
   CHECK(overhead == 105 << 20);
   overhead = 106 << 20;
