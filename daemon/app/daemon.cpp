@@ -393,8 +393,8 @@ class parts {
   asio::signal_set signals_;
   std::unique_ptr<timer> idle_timer_;
   heap_trimmer heap_{time_,
-                    {[] { return resident_bytes(::getpid()) - static_cast<std::int64_t>(byte_account::total()); },
-                     [this] { return runs_.active() > 0; }, give_back_free_memory}};
+                     {[] { return resident_bytes(::getpid()) - static_cast<std::int64_t>(byte_account::total()); },
+                      [this] { return runs_.active() > 0; }, give_back_free_memory}};
   bool stopping_ = false;
 };
 
