@@ -1,6 +1,7 @@
 // The rules between keys, one function per subject.
 #include "conf/rules.hpp"
 
+#include "conf/loop/loop_numbers.hpp"
 #include "conf/model/forms.hpp"
 #include "conf/model/loop_levels.hpp"
 #include "conf/model/references.hpp"
@@ -145,7 +146,7 @@ void check_wire(const model_entry& m, const reporter& r) {
 void check_ceilings(const std::string& path, const loop_settings& l, const loop_settings& max, const report_fn& report,
                     std::string_view mend) {
   for (const auto& n : loop_numbers()) {
-    const auto value = n.of(l), most = n.ceiling(max);
+    const auto value = l.*n.open, most = n.ceiling(max);
     if (!value || !most || !n.exceeds(*value, *most)) continue;
     const std::string none = n.zero_is_none && *value == 0 ? " (no limit)" : "";
     report(member_path(path, n.key),

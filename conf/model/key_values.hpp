@@ -1,5 +1,7 @@
 // The closed sets of words that keys take, each as an enum with its spelling in the file.
 #pragma once
+#include "conf/loop/loop_words.hpp"
+
 #include <array>
 #include <cstdint>
 #include <span>
@@ -50,19 +52,11 @@ enum class empty_content : std::uint8_t { text, null };
 enum class system_role : std::uint8_t { system, developer };
 /// Which ids of tool calls a server takes: any, or nine letters and digits.
 enum class call_id_shape : std::uint8_t { any, short_ids };
-enum class limit_policy : std::uint8_t { synthesize, stop };
-enum class tool_error_policy : std::uint8_t { go_on, stop };
-enum class round_prompt_mode : std::uint8_t { implicit, progressive };
-/// Where the thinking status for people comes from.
-enum class status_mode : std::uint8_t { off, names, model };
 /// What is on the disk, safe from a loss of power, before it goes on: the answers to callers, or the calls too.
 enum class store_sync : std::uint8_t { turn, call };
 enum class http_auth : std::uint8_t { token, none };
 enum class log_level : std::uint8_t { trace, debug, info, warn, error, off };
 
-/// The spelling of each value of E in the order of the enum.
-template <class E>
-inline constexpr std::array<std::string_view, 0> words_of{};
 template <>
 inline constexpr std::array<std::string_view, 2> words_of<start_mode>{"eager", "lazy"};
 template <>
@@ -88,28 +82,11 @@ inline constexpr std::array<std::string_view, 2> words_of<system_role>{"system",
 template <>
 inline constexpr std::array<std::string_view, 2> words_of<call_id_shape>{"any", "short"};
 template <>
-inline constexpr std::array<std::string_view, 2> words_of<limit_policy>{"synthesize", "stop"};
-template <>
-inline constexpr std::array<std::string_view, 2> words_of<tool_error_policy>{"continue", "stop"};
-template <>
-inline constexpr std::array<std::string_view, 2> words_of<round_prompt_mode>{"implicit", "progressive"};
-template <>
-inline constexpr std::array<std::string_view, 3> words_of<status_mode>{"off", "names", "model"};
-template <>
 inline constexpr std::array<std::string_view, 2> words_of<store_sync>{"turn", "call"};
 template <>
 inline constexpr std::array<std::string_view, 2> words_of<http_auth>{"token", "none"};
 template <>
 inline constexpr std::array<std::string_view, 6> words_of<log_level>{"trace", "debug", "info", "warn", "error", "off"};
-
-/// An enum that is spelled by words_of.
-template <class E>
-concept worded = !words_of<E>.empty();
-
-template <worded E>
-constexpr std::string_view to_string(E value) {
-  return words_of<E>[static_cast<std::size_t>(value)];
-}
 
 /// What `protocol` of a server entry takes: "auto", or one revision of MCP.
 inline constexpr std::array<std::string_view, 6> protocol_words{"auto",       "2024-11-05", "2025-03-26",

@@ -54,19 +54,9 @@ const section_spec& auth_keys() {
 /// The settings of the loop that are numbers: what `loop.max` may hold too.
 template <class Target>
 std::vector<key_spec> loop_number_keys() {
-  using l = loop_settings;
-  return {
-    key<&l::max_rounds, Target>("maxRounds", "How many model calls of a run may offer tools; 0: none does.").range(0, 100'000),
-    key<&l::max_calls_per_round, Target>("maxCallsPerRound", "How many tool calls of one reply are carried out.").range(1, 10'000),
-    key<&l::max_calls, Target>("maxCalls", "How many tool calls a run may make in total.").range(1, 1'000'000),
-    key<&l::max_consecutive_errors, Target>("maxConsecutiveErrors", "How many failing rounds in a row end the run; 0: no limit.").range(0, 1000),
-    key<&l::max_repeated_calls, Target>("maxRepeatedCalls", "How often the same call with the same arguments may be made before the run ends; 0: no limit.").range(0, 1000),
-    key<&l::timeout_ms, Target>("timeoutMs", "The time for a whole run; waiting for people does not count.").range(1, week),
-    key<&l::question_timeout_ms, Target>("questionTimeoutMs", "How long a question to a person may stay open.").range(1, week),
-    key<&l::token_budget, Target>("tokenBudget", "How many tokens a run may use over all rounds; 0, or not given: no limit.").range(0, 1'000'000'000),
-    key<&l::tool_concurrency, Target>("toolConcurrency", "How many calls of one round run at the same time; 1 is strict sequence.").range(1, 1024),
-    key<&l::max_result_bytes, Target>("maxResultBytes", "How much of a tool's result the model is shown.").range(256, 64 * mib),
-  };
+  std::vector<key_spec> keys;
+  for (const auto& n : loop_numbers()) keys.push_back(number_key<Target>(n));
+  return keys;
 }
 
 const section_spec& round_text_keys() {

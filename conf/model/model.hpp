@@ -2,6 +2,7 @@
 // into the options of each part. The members' initial values are the defaults; keys.cpp says name, range and meaning.
 #pragma once
 #include "conf/document/diagnostic.hpp"
+#include "conf/loop/loop_numbers.hpp"
 #include "conf/model/key_values.hpp"
 #include "conf/model/references.hpp"
 
@@ -89,23 +90,13 @@ struct server_entry {
   }
 };
 
-/// What a run with progressive round prompts says in its rounds; {round} and {remaining} stand for numbers. Unset: our
-/// words, "": nothing.
-struct round_prompt_texts {
-  std::optional<std::string> first, middle, last;
-};
-
 /// The limits and manners of a run. Unset members leave the word to the next level: request, profile, model,
 /// configuration (which default_loop() completes).
-struct loop_settings {
-  std::optional<std::int64_t> max_rounds, max_calls_per_round, max_calls, max_consecutive_errors, max_repeated_calls;
-  std::optional<milliseconds> timeout_ms, question_timeout_ms;
-  std::optional<std::int64_t> token_budget;  ///< unset everywhere: none
+struct loop_settings : open_counts {
   std::optional<limit_policy> on_limit;
   std::optional<tool_error_policy> on_tool_error;
   std::optional<round_prompt_mode> round_prompts;
   round_prompt_texts round_texts;
-  std::optional<std::int64_t> tool_concurrency;
   std::optional<status_mode> status;
   std::optional<std::string> status_model;                  ///< unset everywhere: the run's model
   std::optional<std::variant<bool, std::string>> guidance;  ///< off, on, or a text in place of ours
@@ -113,7 +104,6 @@ struct loop_settings {
   std::optional<bool> approve_after_output;                 ///< unset everywhere: no
   std::optional<bool> mark_results;                         ///< unset everywhere: no
   std::optional<std::string> empty_result_text;
-  std::optional<std::int64_t> max_result_bytes;
 };
 
 /// `loop` of the configuration itself: settings, and the ceiling that no profile, model or request can exceed.

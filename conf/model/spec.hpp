@@ -3,11 +3,13 @@
 // read the same table (keys.cpp), so a new key is a member in model.hpp and a line there.
 #pragma once
 #include "conf/document/jsonc.hpp"
+#include "conf/loop/loop_numbers.hpp"
 #include "conf/model/forms.hpp"
 #include "conf/model/loop_levels.hpp"
 #include "conf/model/model.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,7 +64,7 @@ struct key_spec {
   const form* name_form = nullptr;   ///< each name of a map or of `named` must have it
   std::string default_json;          ///< empty: none
   const section_spec* inner = nullptr;
-  void (*store)(void* target, const node& value, const site& where) = nullptr;     ///< takes a checked value
+  std::function<void(void* target, const node& value, const site& where)> store;   ///< takes a checked value
   void* (*enter)(void* target, std::string_view name, const place& at) = nullptr;  ///< section, named: the inner target
 
   /// How many patterns a list or a map may have; 0: what is in it is no pattern.
@@ -272,6 +274,23 @@ key_spec key(std::string_view name, std::string_view doc) {
   if constexpr (worded<type>) k.words = words_of<type>;
   k.default_json = detail::default_json(detail::prototype<Target>().*M);
   k.store = [](void* target, const node& n, const site& s) { detail::assign(static_cast<Target*>(target)->*M, n, s); };
+  return k;
+}
+
+/// The key of a number of the loop.
+template <class Target>
+key_spec number_key(const loop_number& n) {
+  key_spec k;
+  k.name = n.key;
+  k.doc = n.meaning;
+  k.kind = shape::whole;
+  k.in_milliseconds = n.in_milliseconds();
+  k.low = n.low;
+  k.high = n.high;
+  k.default_json = detail::default_json(detail::prototype<Target>().*n.open);
+  k.store = [open = n.open](void* target, const node& value, const site&) {
+    static_cast<Target*>(target)->*open = value.whole;
+  };
   return k;
 }
 

@@ -1,8 +1,8 @@
 // The command line of `mcpbx`: verbs, their options, and one sentence for what comes later.
 #include "daemon/cli/cli.hpp"
 
+#include "conf/loop/loop_numbers.hpp"
 #include "conf/model/key_values.hpp"
-#include "conf/model/loop_levels.hpp"
 #include "daemon/cli/help.hpp"
 #include "daemon/cli/verbs.hpp"
 #include "daemon/command_line/parse_options.hpp"
@@ -97,12 +97,12 @@ void add_question_options(CLI::App& verb, ask_options& o, std::string& globs, co
   verb.add_option("-p,--profile", o.profile, "a configured profile: model, tools and settings")->type_name("NAME");
   verb.add_option("--system", o.system, "the system prompt")->type_name("TEXT");
   verb.add_option("--tools", globs, "only tools that match one of these patterns")->type_name("GLOB[,GLOB]");
-  const auto [least_rounds, most_rounds] = conf::find_loop_number("maxRounds").range();
+  const auto& rounds = conf::find_loop_number("maxRounds");
   verb.add_option("--max-rounds", o.max_rounds,
-                  "how many model calls may use tools, " + std::to_string(least_rounds) + " to " +
-                      std::to_string(most_rounds) + " (10)")
+                  "how many model calls may use tools, " + std::to_string(rounds.low) + " to " +
+                      std::to_string(rounds.high) + " (10)")
       ->type_name("N")
-      ->check(whole_number(least_rounds, most_rounds));
+      ->check(whole_number(rounds.low, rounds.high));
   verb.add_option("--status", o.status, "status lines: names, model (a model writes them) or off\n(names)")
       ->type_name("WORD")
       ->check(CLI::IsMember({"off", "names", "model"}).description(""));

@@ -171,7 +171,7 @@ std::string round_prompt(const run_limits& limits, int round, int depth, bool wi
   if (limits.round_prompts != round_prompt_mode::progressive || limits.max_rounds == 0) return {};
   const int remaining = with_tools ? limits.max_rounds - depth : 0;
   // Where no call without tools follows, what the tools of the last round say is never read.
-  const bool last = !with_tools || (remaining <= 1 && limits.on_limit == on_limit::stop);
+  const bool last = !with_tools || (remaining <= 1 && limits.on_limit == limit_policy::stop);
   const auto& texts = limits.round_texts;
   auto text = last         ? texts.last.value_or(std::string(last_round))
               : depth == 0 ? texts.first.value_or(std::string(first_round))

@@ -108,7 +108,7 @@ TEST_CASE("load: models and profiles and the settings of the loop arrive") {
   CHECK(c.profiles[0].loop.on_limit == limit_policy::stop);
   CHECK(std::get<std::string>(*c.loop.guidance) == "be brief");
   CHECK(c.loop.status == status_mode::off);
-  CHECK(c.loop.timeout_ms->count() == 9);
+  CHECK(c.loop.timeout_ms == 9);
   CHECK(c.loop.token_budget == 100);  // the ceiling, where none would be unbounded
   CHECK(c.loop.max_rounds == 10);
   CHECK(c.idle_exit_ms.count() == 0);
@@ -121,13 +121,13 @@ TEST_CASE("load: levels of loop settings lie over each other below the ceiling")
   model.status = status_mode::off;
   request.max_rounds = 50;
   max.max_rounds = 20;
-  max.timeout_ms = milliseconds(5);
+  max.timeout_ms = 5;
   overlay(l, model);
   CHECK(l.max_rounds == 4);
   overlay(l, request);
   cap(l, max);
   CHECK(l.max_rounds == 20);
-  CHECK(l.timeout_ms->count() == 5);
+  CHECK(l.timeout_ms == 5);
   CHECK(l.status == status_mode::off);
   CHECK(l.max_calls == 256);
 }

@@ -25,11 +25,15 @@ constexpr std::size_t longest_name = 128;
 
 using bounds = decltype(chat_defaults::bound);
 
-template <class Number>
-void take(param_reader& in, std::string_view key, Number& into, const bounds& bound_of) {
+void take(param_reader& in, std::string_view key, std::int64_t& into, const bounds& bound_of) {
   const limit_bound b = bound_of(key);
-  if (const auto given = in.integer(key, b.least, b.most)) into = static_cast<Number>(*given);
-  if (b.ceiling && ((b.zero_is_none && into == 0) || into > *b.ceiling)) into = static_cast<Number>(*b.ceiling);
+  if (const auto given = in.integer(key, b.least, b.most)) into = *given;
+  if (b.ceiling && ((b.zero_is_none && into == 0) || into > *b.ceiling)) into = *b.ceiling;
+}
+
+template <conf::worded E>
+void take_word(param_reader& in, std::string_view key, E& into) {
+  if (const auto word = in.word(key, conf::words_of<E>)) into = static_cast<E>(*word);
 }
 
 void read_guidance(param_reader& in, run_limits& l) {
@@ -47,8 +51,7 @@ void read_guidance(param_reader& in, run_limits& l) {
 }
 
 void read_round_prompts(param_reader& in, run_limits& l) {
-  static constexpr std::array<std::string_view, 2> words{"implicit", "progressive"};
-  if (const auto w = in.word("roundPrompts", words)) l.round_prompts = static_cast<round_prompt_mode>(*w);
+  take_word(in, "roundPrompts", l.round_prompts);
   const auto given = in.object("roundPromptTexts");
   if (!given) return;
   param_reader texts = in.inside(given, ".roundPromptTexts");
@@ -63,23 +66,12 @@ void read_round_prompts(param_reader& in, run_limits& l) {
 
 void read_limits(param_reader& in, run_limits& l, const chat_defaults& defaults) {
   const bounds& b = defaults.bound;
-  static constexpr std::array<std::string_view, 2> limit_words{"synthesize", "stop"}, error_words{"continue", "stop"};
-  take(in, "maxRounds", l.max_rounds, b);
-  take(in, "maxCallsPerRound", l.max_calls_per_round, b);
-  take(in, "maxCalls", l.max_calls, b);
-  take(in, "maxConsecutiveErrors", l.max_consecutive_errors, b);
-  take(in, "maxRepeatedCalls", l.max_repeated_calls, b);
-  take(in, "toolConcurrency", l.tool_concurrency, b);
-  take(in, "timeoutMs", l.timeout_ms, b);
-  take(in, "questionTimeoutMs", l.question_timeout_ms, b);
-  take(in, "tokenBudget", l.token_budget, b);
-  take(in, "maxResultBytes", l.max_result_bytes, b);
+  for (const auto& n : conf::loop_numbers()) take(in, n.key, l.*n.settled, b);
   if (const auto yes = in.boolean("approveDestructive")) l.approve_destructive = *yes;
   if (const auto yes = in.boolean("approveAfterOutput")) l.approve_after_output = *yes;
   if (const auto yes = in.boolean("markResults")) l.mark_results = *yes;
-  if (const auto w = in.word("onLimit", limit_words)) l.on_limit = *w == 0 ? on_limit::synthesize : on_limit::stop;
-  if (const auto w = in.word("onToolError", error_words))
-    l.on_tool_error = *w == 0 ? on_tool_error::go_on : on_tool_error::stop;
+  take_word(in, "onLimit", l.on_limit);
+  take_word(in, "onToolError", l.on_tool_error);
   if (auto text = in.text("emptyResultText")) {
     if (text->empty()) in.wrong("emptyResultText", "expected a text, got \"\"");
     l.empty_result_text = std::move(*text);
@@ -112,14 +104,13 @@ void check_limits(const param_reader& in, param_reader& limits, const run_reques
       limits.wrong(key, "expected false, because \"approve\" is \"all\", with which nothing is asked");
 }
 
-constexpr std::array<std::string_view, 3> status_words{"off", "names", "model"};
-
 void read_status(param_reader& in, run_limits& l) {
-  if (const auto w = in.word("status", status_words)) l.status = static_cast<status_mode>(*w);
+  take_word(in, "status", l.status);
 }
 
 // `status` is a field of the request and, as a key of `loop`, one of its limits.
 void read_both_status(param_reader& in, param_reader& limits, run_limits& l) {
+  const auto& status_words = conf::words_of<status_mode>;
   const auto near = in.word("status", status_words), far = limits.word("status", status_words);
   if (near && far && near != far)
     return in.wrong("status", "expected " + json_quoted(status_words[*far]) + ", which limits.status is, got " +

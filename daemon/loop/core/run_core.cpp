@@ -94,7 +94,7 @@ void run_core::respond(int depth) {
   if (!limit_ && depth > 0 && depth >= limits_.max_rounds)
     limit_ = sentence{stop_reason::max_rounds,
                       fmt::format("the limit of {} was reached", counted(limits_.max_rounds, "round"))};
-  if (limit_ && limits_.on_limit == on_limit::stop) return end(limit_->reason, words::unable(limit_->text));
+  if (limit_ && limits_.on_limit == limit_policy::stop) return end(limit_->reason, words::unable(limit_->text));
   next_round_ = command::begin_round{depth, !limit_ && limits_.max_rounds > 0};
   commands_.push_back(*next_round_);
 }

@@ -94,7 +94,7 @@ void run_core::admit(std::size_t index) {
                      (call.problem.empty() ? "they are no JSON object" : call.problem) +
                      ". Call the tool again with arguments that are one JSON object.");
   }
-  if (index >= static_cast<std::size_t>(std::max(limits_.max_calls_per_round, 0)))
+  if (index >= static_cast<std::size_t>(std::max<std::int64_t>(limits_.max_calls_per_round, 0)))
     return close(
         c, result_cause::too_many_calls,
         fmt::format("Not executed: at most {} {} run for one reply.", counted(limits_.max_calls_per_round, "call"),
@@ -164,7 +164,7 @@ void run_core::intend_more() {
   command::intend_calls next;
   std::vector<int> taken;  // lanes with a call that is not done
   for (auto& c : open_) {
-    if (running_ >= std::max(limits_.tool_concurrency, 1)) break;
+    if (running_ >= std::max<std::int64_t>(limits_.tool_concurrency, 1)) break;
     const bool held = c.lane != 0 && std::ranges::find(taken, c.lane) != taken.end();
     // What is handed to the caller is at no server that could be kept busy.
     const bool busy = c.state != call_state::done && c.state != call_state::closing && c.state != call_state::handed;
@@ -298,7 +298,7 @@ void run_core::settle(std::string_view id, const raw_json& result, bool is_error
   report.duration_ms = ms;
   if (--undone_ == 0) return finish_level();
   if (ending_) return;
-  if (is_error && limits_.on_tool_error == on_tool_error::stop) {
+  if (is_error && limits_.on_tool_error == tool_error_policy::stop) {
     ending_ = sentence{stop_reason::tool_error, words::unable(fmt::format("the call of \"{}\" failed", c.call->name))};
     return begin_no_more(words::stopped_at_failure);
   }
@@ -316,7 +316,7 @@ void run_core::begin_no_more(std::string_view why) {
 void run_core::finish_level() {
   const bool failed = std::ranges::all_of(results_, [](const auto& r) { return r.is_error; });
   const auto bad = std::ranges::find_if(results_, [](const auto& r) { return r.is_error; });
-  if (!ending_ && bad != results_.end() && limits_.on_tool_error == on_tool_error::stop)
+  if (!ending_ && bad != results_.end() && limits_.on_tool_error == tool_error_policy::stop)
     ending_ = sentence{stop_reason::tool_error, words::unable(fmt::format("the call of \"{}\" failed", bad->name))};
   consecutive_errors_ = failed ? consecutive_errors_ + 1 : 0;
 

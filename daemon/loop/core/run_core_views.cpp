@@ -27,7 +27,7 @@ const call_report& run_core::report(std::string_view id) const {
 
 bool run_core::stopped_before(std::string_view id) const {
   const auto i = index_of(id);
-  if (i == nowhere || limits_.on_tool_error != on_tool_error::stop) return false;
+  if (i == nowhere || limits_.on_tool_error != tool_error_policy::stop) return false;
   return std::ranges::any_of(std::span(results_).first(i), [](const auto& r) { return r.is_error; });
 }
 

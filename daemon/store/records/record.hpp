@@ -1,6 +1,8 @@
 // The records of a run: everything that happens to a run is one of these, appended to the journal in order before it
 // takes effect. A run's state is the fold of its records; nothing else decides what it does next.
 #pragma once
+#include "conf/loop/loop_numbers.hpp"
+#include "conf/loop/loop_words.hpp"
 #include "daemon/store/records/tool_choice.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "providers/model/message.hpp"
@@ -38,42 +40,22 @@ enum class stop_reason : std::uint8_t {
 };
 std::string_view to_string(stop_reason r);
 
-enum class on_limit : std::uint8_t { synthesize, stop };
-enum class on_tool_error : std::uint8_t { go_on, stop };
-enum class status_mode : std::uint8_t { off, names, model };
-/// Whether each round says where the run stands (L6).
-enum class round_prompt_mode : std::uint8_t { implicit, progressive };
+using conf::limit_policy, conf::round_prompt_mode, conf::status_mode, conf::tool_error_policy;
 /// What becomes of calls that need a person's yes (L19): the caller is asked, they are made, or they are refused.
 enum class approval_mode : std::uint8_t { ask, all, none };
 
-/// What a progressive run says in its rounds, with {round} and {remaining}; unset: our words, "": nothing.
-struct round_texts {
-  std::optional<std::string> first, middle, last;
-  bool operator==(const round_texts&) const = default;
-};
-
 /// The limits of one run after configuration, model, profile and request were laid over each other.
-struct run_limits {
-  int max_rounds = 10;           ///< model calls that offer tools, 0: none does
-  int max_calls_per_round = 64;  ///< more in one reply get an error result each
-  int max_calls = 256;
-  int max_consecutive_errors = 3;  ///< failing rounds in a row, 0: no limit
-  int max_repeated_calls = 3;      ///< identical consecutive calls, 0: no limit
-  int tool_concurrency = 8;
-  std::int64_t timeout_ms = 120'000;  ///< whole run, waiting for people excepted
-  std::int64_t question_timeout_ms = 600'000;
-  std::int64_t token_budget = 0;  ///< 0: none
-  std::int64_t max_result_bytes = 102'400;
-  daemon::on_limit on_limit = on_limit::synthesize;
-  daemon::on_tool_error on_tool_error = on_tool_error::go_on;
-  daemon::status_mode status = status_mode::names;
+struct run_limits : conf::settled_counts {
+  limit_policy on_limit = limit_policy::synthesize;
+  tool_error_policy on_tool_error = tool_error_policy::go_on;
+  status_mode status = status_mode::names;
   approval_mode approve = approval_mode::ask;
   bool approve_destructive = false;  ///< tools that may destroy, by their own hints or for want of any, need a yes
   std::string empty_result_text = "No relevant content found";
   bool guidance = true;       ///< advice about tools joins the system prompt (L7)
   std::string guidance_text;  ///< the advice, in place of ours; or ""
-  daemon::round_prompt_mode round_prompts = round_prompt_mode::implicit;
-  daemon::round_texts round_texts;
+  round_prompt_mode round_prompts = round_prompt_mode::implicit;
+  conf::round_prompt_texts round_texts;
   std::string status_model;           ///< which model writes status lines (status_mode::model); "": the run's own
   bool mark_results = false;          ///< tool output is shown to the model between marks
   bool approve_after_output = false;  ///< as approve_destructive, once the model has been shown what a tool returned

@@ -11,16 +11,7 @@ namespace {
 
 void append_limits(std::string& out, const run_limits& l) {
   object_writer w(out);
-  w.number("maxRounds", l.max_rounds);
-  w.number("maxCallsPerRound", l.max_calls_per_round);
-  w.number("maxCalls", l.max_calls);
-  w.number("maxConsecutiveErrors", l.max_consecutive_errors);
-  w.number("maxRepeatedCalls", l.max_repeated_calls);
-  w.number("toolConcurrency", l.tool_concurrency);
-  w.number("timeoutMs", l.timeout_ms);
-  w.number("questionTimeoutMs", l.question_timeout_ms);
-  w.number("tokenBudget", l.token_budget);
-  w.number("maxResultBytes", l.max_result_bytes);
+  for (const auto& n : conf::loop_numbers()) w.number(n.key, l.*n.settled);
   w.word("onLimit", l.on_limit);
   w.word("onToolError", l.on_tool_error);
   w.word("status", l.status);

@@ -16,16 +16,7 @@ constexpr int deepest = 10'000;
 run_limits read_limits(raw_json json, const object_reader& o) {
   run_limits l;
   const object_reader r(std::move(json), o, "limits");
-  r.number("maxRounds", l.max_rounds);
-  r.number("maxCallsPerRound", l.max_calls_per_round);
-  r.number("maxCalls", l.max_calls);
-  r.number("maxConsecutiveErrors", l.max_consecutive_errors);
-  r.number("maxRepeatedCalls", l.max_repeated_calls);
-  r.number("toolConcurrency", l.tool_concurrency);
-  r.number("timeoutMs", l.timeout_ms);
-  r.number("questionTimeoutMs", l.question_timeout_ms);
-  r.number("tokenBudget", l.token_budget);
-  r.number("maxResultBytes", l.max_result_bytes);
+  for (const auto& n : conf::loop_numbers()) r.number(n.key, l.*n.settled);
   r.word("onLimit", l.on_limit);
   r.word("onToolError", l.on_tool_error);
   r.word("status", l.status);

@@ -12,10 +12,6 @@ namespace mcpbx::daemon {
 
 namespace record_words {
 
-inline constexpr std::array<std::string_view, 2> on_limit{"synthesize", "stop"};
-inline constexpr std::array<std::string_view, 2> on_tool_error{"continue", "stop"};
-inline constexpr std::array<std::string_view, 3> status_mode{"off", "names", "model"};
-inline constexpr std::array<std::string_view, 2> round_prompt_mode{"implicit", "progressive"};
 inline constexpr std::array<std::string_view, 3> approval_mode{"ask", "all", "none"};
 
 }  // namespace record_words
@@ -29,15 +25,8 @@ struct enum_words<daemon::stop_reason> : spoken<daemon::stop_reason, daemon::sto
 template <>
 struct enum_words<daemon::record::result_cause>
     : spoken<daemon::record::result_cause, daemon::record::result_cause::refused> {};
-template <>
-struct enum_words<daemon::on_limit> : listed<daemon::on_limit, daemon::record_words::on_limit> {};
-template <>
-struct enum_words<daemon::on_tool_error> : listed<daemon::on_tool_error, daemon::record_words::on_tool_error> {};
-template <>
-struct enum_words<daemon::status_mode> : listed<daemon::status_mode, daemon::record_words::status_mode> {};
-template <>
-struct enum_words<daemon::round_prompt_mode>
-    : listed<daemon::round_prompt_mode, daemon::record_words::round_prompt_mode> {};
+template <conf::worded E>
+struct enum_words<E> : listed<E, conf::words_of<E>> {};
 template <>
 struct enum_words<daemon::approval_mode> : listed<daemon::approval_mode, daemon::record_words::approval_mode> {};
 

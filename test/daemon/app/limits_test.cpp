@@ -1,6 +1,7 @@
 // Which level of the configuration decides a run's limits.
 #include "daemon/app/limits.hpp"
 
+#include "conf/loop/loop_numbers.hpp"
 #include "conf/model/loop_levels.hpp"
 #include "daemon/app/profiles.hpp"
 #include "test/daemon/app/loaded.hpp"
@@ -44,8 +45,8 @@ TEST_CASE("L4 L8: without a word the documented defaults hold and nothing is a c
   CHECK(r.question_timeout_ms == 600'000);
   CHECK(r.token_budget == 0);
   CHECK(r.max_result_bytes == 102'400);
-  CHECK(r.on_limit == on_limit::synthesize);
-  CHECK(r.on_tool_error == on_tool_error::go_on);
+  CHECK(r.on_limit == limit_policy::synthesize);
+  CHECK(r.on_tool_error == tool_error_policy::go_on);
   CHECK(r.status == status_mode::names);
   CHECK(r.empty_result_text == "No relevant content found");
   for (const auto& n : conf::loop_numbers()) CHECK_FALSE(bound_of(all, n.key).ceiling);
@@ -60,13 +61,13 @@ TEST_CASE("L4 L8: the model's settings stand over the configuration's and the ce
   const auto plain = limits_for(all, nullptr);
   CHECK(plain.max_rounds == 5);
   CHECK(plain.timeout_ms == 9000);
-  CHECK(plain.on_limit == on_limit::stop);
+  CHECK(plain.on_limit == limit_policy::stop);
   CHECK(plain.empty_result_text == "nothing");
   CHECK(plain.token_budget == 1000);  // no budget is more than any
   const auto m = limits_for(all, all.find_model("m"));
   CHECK(m.max_rounds == 6);
   CHECK(m.timeout_ms == 9000);
-  CHECK(m.on_tool_error == on_tool_error::stop);
+  CHECK(m.on_tool_error == tool_error_policy::stop);
   CHECK(m.status == status_mode::off);
   CHECK(bound_of(all, "maxRounds").ceiling == 6);
   CHECK(bound_of(all, "tokenBudget").ceiling == 1000);
@@ -120,7 +121,7 @@ TEST_CASE("G24: a run from before a restart keeps to its profile as it is now, w
   CHECK(brought.limits.max_rounds == 3);
   CHECK(brought.limits.max_calls == 100);
   CHECK(brought.limits.approve_destructive);
-  CHECK(brought.limits.on_tool_error == on_tool_error::stop);
+  CHECK(brought.limits.on_tool_error == tool_error_policy::stop);
   CHECK(brought.approve == std::vector<std::string>{"mail__*", "files__write"});
   CHECK(brought.tools.allow == before.tools.allow);
   REQUIRE(brought.tools.beside);
@@ -152,7 +153,7 @@ TEST_CASE("limits: a request takes the same numbers as the file") {
   chat_defaults defaults;
   defaults.bound = [&](std::string_view key) { return bound_of(all, key); };
   for (const auto& n : conf::loop_numbers()) {
-    const auto [least, most] = n.range();
+    const auto least = n.low, most = n.high;
     CHECK((least == 0) == (n.zero_is_none || n.key == "maxRounds"));
     for (const auto value : {least - 1, least, most, most + 1}) {
       CAPTURE(n.key);

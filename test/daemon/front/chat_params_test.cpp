@@ -219,8 +219,8 @@ TEST_CASE("a chat with everything becomes the request that says it") {
   CHECK(l.question_timeout_ms == 8);
   CHECK(l.token_budget == 9);
   CHECK(l.max_result_bytes == 1000);
-  CHECK(l.on_limit == on_limit::stop);
-  CHECK(l.on_tool_error == on_tool_error::stop);
+  CHECK(l.on_limit == limit_policy::stop);
+  CHECK(l.on_tool_error == tool_error_policy::stop);
   CHECK(l.status == status_mode::off);
   CHECK(l.empty_result_text == "none");
   CHECK(l.round_prompts == round_prompt_mode::progressive);

@@ -404,7 +404,7 @@ struct fixture {
   };
   std::shared_ptr<const std::string> origin = std::make_shared<std::string>("a command");  ///< of what is offered next
   std::unique_ptr<test_runner> runs;
-  int most_rounds = 1'000;  ///< the ceiling that runs of an earlier process find
+  std::int64_t most_rounds = 1'000;  ///< the ceiling that runs of an earlier process find
   std::vector<server_terms> servers{{"srv", {}, {"locked"}, {"precious"}}};  ///< that runs of this process begin with
   /// What is done with runs of an earlier process before they go on.
   std::function<result<void>(run_request&)> hold = [this](run_request& r) {

@@ -73,7 +73,7 @@ TEST_CASE("L9 L19: a run that stops at a call of its reply that cannot be read a
     torn.problem = "the JSON ends in the middle of an object";
     f.model->script = {first ? calls({torn, guarded("a")}) : calls({guarded("a"), torn})};
     run_limits l;
-    l.on_tool_error = on_tool_error::stop;
+    l.on_tool_error = tool_error_policy::stop;
     f.run(fixture::ask(l));
     CHECK(f.caller_.of("question").empty());
     CHECK(f.caller_.member("stopReason") == "tool_error");

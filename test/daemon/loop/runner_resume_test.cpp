@@ -729,9 +729,9 @@ TEST_CASE("L8 G24: a ceiling that was lowered holds for good, also for a round t
   first.run(detached("long"));
   auto records = first.written();
   records.pop_back();  // the third round has not begun
-  for (const auto at_limit : {on_limit::synthesize, on_limit::stop}) {
+  for (const auto at_limit : {limit_policy::synthesize, limit_policy::stop}) {
     std::get<record::run_started>(records.front()).limits.on_limit = at_limit;
-    const bool answers = at_limit == on_limit::synthesize;
+    const bool answers = at_limit == limit_policy::synthesize;
     auto left = records;
     {
       next_process second;

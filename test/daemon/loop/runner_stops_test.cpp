@@ -53,7 +53,7 @@ std::vector<stop_case> all_stops() {
        {calls({lookup("b")})},
        [](run_request& r) {
          r.limits.max_rounds = 2;
-         r.limits.on_limit = on_limit::stop;
+         r.limits.on_limit = limit_policy::stop;
        }},
       {stop_reason::consecutive_errors,
        "the tool calls of 3 rounds in a row failed.",
@@ -61,7 +61,7 @@ std::vector<stop_case> all_stops() {
       {stop_reason::tool_error,
        "the call of \"nope\" failed.",
        {calls({lookup("b"), call("c", "nope"), lookup("d")})},
-       [](run_request& r) { r.limits.on_tool_error = on_tool_error::stop; }},
+       [](run_request& r) { r.limits.on_tool_error = tool_error_policy::stop; }},
       {stop_reason::timeout, "the time limit of 5 s for the run was reached.", {silent()}, held, hang},
       {stop_reason::token_budget,
        "the budget of 20 tokens is used up.",
@@ -72,14 +72,14 @@ std::vector<stop_case> all_stops() {
        {calls({lookup("b"), lookup("c")})},
        [](run_request& r) {
          r.limits.max_calls = 2;
-         r.limits.on_limit = on_limit::stop;
+         r.limits.on_limit = limit_policy::stop;
        }},
       {stop_reason::repeated_calls,
        "the model made the same call of \"srv__lookup\" more than 1 time in a row.",
        {calls({lookup("b", "{}")}), calls({lookup("c", "{}")})},
        [](run_request& r) {
          r.limits.max_repeated_calls = 1;
-         r.limits.on_limit = on_limit::stop;
+         r.limits.on_limit = limit_policy::stop;
        }},
       {stop_reason::refused,
        "the model \"scripted\" refused to answer: ask in other words, or use another model.",

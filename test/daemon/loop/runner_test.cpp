@@ -204,7 +204,7 @@ TEST_CASE("L6: progressive rounds say where the run stands, each in its own word
 TEST_CASE("L6: with onLimit stop the last round that offers tools is told so, and implicit rounds are told nothing") {
   run_limits l;
   l.max_rounds = 2;
-  l.on_limit = on_limit::stop;
+  l.on_limit = limit_policy::stop;
   l.round_prompts = round_prompt_mode::progressive;
   l.round_texts = {"first", "middle", "last"};
   fixture f;
@@ -329,7 +329,7 @@ TEST_CASE("L9: onToolError stop begins no call behind one that is refused, and t
         if (!first) all.insert(all.begin(), lookup("a"));
         f.model->script = {calls(all), says("done")};
         run_limits l;
-        l.on_tool_error = on_tool_error::stop;
+        l.on_tool_error = tool_error_policy::stop;
         l.tool_concurrency = concurrency;
         f.run(fixture::ask(l));
         CHECK(f.called() == (first ? lines{} : lines{"lookup"}));

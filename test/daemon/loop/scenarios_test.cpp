@@ -139,14 +139,14 @@ TEST_CASE("L5: tools are offered in every round but the last call, for one round
 }
 
 TEST_CASE("L9: after a tool error the run goes on, or stops without another word to the model, as is configured") {
-  for (const auto errors : {on_tool_error::go_on, on_tool_error::stop}) {
+  for (const auto errors : {tool_error_policy::go_on, tool_error_policy::stop}) {
     fixture f;
     f.server->tools["lookup"] = fails_with("no such course");
     f.model->script = {calls({lookup("a")}), says("There is no such course.")};
     run_limits l;
     l.on_tool_error = errors;
     f.run(fixture::ask(l));
-    const bool goes_on = errors == on_tool_error::go_on;
+    const bool goes_on = errors == tool_error_policy::go_on;
     CHECK(f.model->requests.size() == (goes_on ? 2 : 1));
     CHECK(f.caller_.member("stopReason") == (goes_on ? "final" : "tool_error"));
     if (!goes_on) continue;

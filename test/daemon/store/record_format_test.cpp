@@ -121,13 +121,14 @@ TEST_CASE("record format: the input of a run keeps its messages and limits") {
   const auto& l = r.limits;
   CHECK((l.max_rounds == 11 && l.max_calls_per_round == 12 && l.max_calls == 13 && l.max_consecutive_errors == 14));
   CHECK((l.max_repeated_calls == 15 && l.tool_concurrency == 16 && l.timeout_ms == 17 && l.question_timeout_ms == 18));
-  CHECK((l.token_budget == 19 && l.max_result_bytes == 20 && l.on_limit == on_limit::stop));
+  CHECK((l.token_budget == 19 && l.max_result_bytes == 20 && l.on_limit == limit_policy::stop));
   CHECK((l.mark_results && l.approve_after_output));
   CHECK((!l.guidance && l.guidance_text == "use them well" && l.status_model == "quick-1"));
   CHECK((l.round_prompts == round_prompt_mode::progressive && l.round_texts.first == "first {round}"));
   CHECK((l.round_texts.middle == "" && l.round_texts.last == "last"));
   CHECK(r.answer_schema.text() == R"({"type":  "string"})");
-  CHECK((l.on_tool_error == on_tool_error::stop && l.status == status_mode::off && l.empty_result_text == "empty!"));
+  CHECK(
+      (l.on_tool_error == tool_error_policy::stop && l.status == status_mode::off && l.empty_result_text == "empty!"));
 }
 
 TEST_CASE("record format: what the model said keeps the provider's bytes") {
@@ -251,8 +252,8 @@ TEST_CASE("record format: each value of an enum has its own word") {
   check_words<providers::role>(4);
   check_words<providers::end_reason>(8);
   check_words<providers::model_error::kind>(9);
-  check_words<on_limit>(2);
-  check_words<on_tool_error>(2);
+  check_words<limit_policy>(2);
+  check_words<tool_error_policy>(2);
   check_words<status_mode>(3);
 }
 

@@ -39,18 +39,9 @@ inline std::vector<run_record> sample_records() {
   started.messages = {providers::system_message("be brief"), providers::user_message(""), full_message()};
   started.profile = "reader";
   started.tools = {{"files__*", "*"}, {"f*"}, {"*__rm"}, {{"files__read", "read"}, {"files__write", "write"}}, {}};
-  started.limits = {11,
-                    12,
-                    13,
-                    14,
-                    15,
-                    16,
-                    17,
-                    18,
-                    19,
-                    20,
-                    on_limit::stop,
-                    on_tool_error::stop,
+  started.limits = {{11, 12, 13, 14, 15, 16, 17, 18, 19, 20},
+                    limit_policy::stop,
+                    tool_error_policy::stop,
                     status_mode::off,
                     approval_mode::none,
                     true,

@@ -270,7 +270,7 @@ inline std::string fault_of(const std::vector<providers::message_ptr>& messages)
 /// The call that a run which stops at its first failure began behind a failed one of the same reply, or "".
 inline std::string begun_behind_a_failure(const std::vector<run_record>& records) {
   const auto* started = std::get_if<record::run_started>(&records.front());
-  if (!started || started->limits.on_tool_error != on_tool_error::stop) return {};
+  if (!started || started->limits.on_tool_error != tool_error_policy::stop) return {};
   std::vector<const providers::tool_call_block*> level;
   std::set<std::string> failures;
   for (const auto& r : records) {

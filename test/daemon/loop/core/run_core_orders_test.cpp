@@ -18,7 +18,7 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-run_limits with(int rounds, int concurrency, on_tool_error errors = on_tool_error::go_on) {
+run_limits with(int rounds, int concurrency, tool_error_policy errors = tool_error_policy::go_on) {
   run_limits l;
   l.max_rounds = rounds;
   l.tool_concurrency = concurrency;
@@ -56,14 +56,14 @@ TEST_CASE("L9: every order of three rounds of up to three calls of a run that st
   for (int concurrency : {1, 2, 3}) {
     CAPTURE(concurrency);
     order_explorer e;
-    e.limits = with(10, concurrency, on_tool_error::stop);
+    e.limits = with(10, concurrency, tool_error_policy::stop);
     CHECK(everywhere(e, 1000).reasons[stop_reason::tool_error] > 0);
   }
 }
 
 TEST_CASE("L5: every order of three rounds where rounds run out, before an answer without tools or at once") {
   for (int rounds : {0, 1, 2, 3})
-    for (auto at_limit : {on_limit::synthesize, on_limit::stop}) {
+    for (auto at_limit : {limit_policy::synthesize, limit_policy::stop}) {
       CAPTURE(rounds);
       order_explorer e;
       e.limits = with(rounds, 2);
@@ -88,7 +88,7 @@ TEST_CASE("L8: every order of three rounds where tokens or calls run out") {
 
 TEST_CASE("L19 L21: every order of rounds with questions and the caller's own tools") {
   for (int concurrency : {1, 3})
-    for (auto errors : {on_tool_error::go_on, on_tool_error::stop}) {
+    for (auto errors : {tool_error_policy::go_on, tool_error_policy::stop}) {
       CAPTURE(concurrency);
       order_explorer e;
       e.limits = with(10, concurrency, errors);
@@ -129,9 +129,9 @@ TEST_CASE("L23: every order of two rounds before an answer that may have to be p
 
 TEST_CASE("G24: a crash at any record of any order is recovered from, also in the middle of recovery") {
   for (bool people : {false, true})
-    for (auto errors : {on_tool_error::go_on, on_tool_error::stop}) {
+    for (auto errors : {tool_error_policy::go_on, tool_error_policy::stop}) {
       order_explorer e;
-      e.limits = with(2, errors == on_tool_error::stop ? 1 : 2, errors);
+      e.limits = with(2, errors == tool_error_policy::stop ? 1 : 2, errors);
       e.people = people;
       e.rounds = 2;
       e.calls = people ? 2 : 3;

@@ -83,7 +83,7 @@ TEST_CASE("L21: calls of the caller's tools are handed over together, when nothi
 
 TEST_CASE("L9: a run that stops at the first failure asks nobody any more") {
   run_limits l;
-  l.on_tool_error = on_tool_error::stop;
+  l.on_tool_error = tool_error_policy::stop;
   script s(l);
   s.model(reply("", {call("a", "guarded"), call("b", "mine"), call("c")}));
   s.answer(failed("c"));
@@ -94,7 +94,7 @@ TEST_CASE("L9: a run that stops at the first failure asks nobody any more") {
 
 TEST_CASE("L9 G24: a run that was ending when mcpbx was interrupted ends, and makes nothing again") {
   run_limits l;
-  l.on_tool_error = on_tool_error::stop;
+  l.on_tool_error = tool_error_policy::stop;
   script s(l);
   s.model(reply("", {call("a"), call("b"), call("c", "guarded")}));
   CHECK(s.running == lines{"a", "b"});
@@ -187,7 +187,7 @@ TEST_CASE("G24: a crash before the model answered calls it again, after the last
 
 TEST_CASE("G24 L9: a run that was stopping at its first failure ends after a crash, and begins no other call") {
   run_limits l;
-  l.on_tool_error = on_tool_error::stop;
+  l.on_tool_error = tool_error_policy::stop;
   l.tool_concurrency = 1;
   auto unreadable = call("b");
   unreadable.problem = "no JSON";

@@ -16,7 +16,7 @@ using providers::end_reason;
 
 namespace {
 
-run_limits limits_of(int max_rounds, on_limit at_limit = on_limit::synthesize) {
+run_limits limits_of(int max_rounds, limit_policy at_limit = limit_policy::synthesize) {
   run_limits l;
   l.max_rounds = max_rounds;
   l.on_limit = at_limit;
@@ -112,7 +112,7 @@ TEST_CASE("L5: after the last round one call without tools is made") {
 }
 
 TEST_CASE("L5: onLimit stop ends without another model call") {
-  script s(limits_of(1, on_limit::stop));
+  script s(limits_of(1, limit_policy::stop));
   s.model(reply("", {call("a")})).answer(answered("a"));
   CHECK(s.core.reason() == stop_reason::max_rounds);
   CHECK(s.core.rounds() == 1);
@@ -277,7 +277,7 @@ TEST_CASE("L9: one success resets the count of failing rounds") {
 
 TEST_CASE("L9: onToolError stop lets running calls finish and begins nothing new") {
   run_limits l;
-  l.on_tool_error = on_tool_error::stop;
+  l.on_tool_error = tool_error_policy::stop;
   l.tool_concurrency = 2;
   script s(l);
   s.model(reply("", {call("a"), call("b"), call("c")}));
@@ -292,7 +292,7 @@ TEST_CASE("L9: onToolError stop lets running calls finish and begins nothing new
 
 TEST_CASE("L9: onToolError stop also ends after the last result of a level") {
   run_limits l;
-  l.on_tool_error = on_tool_error::stop;
+  l.on_tool_error = tool_error_policy::stop;
   script s(l);
   s.model(reply("", {call("a"), call("b")}));
   s.answer(answered("a")).answer(failed("b"));
@@ -301,7 +301,7 @@ TEST_CASE("L9: onToolError stop also ends after the last result of a level") {
 
 TEST_CASE("L9 G24: records in which an older mcpbx began a call behind a failure fold as they did") {
   run_limits l;
-  l.on_tool_error = on_tool_error::stop;
+  l.on_tool_error = tool_error_policy::stop;
   auto bad = call("a");
   bad.arguments = {};
   bad.problem = "the JSON ends in the middle of an object";

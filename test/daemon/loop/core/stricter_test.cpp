@@ -41,7 +41,7 @@ std::vector<pair_of_values> all_pairs() {
   };
   value("a yes for what may destroy", &run_limits::approve_destructive, true, false);
   value("a yes after output", &run_limits::approve_after_output, true, false);
-  value("a failed tool", &run_limits::on_tool_error, on_tool_error::stop, on_tool_error::go_on);
+  value("a failed tool", &run_limits::on_tool_error, tool_error_policy::stop, tool_error_policy::go_on);
   value("no yes can come", &run_limits::approve, approval_mode::none, approval_mode::ask);
   value("a yes is asked for", &run_limits::approve, approval_mode::ask, approval_mode::all);
   return all;
@@ -73,7 +73,7 @@ TEST_CASE("G24: what merely shows something stays what it was") {
   other.round_prompts = round_prompt_mode::progressive;
   other.round_texts.first = "other";
   other.mark_results = true;
-  other.on_limit = on_limit::stop;
+  other.on_limit = limit_policy::stop;
   CHECK(stricter(mine, other) == mine);
 }
 
