@@ -131,7 +131,11 @@ void http_caller::on_request(http::request_head head, shared_bytes body) {
     if (!self || self->closed_) return;
     if (!server) {
       log::warn(self->who_ + ": refused: " + server.error().message);
-      return self->answer(error_answer({403, server.error().message, "", "forbidden"}), true);
+      const auto& why = server.error();
+      // Too many at once is no verdict on this caller.
+      if (why.code == errc::limit)
+        return self->answer(error_answer({503, why.message, "", "overloaded", false, 1'000}), true);
+      return self->answer(error_answer({403, why.message, "", "forbidden"}), true);
     }
     if (!server->empty()) self->principal_ = principal_of_server(*server);
     self->identify_ = nullptr;  // a connection stays with who made it
