@@ -49,7 +49,7 @@ void live_run::arm_limit() {
 const past_names::names* live_run::known_then(const mcp::catalog_entry& tool) {
   const auto* kept = request_.tools.beside.get();
   if (kept == nullptr) return nullptr;
-  if (past_of_ != catalog_) past_ = past_names(*catalog_, kept->servers);
+  if (past_of_ != catalog_) past_ = past_names(*catalog_, *kept);
   past_of_ = catalog_;
   return past_.find(tool.server, tool.tool);
 }

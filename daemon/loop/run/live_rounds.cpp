@@ -103,7 +103,12 @@ record::run_started live_run::opening() {
   r.tools = request_.tools;
   r.approve = request_.approve;
   r.client_tools = request_.client_tools;
-  if (request_.detach || !request_.client_tools.empty()) r.servers = around_.terms.under(around_.tools.snapshot());
+  if (request_.detach || !request_.client_tools.empty()) {
+    // Only what allows needs to know the very names.
+    const auto& t = request_.tools;
+    const bool plain_rules = t.only.empty() && t.allow.empty() && t.rename.empty();
+    r.servers = plain_rules ? around_.terms.configured() : around_.terms.under(around_.tools.snapshot());
+  }
   r.answer_schema = request_.answer_schema;
   r.settings = request_.settings;
   r.detached = request_.detach;

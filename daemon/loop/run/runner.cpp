@@ -139,6 +139,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     r.likeness = started->likeness;
     kept_terms kept;
     kept.servers = started->servers;
+    kept.servers_now = around_.terms.configured();
     r.tools.beside = std::make_shared<const kept_terms>(std::move(kept));
     const auto refused = [&](const error& why) {
       log::error("run " + left.run + " does not go on after the restart: " + why.message);

@@ -32,6 +32,7 @@ mcp::entry_ptr copy_of(const mcp::entry_ptr& e, const std::string& name, std::sp
 struct let_through {
   const mcp::entry_ptr* entry;
   catalog_names names;
+  bool certain;  // that these are the names under which the choice was made
 };
 
 // A run that goes on after a restart chose among the names of its beginning, and is bound by what its profile says of
@@ -45,7 +46,7 @@ std::vector<let_through> offered_by(const mcp::catalog& catalog, const tool_choi
     if (then != nullptr && std::ranges::any_of(choice.deny, [&](const auto& glob) { return then->may_be(glob); }))
       continue;
     const auto names = then != nullptr ? catalog_names{then->name, then->prefixed} : now;
-    if (choice.allows(names)) tools.push_back({&e, names});
+    if (choice.allows(names)) tools.push_back({&e, names, then == nullptr || then->unchanged});
   }
   return tools;
 }
@@ -56,7 +57,7 @@ std::map<std::string_view, const std::string*> settled_names(std::span<const let
   std::map<std::string_view, const std::string*> names;
   if (choice.rename.empty()) return names;
   std::set<std::string_view> kept;
-  for (const auto& [entry, known] : tools) {
+  for (const auto& [entry, known, certain] : tools) {
     const std::string& name = (*entry)->name;
     const auto to = choice.rename.find(known.name);
     if (to != choice.rename.end() && to->second != name)
@@ -81,16 +82,16 @@ std::map<std::string_view, const std::string*> settled_names(std::span<const let
 std::vector<mcp::entry_ptr> chosen_tools(const mcp::catalog& catalog, const tool_choice& choice,
                                          std::span<const mcp::entry_ptr> before) {
   past_names past;
-  if (choice.beside) past = past_names(catalog, choice.beside->servers);
+  if (choice.beside) past = past_names(catalog, *choice.beside);
   const auto tools = offered_by(catalog, choice, past);
   const auto names = settled_names(tools, choice);
   std::vector<mcp::entry_ptr> entries;
-  for (const auto& [entry, known] : tools) {
+  for (const auto& [entry, known, certain] : tools) {
     const auto to = names.find((*entry)->name);
     // One that the profile renames is asked for by that name, and by its own where it did not get that.
     const auto wanted = choice.rename.find(known.name);
     const bool has_it = to != names.end() || wanted == choice.rename.end() || wanted->second == (*entry)->name;
-    if (wanted != choice.rename.end() && (choice.beside || has_it) && !choice.asks_for(wanted->second)) continue;
+    if (wanted != choice.rename.end() && (has_it || !certain) && !choice.asks_for(wanted->second)) continue;
     if ((wanted == choice.rename.end() || !has_it) && !choice.asks_for(known.name)) continue;
     entries.push_back(to == names.end() ? *entry : copy_of(*entry, *to->second, before));
   }

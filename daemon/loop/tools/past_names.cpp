@@ -22,20 +22,41 @@ prefixed_name name_alone(const tool_naming& naming, std::string_view own) {
   return {std::move(named.names[0]), std::move(named.others[0])};
 }
 
-past_names::names names_under(const tool_naming& naming, const std::string& own) {
+past_names::names names_under(const tool_naming& naming, const mcp::catalog_entry& now, bool unchanged) {
   past_names::names n;
-  auto alone = name_alone(naming, own);
-  const auto noted = naming.named.find(own);
+  auto alone = name_alone(naming, now.tool);
+  const auto noted = naming.named.find(now.tool);
+  n.unchanged = unchanged;
+  if (unchanged) {
+    n.name = now.name;
+    n.prefixed = now.rules.prefixed;
+  } else if (alone.other.empty()) {
+    (naming.plain ? n.prefixed : n.name) = alone.name;
+  }
   if (noted != naming.named.end()) n.name = noted->second;
-  if (alone.other.empty()) (naming.plain ? n.prefixed : n.name) = alone.name;
   n.possible = {n.name, std::move(alone.name), std::move(alone.other)};
-  if (naming.plain) n.possible.push_back(mcp::plain_name(own, naming.rename));
+  if (naming.plain) n.possible.push_back(mcp::plain_name(now.tool, naming.rename));
   return n;
+}
+
+bool same_but_noted(server_terms a, server_terms b) {
+  a.naming.named.clear();
+  b.naming.named.clear();
+  return a == b;
+}
+
+// Prefixed names depend on their own server alone, plain ones on all that are plain.
+bool is_unchanged(const server_terms& then, const kept_terms& kept) {
+  if (!kept.servers_now) return false;
+  const auto& now = *kept.servers_now;
+  if (then.naming.plain) return std::ranges::equal(*kept.servers, now, same_but_noted);
+  const auto found = std::ranges::find(now, then.server, &server_terms::server);
+  return found != now.end() && same_but_noted(then, *found);
 }
 
 // How its tools would be named by default, or plainly.
 past_names::names guessed(const mcp::catalog_entry& now) {
-  past_names::names n{now.name, now.rules.prefixed, {}};
+  past_names::names n{now.name, now.rules.prefixed, {}, true};
   const std::array<std::string, 1> server{now.server};
   auto alone = name_alone({mcp::settle_prefixes(server)[0]}, now.tool);
   n.possible = {std::move(alone.name), std::move(alone.other), now.tool};
@@ -69,11 +90,14 @@ bool past_names::names::may_be(const std::string& glob) const {
   return std::ranges::any_of(possible, [&](const auto& name) { return !name.empty() && glob_match(glob, name); });
 }
 
-past_names::past_names(const mcp::catalog& now, const terms_ptr& then) {
+past_names::past_names(const mcp::catalog& now, const kept_terms& kept) {
+  std::map<std::string_view, bool> unchanged;
+  if (kept.servers)
+    for (const auto& s : *kept.servers) unchanged.emplace(s.server, is_unchanged(s, kept));
   for (const auto& e : now.entries()) {
-    const auto* terms = terms_of(then, e->server);
+    const auto* terms = terms_of(kept.servers, e->server);
     names_.emplace(std::pair(e->server, e->tool), terms != nullptr && !terms->naming.prefix.empty()
-                                                      ? names_under(terms->naming, e->tool)
+                                                      ? names_under(terms->naming, *e, unchanged[e->server])
                                                       : guessed(*e));
   }
 }

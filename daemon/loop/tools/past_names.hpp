@@ -23,6 +23,7 @@ class present_terms {
  public:
   /// What the configuration says; null: nothing.
   explicit present_terms(terms_ptr configured) : configured_(std::move(configured)) {}
+  const terms_ptr& configured() const noexcept { return configured_; }
   /// With the names of `now`, which are looked at once per catalog. Null: nothing is configured.
   terms_ptr under(const mcp::catalog_ptr& now) {
     if (configured_ && std::exchange(catalog_, now) != now) noted_ = with_names(*configured_, *now);
@@ -40,15 +41,17 @@ class past_names {
     /// For what allows: the name that the tool had for certain, and the prefixed one where names were plain; "": none.
     std::string name, prefixed;
     std::vector<std::string> possible;  ///< for what restricts: every name that it may have had
+    bool unchanged = false;             ///< its server is configured as it was, so that names come out as they did
     /// Whether a glob is about the tool, which may have had the name.
     bool may_be(const std::string& glob) const;
   };
 
   /// No names are known.
   past_names() = default;
-  /// Names the tools of `now` as `then` says. Where nobody noted how a server's tools were named (a journal of an older
-  /// mcpbx; `then` may be null) they count as having had the names of now for what allows.
-  past_names(const mcp::catalog& now, const terms_ptr& then);
+  /// Names the tools of `now` as the run's `servers` say. For what allows they count as having had the names of now
+  /// where nobody noted how their server's tools were named (a journal of an older mcpbx), or where it is configured
+  /// as it was and no other name was noted.
+  past_names(const mcp::catalog& now, const kept_terms& kept);
 
   /// The names of the tool that `server` knows as `own`. Null: none are known.
   const names* find(const std::string& server, const std::string& own) const;

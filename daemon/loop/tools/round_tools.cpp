@@ -21,28 +21,43 @@ namespace {
 constexpr std::size_t max_names_told = 50;
 constexpr std::size_t max_question = 64u << 10;  // bytes that are looked through for names of tools
 
+// Names of tools are the servers' own words: their lengths keep them apart.
+void add_text(std::string& key, std::string_view text) {
+  key.append(std::to_string(text.size())).append(":").append(text);
+}
 void add_globs(std::string& key, const std::vector<std::string>& globs) {
-  key += '\r';
-  for (const auto& g : globs) key.append("\n").append(g);
+  key.append(std::to_string(globs.size())).append("[");
+  for (const auto& g : globs) add_text(key, g);
+}
+void add_pairs(std::string& key, const auto& renamed) {
+  key.append(std::to_string(renamed.size())).append("{");
+  for (const auto& [from, to] : renamed) {
+    add_text(key, from);
+    add_text(key, to);
+  }
+}
+void add_servers(std::string& key, const std::shared_ptr<const std::vector<server_terms>>& servers) {
+  if (!servers) {
+    key += '-';
+    return;
+  }
+  key.append(std::to_string(servers->size())).append("(");
+  for (const auto& s : *servers) {
+    add_text(key, s.server);
+    for (const auto* globs : {&s.allow, &s.deny}) add_globs(key, *globs);
+    add_text(key, s.naming.prefix);
+    key += s.naming.plain ? 'p' : ' ';
+    for (const auto* renamed : {&s.naming.rename, &s.naming.named}) add_pairs(key, *renamed);
+  }
 }
 
 std::string key_of(const tool_choice& choice, const std::string& api, std::size_t room) {
-  std::string key = api + '\n' + std::to_string(room);
+  std::string key = api + '\n' + std::to_string(room) + '\n';
   for (const auto* globs : {&choice.only, &choice.allow, &choice.deny}) add_globs(key, *globs);
-  key += '\r';
-  for (const auto& [from, to] : choice.rename) key.append("\n").append(from).append("\n").append(to);
+  add_pairs(key, choice.rename);
   if (!choice.beside) return key;
   for (const auto* globs : {&choice.beside->allow, &choice.beside->deny}) add_globs(key, *globs);
-  if (!choice.beside->servers) return key;
-  for (const auto& s : *choice.beside->servers) {
-    key.append("\r\r").append(s.server);
-    for (const auto* globs : {&s.allow, &s.deny}) add_globs(key, *globs);
-    key.append("\r").append(s.naming.prefix).append(s.naming.plain ? "\n\n" : "\n");
-    for (const auto* renamed : {&s.naming.rename, &s.naming.named}) {
-      key += '\r';
-      for (const auto& [own, name] : *renamed) key.append("\n").append(own).append("\n").append(name);
-    }
-  }
+  for (const auto* servers : {&choice.beside->servers, &choice.beside->servers_now}) add_servers(key, *servers);
   return key;
 }
 

@@ -38,6 +38,8 @@ struct kept_terms {
   std::vector<std::string> allow, deny;  ///< of its profile as it is now, as in tool_choice
   /// The servers when the run began, of which others offer it nothing. Null: not known, of an older mcpbx.
   std::shared_ptr<const std::vector<server_terms>> servers;
+  /// What the configuration says of them now, without names that were noted. Null: not known.
+  std::shared_ptr<const std::vector<server_terms>> servers_now = {};
   /// Whether `server`, which knows the tool as `own`, may offer it.
   bool offers(std::string_view server, std::string_view own, const catalog_names& names) const;
   /// Whether that tool needed a yes when the run began.

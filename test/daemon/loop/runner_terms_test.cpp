@@ -218,6 +218,30 @@ TEST_CASE("G24 G38: rules hold for the tool that they were about, though one tha
   CHECK(f.called().empty());
 }
 
+TEST_CASE("G24: where nothing is configured otherwise, a run keeps tools whose names nobody noted when it began") {
+  next_process f;
+  f.model->script = {calls({call("a", "srv__a_b"), call("b", "read")}), says("done")};
+  f.list({{"a.b", "srv__a_b"}, {"read", "read"}});
+  const auto resume = [&](bool plain, const char* allow) {
+    const std::vector<server_terms> terms{{"srv", {}, {}, {}, {"srv", plain}}};
+    f.hold = [terms](run_request& r) {
+      kept_terms kept = *r.tools.beside;
+      kept.servers_now = std::make_shared<const std::vector<server_terms>>(terms);
+      r.tools.beside = std::make_shared<const kept_terms>(std::move(kept));
+      return result<void>();
+    };
+    f.resume(left_thinking_under({"srv", plain}, [&](record::run_started& r) { r.tools.allow = {allow}; }));
+  };
+  SUBCASE("prefixed") {
+    resume(false, "srv__*");
+    CHECK(f.called() == lines{"a.b"});
+  }
+  SUBCASE("plain") {
+    resume(true, "read");
+    CHECK(f.called() == lines{"read"});
+  }
+}
+
 TEST_CASE("G24: where an older mcpbx noted no naming, what was denied is denied by the usual names too") {
   next_process f;
   f.list({{"erase", "srv__wipe"}, {"lookup", "srv__lookup"}});
@@ -252,7 +276,9 @@ TEST_CASE("G24: the names of tools that do not follow from their own are noted w
   odd->rules.other = "srv__a_b_123456";
   f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{f.entry("lookup"), odd}, 3);
   f.model->script = {silent()};
-  f.run(detached("long"));
+  auto r = detached("long");
+  r.tools.allow = {"*"};
+  f.run(std::move(r));
   auto records = f.written();
   CHECK(beginning(records).servers->front().naming.named == std::map<std::string, std::string>{{"a.b", "srv__a_b"}});
 }
