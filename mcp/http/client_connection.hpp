@@ -7,6 +7,7 @@
 #include "mcp/http/http_client.hpp"
 #include "mcp/http/read_gate.hpp"
 #include "mcp/http/response_parser.hpp"
+#include "mcp/http/stream_socket.hpp"
 #include "mcp/http/tls.hpp"
 #include "mcp/http/url.hpp"
 #include "mcp/support/shared_bytes.hpp"

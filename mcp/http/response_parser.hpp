@@ -1,7 +1,7 @@
 // HTTP/1.1 answers, pushed: Beast's parser without Beast's streams, so that the body is handed on from the read buffer
 // and only one source file pays for Beast.
 #pragma once
-#include "mcp/http/http_client.hpp"
+#include "mcp/http/header.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,6 +2,7 @@
 // pending all the time, so that a caller's leaving is seen beside the making of its answer.
 #include "mcp/http/server_connection.hpp"
 
+#include "mcp/http/stream_socket.hpp"
 #include "mcp/support/read_size.hpp"
 #include "mcp/support/shared_bytes.hpp"
 

@@ -3,7 +3,6 @@
 // (docs/guarantees.md, G43). Its user decides what is served.
 #pragma once
 #include "mcp/http/request_parser.hpp"
-#include "mcp/http/tls.hpp"
 #include "mcp/support/time.hpp"
 
 #include <boost/asio/any_io_executor.hpp>

@@ -1,9 +1,9 @@
 // TLS as every connection of the client uses it: 1.2 or newer, the peer's certificate and name verified, always.
 #pragma once
 #include "mcp/http/http_client.hpp"
+#include "mcp/http/stream_socket.hpp"
 #include "mcp/support/error.hpp"
 
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 
@@ -13,7 +13,6 @@
 namespace mcpbx::http {
 
 using tls_context = std::shared_ptr<boost::asio::ssl::context>;
-using stream_socket = boost::asio::generic::stream_protocol::socket;  // TCP or Unix
 using tls_stream = boost::asio::ssl::stream<stream_socket&>;
 
 /// Reads the trusted certificates: tens of milliseconds for the system's bundle, so not for the speaking thread.
