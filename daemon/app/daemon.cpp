@@ -38,7 +38,7 @@
 #include "mcp/async/system_time.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
 #include "mcp/client/supervise/supervisor_core.hpp"
-#include "mcp/http/http_client.hpp"
+#include "mcp/http/client/http_client.hpp"
 #include "mcp/process/core_files.hpp"
 #include "mcp/redact/secret.hpp"
 #include "mcp/socket/private_folder.hpp"

@@ -3,7 +3,7 @@
 #include "conf/model/model.hpp"
 #include "daemon/app/start_values.hpp"
 #include "mcp/async/keyed_lanes.hpp"
-#include "mcp/http/http_client.hpp"
+#include "mcp/http/client/http_client.hpp"
 #include "mcp/support/time.hpp"
 #include "providers/call/chat_model.hpp"
 #include "providers/model/message.hpp"

@@ -1,5 +1,5 @@
 // See read_gate.hpp.
-#include "mcp/http/read_gate.hpp"
+#include "mcp/http/client/read_gate.hpp"
 
 #include "mcp/support/heap.hpp"
 #include "mcp/support/shared_bytes.hpp"

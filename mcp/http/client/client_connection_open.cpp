@@ -1,6 +1,6 @@
 // From a route to an open connection: look-up, connecting to one address after another, the tunnel through a proxy,
 // TLS.
-#include "mcp/http/client_connection.hpp"
+#include "mcp/http/client/client_connection.hpp"
 #include "mcp/support/read_size.hpp"
 
 #include <boost/asio/buffer.hpp>

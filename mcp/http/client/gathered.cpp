@@ -1,4 +1,4 @@
-#include "mcp/http/gathered.hpp"
+#include "mcp/http/client/gathered.hpp"
 
 #include <algorithm>
 #include <cstddef>

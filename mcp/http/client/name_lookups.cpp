@@ -1,5 +1,5 @@
 // See name_lookups.hpp.
-#include "mcp/http/name_lookups.hpp"
+#include "mcp/http/client/name_lookups.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>

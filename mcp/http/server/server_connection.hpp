@@ -2,7 +2,7 @@
 // limits on size, time and silence, and the caller's leaving, which is noticed while its answer is being made
 // (docs/guarantees.md, G43). Its user decides what is served.
 #pragma once
-#include "mcp/http/request_parser.hpp"
+#include "mcp/http/server/request_parser.hpp"
 #include "mcp/support/time.hpp"
 
 #include <boost/asio/any_io_executor.hpp>

@@ -1,6 +1,6 @@
 // TLS as every connection of the client uses it: 1.2 or newer, the peer's certificate and name verified, always.
 #pragma once
-#include "mcp/http/http_client.hpp"
+#include "mcp/http/client/http_client.hpp"
 #include "mcp/http/stream_socket.hpp"
 #include "mcp/support/error.hpp"
 

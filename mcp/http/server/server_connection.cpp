@@ -1,6 +1,6 @@
 // One state after the other: a request is read, its answer is made, what is left of both is done with. A read is
 // pending all the time, so that a caller's leaving is seen beside the making of its answer.
-#include "mcp/http/server_connection.hpp"
+#include "mcp/http/server/server_connection.hpp"
 
 #include "mcp/http/stream_socket.hpp"
 #include "mcp/support/read_size.hpp"

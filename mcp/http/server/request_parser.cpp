@@ -1,5 +1,5 @@
 // The derived Beast parser, and the checks that Beast leaves to its user.
-#include "mcp/http/request_parser.hpp"
+#include "mcp/http/server/request_parser.hpp"
 
 #include "mcp/http/beast_parser.hpp"
 

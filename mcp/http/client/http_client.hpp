@@ -3,9 +3,9 @@
 // thread; names are looked up and certificates are loaded on others.
 #pragma once
 #include "mcp/async/lane.hpp"
+#include "mcp/http/client/name_lookups.hpp"
+#include "mcp/http/client/proxy.hpp"
 #include "mcp/http/header.hpp"
-#include "mcp/http/name_lookups.hpp"
-#include "mcp/http/proxy.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/time.hpp"

@@ -1,8 +1,8 @@
 // The exchange as a sequence of completion handlers. Each of them first asks whether the connection was closed
 // meanwhile: a user may leave inside any event.
-#include "mcp/http/client_connection.hpp"
+#include "mcp/http/client/client_connection.hpp"
 
-#include "mcp/http/gathered.hpp"
+#include "mcp/http/client/gathered.hpp"
 #include "mcp/redact/cut_text.hpp"
 #include "mcp/support/read_size.hpp"
 

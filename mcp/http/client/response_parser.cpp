@@ -1,5 +1,5 @@
 // The derived Beast parser. Interim answers (100, 103) are swallowed.
-#include "mcp/http/response_parser.hpp"
+#include "mcp/http/client/response_parser.hpp"
 
 #include "mcp/http/beast_parser.hpp"
 

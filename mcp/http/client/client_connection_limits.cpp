@@ -1,5 +1,5 @@
 // The four limits (docs/guarantees.md, G30) and the wait in the pool, with one timer.
-#include "mcp/http/client_connection.hpp"
+#include "mcp/http/client/client_connection.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,8 +1,8 @@
 // The pool, name look-up and the once-loaded certificates; the exchange itself is in client_connection.cpp.
-#include "mcp/http/http_client.hpp"
+#include "mcp/http/client/http_client.hpp"
 
-#include "mcp/http/client_connection.hpp"
-#include "mcp/http/name_lookups.hpp"
+#include "mcp/http/client/client_connection.hpp"
+#include "mcp/http/client/name_lookups.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 

@@ -1,5 +1,5 @@
 // The conventions of curl and Go where they agree; where not, the one that keeps local traffic local.
-#include "mcp/http/proxy.hpp"
+#include "mcp/http/client/proxy.hpp"
 
 #include "mcp/redact/secret.hpp"
 #include "mcp/support/percent.hpp"

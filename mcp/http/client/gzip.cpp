@@ -1,5 +1,5 @@
 // zlib's inflate with a window for gzip; members may follow one another (RFC 1952, 2.2).
-#include "mcp/http/gzip.hpp"
+#include "mcp/http/client/gzip.hpp"
 
 #include <zlib.h>
 

@@ -1,5 +1,5 @@
 // Contexts and streams over OpenSSL.
-#include "mcp/http/tls.hpp"
+#include "mcp/http/client/tls.hpp"
 
 #include <boost/asio/ip/address.hpp>
 #include <openssl/ssl.h>

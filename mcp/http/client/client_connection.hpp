@@ -3,12 +3,12 @@
 // (client_connection_limits.cpp). Afterwards it waits in the pool with a read pending, so that a peer's close is seen
 // at once.
 #pragma once
-#include "mcp/http/gzip.hpp"
-#include "mcp/http/http_client.hpp"
-#include "mcp/http/read_gate.hpp"
-#include "mcp/http/response_parser.hpp"
+#include "mcp/http/client/gzip.hpp"
+#include "mcp/http/client/http_client.hpp"
+#include "mcp/http/client/read_gate.hpp"
+#include "mcp/http/client/response_parser.hpp"
+#include "mcp/http/client/tls.hpp"
 #include "mcp/http/stream_socket.hpp"
-#include "mcp/http/tls.hpp"
 #include "mcp/http/url.hpp"
 #include "mcp/support/shared_bytes.hpp"
 #include "mcp/support/time.hpp"
