@@ -1,8 +1,8 @@
 // Keeps the pins in their file and decides what is offered: the shell around pins.hpp. What reads, hashes and writes
 // has a lane of its own, whose thread lives while there is work.
 #pragma once
-#include "daemon/guard/pin_register.hpp"
-#include "daemon/guard/pin_worker.hpp"
+#include "daemon/guard/pins/pin_register.hpp"
+#include "daemon/guard/pins/pin_worker.hpp"
 #include "mcp/client/catalog/definition_gate.hpp"
 #include "mcp/support/time.hpp"
 

@@ -1,7 +1,7 @@
 // What is done to the file of pins, blocking: read, compared, written. Used on a lane.
 #pragma once
-#include "daemon/guard/pin_register.hpp"
-#include "daemon/guard/pins.hpp"
+#include "daemon/guard/pins/pin_register.hpp"
+#include "daemon/guard/pins/pins.hpp"
 #include "mcp/client/catalog/definition_gate.hpp"
 #include "mcp/support/error.hpp"
 

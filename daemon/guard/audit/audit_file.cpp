@@ -1,5 +1,5 @@
 // See audit_file.hpp.
-#include "daemon/guard/audit_file.hpp"
+#include "daemon/guard/audit/audit_file.hpp"
 
 #include "daemon/guard/state_file.hpp"
 

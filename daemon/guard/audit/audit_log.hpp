@@ -1,7 +1,7 @@
 // The audit's file: append-only, one write for all records that have gathered, on a lane of its own. Whoever records a
 // call keeps its answer back until the record is written, so that no answered call is missing, however the daemon ends.
 #pragma once
-#include "daemon/guard/audit_record.hpp"
+#include "daemon/guard/audit/audit_record.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/time.hpp"
 

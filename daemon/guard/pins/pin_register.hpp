@@ -1,6 +1,6 @@
 // The pins as callers see and approve them. One seam, so that the door is tested without files.
 #pragma once
-#include "daemon/guard/pins.hpp"
+#include "daemon/guard/pins/pins.hpp"
 #include "mcp/support/error.hpp"
 
 #include <cstddef>

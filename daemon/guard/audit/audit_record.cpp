@@ -1,5 +1,5 @@
 // See audit_record.hpp.
-#include "daemon/guard/audit_record.hpp"
+#include "daemon/guard/audit/audit_record.hpp"
 
 #include "daemon/guard/sha256.hpp"
 #include "daemon/guard/state_file.hpp"

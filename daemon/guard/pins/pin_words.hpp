@@ -1,6 +1,6 @@
 // What is said about pinned definitions: in the status, in the log, and to whom a call is refused. Pure.
 #pragma once
-#include "daemon/guard/pins.hpp"
+#include "daemon/guard/pins/pins.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 // Pinned tool definitions (docs/guarantees.md, G37): the pins, and how the present list of a server compares with them.
 // Pure.
 #pragma once
-#include "daemon/guard/name_book.hpp"
+#include "daemon/guard/pins/name_book.hpp"
 #include "mcp/client/catalog/catalog_builder.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"

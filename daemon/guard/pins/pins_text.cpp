@@ -1,5 +1,5 @@
 // The text of the file of pins: JSON, strict in what it takes, for what cannot be read must not be trusted.
-#include "daemon/guard/pins.hpp"
+#include "daemon/guard/pins/pins.hpp"
 
 #include <algorithm>
 #include <optional>

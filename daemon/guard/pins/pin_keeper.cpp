@@ -1,8 +1,8 @@
 // While the lane works, what is to be judged, listed and approved gathers; then it does all of it in one go. Everything
 // here happens on the speaking thread.
-#include "daemon/guard/pin_keeper.hpp"
+#include "daemon/guard/pins/pin_keeper.hpp"
 
-#include "daemon/guard/pin_worker.hpp"
+#include "daemon/guard/pins/pin_worker.hpp"
 #include "daemon/guard/state_file.hpp"
 #include "mcp/async/lane.hpp"
 #include "mcp/support/heap.hpp"

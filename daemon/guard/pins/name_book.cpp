@@ -1,5 +1,5 @@
 // See name_book.hpp.
-#include "daemon/guard/name_book.hpp"
+#include "daemon/guard/pins/name_book.hpp"
 
 #include <algorithm>
 

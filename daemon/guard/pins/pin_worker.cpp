@@ -1,7 +1,7 @@
 // See pin_worker.hpp.
-#include "daemon/guard/pin_worker.hpp"
+#include "daemon/guard/pins/pin_worker.hpp"
 
-#include "daemon/guard/pin_words.hpp"
+#include "daemon/guard/pins/pin_words.hpp"
 #include "daemon/guard/sha256.hpp"
 #include "daemon/guard/state_file.hpp"
 

@@ -1,5 +1,5 @@
 // See pin_words.hpp.
-#include "daemon/guard/pin_words.hpp"
+#include "daemon/guard/pins/pin_words.hpp"
 
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"

@@ -1,5 +1,5 @@
 // Hashes and comparisons. (pins_text.cpp has the file's text.)
-#include "daemon/guard/pins.hpp"
+#include "daemon/guard/pins/pins.hpp"
 
 #include "daemon/guard/sha256.hpp"
 #include "mcp/json/canonical_json.hpp"

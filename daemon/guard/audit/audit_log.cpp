@@ -1,8 +1,8 @@
 // While the lane writes, records gather; when it is free it takes all of them. Everything here happens on the speaking
 // thread but what is posted to the lane, which owns all that it touches.
-#include "daemon/guard/audit_log.hpp"
+#include "daemon/guard/audit/audit_log.hpp"
 
-#include "daemon/guard/audit_file.hpp"
+#include "daemon/guard/audit/audit_file.hpp"
 #include "mcp/async/lane.hpp"
 #include "mcp/support/log.hpp"
 

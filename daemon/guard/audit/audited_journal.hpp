@@ -1,7 +1,7 @@
 // The journal with the audit behind it: the calls that runs make are told to the audit as their results are journalled,
 // so that there is one place to look.
 #pragma once
-#include "daemon/guard/audit_log.hpp"
+#include "daemon/guard/audit/audit_log.hpp"
 #include "daemon/store/journal.hpp"
 #include "mcp/support/time.hpp"
 

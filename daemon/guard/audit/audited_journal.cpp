@@ -1,5 +1,5 @@
 // See audited_journal.hpp.
-#include "daemon/guard/audited_journal.hpp"
+#include "daemon/guard/audit/audited_journal.hpp"
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/post.hpp>
