@@ -1,7 +1,7 @@
 // The daemon's end of the keeper: a table of processes that follows the keeper's notices.
-#include "mcp/process/keeper.hpp"
+#include "mcp/process/keeper/keeper.hpp"
 
-#include "mcp/process/keeper_impl.hpp"
+#include "mcp/process/keeper/keeper_impl.hpp"
 #include "mcp/process/process_tree.hpp"
 
 #include <boost/asio/error.hpp>

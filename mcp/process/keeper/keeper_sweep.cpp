@@ -1,5 +1,5 @@
 // See keeper_sweep.hpp. Only what carries the mark of that keeper is touched: the daemon may have other children.
-#include "mcp/process/keeper_sweep.hpp"
+#include "mcp/process/keeper/keeper_sweep.hpp"
 
 #include "mcp/process/process_tree.hpp"
 

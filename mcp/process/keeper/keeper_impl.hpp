@@ -1,10 +1,10 @@
 // What keeper.cpp (the life of processes) and keeper_replacement.cpp (the death of a keeper) share.
 #pragma once
-#include "mcp/process/control_channel.hpp"
-#include "mcp/process/keeper.hpp"
-#include "mcp/process/keeper_protocol.hpp"
-#include "mcp/process/keeper_sweep.hpp"
-#include "mcp/process/stderr_reader.hpp"
+#include "mcp/process/keeper/control_channel.hpp"
+#include "mcp/process/keeper/keeper.hpp"
+#include "mcp/process/keeper/keeper_protocol.hpp"
+#include "mcp/process/keeper/keeper_sweep.hpp"
+#include "mcp/process/keeper/stderr_reader.hpp"
 #include "mcp/transport/stream_core.hpp"
 
 #include <boost/asio/any_io_executor.hpp>

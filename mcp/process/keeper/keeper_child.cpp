@@ -1,9 +1,9 @@
 // The keeper: one loop over the control socket and the deaths of children. It holds nothing worth losing; when it goes,
 // everything below it goes too.
-#include "mcp/process/control_channel.hpp"
 #include "mcp/process/core_files.hpp"
-#include "mcp/process/keeper.hpp"
-#include "mcp/process/lookup_process.hpp"
+#include "mcp/process/keeper/control_channel.hpp"
+#include "mcp/process/keeper/keeper.hpp"
+#include "mcp/process/keeper/lookup_process.hpp"
 #include "mcp/process/process_tree.hpp"
 #include "mcp/process/spawn.hpp"
 #include "mcp/support/heap.hpp"

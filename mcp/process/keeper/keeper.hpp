@@ -2,7 +2,7 @@
 // daemon is gone, for whatever reason (docs/guarantees.md, G20 to G22). The daemon forks it first of all, before any
 // thread or socket; it has its own session, is a subreaper, and holds no descriptor of ours but the control socket.
 #pragma once
-#include "mcp/process/lookup_process.hpp"
+#include "mcp/process/keeper/lookup_process.hpp"
 #include "mcp/process/program_lookup.hpp"
 #include "mcp/process/server_process.hpp"
 #include "mcp/support/error.hpp"

@@ -1,6 +1,6 @@
 // Frames and SCM_RIGHTS over one stream socket. The kernel ends a read behind the bytes that descriptors came with, so
 // one read brings at most one set, and sets come in the order of their frames.
-#include "mcp/process/control_channel.hpp"
+#include "mcp/process/keeper/control_channel.hpp"
 
 #include "mcp/support/read_size.hpp"
 

@@ -1,5 +1,5 @@
 // The frames of keeper_protocol.hpp, field by field.
-#include "mcp/process/keeper_protocol.hpp"
+#include "mcp/process/keeper/keeper_protocol.hpp"
 
 #include <cstring>
 #include <utility>

@@ -1,5 +1,5 @@
 // See stderr_reader.hpp.
-#include "mcp/process/stderr_reader.hpp"
+#include "mcp/process/keeper/stderr_reader.hpp"
 
 #include "mcp/support/read_size.hpp"
 #include "mcp/transport/read_buffer.hpp"

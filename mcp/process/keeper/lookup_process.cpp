@@ -1,5 +1,5 @@
 // The answer travels through a pipe: one byte that says what it is (an errc, or `found`), then a text.
-#include "mcp/process/lookup_process.hpp"
+#include "mcp/process/keeper/lookup_process.hpp"
 
 #include "mcp/process/process_tree.hpp"
 #include "mcp/support/read_size.hpp"

@@ -1,6 +1,6 @@
 // Replaces a keeper that died (docs/guarantees.md, G21): ends and reaps its processes, reports each of them, then
 // starts a new keeper. At the end of the daemon it leaves nothing behind either.
-#include "mcp/process/keeper_impl.hpp"
+#include "mcp/process/keeper/keeper_impl.hpp"
 #include "mcp/support/log.hpp"
 
 #include <signal.h>

@@ -1,7 +1,7 @@
 // One end of the control socket: sends and receives frames and the descriptors that travel with them, never blocking.
 // Used by both processes; the waiting is done around it (Asio in the daemon, poll in the keeper).
 #pragma once
-#include "mcp/process/keeper_protocol.hpp"
+#include "mcp/process/keeper/keeper_protocol.hpp"
 
 #include <cstddef>
 #include <deque>
