@@ -1,7 +1,7 @@
 // What `mcpbx/models` answers: the entries of the configuration, and what their endpoints offer.
 #pragma once
 #include "daemon/app/models.hpp"
-#include "daemon/app/start_values.hpp"
+#include "daemon/app/references/start_values.hpp"
 #include "daemon/front/base/model_directory.hpp"
 
 #include <boost/asio/any_io_executor.hpp>

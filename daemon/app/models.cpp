@@ -3,7 +3,7 @@
 
 #include "conf/model/references.hpp"
 #include "conf/model/secrets.hpp"
-#include "daemon/app/system_references.hpp"
+#include "daemon/app/references/system_references.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"

@@ -1,7 +1,7 @@
 // The configured models, made when they are first asked for and kept.
 #pragma once
 #include "conf/model/model.hpp"
-#include "daemon/app/start_values.hpp"
+#include "daemon/app/references/start_values.hpp"
 #include "mcp/async/keyed_lanes.hpp"
 #include "mcp/http/client/http_client.hpp"
 #include "mcp/support/time.hpp"

@@ -1,7 +1,7 @@
 // What a request starts from, given the model and the profile that it names.
 #pragma once
 #include "conf/model/model.hpp"
-#include "daemon/app/start_values.hpp"
+#include "daemon/app/references/start_values.hpp"
 #include "daemon/front/chat/chat_params.hpp"
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // Reading files and running commands for references.
-#include "daemon/app/system_references.hpp"
+#include "daemon/app/references/system_references.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

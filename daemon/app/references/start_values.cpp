@@ -1,9 +1,9 @@
 // See start_values.hpp.
-#include "daemon/app/start_values.hpp"
+#include "daemon/app/references/start_values.hpp"
 
 #include "conf/model/forms.hpp"
 #include "conf/model/secrets.hpp"
-#include "daemon/app/system_references.hpp"
+#include "daemon/app/references/system_references.hpp"
 
 #include <chrono>
 #include <optional>
