@@ -1,5 +1,5 @@
 // From a model entry to a model: the wire's options, the time limits, and credentials that are resolved at use.
-#include "daemon/app/models.hpp"
+#include "daemon/app/models/models.hpp"
 
 #include "conf/model/references.hpp"
 #include "conf/model/secrets.hpp"

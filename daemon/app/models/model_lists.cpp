@@ -1,5 +1,5 @@
 // One row per entry; endpoints are asked side by side.
-#include "daemon/app/model_lists.hpp"
+#include "daemon/app/models/model_lists.hpp"
 
 #include "mcp/redact/secret.hpp"
 #include "mcp/support/text.hpp"

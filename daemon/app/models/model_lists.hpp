@@ -1,6 +1,6 @@
 // What `mcpbx/models` answers: the entries of the configuration, and what their endpoints offer.
 #pragma once
-#include "daemon/app/models.hpp"
+#include "daemon/app/models/models.hpp"
 #include "daemon/app/references/start_values.hpp"
 #include "daemon/front/base/model_directory.hpp"
 

@@ -1,8 +1,8 @@
 // See profiles.hpp.
-#include "daemon/app/profiles.hpp"
+#include "daemon/app/models/profiles.hpp"
 
-#include "daemon/app/limits.hpp"
-#include "daemon/app/models.hpp"
+#include "daemon/app/models/limits.hpp"
+#include "daemon/app/models/models.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 

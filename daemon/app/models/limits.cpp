@@ -1,5 +1,5 @@
 // The levels are conf's (overlay, cap); here each key is only given its place in run_limits.
-#include "daemon/app/limits.hpp"
+#include "daemon/app/models/limits.hpp"
 
 #include "conf/loop/loop_numbers.hpp"
 #include "conf/model/loop_levels.hpp"
