@@ -3,7 +3,7 @@
 #include "daemon/app/daemon.hpp"
 #include "daemon/app/process/logging.hpp"
 #include "daemon/app/process/options.hpp"
-#include "mcp/process/keeper.hpp"
+#include "mcp/process/keeper/keeper.hpp"
 
 #include <malloc.h>
 

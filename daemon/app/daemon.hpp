@@ -2,7 +2,7 @@
 // that speaks.
 #pragma once
 #include "daemon/app/process/options.hpp"
-#include "mcp/process/keeper.hpp"
+#include "mcp/process/keeper/keeper.hpp"
 
 namespace mcpbx::daemon {
 

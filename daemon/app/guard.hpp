@@ -2,8 +2,8 @@
 #pragma once
 #include "conf/environment.hpp"
 #include "conf/model/model.hpp"
-#include "daemon/guard/audit_log.hpp"
-#include "daemon/guard/pin_keeper.hpp"
+#include "daemon/guard/audit/audit_log.hpp"
+#include "daemon/guard/pins/pin_keeper.hpp"
 
 #include <optional>
 #include <string>

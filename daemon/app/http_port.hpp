@@ -2,7 +2,7 @@
 #pragma once
 #include "conf/environment.hpp"
 #include "conf/model/model.hpp"
-#include "daemon/app/start_values.hpp"
+#include "daemon/app/references/start_values.hpp"
 #include "daemon/front/base/http_access.hpp"
 #include "mcp/support/error.hpp"
 

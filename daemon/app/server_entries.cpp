@@ -3,7 +3,7 @@
 
 #include "conf/model/secrets.hpp"
 #include "daemon/app/guard.hpp"
-#include "daemon/app/system_references.hpp"
+#include "daemon/app/references/system_references.hpp"
 #include "mcp/client/catalog/tool_names.hpp"
 
 #include <boost/asio/post.hpp>

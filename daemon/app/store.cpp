@@ -6,7 +6,7 @@
 #include "conf/model/references.hpp"
 #include "conf/places.hpp"
 #include "daemon/app/process/daemon_identity.hpp"
-#include "daemon/app/system_references.hpp"
+#include "daemon/app/references/system_references.hpp"
 #include "daemon/loop/core/recovery.hpp"
 #include "daemon/store/postgres/postgres_store.hpp"
 #include "daemon/store/sqlite/sqlite_store.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "conf/environment.hpp"
 #include "conf/model/model.hpp"
-#include "daemon/app/start_values.hpp"
+#include "daemon/app/references/start_values.hpp"
 #include "daemon/store/journal.hpp"
 #include "daemon/store/lane_journal.hpp"
 #include "daemon/store/store_worker.hpp"

@@ -1,6 +1,6 @@
 // A configured model behind HTTP: one codec, one endpoint, retries, time limits. The shell around providers/wire.
 #pragma once
-#include "mcp/http/http_client.hpp"
+#include "mcp/http/client/http_client.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/time.hpp"
 #include "providers/call/headers.hpp"

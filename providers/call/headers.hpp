@@ -1,6 +1,6 @@
 // The headers of requests to a model's endpoint: where credentials come from, and which header wins.
 #pragma once
-#include "mcp/http/http_client.hpp"
+#include "mcp/http/client/http_client.hpp"
 #include "mcp/support/error.hpp"
 
 #include <functional>

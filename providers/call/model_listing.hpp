@@ -1,6 +1,6 @@
 // Asking an endpoint which models it offers.
 #pragma once
-#include "mcp/http/http_client.hpp"
+#include "mcp/http/client/http_client.hpp"
 #include "mcp/support/error.hpp"
 #include "providers/call/chat_model.hpp"
 #include "providers/wire/registry/model_list.hpp"

@@ -1,6 +1,6 @@
 // When a model call may be made again, and after how long: decided here, waited for by the caller.
 #pragma once
-#include "mcp/http/http_client.hpp"
+#include "mcp/http/client/http_client.hpp"
 #include "mcp/support/time.hpp"
 #include "providers/model/message.hpp"
 

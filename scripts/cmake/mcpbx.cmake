@@ -79,7 +79,7 @@ elseif(MCPBX_TRAINED)
 endif()
 
 # Every user of Boost must see the same switches: Asio, Beast and Process are compiled once (mcp/async, mcp/http,
-# mcp/transport hold the one source file of each), and Process v2 takes std::filesystem.
+# mcp/process hold the one source file of each), and Process v2 takes std::filesystem.
 add_library(mcpbx_boost INTERFACE)
 target_link_libraries(mcpbx_boost INTERFACE Boost::headers Threads::Threads)
 target_compile_definitions(mcpbx_boost INTERFACE

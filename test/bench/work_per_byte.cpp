@@ -5,7 +5,7 @@
 #include "daemon/loop/run/run_feed.hpp"
 #include "mcp/client/catalog/catalog_builder.hpp"
 #include "mcp/client/session/tool_lister.hpp"
-#include "mcp/http/request_parser.hpp"
+#include "mcp/http/server/request_parser.hpp"
 #include "mcp/json/canonical_json.hpp"
 #include "mcp/json/quoted_size.hpp"
 #include "mcp/redact/cut_text.hpp"

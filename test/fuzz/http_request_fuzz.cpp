@@ -1,5 +1,5 @@
 // Requests over HTTP: the same verdict and the same request however the bytes are cut, and no bound is passed.
-#include "mcp/http/request_parser.hpp"
+#include "mcp/http/server/request_parser.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
 #include <cstdint>

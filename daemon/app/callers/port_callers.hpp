@@ -1,7 +1,7 @@
 // Admission of callers: by what the system knows of their process, and of connections on the port.
 #pragma once
 #include "mcp/async/lane.hpp"
-#include "mcp/process/keeper.hpp"
+#include "mcp/process/keeper/keeper.hpp"
 #include "mcp/socket/tcp_peer.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/time.hpp"

@@ -2,7 +2,7 @@
 // tested without a process or a model.
 #pragma once
 #include "daemon/front/base/model_directory.hpp"
-#include "daemon/guard/pin_register.hpp"
+#include "daemon/guard/pins/pin_register.hpp"
 #include "daemon/loop/run/runner.hpp"
 #include "daemon/store/journal.hpp"
 #include "mcp/client/supervise/supervisor.hpp"

@@ -1,6 +1,6 @@
 // The calls of one connection as the audit has them.
 #pragma once
-#include "daemon/guard/audit_log.hpp"
+#include "daemon/guard/audit/audit_log.hpp"
 #include "mcp/server/call_recorder.hpp"
 #include "mcp/support/time.hpp"
 

@@ -7,7 +7,7 @@
 #include "daemon/front/base/http_access.hpp"
 #include "daemon/front/base/outgoing_queue.hpp"
 #include "daemon/front/chat/chat_params.hpp"
-#include "daemon/guard/audit_log.hpp"
+#include "daemon/guard/audit/audit_log.hpp"
 #include "daemon/loop/tools/round_tools.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/json_out.hpp"

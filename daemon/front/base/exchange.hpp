@@ -1,7 +1,7 @@
 // One request over HTTP and its answer, as a handler has it: without the connection, which may go at any moment.
 #pragma once
-#include "mcp/http/request_parser.hpp"
-#include "mcp/http/server_connection.hpp"
+#include "mcp/http/server/request_parser.hpp"
+#include "mcp/http/server/server_connection.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 // and every web page of this machine reaches a port of it, so there a request names the token, this machine as its
 // host, and no page of elsewhere as its origin. Pure.
 #pragma once
-#include "mcp/http/request_parser.hpp"
+#include "mcp/http/server/request_parser.hpp"
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 // A fault as the answer of HTTP.
 #pragma once
 #include "daemon/front/completions/completion_request.hpp"
-#include "mcp/http/server_connection.hpp"
+#include "mcp/http/server/server_connection.hpp"
 
 #include <vector>
 

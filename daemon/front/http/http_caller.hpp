@@ -4,7 +4,7 @@
 #include "daemon/front/base/door_context.hpp"
 #include "daemon/front/base/exchange.hpp"
 #include "daemon/front/base/http_access.hpp"
-#include "mcp/http/server_connection.hpp"
+#include "mcp/http/server/server_connection.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -1,9 +1,9 @@
 // Which level of the configuration decides a run's limits.
-#include "daemon/app/limits.hpp"
+#include "daemon/app/models/limits.hpp"
 
 #include "conf/loop/loop_numbers.hpp"
 #include "conf/model/loop_levels.hpp"
-#include "daemon/app/profiles.hpp"
+#include "daemon/app/models/profiles.hpp"
 #include "test/daemon/app/loaded.hpp"
 #include "test/support/captured_output.hpp"
 

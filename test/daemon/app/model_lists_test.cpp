@@ -1,5 +1,5 @@
 // The configured models as rows, and what endpoints that the test plays offer.
-#include "daemon/app/model_lists.hpp"
+#include "daemon/app/models/model_lists.hpp"
 
 #include "mcp/redact/secret.hpp"
 #include "test/daemon/app/loaded.hpp"

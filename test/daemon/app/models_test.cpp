@@ -1,5 +1,5 @@
 // Which model a name means, and what is said when it means none.
-#include "daemon/app/models.hpp"
+#include "daemon/app/models/models.hpp"
 
 #include "mcp/async/system_time.hpp"
 #include "test/daemon/app/loaded.hpp"

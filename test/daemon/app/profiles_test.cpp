@@ -1,7 +1,7 @@
 // What a request starts from: configuration, model and profile over each other.
-#include "daemon/app/profiles.hpp"
+#include "daemon/app/models/profiles.hpp"
 
-#include "daemon/app/models.hpp"
+#include "daemon/app/models/models.hpp"
 #include "test/daemon/app/loaded.hpp"
 #include "test/support/captured_output.hpp"
 

@@ -1,5 +1,5 @@
 // What is needed at once and comes from files, programs and variables.
-#include "daemon/app/start_values.hpp"
+#include "daemon/app/references/start_values.hpp"
 
 #include "mcp/redact/secret.hpp"
 #include "test/daemon/app/loaded.hpp"

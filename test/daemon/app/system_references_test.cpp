@@ -1,5 +1,5 @@
 // Files and programs behind references.
-#include "daemon/app/system_references.hpp"
+#include "daemon/app/references/system_references.hpp"
 
 #include "test/support/captured_output.hpp"
 #include "test/support/temporary_directory.hpp"

@@ -1,7 +1,7 @@
 // The audit's lines and its file.
-#include "daemon/guard/audit_file.hpp"
+#include "daemon/guard/audit/audit_file.hpp"
 
-#include "daemon/guard/audit_record.hpp"
+#include "daemon/guard/audit/audit_record.hpp"
 #include "daemon/guard/sha256.hpp"
 #include "test/support/temporary_directory.hpp"
 

@@ -1,5 +1,5 @@
 // The audit's shell: answers wait for their records, in order, and for a bounded time.
-#include "daemon/guard/audit_log.hpp"
+#include "daemon/guard/audit/audit_log.hpp"
 
 #include "test/support/manual_time.hpp"
 #include "test/support/temporary_directory.hpp"

@@ -1,5 +1,5 @@
 // Calls of runs in the audit: told as their results are journalled.
-#include "daemon/guard/audited_journal.hpp"
+#include "daemon/guard/audit/audited_journal.hpp"
 
 #include "test/support/manual_time.hpp"
 #include "test/support/temporary_directory.hpp"

@@ -1,6 +1,6 @@
 // Lists of tools as servers give them, and servers as the pins know them.
 #pragma once
-#include "daemon/guard/pin_worker.hpp"
+#include "daemon/guard/pins/pin_worker.hpp"
 #include "mcp/protocol/tools.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // The owner of a plain name (G38).
-#include "daemon/guard/name_book.hpp"
+#include "daemon/guard/pins/name_book.hpp"
 
 #include <doctest/doctest.h>
 

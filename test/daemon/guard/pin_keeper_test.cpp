@@ -1,5 +1,5 @@
 // The keeper: decides later, on the speaking thread, and anew when something is approved.
-#include "daemon/guard/pin_keeper.hpp"
+#include "daemon/guard/pins/pin_keeper.hpp"
 
 #include "test/daemon/guard/listed_tools.hpp"
 #include "test/support/manual_time.hpp"

@@ -1,7 +1,7 @@
 // The book of pins: what is pinned of a definition, how a list compares with it, and its text.
-#include "daemon/guard/pins.hpp"
+#include "daemon/guard/pins/pins.hpp"
 
-#include "daemon/guard/pin_words.hpp"
+#include "daemon/guard/pins/pin_words.hpp"
 #include "test/daemon/guard/listed_tools.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // Bodies of many pieces.
-#include "mcp/http/gathered.hpp"
+#include "mcp/http/client/gathered.hpp"
 
 #include <doctest/doctest.h>
 

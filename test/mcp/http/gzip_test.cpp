@@ -1,5 +1,5 @@
 // gzip bodies: the core at every split, and through the client.
-#include "mcp/http/gzip.hpp"
+#include "mcp/http/client/gzip.hpp"
 
 #include "test/fixtures/model/scripted_model.hpp"
 #include "test/mcp/http/harness.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "mcp/async/lane.hpp"
 #include "mcp/async/system_time.hpp"
-#include "mcp/http/http_client.hpp"
+#include "mcp/http/client/http_client.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>

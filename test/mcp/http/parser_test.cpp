@@ -1,5 +1,5 @@
 // The answer parser under every split.
-#include "mcp/http/response_parser.hpp"
+#include "mcp/http/client/response_parser.hpp"
 
 #include <doctest/doctest.h>
 

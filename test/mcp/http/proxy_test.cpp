@@ -1,5 +1,5 @@
 // Proxies: the rules of the environment, plain requests through one, and tunnels for TLS.
-#include "mcp/http/proxy.hpp"
+#include "mcp/http/client/proxy.hpp"
 
 #include "mcp/redact/secret.hpp"
 #include "test/fixtures/model/scripted_model.hpp"

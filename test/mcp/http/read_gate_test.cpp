@@ -1,5 +1,5 @@
 // Back-pressure on answers while bytes run short, on a turned clock.
-#include "mcp/http/read_gate.hpp"
+#include "mcp/http/client/read_gate.hpp"
 
 #include "mcp/support/shared_bytes.hpp"
 #include "test/support/manual_time.hpp"

@@ -2,7 +2,7 @@
 // chunks, packed, over TLS and through a tunnel, and the served connection. Meant for the asan preset.
 #include "test/support/read_sizes.hpp"
 
-#include "mcp/http/server_connection.hpp"
+#include "mcp/http/server/server_connection.hpp"
 #include "test/fixtures/model/http_peer.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
 #include "test/mcp/http/harness.hpp"

@@ -1,6 +1,6 @@
 // What users of the HTTP client and of a served connection do inside events: at every event of every kind of answer the
 // exchange, the connection or the client ends, or another exchange begins. Meant for the asan preset.
-#include "mcp/http/server_connection.hpp"
+#include "mcp/http/server/server_connection.hpp"
 #include "test/fixtures/model/http_peer.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
 #include "test/mcp/http/harness.hpp"

@@ -1,5 +1,5 @@
 // The request parser under every split, and what it must refuse.
-#include "mcp/http/request_parser.hpp"
+#include "mcp/http/server/request_parser.hpp"
 
 #include <doctest/doctest.h>
 

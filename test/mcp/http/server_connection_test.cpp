@@ -1,5 +1,5 @@
 // A served connection over a socket pair: the test is the caller. Time is turned by hand.
-#include "mcp/http/server_connection.hpp"
+#include "mcp/http/server/server_connection.hpp"
 
 #include "test/support/contains.hpp"
 #include "test/support/manual_time.hpp"

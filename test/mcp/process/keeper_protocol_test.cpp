@@ -1,7 +1,7 @@
 // The frames between daemon and keeper, and the channel that carries them and descriptors.
-#include "mcp/process/keeper_protocol.hpp"
+#include "mcp/process/keeper/keeper_protocol.hpp"
 
-#include "mcp/process/control_channel.hpp"
+#include "mcp/process/keeper/control_channel.hpp"
 #include "test/support/in_pieces.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // The keeper with real children: what a server gets, how its end is told, why it could not start.
-#include "mcp/process/keeper.hpp"
+#include "mcp/process/keeper/keeper.hpp"
 
 #include "test/mcp/process/kept_processes.hpp"
 #include "test/support/sanitized.hpp"

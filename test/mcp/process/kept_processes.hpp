@@ -1,7 +1,7 @@
 // Real child processes for tests: what a server told, which sleepers are left, what a
 // process holds open. Polling has a watchdog (run_until); nothing here sleeps for a fixed time.
 #pragma once
-#include "mcp/process/keeper.hpp"
+#include "mcp/process/keeper/keeper.hpp"
 #include "mcp/process/process_tree.hpp"
 #include "test/mcp/async/pump.hpp"
 #include "test/support/transport_recorder.hpp"

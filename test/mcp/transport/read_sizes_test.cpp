@@ -2,7 +2,7 @@
 // the asan preset.
 #include "test/support/read_sizes.hpp"
 
-#include "mcp/process/stderr_reader.hpp"
+#include "mcp/process/keeper/stderr_reader.hpp"
 #include "mcp/transport/stream_transport.hpp"
 #include "test/support/transport_recorder.hpp"
 

@@ -1,0 +1,129 @@
+// One row per entry; endpoints are asked side by side.
+#include "daemon/app/models/model_lists.hpp"
+
+#include "mcp/redact/secret.hpp"
+#include "mcp/support/text.hpp"
+#include "providers/call/model_listing.hpp"
+#include "providers/wire/openai/dialects.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+// Somebody waits at a terminal; an endpoint that is slower than this has something else to do.
+constexpr milliseconds list_time{30'000};
+
+bool has_endpoint(const conf::model_entry& e) {
+  return *e.api != conf::model_api::rehearsal && *e.api != conf::model_api::replay;
+}
+
+}  // namespace
+
+struct model_lists::job {
+  std::vector<model_row> rows;
+  std::vector<std::unique_ptr<providers::model_listing>> asking;
+  std::size_t left = 0;
+  std::function<void(result<std::vector<model_row>>)> done;
+};
+
+model_lists::model_lists(const conf::configuration& all, const start_values& values, model_set& models,
+                         boost::asio::any_io_executor executor, http::client& client, time_source& time)
+    : all_(all), values_(values), models_(models), executor_(std::move(executor)), client_(client), time_(time) {}
+
+model_lists::~model_lists() = default;
+
+model_row model_lists::row_of(const conf::model_entry& e) const {
+  model_row r;
+  r.name = e.name;
+  r.api = conf::to_string(*e.api);
+  r.fallback = e.fallback_model.value_or("");
+  const auto usual = meant_model(all_, "");
+  r.is_default = usual.substr(0, usual.find('/')) == e.name;
+  if (has_endpoint(e)) {
+    if (const auto model = values_.value(*e.model)) r.model = redactor::redact(*model);
+    // Redacted while it is whole: of a secret that is cut nothing would be recognised.
+    if (const auto base = base_url_of(e, values_)) {
+      const auto shown = redactor::redact(*base);
+      r.endpoint = shown.substr(0, shown.find('?'));
+    }
+  }
+  if (const auto made = models_.find(e.name); !made) r.problem = made.error().message;
+  return r;
+}
+
+void model_lists::list(const std::string& name, bool remote, std::function<void(result<std::vector<model_row>>)> done) {
+  std::vector<const conf::model_entry*> wanted;
+  for (const auto& e : all_.models)
+    if (name.empty() || e.name == name) wanted.push_back(&e);
+  if (wanted.empty() && !name.empty()) {
+    std::vector<std::string_view> names;
+    for (const auto& e : all_.models) names.push_back(e.name);
+    return done(fail(errc::not_found, "there is no model \"" + std::string(cut_utf8(name, 100)) + "\"" +
+                                          did_you_mean(name, names) + "; `mcpbx models` lists them"));
+  }
+  auto j = std::make_shared<job>();
+  for (const auto* e : wanted) j->rows.push_back(row_of(*e));
+  if (!remote) return done(std::move(j->rows));
+  if (open_.size() >= max_open)
+    return done(fail(errc::limit, "endpoints are being asked for " + std::to_string(open_.size()) +
+                                      " other callers; ask again in a moment"));
+  j->done = std::move(done);
+  j->asking.resize(wanted.size());
+  j->left = wanted.size() + 1;  // one for ourselves, so that nothing is told before all were asked
+  open_.push_back(j);
+  for (std::size_t i = 0; i < wanted.size(); ++i) ask(j, i, *wanted[i]);
+  answered(j);
+}
+
+std::size_t model_lists::max_tools(std::string_view name, std::string_view api) const {
+  const auto* e = model_entry_of(all_, name);
+  if (api.empty()) return e != nullptr ? static_cast<std::size_t>(e->max_tools.value_or(0)) : 0;
+  // Deployments are spoken to as OpenAI is.
+  const auto spoken = [](conf::model_api a) {
+    return a == conf::model_api::azure || a == conf::model_api::dial ? conf::model_api::openai_chat : a;
+  };
+  const bool meant = e != nullptr && (conf::to_string(*e->api) == api || conf::to_string(spoken(*e->api)) == api);
+  return meant ? max_tools_of(*e) : providers::usual_max_tools(api);
+}
+
+void model_lists::ask(const std::shared_ptr<job>& j, std::size_t at, const conf::model_entry& e) {
+  auto& row = j->rows[at];
+  if (!has_endpoint(e)) {
+    row.offered_problem = "The API " + row.api + " has no endpoint that could be asked.";
+    return answered(j);
+  }
+  auto o = models_.connection_options(e);
+  if (!o) {
+    row.offered_problem = o.error().message;
+    return answered(j);
+  }
+  o->limits.first_byte = std::min(o->limits.first_byte, list_time);
+  o->limits.total = std::min(o->limits.total, list_time);
+  j->asking[at] = providers::list_models(std::move(*o), client_, time_,
+                                         [this, weak = std::weak_ptr(j), at](result<providers::model_list> got) {
+                                           const auto open = weak.lock();
+                                           if (!open) return;
+                                           auto& said = open->rows[at];
+                                           if (!got) {
+                                             said.offered_problem = got.error().message;
+                                           } else {
+                                             for (auto& m : got->models)
+                                               said.offered.push_back({std::move(m.id), std::move(m.name)});
+                                             said.more = got->more;
+                                           }
+                                           answered(open);
+                                         });
+}
+
+void model_lists::answered(const std::shared_ptr<job>& j) {
+  if (--j->left > 0) return;
+  std::erase(open_, j);
+  // In a turn of its own: we may be inside an event of what is let go here.
+  boost::asio::post(executor_, [j] { j->done(std::move(j->rows)); });
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,48 @@
+// What `mcpbx/models` answers: the entries of the configuration, and what their endpoints offer.
+#pragma once
+#include "daemon/app/models/models.hpp"
+#include "daemon/app/references/start_values.hpp"
+#include "daemon/front/base/model_directory.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+class model_lists final : public model_directory {
+ public:
+  /// How many lists with `remote` are made at the same time; more are refused.
+  static constexpr std::size_t max_open = 8;
+
+  /// Everything given by reference must outlive it.
+  model_lists(const conf::configuration& all, const start_values& values, model_set& models,
+              boost::asio::any_io_executor executor, http::client& client, time_source& time);
+  ~model_lists() override;
+  model_lists(const model_lists&) = delete;
+  model_lists& operator=(const model_lists&) = delete;
+
+  void list(const std::string& name, bool remote, std::function<void(result<std::vector<model_row>>)> done) override;
+  std::size_t max_tools(std::string_view name, std::string_view api) const override;
+
+ private:
+  struct job;
+  model_row row_of(const conf::model_entry& e) const;
+  void ask(const std::shared_ptr<job>& j, std::size_t at, const conf::model_entry& e);
+  void answered(const std::shared_ptr<job>& j);
+
+  const conf::configuration& all_;
+  const start_values& values_;
+  model_set& models_;
+  boost::asio::any_io_executor executor_;
+  http::client& client_;
+  time_source& time_;
+  std::vector<std::shared_ptr<job>> open_;
+};
+
+}  // namespace mcpbx::daemon

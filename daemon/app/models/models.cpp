@@ -1,0 +1,358 @@
+// From a model entry to a model: the wire's options, the time limits, and credentials that are resolved at use.
+#include "daemon/app/models/models.hpp"
+
+#include "conf/model/references.hpp"
+#include "conf/model/secrets.hpp"
+#include "daemon/app/references/system_references.hpp"
+#include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/log.hpp"
+#include "mcp/support/text.hpp"
+#include "providers/call/fallback_model.hpp"
+#include "providers/call/recording_model.hpp"
+#include "providers/call/rehearsal_model.hpp"
+#include "providers/call/replay_model.hpp"
+#include "providers/call/text_tools_model.hpp"
+#include "providers/wire/openai/dialects.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr std::string_view anthropic_key_header = "x-api-key";
+
+// Headers that must be resolved for each request: the key and whatever the entry adds.
+struct secret_headers {
+  std::string_view key_header, key_prefix;  // where the key goes
+  std::optional<conf::reference_string> api_key;
+  conf::reference_map headers;
+};
+
+result<std::vector<http::header>> resolve_headers(const secret_headers& s) {
+  system_references source;
+  std::vector<http::header> out;
+  if (s.api_key) {
+    auto key = conf::resolve_secret(*s.api_key, source);
+    if (!key) return std::unexpected(key.error());
+    // Anthropic's keys and the tokens that its log-in gives go into different headers.
+    if (s.key_header == anthropic_key_header && key->reveal().starts_with("sk-ant-oat"))
+      out.push_back({"Authorization", "Bearer " + key->reveal()});
+    else if (!key->empty())
+      out.push_back({std::string(s.key_header), std::string(s.key_prefix) + key->reveal()});
+  }
+  for (const auto& [name, value] : s.headers) {
+    auto resolved = conf::resolve(value, source);
+    if (!resolved) return std::unexpected(resolved.error());
+    conf::register_secrets(name, *resolved);
+    out.push_back({name, *resolved});
+  }
+  return out;
+}
+
+bool needs_lane(const secret_headers& s) {
+  if (s.api_key && conf::needs_lane(*s.api_key)) return true;
+  for (const auto& [name, value] : s.headers)
+    if (conf::needs_lane(value)) return true;
+  return false;
+}
+
+// Null: tools go where the API has a place for them.
+// Servers that run models of others read calls out of the model's text themselves, and miss some. The APIs of those who
+// make the models do not.
+bool may_lose_calls(const conf::model_entry& e) {
+  return *e.api == conf::model_api::ollama || (*e.api == conf::model_api::openai_chat && e.base_url);
+}
+
+const providers::text::tool_format* text_format_of(conf::tool_format format) {
+  if (format == conf::tool_format::tagged_json) format = conf::tool_format::hermes;
+  return providers::text::find_format(conf::to_string(format));
+}
+
+std::string at_home(const std::string& path) {
+  const char* home = std::getenv("HOME");
+  return conf::expand_home(path, home != nullptr ? home : "/");
+}
+
+// Azure and DIAL take a key or a token and refuse both.
+bool has_authorization(const conf::model_entry& e) {
+  return std::ranges::any_of(e.headers, [](const auto& h) { return http::is_word(h.first, "Authorization"); });
+}
+
+// Where an API looks for the key.
+secret_headers headers_of(const conf::model_entry& e) {
+  switch (*e.api) {
+    case conf::model_api::anthropic:
+      return {anthropic_key_header, "", e.api_key, e.headers};
+    case conf::model_api::gemini:
+      return {"x-goog-api-key", "", e.api_key, e.headers};
+    case conf::model_api::azure:
+      return {"api-key", "", has_authorization(e) ? std::nullopt : e.api_key, e.headers};
+    case conf::model_api::dial:
+      return {"Api-Key", "", has_authorization(e) ? std::nullopt : e.api_key, e.headers};
+    default:
+      return {"Authorization", "Bearer ", e.api_key, e.headers};
+  }
+}
+
+// What the entry says of its server wins over what is known of the address.
+void apply_dialect(const conf::dialect_settings& d, providers::wire_options& o) {
+  if (d.max_tokens_field) o.max_tokens_field = conf::to_string(*d.max_tokens_field);
+  if (d.empty_content) o.null_content = *d.empty_content == conf::empty_content::null;
+  if (d.system_role) o.developer_role = *d.system_role == conf::system_role::developer;
+  if (d.call_ids) o.short_call_ids = *d.call_ids == conf::call_id_shape::short_ids;
+  // Who wants short ids has a template of Mistral's, which refuses this as well.
+  if (o.short_call_ids) o.user_after_tool = false;
+  if (d.user_after_tool) o.user_after_tool = *d.user_after_tool;
+  if (d.stream_options) o.stream_options = *d.stream_options;
+  if (d.parallel_tool_calls) o.parallel_tool_calls = d.parallel_tool_calls;
+  if (d.strict) o.strict = d.strict;
+  if (d.answer_schema) o.answer_schema = *d.answer_schema;
+  if (d.echo_reasoning) o.echo_reasoning = *d.echo_reasoning;
+}
+
+result<std::string> script_path(const conf::model_entry& e, const start_values& values) {
+  auto path = values.value(*e.script);
+  if (!path) return path;
+  return at_home(*path);
+}
+
+// The shortest digits that read back as the same number, as JSON wants them whatever the locale.
+std::string number_text(double value) {
+  std::array<char, 32> digits{};
+  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
+}
+
+}  // namespace
+
+std::string_view meant_model(const conf::configuration& all, std::string_view name) {
+  const std::string_view usual = all.default_model ? std::string_view(*all.default_model) : "";
+  if (name.empty()) name = usual;
+  if (!name.starts_with("profile:")) return name;
+  const auto* profile = all.find_profile(name.substr(8));
+  if (profile == nullptr) return name;
+  if (profile->model) return *profile->model;
+  if (!usual.starts_with("profile:")) return usual;
+  const auto* other = all.find_profile(usual.substr(8));
+  return other != nullptr && other->model ? std::string_view(*other->model) : "";
+}
+
+const conf::model_entry* model_entry_of(const conf::configuration& all, std::string_view name) {
+  name = meant_model(all, name);
+  if (const auto* e = all.find_model(name)) return e;
+  return all.find_model(name.substr(0, name.find('/')));
+}
+
+result<void> check_model_name(const conf::configuration& all, std::string_view name) {
+  const auto meant = meant_model(all, name);
+  if (meant.empty() || all.find_model(meant) != nullptr) return {};
+  const auto slash = meant.find('/');
+  if (const auto* e = model_entry_of(all, meant)) {
+    if (slash + 1 < meant.size()) return {};
+    return fail(errc::config, "expected an ID behind the slash of \"" + std::string(meant) + "\"; write \"" + e->name +
+                                  "\" for the model of that entry, or \"" + e->name + "/ID\" for another one");
+  }
+  std::vector<std::string_view> names;
+  for (const auto& m : all.models) names.push_back(m.name);
+  return fail(errc::config, "there is no model \"" + std::string(cut_utf8(printable(meant), 100)) + "\"" +
+                                did_you_mean(meant, names) + "; `mcpbx models` lists them");
+}
+
+result<std::string> base_url_of(const conf::model_entry& e, const start_values& values) {
+  if (e.base_url) {
+    auto url = values.value(*e.base_url);
+    // What is sent in the query comes back in what endpoints say of the request. With files and programs in it that was
+    // done when they were read.
+    if (url && !conf::needs_lane(*e.base_url)) {
+      system_references source;
+      conf::register_query_secrets(*e.base_url, source);
+    }
+    return url;
+  }
+  const auto usual = providers::usual_base_url(conf::to_string(*e.api));
+  if (usual.empty()) return fail(errc::config, "model \"" + e.name + "\" has no \"baseUrl\"");
+  return std::string(usual);
+}
+
+std::size_t max_tools_of(const conf::model_entry& e) {
+  if (e.max_tools) return static_cast<std::size_t>(*e.max_tools);
+  // In text there is no limit but the model's patience.
+  return text_format_of(e.format) != nullptr ? 0 : providers::usual_max_tools(conf::to_string(*e.api));
+}
+
+model_set::model_set(const conf::configuration& all, const start_values& values, boost::asio::any_io_executor executor,
+                     http::client& client, time_source& time, random_source& random, keyed_lanes& keys)
+    : all_(all),
+      values_(values),
+      executor_(std::move(executor)),
+      client_(client),
+      time_(time),
+      random_(random),
+      keys_(keys) {}
+
+result<std::shared_ptr<providers::model>> model_set::find(std::string_view name) {
+  const std::string key(meant_model(all_, name));
+  if (key.empty()) {
+    if (all_.default_model || !name.empty())
+      return fail(errc::config, "\"" + std::string(name.empty() ? std::string_view(*all_.default_model) : name) +
+                                    "\" names no model and there is no other default; add \"model\" to the profile");
+    return fail(errc::config,
+                "no model is configured: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or write one under \"models\" with a "
+                "\"defaultModel\" in "
+                "~/.config/mcpbx/config.json; to try mcpbx without a model, ask with -m demo");
+  }
+  if (auto known = made_.find(key); known != made_.end()) return known->second;
+  if (auto there = check_model_name(all_, key); !there) return std::unexpected(std::move(there.error()));
+  const conf::model_entry* e = model_entry_of(all_, key);
+  const auto slash = all_.find_model(key) != nullptr ? std::string::npos : key.find('/');
+  auto made = make(*e, slash == std::string::npos ? std::string_view{} : std::string_view(key).substr(slash + 1));
+  if (!made) return made;
+  if (e->fallback_model) {
+    // A chain of them has an end: the configuration was checked for that.
+    auto second = find(*e->fallback_model);
+    if (!second) {
+      // Not kept: the next request looks again whether the fallback can be used.
+      log::warn("model \"" + e->name + "\" answers without its fallback: " + second.error().message);
+      return made;
+    }
+    made =
+        std::shared_ptr<providers::model>(providers::make_fallback_model(std::move(*made), std::move(*second), time_));
+  }
+  // NAME/ID comes from callers, so what is kept is bounded.
+  if (made_.size() < 1024) made_[key] = *made;
+  return made;
+}
+
+result<std::shared_ptr<providers::model>> model_set::make_rehearsal(const conf::model_entry& e) const {
+  std::shared_ptr<const providers::rehearsal::script> script;
+  if (e.script) {
+    auto path = script_path(e, values_);
+    if (!path) return std::unexpected(path.error());
+    // Read once, on the speaking thread: a script is a small local file of the user's.
+    auto text = system_references().file(*path);
+    if (!text) return fail(errc::config, "the script of model \"" + e.name + "\": " + text.error().message);
+    auto read = providers::rehearsal::read_script(*text);
+    if (!read) return fail(errc::config, "the script of model \"" + e.name + "\": " + read.error().message);
+    script = *read;
+  }
+  return std::shared_ptr<providers::model>(providers::make_rehearsal_model(e.name, script, time_));
+}
+
+result<std::shared_ptr<providers::model>> model_set::make_replay(const conf::model_entry& e, std::string_view id) {
+  auto path = script_path(e, values_);
+  if (!path) return std::unexpected(path.error());
+  std::optional<std::string> system;
+  if (e.system) {
+    auto prompt = values_.value(*e.system);
+    if (!prompt) return std::unexpected(prompt.error());
+    system = std::move(*prompt);
+  }
+  providers::offload blocking = [this, key = "recordings of " + e.name](std::function<void()> work,
+                                                                        std::function<void(result<void>)> done) {
+    auto posted = keys_.post(key, [work = std::move(work), done, executor = executor_]() mutable {
+      work();
+      boost::asio::post(executor, [done = std::move(done)] { done({}); });
+    });
+    if (!posted) boost::asio::post(executor_, [done = std::move(done), posted = std::move(posted)] { done(posted); });
+  };
+  if (e.record) {
+    auto recorded = find(id.empty() ? *e.record : e.record->substr(0, e.record->find('/')) + "/" + std::string(id));
+    if (!recorded) return std::unexpected(recorded.error());
+    return std::shared_ptr<providers::model>(providers::make_recording_model(
+        {e.name, std::move(*path), std::move(system)}, *recorded, random_, std::move(blocking)));
+  }
+  // The first line only; the recording itself is read on the lane.
+  auto header = providers::read_recording_header(*path);
+  if (!header) return fail(errc::config, "model \"" + e.name + "\": " + header.error().message);
+  return std::shared_ptr<providers::model>(providers::make_replay_model(
+      {e.name, std::move(*path), std::move(*header), std::move(system)}, std::move(blocking)));
+}
+
+result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entry& e, std::string_view id) {
+  if (*e.api == conf::model_api::rehearsal) return make_rehearsal(e);
+  if (*e.api == conf::model_api::replay) return make_replay(e, id);
+  const auto api = conf::to_string(*e.api);
+
+  auto reached = connection_options(e);
+  if (!reached) return std::unexpected(reached.error());
+  auto& o = *reached;
+  if (!id.empty()) o.name += "/" + std::string(id);  // as a later request can name it again
+  o.wire.model = id;
+  if (id.empty()) {
+    auto model = values_.value(*e.model);
+    if (!model) return std::unexpected(model.error());
+    o.wire.model = std::move(*model);
+  }
+  if (e.system) {
+    auto prompt = values_.value(*e.system);
+    if (!prompt) return std::unexpected(prompt.error());
+    o.system = std::move(*prompt);
+  }
+  providers::apply_dialect(api, o.wire);
+  apply_dialect(e.dialect, o.wire);
+  if (e.body) o.wire.body = raw_json::own(e.body->text);
+  o.wire.max_output_tokens = e.max_tokens.value_or(0);
+  if (e.temperature) o.wire.temperature = number_text(*e.temperature);
+  if (e.top_p) o.wire.top_p = number_text(*e.top_p);
+  o.max_tools = max_tools_of(e);
+  o.retries.max_retries = static_cast<int>(e.max_retries);
+  auto made = providers::make_chat_model(std::move(o), client_, time_, random_);
+  if (!made) return std::unexpected(made.error());
+  return std::shared_ptr<providers::model>(
+      providers::make_text_tools_model(std::move(*made), {.format = text_format_of(e.format),
+                                                          .fall_back = e.format == conf::tool_format::automatic,
+                                                          .may_lose_calls = may_lose_calls(e)}));
+}
+
+result<providers::chat_model_options> model_set::connection_options(const conf::model_entry& e) {
+  providers::chat_model_options o;
+  o.name = e.name;
+  o.api = conf::to_string(*e.api);
+  auto base = base_url_of(e, values_);
+  if (!base) return std::unexpected(base.error());
+  o.wire.base_url = std::move(*base);
+  if (e.api_version) {
+    auto version = values_.value(*e.api_version);
+    if (!version) return std::unexpected(version.error());
+    o.wire.api_version = std::move(*version);
+  }
+  if (e.ca_file) {
+    auto path = values_.value(*e.ca_file);
+    if (!path) return std::unexpected(path.error());
+    o.trust.ca_file = at_home(*path);
+  }
+  o.limits = {.connect = e.connect_timeout_ms,
+              .first_byte = e.first_byte_timeout_ms,
+              .idle = e.idle_timeout_ms,
+              .total = e.total_timeout_ms,
+              .max_body = 32u << 20};
+
+  auto secrets = std::make_shared<const secret_headers>(headers_of(e));
+  const bool blocking = needs_lane(*secrets);
+  using got_headers = std::function<void(result<std::vector<http::header>>)>;
+  // Requests that come while a command or file is at work get its answer, too: one that hangs holds one thread.
+  auto waiting = std::make_shared<std::vector<got_headers>>();
+  o.credentials = [secrets, blocking, waiting, name = e.name, this](got_headers then) {
+    if (!blocking) return then(resolve_headers(*secrets));
+    waiting->push_back(std::move(then));
+    if (waiting->size() > 1) return;
+    const auto tell = [waiting](const result<std::vector<http::header>>& headers) {
+      for (const auto& one : std::exchange(*waiting, {})) one(headers);
+    };
+    auto posted = keys_.post(name, [secrets, executor = executor_, tell] {
+      boost::asio::post(executor, [headers = resolve_headers(*secrets), tell] { tell(headers); });
+    });
+    if (!posted) tell(std::unexpected(std::move(posted.error())));
+  };
+  return o;
+}
+
+}  // namespace mcpbx::daemon

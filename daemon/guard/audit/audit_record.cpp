@@ -1,0 +1,37 @@
+// See audit_record.hpp.
+#include "daemon/guard/audit/audit_record.hpp"
+
+#include "daemon/guard/sha256.hpp"
+#include "daemon/guard/state_file.hpp"
+#include "mcp/server/json_out.hpp"
+#include "mcp/support/text.hpp"
+
+#include <string_view>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr std::size_t longest_name = 256;
+
+}  // namespace
+
+std::string to_line(const audit_record& r) {
+  mcp::json_out out;
+  const auto name = [&out](std::string_view key, std::string_view text) {
+    if (!text.empty()) out.member(key, cut_utf8(text, longest_name));
+  };
+  out.begin_object().member("time", utc_text(r.wall_ms));
+  name("principal", r.principal);
+  if (r.pid >= 0) out.member("pid", r.pid);
+  name("name", r.name);
+  name("run", r.run);
+  out.member("tool", cut_utf8(r.call.name, longest_name));
+  name("server", r.call.server);
+  out.member("decision", to_string(r.call.decision)).member("end", to_string(r.call.end));
+  if (r.arguments_known)
+    out.member("argumentsSha256", sha256_hex(r.call.arguments.empty() ? "{}" : r.call.arguments.text()));
+  out.member("resultBytes", r.call.result_bytes).end_object();
+  return out.str() + "\n";
+}
+
+}  // namespace mcpbx::daemon

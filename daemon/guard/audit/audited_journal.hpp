@@ -1,0 +1,63 @@
+// The journal with the audit behind it: the calls that runs make are told to the audit as their results are journalled,
+// so that there is one place to look.
+#pragma once
+#include "daemon/guard/audit/audit_log.hpp"
+#include "daemon/store/journal.hpp"
+#include "mcp/support/time.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+/// For record_rules::closed: tells the audit of the calls that end when a run of an earlier process is closed. The
+/// records are read where it is called, on the journal's lane; the rest is done by `executor`, the speaking thread.
+/// `log` and `time` must outlive what is posted there.
+std::function<void(const std::vector<run_record>& before, const std::vector<run_record>& closing)> audit_of_closed_runs(
+    boost::asio::any_io_executor executor, audit_log& log, time_source& time);
+
+class audited_journal final : public journal {
+ public:
+  /// `log` and `time` must outlive the journal and its runs.
+  audited_journal(std::unique_ptr<journal> inner, audit_log& log, time_source& time)
+      : inner_(std::move(inner)), log_(log), time_(time) {}
+
+  /// An append returns when the journal has the records and the audit has the calls that ended in them.
+  std::unique_ptr<run_journal> open_run(const std::string& run) override;
+  /// Their journals are audited too.
+  void take_unfinished(answer<std::vector<unfinished_run>> then) override;
+
+  bool keeps_sessions() const override { return inner_->keeps_sessions(); }
+  bool is_shared() const override { return inner_->is_shared(); }
+  void load_history(std::string session, answer<history> then) override {
+    inner_->load_history(std::move(session), std::move(then));
+  }
+  void list_sessions(session_query q, answer<std::vector<session_row>> then) override {
+    inner_->list_sessions(std::move(q), std::move(then));
+  }
+  void read_session(std::string session, answer<session_contents> then) override {
+    inner_->read_session(std::move(session), std::move(then));
+  }
+  void erase_session(std::string session, answer<void> then) override {
+    inner_->erase_session(std::move(session), std::move(then));
+  }
+  void find_ended(std::string run, answer<std::vector<run_record>> then) override {
+    inner_->find_ended(std::move(run), std::move(then));
+  }
+  void find_owner(std::string run, answer<std::optional<std::string>> then) override {
+    inner_->find_owner(std::move(run), std::move(then));
+  }
+
+ private:
+  std::unique_ptr<journal> inner_;
+  audit_log& log_;
+  time_source& time_;
+};
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,191 @@
+// While the lane works, what is to be judged, listed and approved gathers; then it does all of it in one go. Everything
+// here happens on the speaking thread.
+#include "daemon/guard/pins/pin_keeper.hpp"
+
+#include "daemon/guard/pins/pin_worker.hpp"
+#include "daemon/guard/state_file.hpp"
+#include "mcp/async/lane.hpp"
+#include "mcp/support/heap.hpp"
+#include "mcp/support/log.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+namespace asio = boost::asio;
+using on_decided = std::function<void(mcp::definition_decision)>;
+
+constexpr milliseconds first_wait{1000}, longest_wait{60'000};  // between tries of a file that cannot be used
+
+}  // namespace
+
+class pin_keeper::impl : public std::enable_shared_from_this<impl> {
+ public:
+  impl(asio::any_io_executor executor, time_source& time, options o)
+      : executor_(std::move(executor)), time_(time), worker_(std::make_shared<pin_worker>(std::move(o.path))) {
+    for (auto& s : o.servers) servers_.push_back({.about = std::move(s)});
+  }
+
+  void judge(const std::string& name, mcp::tool_list tools, on_decided decided) {
+    const auto s = std::ranges::find(servers_, name, [](const watched& w) { return w.about.name; });
+    if (s == servers_.end() || (s->about.mode == pin_mode::off && !s->about.plain_name)) return decided({});
+    s->tools = std::move(tools);
+    s->decided = std::move(decided);
+    ++s->generation;
+    s->judge = true;
+    if (s->about.plain_name && !settled_) judge_names();
+    pump();
+  }
+
+  void settled() {
+    settled_ = true;
+    judge_names();
+    pump();
+  }
+
+  void list(pin_list_request r) {
+    lists_.push_back(std::move(r));
+    judge_again();
+  }
+
+  void accept(pin_accept_request r) {
+    accepts_.push_back(std::move(r));
+    judge_again();
+  }
+
+  void stop() {
+    stopped_ = true;
+    again_.reset();
+    lane_.join();
+  }
+
+ private:
+  struct watched {
+    pinned_server about;
+    mcp::tool_list tools{};
+    std::uint64_t generation = 0;  // of its list
+    bool judge = false;
+    on_decided decided{};
+    std::string logged{};
+  };
+
+  // What an approval changes, or somebody else has done to the file, may matter to all of them; and what is told of the
+  // pins is what is done about them.
+  void judge_again() {
+    for (auto& s : servers_) s.judge = s.judge || s.tools != nullptr;
+    pump();
+  }
+
+  // Whose a name is may depend on what another server lists.
+  void judge_names() {
+    for (auto& s : servers_) s.judge = s.judge || (s.about.plain_name && s.tools != nullptr);
+  }
+
+  void pump() {
+    const bool work = !lists_.empty() || !accepts_.empty() || std::ranges::any_of(servers_, &watched::judge);
+    if (!work || busy_ || stopped_) return;
+    busy_ = true;
+    auto job = std::make_shared<pin_job>();
+    job->now = utc_text(time_.wall_ms());
+    job->settled = settled_;
+    for (auto& s : servers_)
+      job->servers.push_back(
+          {.server = s.about, .tools = s.tools, .generation = s.generation, .judge = std::exchange(s.judge, false)});
+    job->accepts = std::exchange(accepts_, {});
+    job->lists = std::exchange(lists_, {});
+    // The guard keeps the context running until the lane has answered.
+    auto posted =
+        lane_.post([self = shared_from_this(), worker = worker_, job, guard = asio::make_work_guard(executor_)] {
+          try {
+            worker->work(*job);
+          } catch (const std::exception& e) {
+            worker->failed(*job, std::string("the pins: ") + e.what());
+          }
+          asio::post(guard.get_executor(), [self, job] { self->finished(*job); });
+        });
+    if (posted) return;
+    worker_->failed(*job, "the pins: " + posted.error().message);
+    asio::post(executor_, [self = shared_from_this(), job] { self->finished(*job); });
+  }
+
+  void finished(pin_job& job) {
+    busy_ = false;
+    if (stopped_) return;
+    for (std::size_t i = 0; i < servers_.size(); ++i) {
+      pin_listing& done = job.servers[i];
+      if (!done.judge || done.generation != servers_[i].generation) continue;
+      tell(servers_[i], done.decision.notice);
+      const auto decided = servers_[i].decided;  // it may bring the next list
+      decided(std::move(done.decision));
+    }
+    try_again_later(job.failed);
+    for (auto& a : job.accepts) a.then(std::move(a.outcome));
+    for (auto& l : job.lists) l.then(std::move(l.report));
+    pump();
+    if (busy_) return;
+    job = {};
+    give_back_free_memory();
+  }
+
+  // Descriptors, threads and disks run out for a while, and files are mended: what could not be compared is compared
+  // again, and meanwhile stays as it was decided without the pins.
+  void try_again_later(bool failed) {
+    if (!failed) {
+      again_.reset();
+      wait_ = first_wait;
+      return;
+    }
+    if (again_) return;
+    again_ = time_.make_timer();
+    again_->arm(time_.now() + wait_, [this] {
+      const auto spent = std::move(again_);
+      wait_ = std::min(wait_ * 2, longest_wait);
+      judge_again();
+    });
+  }
+
+  static void tell(watched& s, const std::string& notice) {
+    if (notice != s.logged && !notice.empty()) log::warn(notice);
+    s.logged = notice;
+  }
+
+  asio::any_io_executor executor_;
+  time_source& time_;
+  std::shared_ptr<pin_worker> worker_;
+  std::vector<watched> servers_;
+  std::vector<pin_list_request> lists_;
+  std::vector<pin_accept_request> accepts_;
+  std::unique_ptr<timer> again_;
+  milliseconds wait_ = first_wait;
+  bool busy_ = false, stopped_ = false, settled_ = false;
+  lane lane_{"pins", 1};
+};
+
+pin_keeper::pin_keeper(asio::any_io_executor executor, time_source& time, options o)
+    : impl_(std::make_shared<impl>(std::move(executor), time, std::move(o))) {}
+
+pin_keeper::~pin_keeper() {
+  impl_->stop();
+}
+
+void pin_keeper::judge(const std::string& server, mcp::tool_list tools, on_decided decided) {
+  impl_->judge(server, std::move(tools), std::move(decided));
+}
+void pin_keeper::settled() {
+  impl_->settled();
+}
+void pin_keeper::list(pin_choice which, bool definitions, std::function<void(pin_report)> then) {
+  impl_->list({.which = std::move(which), .definitions = definitions, .then = std::move(then)});
+}
+void pin_keeper::accept(pin_choice which, std::string sha256, std::function<void(result<std::size_t>)> then) {
+  impl_->accept({.which = std::move(which), .sha256 = std::move(sha256), .then = std::move(then)});
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,297 @@
+// The exchange as a sequence of completion handlers. Each of them first asks whether the connection was closed
+// meanwhile: a user may leave inside any event.
+#include "mcp/http/client/client_connection.hpp"
+
+#include "mcp/http/client/gathered.hpp"
+#include "mcp/redact/cut_text.hpp"
+#include "mcp/support/read_size.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/write.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace mcpbx::http {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::size_t first_buffer = 16 * 1024, largest_buffer = 64 * 1024;
+// The first read of an answer is short, so that the first token is not kept waiting for a buffer full of others.
+constexpr std::size_t first_read = 4 * 1024;
+// A header or chunk line that does not fit into this is none.
+constexpr std::size_t longest_line = 128 * 1024;
+// A peer that closes a pooled connection later than this after a request was sent may have acted on it.
+constexpr milliseconds stale_within{500};
+
+// What a packed answer is too large by is told in bytes that are not packed.
+std::string above_limit(std::size_t limit) {
+  return "sent an answer above the limit of " + std::to_string(limit) + " bytes";
+}
+
+}  // namespace
+
+connection::connection(asio::any_io_executor executor, time_source& time, std::weak_ptr<connection_owner> owner,
+                       std::shared_ptr<const http::route> route)
+    : executor_(std::move(executor)),
+      time_(time),
+      owner_(std::move(owner)),
+      route_(std::move(route)),
+      socket_(executor_),
+      timer_(time.make_timer()) {}
+
+void connection::reuse(std::shared_ptr<task> t) {
+  task_ = std::move(t);
+  task_->line = weak_from_this();
+  reused_ = true;
+  keep_until_ = never;
+  send();
+}
+
+void connection::send() {
+  stage_ = http::stage::send;
+  stage_began_ = time_.now();
+  any_byte_ = false;
+  parser_.emplace(static_cast<parser_sink&>(*this), task_->request.limits.max_body);
+  packed_.reset();
+  arm(deadline());
+  sending_ = true;
+  task_->sent = false;
+  auto sent = [self = shared_from_this(), t = task_](const boost::system::error_code& ec, std::size_t) {
+    self->sending_ = false;
+    // After a failed write the pending read tells what happened; the peer may have answered before it closed.
+    std::exchange(self->record_, {});
+    if (self->closed_ || ec || self->task_ != t || self->stage_ != http::stage::send) return;
+    t->sent = true;
+    self->stage_ = http::stage::first_byte;
+    self->stage_began_ = self->time_.now();
+  };
+  if (tls_) {
+    // One record instead of one per piece. The task stays as it is: it may have to be sent again.
+    record_ = task_->head;
+    if (!task_->request.body.empty()) record_ += task_->request.body.str();
+    asio::async_write(*tls_, asio::buffer(record_), std::move(sent));
+  } else {
+    task_->request.body = gathered(task_->request.body);
+    std::vector<asio::const_buffer> all;
+    all.reserve(task_->request.body.pieces().size() + 1);
+    all.push_back(asio::buffer(task_->head));
+    for (const auto& piece : task_->request.body.pieces()) all.push_back(asio::buffer(piece.text()));
+    asio::async_write(socket_, all, std::move(sent));
+  }
+  start_read();
+}
+
+void connection::start_read() {
+  if (!reading_ && !closed_ && !held_back_ && may_read()) read_some();
+}
+
+// A peer that has to wait is not silent. Without a read that is pending the gate keeps the connection, until the
+// exchange leaves it.
+bool connection::may_read() {
+  if (!task_ || stage_ != http::stage::body || !task_->place || task_->place->is_free()) return true;
+  held_back_ = !task_->place->may_read([self = shared_from_this()] {
+    if (self->closed_ || !self->held_back_) return false;
+    self->held_back_ = false;
+    self->stage_began_ = self->time_.now();
+    self->arm(self->deadline());
+    self->read_some();
+    return true;
+  });
+  return !held_back_;
+}
+
+void connection::resize(std::size_t bytes) {
+  buffer_.resize(bytes);
+  held_.set(buffer_.capacity());
+}
+
+void connection::read_some() {
+  if (begin_ == end_) begin_ = end_ = 0;
+  if (begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  if (buffer_.empty())
+    resize(first_buffer);
+  else if (end_ == buffer_.size())
+    resize(buffer_.size() * 2);
+  reading_ = true;
+  auto done = [self = shared_from_this()](const boost::system::error_code& ec, std::size_t n) { self->on_read(ec, n); };
+  room_ = buffer_.size() - end_;
+  if (!any_byte_) room_ = std::min(room_, first_read);
+  room_ = read_size(room_);
+  const auto space = asio::buffer(buffer_.data() + end_, room_);
+  if (tls_)
+    tls_->async_read_some(space, std::move(done));
+  else
+    socket_.async_read_some(space, std::move(done));
+}
+
+void connection::on_read(const boost::system::error_code& ec, std::size_t n) {
+  reading_ = false;
+  if (closed_) return;
+  const auto self = shared_from_this();
+  if (!task_) return close();  // closed by the peer while it waited in the pool, or bytes that nobody asked for
+  if (ec) return ended(ec);
+  const bool filled = n == room_ && any_byte_;
+  end_ += n;
+  any_byte_ = true;
+  const bool first = std::exchange(stage_, http::stage::body) != http::stage::body;
+  stage_began_ = time_.now();
+  if (first) arm(deadline());  // the idle limit may be the shorter one; later bytes only move it on
+  parse();
+  // The end of the answer may have begun the next exchange here, whose read is pending in this very buffer.
+  if (closed_ || reading_) return;
+  if (end_ - begin_ >= longest_line)
+    return fail(http::stage::body, errc::protocol, "sent a header line above the limit");
+  if (begin_ == end_ && filled && buffer_.size() < largest_buffer) {
+    begin_ = end_ = 0;
+    resize(buffer_.size() * 2);
+  }
+  if (!first && task_) return start_read();
+  auto read_on = [self] { self->start_read(); };
+  // What the first bytes say is passed on before a whole buffer of others is read and looked through.
+  if (task_) return asio::post(executor_, std::move(read_on));
+  // In the pool it only waits for the peer to close: what the whole answer starts goes before that.
+  asio::post(executor_, [executor = executor_, read_on] { asio::post(executor, read_on); });
+}
+
+void connection::parse() {
+  using verdict = response_parser::verdict;
+  while (begin_ < end_ && task_) {
+    std::size_t used = 0;
+    body_begin_ = body_end_ = begin_;
+    const auto v = parser_->put({buffer_.data() + begin_, end_ - begin_}, used);
+    begin_ += used;
+    if (closed_ || v == verdict::stopped) return;
+    deliver();
+    if (closed_) return;
+    switch (v) {
+      case verdict::need_more:
+        task_->events->on_pause();
+        return;
+      case verdict::done:
+        if (parser_->status() / 100 != 1) return complete();
+        parser_.emplace(static_cast<parser_sink&>(*this),
+                        task_->request.limits.max_body);  // an interim answer; the real one follows
+        break;
+      case verdict::too_large:
+        return fail(http::stage::body, errc::limit, above_limit(task_->request.limits.max_body));
+      case verdict::wrong:
+        return fail(http::stage::body, errc::protocol, "sent an answer that is not HTTP: " + parser_->why());
+      case verdict::stopped:
+        return;
+    }
+  }
+}
+
+void connection::ended(const boost::system::error_code& ec) {
+  const bool eof = ec == asio::error::eof;
+  if (any_byte_ && eof && parser_->put_eof() == response_parser::verdict::done) return complete();
+  const std::string what = eof || ec == asio::ssl::error::stream_truncated ? std::string() : ": " + ec.message();
+  if (any_byte_) return fail(http::stage::body, errc::io, "closed the connection in the middle of its answer" + what);
+  if (reused_ && !task_->retried && time_.now() - stage_began_ <= stale_within) {
+    // It had closed the connection while that waited in the pool: nothing was lost.
+    auto t = std::move(task_);
+    t->retried = true;
+    const auto owner = owner_.lock();
+    close();
+    if (owner) return owner->run_fresh(std::move(t));
+    task_ = std::move(t);
+  }
+  fail(sending_ ? http::stage::send : http::stage::first_byte, errc::io,
+       "closed the connection without an answer" + what);
+}
+
+bool connection::on_parsed_head(int status, std::vector<header> headers) {
+  const auto coding = find_header(headers, "content-encoding");
+  if (is_word(coding, "gzip") || is_word(coding, "x-gzip")) {
+    packed_ = std::make_unique<gunzip>(task_->request.limits.max_body);
+  } else if (!coding.empty() && !is_word(coding, "identity")) {
+    fail(http::stage::body, errc::protocol,
+         "sent an answer in a compression that was not asked for (\"" + cut_for_people(coding, 40) + "\")");
+    return false;
+  }
+  task_->events->on_head(status, headers);
+  return !closed_;
+}
+
+void connection::on_parsed_body(std::string_view bytes) {
+  // Chunks of one read are moved together, over what was parsed already, and handed on as one.
+  const auto from = static_cast<std::size_t>(bytes.data() - buffer_.data());
+  if (body_begin_ == body_end_)
+    body_begin_ = body_end_ = from;
+  else if (body_end_ != from)
+    std::memmove(buffer_.data() + body_end_, bytes.data(), bytes.size());
+  body_end_ += bytes.size();
+}
+
+void connection::deliver() {
+  if (body_begin_ == body_end_) return;
+  const auto from = std::exchange(body_begin_, body_end_);
+  const std::string_view bytes(buffer_.data() + from, body_end_ - from);
+  if (!packed_) return task_->events->on_body(bytes);
+  const auto v = packed_->put(bytes, [this](std::string_view plain) {
+    task_->events->on_body(plain);
+    return !closed_;
+  });
+  if (v == gunzip::verdict::too_large)
+    fail(http::stage::body, errc::limit, above_limit(task_->request.limits.max_body) + " when unpacked");
+  else if (v == gunzip::verdict::wrong)
+    fail(http::stage::body, errc::protocol, "sent an answer that is not the gzip it claims to be");
+}
+
+void connection::complete() {
+  if (packed_ && !packed_->complete())
+    return fail(http::stage::body, errc::io, "ended its packed answer in the middle");
+  const auto t = std::exchange(task_, nullptr);
+  t->place.reset();
+  auto* const events = std::exchange(t->events, nullptr);
+  const auto owner = owner_.lock();
+  const bool keep = begin_ == end_ && !sending_ && parser_->keep_alive() && owner;
+  any_byte_ = false;  // the read that waits while this is pooled is the first of the next answer
+  if (!keep || !owner->take_back(shared_from_this())) close();
+  events->on_end();
+}
+
+void connection::fail(http::stage at, errc code, std::string what) {
+  const auto self = shared_from_this();
+  const auto t = std::exchange(task_, nullptr);
+  close();
+  if (!what.ends_with('.')) what += '.';
+  t->place.reset();
+  if (auto* const events = std::exchange(t->events, nullptr)) events->on_failure({at, {code, subject() + " " + what}});
+}
+
+std::string connection::subject() const {
+  return route_->to.label + (route_->via ? ", through the proxy " + route_->via->label + "," : "");
+}
+
+void connection::close() {
+  if (std::exchange(closed_, true)) return;
+  task_.reset();
+  timer_->cancel();
+  boost::system::error_code ignored;
+  socket_.close(ignored);
+  if (const auto owner = owner_.lock()) owner->forget(this);
+}
+
+void connection::abandon(const task* t) {
+  const auto self = shared_from_this();
+  if (task_.get() == t) close();
+}
+
+void connection::keep_until(time_point when) {
+  keep_until_ = when;
+  arm(when);
+}
+
+}  // namespace mcpbx::http

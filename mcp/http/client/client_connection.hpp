@@ -1,0 +1,140 @@
+// One connection to one origin and the exchange that runs on it: look-up, TCP or Unix socket, proxy, TLS
+// (client_connection_open.cpp), request and answer (client_connection.cpp), all four limits with one timer
+// (client_connection_limits.cpp). Afterwards it waits in the pool with a read pending, so that a peer's close is seen
+// at once.
+#pragma once
+#include "mcp/http/client/gzip.hpp"
+#include "mcp/http/client/http_client.hpp"
+#include "mcp/http/client/read_gate.hpp"
+#include "mcp/http/client/response_parser.hpp"
+#include "mcp/http/client/tls.hpp"
+#include "mcp/http/stream_socket.hpp"
+#include "mcp/http/url.hpp"
+#include "mcp/support/shared_bytes.hpp"
+#include "mcp/support/time.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mcpbx::http {
+
+class connection;
+
+/// How an address is reached.
+struct route {
+  url_parts to;
+  std::optional<proxy> via;
+  http::trust trust;
+  std::string key;  ///< what connections are pooled by: the origin, and what it is trusted by
+};
+
+/// An exchange while it runs; shared by the user's handle and its connection.
+struct task {
+  http::request request;
+  std::shared_ptr<const http::route> route;
+  response_events* events = nullptr;  ///< null once the user has left or everything was told
+  std::string head;                   ///< request line and headers
+  time_point started;
+  time_point connecting_since;     ///< the present connection's; later than `started` where it replaced another one
+  bool retried = false;            ///< a stale connection was replaced already
+  bool sent = false;               ///< its request, whole, on the connection that it runs on
+  std::weak_ptr<connection> line;  ///< what it runs on
+  std::optional<read_gate::place> place{};
+};
+
+/// What a connection needs of the client that owns it. It may be gone.
+class connection_owner {
+ public:
+  using endpoints = std::vector<stream_socket::endpoint_type>;
+  virtual ~connection_owner() = default;
+  /// `done` does not come behind forget(asker).
+  virtual void resolve(const connection* asker, const std::string& host, std::uint16_t port,
+                       std::function<void(result<endpoints>)> done) = 0;
+  virtual void with_tls(const trust& t, std::function<void(result<tls_context>)> done) = 0;
+  /// The exchange is over and the connection may be used again. False: it is not wanted.
+  virtual bool take_back(const std::shared_ptr<connection>& c) = 0;
+  virtual void forget(const connection* c) = 0;
+  /// The exchange's connection was stale: run it on a fresh one.
+  virtual void run_fresh(std::shared_ptr<task> t) = 0;
+};
+
+class connection final : public std::enable_shared_from_this<connection>, private parser_sink {
+ public:
+  connection(boost::asio::any_io_executor executor, time_source& time, std::weak_ptr<connection_owner> owner,
+             std::shared_ptr<const http::route> route);
+
+  /// Connects, then runs `t`. Once, at first.
+  void open(std::shared_ptr<task> t);
+  /// Runs a further exchange on a connection that came back.
+  void reuse(std::shared_ptr<task> t);
+  /// Ends it without a word to anybody.
+  void close();
+  /// The user of `t` has left.
+  void abandon(const task* t);
+  bool is_open() const noexcept { return !closed_; }
+  const std::string& key() const noexcept { return route_->key; }
+  /// In the pool until then.
+  void keep_until(time_point when);
+
+ private:
+  void connect_next();
+  void connected();
+  void open_tunnel();
+  void read_tunnel();
+  void on_tunnel_answer();
+  void start_tls();
+  void send();
+  void start_read();
+  bool may_read();
+  void read_some();
+  void resize(std::size_t bytes);
+  void on_read(const boost::system::error_code& ec, std::size_t n);
+  void parse();
+  void ended(const boost::system::error_code& ec);
+  void complete();
+  std::string subject() const;
+  void fail(http::stage at, errc code, std::string what);
+  time_point deadline() const;
+  void arm(time_point when);
+  void on_timer();
+  void on_time_limit();
+  void deliver();
+
+  bool on_parsed_head(int status, std::vector<header> headers) override;
+  void on_parsed_body(std::string_view bytes) override;
+
+  boost::asio::any_io_executor executor_;
+  time_source& time_;
+  std::weak_ptr<connection_owner> owner_;
+  std::shared_ptr<const http::route> route_;
+  stream_socket socket_;
+  tls_context context_;
+  std::unique_ptr<tls_stream> tls_;
+  std::unique_ptr<timer> timer_;
+  time_point armed_ = never;
+
+  std::shared_ptr<task> task_;
+  std::optional<response_parser> parser_;
+  std::unique_ptr<gunzip> packed_;  // of an answer whose body is
+  std::string tunnel_;              // what is said to the proxy, then its answer
+  http::stage stage_ = http::stage::resolve;
+  time_point stage_began_, keep_until_ = never, attempt_until_ = never;
+  connection_owner::endpoints endpoints_;
+  std::size_t next_endpoint_ = 0;
+  std::string last_connect_error_;
+
+  std::string record_;  // what is being sent over TLS: head and body in one piece
+  std::vector<char> buffer_;
+  byte_share held_;                            // by it
+  std::size_t begin_ = 0, end_ = 0;            // bytes read and not parsed yet
+  std::size_t room_ = 0;                       // what the pending read may fill
+  std::size_t body_begin_ = 0, body_end_ = 0;  // body bytes of this read, moved together at the front of the buffer
+  bool sending_ = false, reading_ = false, reused_ = false, any_byte_ = false, closed_ = false;
+  bool held_back_ = false;  // until the gate lets it read on
+};
+
+}  // namespace mcpbx::http

@@ -1,0 +1,178 @@
+// From a route to an open connection: look-up, connecting to one address after another, the tunnel through a proxy,
+// TLS.
+#include "mcp/http/client/client_connection.hpp"
+#include "mcp/support/read_size.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/write.hpp>
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::http {
+
+namespace asio = boost::asio;
+
+namespace {
+
+// A proxy's answer to CONNECT that is longer is none.
+constexpr std::size_t longest_tunnel_answer = 16 * 1024;
+
+// The status of an HTTP answer's first line, or 0.
+int status_of(std::string_view head) {
+  if (!head.starts_with("HTTP/1.") || head.size() < 12 || head[8] != ' ') return 0;
+  int status = 0;
+  for (const char c : head.substr(9, 3)) {
+    if (c < '0' || c > '9') return 0;
+    status = status * 10 + (c - '0');
+  }
+  return status;
+}
+
+}  // namespace
+
+void connection::open(std::shared_ptr<task> t) {
+  task_ = std::move(t);
+  task_->line = weak_from_this();
+  task_->connecting_since = time_.now();
+  stage_ = http::stage::resolve;
+  arm(deadline());
+  const auto owner = owner_.lock();
+  if (!owner) return fail(http::stage::resolve, errc::cancelled, "was not asked: the client is shutting down");
+  if (!route_->to.socket.empty()) {
+    endpoints_.emplace_back(asio::local::stream_protocol::endpoint(route_->to.socket));
+    stage_ = http::stage::connect;
+    return connect_next();
+  }
+  const auto& host = route_->via ? route_->via->host : route_->to.host;
+  const auto port = route_->via ? route_->via->port : route_->to.port;
+  owner->resolve(this, host, port, [self = shared_from_this()](result<connection_owner::endpoints> found) {
+    if (self->closed_) return;
+    if (!found) return self->fail(http::stage::resolve, errc::unavailable, "is not known: " + found.error().message);
+    self->endpoints_ = *std::move(found);
+    self->stage_ = http::stage::connect;
+    self->connect_next();
+  });
+}
+
+void connection::connect_next() {
+  if (next_endpoint_ == endpoints_.size())
+    return fail(http::stage::connect, errc::unavailable, "could not be reached: " + last_connect_error_);
+  const auto left = endpoints_.size() - next_endpoint_;
+  const auto& to = endpoints_[next_endpoint_++];
+  const auto now = time_.now();
+  // One address that swallows packets must not use up the time of the others.
+  attempt_until_ =
+      left == 1 ? never : now + std::max<duration>((deadline() - now) / static_cast<int>(left), milliseconds(1));
+  arm(deadline());
+  boost::system::error_code ec;
+  socket_.close(ec);
+  const int fd = ::socket(to.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0)
+    ec.assign(errno, boost::system::system_category());
+  else
+    socket_.assign(to.protocol(), fd, ec);
+  if (ec) {
+    last_connect_error_ = ec.message();
+    return connect_next();
+  }
+  socket_.async_connect(to, [self = shared_from_this()](const boost::system::error_code& failed) {
+    if (self->closed_) return;
+    if (failed) {
+      self->last_connect_error_ =
+          failed == asio::error::operation_aborted ? "it did not answer in time" : failed.message();
+      return self->connect_next();
+    }
+    self->connected();
+  });
+}
+
+void connection::connected() {
+  attempt_until_ = never;
+  if (route_->to.socket.empty()) {
+    boost::system::error_code ignored;
+    socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+  }
+  if (!route_->to.tls) return send();
+  if (route_->via) return open_tunnel();
+  start_tls();
+}
+
+// RFC 9110, 9.3.6.
+void connection::open_tunnel() {
+  const auto target = route_->to.origin.substr(std::string_view("https://").size());
+  tunnel_ = "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n";
+  if (!route_->via->authorization.empty()) tunnel_ += "Proxy-Authorization: " + route_->via->authorization + "\r\n";
+  tunnel_ += "\r\n";
+  asio::async_write(
+      socket_, asio::buffer(tunnel_), [self = shared_from_this()](const boost::system::error_code& ec, std::size_t) {
+        if (self->closed_) return;
+        if (ec) return self->fail(http::stage::connect, errc::unavailable, "could not be reached: " + ec.message());
+        self->tunnel_.clear();
+        self->read_tunnel();
+      });
+}
+
+void connection::read_tunnel() {
+  const auto had = tunnel_.size();
+  const auto room = read_size(1024);
+  tunnel_.resize(had + room);
+  socket_.async_read_some(
+      asio::buffer(tunnel_.data() + had, room),
+      [self = shared_from_this(), had](const boost::system::error_code& ec, std::size_t n) {
+        if (self->closed_) return;
+        auto& answer = self->tunnel_;
+        answer.resize(had + n);
+        if (ec)
+          return self->fail(http::stage::connect, errc::unavailable,
+                            "could not be reached: the proxy closed the connection without an answer");
+        if (answer.find("\r\n\r\n") != std::string::npos) return self->on_tunnel_answer();
+        if (answer.size() < longest_tunnel_answer) return self->read_tunnel();
+        self->fail(http::stage::connect, errc::protocol, "could not be reached: the proxy's answer is not HTTP");
+      });
+}
+
+void connection::on_tunnel_answer() {
+  const auto answer = std::exchange(tunnel_, {});
+  const int status = status_of(answer);
+  if (status == 0)
+    return fail(http::stage::connect, errc::protocol, "could not be reached: the proxy's answer is not HTTP");
+  const auto refused = "could not be reached: the proxy answered with status " + std::to_string(status);
+  if (status == 407)
+    return fail(http::stage::connect, errc::config, refused + ": check the user name and the password in HTTPS_PROXY");
+  // What the proxy forbids stays so; what it could not do may work later.
+  if (status / 100 == 4 && status != 408 && status != 429)
+    return fail(http::stage::connect, errc::config, refused + ": it does not allow this address");
+  if (status / 100 != 2) return fail(http::stage::connect, errc::unavailable, refused);
+  // It is our turn to speak first.
+  if (!answer.ends_with("\r\n\r\n") || answer.find("\r\n\r\n") + 4 != answer.size())
+    return fail(http::stage::connect, errc::protocol, "could not be reached: the proxy sent more than its answer");
+  start_tls();
+}
+
+void connection::start_tls() {
+  stage_ = http::stage::tls;
+  const auto owner = owner_.lock();
+  if (!owner) return fail(http::stage::tls, errc::cancelled, "was not asked: the client is shutting down");
+  owner->with_tls(route_->trust, [self = shared_from_this()](result<tls_context> context) {
+    if (self->closed_) return;
+    if (!context)
+      return self->fail(http::stage::tls, context.error().code, "cannot be asked: " + context.error().message);
+    self->context_ = *context;
+    auto stream = make_tls_stream(self->socket_, self->context_, self->route_->to.host);
+    if (!stream) return self->fail(http::stage::tls, stream.error().code, "cannot be asked: " + stream.error().message);
+    self->tls_ = *std::move(stream);
+    self->tls_->async_handshake(asio::ssl::stream_base::client, [self](const boost::system::error_code& ec) {
+      if (self->closed_) return;
+      if (ec) return self->fail(http::stage::tls, errc::unavailable, "was refused: " + tls_failure(*self->tls_, ec));
+      self->send();
+    });
+  });
+}
+
+}  // namespace mcpbx::http

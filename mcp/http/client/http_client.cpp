@@ -1,0 +1,256 @@
+// The pool, name look-up and the once-loaded certificates; the exchange itself is in client_connection.cpp.
+#include "mcp/http/client/http_client.hpp"
+
+#include "mcp/http/client/client_connection.hpp"
+#include "mcp/http/client/name_lookups.hpp"
+#include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/text.hpp"
+
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace mcpbx::http {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+namespace {
+
+// A header that could end its line would be another header, and one that frames the message could hide another request.
+bool is_sendable(const header& h) {
+  const auto breaks = [](char c) { return c == '\r' || c == '\n' || c == '\0'; };
+  static constexpr std::array<std::string_view, 9> ours{
+      "content-length", "transfer-encoding",  "connection", "proxy-connection", "keep-alive", "upgrade", "te",
+      "trailer",        "proxy-authorization"};
+  return !h.name.empty() && std::none_of(ours.begin(), ours.end(), [&](auto o) { return is_word(h.name, o); }) &&
+         h.name.find_first_of(": \t") == std::string::npos && std::none_of(h.name.begin(), h.name.end(), breaks) &&
+         std::none_of(h.value.begin(), h.value.end(), breaks);
+}
+
+class exchange_handle final : public exchange {
+ public:
+  explicit exchange_handle(std::shared_ptr<task> t) : task_(std::move(t)) {}
+  ~exchange_handle() override {
+    task_->events = nullptr;
+    task_->place.reset();
+    if (const auto line = task_->line.lock()) line->abandon(task_.get());
+  }
+  exchange_handle(const exchange_handle&) = delete;
+  exchange_handle& operator=(const exchange_handle&) = delete;
+  bool sent() const noexcept override { return task_->sent; }
+
+ private:
+  std::shared_ptr<task> task_;
+};
+
+}  // namespace
+
+class client::impl final : public connection_owner, public std::enable_shared_from_this<impl> {
+ public:
+  impl(asio::any_io_executor executor, time_source& time, lane& compute, options o)
+      : executor_(std::move(executor)),
+        time_(time),
+        compute_(compute),
+        options_(std::move(o)),
+        names_(std::make_shared<name_lookups>(executor_, time_, options_.look_up)) {}
+
+  std::unique_ptr<exchange> start(request r, response_events& events) {
+    auto t = std::make_shared<task>();
+    t->events = &events;
+    t->started = time_.now();
+    t->request = std::move(r);
+    t->place.emplace(gate_);
+    ++counters_.exchanges;
+    auto way = route_to(t->request);
+    const auto& headers = t->request.headers;
+    const auto bad = std::find_if_not(headers.begin(), headers.end(), is_sendable);
+    if (!way) {
+      refuse(t, way.error());
+    } else if (bad != headers.end()) {
+      refuse(t, {errc::invalid_argument,
+                 "The header \"" + printable(cut_utf8(bad->name, 64)) + "\" for " + (*way)->to.label +
+                     " cannot be sent: its name or value holds a line break or a character that headers do not have, "
+                     "or it belongs to the connection itself."});
+    } else {
+      t->route = *std::move(way);
+      write_head(*t);
+      run(t);
+    }
+    return std::make_unique<exchange_handle>(std::move(t));
+  }
+
+  void close_all() {
+    auto idle = std::exchange(idle_, {});
+    for (auto& [origin, list] : idle)
+      for (auto& c : list) c->close();
+  }
+
+  void resolve(const connection* asker, const std::string& host, std::uint16_t port,
+               std::function<void(result<endpoints>)> done) override {
+    boost::system::error_code ec;
+    const auto address = asio::ip::make_address(host, ec);
+    if (!ec) return done(endpoints{tcp::endpoint(address, port)});
+    if (host == "localhost")
+      return done(endpoints{tcp::endpoint(asio::ip::address_v4::loopback(), port),
+                            tcp::endpoint(asio::ip::address_v6::loopback(), port)});
+    names_->find(asker, host, [port, done = std::move(done)](result<addresses> found) {
+      if (!found) return done(std::unexpected(std::move(found.error())));
+      endpoints all;
+      for (const auto& a : *found) all.emplace_back(tcp::endpoint(a, port));
+      done(std::move(all));
+    });
+  }
+
+  void with_tls(const trust& t, std::function<void(result<tls_context>)> done) override {
+    auto& known = contexts_[t];
+    if (known.made) return done(known.made);
+    known.waiting.push_back(std::move(done));
+    if (known.waiting.size() > 1) return;
+    auto posted = compute_.post([t, executor = executor_, weak = weak_from_this()] {
+      auto loaded = load_tls(t);
+      asio::post(executor, [t, weak, loaded = std::move(loaded)] {
+        if (const auto self = weak.lock()) self->tls_loaded(t, loaded);
+      });
+    });
+    if (!posted) tls_loaded(t, std::unexpected(std::move(posted.error())));
+  }
+
+  void tls_loaded(const trust& t, const result<tls_context>& loaded) {
+    auto& asked = contexts_[t];
+    if (loaded) asked.made = *loaded;
+    for (auto& waiting : std::exchange(asked.waiting, {})) waiting(loaded);
+  }
+
+  bool take_back(const std::shared_ptr<connection>& c) override {
+    auto& list = idle_[c->key()];
+    if (list.size() >= options_.max_idle_per_origin) return false;
+    list.push_back(c);
+    c->keep_until(time_.now() + options_.keep_idle);
+    return true;
+  }
+
+  void forget(const connection* c) override {
+    names_->forget(c);
+    const auto list = idle_.find(c->key());
+    if (list == idle_.end()) return;
+    std::erase_if(list->second, [c](const auto& known) { return known.get() == c; });
+    if (list->second.empty()) idle_.erase(list);
+  }
+
+  void run_fresh(std::shared_ptr<task> t) override {
+    if (t->events == nullptr) return;
+    ++counters_.connections;
+    auto c = std::make_shared<connection>(executor_, time_, weak_from_this(), t->route);
+    c->open(std::move(t));
+  }
+
+  const counters& counts() const noexcept { return counters_; }
+
+ private:
+  void run(const std::shared_ptr<task>& t) {
+    if (const auto list = idle_.find(t->route->key); list != idle_.end() && !list->second.empty()) {
+      // The one used last is the least likely to be stale.
+      const auto c = std::move(list->second.back());
+      list->second.pop_back();
+      ++counters_.reused;
+      return c->reuse(t);
+    }
+    // A fresh connection may fail at once (no address, no descriptor), and events never come from inside start().
+    ++counters_.connections;
+    auto c = std::make_shared<connection>(executor_, time_, weak_from_this(), t->route);
+    t->line = c;
+    asio::post(executor_, [c, t] {
+      if (t->events != nullptr) c->open(t);
+    });
+  }
+
+  // Most requests go where the last one went.
+  result<std::shared_ptr<const route>> route_to(const request& r) {
+    if (last_route_ && last_url_ == r.url && last_route_->trust == r.trust) return last_route_;
+    auto made = make_route(r);
+    if (!made) return std::unexpected(std::move(made.error()));
+    last_url_ = r.url;
+    return last_route_ = std::make_shared<const route>(*std::move(made));
+  }
+
+  result<route> make_route(const request& r) const {
+    auto url = parse_url(r.url);
+    if (!url) return std::unexpected(url.error());
+    const auto via = options_.proxies.find(*url);
+    if (!via) return fail(errc::config, url->label + " cannot be asked: " + via.error().message);
+    route way{*std::move(url), std::nullopt, r.trust, {}};
+    if (*via != nullptr) way.via = **via;
+    way.key = way.to.origin;
+    if (way.to.tls && !r.trust.ca_file.empty()) way.key += " " + r.trust.ca_file;
+    return way;
+  }
+
+  void refuse(const std::shared_ptr<task>& t, error why) {
+    asio::post(executor_, [t, why = std::move(why)] {
+      if (auto* const events = std::exchange(t->events, nullptr)) events->on_failure({stage::resolve, why});
+    });
+  }
+
+  static void write_head(task& t) {
+    const auto& r = t.request;
+    const auto& to = t.route->to;
+    const auto given = [&](std::string_view name) { return !find_header(r.headers, name).empty(); };
+    t.head.reserve(512);
+    t.head.append(r.method).append(" ");
+    // To a proxy that is no tunnel the whole address is said (RFC 9112, 3.2.2).
+    const bool whole = t.route->via && !to.tls;
+    if (whole) t.head.append("http://").append(to.authority);
+    t.head.append(to.target).append(" HTTP/1.1\r\n");
+    if (!given("host")) t.head.append("Host: ").append(to.authority).append("\r\n");
+    if (!given("user-agent")) t.head.append("User-Agent: mcpbx/" MCPBX_VERSION "\r\n");
+    if (!given("accept-encoding"))
+      t.head.append("Accept-Encoding: ").append(r.accept_gzip ? "gzip" : "identity").append("\r\n");
+    t.head += "Connection: keep-alive\r\n";
+    if (whole && !t.route->via->authorization.empty())
+      t.head.append("Proxy-Authorization: ").append(t.route->via->authorization).append("\r\n");
+    for (const auto& h : r.headers) t.head.append(h.name).append(": ").append(h.value).append("\r\n");
+    if (!r.body.empty() || (r.method != "GET" && r.method != "HEAD" && r.method != "DELETE"))
+      t.head += "Content-Length: " + std::to_string(r.body.size()) + "\r\n";
+    t.head += "\r\n";
+  }
+
+  /// The certificates of one trust setting: loaded once, or being loaded.
+  struct tls_entry {
+    tls_context made;
+    std::vector<std::function<void(result<tls_context>)>> waiting;
+  };
+
+  asio::any_io_executor executor_;
+  time_source& time_;
+  lane& compute_;
+  options options_;
+  std::shared_ptr<name_lookups> names_;
+  std::shared_ptr<read_gate> gate_ = std::make_shared<read_gate>(time_);
+  counters counters_;
+  std::string last_url_;
+  std::shared_ptr<const route> last_route_;  // to it
+  std::map<trust, tls_entry> contexts_;
+  std::map<std::string, std::vector<std::shared_ptr<connection>>, std::less<>> idle_;
+};
+
+client::client(asio::any_io_executor executor, time_source& time, lane& compute, options o)
+    : impl_(std::make_shared<impl>(std::move(executor), time, compute, std::move(o))) {}
+
+client::~client() {
+  impl_->close_all();
+}
+
+std::unique_ptr<exchange> client::start(request r, response_events& events) {
+  return impl_->start(std::move(r), events);
+}
+
+const client::counters& client::counts() const noexcept {
+  return impl_->counts();
+}
+
+}  // namespace mcpbx::http

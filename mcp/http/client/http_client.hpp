@@ -1,0 +1,112 @@
+// The one HTTP client: HTTP/1.1 over TCP, TLS or a Unix socket, through a proxy where the environment names one;
+// connections kept and pooled per origin, four time limits, bodies as they arrive. Everything happens on the speaking
+// thread; names are looked up and certificates are loaded on others.
+#pragma once
+#include "mcp/async/lane.hpp"
+#include "mcp/http/client/name_lookups.hpp"
+#include "mcp/http/client/proxy.hpp"
+#include "mcp/http/header.hpp"
+#include "mcp/json/raw_json.hpp"
+#include "mcp/support/error.hpp"
+#include "mcp/support/time.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::http {
+
+/// Limits of one exchange (docs/guarantees.md, G30). Any byte resets `idle`; nothing resets `total`.
+struct limits {
+  milliseconds connect{10'000};      ///< name look-up, TCP and TLS together
+  milliseconds first_byte{300'000};  ///< from the last byte sent to the first byte of the answer
+  milliseconds idle{120'000};        ///< between two bytes of the answer
+  milliseconds total{600'000};
+  std::size_t max_body = 32u << 20;  ///< bytes of the answer's body, as sent and when unpacked
+};
+
+/// How TLS peers are trusted. Certificates and host names are always verified.
+struct trust {
+  std::string ca_file;  ///< PEM bundle; empty: the system's, or what SSL_CERT_FILE and SSL_CERT_DIR name
+  friend auto operator<=>(const trust&, const trust&) = default;
+};
+
+struct request {
+  std::string method = "POST";
+  std::string url;  ///< http://, https:// or unix: with path and query (parse_url); a fragment is ignored
+  /// Host and User-Agent are added unless they are here; what frames a message (Content-Length, Transfer-Encoding,
+  /// Connection, and the like) is the client's alone.
+  std::vector<header> headers;
+  segments body;
+  http::limits limits;
+  http::trust trust;
+  bool accept_gzip = false;  ///< ask for a packed answer; one that is packed unasked is unpacked as well
+};
+
+/// How far an exchange had come when it failed: it decides whether repeating it is safe (L13, G31).
+enum class stage : std::uint8_t { resolve, connect, tls, send, first_byte, body };
+
+struct failure {
+  http::stage stage = stage::connect;
+  error why;  ///< names the host, what happened and the limit that was hit
+};
+
+/// What an exchange tells its user; never from inside start(). on_end or on_failure comes exactly once, last.
+class response_events {
+ public:
+  virtual ~response_events() = default;
+  /// Status and headers (names as sent; compare without case).
+  virtual void on_head(int status, const std::vector<header>& headers) = 0;
+  virtual void on_body(std::string_view bytes) = 0;
+  /// All that had been read was delivered and the answer is not complete: whoever knows that nothing of worth will
+  /// follow need not wait for on_end.
+  virtual void on_pause() {}
+  virtual void on_end() = 0;
+  virtual void on_failure(failure f) = 0;
+};
+
+/// A running exchange. Destroying it closes its connection unless the answer was complete; no event comes afterwards.
+class exchange {
+ public:
+  virtual ~exchange() = default;
+  /// Whether all of its request was given to the network.
+  virtual bool sent() const noexcept = 0;
+};
+
+class client {
+ public:
+  struct options {
+    std::size_t max_idle_per_origin = 64;  ///< as many runs as one caller may have
+    milliseconds keep_idle{60'000};
+    proxy_rules proxies;
+    name_lookups::look_up look_up = {};  ///< empty: the system's
+  };
+  struct counters {
+    std::uint64_t connections = 0, reused = 0, exchanges = 0;
+  };
+  /// `compute` is a lane for long work, such as inflating, and must outlive the client. Names are looked up on threads
+  /// of its own.
+  client(boost::asio::any_io_executor executor, time_source& time, lane& compute, options o);
+  ~client();
+  client(const client&) = delete;
+  client& operator=(const client&) = delete;
+
+  /// Begins an exchange. A pooled connection that turns out to be closed before any byte of the answer came is replaced
+  /// once by a fresh one, silently. Redirects are not followed. `events` must outlive the returned object.
+  std::unique_ptr<exchange> start(request r, response_events& events);
+  const counters& counts() const noexcept;
+
+ private:
+  class impl;
+  std::shared_ptr<impl> impl_;
+};
+
+}  // namespace mcpbx::http

@@ -1,0 +1,65 @@
+// Contexts and streams over OpenSSL.
+#include "mcp/http/client/tls.hpp"
+
+#include <boost/asio/ip/address.hpp>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <exception>
+
+namespace mcpbx::http {
+
+namespace ssl = boost::asio::ssl;
+
+result<tls_context> load_tls(const trust& t) {
+  try {
+    auto context = std::make_shared<ssl::context>(ssl::context::tls_client);
+    SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
+    context->set_verify_mode(ssl::verify_peer);
+    boost::system::error_code ec;
+    if (t.ca_file.empty())
+      context->set_default_verify_paths(ec);
+    else
+      context->load_verify_file(t.ca_file, ec);
+    if (ec)
+      return fail(errc::config, "The trusted certificates" + (t.ca_file.empty() ? "" : " in \"" + t.ca_file + "\"") +
+                                    " cannot be read: " + ec.message() + ".");
+    static constexpr unsigned char http11[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+    SSL_CTX_set_alpn_protos(context->native_handle(), http11, sizeof http11);
+    return context;
+  } catch (const std::exception& e) {
+    return fail(errc::io, "TLS cannot be set up: " + std::string(e.what()));
+  }
+}
+
+result<std::unique_ptr<tls_stream>> make_tls_stream(stream_socket& socket, const tls_context& context,
+                                                    const std::string& host) {
+  auto stream = std::make_unique<tls_stream>(socket, *context);
+  SSL* const handle = stream->native_handle();
+  boost::system::error_code not_an_address;
+  boost::asio::ip::make_address(host, not_an_address);
+  bool ok;
+  if (not_an_address) {
+    SSL_set_hostflags(handle, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    ok = SSL_set1_host(handle, host.c_str()) == 1 && SSL_set_tlsext_host_name(handle, host.c_str()) == 1;
+  } else {
+    ok = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(handle), host.c_str()) == 1;
+  }
+  if (!ok) return fail(errc::io, "TLS cannot be set up for \"" + host + "\".");
+  // The name is verified by OpenSSL itself, as a part of the chain's verification.
+  boost::system::error_code ec;
+  stream->set_verify_mode(ssl::verify_peer, ec);
+  if (ec) return fail(errc::io, "TLS cannot be set up for \"" + host + "\": " + ec.message());
+  return stream;
+}
+
+std::string tls_failure(tls_stream& stream, const boost::system::error_code& ec) {
+  const long verdict = SSL_get_verify_result(stream.native_handle());
+  if (verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH)
+    return "its certificate is for another name";
+  if (verdict != X509_V_OK)
+    return std::string("its certificate is not trusted: ") + X509_verify_cert_error_string(verdict);
+  return "the TLS handshake failed: " + ec.message();
+}
+
+}  // namespace mcpbx::http

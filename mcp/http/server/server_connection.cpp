@@ -1,0 +1,414 @@
+// One state after the other: a request is read, its answer is made, what is left of both is done with. A read is
+// pending all the time, so that a caller's leaving is seen beside the making of its answer.
+#include "mcp/http/server/server_connection.hpp"
+
+#include "mcp/http/stream_socket.hpp"
+#include "mcp/support/read_size.hpp"
+#include "mcp/support/shared_bytes.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/beast/http/status.hpp>
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <optional>
+
+namespace mcpbx::http {
+namespace {
+
+namespace asio = boost::asio;
+
+// A request line, a header or the line in front of a chunk fits into this.
+constexpr std::size_t first_buffer = 4 * 1024, largest_buffer = 64 * 1024;
+// What a caller still sends behind an answer that ends the connection is read and dropped, so that the answer arrives
+// (RFC 9112, section 9.6).
+constexpr milliseconds linger_time{2'000};
+constexpr std::size_t linger_bytes = 1u << 20;
+
+std::string date_of(std::int64_t wall_ms) {
+  const auto seconds = static_cast<std::time_t>(wall_ms / 1000);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[40];
+  const auto n = std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts);
+  return {text, n};
+}
+
+}  // namespace
+
+class server_connection::impl : public std::enable_shared_from_this<impl> {
+ public:
+  impl(const asio::any_io_executor& executor, time_source& time, int fd, server_limits l, server_events& events)
+      : socket_(executor), time_(time), limits_(l), events_(&events), timer_(time.make_timer()), buffer_(first_buffer) {
+    sockaddr_storage name{};
+    socklen_t size = sizeof name;
+    if (::getsockname(fd, reinterpret_cast<sockaddr*>(&name), &size) != 0) name.ss_family = AF_UNIX;
+    boost::system::error_code ignored;
+    socket_.assign(asio::generic::stream_protocol(name.ss_family, 0), fd, ignored);
+    parser_.emplace(limits_.size);
+  }
+  ~impl() { account(0); }
+  impl(const impl&) = delete;
+  impl& operator=(const impl&) = delete;
+
+  void start() {
+    since_ = time_.now();
+    arm();
+    read();
+  }
+
+  void answer(server_answer a) {
+    if (phase_ != phase::answering) return;
+    head_of(a.status, a.headers);
+    pending_ += "Content-Length: " + std::to_string(a.body.size()) + "\r\n\r\n";
+    if (!without_body_) pending_ += a.body;
+    answered();
+  }
+
+  void begin(int status, const std::vector<header>& headers) {
+    if (phase_ != phase::answering) return;
+    chunks_ = parser_->takes_chunks();
+    // A caller that knows no chunks is told the end by the end of the connection.
+    keep_ = keep_ && chunks_;
+    head_of(status, headers);
+    pending_ += chunks_ ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n";
+    phase_ = phase::streaming;
+    flush();
+  }
+
+  void send(std::string_view part) {
+    if (phase_ != phase::streaming || part.empty()) return;
+    if (chunks_) {
+      char size[20];
+      pending_.append(size, static_cast<std::size_t>(std::snprintf(size, sizeof size, "%zx\r\n", part.size())));
+    }
+    pending_ += part;
+    if (chunks_) pending_ += "\r\n";
+    flush();
+  }
+
+  void finish(bool whole) {
+    if (phase_ != phase::streaming) return;
+    if (whole && chunks_) pending_ += "0\r\n\r\n";
+    keep_ = keep_ && whole;
+    answered();
+  }
+
+  std::size_t unsent() const { return pending_.size() + (leaving_.size() - taken_); }
+
+  std::uint64_t taken() const { return ever_taken_; }
+
+  void close() {
+    if (phase_ == phase::closed) return;
+    phase_ = phase::closed;
+    events_ = nullptr;
+    timer_->cancel();
+    boost::system::error_code ignored;
+    socket_.close(ignored);
+    pending_.clear();
+    account(leaving_.size());
+  }
+
+ private:
+  enum class phase : std::uint8_t {
+    reading,    // a request, or waiting for its first byte
+    answering,  // its answer has not begun
+    streaming,  // it has, and goes on
+    ending,     // the last answer leaves
+    lingering,  // it has left; the caller may still be sending
+    closed
+  };
+
+  bool open() const { return phase_ != phase::closed; }
+
+  // Reading.
+
+  void read() {
+    if (reading_ || !open()) return;
+    if (begin_ > 0) {
+      std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+      end_ -= begin_;
+      begin_ = 0;
+    }
+    if (std::exchange(filled_, false) && buffer_.size() < largest_buffer) buffer_.resize(buffer_.size() * 2);
+    if (end_ == buffer_.size()) return;  // requests ahead of their turn; reading goes on when it comes
+    reading_ = true;
+    socket_.async_read_some(asio::buffer(buffer_.data() + end_, read_size(buffer_.size() - end_)),
+                            [self = shared_from_this()](const boost::system::error_code& ec, std::size_t n) {
+                              self->reading_ = false;
+                              if (self->open()) self->on_read(ec, n);
+                            });
+  }
+
+  void on_read(const boost::system::error_code& ec, std::size_t n) {
+    if (phase_ == phase::lingering) {
+      lingered_ += n;
+      if (ec || lingered_ > linger_bytes) return leave("");
+      return read();
+    }
+    // Whoever closes does not wait for an answer.
+    if (ec) return phase_ == phase::ending ? end_of_input() : leave("");
+    end_ += n;
+    filled_ = end_ == buffer_.size();
+    if (phase_ == phase::reading) parse();
+    read();
+  }
+
+  // The last answer may still be on its way to a caller that has said all it had to say.
+  void end_of_input() { input_ended_ = true; }
+
+  // The next request is begun when the answer before it has left, so that a caller that asks ahead and does not read
+  // holds no more than one answer here.
+  void parse() {
+    if (unsent() > 0 && !parser_->begun()) return;
+    using verdict = request_parser::verdict;
+    for (;;) {
+      // Empty lines before a request mean nothing (RFC 9112, section 2.2).
+      while (begin_ < end_ && !parser_->begun() && (buffer_[begin_] == '\r' || buffer_[begin_] == '\n')) ++begin_;
+      if (begin_ < end_ && !parser_->begun()) {
+        since_ = time_.now();
+        arm();
+      }
+      std::size_t used = 0;
+      const auto v = parser_->put({buffer_.data() + begin_, end_ - begin_}, used);
+      begin_ += used;
+      switch (v) {
+        case verdict::need_more:
+          if (end_ - begin_ == largest_buffer) return refuse(431, "a line of it is longer than 64 KiB");
+          if (parser_->body_bytes() > byte_account::small_message && !byte_account::has_room(0))
+            return refuse(503, "mcpbx holds too many bytes to take its body now");
+          return;
+        case verdict::head:
+          if (!take_head()) return;
+          break;
+        case verdict::done:
+          return take_request();
+        case verdict::wrong:
+          return refuse(400, "this is not a request of HTTP/1.1: " + parser_->why());
+        case verdict::head_too_large:
+          return refuse(431, "its headers are larger than " + std::to_string(limits_.size.head) + " bytes");
+        case verdict::body_too_large:
+          return refuse(413, "its body is larger than " + std::to_string(limits_.size.body) + " bytes");
+      }
+    }
+  }
+
+  bool take_head() {
+    without_body_ = parser_->head().method == "HEAD";
+    auto refused = events_->on_head(parser_->head());
+    if (!open()) return false;
+    if (refused) {
+      last_answer(std::move(*refused));
+      return false;
+    }
+    if (parser_->waits_to_continue()) {
+      pending_ += "HTTP/1.1 100 Continue\r\n\r\n";
+      flush();
+    }
+    return true;
+  }
+
+  void take_request() {
+    keep_ = parser_->keep_alive();
+    phase_ = phase::answering;
+    arm();
+    events_->on_request(parser_->take_head(), parser_->take_body());
+  }
+
+  void refuse(int status, const std::string& what) {
+    auto last = events_->on_fault(status, what);
+    if (open()) last_answer(std::move(last));
+  }
+
+  void last_answer(server_answer a) {
+    keep_ = false;
+    phase_ = phase::answering;
+    answer(std::move(a));
+  }
+
+  // Answering.
+
+  void head_of(int status, const std::vector<header>& headers) {
+    pending_ += "HTTP/1.1 " + std::to_string(status) + " ";
+    const auto reason =
+        boost::beast::http::obsolete_reason(boost::beast::http::int_to_status(static_cast<unsigned>(status)));
+    pending_.append(reason.data(), reason.size());
+    pending_ += "\r\nDate: " + date_of(time_.wall_ms()) + "\r\n";
+    if (!keep_) pending_ += "Connection: close\r\n";
+    for (const auto& h : headers) pending_ += h.name + ": " + h.value + "\r\n";
+  }
+
+  // The answer is complete; the next request may wait in the buffer already.
+  void answered() {
+    phase_ = keep_ ? phase::reading : phase::ending;
+    without_body_ = false;
+    since_ = time_.now();
+    flush();
+    if (phase_ != phase::reading) return;
+    parser_.emplace(limits_.size);
+    arm();
+    asio::post(socket_.get_executor(), [self = shared_from_this()] { self->go_on(); });
+  }
+
+  void go_on() {
+    if (phase_ == phase::reading && begin_ < end_) parse();
+    read();
+  }
+
+  void flush() {
+    account(unsent());
+    if (writing_ || pending_.empty() || !open()) return;
+    leaving_.swap(pending_);
+    pending_.clear();
+    taken_ = 0;
+    stalled_since_ = time_.now();
+    writing_ = true;
+    arm();
+    write();
+  }
+
+  void write() {
+    socket_.async_write_some(asio::buffer(leaving_.data() + taken_, leaving_.size() - taken_),
+                             [self = shared_from_this()](const boost::system::error_code& ec, std::size_t n) {
+                               if (self->open()) self->on_written(ec, n);
+                             });
+  }
+
+  void on_written(const boost::system::error_code& ec, std::size_t n) {
+    if (ec) return leave("");
+    taken_ += n;
+    ever_taken_ += n;
+    stalled_since_ = time_.now();
+    if (taken_ < leaving_.size()) return write();
+    writing_ = false;
+    leaving_.clear();
+    taken_ = 0;
+    // Memory that one large answer took is not kept for small ones.
+    if (leaving_.capacity() > large_) std::string().swap(leaving_);
+    if (!pending_.empty()) return flush();
+    account(0);
+    arm();
+    if (phase_ == phase::streaming) return events_->on_drained();
+    if (phase_ == phase::ending) return linger();
+    go_on();
+  }
+
+  void linger() {
+    if (input_ended_) return leave("");
+    phase_ = phase::lingering;
+    since_ = time_.now();
+    arm();
+    begin_ = end_ = 0;
+    boost::system::error_code ignored;
+    socket_.shutdown(asio::socket_base::shutdown_send, ignored);
+    read();
+  }
+
+  void leave(const std::string& why) {
+    auto* const told = std::exchange(events_, nullptr);
+    close();
+    if (told != nullptr) told->on_left(why);
+  }
+
+  void account(std::size_t bytes) {
+    if (bytes > accounted_)
+      byte_account::add(bytes - accounted_);
+    else
+      byte_account::sub(accounted_ - bytes);
+    accounted_ = bytes;
+  }
+
+  // Limits, with one timer.
+
+  time_point deadline() const {
+    auto first = never;
+    if (writing_) first = stalled_since_ + limits_.stall;
+    if (phase_ == phase::reading)
+      first = std::min(first, since_ + (parser_->begun() || begin_ < end_ ? limits_.request : limits_.keep));
+    if (phase_ == phase::lingering) first = std::min(first, since_ + linger_time);
+    return first;
+  }
+
+  void arm() {
+    const auto when = deadline();
+    // Armed earlier than needed is good enough: on_timer() looks again.
+    if (when == never || (armed_ != never && armed_ <= when)) return;
+    armed_ = when;
+    timer_->arm(when, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->on_timer();
+    });
+  }
+
+  void on_timer() {
+    armed_ = never;
+    if (!open()) return;
+    const auto now = time_.now();
+    if (now < deadline()) return arm();
+    if (writing_ && now >= stalled_since_ + limits_.stall)
+      return leave("the caller took nothing of its answer for " + std::to_string(limits_.stall.count() / 1000) + " s");
+    if (phase_ == phase::reading && parser_->begun())
+      return refuse(408, "it was not complete within " + std::to_string(limits_.request.count() / 1000) + " s");
+    leave("");
+  }
+
+  static constexpr std::size_t large_ = 256u << 10;
+
+  stream_socket socket_;
+  time_source& time_;
+  server_limits limits_;
+  server_events* events_;  // null once it has left
+  std::unique_ptr<timer> timer_;
+  time_point armed_ = never;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, end_ = 0;  // bytes read and not parsed yet
+  std::optional<request_parser> parser_;
+  phase phase_ = phase::reading;
+  time_point since_, stalled_since_;
+  std::string pending_, leaving_;  // what waits for the present write, and what it writes
+  std::size_t taken_ = 0;          // of leaving_
+  std::uint64_t ever_taken_ = 0;
+  std::size_t accounted_ = 0, lingered_ = 0;
+  bool filled_ = false;  // by the last read: the next one may have more room
+  bool reading_ = false, writing_ = false, input_ended_ = false;
+  bool keep_ = false, chunks_ = false, without_body_ = false;
+};
+
+server_connection::server_connection(const asio::any_io_executor& executor, time_source& time, int fd, server_limits l,
+                                     server_events& events)
+    : impl_(std::make_shared<impl>(executor, time, fd, l, events)) {}
+
+server_connection::~server_connection() {
+  impl_->close();
+}
+
+void server_connection::start() {
+  impl_->start();
+}
+void server_connection::answer(server_answer a) {
+  impl_->answer(std::move(a));
+}
+void server_connection::begin(int status, std::vector<header> headers) {
+  impl_->begin(status, headers);
+}
+void server_connection::send(std::string_view part) {
+  impl_->send(part);
+}
+void server_connection::finish(bool whole) {
+  impl_->finish(whole);
+}
+std::size_t server_connection::unsent() const noexcept {
+  return impl_->unsent();
+}
+std::uint64_t server_connection::taken() const noexcept {
+  return impl_->taken();
+}
+void server_connection::close() {
+  impl_->close();
+}
+
+}  // namespace mcpbx::http

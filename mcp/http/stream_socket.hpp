@@ -1,0 +1,9 @@
+// The socket of a connection, on either side of HTTP.
+#pragma once
+#include <boost/asio/generic/stream_protocol.hpp>
+
+namespace mcpbx::http {
+
+using stream_socket = boost::asio::generic::stream_protocol::socket;  // TCP or Unix
+
+}  // namespace mcpbx::http

@@ -1,0 +1,115 @@
+// What keeper.cpp (the life of processes) and keeper_replacement.cpp (the death of a keeper) share.
+#pragma once
+#include "mcp/process/keeper/control_channel.hpp"
+#include "mcp/process/keeper/keeper.hpp"
+#include "mcp/process/keeper/keeper_protocol.hpp"
+#include "mcp/process/keeper/keeper_sweep.hpp"
+#include "mcp/process/keeper/stderr_reader.hpp"
+#include "mcp/transport/stream_core.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mcpbx::mcp {
+
+// One process as the daemon knows it, from launch() to on_exited.
+struct process_entry {
+  keeper_protocol::server_number number = 0;
+  process_events* events = nullptr;                  // null once its user has dropped it
+  int generation = 0;                                // of the keeper that has it
+  std::chrono::steady_clock::time_point asked_at{};  // when the keeper was asked to start it
+  pid_t pid = -1;
+  std::string name;  // of the server
+  bool may_call = false;
+  std::weak_ptr<stream_core> output;
+  std::shared_ptr<stderr_reader> errors;
+  std::optional<process_exit> exit;
+  bool output_drained = false, errors_drained = false;
+  std::unique_ptr<boost::asio::steady_timer> patience;
+};
+using entry_ptr = std::shared_ptr<process_entry>;
+
+class keeper::impl : public std::enable_shared_from_this<keeper::impl> {
+ public:
+  impl(const boost::asio::any_io_executor& executor, line_framer::options framing, std::function<void()> on_lost)
+      : executor_(executor),
+        framing_(framing),
+        on_lost_(std::move(on_lost)),
+        control_(executor),
+        clock_(executor),
+        stray_clock_(executor),
+        answer_clock_(executor) {}
+
+  void adopt(keeper_handle handle);
+  keeper_protocol::server_number launch(process_spec spec, process_events& events);
+  void signal(keeper_protocol::server_number number, int value);
+  void drop(keeper_protocol::server_number number);
+  pid_t pid() const noexcept { return pid_; }
+  process_owner owner_of(pid_t pid) const;
+  bool is_starting() const;
+  void shut_down();
+
+ private:
+  enum class phase { running, replacing, over };
+
+  // Talking to the keeper.
+  void submit(std::string frame);
+  void flush();
+  void wait_for_notices();
+  void take_notices();
+  bool receive_notices();
+  void handle(const keeper_protocol::notice& notice);
+
+  // The life of one process.
+  void on_spawned(const keeper_protocol::spawned& s);
+  void post_failure(keeper_protocol::server_number number, error why);
+  void fail_start(keeper_protocol::server_number number, const error& why);
+  void end(const entry_ptr& p, process_exit how);
+  void look_whether_drained(const entry_ptr& p);
+  void forget(const entry_ptr& p);
+  entry_ptr find(keeper_protocol::server_number number) const;
+
+  // When the keeper hangs or died.
+  std::chrono::steady_clock::time_point oldest_question() const;
+  void watch_answers(std::chrono::milliseconds grace = {});
+  void on_answer_limit(bool again);
+  void lost(const std::string& how);
+  void sweep();
+  void replace_when_told();
+  void replace();
+  void watch_strays();
+  std::vector<pid_t> leaders() const;
+
+  boost::asio::any_io_executor executor_;
+  line_framer::options framing_;
+  std::function<void()> on_lost_;
+  pid_t pid_ = -1;
+  boost::asio::posix::stream_descriptor control_;
+  std::unique_ptr<control_channel> channel_;
+  boost::asio::steady_timer clock_, stray_clock_, answer_clock_;
+  phase phase_ = phase::running;
+  int generation_ = 0;
+  keeper_options options_;
+  bool waiting_to_write_ = false;
+  bool watching_answers_ = false;
+  std::optional<keeper_sweep> sweep_;
+  int sweeps_ = 0;
+  bool swept_ = false;
+  keeper_protocol::server_number last_number_ = 0;
+  std::map<keeper_protocol::server_number, entry_ptr> processes_;
+  std::vector<std::string> backlog_;  // requests while there is no keeper
+  std::vector<pid_t> strays_;         // see keeper_sweep::strays()
+};
+
+}  // namespace mcpbx::mcp

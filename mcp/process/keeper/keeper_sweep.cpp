@@ -1,0 +1,48 @@
+// See keeper_sweep.hpp. Only what carries the mark of that keeper is touched: the daemon may have other children.
+#include "mcp/process/keeper/keeper_sweep.hpp"
+
+#include "mcp/process/process_tree.hpp"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace mcpbx::mcp {
+
+bool reap_child(pid_t pid) {
+  const pid_t got = ::waitpid(pid, nullptr, WNOHANG);
+  return got == pid || (got < 0 && errno == ECHILD);
+}
+
+bool keeper_sweep::step() {
+  // A keeper that only closed its socket would still hold its children.
+  if (!keeper_gone_) {
+    ::kill(keeper_, SIGKILL);
+    keeper_gone_ = reap_child(keeper_);
+  }
+  const auto doomed = doomed_below(::getpid(), keeper_, fate::none, [&](pid_t pid, const server_mark& mark) {
+    return mark.keep && std::ranges::find(leaders_, pid) == leaders_.end() ? fate::stay : fate::end;
+  });
+  kill_living(doomed);
+  for (pid_t pid : doomed) reap_child(pid);
+  // Where marks are not to be had, the servers at least die with their keeper (PR_SET_PDEATHSIG) and are reaped.
+  std::erase_if(leaders_, [](pid_t pid) { return parent_of(pid) == ::getpid() && reap_child(pid); });
+  // A second look: one that forked while the first was taken may have been missed.
+  clean_looks_ = keeper_gone_ && doomed.empty() ? clean_looks_ + 1 : 0;
+  return clean_looks_ >= 2;
+}
+
+std::vector<pid_t> keeper_sweep::strays() const {
+  std::vector<pid_t> kept;
+  for (const auto& node : processes_below(::getpid())) {
+    if (node.parent != ::getpid()) continue;
+    const auto mark = mark_of(node.pid);
+    if (mark && mark->keeper == keeper_) kept.push_back(node.pid);
+  }
+  return kept;
+}
+
+}  // namespace mcpbx::mcp
