@@ -1,5 +1,7 @@
 #include "daemon/cli/terminal/status_text.hpp"
 
+#include "mcp/support/text.hpp"
+
 #include <string_view>
 
 namespace mcpbx::cli {
@@ -43,6 +45,14 @@ std::vector<std::vector<std::string>> status_rows(const raw_json& status) {
     object->for_each(
         [&](std::string_view key, const raw_json& value) { rows.push_back({std::string(key), words_of(value)}); });
   return rows;
+}
+
+std::string trouble_of(const raw_json& server) {
+  std::string why = member_text(server, "lastError");
+  const raw_json next = find_member(server, "nextTryMs");
+  if (!why.empty() && next && !next.is_null() && next.text() != "-1")
+    why += " (next try in " + std::string(next.text()) + " ms)";
+  return std::string(cut_utf8(why, 160));
 }
 
 }  // namespace mcpbx::cli

@@ -11,4 +11,7 @@ namespace mcpbx::cli {
 /// a list one after the other, what is empty as "none".
 std::vector<std::vector<std::string>> status_rows(const raw_json& status);
 
+/// Why a tool server is not ready, for one table cell; "" when nothing is known.
+std::string trouble_of(const raw_json& server);
+
 }  // namespace mcpbx::cli

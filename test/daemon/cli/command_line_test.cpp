@@ -1,5 +1,6 @@
 // The command line without a daemon: help, versions, wrong words, and what comes later.
 #include "daemon/cli/cli.hpp"
+#include "daemon/cli/verbs/verbs.hpp"
 #include "test/support/captured_output.hpp"
 #include "test/support/contains.hpp"
 
@@ -10,6 +11,7 @@
 
 #include <array>
 #include <iostream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,15 +41,29 @@ TEST_CASE("command line: the version and the help are on stdout and succeed") {
   for (const auto& words : {std::vector<std::string>{"--help"}, {"help"}, {"-h"}}) {
     const auto r = run(words);
     CHECK(r.status == 0);
-    for (const char* verb :
-         {"ask", "attach", "cancel", "tools", "call", "servers", "status", "wait", "restart", "stop", "pins", "mcp"})
-      CHECK(contains(r.out, std::string("\n  ") + verb + " "));
+    for (const auto& verb : cli::all_verbs()) CHECK(contains(r.out, std::string("\n  ") + verb.name + " "));
+    for (const auto& verb : cli::later_verbs()) CHECK_FALSE(contains(r.out, "\n  " + std::string(verb.name) + " "));
+    CHECK(contains(r.out, "\nLater versions: add, answer, "));
     CHECK(r.err == "");
   }
   CHECK(contains(run({"ask", "--help"}).out, "--max-rounds"));
   CHECK(run({"help", "ask"}).out == run({"ask", "--help"}).out);
   CHECK(run({"help", "ask"}).status == 0);
   CHECK(run({"help", "aks"}).status == 2);
+}
+
+TEST_CASE("command line: each verb has a name of its own and a page of help") {
+  std::set<std::string> names{"help"};
+  for (const auto& verb : cli::all_verbs()) {
+    CAPTURE(verb.name);
+    CHECK(names.insert(verb.name).second);
+    const auto r = run({verb.name, "--help"});
+    CHECK(r.status == 0);
+    CHECK(contains(r.out, verb.summary));
+    CHECK(contains(r.out, verb.more));
+    CHECK(r.err == "");
+  }
+  for (const auto& verb : cli::later_verbs()) CHECK(names.insert(std::string(verb.name)).second);
 }
 
 TEST_CASE("E1: help that a full disk does not take is no success") {

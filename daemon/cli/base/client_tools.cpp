@@ -1,6 +1,6 @@
-#include "daemon/cli/client_tools.hpp"
+#include "daemon/cli/base/client_tools.hpp"
 
-#include "daemon/cli/input_files.hpp"
+#include "daemon/cli/base/input_files.hpp"
 
 #include <optional>
 #include <string_view>

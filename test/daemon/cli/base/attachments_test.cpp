@@ -1,5 +1,5 @@
 // Files that go with a question.
-#include "daemon/cli/attachments.hpp"
+#include "daemon/cli/base/attachments.hpp"
 
 #include "mcp/json/raw_json.hpp"
 #include "test/support/temporary_directory.hpp"

@@ -1,7 +1,7 @@
 // The caller's own tools at a shell: definitions, calls and results (L21).
-#include "daemon/cli/client_tools.hpp"
+#include "daemon/cli/base/client_tools.hpp"
 
-#include "daemon/cli/input_files.hpp"
+#include "daemon/cli/base/input_files.hpp"
 #include "test/support/contains.hpp"
 #include "test/support/temporary_directory.hpp"
 

@@ -1,11 +1,8 @@
-// What verbs share: connecting and turning failures into words and exit statuses.
-#include "daemon/cli/link/daemon_age.hpp"
-#include "daemon/cli/verbs.hpp"
+#include "daemon/cli/base/daemon_calls.hpp"
 
-#include <unistd.h>
+#include "daemon/cli/link/daemon_age.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 namespace mcpbx::cli {
@@ -139,19 +136,6 @@ result<raw_json> call_or_explain(context& c, connection& link, std::string_view 
     return fail(errc::peer, got->error_message());
   }
   return got->result;
-}
-
-result<std::string> read_stdin() {
-  constexpr std::size_t most = 16u << 20;
-  std::string text;
-  std::array<char, 65536> buffer{};
-  for (;;) {
-    const ssize_t n = ::read(0, buffer.data(), buffer.size());
-    if (n == 0) return text;
-    if (n < 0) return fail(errc::io, "standard input could not be read");
-    text.append(buffer.data(), static_cast<std::size_t>(n));
-    if (text.size() > most) return fail(errc::invalid_argument, "standard input holds more than 16 MiB");
-  }
 }
 
 }  // namespace mcpbx::cli

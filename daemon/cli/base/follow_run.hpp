@@ -1,7 +1,7 @@
 // A run as it is followed from a shell: its events as they come, its questions, and how it ended.
 #pragma once
+#include "daemon/cli/base/context.hpp"
 #include "daemon/cli/link/daemon_connection.hpp"
-#include "daemon/cli/verbs.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,15 +1,29 @@
-// `mcpbx tools` and `mcpbx call`.
-#include "daemon/cli/call_arguments.hpp"
-#include "daemon/cli/verbs.hpp"
+// `mcpbx call`.
+#include "daemon/cli/base/call_arguments.hpp"
+#include "daemon/cli/base/daemon_calls.hpp"
+#include "daemon/cli/base/input_files.hpp"
+#include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/verbs/verbs.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
+#include <CLI/CLI.hpp>
+
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace mcpbx::cli {
 namespace {
+
+struct call_options {
+  std::string name;
+  std::vector<std::string> arguments;  ///< key=value
+  std::string json_arguments;          ///< --args, or "-" for standard input
+  std::string input;                   ///< --input, which comes later
+};
 
 result<std::string> build_arguments(const call_options& o, const raw_json& schema) {
   if (o.json_arguments.empty()) return arguments_of_words(o.arguments, schema);
@@ -54,53 +68,6 @@ std::string words_of(const answer& a, const std::string& name, const std::string
   const auto code = find_member(a.error, "code").as_integer();
   return "the tool server \"" + server + "\" answered the call of " + name + " with an error" +
          (code ? " (" + std::to_string(*code) + ")" : "") + ": " + a.error_message();
-}
-
-// The first line of a description, cut for a table.
-std::string summary(const raw_json& definition) {
-  std::string text = member_text(definition, "description");
-  text = text.substr(0, text.find('\n'));
-  if (text.size() > 90) text = std::string(cut_utf8(text, 87)) + "...";
-  return text;
-}
-
-}  // namespace
-
-int tools(context& c, const tools_options& o) {
-  int status = 0;
-  auto made = connect_or_explain(c, true, status, {.profile = o.profile});
-  if (!made) return status;
-  std::string params = "{";
-  if (!o.pattern.empty()) params += "\"pattern\":" + json_quoted(o.pattern);
-  if (!o.format.empty()) params += std::string(params.size() > 1 ? "," : "") + "\"format\":" + json_quoted(o.format);
-  const auto got = call_or_explain(c, made->link, "mcpbx/tools", params + "}", status);
-  if (!got) return status;
-  for (const std::string_view told : {"changed", "leftOut", "dropped"})
-    for_each_element(find_member(*got, told), [&](const raw_json& tool) {
-      c.screen->err_line(printable(member_text(tool, "reason")));
-      return true;
-    });
-  const raw_json list = find_member(*got, "tools");
-  if (const auto prompt = find_member(*got, "prompt"); prompt && !c.json) {
-    c.screen->out_line(prompt.as_string().value_or(""));
-    return done;
-  }
-  if (c.json || !o.format.empty()) {
-    c.screen->out_json(list ? list.text() : got->text());
-    return done;
-  }
-  std::vector<std::vector<std::string>> rows;
-  for_each_element(list, [&](const raw_json& tool) {
-    rows.push_back({member_text(tool, "name"), summary(tool)});
-    return true;
-  });
-  if (rows.empty()) {
-    c.screen->err_line(o.pattern.empty() ? "no tools; `mcpbx servers` tells how the tool servers are"
-                                         : "no tool matches " + o.pattern);
-    return done;
-  }
-  c.screen->out(table(rows));
-  return done;
 }
 
 int call(context& c, const call_options& o) {
@@ -156,6 +123,40 @@ int call(context& c, const call_options& o) {
     print_content(c, got->result);
   }
   return is_error ? no_answer : done;
+}
+
+verb_action declare_call(CLI::App& page) {
+  const auto o = std::make_shared<call_options>();
+  page.add_option("NAME", o->name, "the tool, as `mcpbx tools` lists it")->required()->type_name("");
+  page.add_option("ARGUMENT", o->arguments, "an argument of the tool as key=value")->type_name("");
+  page.add_option("--args", o->json_arguments, "all arguments as one JSON object, or - for standard input")
+      ->type_name("JSON");
+  page.add_option("--input", o->input, "how a question of the server is answered: ask, accept or decline")
+      ->type_name("WORD")
+      ->group("Not in this version");
+  return [o](context& c) {
+    if (!o->input.empty()) return not_yet(*c.screen, "`call --input`");
+    if (o->json_arguments.empty() || o->arguments.empty()) return call(c, *o);
+    c.screen->error("give the arguments as key=value or with --args, not both");
+    return static_cast<int>(usage);
+  };
+}
+
+}  // namespace
+
+verb verb_call() {
+  return {
+      .name = "call",
+      .summary = "call one tool",
+      .more =
+          R"(A key=value argument takes the type that the tool's schema gives the key. With --json the result object is printed as the
+server sent it. The status is 1 when the tool returned an error, 5 when there is no such tool.
+
+Examples:
+  mcpbx call toolbox__current_time timeZone=Europe/Lisbon
+  mcpbx call files__write --args '{"path":"a.txt","text":"hello"}'
+  mcpbx call files__write --args - < arguments.json)",
+      .declare = declare_call};
 }
 
 }  // namespace mcpbx::cli

@@ -1,14 +1,24 @@
 // `mcpbx ask`: one run, followed, or begun and left to itself.
-#include "daemon/cli/attachments.hpp"
-#include "daemon/cli/client_tools.hpp"
-#include "daemon/cli/follow_run.hpp"
-#include "daemon/cli/input_files.hpp"
-#include "daemon/cli/terminal/approval.hpp"
-#include "daemon/cli/verbs.hpp"
+#include "daemon/cli/verbs/verb_ask.hpp"
 
+#include "conf/loop/loop_numbers.hpp"
+#include "daemon/cli/base/attachments.hpp"
+#include "daemon/cli/base/client_tools.hpp"
+#include "daemon/cli/base/daemon_calls.hpp"
+#include "daemon/cli/base/follow_run.hpp"
+#include "daemon/cli/base/input_files.hpp"
+#include "daemon/cli/base/option_checks.hpp"
+#include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/terminal/approval.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace mcpbx::cli {
 namespace {
@@ -48,6 +58,16 @@ std::string_view usual_approval(const context& c, const ask_options& o) {
   return o.detach || asks_person(c) ? "ask" : "none";
 }
 
+std::vector<std::string> split_globs(const std::string& globs) {
+  std::vector<std::string> all;
+  for (std::size_t at = 0; !globs.empty() && at <= globs.size();) {
+    const auto comma = std::min(globs.find(',', at), globs.size());
+    if (comma > at) all.push_back(globs.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return all;
+}
+
 std::string build_params(const context& c, const ask_options& o, const std::string& question, const parts& more) {
   std::string p = "{\"stream\":" + std::string(o.no_stream ? "false" : "true");
   if (!o.run.empty()) p += ",\"run\":" + json_quoted(o.run);
@@ -64,9 +84,9 @@ std::string build_params(const context& c, const ask_options& o, const std::stri
   p += ",\"approve\":" + json_quoted(o.approve.empty() ? usual_approval(c, o) : o.approve);
   if (!more.schema.empty()) p += R"(,"responseFormat":{"type":"json_schema","schema":)" + more.schema + "}";
   if (!more.client_tools.empty()) p += ",\"clientTools\":" + more.client_tools;
-  if (!o.tools.empty()) {
+  if (const auto globs = split_globs(o.globs); !globs.empty()) {
     p += ",\"tools\":[";
-    for (std::size_t i = 0; i < o.tools.size(); ++i) p += (i > 0 ? "," : "") + json_quoted(o.tools[i]);
+    for (std::size_t i = 0; i < globs.size(); ++i) p += (i > 0 ? "," : "") + json_quoted(globs[i]);
     p += "]";
   }
   if (o.max_rounds >= 0) p += ",\"limits\":{\"maxRounds\":" + std::to_string(o.max_rounds) + "}";
@@ -106,7 +126,7 @@ std::string contradiction(const context& c, const ask_options& o) {
   if (o.results.empty()) return {};
   if (o.run.empty()) return "--results needs the run that waits for them; write --run NAME";
   const bool more = !o.text.empty() || !o.session.empty() || o.latest || !o.model.empty() || !o.profile.empty() ||
-                    !o.system.empty() || !o.status.empty() || !o.approve.empty() || !o.tools.empty() ||
+                    !o.system.empty() || !o.status.empty() || !o.approve.empty() || !split_globs(o.globs).empty() ||
                     !o.files.empty() || o.max_rounds >= 0 || o.detach || !o.schema.empty() || !o.client_tools.empty();
   return more ? "with --results a run goes on as it was begun; leave out all but --run and --no-stream" : "";
 }
@@ -146,6 +166,23 @@ int start_detached(context& c, connection& link, const std::string& params) {
   return done;
 }
 
+verb_action declare_ask(CLI::App& page) {
+  const auto o = std::make_shared<ask_options>();
+  page.add_option("TEXT", o->text, "the question, or - to read it from standard input")->type_name("");
+  page.add_option("-s,--session", o->session, "go on with this session")->type_name("ID");
+  page.add_flag("-c,--continue", o->latest, "go on with the session that was used last");
+  add_question_options(page, *o, "");
+  page.add_option(
+          "--results", o->results,
+          "instead of a question: the results that the run --run waits for, in a file or,\nwith -, on standard input")
+      ->type_name("FILE|-");
+  return [o](context& c) {
+    if (o->session.empty() || !o->latest) return ask(c, *o);
+    c.screen->error("write -s ID or -c, not both");
+    return static_cast<int>(usage);
+  };
+}
+
 }  // namespace
 
 int ask(context& c, const ask_options& given) {
@@ -183,6 +220,67 @@ int ask(context& c, const ask_options& given) {
     c.screen->err_line(
         "mcpbx: a call needed your yes, and there is no terminal to ask at; `--approve all` makes such calls unasked");
   return end.status;
+}
+
+void add_question_options(CLI::App& page, ask_options& o, const std::string& usual_model) {
+  page.add_option("-m,--model", o.model, "a configured model, or NAME/ID" + usual_model)->type_name("MODEL");
+  page.add_option("-p,--profile", o.profile, "a configured profile: model, tools and settings")->type_name("NAME");
+  page.add_option("--system", o.system, "the system prompt")->type_name("TEXT");
+  page.add_option("--tools", o.globs, "only tools that match one of these patterns")->type_name("GLOB[,GLOB]");
+  const auto& rounds = conf::find_loop_number("maxRounds");
+  page.add_option("--max-rounds", o.max_rounds,
+                  "how many model calls may use tools, " + std::to_string(rounds.low) + " to " +
+                      std::to_string(rounds.high) + " (10)")
+      ->type_name("N")
+      ->check(whole_number(rounds.low, rounds.high));
+  page.add_option("--status", o.status, "status lines: names, model (a model writes them) or off\n(names)")
+      ->type_name("WORD")
+      ->check(CLI::IsMember({"off", "names", "model"}).description(""));
+  page.add_option(
+          "--approve", o.approve,
+          "tools that need a yes: ask, all (all get it) or none (ask at a\nterminal and with --detach, else none)")
+      ->type_name("WORD")
+      ->check(CLI::IsMember({"ask", "all", "none"}).description(""));
+  page.add_flag("--no-stream", o.no_stream, "show the answer when it is complete");
+  page.add_option("--file", o.files, "add a file: text, an image (PNG, JPEG, GIF, WebP) or a PDF;\nas often as needed")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  page.add_option("--schema", o.schema,
+                  "a JSON Schema, or a file with one, that the answer must fit; only its JSON\nis printed")
+      ->type_name("FILE|JSON");
+  page.add_option("--client-tools", o.client_tools,
+                  "definitions of tools of your own; a run that calls them prints the calls")
+      ->type_name("FILE");
+  page.add_option("--run", o.run, "a name for the run, for `attach` and `cancel`")->type_name("NAME");
+  page.add_flag("--detach", o.detach, "print the run's name and leave the run to itself");
+}
+
+verb verb_ask() {
+  return {
+      .name = "ask",
+      .summary = "ask a question and let tools answer it",
+      .more =
+          R"(The answer goes to standard output, status and tool lines to standard error; at a terminal the text appears as it comes.
+Ctrl-C cancels the run. With --json every event is one line.
+
+With --detach the run goes on when this command has ended: its name is printed, `attach` follows it, also after its end,
+and `cancel` ends it. --run gives it a name of your own; the same question with the same name again finds the same run.
+With --schema only the JSON of the answer is printed. A run that calls tools of --client-tools prints each call as a line of
+JSON with "run", "id", "name" and "arguments", and waits; --run NAME --results FILE goes on, where FILE has
+{"ID": RESULT, …}, each RESULT a text or an object as tools give it ({"content": […], "isError": true}).
+
+Examples:
+  mcpbx ask "Which of my notes mention the lighthouse?"
+  mcpbx ask -p reader "What changed in the notes?"
+  mcpbx ask -m gpt --tools 'files__*,toolbox__*' "Summarize notes.txt"
+  mcpbx ask -c "And which of them is the oldest?"
+  mcpbx ask --file plan.pdf --file photo.jpg "Does the photo show what the plan says?"
+  git diff | mcpbx ask --system "Review this change." -
+  mcpbx ask --schema '{"type":"object","properties":{"total":{"type":"number"}}}' --file bill.pdf "What is the total?"
+  mcpbx ask --detach --run nightly "Sort the inbox."
+  mcpbx ask --client-tools tools.json --run talk "Dim the lights."
+  echo '{"call_1": "done"}' | mcpbx ask --run talk --results -)",
+      .declare = declare_ask};
 }
 
 }  // namespace mcpbx::cli

@@ -1,6 +1,6 @@
-#include "daemon/cli/attachments.hpp"
+#include "daemon/cli/base/attachments.hpp"
 
-#include "daemon/cli/input_files.hpp"
+#include "daemon/cli/base/input_files.hpp"
 #include "mcp/json/json_scanner.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/utf8.hpp"

@@ -1,7 +1,10 @@
 // `mcpbx mcp`: the stdio shim for hosts that only spawn. Lines pass through as bytes; the daemon at the other end of
 // the socket is the MCP server. The host gets MCP only: before its first byte is passed on, the connection has been
 // bound to that, and to the profile.
-#include "daemon/cli/verbs.hpp"
+#include "daemon/cli/base/daemon_calls.hpp"
+#include "daemon/cli/base/verb.hpp"
+
+#include <CLI/CLI.hpp>
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -10,10 +13,13 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
 namespace mcpbx::cli {
+namespace {
+
 int shim(context& c, const std::string& profile) {
   int code = 0;
   std::error_code ignored;
@@ -70,6 +76,24 @@ int shim(context& c, const std::string& profile) {
       if (n > 0) to_daemon.erase(0, static_cast<std::size_t>(n));
     }
   }
+}
+
+verb_action declare_mcp(CLI::App& page) {
+  const auto profile = std::make_shared<std::string>();
+  page.add_option("-p,--profile", *profile, "only the tools of this profile")->type_name("NAME");
+  return [profile](context& c) { return shim(c, *profile); };
+}
+
+}  // namespace
+
+verb verb_mcp() {
+  return {
+      .name = "mcp",
+      .summary = "be one MCP server with all tools, on stdin and stdout",
+      .more =
+          R"(For MCP hosts that only spawn programs: command `mcpbx`, argument `mcp`. The host sees the tools of all servers as those of
+one; several hosts share one daemon.)",
+      .declare = declare_mcp};
 }
 
 }  // namespace mcpbx::cli

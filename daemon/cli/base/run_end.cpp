@@ -1,7 +1,7 @@
 // The daemon marks each end without an answer with the same beginning of its sentence (docs/requirements.md, L11).
-#include "daemon/cli/run_end.hpp"
+#include "daemon/cli/base/run_end.hpp"
 
-#include "daemon/cli/client_tools.hpp"
+#include "daemon/cli/base/client_tools.hpp"
 #include "daemon/cli/link/daemon_connection.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/text.hpp"

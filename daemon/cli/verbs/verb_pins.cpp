@@ -1,12 +1,16 @@
 // `mcpbx pins`, `pins show`, `pins accept`.
+#include "daemon/cli/base/daemon_calls.hpp"
+#include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/link/daemon_connection.hpp"
 #include "daemon/cli/terminal/approval.hpp"
 #include "daemon/cli/terminal/foreign_text.hpp"
-#include "daemon/cli/verbs.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -125,8 +129,7 @@ bool agreed(context& c) {
   return said;
 }
 
-}  // namespace
-
+// The table of pinned definitions.
 int pins(context& c) {
   int status = 0;
   auto made = connect_or_explain(c, true, status);
@@ -153,6 +156,7 @@ int pins(context& c) {
   return problem_of(c, *report);
 }
 
+// What differs of a server or a tool.
 int show_pins(context& c, const std::string& name) {
   int status = 0;
   auto made = connect_or_explain(c, true, status);
@@ -175,6 +179,7 @@ int show_pins(context& c, const std::string& name) {
   return problem_of(c, *report);
 }
 
+// Approves what is listed now; with `sha256` only a single tool, and only if that is its hash now.
 int accept_pins(context& c, const std::string& name, const std::string& sha256) {
   int status = 0;
   auto made = connect_or_explain(c, true, status);
@@ -200,6 +205,49 @@ int accept_pins(context& c, const std::string& name, const std::string& sha256) 
   c.screen->err_line(count == "0" ? "everything was as pinned already"
                                   : "approved " + count + (count == "1" ? " tool" : " tools"));
   return done;
+}
+
+struct pins_options {
+  std::string name, sha256;
+};
+
+verb_action declare_pins(CLI::App& page) {
+  const auto o = std::make_shared<pins_options>();
+  const auto add_name = [&](CLI::App& action) {
+    action.add_option("NAME", o->name, "a tool as `mcpbx tools` lists it, SERVER__TOOL, or a server")
+        ->required()
+        ->type_name("");
+  };
+  page.require_subcommand(0, 1);
+  auto* show = page.add_subcommand("show", "what was pinned, what is listed now, and what differs");
+  add_name(*show);
+  auto* accept = page.add_subcommand("accept", "approve what is listed now");
+  add_name(*accept);
+  accept->add_option("--sha256", o->sha256, "only if this is the hash of the tool's definition")->type_name("HASH");
+  return [o, show, accept](context& c) {
+    if (show->parsed()) return show_pins(c, o->name);
+    if (accept->parsed()) return accept_pins(c, o->name, o->sha256);
+    return pins(c);
+  };
+}
+
+}  // namespace
+
+verb verb_pins() {
+  return {
+      .name = "pins",
+      .summary = "tool definitions that are not as they were pinned",
+      .more =
+          R"(The tools of a server are pinned when it is first seen: their definitions and where the server comes from, as a hash. States:
+ok, changed, new (its server has pins, it has none), gone, unseen (its server has not listed its tools yet). With "pin": "warn"
+in the entry of a server (the default) tools that are changed or new are offered with a warning; with "block" (the default of
+servers with a url) they are not until they are approved; "off" looks at nothing.
+
+Examples:
+  mcpbx pins
+  mcpbx pins show git__log       or a server: all of its tools that are not ok
+  mcpbx pins accept git          shows what it approves; at a terminal it asks)",
+      .declare = declare_pins};
 }
 
 }  // namespace mcpbx::cli

@@ -1,7 +1,7 @@
 // Typing by the schema.
-#include "daemon/cli/call_arguments.hpp"
+#include "daemon/cli/base/call_arguments.hpp"
 
-#include "daemon/cli/input_files.hpp"
+#include "daemon/cli/base/input_files.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-#include "daemon/cli/follow_run.hpp"
+#include "daemon/cli/base/follow_run.hpp"
 
-#include "daemon/cli/client_tools.hpp"
-#include "daemon/cli/run_end.hpp"
+#include "daemon/cli/base/client_tools.hpp"
+#include "daemon/cli/base/daemon_calls.hpp"
+#include "daemon/cli/base/run_end.hpp"
 #include "daemon/cli/terminal/approval.hpp"
 #include "daemon/cli/terminal/foreign_text.hpp"
 #include "daemon/cli/terminal/open_questions.hpp"

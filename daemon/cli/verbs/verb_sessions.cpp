@@ -1,10 +1,16 @@
 // `mcpbx sessions`: list, show, resume, rm.
+#include "daemon/cli/base/daemon_calls.hpp"
+#include "daemon/cli/base/option_checks.hpp"
+#include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/terminal/session_text.hpp"
-#include "daemon/cli/verbs.hpp"
+#include "daemon/cli/verbs/verb_ask.hpp"
 #include "mcp/support/text.hpp"
+
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +19,15 @@ namespace mcpbx::cli {
 namespace {
 
 constexpr std::array<std::string_view, 4> actions{"list", "show", "resume", "rm"};
+
+struct sessions_options {
+  std::string action, id;
+  ask_options question;           ///< of resume; its text may be empty
+  bool question_options = false;  ///< whether there are any for it
+  std::string format;             ///< of show: markdown or jsonl
+  int limit = 50;                 ///< of list
+  bool all = false;               ///< of list: those of other doors too
+};
 
 int list(context& c, connection& link, int limit, bool all_of_them) {
   int status = 0;
@@ -85,8 +100,6 @@ int wrong(context& c, const std::string& what) {
   return usage;
 }
 
-}  // namespace
-
 int sessions(context& c, const sessions_options& o) {
   const std::string action = o.action.empty() ? "list" : o.action;
   if (std::ranges::find(actions, action) == actions.end())
@@ -110,6 +123,50 @@ int sessions(context& c, const sessions_options& o) {
   if (action == "show") return show(c, made->link, o);
   if (action == "rm") return remove(c, made->link, o.id);
   return list(c, made->link, o.limit, o.all);
+}
+
+verb_action declare_sessions(CLI::App& page) {
+  const auto o = std::make_shared<sessions_options>();
+  page.add_option("ACTION", o->action, "list (also without a word), show, resume or rm")->type_name("");
+  page.add_option("ID", o->id, "the session, as the list names it")->type_name("");
+  page.add_option("TEXT", o->question.text, "resume: what to say next, or - to read it from standard input")
+      ->type_name("");
+  page.add_option("--format", o->format, "show: markdown or jsonl (markdown)")->type_name("FORMAT");
+  page.add_flag("--all", o->all, "list: also what programs on the port and tool servers began");
+  page.add_option("--limit", o->limit, "list: how many, the latest first (50)")
+      ->type_name("N")
+      ->check(whole_number(1, 1000));
+  auto* resumed = page.add_option_group("Options of resume");
+  add_question_options(*resumed, o->question, " (that of the session)");
+  return [o, resumed](context& c) {
+    o->question_options = resumed->count_all() > 0;
+    return sessions(c, *o);
+  };
+}
+
+}  // namespace
+
+verb verb_sessions() {
+  return {
+      .name = "sessions",
+      .summary = "list, show, go on with or delete what was said",
+      .more =
+          R"(Every question belongs to a session; -c or -s ID of `ask` goes on with one, with its model unless -m names another, and,
+unless -p names another profile, with its profile and with the tools and limits that its latest question asked for.
+
+  list          your latest sessions; with --all also those that programs on the HTTP port and tool servers began;
+                with --json one array
+  show ID       all that was said, as Markdown or JSON lines; with --json one object
+  resume ID     lets the model answer what a crash or an interruption left without an answer; with TEXT, says that;
+                takes the options of `ask`
+  rm ID         deletes it
+
+Examples:
+  mcpbx sessions
+  mcpbx sessions show ses_0f3a52c1b7d94e68 > talk.md
+  mcpbx sessions show ses_0f3a52c1b7d94e68 --format jsonl > talk.jsonl
+  mcpbx sessions resume ses_0f3a52c1b7d94e68)",
+      .declare = declare_sessions};
 }
 
 }  // namespace mcpbx::cli

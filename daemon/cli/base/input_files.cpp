@@ -1,9 +1,11 @@
-#include "daemon/cli/input_files.hpp"
+#include "daemon/cli/base/input_files.hpp"
 
-#include "daemon/cli/verbs.hpp"
 #include "mcp/support/text.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -35,6 +37,19 @@ result<std::string> read_file(const std::string& path, std::size_t most, std::st
   if (bytes.size() > most)
     return fail(errc::limit, "the file " + path + " holds more than " + std::to_string(most >> 20) + " MiB");
   return bytes;
+}
+
+result<std::string> read_stdin() {
+  constexpr std::size_t most = 16u << 20;
+  std::string text;
+  std::array<char, 65536> buffer{};
+  for (;;) {
+    const ssize_t n = ::read(0, buffer.data(), buffer.size());
+    if (n == 0) return text;
+    if (n < 0) return fail(errc::io, "standard input could not be read");
+    text.append(buffer.data(), static_cast<std::size_t>(n));
+    if (text.size() > most) return fail(errc::invalid_argument, "standard input holds more than 16 MiB");
+  }
 }
 
 result<raw_json> read_json(const std::string& path, std::string_view option) {

@@ -16,6 +16,9 @@ inline constexpr std::size_t most_json = 16u << 20;
 /// cannot be read, limit for more than `most` bytes.
 result<std::string> read_file(const std::string& path, std::size_t most, std::string_view option);
 
+/// Standard input to its end, at most 16 MiB.
+result<std::string> read_stdin();
+
 /// The JSON in a file, at most `most_json` bytes; "-" is standard input. Errors as read_file, and invalid_argument for
 /// what is no JSON, naming `option`.
 result<raw_json> read_json(const std::string& path, std::string_view option);

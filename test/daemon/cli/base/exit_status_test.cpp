@@ -1,7 +1,7 @@
 // The documented exit statuses, by kind of failure.
-#include "daemon/cli/follow_run.hpp"
-#include "daemon/cli/run_end.hpp"
-#include "daemon/cli/verbs.hpp"
+#include "daemon/cli/base/daemon_calls.hpp"
+#include "daemon/cli/base/follow_run.hpp"
+#include "daemon/cli/base/run_end.hpp"
 
 #include <doctest/doctest.h>
 

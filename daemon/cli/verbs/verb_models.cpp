@@ -1,14 +1,23 @@
 // `mcpbx models`.
-#include "daemon/cli/verbs.hpp"
+#include "daemon/cli/base/daemon_calls.hpp"
+#include "daemon/cli/base/verb.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
+#include <CLI/CLI.hpp>
+
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace mcpbx::cli {
 namespace {
+
+struct models_options {
+  std::string name;     ///< one entry only
+  bool remote = false;  ///< ask the endpoints what they offer
+};
 
 std::string params_of(const models_options& o) {
   std::string params = "{";
@@ -41,8 +50,6 @@ bool show_offered(context& c, const raw_json& row) {
   return true;
 }
 
-}  // namespace
-
 int models(context& c, const models_options& o) {
   int status = 0;
   auto made = connect_or_explain(c, true, status);
@@ -71,6 +78,30 @@ int models(context& c, const models_options& o) {
       return true;
     });
   return all_told ? done : provider_failed;
+}
+
+verb_action declare_models(CLI::App& page) {
+  const auto o = std::make_shared<models_options>();
+  page.add_option("NAME", o->name, "only this entry")->type_name("");
+  page.add_flag("--remote", o->remote, "ask each endpoint which models it offers");
+  return [o](context& c) { return models(c, *o); };
+}
+
+}  // namespace
+
+verb verb_models() {
+  return {
+      .name = "models",
+      .summary = "list the configured models, and what their endpoints offer",
+      .more =
+          R"(The entries under "models" in the configuration: what speaks which API where, and why one cannot be used now. With --remote
+every endpoint is asked (30 s at most) for what `model` of an entry may name; the status is 4 when one gave no list.
+
+Examples:
+  mcpbx models
+  mcpbx models local --remote
+  mcpbx --json models --remote)",
+      .declare = declare_models};
 }
 
 }  // namespace mcpbx::cli

@@ -1,5 +1,5 @@
 // Arguments of `mcpbx call`: typed by the tool's schema.
-#include "daemon/cli/call_arguments.hpp"
+#include "daemon/cli/base/call_arguments.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,0 +1,15 @@
+// The options that stand before or after every verb, and the terminal.
+#pragma once
+#include "daemon/cli/link/daemon_start.hpp"
+#include "daemon/cli/terminal/terminal.hpp"
+
+namespace mcpbx::cli {
+
+/// What every verb is given.
+struct context {
+  cli::place place;
+  bool json = false;
+  terminal* screen = nullptr;
+};
+
+}  // namespace mcpbx::cli

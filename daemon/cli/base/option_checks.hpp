@@ -1,0 +1,14 @@
+// Checks of option values that several verbs use.
+#pragma once
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <limits>
+
+namespace mcpbx::cli {
+
+/// Accepts a whole number from `least` to `most`. CLI11's own check of a range says of "x" and 1.5 that they are out of
+/// it.
+CLI::Validator whole_number(std::int64_t least, std::int64_t most = std::numeric_limits<std::int64_t>::max());
+
+}  // namespace mcpbx::cli

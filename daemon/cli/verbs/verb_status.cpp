@@ -1,0 +1,31 @@
+// `mcpbx status`.
+#include "daemon/cli/base/daemon_calls.hpp"
+#include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/terminal/status_text.hpp"
+
+namespace mcpbx::cli {
+namespace {
+
+int status(context& c) {
+  int code = 0;
+  auto made = connect_or_explain(c, false, code);
+  if (!made) return code;
+  auto got = call_or_explain(c, made->link, "mcpbx/status", "{}", code);
+  if (!got) return code;
+  if (c.json) {
+    c.screen->out_json(got->text());
+    return done;
+  }
+  c.screen->out(table(status_rows(*got)));
+  return done;
+}
+
+}  // namespace
+
+verb verb_status() {
+  return {.name = "status", .summary = "how the daemon is", .more = "", .declare = [](CLI::App&) -> verb_action {
+            return status;
+          }};
+}
+
+}  // namespace mcpbx::cli

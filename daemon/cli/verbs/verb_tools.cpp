@@ -1,0 +1,115 @@
+// `mcpbx tools`.
+#include "conf/model/key_values.hpp"
+#include "daemon/cli/base/daemon_calls.hpp"
+#include "daemon/cli/base/verb.hpp"
+#include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/text.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::cli {
+namespace {
+
+struct tools_options {
+  std::string pattern, format, profile;
+};
+
+// What `tools --format` takes for APIs: those of model entries that send requests, and a short word for the first.
+std::vector<std::string_view> api_formats() {
+  std::vector<std::string_view> all{"openai"};
+  for (const auto api : conf::words_of<conf::model_api>)
+    if (api != conf::to_string(conf::model_api::rehearsal) && api != conf::to_string(conf::model_api::replay))
+      all.push_back(api);
+  return all;
+}
+
+std::string listed(const std::vector<std::string_view>& words) {
+  std::string all;
+  for (const auto w : words) all.append(all.empty() ? "" : ", ").append(w);
+  return all;
+}
+
+// The first line of a description, cut for a table.
+std::string summary(const raw_json& definition) {
+  std::string text = member_text(definition, "description");
+  text = text.substr(0, text.find('\n'));
+  if (text.size() > 90) text = std::string(cut_utf8(text, 87)) + "...";
+  return text;
+}
+
+int tools(context& c, const tools_options& o) {
+  int status = 0;
+  auto made = connect_or_explain(c, true, status, {.profile = o.profile});
+  if (!made) return status;
+  std::string params = "{";
+  if (!o.pattern.empty()) params += "\"pattern\":" + json_quoted(o.pattern);
+  if (!o.format.empty()) params += std::string(params.size() > 1 ? "," : "") + "\"format\":" + json_quoted(o.format);
+  const auto got = call_or_explain(c, made->link, "mcpbx/tools", params + "}", status);
+  if (!got) return status;
+  for (const std::string_view told : {"changed", "leftOut", "dropped"})
+    for_each_element(find_member(*got, told), [&](const raw_json& tool) {
+      c.screen->err_line(printable(member_text(tool, "reason")));
+      return true;
+    });
+  const raw_json list = find_member(*got, "tools");
+  if (const auto prompt = find_member(*got, "prompt"); prompt && !c.json) {
+    c.screen->out_line(prompt.as_string().value_or(""));
+    return done;
+  }
+  if (c.json || !o.format.empty()) {
+    c.screen->out_json(list ? list.text() : got->text());
+    return done;
+  }
+  std::vector<std::vector<std::string>> rows;
+  for_each_element(list, [&](const raw_json& tool) {
+    rows.push_back({member_text(tool, "name"), summary(tool)});
+    return true;
+  });
+  if (rows.empty()) {
+    c.screen->err_line(o.pattern.empty() ? "no tools; `mcpbx servers` tells how the tool servers are"
+                                         : "no tool matches " + o.pattern);
+    return done;
+  }
+  c.screen->out(table(rows));
+  return done;
+}
+
+verb_action declare_tools(CLI::App& page) {
+  const auto o = std::make_shared<tools_options>();
+  page.add_option("GLOB", o->pattern, "only names that match, such as 'files__*'")->type_name("");
+  page.add_option("--format", o->format,
+                  "print definitions as sent (mcp), for an API (" + listed(api_formats()) + ") or as text (react)")
+      ->type_name("FORMAT");
+  page.add_option("-p,--profile", o->profile, "only the tools of this profile")->type_name("NAME");
+  return [o](context& c) {
+    const auto apis = api_formats();
+    const auto& format = o->format;
+    if (format.empty() || format == "mcp" || format == "react" || std::ranges::find(apis, format) != apis.end())
+      return tools(c, *o);
+    c.screen->error("there is no format `" + format + "`; write mcp, " + listed(apis) + " or react");
+    return static_cast<int>(usage);
+  };
+}
+
+}  // namespace
+
+verb verb_tools() {
+  return {
+      .name = "tools",
+      .summary = "list the tools of all servers",
+      .more =
+          R"(Without --format: a table of names and first lines. With it, or with --json: the definitions as one JSON array, complete.
+
+Examples:
+  mcpbx tools 'files__*'
+  mcpbx tools --format openai-chat > tools.json)",
+      .declare = declare_tools};
+}
+
+}  // namespace mcpbx::cli

@@ -1,0 +1,98 @@
+// `mcpbx wait`.
+#include "daemon/cli/base/daemon_calls.hpp"
+#include "daemon/cli/base/option_checks.hpp"
+#include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/terminal/status_text.hpp"
+#include "mcp/socket/unix_socket.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <poll.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace mcpbx::cli {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+struct readiness {
+  bool all_ready = true;
+  std::string hopeless, waiting;  // names with reasons
+};
+
+readiness judge(const raw_json& servers) {
+  readiness r;
+  for_each_element(servers, [&](const raw_json& server) {
+    const std::string state = member_text(server, "state"), name = member_text(server, "name");
+    if (state == "ready" || state == "lazy" || state == "disabled") return true;
+    r.all_ready = false;
+    std::string line = name + ": " + state;
+    if (const std::string why = trouble_of(server); !why.empty()) line += ": " + why;
+    // A server whose start failed is tried again for ever; whoever waits for it should know.
+    const bool hopeless = state == "crash_loop" || state == "failed" || find_member(server, "startFailed").is_true();
+    (hopeless ? r.hopeless : r.waiting) += "  " + line + "\n";
+    return true;
+  });
+  return r;
+}
+
+int wait(context& c, int timeout_s) {
+  const auto deadline = steady::now() + std::chrono::seconds(timeout_s);
+  auto where = choose_socket(c.place);
+  if (!where) return explain(c, where.error());
+  const std::string path = where->path;
+  std::string still;
+  bool answered = false;
+  for (;;) {
+    // Connected anew each time: the daemon may be restarted while we wait.
+    if (auto fd = connect_to(*where)) {
+      connection link(*fd);
+      auto got = link.call("mcpbx/servers", "{}");
+      if (got && got->result) {
+        answered = true;
+        const raw_json list = got->result;
+        readiness r = judge(list);
+        if (r.all_ready || !r.hopeless.empty()) {
+          if (c.json) c.screen->out_json(list.text());
+          if (r.all_ready) return done;
+          c.screen->error("not every tool server can be used:\n" + r.hopeless + r.waiting);
+          return no_answer;
+        }
+        still = r.waiting;
+      }
+    }
+    if (steady::now() >= deadline) break;
+    ::poll(nullptr, 0, 20);
+  }
+  if (answered) {
+    c.screen->error("not ready within " + std::to_string(timeout_s) + " s:\n" + still);
+    return no_answer;
+  }
+  c.screen->error("no daemon answered at " + path + " within " + std::to_string(timeout_s) + " s");
+  return no_daemon;
+}
+
+verb_action declare_wait(CLI::App& page) {
+  const auto timeout_s = std::make_shared<int>(60);
+  page.add_option("--timeout", *timeout_s, "how many seconds at most (60)")
+      ->type_name("S")
+      ->check(whole_number(0, 86400));
+  return [timeout_s](context& c) { return wait(c, *timeout_s); };
+}
+
+}  // namespace
+
+verb verb_wait() {
+  return {
+      .name = "wait",
+      .summary = "wait until every enabled tool server is ready",
+      .more =
+          R"(Keeps trying the socket. The status is 0 when every enabled server is ready (lazy ones count as ready), 1 when one cannot
+start, is in a crash loop or took too long (named on standard error), 3 only if the socket never answered.)",
+      .declare = declare_wait};
+}
+
+}  // namespace mcpbx::cli
