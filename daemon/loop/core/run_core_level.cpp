@@ -126,7 +126,7 @@ bool run_core::repeats(const providers::tool_call_block& call) {
   const bool same_tool = last_call_ && last_call_->name == call.name;
   bool same = same_tool && last_call_->arguments.text() == call.arguments.text();
   if (!same) {
-    constexpr std::size_t most_compared = 1U << 20;  // bytes; more takes long
+    constexpr std::size_t most_compared = 1U << 19;  // bytes; more takes long
     auto last = std::exchange(last_canonical_, {});
     if (same_tool && std::max(last_call_->arguments.text().size(), call.arguments.text().size()) <= most_compared) {
       if (last.empty()) last = canonical_json(last_call_->arguments);
