@@ -188,7 +188,7 @@ std::vector<row> rows() {
           framer.feed(std::string_view(line).substr(at, 65'536), sink);
       });
   add(
-      "canonical_json of members", 2 * M,
+      "canonical_json of members", M / 2,
       [](std::size_t n) { return raw_json::own("{" + many(n / 12, R"("k#":0)") + "}"); },
       [](const raw_json& j) { (void)canonical_json(j); });
   add("canonical_json of a list", 2 * M, zeros, [](const raw_json& j) { (void)canonical_json(j); });
@@ -297,14 +297,14 @@ std::vector<row> rows() {
       [](const raw_json& j) { (void)daemon::empty_choice(j); });
   // What models send.
   add(
-      "custom_content: two deltas of members", 4 * M,
+      "custom_content: two deltas of members", M,
       [](std::size_t n) {
         const auto one = "{" + many(n / 24, R"("k#":1)") + "}";
         return std::array{one, one};
       },
       [](const auto& deltas) { (void)providers::merged_deltas(deltas); });
   add(
-      "custom_content: lists with index", 4 * M,
+      "custom_content: lists with index", M,
       [](std::size_t n) {
         const auto one = "[" + many(n / 40, R"({"index":#})") + "]";
         return std::array{one, one};
