@@ -1,3 +1,4 @@
+// Does what is the same for every kind of store.
 #include "daemon/store/run_store.hpp"
 
 #include "daemon/store/records/record_format.hpp"

@@ -1,3 +1,4 @@
+// Reads what a program writes to its terminal, and types.
 #include "test/e2e/pseudo_terminal.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// Looks again with a timer of its own, until a caller is known or its time is up.
 #include "daemon/app/callers/early_callers.hpp"
 
 #include <utility>

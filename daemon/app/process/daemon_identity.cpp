@@ -1,3 +1,4 @@
+// Keeps the identity in the file `daemon-id` of the state folder, made once and never changed.
 #include "daemon/app/process/daemon_identity.hpp"
 
 #include "conf/places.hpp"

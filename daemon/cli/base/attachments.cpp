@@ -1,3 +1,4 @@
+// Tells images by their first bytes, not by the names of their files.
 #include "daemon/cli/base/attachments.hpp"
 
 #include "daemon/cli/base/input_files.hpp"

@@ -1,3 +1,4 @@
+// Reads definitions and results as JSON, and says what a value must be.
 #include "daemon/cli/base/client_tools.hpp"
 
 #include "daemon/cli/base/input_files.hpp"

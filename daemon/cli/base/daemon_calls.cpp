@@ -1,3 +1,4 @@
+// Replaces an idle daemon that knows an older world, and tells of others.
 #include "daemon/cli/base/daemon_calls.hpp"
 
 #include "daemon/cli/link/daemon_age.hpp"

@@ -1,3 +1,4 @@
+// Prints events as they come and asks the questions among them.
 #include "daemon/cli/base/follow_run.hpp"
 
 #include "daemon/cli/base/client_tools.hpp"

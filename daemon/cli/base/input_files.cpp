@@ -1,3 +1,4 @@
+// Reads up to a limit, so that a device or a pipe without an end is an error.
 #include "daemon/cli/base/input_files.hpp"
 
 #include "mcp/support/text.hpp"

@@ -1,3 +1,4 @@
+// Builds validators of CLI11 whose errors name the range.
 #include "daemon/cli/base/option_checks.hpp"
 
 #include <charconv>

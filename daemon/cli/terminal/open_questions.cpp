@@ -1,3 +1,4 @@
+// Asks one question at a time, the oldest first.
 #include "daemon/cli/terminal/open_questions.hpp"
 
 #include "daemon/cli/terminal/approval.hpp"

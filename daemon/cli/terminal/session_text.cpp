@@ -1,3 +1,4 @@
+// Walks the runs of a session in order, for Markdown and for JSON lines alike.
 #include "daemon/cli/terminal/session_text.hpp"
 
 #include "mcp/redact/hidden_text.hpp"

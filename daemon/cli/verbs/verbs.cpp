@@ -1,3 +1,4 @@
+// Lists the verbs; each one is described in the file of its name.
 #include "daemon/cli/verbs/verbs.hpp"
 
 #include <array>

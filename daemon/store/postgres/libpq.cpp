@@ -1,3 +1,4 @@
+// Looks each function up by its name; one that is missing is an error that names it.
 #include "daemon/store/postgres/libpq.hpp"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// Makes a session's title of the first line that a user wrote.
 #include "daemon/store/records/sessions.hpp"
 
 #include "mcp/redact/hidden_text.hpp"

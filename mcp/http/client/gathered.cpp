@@ -1,3 +1,4 @@
+// Copies small pieces together and leaves large ones where they are.
 #include "mcp/http/client/gathered.hpp"
 
 #include <algorithm>

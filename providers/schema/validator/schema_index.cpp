@@ -1,3 +1,4 @@
+// Walks each document once and remembers every place that a reference may lead to.
 #include "providers/schema/validator/schema_index.hpp"
 
 #include "mcp/support/percent.hpp"

@@ -1,3 +1,4 @@
+// Decodes the five named entities and numbers; anything else stays as it is written.
 #include "providers/text/marks/xml_text.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Runs that wait for memory, on a turned clock.
 #include "daemon/loop/run/room_queue.hpp"
 
 #include "test/support/manual_time.hpp"

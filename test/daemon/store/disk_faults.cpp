@@ -1,3 +1,4 @@
+// Replaces system calls of SQLite's own file system.
 #include "test/daemon/store/disk_faults.hpp"
 
 #include <sqlite3.h>

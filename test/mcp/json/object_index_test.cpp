@@ -1,3 +1,4 @@
+// Members found by key, with few and with many of them.
 #include "mcp/json/object_index.hpp"
 
 #include "mcp/json/raw_json.hpp"

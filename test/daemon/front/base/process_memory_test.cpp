@@ -1,3 +1,4 @@
+// Sizes of processes and of trees of them, read from /proc.
 #include "daemon/front/base/process_memory.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// Searches the orders depth first and remembers the places where it has been.
 #include "test/daemon/loop/core/order_explorer.hpp"
 
 namespace mcpbx::daemon::test {

@@ -1,3 +1,4 @@
+// Encodes the history of a run for each API and checks what that API demands of it.
 #include "test/daemon/loop/core/wire_history.hpp"
 
 #include "conf/model/key_values.hpp"
