@@ -12,7 +12,7 @@ std::span<const loop_number> loop_numbers() {
   using o = open_counts;
   using s = settled_counts;
   constexpr std::int64_t week = std::int64_t{7} * 24 * 3600 * 1000, mib = 1024 * 1024;
-  static constexpr std::array<loop_number, 10> numbers{{
+  static constexpr auto numbers = std::to_array<loop_number>({
     {"maxRounds", &o::max_rounds, &s::max_rounds, 0, 100'000, false, "How many model calls of a run may offer tools; 0: none does."},
     {"maxCallsPerRound", &o::max_calls_per_round, &s::max_calls_per_round, 1, 10'000, false, "How many tool calls of one reply are carried out."},
     {"maxCalls", &o::max_calls, &s::max_calls, 1, 1'000'000, false, "How many tool calls a run may make in total."},
@@ -23,7 +23,7 @@ std::span<const loop_number> loop_numbers() {
     {"questionTimeoutMs", &o::question_timeout_ms, &s::question_timeout_ms, 1, week, false, "How long a question to a person may stay open."},
     {"tokenBudget", &o::token_budget, &s::token_budget, 0, 1'000'000'000, true, "How many tokens a run may use over all rounds; 0, or not given: no limit."},
     {"maxResultBytes", &o::max_result_bytes, &s::max_result_bytes, 256, 64 * mib, false, "How much of a tool's result the model is shown."},
-  }};
+  });
   return numbers;
 }
 // clang-format on
