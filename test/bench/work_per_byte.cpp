@@ -35,6 +35,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -216,13 +217,14 @@ std::vector<row> rows() {
     add(
         "600 unknown names, " + std::to_string(tools) + " tools, in turns", 600,
         [catalog](std::size_t n) {
+          std::string calls;
+          for (std::size_t i = 1000; i < 1000 + n; ++i)  // names of one length: a search goes by that
+            calls +=
+                R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"server__some_tol_with_a_name_x)" +
+                std::to_string(i) + "\"}}\n";
           return std::pair(
               std::make_shared<mcp::catalog>(std::vector(catalog->entries().begin(), catalog->entries().end()), 1),
-              many(
-                  n,
-                  R"({"jsonrpc":"2.0","id":#,"method":"tools/call","params":{"name":"server__some_tol_with_a_name_x#"}})",
-                  "\n") +
-                  "\n");
+              std::move(calls));
         },
         [](const auto& in) { session_sink(in.first).feed(in.second); });
     add(
