@@ -11,7 +11,7 @@ namespace mcpbx::http {
 namespace {
 
 constexpr milliseconds look_every{20};
-constexpr unsigned looks_for_heap = 5;
+constexpr unsigned looks_for_heap = 2;  // free memory goes back at the first look and at every second one behind it
 
 }  // namespace
 
@@ -46,6 +46,7 @@ bool read_gate::admits(std::uint64_t number, resumption resume) {
     reading_.push_back({number, time_.now()});
     return true;
   }
+  if (waiting_.empty()) looks_ = 0;
   waiting_.insert_or_assign(number, std::move(resume));
   arm();
   return false;
