@@ -36,14 +36,18 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
+// A path in a sentence: cut, and without what would not show.
+std::string shown(std::string_view path) {
+  return printable(cut_utf8(path, 200));
+}
+
 completion_fault nothing_at(std::string_view path) {
   std::vector<std::string> served;
   for (const auto& r : http_routes())
     if (!r.has_parameter()) served.push_back(std::string(r.method) + " " + std::string(r.path));
   return {404,
-          "There is nothing at " + printable(cut_utf8(path, 200)) + "; this version of mcpbx serves " + listed(served) +
-              " over HTTP.",
-          "", "not_found"};
+          "There is nothing at " + shown(path) + "; this version of mcpbx serves " + listed(served) + " over HTTP.", "",
+          "not_found"};
 }
 
 http::server_limits limits_of(const door_context& door) {
@@ -109,7 +113,7 @@ std::optional<http::server_answer> http_caller::on_head(const http::request_head
   if (found.row == nullptr) {
     std::string allowed;
     for (const auto method : found.methods) allowed += (allowed.empty() ? "" : ", ") + std::string(method);
-    return refuse({405, std::string(path) + " takes " + listed({found.methods.begin(), found.methods.end()}) + ".", "",
+    return refuse({405, shown(path) + " takes " + listed({found.methods.begin(), found.methods.end()}) + ".", "",
                    "method_not_allowed"},
                   {{"Allow", std::move(allowed)}});
   }

@@ -1,4 +1,4 @@
-// What mcpbx serves over HTTP: one row per route.
+// The routes of HTTP, one row each.
 #pragma once
 #include "daemon/front/base/route.hpp"
 

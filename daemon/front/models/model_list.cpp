@@ -4,6 +4,8 @@
 #include "daemon/front/base/door_context.hpp"
 #include "daemon/front/completions/completion_json.hpp"
 #include "daemon/front/completions/fault_answer.hpp"
+#include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/text.hpp"
 
 #include <optional>
 #include <string>
@@ -21,7 +23,8 @@ void answer_with(exchange& x, std::vector<std::string> names, const chosen_name&
   auto json = completion_json::models(names, door.started_wall_ms / 1000, only);
   if (json) return x.answer({200, {{"Content-Type", "application/json"}}, std::move(*json)});
   x.refuse(error_answer(
-      {404, "No model is called " + json_quoted(*only) + "; GET /v1/models lists them.", "model", "model_not_found"}));
+      {404, "No model is called " + json_quoted(printable(cut_utf8(*only, 200))) + "; GET /v1/models lists them.",
+       "model", "model_not_found"}));
 }
 
 void list(const std::shared_ptr<exchange>& x, chosen_name only) {

@@ -244,6 +244,22 @@ TEST_CASE("G43: a port answers nothing without the token, paths and methods are 
   CHECK(asked("{\"jsonrpc\":\"2.0\"}\r\n\r\n") == "400");
 }
 
+TEST_CASE("G32: a fault repeats a stranger's path cut, and without what would not show") {
+  door_on_sockets d;
+  for (const std::string method : {"GET", "DELETE"})
+    for (const std::string path : {"/v1/models/", "/none/"}) {
+      CAPTURE(method + path);
+      const int fd = d.enter(false);
+      d.write(fd,
+              method + " " + path + "%E2%80%AE" + std::string(10'000, 'x') + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      const auto answer = d.got(fd);
+      CHECK(answer.starts_with("HTTP/1.1 40"));
+      CHECK(answer.size() < 1'000);
+      CHECK_FALSE(contains(answer, "\u202e"));
+      CHECK_FALSE(contains(answer, "\xE2\x80\xAE"));
+    }
+}
+
 TEST_CASE("D2: an answer has the text of all rounds as paragraphs, the connection is kept") {
   door_on_sockets d;
   const int web = d.enter();
