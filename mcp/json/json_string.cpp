@@ -14,7 +14,7 @@
 namespace mcpbx {
 namespace {
 
-// How many bytes an ASCII character takes inside a JSON string.
+// The bytes of an ASCII character inside a JSON string.
 constexpr std::array<std::uint8_t, 128> written_sizes = [] {
   std::array<std::uint8_t, 128> sizes{};
   for (unsigned c = 0; c < sizes.size(); ++c) sizes[c] = c < 0x20 ? 6 : 1;
@@ -134,25 +134,13 @@ void append_quoted(byte_buffer& out, std::string_view text) {
 }
 
 std::size_t quoted_size(std::string_view text) {
-  std::size_t bytes = 2;
-  const char* p = text.data();
-  const char* const end = p + text.size();
-  while (p != end) {
-    const char* const special = byte_search::string_special(p, end);
-    bytes += static_cast<std::size_t>(special - p);
-    p = special;
-    for (int plain = 0; p != end && plain < plain_enough;) {
-      if (static_cast<unsigned char>(*p) < 0x80) {
-        const auto size = written_sizes[static_cast<unsigned char>(*p++)];
-        plain = size == 1 ? plain + 1 : 0;
-        bytes += size;
-      } else {
-        plain = 0;
-        bytes += character_at(p, end, p).size();
-      }
-    }
-  }
-  return bytes;
+  struct counter {
+    std::size_t bytes = 0;
+    void operator+=(std::string_view more) { bytes += more.size(); }
+    void operator+=(char) { ++bytes; }
+  } all;
+  quote(all, text);
+  return all.bytes;
 }
 
 std::string json_quoted(std::string_view text) {

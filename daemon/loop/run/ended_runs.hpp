@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,19 +35,12 @@ class ended_runs {
     runs_.push_back({std::move(feed), likeness, std::move(session), bytes});
     bytes_ += bytes;
     const auto most_bytes = std::min(most_bytes_, byte_account::limit() / 8);
-    while (runs_.size() > 1 && (runs_.size() > most_ || bytes_ > most_bytes)) drop_oldest();
+    while (runs_.size() > 1 && (runs_.size() > most_ || bytes_ > most_bytes)) drop(runs_.begin());
   }
   /// Drops the oldest ones that nobody reads, as long as bytes run short.
   void make_room() {
-    for (auto at = runs_.begin(); at != runs_.end() && byte_account::runs_short();) {
-      if (at->feed.use_count() > 1) {
-        ++at;
-        continue;
-      }
-      bytes_ -= at->bytes;
-      const auto dropped = std::move(*at);  // what it holds goes when the register is whole again
-      at = runs_.erase(at);
-    }
+    for (auto at = runs_.begin(); at != runs_.end() && byte_account::runs_short();)
+      at = at->feed.use_count() > 1 ? std::next(at) : drop(at);
   }
   /// Null when there is none of this name.
   const one* find(std::string_view run) const {
@@ -57,10 +51,10 @@ class ended_runs {
   std::size_t size() const noexcept { return runs_.size(); }
 
  private:
-  void drop_oldest() {
-    bytes_ -= runs_.front().bytes;
-    const auto oldest = std::move(runs_.front());  // what it holds goes when the register is whole again
-    runs_.pop_front();
+  std::deque<one>::iterator drop(std::deque<one>::iterator at) {
+    bytes_ -= at->bytes;
+    const auto dropped = std::move(*at);  // what it holds goes when the register is whole again
+    return runs_.erase(at);
   }
 
   std::size_t most_, most_bytes_;

@@ -104,10 +104,10 @@ record::run_started live_run::opening() {
   r.approve = request_.approve;
   r.client_tools = request_.client_tools;
   if (request_.detach || !request_.client_tools.empty()) {
-    // Only what allows needs to know the very names.
+    // Only rules that allow need the very names.
     const auto& t = request_.tools;
-    const bool plain_rules = t.only.empty() && t.allow.empty() && t.rename.empty();
-    r.servers = plain_rules ? around_.terms.configured() : around_.terms.under(around_.tools.snapshot());
+    const bool allows_all = t.only.empty() && t.allow.empty() && t.rename.empty();
+    r.servers = allows_all ? around_.terms.configured() : around_.terms.under(around_.tools.snapshot());
   }
   r.answer_schema = request_.answer_schema;
   r.settings = request_.settings;

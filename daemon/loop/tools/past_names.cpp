@@ -16,9 +16,14 @@ struct prefixed_name {
   std::string name, other;  // other: what it is instead where tools are listed that clash with it; "": never
 };
 
-prefixed_name name_alone(const tool_naming& naming, std::string_view own) {
+// Only the renames that are about its name matter to one tool.
+prefixed_name name_alone(const tool_naming& naming, const std::string& own) {
+  std::map<std::string, std::string> rename;
+  if (const auto to = naming.rename.find(own); to != naming.rename.end()) rename.insert(*to);
+  const auto taken = std::ranges::find_if(naming.rename, [&](const auto& r) { return r.second == own; });
+  if (taken != naming.rename.end()) rename.insert(*taken);
   const std::array<std::string_view, 1> alone{own};
-  auto named = mcp::prefixed_names(naming.prefix, alone, naming.rename);
+  auto named = mcp::prefixed_names(naming.prefix, alone, rename);
   return {std::move(named.names[0]), std::move(named.others[0])};
 }
 
@@ -54,7 +59,7 @@ bool is_unchanged(const server_terms& then, const kept_terms& kept) {
   return found != now.end() && same_but_noted(then, *found);
 }
 
-// How its tools would be named by default, or plainly.
+// Guesses the usual names, prefixed and plain.
 past_names::names guessed(const mcp::catalog_entry& now) {
   past_names::names n{now.name, now.rules.prefixed, {}, true};
   const std::array<std::string, 1> server{now.server};

@@ -21,7 +21,7 @@ terms_ptr with_names(const std::vector<server_terms>& terms, const mcp::catalog&
 /// The terms that runs which begin now are noted with.
 class present_terms {
  public:
-  /// What the configuration says; null: nothing.
+  /// `configured`: the terms of the configuration; null: none.
   explicit present_terms(terms_ptr configured) : configured_(std::move(configured)) {}
   const terms_ptr& configured() const noexcept { return configured_; }
   /// With the names of `now`, which are looked at once per catalog. Null: nothing is configured.
@@ -42,7 +42,7 @@ class past_names {
     std::string name, prefixed;
     std::vector<std::string> possible;  ///< for what restricts: every name that it may have had
     bool unchanged = false;             ///< its server is configured as it was, so that names come out as they did
-    /// Whether a glob is about the tool, which may have had the name.
+    /// True if the tool may have had a name that the glob matches.
     bool may_be(const std::string& glob) const;
   };
 
