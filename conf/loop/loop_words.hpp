@@ -10,13 +10,13 @@
 
 namespace mcpbx::conf {
 
-/// When the rounds are used up: one last call without tools, or an end with the reason.
+/// The end of a run whose rounds are used up: one last call without tools, or an end with the reason.
 enum class limit_policy : std::uint8_t { synthesize, stop };
-/// Whether the run goes on after a tool error.
+/// The end of a run after a tool error, or none.
 enum class tool_error_policy : std::uint8_t { go_on, stop };
-/// Whether each round says where the run stands.
+/// The prompt of a round: always the same, or one that tells how many rounds remain.
 enum class round_prompt_mode : std::uint8_t { implicit, progressive };
-/// Where the status lines for people come from.
+/// The source of the status lines for people.
 enum class status_mode : std::uint8_t { off, names, model };
 
 /// The spelling of each value of E in the order of the enum.
@@ -40,8 +40,8 @@ constexpr std::string_view to_string(E value) {
   return words_of<E>[static_cast<std::size_t>(value)];
 }
 
-/// What a run with progressive round prompts says in its rounds; {round} and {remaining} stand for numbers. Unset: our
-/// words, "": nothing.
+/// The sentences of progressive round prompts; {round} and {remaining} stand for numbers. Unset: our words, "":
+/// nothing.
 struct round_prompt_texts {
   std::optional<std::string> first, middle, last;
   bool operator==(const round_prompt_texts&) const = default;

@@ -17,7 +17,7 @@
 
 namespace mcpbx::daemon {
 
-/// Where the next record of a run goes. `id` is 0 until its first record is in the store.
+/// The place of the next record of a run. `id` is 0 until its first record is in the store.
 struct run_place {
   std::string run;
   std::int64_t id = 0;

@@ -5,7 +5,7 @@
 
 namespace mcpbx::cli {
 
-/// What every verb is given.
+/// Given to every verb.
 struct context {
   cli::place place;
   bool json = false;

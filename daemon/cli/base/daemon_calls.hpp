@@ -7,13 +7,14 @@
 
 namespace mcpbx::cli {
 
-/// Whether a version such as "0.2.0" is newer than another, number by number.
+/// Compares versions such as "0.2.0" number by number; true if `version` is newer.
 bool is_newer(std::string_view version, std::string_view than);
-/// What a connection says of itself first. A profile and `mcp_only` bind it: without them it is not used.
+/// The first words of a connection about itself. A profile and `mcp_only` bind it: a daemon that does not know them is
+/// not used.
 struct introduction {
   std::string name = "mcpbx", profile = {}, cwd = {};
   bool mcp_only = false;
-  bool of_age = true;  ///< whether it matters that the daemon is an old one; false for a verb that ends it
+  bool of_age = true;  ///< an old daemon is told of, or replaced; false for a verb that ends it
 };
 /// Connects or says why not (then `status` is set); says so on stderr when the daemon is older than this program, or
 /// was started before the configuration or a key was changed. One that this program may start, and that nobody uses, is

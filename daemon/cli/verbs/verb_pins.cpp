@@ -156,7 +156,7 @@ int pins(context& c) {
   return problem_of(c, *report);
 }
 
-// What differs of a server or a tool.
+// Lists the differences of a server or a tool.
 int show_pins(context& c, const std::string& name) {
   int status = 0;
   auto made = connect_or_explain(c, true, status);

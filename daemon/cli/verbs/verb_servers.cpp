@@ -15,7 +15,7 @@ std::string number_of(const raw_json& object, std::string_view key) {
   return value && !value.is_null() ? std::string(value.text()) : "";
 }
 
-// What a server's processes take, "" where there is none.
+// Returns the memory of a server's processes, "" where there is none.
 std::string memory_of(const raw_json& server) {
   const auto bytes = find_member(server, "rssBytes").as_integer();
   if (!bytes) return "";
@@ -50,7 +50,7 @@ int servers(context& c) {
     if (const std::string pins = member_text(s, "pins"); !pins.empty()) c.screen->out("\n" + pins + "\n");
     return true;
   });
-  // What a server that is not well said last, below the table.
+  // Below the table: the last words of servers that are not well.
   for_each_element(list, [&](const raw_json& s) {
     const std::string state = member_text(s, "state"), said = member_text(s, "stderr");
     if (said.empty() || state == "ready" || state == "lazy" || state == "disabled") return true;

@@ -20,7 +20,7 @@ struct tools_options {
   std::string pattern, format, profile;
 };
 
-// What `tools --format` takes for APIs: those of model entries that send requests, and a short word for the first.
+// The values of `tools --format` for APIs: those of model entries that send requests, and a short word for the first.
 std::vector<std::string_view> api_formats() {
   std::vector<std::string_view> all{"openai"};
   for (const auto api : conf::words_of<conf::model_api>)

@@ -15,14 +15,14 @@ namespace mcpbx::daemon {
 struct door_context;
 
 /// A request that waits for its answer. The caller keeps it until the answer is complete or the caller has left;
-/// others may keep it for as long as they like, and call any of its functions but door() at any time.
-/// What comes too late (a second answer, a part of a body that has ended) does nothing.
+/// others may keep it for as long as they like, and call any of its functions but door() at any time. A call that comes
+/// too late (a second answer, a part of a body that has ended) does nothing.
 ///
 /// The caller may leave from inside any call of answer(), begin(), send() and finish(). Code behind such a call asks
 /// open() again before it uses the door.
 class exchange final : public std::enable_shared_from_this<exchange> {
  public:
-  /// What an answer leaves by: the caller's connection.
+  /// The way out for an answer: the caller's connection.
   class outlet {
    public:
     /// The whole answer. The request is done with; the outlet drops the exchange. `fault`: counts as a faulty request.
@@ -65,7 +65,7 @@ class exchange final : public std::enable_shared_from_this<exchange> {
   const std::string& principal() const noexcept { return request_.principal; }
   /// Gives the body away, so that a large one need not be held while its answer is made.
   shared_bytes take_body() { return std::move(request_.body); }
-  /// Whether the answer is not complete and the caller is still there.
+  /// True while the answer is not complete and the caller is still there.
   bool open() const noexcept { return out_ != nullptr; }
   /// Only while open(): the door may be gone afterwards.
   door_context& door() const noexcept { return *door_; }

@@ -13,7 +13,7 @@ namespace mcpbx::daemon {
 
 class exchange;
 
-/// What a row asks of the body of a request.
+/// Demanded of the body of a request.
 enum class body_kind : std::uint8_t {
   any,  ///< nothing: the handler sees to it
   json  ///< a request that does not call its body JSON is refused before the body is read
@@ -40,7 +40,7 @@ struct route {
   }
 };
 
-/// What a table has for a request.
+/// The outcome of a search in a table.
 struct found_route {
   const route* row = nullptr;             ///< null: none of its rows is for this path and method
   std::string_view parameter;             ///< of the path, as sent; part of what find_route() was given
@@ -50,13 +50,13 @@ struct found_route {
 /// Finds the first row for a path, without its query, and a method.
 found_route find_route(std::span<const route> table, std::string_view method, std::string_view path);
 
-/// Whether no request comes to `later` because `earlier`, in front of it, takes them all.
+/// True if no request comes to `later` because `earlier`, in front of it, takes them all.
 constexpr bool hides(const route& earlier, const route& later) {
   return earlier.method == later.method && (earlier.has_parameter() || !later.has_parameter()) &&
          earlier.match(later.fixed_part());
 }
 
-/// Whether each row can be reached: it has a method, a path from the root with a parameter at its end at most, and no
+/// True if each row can be reached: it has a method, a path from the root with a parameter at its end at most, and no
 /// row before it takes the same requests. For a static_assert beside the table.
 constexpr bool is_sound(std::span<const route> table) {
   for (std::size_t i = 0; i < table.size(); ++i) {

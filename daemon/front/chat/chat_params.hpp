@@ -62,7 +62,7 @@ run_request read_chat(mcp::param_reader& in, const chat_defaults& defaults, std:
 
 /// The profile that a request's model names ("profile:NAME"), if it names one.
 std::optional<std::string_view> profile_named_as_model(std::string_view model);
-/// What a request starts from, before what it says itself is laid over that. The error is that of the system prompt.
+/// Gives a request its base, before its own words are laid over that. The error is that of the system prompt.
 result<void> begin_with(run_request& r, chat_base base);
 /// Reads the format of the final answer, an object of `type` and a schema, from the member `key`.
 void read_response_format(mcp::param_reader& in, std::string_view key, run_request& r);

@@ -25,7 +25,7 @@ void handle_completion(const std::shared_ptr<exchange>& x) {
                                    "body: expected JSON, and it is none from byte " + std::to_string(place) +
                                        " on: " + std::string(to_string(fault)) + ".",
                                    "", "invalid_json"}));
-  // What is passed on from it leaves in messages that are lines.
+  // Parts of it are passed on in messages that are lines.
   const auto whole = providers::on_one_line(raw_json::trusted(body, text));
   auto request = read_completion(whole, settings.chat);
   if (!request) return x->refuse(error_answer(request.error()));

@@ -8,7 +8,7 @@
 
 namespace mcpbx::daemon {
 
-/// How the catalog names the tools of a server.
+/// The way in which the catalog names the tools of a server.
 struct tool_naming {
   std::string prefix;                              ///< of `prefix__tool`; "": not known
   bool plain = false;                              ///< tools have their plain names where those are free
@@ -38,7 +38,7 @@ struct kept_terms {
   std::vector<std::string> allow, deny;  ///< of its profile as it is now, as in tool_choice
   /// The servers when the run began, of which others offer it nothing. Null: not known, of an older mcpbx.
   std::shared_ptr<const std::vector<server_terms>> servers;
-  /// What the configuration says of them now, without names that were noted. Null: not known.
+  /// The same of now, without names that were noted. Null: not known.
   std::shared_ptr<const std::vector<server_terms>> servers_now = {};
   /// Whether `server`, which knows the tool as `own`, may offer it.
   bool offers(std::string_view server, std::string_view own, const catalog_names& names) const;

@@ -51,7 +51,7 @@ struct request {
   bool accept_gzip = false;  ///< ask for a packed answer; one that is packed unasked is unpacked as well
 };
 
-/// How far an exchange had come when it failed: it decides whether repeating it is safe (L13, G31).
+/// The progress of an exchange when it failed, which decides if repeating it is safe (L13, G31).
 enum class stage : std::uint8_t { resolve, connect, tls, send, first_byte, body };
 
 struct failure {

@@ -73,7 +73,7 @@ void read_gate::look() {
   let_in();
   if (is_open()) reading_.clear();
   if (waiting_.empty()) return;
-  // What others let go of lies between what is still held; it would add to what is read from here on.
+  // Freed blocks lie between those that are still held, and would add to what is read from here on.
   if (looks_++ % looks_for_heap == 0) give_back_free_memory();
   arm();
 }

@@ -207,7 +207,7 @@ class keeper_loop {
     }
   }
 
-  // What is left of servers that have ended (G21): their processes carry the mark, wherever they are.
+  // Remains of servers that have ended (G21): their processes carry the mark, wherever they are.
   void sweep() {
     ++sweeps_;
     const auto left = doomed_below(::getpid(), ::getpid(), fate::none, [&](pid_t, const server_mark& mark) {
