@@ -244,7 +244,7 @@ TEST_CASE("G43: a port answers nothing without the token, paths and methods are 
   CHECK(asked("{\"jsonrpc\":\"2.0\"}\r\n\r\n") == "400");
 }
 
-TEST_CASE("G32: a fault repeats a stranger's path cut, and without what would not show") {
+TEST_CASE("a fault over HTTP repeats a stranger's path cut, and without what would not show") {
   door_on_sockets d;
   for (const std::string method : {"GET", "DELETE"})
     for (const std::string path : {"/v1/models/", "/none/"}) {
