@@ -98,7 +98,7 @@ void player::open(const std::string& head) {
     start_daemon();
   } else if (kind_ == "journal") {
     tell_journal();
-  } else if (kind_ != "model" && kind_ != "daemon" && kind_ != "http" && kind_ != "command") {
+  } else if (kind_ != "model" && kind_ != "daemon" && kind_ != "file" && kind_ != "http" && kind_ != "command") {
     FAIL("an unknown section: ", head);
   }
 }
@@ -110,6 +110,7 @@ void player::close_section() {
     names_.place("@ADDRESS@", model_->address());
   }
   if (kind_ == "daemon") start_daemon();
+  if (kind_ == "file") (void)daemon_->write(argument_, names_.fill(body_));
   if (kind_ == "http") send_http();
   kind_.clear();
 }
@@ -123,7 +124,7 @@ void player::take(std::string_view line) {
   if (kind_ == "http") send_http();
   out_ += std::string(line) + "\n";
   if (line.empty() || line.starts_with('#')) return;
-  if (kind_ == "model" || kind_ == "daemon")
+  if (kind_ == "model" || kind_ == "daemon" || kind_ == "file")
     body_ += std::string(line) + "\n";
   else if (kind_ == "caller")
     take_caller(line);
@@ -193,18 +194,20 @@ void player::start_daemon() {
   daemon_->wait_ready(words_of(argument_));
 }
 
-// Sends what stands behind `>` as one request: a head, an empty line, a body. @LENGTH@ is that of the body.
+// Sends what stands behind `>`: a head, an empty line, a body, of which @LENGTH@ is the length. Without a length it is
+// heads only.
 void player::send_http() {
   if (body_.empty()) return;
   const auto text = names_.fill(std::exchange(body_, {}));
-  const auto head_end = std::min(text.find("\n\n"), text.size());
+  const bool has_body = text.find("\nContent-Length: ") != std::string::npos;
+  const auto head_end = has_body ? std::min(text.find("\n\n"), text.size()) : text.size();
   std::string request;
   for (const auto& line : lines_of(text.substr(0, head_end))) request += line + "\r\n";
   const auto body = head_end + 2 < text.size() ? text.substr(head_end + 2, text.size() - head_end - 3) : "";
   if (const auto at = request.find("@LENGTH@"); at != std::string::npos)
     request.replace(at, 8, std::to_string(body.size()));
   wire connection(daemon_->socket());
-  connection.send(request + "\r\n" + body);
+  connection.send(request + (has_body ? "\r\n" + body : ""));
   for (auto line : lines_of(without_chunks(connection.rest()))) {
     if (line.ends_with('\r')) line.pop_back();
     came("<", line);
@@ -213,9 +216,10 @@ void player::send_http() {
 
 void player::run_command(std::string_view line) {
   auto words = words_of(names_.fill(line));
-  if (words.empty() || words.front() != "mcpbx") FAIL("no command of ours: ", std::string(line));
+  const auto program = words.empty() ? "" : words.front();
+  if (program != "mcpbx" && program != "mcpbxd") FAIL("no command of ours: ", std::string(line));
   words.erase(words.begin());
-  const auto r = e2e::run_cli(*daemon_, words);
+  const auto r = program == "mcpbx" ? e2e::run_cli(*daemon_, words) : e2e::run_daemon(*daemon_, words);
   for (const auto& l : lines_of(r.out)) came("<", l);
   for (const auto& l : lines_of(r.err)) came("!", l);
   came("=", std::to_string(r.status));
