@@ -96,6 +96,16 @@ void hide_numbers(std::string& text, std::size_t least_digits) {
   }
 }
 
+// The command line tells how long a call took.
+void hide_duration(std::string& line) {
+  constexpr std::string_view unit = " ms)";
+  const auto start = line.rfind('(');
+  if (!line.ends_with(unit) || start == std::string::npos) return;
+  const auto digits = line.size() - unit.size() - start - 1;
+  if (digits > 0 && std::ranges::all_of(std::string_view(line).substr(start + 1, digits), is_digit))
+    line.replace(start + 1, digits, "@MS@");
+}
+
 // A parked run's record has its time where that is not 0.
 void hide_time_of_parked(std::string& text) {
   constexpr std::string_view member = R"("expiresMs":@TIME@,"elapsedMs":@MS@)";
@@ -116,6 +126,7 @@ std::string names::hide(std::string_view text) {
   out = hide_ids(out);
   hide_members(out);
   hide_numbers(out, 15);
+  hide_duration(out);
   hide_time_of_parked(out);
   if (constexpr std::string_view date = "Date: "; out.starts_with(date) && out.ends_with(" GMT")) out = "Date: @DATE@";
   return out;

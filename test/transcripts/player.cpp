@@ -92,8 +92,8 @@ void player::open(const std::string& head) {
   } else if (kind_ == "leave") {
     callers_.erase(argument_);
   } else if (kind_ == "kill") {
+    (void)daemon_->stop(SIGKILL);  // first, since a run that its callers leave is cancelled
     callers_.clear();
-    (void)daemon_->stop(SIGKILL);
   } else if (kind_ == "start") {
     start_daemon();
   } else if (kind_ == "journal") {
