@@ -45,7 +45,7 @@ result<void> check_references(std::string_view text, bool in_server_entry);
 
 /// Returns true if `text` holds at least one reference.
 bool has_references(std::string_view text);
-/// Returns true if resolving reads a file or runs a command: then only a lane may call resolve(), or the daemon's start.
+/// Returns true if resolving reads a file or runs a command: resolve on a lane then, or before the daemon listens.
 bool needs_lane(std::string_view text);
 inline bool needs_lane(const reference_string& s) {
   return needs_lane(s.text);
