@@ -1,4 +1,4 @@
-// One schema per shape; sections become definitions, so that each is written once.
+// Generates the JSON Schema: one schema per shape of value. Sections become definitions, so each is written once.
 #include "conf/model/schema.hpp"
 
 #include "conf/model/spec.hpp"
@@ -54,7 +54,7 @@ class writer {
   }
 
  private:
-  /// A string that has the form. Where references work, one of them somewhere in the string is enough for the schema.
+  /// Returns the schema of a string. If references are allowed, any string with a `${` passes whatever its form.
   static json::object string_schema(const key_spec& k) {
     const bool text = k.kind == shape::text || k.kind == shape::texts || k.kind == shape::text_map;
     json::object s{{"type", "string"}};
