@@ -1,4 +1,4 @@
-// See names.hpp.
+// Searches texts for what varies; the table of JSON members stands here.
 #include "test/transcripts/names.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace mcpbx::transcripts {
 namespace {
 
-/// What stands in front of a value of JSON that varies: digits, or a hash or a time between quotes.
+/// The text in front of a value of JSON that varies: digits, or a hash or a time between quotes.
 struct varying_member {
   std::string_view start, name;
 };
@@ -65,7 +65,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
     text.replace(at, what.size(), with);
 }
 
-// How many bytes at the front of `text` are a value that varies; 0: none.
+// Returns the size of the value at the front of `text` if it varies, else 0.
 std::size_t value_size(std::string_view text) {
   std::size_t n = 0;
   if (text.starts_with('"')) {

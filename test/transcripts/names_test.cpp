@@ -1,4 +1,4 @@
-// What a transcript does not compare, and that it compares everything else.
+// Tests of the names for what varies: nothing else is hidden.
 #include "test/transcripts/names.hpp"
 
 #include <doctest/doctest.h>
