@@ -15,6 +15,9 @@ inline constexpr std::string_view latest_legacy = "2025-11-25";
 /// Everything that has the handshake, oldest first.
 inline constexpr std::array<std::string_view, 4> legacy = {"2024-11-05", "2025-03-26", "2025-06-18", latest_legacy};
 
+/// The only one in which messages may come as a JSON array.
+inline constexpr std::string_view with_batches = "2025-03-26";
+
 inline bool is_legacy(std::string_view r) {
   return std::ranges::find(legacy, r) != legacy.end();
 }
