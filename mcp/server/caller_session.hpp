@@ -2,7 +2,7 @@
 // It is the MCP server that callers see, with the tools of all tool servers behind it. Knows no I/O and no clock.
 #pragma once
 #include "mcp/client/catalog/catalog.hpp"
-#include "mcp/rpc/line_framer.hpp"
+#include "mcp/rpc/message_sink.hpp"
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/server/call_recorder.hpp"
 #include "mcp/server/method_table.hpp"
@@ -72,7 +72,7 @@ class caller_session final : private reply_taker {
 
   void on_message(message&& m);
   /// Answers with the JSON-RPC error of the specification, with the request's id if it could be read.
-  void on_fault(const line_fault& f);
+  void on_fault(const message_fault& f);
   /// The catalog changed: an initialized caller is told.
   void tools_changed();
   /// Cancels an open request as notifications/cancelled does. False when none has this id.

@@ -7,7 +7,8 @@
 #include "mcp/client/session/era_probe.hpp"
 #include "mcp/client/session/rate_limit.hpp"
 #include "mcp/client/session/tool_lister.hpp"
-#include "mcp/rpc/line_framer.hpp"
+#include "mcp/rpc/message_sink.hpp"
+#include "mcp/rpc/outgoing.hpp"
 #include "mcp/rpc/pending_calls.hpp"
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/support/time.hpp"
@@ -23,7 +24,7 @@ namespace mcpbx::mcp {
 class session_events {
  public:
   virtual ~session_events() = default;
-  virtual void session_send(const segments& text) = 0;
+  virtual void session_send(const segments& text, outgoing what) = 0;
   /// Bytes that wait to be written; answers to a server that does not read are dropped.
   virtual std::size_t session_unsent() const = 0;
   /// It is open and the first list of tools is in.
@@ -59,7 +60,7 @@ class session_core {
   /// Sends the first request.
   void begin(time_point now);
   void on_message(message&& m, time_point now);
-  void on_fault(const line_fault& fault, time_point now);
+  void on_fault(const message_fault& fault, time_point now);
   /// To be called at next_deadline() or later.
   void tick(time_point now);
   time_point next_deadline() const;
@@ -124,6 +125,7 @@ class session_core {
   bool may_log();  // asked before words are made that cost something; counts as a line
   void log_now(const std::string& what) const;
   void log_sometimes(const std::string& what);
+  void send_cancelled(call_number number, std::string_view reason);
   call_number request(std::string_view method, const raw_json& params, call_limits limits,
                       pending_calls::done_handler done);
   std::string failure_text(const call_outcome& outcome) const;

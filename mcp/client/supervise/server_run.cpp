@@ -53,9 +53,9 @@ void server_run::on_message(message&& m) {
   if (owner_) owner_->run_settled();
 }
 
-void server_run::on_fault(line_fault fault) {
+void server_run::on_fault(message_fault fault) {
   if (!owner_ || !session_) return;
-  if (fault.type == line_fault::kind::malformed && fault.envelope.code == code::parse_error) {
+  if (fault.type == message_fault::kind::malformed && fault.envelope.code == code::parse_error) {
     // Half a line may be the first sign of a death, and the exit that follows explains more than half a line does.
     soon_->post([this, alive = std::weak_ptr<bool>(alive_), f = std::move(fault)] {
       if (alive.expired() || !owner_ || !connected_) return;
@@ -80,14 +80,14 @@ void server_run::on_closed(const error& why) {
   owner_->run_settled();
 }
 
-void server_run::session_send(const segments& text) {
+void server_run::session_send(const segments& text, outgoing what) {
   if (!connected_ || closing_) return;
   if (window_.idle()) window_.begin(time_.now());
   if (const auto* request = std::exchange(sending_, nullptr))
     window_.sent_request(text.size() + 1, request->asker);
   else
     window_.sent(text.size() + 1);
-  transport_->send(text);
+  transport_->send(text, what);
 }
 
 result<call_number> server_run::call(const server_call& c, call_limits limits, time_point now,

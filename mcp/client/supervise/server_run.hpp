@@ -74,10 +74,10 @@ class server_run final : private process_events, private transport_events, priva
   void on_stderr(std::string_view bytes) override;
   void on_exited(process_exit how) override;
   void on_message(message&& m) override;
-  void on_fault(line_fault fault) override;
+  void on_fault(message_fault fault) override;
   void on_drained() override;
   void on_closed(const error& why) override;
-  void session_send(const segments& text) override;
+  void session_send(const segments& text, outgoing what) override;
   std::size_t session_unsent() const override { return unsent(); }
   void session_ready() override;
   void session_refused(const error& why) override;
