@@ -16,7 +16,7 @@
 
 namespace mcpbx::toolbox {
 
-class server final : private mcp::line_sink, private mcp::reply_taker {
+class server final : private mcp::message_sink, private mcp::reply_taker {
  public:
   struct options {
     std::string version;
@@ -33,7 +33,7 @@ class server final : private mcp::line_sink, private mcp::reply_taker {
   static const mcp::method_table<server>& methods();
 
   void on_message(mcp::message&& m) override;
-  void on_fault(mcp::line_fault f) override;
+  void on_fault(mcp::message_fault f) override;
   void take_reply(mcp::open_request& r, const segments& text) override { write(text, r.batch); }
   void take_request(const mcp::message& m, std::shared_ptr<mcp::reply_batch> batch);
   void take_batch(const mcp::message& m);
