@@ -77,7 +77,7 @@ struct server_entry {
   bool trust_annotations = false;              ///< believe readOnlyHint and idempotentHint: such calls may be retried
   std::int64_t max_retries = 2;                ///< of a call that may be made again
   sharing_mode sharing = sharing_mode::shared;
-  std::vector<std::string> approve;  ///< globs of tools that need a yes
+  std::vector<std::string> approve;  ///< globs of tools that need an approval
   bool may_call = false;             ///< whether the server's own processes may connect to our socket
   orphan_policy orphans = orphan_policy::end;
   std::optional<pin_mode> pin;  ///< unset: see pinning()

@@ -53,7 +53,7 @@ result<parts> read_parts(const ask_options& o, const std::string& question) {
   return p;
 }
 
-// Where nobody can be asked, what needs a yes does not get one. A detached run asks whoever attaches to it.
+// Where nobody can be asked, what needs an approval does not get one. A detached run asks whoever attaches to it.
 std::string_view usual_approval(const context& c, const ask_options& o) {
   return o.detach || asks_person(c) ? "ask" : "none";
 }

@@ -1,6 +1,8 @@
 // What a run does where people and the caller's own tools have a part: questions, answers, calls handed back, and the
 // clock that stands meanwhile.
+#include "daemon/guard/approval_seal.hpp"
 #include "daemon/loop/json/event_json.hpp"
+#include "daemon/loop/results/read_result.hpp"
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
 #include "daemon/loop/tools/caller_tools.hpp"
@@ -54,26 +56,35 @@ const past_names::names* live_run::known_then(const mcp::catalog_entry& tool) {
   return past_.find(tool.server, tool.tool);
 }
 
-// Why a call of this tool needs a yes, "" when it needs none.
-std::string_view live_run::needs_approval(const mcp::catalog_entry& tool) {
-  const auto* then = known_then(tool);
-  const auto matches = [&](const std::string& glob) {
-    const auto is = [&](std::string_view name) { return !name.empty() && glob_match(glob, name); };
-    return is(tool.listed_name()) || is(tool.rules.prefixed) || is(tool.rules.plain) || is(tool.rules.other) ||
-           (then != nullptr && then->may_be(glob));
+tool_facts live_run::facts_for(const mcp::catalog_entry& tool, const mcp::catalog& present) {
+  auto facts = facts_of(tool);
+  facts.of_a_server = !is_caller_tool(tool) && !read_result::is(tool);
+  if (!facts.of_a_server) return facts;
+  facts.then = known_then(tool);
+  facts.withheld = present.find_withheld(tool.listed_name());
+  const auto now = present.find(tool.listed_name());
+  facts.changed = !now || !same_tool(*now, tool);
+  return facts;
+}
+
+decision live_run::judge(const std::string& id, const mcp::catalog_entry& tool, const tool_facts& facts) {
+  const auto& limits = request_.limits;
+  const calling_run who{
+      .rules = {.entries = around_.terms.configured(),
+                .profile = request_.approve,
+                .then = request_.tools.beside.get(),
+                .destructive = limits.approve_destructive,
+                .after_output = limits.approve_after_output && model_saw_output()},
+      .mode = limits.approve,
+      .reachable = may_be_answered(),
+      .ending = core_.ending(),
+      .approved =
+          [&](const raw_json& arguments) {
+            const auto seal = seal_of(tool, arguments);
+            return core_.approved(id, seal.tool, seal.arguments);
+          },
   };
-  const auto* kept = request_.tools.beside.get();
-  if (std::ranges::any_of(request_.approve, matches) || (around_.needs_approval && around_.needs_approval(tool)) ||
-      (kept != nullptr && kept->wants_yes(tool.server, tool.tool)))
-    return "the configuration wants a yes for this tool";
-  if (!tool.annotations.may_destroy()) return {};
-  if (request_.limits.approve_destructive)
-    return "nothing says that this tool only reads or leaves intact what is there";
-  if (request_.limits.approve_after_output && model_saw_output())
-    return "the model has read what tools returned, and nothing says that this tool only reads or leaves intact what "
-           "is "
-           "there";
-  return {};
+  return decide(who, facts, core_.find_call(id)->arguments);
 }
 
 // Whether results are in the conversation, also those that the session or the request brought. What was once read may
@@ -85,13 +96,16 @@ bool live_run::model_saw_output() {
   return saw_output_;
 }
 
-record::question live_run::approval_question(const std::string& id, const mcp::catalog_entry& tool, approval_seal seal,
-                                             std::string_view why) {
+record::question live_run::approval_question(const std::string& id, const mcp::catalog_entry& tool, rule wanted_by) {
+  const auto& arguments = core_.find_call(id)->arguments;
+  const auto why = words::wants_approval(wanted_by);
+  auto seal = seal_of(tool, arguments);
   record::question q;
   q.id = "q_" + hex(around_.random.next(), 16);
   q.kind = "approval";
   q.call_id = id;
-  q.body = event_json::approval(tool, core_.find_call(id)->arguments, why);
+  q.body =
+      event_json::approval(tool, arguments, core_.approved_otherwise(id) ? words::asked_anew(why) : std::string(why));
   q.tool_sha256 = std::move(seal.tool);
   q.arguments_sha256 = std::move(seal.arguments);
   q.expires_ms = around_.time.wall_ms() + request_.limits.question_timeout_ms;

@@ -234,8 +234,8 @@ asio::awaitable<result<void>> live_run::inherit() {
   co_return result<void>();
 }
 
-// What a request does not say itself is as the session's latest run had it: so nothing that needed a yes there, or was
-// not offered, is done without one because somebody goes on with the session.
+// What a request does not say itself is as the session's latest run had it: so nothing that needed an approval there,
+// or was not offered, is done without one because somebody goes on with the session.
 result<void> live_run::keep_terms() {
   if (!request_.keep_terms) return {};
   if (auto kept = request_.keep_terms(request_, inherited_.terms); !kept) return kept;

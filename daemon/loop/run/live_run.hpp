@@ -1,7 +1,6 @@
 // One run while it is going on: the shell around run_core. It carries out the core's commands, turns what comes back
 // into records, has them journalled, applies them, and tells the caller, in this order.
 #pragma once
-#include "daemon/guard/approval_seal.hpp"
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/json/event_json.hpp"
 #include "daemon/loop/run/room_queue.hpp"
@@ -10,9 +9,9 @@
 #include "daemon/loop/run/status_writer.hpp"
 #include "daemon/loop/tools/argument_checks.hpp"
 #include "daemon/loop/tools/kept_names.hpp"
-#include "daemon/loop/tools/past_names.hpp"
 #include "daemon/loop/tools/round_tools.hpp"
 #include "daemon/loop/tools/tool_source.hpp"
+#include "daemon/policy/policy.hpp"
 #include "daemon/store/journal.hpp"
 #include "mcp/async/inbox.hpp"
 #include "mcp/async/short_wait.hpp"
@@ -53,7 +52,6 @@ struct run_surroundings {
   round_tools offers;
   loop_counters counters;
   argument_checks arguments;
-  std::function<bool(const mcp::catalog_entry&)> needs_approval;
   present_terms terms;  // of the runner's option `servers`
   std::function<result<run_models>(const run_request&)> models;
   bool resume_detached = true;  // as the runner's option
@@ -207,11 +205,12 @@ class live_run final : public providers::model_events, public std::enable_shared
   void intend(const command::intend_calls& c);
   records close(command::close_call first);
   run_record intent_or_refusal(const std::string& id);
-  std::string_view needs_approval(const mcp::catalog_entry& tool);
+  // What the rules say of a call; `present`: the catalog of this moment.
+  tool_facts facts_for(const mcp::catalog_entry& tool, const mcp::catalog& present);
+  decision judge(const std::string& id, const mcp::catalog_entry& tool, const tool_facts& facts);
   const past_names::names* known_then(const mcp::catalog_entry& tool);
   bool model_saw_output();
-  record::question approval_question(const std::string& id, const mcp::catalog_entry& tool, approval_seal seal,
-                                     std::string_view why);
+  record::question approval_question(const std::string& id, const mcp::catalog_entry& tool, rule wanted_by);
   void ask(const record::question& q);
   // What is left of question_timeout_ms for something that has waited since before a restart.
   milliseconds left_until(std::int64_t expires_ms) const;

@@ -1,5 +1,6 @@
 // How a run makes its calls: which it lets through, which one after another, which again, and those that it carries out
 // itself.
+#include "daemon/guard/approval_seal.hpp"
 #include "daemon/loop/json/event_json.hpp"
 #include "daemon/loop/results/call_result.hpp"
 #include "daemon/loop/results/read_result.hpp"
@@ -50,12 +51,15 @@ run_record live_run::intent_or_refusal(const std::string& id) {
   if (!entry)
     return refusal(record::result_cause::unknown_tool,
                    words::unknown_tool(call.name, offer_->similar(call.name, 3), offer_->names));
-  const bool own = is_caller_tool(*entry), built_in = read_result::is(*entry);
   // It may have changed since the round was begun with it.
   const auto now = around_.tools.snapshot();
-  if (const auto* withheld = own ? nullptr : now->find_withheld(entry->listed_name()))
-    return refusal(record::result_cause::refused, "Not executed: " + mcp::withheld_text(entry->name, *withheld));
-  if (!own && !built_in && entry->owner.expired())
+  const auto facts = facts_for(*entry, *now);
+  const auto judged = judge(id, *entry, facts);
+  const auto not_allowed = [&] {
+    return refusal(record::result_cause::refused, words::not_allowed(judged, entry->name, facts));
+  };
+  if (judged.by == rule::withheld) return not_allowed();
+  if (facts.of_a_server && entry->owner.expired())
     return refusal(record::result_cause::unavailable,
                    "Not executed: the server \"" + entry->server + "\" of this tool is gone.");
   if (core_.attempts(id) > 0 && !may_repeat(*entry))
@@ -63,32 +67,11 @@ run_record live_run::intent_or_refusal(const std::string& id) {
                    "the configuration does not let calls of this tool be repeated any more.");
   if (auto problem = around_.arguments.problem(*entry, call.name, call.arguments); !problem.empty())
     return refusal(record::result_cause::bad_arguments, std::move(problem));
-  if (const auto why = own || built_in ? std::string_view() : needs_approval(*entry); !why.empty()) {
-    // What was shown to a person must be what is called.
-    const auto present = now->find(entry->listed_name());
-    if (!present || !same_tool(*present, *entry))
-      return refusal(
-          record::result_cause::refused,
-          "Not executed: the server \"" + entry->server +
-              "\" changed its definition of this tool, or where it comes from, and the tool needs a yes of the user.");
-    auto seal = seal_of(*entry, call.arguments);
-    if (!core_.approved(id, seal.tool, seal.arguments)) {
-      if (core_.ending()) return refusal(record::result_cause::refused, std::string(words::stopped_at_failure));
-      if (request_.limits.approve == approval_mode::none)
-        return refusal(record::result_cause::refused,
-                       "Not executed: this tool needs a yes of the user, and this run may not ask for one.");
-      if (request_.limits.approve == approval_mode::ask && !may_be_answered())
-        return refusal(
-            record::result_cause::refused,
-            "Not executed: this tool needs a yes of the user, and nobody who follows this run can be asked.");
-      if (request_.limits.approve == approval_mode::ask)
-        return approval_question(id, *entry, std::move(seal),
-                                 core_.approved_otherwise(id) ? words::asked_anew(why) : std::string(why));
-    }
-  }
+  if (judged.denies()) return not_allowed();
+  if (!judged.allows()) return approval_question(id, *entry, judged.by);
   record::call_intent intent;
   intent.call_id = id;
-  intent.to_caller = own;
+  intent.to_caller = is_caller_tool(*entry);
   intent.name = entry->name;
   intent.server = entry->server;
   intent.definition_hash = entry->hash;

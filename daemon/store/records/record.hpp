@@ -41,7 +41,7 @@ enum class stop_reason : std::uint8_t {
 std::string_view to_string(stop_reason r);
 
 using conf::limit_policy, conf::round_prompt_mode, conf::status_mode, conf::tool_error_policy;
-/// What becomes of calls that need a person's yes (L19): the caller is asked, they are made, or they are refused.
+/// What becomes of calls that need a person's approval (L19): the caller is asked, they are made, or they are refused.
 enum class approval_mode : std::uint8_t { ask, all, none };
 
 /// The limits of one run after configuration, model, profile and request were laid over each other.
@@ -50,7 +50,8 @@ struct run_limits : conf::settled_counts {
   tool_error_policy on_tool_error = tool_error_policy::go_on;
   status_mode status = status_mode::names;
   approval_mode approve = approval_mode::ask;
-  bool approve_destructive = false;  ///< tools that may destroy, by their own hints or for want of any, need a yes
+  bool approve_destructive =
+      false;  ///< tools that may destroy, by their own hints or for want of any, need an approval
   std::string empty_result_text = "No relevant content found";
   bool guidance = true;       ///< advice about tools joins the system prompt (L7)
   std::string guidance_text;  ///< the advice, in place of ours; or ""
@@ -94,7 +95,7 @@ struct run_started {
   std::int64_t inherited_after = 0;
   std::string profile;               ///< or ""
   tool_choice tools;                 ///< what the run may use of the catalog; `beside` is not kept
-  std::vector<std::string> approve;  ///< globs of tools that need a yes, beside those of their servers
+  std::vector<std::string> approve;  ///< globs of tools that need an approval, beside those of their servers
   /// What the configuration said of the servers, of a run that may go on after a restart. Null: not kept.
   std::shared_ptr<const std::vector<server_terms>> servers;
   std::vector<raw_json> client_tools;  ///< definitions of the caller's own tools (L21), in MCP's shape

@@ -1,9 +1,9 @@
-// Which tools of the catalog a run may use: what its request, its profile and the servers' entries say.
+// Which tools of the catalog a run may use: what its request, its profile and the servers' entries say. Data only;
+// daemon/policy decides by it.
 #pragma once
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace mcpbx::daemon {
@@ -22,14 +22,9 @@ struct tool_naming {
 /// What the configuration says of the tools of a server: globs on the server's own names of them.
 struct server_terms {
   std::string server;                             ///< configured name
-  std::vector<std::string> allow, deny, approve;  ///< allow: empty for all; approve: those that need a yes
+  std::vector<std::string> allow, deny, approve;  ///< allow: empty for all; approve: those that need an approval
   tool_naming naming = {};
   bool operator==(const server_terms&) const = default;
-};
-
-/// The names that a catalog has for a tool: the one it is shown under, and those that mcp::rule_names says.
-struct catalog_names {
-  std::string_view name, prefixed = {}, plain = {}, other = {};
 };
 
 /// What a run that goes on after a restart is kept to beside its own choice, so that the stricter of two
@@ -40,10 +35,6 @@ struct kept_terms {
   std::shared_ptr<const std::vector<server_terms>> servers;
   /// The same of now, without names that were noted. Null: not known.
   std::shared_ptr<const std::vector<server_terms>> servers_now = {};
-  /// Whether `server`, which knows the tool as `own`, may offer it.
-  bool offers(std::string_view server, std::string_view own, const catalog_names& names) const;
-  /// Whether that tool needed a yes when the run began.
-  bool wants_yes(std::string_view server, std::string_view own) const;
 };
 
 /// Which tools of the catalog a run may use, and under which names.
@@ -53,13 +44,6 @@ struct tool_choice {
   std::vector<std::string> deny;   ///< what it does not offer; wins
   std::map<std::string, std::string, std::less<>> rename = {};  ///< the profile's names, by those of the catalog
   std::shared_ptr<const kept_terms> beside = {};                ///< what holds beside all this; null: nothing
-  /// Whether the profile offers the catalog's tool of these names. Where names are plain, the tool's `prefixed` name
-  /// is as good, and what is denied by its `plain` or its `other` one is denied, whoever has that.
-  bool offers(const catalog_names& names) const { return allows(names) && !denies(names); }
-  bool allows(const catalog_names& names) const;
-  bool denies(const catalog_names& names) const;
-  /// Whether the request asks for a tool that it sees under this name.
-  bool asks_for(std::string_view shown) const;
 };
 
 }  // namespace mcpbx::daemon
