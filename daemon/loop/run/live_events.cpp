@@ -205,7 +205,8 @@ void live_run::tell(const record::caller_result& r) {
 void live_run::tell(const record::run_ended& r) {
   if (debugging())
     log::debug(fmt::format("run {}: ended at depth {} after {} rounds and {} ms: {}{}{}", name(), core_.depth(),
-                           core_.rounds(), ms_since(began_), to_string(r.reason), r.text.empty() ? "" : ": ", r.text));
+                           core_.rounds(), clock_.ms_since_begin(), to_string(r.reason), r.text.empty() ? "" : ": ",
+                           r.text));
   if (!r.text.empty()) emit_status(words::stopped(r.text));
 }
 

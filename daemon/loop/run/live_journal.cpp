@@ -84,7 +84,7 @@ void live_run::note_kept() {
 void live_run::expect_outage() {
   if (!around_.store.is_shared()) return;
   const auto most = run_journal::longest_outage;
-  journal_->wait_at_most(request_.detach ? most : std::clamp(time_left(), milliseconds(0), most));
+  journal_->wait_at_most(request_.detach ? most : std::clamp(clock_.left(), milliseconds(0), most));
   if (!outage_) outage_ = around_.time.make_timer();
   // Before what is held back until it is written: this is of no record.
   outage_->arm(around_.time.now() + outage_told_after, [this] {

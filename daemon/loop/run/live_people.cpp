@@ -22,31 +22,6 @@ std::unexpected<error> no_question(const std::string& id) {
 
 }  // namespace
 
-// Waiting for a person or for the caller's tools counts against question_timeout_ms only (L8).
-void live_run::watch_clock() {
-  const bool pause = core_.waits_for_people();
-  if (pause == paused_since_.has_value()) return;
-  const auto now = around_.time.now();
-  if (pause) {
-    paused_since_ = now;
-    if (limit_) limit_->cancel();
-    return;
-  }
-  paused_ += std::chrono::duration_cast<milliseconds>(now - *paused_since_);
-  paused_since_.reset();
-  arm_limit();
-}
-
-void live_run::arm_limit() {
-  if (request_.limits.timeout_ms <= 0) return;
-  if (!limit_) limit_ = around_.time.make_timer();
-  limit_->arm(began_ + paused_ + milliseconds(request_.limits.timeout_ms), [weak = weak_from_this()] {
-    if (auto self = weak.lock())
-      self->stop(stop_reason::timeout,
-                 "the time limit of " + words::span_of(self->request_.limits.timeout_ms) + " for the run was reached");
-  });
-}
-
 // The names that a tool had when the run began, before a restart. Null: those of now, or nobody knows.
 const past_names::names* live_run::known_then(const mcp::catalog_entry& tool) {
   const auto* kept = request_.tools.beside.get();

@@ -178,7 +178,7 @@ void live_run::prepare_model() {
   ask.messages = core_.messages();
   ask.answer_schema = core_.started().answer_schema;
   ask.settings = core_.started().settings;
-  if (request_.limits.timeout_ms > 0) ask.needed_by = around_.time.now() + time_left();
+  if (request_.limits.timeout_ms > 0) ask.needed_by = around_.time.now() + clock_.left();
   if (!offer_->set->tools.empty()) {
     ask.tools = offer_->set;
     choose_tools(ask, c);

@@ -4,6 +4,7 @@
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/json/event_json.hpp"
 #include "daemon/loop/run/room_queue.hpp"
+#include "daemon/loop/run/run_clock.hpp"
 #include "daemon/loop/run/run_feed.hpp"
 #include "daemon/loop/run/runner.hpp"
 #include "daemon/loop/run/status_writer.hpp"
@@ -184,7 +185,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   boost::asio::awaitable<std::vector<item>> wait_for_tools();
   bool misses_tools();
   boost::asio::awaitable<bool> leave();
-  void note_time();
+  void out_of_time();
+  void plan_note();
   boost::asio::awaitable<void> carry_out_all();
   boost::asio::awaitable<void> carry_out(const run_command& next);
   boost::asio::awaitable<void> react(item i);
@@ -236,12 +238,6 @@ class live_run final : public providers::model_events, public std::enable_shared
   void note_kept();
   boost::asio::awaitable<void> write_end(record::run_ended end);
   void take_offer();
-  std::int64_t ms_since(time_point then) const;
-  std::int64_t elapsed_ms() const;
-  // Until the run's time limit; milliseconds::max() without one.
-  milliseconds time_left() const;
-  void watch_clock();
-  void arm_limit();
 
   // What the caller is told about a record that has just been applied.
   void tell(const record::run_started& r);
@@ -314,11 +310,9 @@ class live_run final : public providers::model_events, public std::enable_shared
   kept_names names_;             // that the model has read
   bool offers_reading_ = false;  // offer_ has the tool that reads on
   bool results_taken_ = false;   // of the calls that are parked now
-  std::unique_ptr<timer> limit_, parked_limit_, note_time_, outage_;
-  std::int64_t noted_ms_ = 0;  // of the time used, as the records have it
-  time_point began_, round_began_;
-  std::optional<time_point> paused_since_;  // only people are waited for: the run's clock stands
-  milliseconds paused_{0};
+  run_clock clock_;
+  std::unique_ptr<timer> parked_limit_, outage_;
+  time_point round_began_;
   std::size_t looked_at_ = 0;  // of the messages, for output of tools
   bool saw_output_ = false;    // there was some
   bool formulating_ = false;   // this round's "Formulating response..." is out; set anew by each round_started

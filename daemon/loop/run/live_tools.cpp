@@ -90,7 +90,7 @@ live_run::records live_run::close(command::close_call first) {
     auto r = closing_record(never_left ? command::close_call{c.call_id, c.cause, std::string(words::never_left)} : c);
     if (status_) status_->drop(c.call_id);
     if (auto sent = std::ranges::find(sent_, c.call_id, &sent_call::id); sent != sent_.end()) {
-      r.ms = ms_since(sent->since);
+      r.ms = clock_.ms_since(sent->since);
       sent_.erase(sent);
     }
     batch.emplace_back(std::move(r));
@@ -183,9 +183,9 @@ bool live_run::try_again(sent_call& sent, const mcp::call_outcome& outcome) {
   const auto* entry = offer_->find(core_.find_call(sent.id)->name);
   const auto attempts = core_.attempts(sent.id);
   const auto wait = providers::wait_before_retry({entry->manner.max_retries, first_wait, longest_wait, {}}, attempts,
-                                                 {}, around_.random.next(), time_left());
+                                                 {}, around_.random.next(), clock_.left());
   if (!wait) return false;
-  sent.failure = to_call_result(sent.id, outcome, sent.tool, sent.server, ms_since(sent.since), sent.lost);
+  sent.failure = to_call_result(sent.id, outcome, sent.tool, sent.server, clock_.ms_since(sent.since), sent.lost);
   sent.again = around_.time.make_timer();
   make_again(sent, around_.time.now() + *wait);
   return true;
@@ -203,7 +203,7 @@ bool live_run::waits_for_start(sent_call& sent) {
   if (!server || core_.ending()) return false;
   const auto start = server->next_start();
   const auto wait = std::chrono::ceil<milliseconds>(start - around_.time.now());
-  if (wait.count() <= 0 || wait > longest_wait || wait >= time_left()) return false;
+  if (wait.count() <= 0 || wait > longest_wait || wait >= clock_.left()) return false;
   make_again(sent, start);
   return true;
 }
