@@ -144,12 +144,13 @@ void live_run::tell_the_late() {
 // To whoever wanted the end of a run that was over by then. An error where it may go on, or never was.
 result<void> live_run::what_became_of_a_stop() const {
   if (left_) return fail(errc::unavailable, words::goes_on_later(name()));
-  if (taken_over_) return fail(errc::unavailable, words::goes_on_elsewhere(name()));
+  if (records_.taken_over()) return fail(errc::unavailable, words::goes_on_elsewhere(name()));
+  const auto& start = records_.recorded();
   if (!was_recorded())
-    return fail(recorded_ ? recorded_->error().code : errc::internal,
+    return fail(start ? start->error().code : errc::internal,
                 "the run " + json_quoted(name()) + " was not started, so there is nothing to cancel" +
-                    (recorded_ ? ": " + recorded_->error().message : std::string()));
-  if (store_broken_) return fail(errc::io, "that the run was cancelled could not be kept: " + store_fault_);
+                    (start ? ": " + start->error().message : std::string()));
+  if (records_.broken()) return fail(errc::io, "that the run was cancelled could not be kept: " + records_.fault());
   return {};
 }
 

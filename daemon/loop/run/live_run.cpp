@@ -33,6 +33,12 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
       inbox_(around.executor),
       model_wait_(around.executor),
       tools_wait_(around.executor),
+      records_(around.store, around.time,
+               {.run = {request_.run, request_.session},
+                .detached = request_.detach,
+                .resumes = request_.detach && around.resume_detached && around.store.keeps_sessions(),
+                .time_left = [this] { return clock_.left(); },
+                .on_outage = [this] { tell_outage(); }}),
       own_tools_(caller_entries(request_.client_tools)),
       // Raw pointers: the clock's timers end with it, and it with the run.
       clock_(around.time, request_.limits,
@@ -69,11 +75,11 @@ asio::awaitable<void> live_run::live() {
   if (begun) begun = co_await wait_for_session();
   if (begun) begun = co_await inherit();
   if (!begun) {
-    refused_ = std::move(begun.error());
-    tell_recorded();
+    records_.refuse(std::move(begun.error()));
+    records_.tell_recorded();
     co_return;
   }
-  if (!picked_up_) journal_ = around_.store.open_run(name());
+  if (!picked_up_) records_.open(around_.store.open_run(name()));
   clock_.start();
   plan_note();
   auto early = co_await wait_for_tools();
@@ -91,7 +97,7 @@ asio::awaitable<void> live_run::live() {
   }
   for (;;) {
     co_await carry_out_all();
-    if (refused_) break;
+    if (records_.refusal()) break;
     // What came meanwhile joins the commit.
     if (inbox_.empty() && !co_await commit()) continue;
     if (core_.ended()) break;
@@ -111,7 +117,7 @@ asio::awaitable<void> live_run::live() {
 // here on finds the run as it was left, also while its tools are still waited for.
 void live_run::pick_up(unfinished_run left) {
   picked_up_ = true;
-  journal_ = std::move(left.journal);
+  records_.open(std::move(left.journal));
   std::int64_t before_ms = 0, parked_until_ms = 0;
   for (const auto& r : left.records) {
     core_.apply(r);
@@ -134,7 +140,7 @@ void live_run::pick_up(unfinished_run left) {
   for (const auto& c : core_.commands()) todo_.push_back(c);
   for (const auto* q : core_.questions()) asked_before_.insert(q->id);
   tell_again();
-  tell_recorded();
+  records_.tell_recorded();
   if (core_.parked()) hand_over(parked_until_ms);
 }
 
@@ -260,7 +266,7 @@ asio::awaitable<void> live_run::react(item i) {
   fold(std::move(what.batch));
   if (what.synced || what.then) co_await commit(what.synced);
   if (!what.then) co_return;
-  if (!empty && store_broken_)
+  if (!empty && records_.broken())
     what.then(fail(errc::io, std::string(what.what) + " could not be kept; the run ends"));
   else
     what.then({});

@@ -86,7 +86,7 @@ live_run::records live_run::close(command::close_call first) {
   records batch;
   const auto add = [&](const command::close_call& c) {
     // Its intent could not be kept, so it never left.
-    const bool never_left = store_broken_ && !told_calls_.contains(c.call_id);
+    const bool never_left = records_.broken() && !told_calls_.contains(c.call_id);
     auto r = closing_record(never_left ? command::close_call{c.call_id, c.cause, std::string(words::never_left)} : c);
     if (status_) status_->drop(c.call_id);
     if (auto sent = std::ranges::find(sent_, c.call_id, &sent_call::id); sent != sent_.end()) {
