@@ -114,8 +114,7 @@ class parts {
         runs_(io_.get_executor(), time_, random_, tools_, [this](std::string_view name) { return models_.find(name); },
               *journal_,
               {.adapt = adapt_,
-               .needs_approval = [this](const mcp::catalog_entry& e) { return needs_yes(e); },
-               .servers = std::make_shared<const std::vector<server_terms>>(server_terms_of(config_)),
+               .servers = entries_,
                .keep_to_present_terms = [defaults =
                                              chat()](run_request& r) { return keep_to_present_terms(r, defaults); },
                .run_ended =
@@ -223,13 +222,6 @@ class parts {
     return std::make_unique<audited_journal>(std::move(made), *audit_, time_);
   }
 
-  // `approve` of a server's entry names its tools by their own names (L19).
-  bool needs_yes(const mcp::catalog_entry& tool) const {
-    const auto* entry = config_.find_server(tool.server);
-    return entry != nullptr &&
-           std::ranges::any_of(entry->approve, [&](const auto& glob) { return glob_match(glob, tool.tool); });
-  }
-
   // What requests start from and are kept to.
   chat_defaults chat() {
     chat_defaults c;
@@ -256,9 +248,8 @@ class parts {
     o.audit = audit_.get();
     o.adapt = adapt_;
     o.chat = chat();
-    o.needs_yes = [this, base = chat().base("", "")](const mcp::catalog_entry& tool) {
-      return needs_yes(tool) || ((!base || base->limits.approve_destructive) && tool.annotations.may_destroy());
-    };
+    const auto usual = o.chat.base("", "");
+    o.approvals = {.entries = entries_, .destructive = !usual || usual->limits.approve_destructive};
     o.tell_start = [this](mcp::json_out& out) { world_.tell(out); };
     return o;
   }
@@ -354,6 +345,7 @@ class parts {
   }
 
   conf::configuration config_;
+  terms_ptr entries_ = std::make_shared<const std::vector<server_terms>>(server_terms_of(config_));
   const start_values& values_;
   std::string socket_;
   std::optional<http_port> port_;

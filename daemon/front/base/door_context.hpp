@@ -9,6 +9,7 @@
 #include "daemon/front/chat/chat_params.hpp"
 #include "daemon/guard/audit/audit_log.hpp"
 #include "daemon/loop/tools/round_tools.hpp"
+#include "daemon/policy/policy.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/json_out.hpp"
 #include "mcp/server/method_table.hpp"
@@ -51,9 +52,8 @@ struct door_context {
     http_rules port_rules{.on_port = true, .token = {}};  ///< of callers that come by a TCP port
     /// What of the daemon's start hello tells the person; unset: nothing.
     std::function<void(mcp::json_out&)> tell_start = {};
-    /// Tells that a call of this tool by a tool server would need a person's yes; empty: none does.
-    std::function<bool(const mcp::catalog_entry& tool)> needs_yes;
-    audit_log* audit = nullptr;             ///< takes every tools/call; null: nobody does
+    approval_rules approvals = {};  ///< of calls that callers make themselves; `profile` and `then` are not used
+    audit_log* audit = nullptr;     ///< takes every tools/call; null: nobody does
     tool_adapter adapt = schema_adapter();  ///< the one of runs: what they see is converted once
   };
   boost::asio::any_io_executor executor;

@@ -46,7 +46,7 @@ class request_reader {
     read_format();
     if (fault_) return std::unexpected(std::move(*fault_));
     auto& limits = out_.run.limits;
-    // Nobody can be asked over this door, so that what needs a yes is refused at once instead of when time is up.
+    // Nobody can be asked over this door, so that what needs an approval is refused at once instead of when time is up.
     if (limits.approve == approval_mode::ask) limits.approve = approval_mode::none;
     limits.status = status_mode::off;
     out_.run.stream = out_.stream;

@@ -29,10 +29,10 @@ void member(Out& json, std::string_view key, std::int64_t number) {
 }
 
 template <class Out>
-void member(Out& json, std::string_view key, bool yes) {
+void member(Out& json, std::string_view key, bool is) {
   json += ",\"";
   json += key;
-  json += yes ? "\":true" : "\":false";
+  json += is ? "\":true" : "\":false";
 }
 
 // An event, with room for what most of them hold.

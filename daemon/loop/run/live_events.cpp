@@ -62,11 +62,6 @@ void live_run::on_reasoning(std::string_view delta) {
   if (model_call_ && !delta.empty()) feed_->push({run_event::kind::reasoning, {}, std::string(delta), {}});
 }
 
-void live_run::when_recorded(runner::recorded told) {
-  to_be_told_.push_back(std::move(told));
-  if (recorded_) tell_recorded();
-}
-
 // Calls are told when they are made again or closed; the caller's own are in the result of a parked run.
 void live_run::tell_again() {
   if (core_.rounds() == 0) return;
@@ -80,14 +75,9 @@ void live_run::tell_again() {
   }
 }
 
-void live_run::tell_recorded() {
-  if (!recorded_)
-    recorded_ = refused_        ? result<void>(std::unexpected(*refused_))
-                : store_broken_ ? result<void>(fail(errc::io, "the run was not started: " + store_fault_))
-                                : result<void>();
-  for (const auto& told : std::exchange(to_be_told_, {}))
-    told(*recorded_ ? result<runner::recorded_run>(runner::recorded_run{name(), session()})
-                    : std::unexpected(recorded_->error()));
+// Before what is held back until the journal has it: this is of no record.
+void live_run::tell_outage() {
+  if (tells_status()) feed_->push({run_event::kind::status, {}, {}, event_json::status(words::waits_for_journal, {})});
 }
 
 void live_run::on_reply(providers::model_reply reply) {
@@ -172,7 +162,7 @@ void live_run::tell(const record::status_line& r) {
 
 void live_run::tell(const record::call_result& r) {
   // What was not kept is not told; who was told of a call before hears that it is open no more.
-  if (store_broken_ && !told_calls_.contains(r.call_id)) return;
+  if (records_.broken() && !told_calls_.contains(r.call_id)) return;
   const auto& report = core_.report(r.call_id);
   if (debugging())
     log::debug(fmt::format("run {}: depth {}: {} {} after {} ms", name(), core_.depth(), log_name(report.name),
@@ -205,23 +195,24 @@ void live_run::tell(const record::caller_result& r) {
 void live_run::tell(const record::run_ended& r) {
   if (debugging())
     log::debug(fmt::format("run {}: ended at depth {} after {} rounds and {} ms: {}{}{}", name(), core_.depth(),
-                           core_.rounds(), ms_since(began_), to_string(r.reason), r.text.empty() ? "" : ": ", r.text));
+                           core_.rounds(), clock_.ms_since_begin(), to_string(r.reason), r.text.empty() ? "" : ": ",
+                           r.text));
   if (!r.text.empty()) emit_status(words::stopped(r.text));
 }
 
 void live_run::deliver() {
-  if (refused_)
-    feed_->refuse(*refused_);
+  if (const auto& why = records_.refusal())
+    feed_->refuse(*why);
   else if (left_ && !feed_->over())
     feed_->refuse({errc::unavailable, words::goes_on_later(name())});
   else if (left_)
     return;
-  else if (taken_over_ && !feed_->over())
+  else if (records_.taken_over() && !feed_->over())
     feed_->refuse({errc::unavailable, words::goes_on_elsewhere(name())});
-  else if (taken_over_)
+  else if (records_.taken_over())
     return;
   else if (feed_->wanted())
-    feed_->done(event_json::run_result(core_, store_broken_ ? &kept_ : nullptr));
+    feed_->done(event_json::run_result(core_, records_.broken() ? &kept_ : nullptr));
 }
 
 void live_run::deliver_failure(std::string_view what) {

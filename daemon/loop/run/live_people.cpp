@@ -1,6 +1,8 @@
 // What a run does where people and the caller's own tools have a part: questions, answers, calls handed back, and the
 // clock that stands meanwhile.
+#include "daemon/guard/approval_seal.hpp"
 #include "daemon/loop/json/event_json.hpp"
+#include "daemon/loop/results/read_result.hpp"
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
 #include "daemon/loop/tools/caller_tools.hpp"
@@ -20,31 +22,6 @@ std::unexpected<error> no_question(const std::string& id) {
 
 }  // namespace
 
-// Waiting for a person or for the caller's tools counts against question_timeout_ms only (L8).
-void live_run::watch_clock() {
-  const bool pause = core_.waits_for_people();
-  if (pause == paused_since_.has_value()) return;
-  const auto now = around_.time.now();
-  if (pause) {
-    paused_since_ = now;
-    if (limit_) limit_->cancel();
-    return;
-  }
-  paused_ += std::chrono::duration_cast<milliseconds>(now - *paused_since_);
-  paused_since_.reset();
-  arm_limit();
-}
-
-void live_run::arm_limit() {
-  if (request_.limits.timeout_ms <= 0) return;
-  if (!limit_) limit_ = around_.time.make_timer();
-  limit_->arm(began_ + paused_ + milliseconds(request_.limits.timeout_ms), [weak = weak_from_this()] {
-    if (auto self = weak.lock())
-      self->stop(stop_reason::timeout,
-                 "the time limit of " + words::span_of(self->request_.limits.timeout_ms) + " for the run was reached");
-  });
-}
-
 // The names that a tool had when the run began, before a restart. Null: those of now, or nobody knows.
 const past_names::names* live_run::known_then(const mcp::catalog_entry& tool) {
   const auto* kept = request_.tools.beside.get();
@@ -54,26 +31,35 @@ const past_names::names* live_run::known_then(const mcp::catalog_entry& tool) {
   return past_.find(tool.server, tool.tool);
 }
 
-// Why a call of this tool needs a yes, "" when it needs none.
-std::string_view live_run::needs_approval(const mcp::catalog_entry& tool) {
-  const auto* then = known_then(tool);
-  const auto matches = [&](const std::string& glob) {
-    const auto is = [&](std::string_view name) { return !name.empty() && glob_match(glob, name); };
-    return is(tool.listed_name()) || is(tool.rules.prefixed) || is(tool.rules.plain) || is(tool.rules.other) ||
-           (then != nullptr && then->may_be(glob));
+tool_facts live_run::facts_for(const mcp::catalog_entry& tool, const mcp::catalog& present) {
+  auto facts = facts_of(tool);
+  facts.of_a_server = !is_caller_tool(tool) && !read_result::is(tool);
+  if (!facts.of_a_server) return facts;
+  facts.then = known_then(tool);
+  facts.withheld = present.find_withheld(tool.listed_name());
+  const auto now = present.find(tool.listed_name());
+  facts.changed = !now || !same_tool(*now, tool);
+  return facts;
+}
+
+decision live_run::judge(const std::string& id, const mcp::catalog_entry& tool, const tool_facts& facts) {
+  const auto& limits = request_.limits;
+  const calling_run who{
+      .rules = {.entries = around_.terms.configured(),
+                .profile = request_.approve,
+                .then = request_.tools.beside.get(),
+                .destructive = limits.approve_destructive,
+                .after_output = limits.approve_after_output && model_saw_output()},
+      .mode = limits.approve,
+      .reachable = may_be_answered(),
+      .ending = core_.ending(),
+      .approved =
+          [&](const raw_json& arguments) {
+            const auto seal = seal_of(tool, arguments);
+            return core_.approved(id, seal.tool, seal.arguments);
+          },
   };
-  const auto* kept = request_.tools.beside.get();
-  if (std::ranges::any_of(request_.approve, matches) || (around_.needs_approval && around_.needs_approval(tool)) ||
-      (kept != nullptr && kept->wants_yes(tool.server, tool.tool)))
-    return "the configuration wants a yes for this tool";
-  if (!tool.annotations.may_destroy()) return {};
-  if (request_.limits.approve_destructive)
-    return "nothing says that this tool only reads or leaves intact what is there";
-  if (request_.limits.approve_after_output && model_saw_output())
-    return "the model has read what tools returned, and nothing says that this tool only reads or leaves intact what "
-           "is "
-           "there";
-  return {};
+  return decide(who, facts, core_.find_call(id)->arguments);
 }
 
 // Whether results are in the conversation, also those that the session or the request brought. What was once read may
@@ -85,13 +71,16 @@ bool live_run::model_saw_output() {
   return saw_output_;
 }
 
-record::question live_run::approval_question(const std::string& id, const mcp::catalog_entry& tool, approval_seal seal,
-                                             std::string_view why) {
+record::question live_run::approval_question(const std::string& id, const mcp::catalog_entry& tool, rule wanted_by) {
+  const auto& arguments = core_.find_call(id)->arguments;
+  const auto why = words::wants_approval(wanted_by);
+  auto seal = seal_of(tool, arguments);
   record::question q;
   q.id = "q_" + hex(around_.random.next(), 16);
   q.kind = "approval";
   q.call_id = id;
-  q.body = event_json::approval(tool, core_.find_call(id)->arguments, why);
+  q.body =
+      event_json::approval(tool, arguments, core_.approved_otherwise(id) ? words::asked_anew(why) : std::string(why));
   q.tool_sha256 = std::move(seal.tool);
   q.arguments_sha256 = std::move(seal.arguments);
   q.expires_ms = around_.time.wall_ms() + request_.limits.question_timeout_ms;
@@ -155,12 +144,13 @@ void live_run::tell_the_late() {
 // To whoever wanted the end of a run that was over by then. An error where it may go on, or never was.
 result<void> live_run::what_became_of_a_stop() const {
   if (left_) return fail(errc::unavailable, words::goes_on_later(name()));
-  if (taken_over_) return fail(errc::unavailable, words::goes_on_elsewhere(name()));
+  if (records_.taken_over()) return fail(errc::unavailable, words::goes_on_elsewhere(name()));
+  const auto& start = records_.recorded();
   if (!was_recorded())
-    return fail(recorded_ ? recorded_->error().code : errc::internal,
+    return fail(start ? start->error().code : errc::internal,
                 "the run " + json_quoted(name()) + " was not started, so there is nothing to cancel" +
-                    (recorded_ ? ": " + recorded_->error().message : std::string()));
-  if (store_broken_) return fail(errc::io, "that the run was cancelled could not be kept: " + store_fault_);
+                    (start ? ": " + start->error().message : std::string()));
+  if (records_.broken()) return fail(errc::io, "that the run was cancelled could not be kept: " + records_.fault());
   return {};
 }
 

@@ -165,7 +165,7 @@ void live_run::choose_tools(providers::model_request& ask, const command::call_m
 
 void live_run::prepare_meanwhile(const command::call_model& c) {
   to_prepare_ = c;
-  if (around_.store.keeps_sessions() && !unwritten_.empty())
+  if (around_.store.keeps_sessions() && !records_.all_written())
     boost::asio::post(around_.executor, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->prepare_model();
     });
@@ -178,7 +178,7 @@ void live_run::prepare_model() {
   ask.messages = core_.messages();
   ask.answer_schema = core_.started().answer_schema;
   ask.settings = core_.started().settings;
-  if (request_.limits.timeout_ms > 0) ask.needed_by = around_.time.now() + time_left();
+  if (request_.limits.timeout_ms > 0) ask.needed_by = around_.time.now() + clock_.left();
   if (!offer_->set->tools.empty()) {
     ask.tools = offer_->set;
     choose_tools(ask, c);

@@ -21,7 +21,6 @@ namespace asio = boost::asio;
 constexpr milliseconds settle_time{1'000};  // what the first round waits for servers that are still starting
 constexpr milliseconds longest_wait_for_room{30'000};
 constexpr milliseconds longest_farewell{5'000};  // what a run waits for the one before it that is ending
-constexpr milliseconds shortest_note{100}, longest_note{5'000};  // between two records of the time used
 
 }  // namespace
 
@@ -34,9 +33,17 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
       inbox_(around.executor),
       model_wait_(around.executor),
       tools_wait_(around.executor),
+      records_(around.store, around.time,
+               {.run = {request_.run, request_.session},
+                .detached = request_.detach,
+                .resumes = request_.detach && around.resume_detached && around.store.keeps_sessions(),
+                .time_left = [this] { return clock_.left(); },
+                .on_outage = [this] { tell_outage(); }}),
       own_tools_(caller_entries(request_.client_tools)),
-      began_(around.time.now()),
-      round_began_(began_) {
+      // Raw pointers: the clock's timers end with it, and it with the run.
+      clock_(around.time, request_.limits,
+             {.limit_reached = [this] { out_of_time(); }, .note_due = [this] { inbox_.push(time_due{}); }}),
+      round_began_(around.time.now()) {
   use(std::move(models));
 }
 
@@ -45,19 +52,6 @@ void live_run::use(run_models models) {
   if (models.status)
     status_.emplace(std::move(models.status), around_.time,
                     [this](status_writer::line line) { inbox_.push(std::move(line)); });
-}
-
-std::int64_t live_run::ms_since(time_point then) const {
-  return std::chrono::duration_cast<milliseconds>(around_.time.now() - then).count();
-}
-
-std::int64_t live_run::elapsed_ms() const {
-  const auto now = paused_since_.value_or(around_.time.now());
-  return std::chrono::duration_cast<milliseconds>(now - began_ - paused_).count();
-}
-
-milliseconds live_run::time_left() const {
-  return request_.limits.timeout_ms > 0 ? milliseconds(request_.limits.timeout_ms - elapsed_ms()) : milliseconds::max();
 }
 
 void live_run::stop(stop_reason why, std::string text, std::function<void(result<void>)> done) {
@@ -81,13 +75,13 @@ asio::awaitable<void> live_run::live() {
   if (begun) begun = co_await wait_for_session();
   if (begun) begun = co_await inherit();
   if (!begun) {
-    refused_ = std::move(begun.error());
-    tell_recorded();
+    records_.refuse(std::move(begun.error()));
+    records_.tell_recorded();
     co_return;
   }
-  if (!picked_up_) journal_ = around_.store.open_run(name());
-  arm_limit();
-  note_time();
+  if (!picked_up_) records_.open(around_.store.open_run(name()));
+  clock_.start();
+  plan_note();
   auto early = co_await wait_for_tools();
   if (picked_up_) {
     take_offer();
@@ -103,11 +97,11 @@ asio::awaitable<void> live_run::live() {
   }
   for (;;) {
     co_await carry_out_all();
-    if (refused_) break;
+    if (records_.refusal()) break;
     // What came meanwhile joins the commit.
     if (inbox_.empty() && !co_await commit()) continue;
     if (core_.ended()) break;
-    watch_clock();
+    clock_.stand(core_.waits_for_people());
     auto& wait = model_call_ ? model_wait_ : tools_wait_;
     wait.begin(around_.time.now(), around_.may_watch);
     auto next = co_await inbox_.next();
@@ -115,8 +109,7 @@ asio::awaitable<void> live_run::live() {
     if (std::holds_alternative<winding_up>(next) && co_await leave()) co_return;
     co_await react(std::move(next));
   }
-  limit_.reset();
-  note_time_.reset();
+  clock_.stop();
   if (status_) status_->drop_all();
 }
 
@@ -124,7 +117,7 @@ asio::awaitable<void> live_run::live() {
 // here on finds the run as it was left, also while its tools are still waited for.
 void live_run::pick_up(unfinished_run left) {
   picked_up_ = true;
-  journal_ = std::move(left.journal);
+  records_.open(std::move(left.journal));
   std::int64_t before_ms = 0, parked_until_ms = 0;
   for (const auto& r : left.records) {
     core_.apply(r);
@@ -140,14 +133,14 @@ void live_run::pick_up(unfinished_run left) {
   names_.restore(meant_tools(left.records));
   call_ids_ = ids_of(started.inherited);
   call_ids_.merge(ids_of(started.messages));
-  began_ -= milliseconds(before_ms);
+  clock_.used_before(milliseconds(before_ms));
   note_kept();
   keep_to_limits();
   core_.resume();
   for (const auto& c : core_.commands()) todo_.push_back(c);
   for (const auto* q : core_.questions()) asked_before_.insert(q->id);
   tell_again();
-  tell_recorded();
+  records_.tell_recorded();
   if (core_.parked()) hand_over(parked_until_ms);
 }
 
@@ -171,7 +164,7 @@ asio::awaitable<result<void>> live_run::wait_for_room() {
     if (auto self = weak.lock()) self->inbox_.push(look_again{});
   };
   const auto place = around_.room.enter(look);
-  const auto until = around_.time.now() + std::min(time_left(), longest_wait_for_room);
+  const auto until = around_.time.now() + std::min(clock_.left(), longest_wait_for_room);
   const auto limit = around_.time.make_timer();
   limit->arm(until, look);
   std::vector<item> early;
@@ -234,8 +227,8 @@ asio::awaitable<result<void>> live_run::inherit() {
   co_return result<void>();
 }
 
-// What a request does not say itself is as the session's latest run had it: so nothing that needed a yes there, or was
-// not offered, is done without one because somebody goes on with the session.
+// What a request does not say itself is as the session's latest run had it: so nothing that needed an approval there,
+// or was not offered, is done without one because somebody goes on with the session.
 result<void> live_run::keep_terms() {
   if (!request_.keep_terms) return {};
   if (auto kept = request_.keep_terms(request_, inherited_.terms); !kept) return kept;
@@ -251,22 +244,20 @@ asio::awaitable<bool> live_run::leave() {
                      (core_.parked() || (request_.detach && around_.resume_detached)) && !core_.ending();
   if (!stays || !co_await commit()) co_return false;
   left_ = true;
-  limit_.reset();
-  note_time_.reset();
+  clock_.stop();
   cancel_open();
   if (status_) status_->drop_all();
   co_return true;
 }
 
-// Only a run that may go on in the next process: what is lost there is what it used since its last such record. Short
-// limits are noted more often.
-void live_run::note_time() {
-  if (!request_.detach || request_.limits.timeout_ms <= 0 || !around_.store.keeps_sessions()) return;
-  if (!note_time_) note_time_ = around_.time.make_timer();
-  const auto pause = std::clamp(milliseconds(request_.limits.timeout_ms / 8), shortest_note, longest_note);
-  note_time_->arm(around_.time.now() + pause, [weak = weak_from_this()] {
-    if (auto self = weak.lock()) self->inbox_.push(time_due{});
-  });
+void live_run::out_of_time() {
+  stop(stop_reason::timeout,
+       "the time limit of " + words::span_of(request_.limits.timeout_ms) + " for the run was reached");
+}
+
+// Only a run that may go on in the next process: what is lost there is what it used since its last such record.
+void live_run::plan_note() {
+  if (request_.detach && around_.store.keeps_sessions()) clock_.plan_note();
 }
 
 asio::awaitable<void> live_run::react(item i) {
@@ -275,7 +266,7 @@ asio::awaitable<void> live_run::react(item i) {
   fold(std::move(what.batch));
   if (what.synced || what.then) co_await commit(what.synced);
   if (!what.then) co_return;
-  if (!empty && store_broken_)
+  if (!empty && records_.broken())
     what.then(fail(errc::io, std::string(what.what) + " could not be kept; the run ends"));
   else
     what.then({});
@@ -316,8 +307,8 @@ asio::awaitable<void> live_run::carry_out_all() {
     records batch;
     if (auto* begin = std::get_if<command::begin_round>(&next)) {
       take_offer();
-      batch.emplace_back(
-          record::round_started{begin->depth, model_->name(), begin->with_tools, elapsed_ms(), begin->shortened});
+      batch.emplace_back(record::round_started{begin->depth, model_->name(), begin->with_tools, clock_.elapsed_ms(),
+                                               begin->shortened});
     } else if (const auto* calls = std::get_if<command::intend_calls>(&next)) {
       intend(*calls);
       continue;
@@ -325,7 +316,8 @@ asio::awaitable<void> live_run::carry_out_all() {
       batch = close(std::move(*shut));
     } else if (auto* mine = std::get_if<command::park>(&next)) {
       batch.emplace_back(record::parked{std::move(mine->call_ids),
-                                        around_.time.wall_ms() + request_.limits.question_timeout_ms, elapsed_ms()});
+                                        around_.time.wall_ms() + request_.limits.question_timeout_ms,
+                                        clock_.elapsed_ms()});
       fold(std::move(batch));
       co_await commit(true);
       continue;
@@ -387,20 +379,20 @@ live_run::reaction live_run::on_item(item& i) {
                                    reply->reason,
                                    std::move(reply->raw_reason),
                                    reply->usage,
-                                   ms_since(round_began_),
+                                   clock_.ms_since(round_began_),
                                    {},
                                    {}}));
   } else if (auto* broken = std::get_if<providers::model_error>(&i)) {
     if (!model_call_) return r;
     model_call_.reset();
-    batch.emplace_back(record::model_failed{std::move(*broken), ms_since(round_began_)});
+    batch.emplace_back(record::model_failed{std::move(*broken), clock_.ms_since(round_began_)});
   } else if (auto* done = std::get_if<call_done>(&i)) {
     const auto sent = std::ranges::find(sent_, done->id, &sent_call::id);
     if (sent == sent_.end() || !core_.is_open(done->id)) return r;  // it was closed before
     if (done->outcome.sent) ++sent->lost;
     if (try_again(*sent, done->outcome)) return r;
     batch.emplace_back(to_call_result(std::move(done->id), done->outcome, sent->tool, sent->server,
-                                      ms_since(sent->since), sent->lost));
+                                      clock_.ms_since(sent->since), sent->lost));
     sent_.erase(sent);
     if (status_) {
       const auto& call = std::get<record::call_result>(batch.back()).call_id;
@@ -426,9 +418,8 @@ live_run::reaction live_run::on_item(item& i) {
   } else if (std::holds_alternative<winding_up>(i)) {
     batch.emplace_back(record::cancel{stop_reason::interrupted, "the daemon is stopping", spent(), broken_off()});
   } else if (std::holds_alternative<time_due>(i)) {
-    note_time();
-    if (const auto used = elapsed_ms(); used != std::exchange(noted_ms_, used))
-      batch.emplace_back(record::time_used{used});
+    plan_note();
+    if (const auto used = clock_.take_note()) batch.emplace_back(record::time_used{*used});
   } else if (auto* answer = std::get_if<answer_given>(&i)) {
     return on_answer(*answer);
   } else if (std::holds_alternative<gone_mute>(i)) {

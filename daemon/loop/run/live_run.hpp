@@ -1,18 +1,19 @@
 // One run while it is going on: the shell around run_core. It carries out the core's commands, turns what comes back
 // into records, has them journalled, applies them, and tells the caller, in this order.
 #pragma once
-#include "daemon/guard/approval_seal.hpp"
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/json/event_json.hpp"
+#include "daemon/loop/run/record_writer.hpp"
 #include "daemon/loop/run/room_queue.hpp"
+#include "daemon/loop/run/run_clock.hpp"
 #include "daemon/loop/run/run_feed.hpp"
 #include "daemon/loop/run/runner.hpp"
 #include "daemon/loop/run/status_writer.hpp"
 #include "daemon/loop/tools/argument_checks.hpp"
 #include "daemon/loop/tools/kept_names.hpp"
-#include "daemon/loop/tools/past_names.hpp"
 #include "daemon/loop/tools/round_tools.hpp"
 #include "daemon/loop/tools/tool_source.hpp"
+#include "daemon/policy/policy.hpp"
 #include "daemon/store/journal.hpp"
 #include "mcp/async/inbox.hpp"
 #include "mcp/async/short_wait.hpp"
@@ -53,7 +54,6 @@ struct run_surroundings {
   round_tools offers;
   loop_counters counters;
   argument_checks arguments;
-  std::function<bool(const mcp::catalog_entry&)> needs_approval;
   present_terms terms;  // of the runner's option `servers`
   std::function<result<run_models>(const run_request&)> models;
   bool resume_detached = true;  // as the runner's option
@@ -89,11 +89,11 @@ class live_run final : public providers::model_events, public std::enable_shared
   void wind_up() { inbox_.push(winding_up{}); }
   bool was_left() const noexcept { return left_; }
   /// Another daemon goes on with it; here it is over.
-  bool was_taken_over() const noexcept { return taken_over_; }
+  bool was_taken_over() const noexcept { return records_.taken_over(); }
   /// Parked, and no results have come.
   bool waits_for_its_caller() const noexcept { return core_.parked() && !results_taken_; }
   /// Behind live(): the journal of a run that was left for the next process, else null.
-  std::unique_ptr<run_journal> take_left() { return left_ ? std::move(journal_) : nullptr; }
+  std::unique_ptr<run_journal> take_left() { return left_ ? records_.take_journal() : nullptr; }
   struct answer_given {
     std::string question;
     raw_json body;
@@ -114,8 +114,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   std::uint64_t likeness() const noexcept { return request_.likeness; }
   /// `told` hears its name when its start is recorded (synced, for a detached run), or why it cannot be; at once when
   /// that is known already.
-  void when_recorded(runner::recorded told);
-  bool was_recorded() const noexcept { return recorded_ && recorded_->has_value(); }
+  void when_recorded(runner::recorded told) { records_.when_recorded(std::move(told)); }
+  bool was_recorded() const noexcept { return records_.was_recorded(); }
   /// Hands over the result, or why the run did not begin. The last thing a run does.
   void deliver();
   /// A bug ended live(): the caller still gets a result.
@@ -186,7 +186,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   boost::asio::awaitable<std::vector<item>> wait_for_tools();
   bool misses_tools();
   boost::asio::awaitable<bool> leave();
-  void note_time();
+  void out_of_time();
+  void plan_note();
   boost::asio::awaitable<void> carry_out_all();
   boost::asio::awaitable<void> carry_out(const run_command& next);
   boost::asio::awaitable<void> react(item i);
@@ -207,11 +208,12 @@ class live_run final : public providers::model_events, public std::enable_shared
   void intend(const command::intend_calls& c);
   records close(command::close_call first);
   run_record intent_or_refusal(const std::string& id);
-  std::string_view needs_approval(const mcp::catalog_entry& tool);
+  // What the rules say of a call; `present`: the catalog of this moment.
+  tool_facts facts_for(const mcp::catalog_entry& tool, const mcp::catalog& present);
+  decision judge(const std::string& id, const mcp::catalog_entry& tool, const tool_facts& facts);
   const past_names::names* known_then(const mcp::catalog_entry& tool);
   bool model_saw_output();
-  record::question approval_question(const std::string& id, const mcp::catalog_entry& tool, approval_seal seal,
-                                     std::string_view why);
+  record::question approval_question(const std::string& id, const mcp::catalog_entry& tool, rule wanted_by);
   void ask(const record::question& q);
   // What is left of question_timeout_ms for something that has waited since before a restart.
   milliseconds left_until(std::int64_t expires_ms) const;
@@ -233,16 +235,9 @@ class live_run final : public providers::model_events, public std::enable_shared
   boost::asio::awaitable<bool> keep(bool synced = false);
   void tell_held();
   boost::asio::awaitable<bool> append(bool synced);
-  void expect_outage();
   void note_kept();
   boost::asio::awaitable<void> write_end(record::run_ended end);
   void take_offer();
-  std::int64_t ms_since(time_point then) const;
-  std::int64_t elapsed_ms() const;
-  // Until the run's time limit; milliseconds::max() without one.
-  milliseconds time_left() const;
-  void watch_clock();
-  void arm_limit();
 
   // What the caller is told about a record that has just been applied.
   void tell(const record::run_started& r);
@@ -260,7 +255,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   void tell(const Other&) {}
   // What callers that come to a run after a restart have to know: the round so far, and what is asked of them.
   void tell_again();
-  void tell_recorded();
+  void tell_outage();
   void push(run_event e);
   void emit(run_event::kind type, segments body, std::string call = {});
   void emit_status(std::string_view text, std::string_view tool = {});
@@ -278,24 +273,17 @@ class live_run final : public providers::model_events, public std::enable_shared
   std::weak_ptr<live_run> before_, next_;  // that have the session before it, and behind it
   bool stopping_ = false, over_ = false;
   bool left_ = false;                             // the next process goes on with it
-  bool taken_over_ = false;                       // another daemon goes on with it
   bool picked_up_ = false;                        // it was begun by an earlier process
   std::unordered_set<std::string> asked_before_;  // questions that were open then
   journal::history inherited_;
   std::unordered_set<std::string> call_ids_;  // of the conversation before the run's first reply
-  std::optional<error> refused_;              // why the run did not begin; nothing is folded then
   run_core core_;
   inbox<item> inbox_;
   short_wait model_wait_, tools_wait_;
-  std::unique_ptr<run_journal> journal_;
-  records unwritten_;            // folded, in order, for the next commit
-  bool holding_ = false;         // what is told now is told of one of them
+  record_writer records_;
+  bool holding_ = false;         // what is told now is told of a record that is not written yet
   std::vector<run_event> held_;  // that
-  bool store_broken_ = false;
-  event_json::kept_part kept_;                // as the last append left it
-  std::string store_fault_;                   // what broke it
-  std::optional<result<void>> recorded_;      // set once the first records are written
-  std::vector<runner::recorded> to_be_told_;  // then
+  event_json::kept_part kept_;   // as the last append left it
   std::deque<run_command> todo_;
   mcp::catalog_ptr catalog_;
   past_names past_;  // of the tools in past_of_
@@ -315,11 +303,9 @@ class live_run final : public providers::model_events, public std::enable_shared
   kept_names names_;             // that the model has read
   bool offers_reading_ = false;  // offer_ has the tool that reads on
   bool results_taken_ = false;   // of the calls that are parked now
-  std::unique_ptr<timer> limit_, parked_limit_, note_time_, outage_;
-  std::int64_t noted_ms_ = 0;  // of the time used, as the records have it
-  time_point began_, round_began_;
-  std::optional<time_point> paused_since_;  // only people are waited for: the run's clock stands
-  milliseconds paused_{0};
+  run_clock clock_;
+  std::unique_ptr<timer> parked_limit_;
+  time_point round_began_;
   std::size_t looked_at_ = 0;  // of the messages, for output of tools
   bool saw_output_ = false;    // there was some
   bool formulating_ = false;   // this round's "Formulating response..." is out; set anew by each round_started

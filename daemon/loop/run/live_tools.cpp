@@ -1,5 +1,6 @@
 // How a run makes its calls: which it lets through, which one after another, which again, and those that it carries out
 // itself.
+#include "daemon/guard/approval_seal.hpp"
 #include "daemon/loop/json/event_json.hpp"
 #include "daemon/loop/results/call_result.hpp"
 #include "daemon/loop/results/read_result.hpp"
@@ -50,12 +51,15 @@ run_record live_run::intent_or_refusal(const std::string& id) {
   if (!entry)
     return refusal(record::result_cause::unknown_tool,
                    words::unknown_tool(call.name, offer_->similar(call.name, 3), offer_->names));
-  const bool own = is_caller_tool(*entry), built_in = read_result::is(*entry);
   // It may have changed since the round was begun with it.
   const auto now = around_.tools.snapshot();
-  if (const auto* withheld = own ? nullptr : now->find_withheld(entry->listed_name()))
-    return refusal(record::result_cause::refused, "Not executed: " + mcp::withheld_text(entry->name, *withheld));
-  if (!own && !built_in && entry->owner.expired())
+  const auto facts = facts_for(*entry, *now);
+  const auto judged = judge(id, *entry, facts);
+  const auto not_allowed = [&] {
+    return refusal(record::result_cause::refused, words::not_allowed(judged, entry->name, facts));
+  };
+  if (judged.by == rule::withheld) return not_allowed();
+  if (facts.of_a_server && entry->owner.expired())
     return refusal(record::result_cause::unavailable,
                    "Not executed: the server \"" + entry->server + "\" of this tool is gone.");
   if (core_.attempts(id) > 0 && !may_repeat(*entry))
@@ -63,32 +67,11 @@ run_record live_run::intent_or_refusal(const std::string& id) {
                    "the configuration does not let calls of this tool be repeated any more.");
   if (auto problem = around_.arguments.problem(*entry, call.name, call.arguments); !problem.empty())
     return refusal(record::result_cause::bad_arguments, std::move(problem));
-  if (const auto why = own || built_in ? std::string_view() : needs_approval(*entry); !why.empty()) {
-    // What was shown to a person must be what is called.
-    const auto present = now->find(entry->listed_name());
-    if (!present || !same_tool(*present, *entry))
-      return refusal(
-          record::result_cause::refused,
-          "Not executed: the server \"" + entry->server +
-              "\" changed its definition of this tool, or where it comes from, and the tool needs a yes of the user.");
-    auto seal = seal_of(*entry, call.arguments);
-    if (!core_.approved(id, seal.tool, seal.arguments)) {
-      if (core_.ending()) return refusal(record::result_cause::refused, std::string(words::stopped_at_failure));
-      if (request_.limits.approve == approval_mode::none)
-        return refusal(record::result_cause::refused,
-                       "Not executed: this tool needs a yes of the user, and this run may not ask for one.");
-      if (request_.limits.approve == approval_mode::ask && !may_be_answered())
-        return refusal(
-            record::result_cause::refused,
-            "Not executed: this tool needs a yes of the user, and nobody who follows this run can be asked.");
-      if (request_.limits.approve == approval_mode::ask)
-        return approval_question(id, *entry, std::move(seal),
-                                 core_.approved_otherwise(id) ? words::asked_anew(why) : std::string(why));
-    }
-  }
+  if (judged.denies()) return not_allowed();
+  if (!judged.allows()) return approval_question(id, *entry, judged.by);
   record::call_intent intent;
   intent.call_id = id;
-  intent.to_caller = own;
+  intent.to_caller = is_caller_tool(*entry);
   intent.name = entry->name;
   intent.server = entry->server;
   intent.definition_hash = entry->hash;
@@ -103,11 +86,11 @@ live_run::records live_run::close(command::close_call first) {
   records batch;
   const auto add = [&](const command::close_call& c) {
     // Its intent could not be kept, so it never left.
-    const bool never_left = store_broken_ && !told_calls_.contains(c.call_id);
+    const bool never_left = records_.broken() && !told_calls_.contains(c.call_id);
     auto r = closing_record(never_left ? command::close_call{c.call_id, c.cause, std::string(words::never_left)} : c);
     if (status_) status_->drop(c.call_id);
     if (auto sent = std::ranges::find(sent_, c.call_id, &sent_call::id); sent != sent_.end()) {
-      r.ms = ms_since(sent->since);
+      r.ms = clock_.ms_since(sent->since);
       sent_.erase(sent);
     }
     batch.emplace_back(std::move(r));
@@ -200,9 +183,9 @@ bool live_run::try_again(sent_call& sent, const mcp::call_outcome& outcome) {
   const auto* entry = offer_->find(core_.find_call(sent.id)->name);
   const auto attempts = core_.attempts(sent.id);
   const auto wait = providers::wait_before_retry({entry->manner.max_retries, first_wait, longest_wait, {}}, attempts,
-                                                 {}, around_.random.next(), time_left());
+                                                 {}, around_.random.next(), clock_.left());
   if (!wait) return false;
-  sent.failure = to_call_result(sent.id, outcome, sent.tool, sent.server, ms_since(sent.since), sent.lost);
+  sent.failure = to_call_result(sent.id, outcome, sent.tool, sent.server, clock_.ms_since(sent.since), sent.lost);
   sent.again = around_.time.make_timer();
   make_again(sent, around_.time.now() + *wait);
   return true;
@@ -220,7 +203,7 @@ bool live_run::waits_for_start(sent_call& sent) {
   if (!server || core_.ending()) return false;
   const auto start = server->next_start();
   const auto wait = std::chrono::ceil<milliseconds>(start - around_.time.now());
-  if (wait.count() <= 0 || wait > longest_wait || wait >= time_left()) return false;
+  if (wait.count() <= 0 || wait > longest_wait || wait >= clock_.left()) return false;
   make_again(sent, start);
   return true;
 }

@@ -19,8 +19,8 @@ struct tool_filter {
   std::map<std::string, std::string> rename;  ///< own name -> the tool's part of the name to expose
 };
 
-/// Whether the filter lets the server's own tool of this name through.
-bool passes(const tool_filter& filter, std::string_view own);
+/// Whether these patterns let the server's own tool of this name through; `deny` wins.
+bool passes(std::span<const std::string> allow, std::span<const std::string> deny, std::string_view own);
 
 /// What one server offers now; never changed once it is handed on.
 using tool_list = std::shared_ptr<const std::vector<tool_view>>;

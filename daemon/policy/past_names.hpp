@@ -15,6 +15,9 @@ namespace mcpbx::daemon {
 
 using terms_ptr = std::shared_ptr<const std::vector<server_terms>>;
 
+/// The terms of this server; null: there are none.
+const server_terms* terms_of(const terms_ptr& all, std::string_view server);
+
 /// `terms` with what the catalog `now` adds to them: tool_naming::named.
 terms_ptr with_names(const std::vector<server_terms>& terms, const mcp::catalog& now);
 

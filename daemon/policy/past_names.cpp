@@ -1,6 +1,6 @@
 // A tool's name follows from its own one and its server's naming, unless other tools of the server, or other servers
 // with plain names, want it too: then the name is known only where it was noted.
-#include "daemon/loop/tools/past_names.hpp"
+#include "daemon/policy/past_names.hpp"
 
 #include "mcp/client/catalog/tool_names.hpp"
 #include "mcp/support/text.hpp"
@@ -68,13 +68,13 @@ past_names::names guessed(const mcp::catalog_entry& now) {
   return n;
 }
 
+}  // namespace
+
 const server_terms* terms_of(const terms_ptr& all, std::string_view server) {
   if (!all) return nullptr;
   const auto found = std::ranges::find(*all, server, &server_terms::server);
   return found == all->end() ? nullptr : &*found;
 }
-
-}  // namespace
 
 terms_ptr with_names(const std::vector<server_terms>& terms, const mcp::catalog& now) {
   auto all = std::make_shared<std::vector<server_terms>>(terms);
