@@ -2,7 +2,7 @@
 // those of the text's skeleton, so that no way of quoting moves them.
 #include "providers/call/quoted_calls.hpp"
 
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 #include "providers/wire/results.hpp"
 
 #include <algorithm>

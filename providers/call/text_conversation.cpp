@@ -1,8 +1,8 @@
 // Message by message; what needs no translation is passed on as it is, its raw bytes included.
 #include "providers/call/text_conversation.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/wire/encoding.hpp"
 #include "providers/wire/results.hpp"
 

@@ -1,11 +1,11 @@
 // Strict first, repaired second, refused otherwise.
 #include "providers/model/arguments.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/json_repair.hpp"
-#include "providers/model/json_walk.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,7 +1,7 @@
 // One property at a time: by enum, by type, then by what its name says it wants.
 #include "providers/rehearsal/fill.hpp"
 
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 #include "providers/rehearsal/question_words.hpp"
 
 #include <algorithm>

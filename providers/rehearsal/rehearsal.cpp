@@ -1,9 +1,9 @@
 // Planning: the question is cut into clauses, each clause finds a tool; what needs an earlier result waits a round.
 #include "providers/rehearsal/rehearsal.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/arguments.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/rehearsal/fill.hpp"
 #include "providers/rehearsal/question_words.hpp"
 

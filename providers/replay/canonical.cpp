@@ -2,9 +2,9 @@
 #include "providers/replay/canonical.hpp"
 
 #include "mcp/json/json_members.hpp"
+#include "mcp/json/json_walk.hpp"
 #include "mcp/redact/secret.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/model/message_format.hpp"
 
 #include <algorithm>

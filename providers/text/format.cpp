@@ -1,7 +1,7 @@
 // The formats: what each says to a model and how it writes calls and results.
 #include "providers/text/format.hpp"
 
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 #include "providers/text/marks/text_scan.hpp"
 #include "providers/text/parsers.hpp"
 

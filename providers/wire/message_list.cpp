@@ -1,7 +1,7 @@
 // What stands between two messages, and users' messages in one.
 #include "providers/wire/message_list.hpp"
 
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Laying one object over another.
 #include "providers/wire/request_body.hpp"
 
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // the APIs keep when they make a schema strict.
 #include "providers/wire/strict_schema.hpp"
 
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 // The steps in the order in which they depend on each other.
 #include "providers/schema/adapt/adapt.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/schema/adapt/annotations.hpp"
 #include "providers/schema/adapt/fold.hpp"
 #include "providers/schema/adapt/keywords.hpp"

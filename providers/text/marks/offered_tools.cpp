@@ -1,9 +1,9 @@
 // Schemas are looked at, not compiled: the types of the first level are all that is asked for.
 #include "providers/text/marks/offered_tools.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "providers/model/arguments.hpp"
 #include "providers/model/json_repair.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/model/names.hpp"
 #include "providers/text/marks/text_scan.hpp"
 

@@ -2,7 +2,7 @@
 // begins with the very bytes of the one before.
 #include "providers/wire/gemini/gemini.hpp"
 
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 #include "providers/model/names.hpp"
 #include "providers/wire/api_errors.hpp"
 #include "providers/wire/encoding.hpp"

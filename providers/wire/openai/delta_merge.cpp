@@ -1,8 +1,8 @@
 // Merging is associative, so deltas are merged by halves: a text of many pieces is not copied once for each.
 #include "providers/wire/openai/delta_merge.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/json/object_index.hpp"
-#include "providers/model/json_walk.hpp"
 
 #include <deque>
 #include <string>

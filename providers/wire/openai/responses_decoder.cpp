@@ -1,9 +1,9 @@
 // Events to items, items to one message.
 #include "providers/wire/openai/responses_decoder.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/model/names.hpp"
 #include "providers/wire/openai/openai_responses.hpp"
 
