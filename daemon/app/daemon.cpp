@@ -259,7 +259,7 @@ class parts {
     o.needs_yes = [this, base = chat().base("", "")](const mcp::catalog_entry& tool) {
       return needs_yes(tool) || ((!base || base->limits.approve_destructive) && tool.annotations.may_destroy());
     };
-    o.tell_start = [this](mcp::json_out& out) { world_.tell(out); };
+    o.tell_start = [this](json_writer& out) { world_.tell(out); };
     return o;
   }
 

@@ -1,6 +1,7 @@
 // A message as files keep it: one JSON object, both ways lossless. The journal and recordings are written with it.
 #pragma once
 #include "mcp/json/json_members.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "providers/model/message.hpp"
 
 #include <array>
@@ -26,17 +27,17 @@ namespace providers {
 
 /// JSON inside of the message (arguments, results, the provider's own message) stands there byte for byte; texts must
 /// be UTF-8 (what is not is written as U+FFFD).
-void append_message(std::string& out, const message& m);
+void append_message(json_writer& w, const message& m);
 /// Reads what append_message wrote, from `json`, which stands in the member `name` of what `within` reads. Members that
 /// are not known are ignored, absent ones have their default. Complaints go where those of `within` go; wrong are
 /// members of another kind, unknown words, two calls of one id.
 message_ptr read_message(raw_json json, const object_reader& within, std::string_view name);
 
-void append_usage(std::string& out, const usage& u);
+void append_usage(json_writer& w, const usage& u);
 /// As read_message.
 usage read_usage(raw_json json, const object_reader& within, std::string_view name);
 
-void append_settings(std::string& out, const call_settings& s);
+void append_settings(json_writer& w, const call_settings& s);
 /// As read_message.
 call_settings read_settings(raw_json json, const object_reader& within, std::string_view name);
 

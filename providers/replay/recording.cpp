@@ -1,7 +1,7 @@
 // A conversation is looked up by walking the tree; where the walk ends is the longest common beginning.
 #include "providers/replay/recording.hpp"
 
-#include "mcp/json/json_members.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "providers/replay/canonical.hpp"
 #include "providers/replay/difference.hpp"
 
