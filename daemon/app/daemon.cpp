@@ -250,7 +250,7 @@ class parts {
     o.chat = chat();
     const auto usual = o.chat.base("", "");
     o.approvals = {.entries = entries_, .destructive = !usual || usual->limits.approve_destructive};
-    o.tell_start = [this](mcp::json_out& out) { world_.tell(out); };
+    o.tell_start = [this](json_writer& out) { world_.tell(out); };
     return o;
   }
 

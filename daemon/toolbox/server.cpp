@@ -1,9 +1,9 @@
 // The protocol of the toolbox: initialize, ping, tools/list, tools/call, and an error for everything else.
 #include "daemon/toolbox/server.hpp"
 
+#include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/redact/hidden_text.hpp"
-#include "mcp/server/json_out.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -26,9 +26,10 @@ void refuse_params(const mcp::reply_once& reply, std::string message) {
 
 /// A result of tools/call.
 raw_json call_result(const answer& a, bool is_error) {
-  mcp::json_out out;
+  std::string text;
+  json_writer out(text);
   out.begin_object().key("content").begin_array();
-  for (const auto& text : a.texts) out.begin_object().member("type", "text").member("text", text).end_object();
+  for (const auto& t : a.texts) out.begin_object().member("type", "text").member("text", t).end_object();
   out.end_array();
   if (!a.structured.empty()) out.member("structuredContent", raw_json::own(a.structured));
   if (is_error) out.member("isError", true);
@@ -167,7 +168,8 @@ void server::initialize(const raw_json& params, const mcp::reply_once& reply) {
   revision_ = mcp::revision::is_legacy(*asked) ? *asked : mcp::revision::latest_legacy;
   std::string instructions = "Small tools that need no network: clock, time zones, arithmetic";
   instructions += files_.empty() ? "." : ", and reading files in " + files_.names() + ".";
-  mcp::json_out out;
+  std::string text;
+  json_writer out(text);
   out.begin_object().member("protocolVersion", revision_);
   out.key("capabilities").begin_object().key("tools").begin_object().end_object().end_object();
   out.key("serverInfo").begin_object().member("name", "mcpbx-toolbox").member("title", "mcpbx toolbox");

@@ -1,15 +1,14 @@
-// Reads and writes the members of one JSON object by their type; the formats of files and of the journal are built on
-// it. A reader remembers the first member that does not fit as the reason and goes on with defaults; in the end the
-// whole is refused.
+// Reads the members of one JSON object by their type; the formats of files and of the journal are built on it. A reader
+// remembers the first member that does not fit as the reason and goes on with defaults; in the end the whole is
+// refused.
 #pragma once
+#include "mcp/json/enum_words.hpp"
 #include "mcp/json/object_index.hpp"
 #include "mcp/json/raw_json.hpp"
 
-#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -18,111 +17,6 @@
 #include <vector>
 
 namespace mcpbx {
-
-/// An enum whose words are those of its to_string; `Last` is its last value.
-template <class E, E Last>
-struct spoken {
-  static std::string_view word(E value) { return to_string(value); }
-  static std::optional<E> value(std::string_view word) {
-    for (int i = 0; i <= static_cast<int>(Last); ++i)
-      if (to_string(static_cast<E>(i)) == word) return static_cast<E>(i);
-    return std::nullopt;
-  }
-};
-
-/// An enum whose words are in a table.
-template <class E, const auto& Words>
-struct listed {
-  static std::string_view word(E value) {
-    const auto i = static_cast<std::size_t>(value);
-    return i < Words.size() ? Words[i] : Words[0];
-  }
-  static std::optional<E> value(std::string_view word) {
-    for (std::size_t i = 0; i < Words.size(); ++i)
-      if (Words[i] == word) return static_cast<E>(i);
-    return std::nullopt;
-  }
-};
-
-/// Spelling of an enum: enum_words<E>::word(value) and enum_words<E>::value(word). Words never change; a new value gets
-/// a new word at the end.
-template <class E>
-struct enum_words;
-
-/// Appends one object to `out`, from construction to end(). filled(), json() and set() leave empty members out.
-class object_writer {
- public:
-  explicit object_writer(std::string& out) : out_(out) { out_ += '{'; }
-  void end() { out_ += '}'; }
-
-  void key(std::string_view name) {
-    if (!first_) out_ += ',';
-    first_ = false;
-    out_ += '"';
-    out_ += name;
-    out_ += "\":";
-  }
-  void text(std::string_view name, std::string_view value) {
-    key(name);
-    append_quoted(out_, value);
-  }
-  void filled(std::string_view name, std::string_view value) {
-    if (!value.empty()) text(name, value);
-  }
-  void json(std::string_view name, const raw_json& value) {
-    if (!value) return;
-    key(name);
-    out_ += value.text();
-  }
-  void number(std::string_view name, std::int64_t value) {
-    key(name);
-    char digits[24];
-    out_.append(digits, std::to_chars(std::begin(digits), std::end(digits), value).ptr);
-  }
-  void set(std::string_view name, bool value) {
-    if (!value) return;
-    key(name);
-    out_ += "true";
-  }
-  void numbers(std::string_view name, const std::vector<int>& values) {
-    key(name);
-    char before = '[';
-    for (const auto v : values) {
-      out_ += before;
-      out_ += std::to_string(v);
-      before = ',';
-    }
-    out_ += values.empty() ? "[]" : "]";
-  }
-  void texts(std::string_view name, const std::vector<std::string>& values) {
-    key(name);
-    char before = '[';
-    for (const auto& v : values) {
-      out_ += before;
-      append_quoted(out_, v);
-      before = ',';
-    }
-    out_ += values.empty() ? "[]" : "]";
-  }
-  void jsons(std::string_view name, const std::vector<raw_json>& values) {
-    key(name);
-    char before = '[';
-    for (const auto& v : values) {
-      out_ += before;
-      out_ += v.text();
-      before = ',';
-    }
-    out_ += values.empty() ? "[]" : "]";
-  }
-  template <class E>
-  void word(std::string_view name, E value) {
-    text(name, enum_words<E>::word(value));
-  }
-
- private:
-  std::string& out_;
-  bool first_ = true;
-};
 
 /// Reads one object member by member, without copies, since a journal has many records.
 class object_reader {

@@ -1,9 +1,9 @@
 // The methods of MCP that callers can use: the handshake, and the tools of all tool servers as if they were ours.
+#include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/eras.hpp"
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/redact/secret.hpp"
 #include "mcp/server/caller_session.hpp"
-#include "mcp/server/json_out.hpp"
 #include "mcp/support/text.hpp"
 
 #include <utility>
@@ -34,7 +34,8 @@ result<raw_json> progress_token_of(const raw_json& meta) {
 rpc_error unknown_tool(const catalog& tools, std::string_view name) {
   rpc_error e = invalid("unknown tool " + json_quoted(cut_utf8(name, 128)));
   const auto& near = tools.similar(name);
-  json_out data;
+  std::string json;
+  json_writer data(json);
   data.begin_object().key("similar").begin_array();
   for (const auto& one : near) data.value(one);
   data.end_array().end_object();
@@ -100,7 +101,8 @@ void caller_session::initialize(const raw_json& params, const reply_once& reply)
   if (!info.empty() && info.text().size() <= longest_client_info) client_info_ = info.detached();
   capabilities_ = read_caller_capabilities(find_member(params, "capabilities"));
   phase_ = phase::answered;
-  json_out out;
+  std::string json;
+  json_writer out(json);
   out.begin_object().member("protocolVersion", revision_);
   out.key("capabilities")
       .begin_object()

@@ -2,6 +2,7 @@
 #include "providers/replay/exchange_format.hpp"
 
 #include "mcp/json/json_members.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/message_format.hpp"
 #include "providers/replay/canonical.hpp"
@@ -21,20 +22,17 @@ std::string joined(const std::vector<piece>& all, bool reasoning) {
   return text;
 }
 
-void append_error(std::string& out, const model_error& e) {
-  object_writer w(out);
+void append_error(json_writer& w, const model_error& e) {
+  w.begin_object();
   w.word("kind", e.type);
-  w.number("httpStatus", e.http_status);
-  w.number("retryAfterMs", e.retry_after_ms);
-  w.text("message", e.message);
+  w.member("httpStatus", e.http_status);
+  w.member("retryAfterMs", e.retry_after_ms);
+  w.member("message", e.message);
   w.filled("partialText", e.partial_text);
   w.filled("failedGeneration", e.failed_generation);
   w.set("retryable", e.retryable);
-  if (e.usage.estimated) {
-    w.key("usage");
-    append_usage(out, e.usage);
-  }
-  w.end();
+  if (e.usage.estimated) append_usage(w.key("usage"), e.usage);
+  w.end_object();
 }
 
 model_error read_error(const raw_json& json, const object_reader& o) {
@@ -62,13 +60,14 @@ void read_reply(const object_reader& o, model_reply& reply) {
 
 std::string to_line(const header& h) {
   std::string out;
-  object_writer w(out);
-  w.text("type", "recording");
-  w.number("v", format_version);
-  w.text("api", h.api);
+  json_writer w(out);
+  w.begin_object();
+  w.member("type", "recording");
+  w.member("v", format_version);
+  w.member("api", h.api);
   w.filled("system", without_secrets(h.system));
   w.filled("id", h.id);
-  w.end();
+  w.end_object();
   return out += '\n';
 }
 
@@ -120,49 +119,30 @@ std::vector<piece> pieces::take() {
 
 std::string to_line(const exchange& e) {
   std::string out;
-  object_writer w(out);
-  w.text("type", "exchange");
-  if (e.after) w.text("after", hex(e.after, 16));
-  w.key("messages");
-  char before = '[';
-  for (const auto& m : e.messages) {
-    out += std::exchange(before, ',');
-    out += m.text();
-  }
-  out += e.messages.empty() ? "[]" : "]";
+  json_writer w(out);
+  w.begin_object();
+  w.member("type", "exchange");
+  if (e.after) w.member("after", hex(e.after, 16));
+  w.list("messages", e.messages);
   if (!e.tools.empty()) {
-    w.key("tools");
-    before = '{';
-    for (const auto& [name, hash] : e.tools) {
-      out += std::exchange(before, ',');
-      append_quoted(out, name);
-      out += ":\"" + hex(hash, 16) + '"';
-    }
-    out += '}';
+    w.key("tools").begin_object();
+    for (const auto& [name, hash] : e.tools) w.member(name, hex(hash, 16));
+    w.end_object();
   }
   if (!e.stream.empty()) {
-    w.key("stream");
-    before = '[';
-    for (const auto& p : e.stream) {
-      out += std::exchange(before, ',');
-      object_writer one(out);
-      one.text(p.reasoning ? "reasoning" : "text", p.text);
-      one.end();
-    }
-    out += ']';
+    w.key("stream").begin_array();
+    for (const auto& p : e.stream) w.begin_object().member(p.reasoning ? "reasoning" : "text", p.text).end_object();
+    w.end_array();
   }
   if (e.error) {
-    w.key("error");
-    append_error(out, *e.error);
+    append_error(w.key("error"), *e.error);
   } else {
-    w.key("reply");
-    append_message(out, *e.reply.message);
+    append_message(w.key("reply"), *e.reply.message);
     w.word("reason", e.reply.reason);
     w.filled("rawReason", e.reply.raw_reason);
-    w.key("usage");
-    append_usage(out, e.reply.usage);
+    append_usage(w.key("usage"), e.reply.usage);
   }
-  w.end();
+  w.end_object();
   return out += '\n';
 }
 

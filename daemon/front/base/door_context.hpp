@@ -10,8 +10,8 @@
 #include "daemon/guard/audit/audit_log.hpp"
 #include "daemon/loop/tools/round_tools.hpp"
 #include "daemon/policy/policy.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/server/caller_session.hpp"
-#include "mcp/server/json_out.hpp"
 #include "mcp/server/method_table.hpp"
 #include "mcp/support/time.hpp"
 #include "mcp/transport/stream_transport.hpp"
@@ -51,7 +51,7 @@ struct door_context {
     chat_defaults chat;
     http_rules port_rules{.on_port = true, .token = {}};  ///< of callers that come by a TCP port
     /// What of the daemon's start hello tells the person; unset: nothing.
-    std::function<void(mcp::json_out&)> tell_start = {};
+    std::function<void(json_writer&)> tell_start = {};
     approval_rules approvals = {};  ///< of calls that callers make themselves; `profile` and `then` are not used
     audit_log* audit = nullptr;     ///< takes every tools/call; null: nobody does
     tool_adapter adapt = schema_adapter();  ///< the one of runs: what they see is converted once

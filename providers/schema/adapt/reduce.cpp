@@ -1,8 +1,8 @@
 // Gathers each schema from its references and the branches of allOf, then writes it with the keywords of the API.
 #include "providers/schema/adapt/reduce.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/schema/adapt/keywords.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Random calls in every format, cut off or damaged: each is run exactly as it was meant, or not at all.
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 #include "providers/schema/validator/json_schema.hpp"
 #include "test/providers/text/parse.hpp"
 #include "test/support/contains.hpp"
@@ -96,9 +96,9 @@ std::vector<written_call> writings_of(const providers::tool_call_block& call) {
   std::vector<written_call> all;
   for (const auto* format : formats()) all.push_back({format->name(), format->call(call)});
   std::string one_line = "<tool_call>" + call.name;
-  providers::walk::members(call.arguments.text(), [&](std::string_view key, std::string_view value) {
+  walk::members(call.arguments.text(), [&](std::string_view key, std::string_view value) {
     one_line += "<arg_key>" + std::string(key) + "</arg_key><arg_value>" +
-                (providers::walk::is_string(value) ? unescaped(value) : std::string(value)) + "</arg_value>";
+                (walk::is_string(value) ? unescaped(value) : std::string(value)) + "</arg_value>";
   });
   all.push_back({"glm", one_line + "</tool_call>"});
   return all;
