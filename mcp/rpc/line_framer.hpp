@@ -51,7 +51,7 @@ class line_framer {
   /// Takes bytes as they were read, cut anywhere. A message of up to 64 KiB that lies within `chunk` gets one exact
   /// allocation of its own; a longer one is gathered in one buffer that is handed over.
   /// Lines may end in CR LF, one byte order mark may come first, empty lines are skipped. An oversized line is reported
-  /// when it passes the limit, every other fault at the end of its line. What is reported does not depend on the cuts.
+  /// when it passes the limit, every other fault at the end of its line. The reports do not depend on the cuts.
   void feed(std::string_view chunk, line_sink& sink);
   /// Ends the stream. An unfinished line becomes a fault (malformed, "the line was cut off"; noise if it looks like
   /// it).
