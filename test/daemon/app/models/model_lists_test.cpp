@@ -4,7 +4,7 @@
 #include "mcp/redact/secret.hpp"
 #include "test/daemon/app/loaded.hpp"
 #include "test/fixtures/model/http_peer.hpp"
-#include "test/mcp/http/harness.hpp"
+#include "test/mcp/http/client/harness.hpp"
 #include "test/support/captured_output.hpp"
 #include "test/support/contains.hpp"
 #include "test/support/temporary_directory.hpp"

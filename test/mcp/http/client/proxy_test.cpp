@@ -3,8 +3,8 @@
 
 #include "mcp/redact/secret.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
-#include "test/mcp/http/harness.hpp"
-#include "test/mcp/http/tls_peer.hpp"
+#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/tls_peer.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // When the keeper itself is killed: every process is told of and swept, a new keeper runs, and work goes on.
-#include "test/mcp/process/kept_processes.hpp"
+#include "test/mcp/process/keeper/kept_processes.hpp"
 #include "test/support/transport_recorder.hpp"
 
 #include <doctest/doctest.h>

@@ -2,7 +2,7 @@
 #include "mcp/http/client/gzip.hpp"
 
 #include "test/fixtures/model/scripted_model.hpp"
-#include "test/mcp/http/harness.hpp"
+#include "test/mcp/http/client/harness.hpp"
 
 #include <doctest/doctest.h>
 #include <zlib.h>

@@ -1,5 +1,5 @@
 // Look-ups of programs that block, and a keeper that hangs: others go on, and every start gets its answer.
-#include "test/mcp/process/kept_processes.hpp"
+#include "test/mcp/process/keeper/kept_processes.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // TLS: certificates and names are verified, always. The certificates are made here, in memory.
-#include "test/mcp/http/harness.hpp"
-#include "test/mcp/http/tls_peer.hpp"
+#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/tls_peer.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // G21: nothing outlives its server, and nothing outlives the daemon, wherever it has hidden.
-#include "test/mcp/process/kept_processes.hpp"
+#include "test/mcp/process/keeper/kept_processes.hpp"
 
 #include <doctest/doctest.h>
 

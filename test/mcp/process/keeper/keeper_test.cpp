@@ -1,7 +1,7 @@
 // The keeper with real children: what a server gets, how its end is told, why it could not start.
 #include "mcp/process/keeper/keeper.hpp"
 
-#include "test/mcp/process/kept_processes.hpp"
+#include "test/mcp/process/keeper/kept_processes.hpp"
 #include "test/support/sanitized.hpp"
 #include "test/support/temporary_directory.hpp"
 #include "test/support/transport_recorder.hpp"
