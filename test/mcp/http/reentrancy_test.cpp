@@ -1,5 +1,5 @@
-// What users of the HTTP client and of a served connection do inside events: at every event of every kind of answer the
-// exchange, the connection or the client ends, or another exchange begins. Meant for the asan preset.
+// Tests of actions inside events of the HTTP client and of a served connection: at every event of every kind of answer
+// the exchange, the connection or the client ends, or another exchange begins. Meant for the asan preset.
 #include "mcp/http/server/server_connection.hpp"
 #include "test/fixtures/model/http_peer.hpp"
 #include "test/fixtures/model/scripted_model.hpp"

@@ -325,7 +325,7 @@ void check(const fault& f) {
   CHECK_MESSAGE(said.find("127.0.0.1:") != std::string::npos, said);
   CHECK_MESSAGE(said.find("127.0.0.1:") == said.rfind("127.0.0.1:"), said);
   if (f.type == kind::cut) CHECK_MESSAGE(said.find(" Ask again; ") != std::string::npos, said);
-  // What was shown is what is marked as partial; after a reset it may never have arrived.
+  // The shown text is the partial text; after a reset some of it may never have arrived.
   CHECK(got.error->partial_text == got.text);
   if (f.end != then::reset) CHECK(got.text == f.partial);
 }

@@ -1,4 +1,4 @@
-// What endpoints offer, per API, against endpoints that the tests play.
+// Tests of listing models, for each API, with endpoints played by the tests.
 #include "providers/call/model_listing.hpp"
 
 #include "mcp/redact/secret.hpp"

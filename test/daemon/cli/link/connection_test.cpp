@@ -15,7 +15,7 @@ namespace cli_connection {
 using namespace mcpbx;
 using namespace mcpbx::test;
 
-// What a call hears when the daemon says this and closes.
+// Returns the notifications and the result of a call to a daemon that sends `said` and closes.
 std::string heard(std::string_view said, std::size_t size) {
   const read_sizes cut(size == std::string_view::npos ? std::size_t{1} << 20 : size);
   int ends[2];

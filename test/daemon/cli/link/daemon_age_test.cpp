@@ -1,4 +1,4 @@
-// What of a command's world a daemon does not know.
+// Tests of the detection of an outdated daemon.
 #include "daemon/cli/link/daemon_age.hpp"
 
 #include <doctest/doctest.h>
@@ -36,7 +36,7 @@ TEST_CASE("cli: a key that is exported here and not there is new, one that is on
   CHECK(news(hello, {{"A_KEY", "secret"}}, {}) == "A_KEY is not what the daemon was started with");
   CHECK(news(hello, {{"A_KEY", "x"}, {"B_KEY", "y"}}, {{"A_KEY", "z"}}) ==
         "A_KEY, B_KEY are not what the daemon was started with");
-  // Where its variables cannot be read nothing is claimed, and an older daemon tells nothing.
+  // Unreadable variables give no claim, and an older daemon reports nothing.
   CHECK(what_is_new(*raw_json::parse(hello), from({{"A_KEY", "1"}}), nullptr) == "");
   CHECK(news(R"({"version":"0.1.0"})", {{"A_KEY", "1"}}, {}) == "");
 }

@@ -32,7 +32,7 @@ std::string question(std::string_view arguments) {
 
 enum class said { no, yes, always, interrupted, withdrawn, nobody_to_ask, odd };
 
-// What the process at the terminal says with its exit status.
+// Asks the question at the terminal of this process and exits with the answer as the status.
 [[noreturn]] void ask_here(const std::string& event, const question_watch& watch) {
   ::setenv("NO_COLOR", "1", 1);
   catch_interrupts();

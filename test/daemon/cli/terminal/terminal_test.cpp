@@ -116,7 +116,7 @@ namespace {
 
 using lines = std::vector<std::string>;
 
-// What a terminal shows after each step.
+// Returns the screen of a terminal after each step.
 template <class... Steps>
 lines shown_at_terminal(Steps... steps) {
   lines all;

@@ -1,4 +1,4 @@
-// What the file of pins makes of lists: first sight, changes, approval, and a file that cannot be trusted.
+// Tests of the file of pins with lists of tools: first sight, changes, approval, and a file that cannot be trusted.
 #include "daemon/guard/pins/pin_worker.hpp"
 
 #include "test/daemon/guard/pins/listed_tools.hpp"
@@ -35,7 +35,7 @@ struct pinned_world {
     std::filesystem::create_directories(dir / "state");
     std::ofstream(file, std::ios::binary) << text;
   }
-  /// What is decided when the server lists these tools.
+  /// Returns the decision about a server that lists these tools.
   mcp::definition_decision see(const pinned_server& s, tools listed) {
     pin_job job;
     job.now = "now";

@@ -131,7 +131,7 @@ TEST_CASE("G30: a host that was found lately is asked where it was when its look
         }).body == "here");
   CHECK(run([] {}).body == "here");
   CHECK(*names.asked == 2);
-  // What was known is not for ever.
+  // Remembered answers expire.
   time.advance(std::chrono::hours(1));
   recorder late;
   const auto exchange = loop.client->start(ask(url, "x"), late);

@@ -23,7 +23,7 @@ struct gate_fixture {
 
   /// Of the bound, in quarters.
   void fill(std::size_t quarters) { held.set(quarters << 20); }
-  /// One exchange that has read what there was and wants more. Whether it may at once.
+  /// Lets an exchange that has read everything ask for more. Returns true if it may read at once.
   bool ask(std::size_t which) {
     if (places[which]->is_free()) return true;
     return places[which]->may_read([this, which] {
@@ -61,7 +61,7 @@ TEST_CASE("G18: when bytes run short eight answers are read to their end, then t
   for (std::size_t i = 0; i < 20; ++i) CHECK(f.ask(i) == (i < 8));
   for (std::size_t i = 0; i < 8; ++i) CHECK(f.ask(i));
   f.places[3].reset();
-  f.places[12].reset();  // whose user has left
+  f.places[12].reset();  // the user of this exchange has left
   f.look();
   CHECK(f.resumed == std::vector<std::size_t>{8});
   CHECK(f.ask(8));
@@ -81,7 +81,7 @@ TEST_CASE("G18: above the bound one answer is read, and none while bytes become 
   CHECK(f.ask(0));
   f.fill(5);
   f.look();
-  CHECK_FALSE(f.ask(0));  // what has ended is on its way to its callers
+  CHECK_FALSE(f.ask(0));  // ended answers are still on their way to callers
   f.look();
   CHECK(f.resumed == std::vector<std::size_t>{0});
   CHECK(f.ask(0));

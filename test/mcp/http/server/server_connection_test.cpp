@@ -22,7 +22,7 @@ using namespace mcpbx;
 using namespace mcpbx::http;
 using namespace std::chrono_literals;
 
-// What a connection told, and the caller's end of it.
+// Recorder of a connection's events, with the caller's end of the connection.
 struct served : server_events {
   explicit served(server_limits l = {.size = {.head = 1000, .body = 100'000}}) {
     int ends[2];
@@ -58,7 +58,7 @@ struct served : server_events {
     context.restart();
     context.poll();
   }
-  /// What the caller has been sent since the last time; "<end>" where the connection was closed.
+  /// Returns the bytes that the caller received since the last call, and "<end>" if the connection was closed.
   std::string got() {
     turn();
     std::string out;
