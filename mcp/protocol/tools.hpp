@@ -8,7 +8,7 @@
 
 namespace mcpbx::mcp {
 
-/// What mcpbx itself needs of a definition. Hints are what the server says of its tool, never to be trusted alone.
+/// The parts of a definition that mcpbx itself needs. The hints are claims of the server, never to be trusted alone.
 struct tool_view {
   std::string name;         ///< the server's own, 1 … 128 bytes without control characters
   raw_json definition;      ///< the server's bytes
@@ -17,10 +17,9 @@ struct tool_view {
   bool read_only = false, destructive = true, idempotent = false, open_world = true;
 };
 
-/// Checks a definition by what every revision demands: name a string, inputSchema an object whose `type`, if any, is
-/// "object" (or nothing, null or true, which say as little as an empty one); and what is optional has its kind, because
-/// strict hosts refuse a whole list for one wrong member. The error says in one clause what is wrong and names the tool
-/// when its name is readable.
+/// Checks a definition by the demands of all revisions: a name, an inputSchema that is an object of type "object" (or
+/// absent, null or true), and optional members of the right kind, because strict hosts refuse a whole list for one
+/// wrong member. The error is one clause, which names the tool if its name is readable.
 result<tool_view> read_tool(raw_json definition);
 
 }  // namespace mcpbx::mcp
