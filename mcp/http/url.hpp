@@ -1,4 +1,4 @@
-// The parts of an http(s) or Unix-socket address, cut by hand: it happens for every exchange.
+// The parts of an http(s) or Unix-socket address: which ones are allowed, and what one without a path means.
 #pragma once
 #include "mcp/support/error.hpp"
 

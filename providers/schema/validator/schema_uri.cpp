@@ -1,4 +1,5 @@
-// Section 5.2 of RFC 3986. Unusual input gives an unusual identifier, never an error: it then matches nothing.
+// Section 5.2 of RFC 3986. Unusual input gives an unusual identifier, never an error: it then matches nothing. Boost.URL
+// resolves against absolute addresses only and refuses what is unusual.
 #include "providers/schema/validator/schema_uri.hpp"
 
 #include <algorithm>
