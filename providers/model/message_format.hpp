@@ -1,6 +1,6 @@
 // A message as files keep it: one JSON object, both ways lossless. The journal and recordings are written with it.
 #pragma once
-#include "mcp/json/json_members.hpp"
+#include "mcp/json/json_reader.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "providers/model/message.hpp"
 
@@ -31,15 +31,15 @@ void append_message(json_writer& w, const message& m);
 /// Reads what append_message wrote, from `json`, which stands in the member `name` of what `within` reads. Members that
 /// are not known are ignored, absent ones have their default. Complaints go where those of `within` go; wrong are
 /// members of another kind, unknown words, two calls of one id.
-message_ptr read_message(raw_json json, const object_reader& within, std::string_view name);
+message_ptr read_message(raw_json json, const json_reader& within, std::string_view name);
 
 void append_usage(json_writer& w, const usage& u);
 /// As read_message.
-usage read_usage(raw_json json, const object_reader& within, std::string_view name);
+usage read_usage(raw_json json, const json_reader& within, std::string_view name);
 
 void append_settings(json_writer& w, const call_settings& s);
 /// As read_message.
-call_settings read_settings(raw_json json, const object_reader& within, std::string_view name);
+call_settings read_settings(raw_json json, const json_reader& within, std::string_view name);
 
 }  // namespace providers
 }  // namespace mcpbx
