@@ -102,7 +102,8 @@ class json_reader {
   void number(std::string_view name, I& to) const {
     using limits = std::numeric_limits<I>;
     static_assert(std::in_range<std::int64_t>(limits::max()));
-    const auto read = typed_member::integer(*this, name, limits::min(), limits::max(), [] { return "a whole number in range"; });
+    const auto read =
+        typed_member::integer(*this, name, limits::min(), limits::max(), [] { return "a whole number in range"; });
     if (read) to = static_cast<I>(*read);
   }
   void set(std::string_view name, bool& to) const { to = typed_member::boolean(*this, name).value_or(to); }

@@ -1,5 +1,5 @@
-// Section 5.2 of RFC 3986. Unusual input gives an unusual identifier, never an error: it then matches nothing. Boost.URL
-// resolves against absolute addresses only and refuses what is unusual.
+// Section 5.2 of RFC 3986. Unusual input gives an unusual identifier, never an error: it then matches nothing.
+// Boost.URL would refuse it, and resolves against absolute addresses only.
 #include "providers/schema/validator/schema_uri.hpp"
 
 #include <algorithm>
