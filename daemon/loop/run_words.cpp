@@ -2,6 +2,7 @@
 #include "daemon/loop/run_words.hpp"
 
 #include "mcp/client/catalog/catalog.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/wire/api_errors.hpp"
@@ -148,10 +149,12 @@ std::string refused(std::string_view model, const providers::message& reply) {
 }
 
 raw_json error_result(std::string_view text) {
-  std::string json = R"({"content":[{"type":"text","text":)";
-  append_quoted(json, text);
-  json += R"(}],"isError":true})";
-  return raw_json::own(json);
+  std::string json;
+  json_writer w(json);
+  w.begin_object().key("content").begin_array();
+  w.begin_object().member("type", "text").member("text", text).end_object().end_array();
+  w.member("isError", true).end_object();
+  return w.json();
 }
 
 std::string guidance(std::span<const std::string> names) {

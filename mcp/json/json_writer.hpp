@@ -48,7 +48,9 @@ class basic_json_writer {
     return token({digits, static_cast<std::size_t>(end - digits)});
   }
   /// JSON as it stands; null when absent.
-  basic_json_writer& value(const raw_json& json) { return token(json.empty() ? std::string_view("null") : json.text()); }
+  basic_json_writer& value(const raw_json& json) {
+    return token(json.empty() ? std::string_view("null") : json.text());
+  }
   /// Checked JSON as it stands: one value, or several with the commas between them.
   basic_json_writer& token(std::string_view json) {
     separate();

@@ -33,16 +33,7 @@ envelope_index moved(envelope_index index, std::size_t begin) {
 
 }  // namespace
 
-<<<<<<< HEAD
 void line_framer::feed(std::string_view chunk, message_sink& sink) {
-=======
-// Redacts the excerpt. It may end inside a secret: at its limit, or because the process died while it wrote.
-std::string line_fault::shown() const {
-  return cut_for_people(excerpt, excerpt_bytes, {.cut = {.front = false, .back = true}});
-}
-
-void line_framer::feed(std::string_view chunk, line_sink& sink) {
->>>>>>> words
   if (stream_begins_) skip_byte_order_mark(chunk, sink);
   while (!chunk.empty()) {
     const void* newline = std::memchr(chunk.data(), '\n', chunk.size());
@@ -177,13 +168,8 @@ void line_framer::scan_failed(std::string_view part) {
               text + " at byte " + std::to_string(scanner_.fault_offset()), part);
 }
 
-<<<<<<< HEAD
 /// Notes the fault, and drops all of the line except the id and an excerpt.
 void line_framer::begin_fault(message_fault::kind type, int code, std::string what, std::string_view part) {
-=======
-/// Notes the fault, and drops all of the line except the id and an excerpt.
-void line_framer::begin_fault(line_fault::kind type, int code, std::string what, std::string_view part) {
->>>>>>> words
   const auto cut = [&](std::size_t begin, std::size_t end) {
     std::string out(tail_.view().substr(std::min(begin, tail_.size()), end - begin));
     const std::size_t in_part = std::max(begin, tail_.size()) - tail_.size();

@@ -13,33 +13,6 @@
 
 namespace mcpbx::mcp {
 
-<<<<<<< HEAD
-=======
-/// A line that is no message.
-struct line_fault {
-  enum class kind : std::uint8_t {
-    noise,      ///< a log line on stdout (G9): does not start with { or [, or starts with [ and is no JSON ("[INFO] …")
-    malformed,  ///< starts with { and is no JSON (-32700), or is JSON that breaks the rules of JSON-RPC (-32600)
-    oversized,  ///< longer than max_message_bytes, or refused by byte_account; dropped up to its newline
-    too_deep    ///< nested deeper than max_depth; dropped up to its newline
-  };
-  kind type = kind::noise;
-  envelope_fault envelope;  ///< code, id found so far, what
-  std::size_t bytes = 0;    ///< length of the line, as far as it was read
-  std::string excerpt;      ///< at most its first 200 bytes, as they came
-  /// Returns the excerpt for people: printable, without secrets and parts of them.
-  std::string shown() const;
-};
-
-/// Receives what the framer finds, in order. Must not feed the framer from inside.
-class line_sink {
- public:
-  virtual ~line_sink() = default;
-  virtual void on_message(message&& m) = 0;
-  virtual void on_fault(line_fault f) = 0;
-};
-
->>>>>>> words
 class line_framer {
  public:
   struct options {
@@ -55,16 +28,10 @@ class line_framer {
   /// Takes bytes as they were read, cut anywhere. A message of up to 64 KiB that lies within `chunk` gets one exact
   /// allocation of its own; a longer one is gathered in one buffer that is handed over.
   /// Lines may end in CR LF, one byte order mark may come first, empty lines are skipped. An oversized line is reported
-<<<<<<< HEAD
   /// when it passes the limit, every other fault at the end of its line. The reports do not depend on the cuts.
   /// `sink` must not feed the framer from inside.
   void feed(std::string_view chunk, message_sink& sink);
   /// Ends the stream. An unfinished line becomes a fault (malformed, "the line was cut off"; noise if it looks like
-=======
-  /// when it passes the limit, every other fault at the end of its line. The reports do not depend on the cuts.
-  void feed(std::string_view chunk, line_sink& sink);
-  /// Ends the stream. An unfinished line becomes a fault (malformed, "the line was cut off"; noise if it looks like
->>>>>>> words
   /// it).
   void finish(message_sink& sink);
 

@@ -1,6 +1,7 @@
 // Checks and builds JSON-RPC envelopes.
 #include "mcp/rpc/rpc_message.hpp"
 
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/byte_search.hpp"
 #include "mcp/support/utf8.hpp"
 
@@ -206,13 +207,9 @@ rpc_id rpc_id::number(std::int64_t value) {
 }
 
 raw_json rpc_error::json() const {
-  std::string out = "{\"code\":" + std::to_string(code) + ",\"message\":";
-  append_quoted(out, message);
-  if (!data.empty()) {
-    out += ",\"data\":";
-    out += data.text();
-  }
-  out += '}';
+  std::string out;
+  json_writer w(out);
+  w.begin_object().member("code", code).member("message", message).given("data", data).end_object();
   return raw_json::own(out);
 }
 

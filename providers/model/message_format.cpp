@@ -61,7 +61,7 @@ struct block_writer {
   }
 };
 
-block read_block(const object_reader& o) {
+block read_block(const json_reader& o) {
   const auto type = o.text("type");
   if (type == "text") return text_block{o.text("text")};
   if (type == "image") return image_block{o.text("mime"), o.text("data"), o.text("url"), o.text("detail")};
@@ -96,7 +96,7 @@ void append_number_text(json_writer& w, std::string_view name, std::string_view 
   if (!number.empty()) w.key(name).token(number);
 }
 
-std::string number_text(const object_reader& o, std::string_view name) {
+std::string number_text(const json_reader& o, std::string_view name) {
   const auto value = o.json(name);
   const auto text = value.text();
   if (text.empty()) return {};
@@ -132,17 +132,17 @@ void append_message(json_writer& w, const message& m) {
   w.end_object();
 }
 
-message_ptr read_message(raw_json json, const object_reader& within, std::string_view name) {
-  const object_reader o(std::move(json), within, name);
+message_ptr read_message(raw_json json, const json_reader& within, std::string_view name) {
+  const json_reader o(std::move(json), within, name);
   auto m = std::make_shared<message>();
   o.word("role", m->role);
   o.each("blocks", [&](raw_json element) {
-    const object_reader one(std::move(element), o, "blocks");
+    const json_reader one(std::move(element), o, "blocks");
     m->blocks.push_back(read_block(one));
   });
   if (has_two_calls_of_one_id(*m)) o.complain("has two calls of one id");
   if (auto from = o.json("origin")) {
-    const object_reader origin(std::move(from), o, "origin");
+    const json_reader origin(std::move(from), o, "origin");
     m->origin = {origin.text("api"), origin.text("endpoint"), origin.text("model")};
   }
   m->raw = o.json("raw");
@@ -160,9 +160,9 @@ void append_usage(json_writer& w, const usage& u) {
   w.end_object();
 }
 
-usage read_usage(raw_json json, const object_reader& within, std::string_view name) {
+usage read_usage(raw_json json, const json_reader& within, std::string_view name) {
   usage u;
-  const object_reader o(std::move(json), within, name);
+  const json_reader o(std::move(json), within, name);
   o.number("input", u.input);
   o.number("output", u.output);
   o.number("cached", u.cached);
@@ -183,9 +183,9 @@ void append_settings(json_writer& w, const call_settings& s) {
   w.end_object();
 }
 
-call_settings read_settings(raw_json json, const object_reader& within, std::string_view name) {
+call_settings read_settings(raw_json json, const json_reader& within, std::string_view name) {
   call_settings s;
-  const object_reader o(std::move(json), within, name);
+  const json_reader o(std::move(json), within, name);
   s.temperature = number_text(o, "temperature");
   s.top_p = number_text(o, "topP");
   o.number("maxOutputTokens", s.max_output_tokens);

@@ -1,7 +1,7 @@
 // Writes and reads header and exchange lines. Request messages are kept in canonical form, replies in full.
 #include "providers/replay/exchange_format.hpp"
 
-#include "mcp/json/json_members.hpp"
+#include "mcp/json/json_reader.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/message_format.hpp"
@@ -35,9 +35,9 @@ void append_error(json_writer& w, const model_error& e) {
   w.end_object();
 }
 
-model_error read_error(const raw_json& json, const object_reader& o) {
+model_error read_error(const raw_json& json, const json_reader& o) {
   model_error e;
-  const object_reader r(json, o, "error");
+  const json_reader r(json, o, "error");
   r.word("kind", e.type);
   r.number("httpStatus", e.http_status);
   r.number("retryAfterMs", e.retry_after_ms);
@@ -49,7 +49,7 @@ model_error read_error(const raw_json& json, const object_reader& o) {
   return e;
 }
 
-void read_reply(const object_reader& o, model_reply& reply) {
+void read_reply(const json_reader& o, model_reply& reply) {
   reply.message = read_message(o.json("reply"), o, "reply");
   o.word("reason", reply.reason);
   reply.raw_reason = o.text("rawReason");
@@ -79,7 +79,7 @@ result<header> header_from(std::string_view text) {
   if (!json || member_text(*json, "type") != "recording") return fail(errc::parse, no_recording);
   header h;
   std::string wrong;
-  const object_reader o(*json, "the header", wrong);
+  const json_reader o(*json, "the header", wrong);
   int version = 0;
   o.number("v", version);
   h.api = o.text("api");
@@ -151,7 +151,7 @@ result<exchange> exchange_from(std::string_view line) {
   if (!json) return fail(errc::parse, "is no JSON: " + json.error().message);
   exchange e;
   std::string wrong;
-  const object_reader o(*json, "it", wrong);
+  const json_reader o(*json, "it", wrong);
   if (o.text("type") != "exchange") o.complain("is no exchange");
   o.hash("after", e.after);
   o.each("messages", [&](raw_json m) {
@@ -159,13 +159,13 @@ result<exchange> exchange_from(std::string_view line) {
     e.messages.push_back(std::move(m));
   });
   if (const auto tools = o.json("tools")) {
-    const object_reader t(tools, o, "tools");
+    const json_reader t(tools, o, "tools");
     if (const auto members = raw_object::open(tools, {}, any_number_of_members))
       members->for_each(
           [&](std::string_view name, const raw_json&) { t.hash(name, e.tools.emplace_back(name, 0).second); });
   }
   o.each("stream", [&](raw_json one) {
-    const object_reader p(std::move(one), o, "stream");
+    const json_reader p(std::move(one), o, "stream");
     const bool reasoning = p.json("reasoning").is_string();
     e.stream.push_back({reasoning, p.needed(reasoning ? "reasoning" : "text")});
   });

@@ -276,7 +276,10 @@ class request_reader {
     append_settings(all, out_.run.settings);
     for (const auto& name : out_.run.tools.only) all += json_quoted(name);
     for (const auto& tool : out_.run.client_tools) all += tool.text();
-    for (std::size_t i = 0; i < messages; ++i) append_message(all, *out_.run.messages[i]);
+    for (std::size_t i = 0; i < messages; ++i) {
+      json_writer one(all);
+      append_message(one, *out_.run.messages[i]);
+    }
     return std::max<std::uint64_t>(stable_hash(all), 1);
   }
 

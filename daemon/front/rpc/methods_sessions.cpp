@@ -98,12 +98,12 @@ raw_json contents_of(const session_contents& kept, const get_params& p) {
   append_session(head, kept.row);
   std::size_t total = 0, next = p.from;
   std::string messages;
+  json_writer list(messages);
   for (const auto& one : kept.runs)
     for (const auto& m : one.folded.messages) {
       const auto at = total++;
       if (at != next || at >= p.from + p.limit || messages.size() >= page_bytes) continue;
-      if (!messages.empty()) messages += ',';
-      append_message(messages, *m);
+      append_message(list, *m);
       ++next;
     }
   head.member("from", p.from).member("total", total);
