@@ -29,7 +29,7 @@ class pin_keeper final : public mcp::definition_gate, public pin_register {
 
   /// As pin_worker decides. Lists of a server that is `off` and has no plain names, or is not configured, are offered
   /// at once.
-  void judge(const std::string& server, mcp::tool_list tools,
+  void judge(const std::string& server, const mcp::feature_kind& kind, mcp::feature_list list,
              std::function<void(mcp::definition_decision)> decided) override;
   /// Plain names that nobody has are given for good from now on.
   void settled() override;

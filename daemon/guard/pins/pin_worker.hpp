@@ -25,7 +25,7 @@ struct pinned_server {
 /// The same with what it lists, and what is decided about that.
 struct pin_listing {
   pinned_server server;
-  mcp::tool_list tools;          ///< null: not known
+  mcp::feature_list tools;       ///< null: not known
   std::uint64_t generation = 0;  ///< of the list, for whoever asks
   bool judge = false;            ///< a decision is asked for; then it has tools
   mcp::definition_decision decision{};

@@ -75,15 +75,15 @@ struct compared_tool {
 };
 
 /// Every tool that is listed or pinned: first those listed, in their order, then those that are gone.
-std::vector<compared_tool> compare(const server_pins& pins, const std::vector<mcp::tool_view>& listed,
+std::vector<compared_tool> compare(const server_pins& pins, const std::vector<mcp::feature_item>& listed,
                                    std::string_view origin);
 
 /// Pins whole what is listed and fits a pin of an older version; gives how many were taken over.
-std::size_t take_over(server_pins& pins, const std::vector<mcp::tool_view>& listed, std::string_view origin);
+std::size_t take_over(server_pins& pins, const std::vector<mcp::feature_item>& listed, std::string_view origin);
 
 /// Pins what is listed and takes out what is gone, for the whole server or for one `tool` of it; pins that are right
 /// stay as they are. Gives how many were changed.
-std::size_t approve(server_pins& pins, const std::vector<mcp::tool_view>& listed, std::string_view origin,
+std::size_t approve(server_pins& pins, const std::vector<mcp::feature_item>& listed, std::string_view origin,
                     const std::string& now, std::string_view tool = {});
 
 }  // namespace mcpbx::daemon

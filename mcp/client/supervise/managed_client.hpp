@@ -21,9 +21,9 @@ class managed_client;
 class server_host {
  public:
   virtual ~server_host() = default;
-  /// What its list has left out, one clause each.
-  virtual void server_dropped(const managed_client& s, std::vector<std::string> why) = 0;
-  virtual void server_tools(const managed_client& s, tool_list tools) = 0;
+  /// What its list of this kind has left out, one clause each.
+  virtual void server_dropped(const managed_client& s, const feature_kind& kind, std::vector<std::string> why) = 0;
+  virtual void server_list(const managed_client& s, const feature_kind& kind, feature_list list) = 0;
   /// How many other servers have ended just before; counts this one.
   virtual std::size_t server_ended(const managed_client& s) = 0;
   /// Its state may have changed.
@@ -109,8 +109,8 @@ class managed_client final : public client, private run_events, public std::enab
   void run_exited(const process_exit& how) override;
   void run_ready() override;
   void run_refused(const error& why) override;
-  void run_dropped(std::vector<std::string> why) override;
-  void run_tools(tool_list tools) override;
+  void run_dropped(const feature_kind& kind, std::vector<std::string> why) override;
+  void run_list(const feature_kind& kind, feature_list list) override;
   void run_problem(const std::string& what) override;
   void run_log(const raw_json& params) override;
   void run_lost(const std::string& why) override;

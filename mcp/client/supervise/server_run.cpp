@@ -138,11 +138,11 @@ void server_run::session_ready() {
 void server_run::session_refused(const error& why) {
   if (owner_) owner_->run_refused(why);
 }
-void server_run::session_dropped(std::vector<std::string> why) {
-  if (owner_) owner_->run_dropped(std::move(why));
+void server_run::session_dropped(const feature_kind& kind, std::vector<std::string> why) {
+  if (owner_) owner_->run_dropped(kind, std::move(why));
 }
-void server_run::session_tools(tool_list tools) {
-  if (owner_) owner_->run_tools(std::move(tools));
+void server_run::session_list(const feature_kind& kind, feature_list list) {
+  if (owner_) owner_->run_list(kind, std::move(list));
 }
 void server_run::session_log(const raw_json& params) {
   if (owner_) owner_->run_log(params);

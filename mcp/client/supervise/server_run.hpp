@@ -25,8 +25,8 @@ class run_events {
   virtual void run_exited(const process_exit& how) = 0;
   virtual void run_ready() = 0;
   virtual void run_refused(const error& why) = 0;
-  virtual void run_dropped(std::vector<std::string> why) = 0;
-  virtual void run_tools(tool_list tools) = 0;
+  virtual void run_dropped(const feature_kind& kind, std::vector<std::string> why) = 0;
+  virtual void run_list(const feature_kind& kind, feature_list list) = 0;
   virtual void run_problem(const std::string& what) = 0;
   virtual void run_log(const raw_json& params) = 0;
   /// It hangs, does not read, or closed a stream and lives on. `why` is a clause about the server.
@@ -81,8 +81,8 @@ class server_run final : private process_events, private transport_events, priva
   std::size_t session_unsent() const override { return unsent(); }
   void session_ready() override;
   void session_refused(const error& why) override;
-  void session_dropped(std::vector<std::string> why) override;
-  void session_tools(tool_list tools) override;
+  void session_dropped(const feature_kind& kind, std::vector<std::string> why) override;
+  void session_list(const feature_kind& kind, feature_list list) override;
   void session_problem(const std::string& what) override;
   void session_log(const raw_json& params) override;
   void session_hangs(const std::string& why) override;
