@@ -5,12 +5,12 @@
 #include "mcp/client/catalog/refresh_gate.hpp"
 #include "mcp/client/client.hpp"
 #include "mcp/client/session/era_probe.hpp"
-#include "mcp/client/session/rate_limit.hpp"
 #include "mcp/client/session/tool_lister.hpp"
 #include "mcp/rpc/message_sink.hpp"
 #include "mcp/rpc/outgoing.hpp"
 #include "mcp/rpc/pending_calls.hpp"
 #include "mcp/rpc/rpc_message.hpp"
+#include "mcp/support/rate_limit.hpp"
 #include "mcp/support/time.hpp"
 
 #include <optional>

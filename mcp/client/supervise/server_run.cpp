@@ -1,4 +1,4 @@
-// Events of process, connection and conversation, brought together.
+// Events of link, transport and conversation, brought together.
 #include "mcp/client/supervise/server_run.hpp"
 
 #include <algorithm>
@@ -10,18 +10,15 @@ server_run::server_run(run_events& owner, time_source& time, std::shared_ptr<def
                        session_core::options options)
     : owner_(&owner), time_(time), soon_(std::move(soon)), options_(std::move(options)) {}
 
-void server_run::launch(process_launcher& launcher, process_spec spec) {
-  process_ = launcher.launch(std::move(spec), *this);
+void server_run::open(connector& way) {
+  link_ = way.open(*this);
 }
 
-void server_run::on_spawned(pid_t pid, std::unique_ptr<transport> connection) {
+void server_run::on_open(std::unique_ptr<transport> connection) {
   if (!owner_) return;
-  pid_ = pid;
   transport_ = std::move(connection);
   connected_ = true;
   transport_->start(*this);
-  owner_->run_spawned(pid);
-  if (!owner_) return;
   if (closing_) {
     transport_->finish_sending();
   } else {
@@ -31,19 +28,15 @@ void server_run::on_spawned(pid_t pid, std::unique_ptr<transport> connection) {
   if (owner_) owner_->run_settled();
 }
 
-void server_run::on_spawn_failed(const error& why) {
+void server_run::on_not_opened(const link_failure& failure) {
   if (!owner_) return;
-  owner_->run_spawn_failed(why);
+  owner_->run_not_opened(failure);
   if (owner_) owner_->run_settled();
 }
 
-void server_run::on_stderr(std::string_view bytes) {
-  if (owner_) owner_->run_stderr(bytes);
-}
-
-void server_run::on_exited(process_exit how) {
+void server_run::on_ended(const std::string& how) {
   if (!owner_) return;
-  owner_->run_exited(how);
+  owner_->run_ended(how);
   if (owner_) owner_->run_settled();
 }
 
@@ -76,7 +69,7 @@ void server_run::on_closed(const error& why) {
   connected_ = false;
   if (!owner_ || closing_) return;
   closed_why_ = why.code == errc::limit ? why.message : "closed a stream (" + why.message + ") and did not exit";
-  lost_at_ = time_.now() + exit_grace;
+  lost_at_ = time_.now() + end_grace;
   owner_->run_settled();
 }
 
@@ -98,13 +91,10 @@ result<call_number> server_run::call(const server_call& c, call_limits limits, t
   return number;
 }
 
-void server_run::close_stdin() {
+bool server_run::end(ending step) {
   closing_ = true;
-  if (transport_) transport_->finish_sending();
-}
-
-void server_run::signal(int number) {
-  if (process_) process_->signal(number);
+  if (step == ending::ask && transport_) transport_->finish_sending();
+  return link_ && link_->end(step);
 }
 
 void server_run::close_session(errc code, const std::string& why) {

@@ -199,8 +199,7 @@ TEST_CASE("G35: no configured secret is in what status and servers tell") {
   leaky.name = "s";
   leaky.state = mcp::server_state::failed;
   leaky.last_error = "could not log in with hunter2-canary";
-  leaky.exit = "exit status 1 hunter2-canary";
-  leaky.stderr_tail = "token=hunter2-canary";
+  leaky.process = {-1, "exit status 1 hunter2-canary", "token=hunter2-canary"};
   f.backend.status = {leaky};
   auto& caller = f.enter();
   for (const char* method : {"mcpbx/status", "mcpbx/servers"}) {
