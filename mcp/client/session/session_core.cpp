@@ -22,7 +22,8 @@ std::string quoted_for_people(std::string_view text) {
 
 }  // namespace
 
-session_core::session_core(options o, session_events& events) : options_(std::move(o)), events_(events) {}
+session_core::session_core(options o, session_output& output, session_events& events)
+    : options_(std::move(o)), output_(output), events_(events) {}
 
 call_number session_core::request(std::string_view method, const raw_json& params, call_limits limits,
                                   pending_calls::done_handler done) {
@@ -31,7 +32,7 @@ call_number session_core::request(std::string_view method, const raw_json& param
       params,
       {era_ == era::modern ? std::string_view(revision_) : std::string_view(), {}, options_.own_info, {}, {}, {}, {}});
   const call_number number = pending_.open(limits, now_, std::move(done));
-  events_.session_send(make_request(number, method, body.value_or(segments())), outgoing::request(number));
+  output_.session_send(make_request(number, method, body.value_or(segments())), outgoing::request(number));
   return number;
 }
 
@@ -53,13 +54,13 @@ result<call_number> session_core::call(const server_call& c, call_limits limits,
   const auto params = with_request_meta(c.params, meta);
   if (!params) return std::unexpected(params.error());
   const call_number number = pending_.open(limits, now, std::move(done), std::move(progress));
-  events_.session_send(make_request(number, c.method, *params), outgoing::request(number));
+  output_.session_send(make_request(number, c.method, *params), outgoing::request(number));
   return number;
 }
 
 // `reason` is a JSON string.
 void session_core::send_cancelled(call_number number, std::string_view reason) {
-  events_.session_send(
+  output_.session_send(
       make_notification("notifications/cancelled", raw_json::own("{\"requestId\":" + std::to_string(number) +
                                                                  ",\"reason\":" + std::string(reason) + "}")),
       outgoing::cancellation(number));
@@ -132,19 +133,19 @@ void session_core::on_list_changed(const message& m) {
 
 void session_core::on_request(const message& m) {
   // A modern server must not ask, and must not be answered; nor is one that asks without end or does not read.
-  if (era_ == era::modern || events_.session_unsent() > most_unsent_for_answers || !answers_.take(now_)) {
+  if (era_ == era::modern || output_.session_unsent() > most_unsent_for_answers || !answers_.take(now_)) {
     ++dropped_requests_;
     if (may_log()) log_now("sent a request that is not answered: " + quoted_for_people(m.method()));
     return;
   }
   const std::string_view method = m.method();
-  if (method == "ping") return events_.session_send(make_result(m.id, raw_json::literal("{}")), outgoing::response());
+  if (method == "ping") return output_.session_send(make_result(m.id, raw_json::literal("{}")), outgoing::response());
   const bool known = method == "roots/list" || method == "sampling/createMessage" || method == "elicitation/create";
   std::string text = "mcpbx does not know the method " + quoted_for_people(method);
   if (known)
     text = "mcpbx has not declared the capability that " + std::string(method) +
            " needs: it cannot pass questions of tool servers on";
-  events_.session_send(make_error(m.id, rpc_error{code::method_not_found, std::move(text), {}}), outgoing::response());
+  output_.session_send(make_error(m.id, rpc_error{code::method_not_found, std::move(text), {}}), outgoing::response());
 }
 
 void session_core::on_fault(const message_fault& fault, time_point now) {
@@ -161,8 +162,8 @@ void session_core::on_fault(const message_fault& fault, time_point now) {
   if (e.is_response) {
     timeouts_in_row_ = 0;
     pending_.answer_malformed(e.id, e.what);
-  } else if (era_ != era::modern && events_.session_unsent() <= most_unsent_for_answers && answers_.take(now)) {
-    events_.session_send(make_error(e.id, rpc_error{e.code, e.what, {}}), outgoing::response());
+  } else if (era_ != era::modern && output_.session_unsent() <= most_unsent_for_answers && answers_.take(now)) {
+    output_.session_send(make_error(e.id, rpc_error{e.code, e.what, {}}), outgoing::response());
   }
 }
 

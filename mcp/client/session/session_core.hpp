@@ -20,13 +20,19 @@
 
 namespace mcpbx::mcp {
 
-/// What a conversation needs and tells. Called from inside its functions: an implementation must not destroy it there.
-class session_events {
+/// What a conversation needs of its connection.
+class session_output {
  public:
-  virtual ~session_events() = default;
+  virtual ~session_output() = default;
   virtual void session_send(const segments& text, outgoing what) = 0;
   /// Bytes that wait to be written; answers to a server that does not read are dropped.
   virtual std::size_t session_unsent() const = 0;
+};
+
+/// What a conversation tells. Called from inside its functions: an implementation must not destroy it there.
+class session_events {
+ public:
+  virtual ~session_events() = default;
   /// It is open and the first list of tools is in.
   virtual void session_ready() = 0;
   /// It cannot be opened; the sentence names the server.
@@ -53,7 +59,7 @@ class session_core {
     bool skip_probe = false;             ///< an earlier life of this server was found to be a legacy one
     tool_lister::options listing;
   };
-  session_core(options o, session_events& events);
+  session_core(options o, session_output& output, session_events& events);
   session_core(const session_core&) = delete;
   session_core& operator=(const session_core&) = delete;
 
@@ -66,6 +72,8 @@ class session_core {
   time_point next_deadline() const;
   /// Ends every open request with this failure and everything else silently; nothing is sent any more.
   void close(errc code, const std::string& why);
+  /// Ends everything silently: nothing is told or sent any more, and open requests have no outcome before close().
+  void mute() noexcept { phase_ = phase::closed; }
 
   /// Sends a request once ready(): what `c` says but for its limits and handlers. errc::invalid_argument when its
   /// params cannot be edited. Failure texts are clauses.
@@ -131,6 +139,7 @@ class session_core {
   std::string failure_text(const call_outcome& outcome) const;
 
   options options_;
+  session_output& output_;
   session_events& events_;
   pending_calls pending_;
   phase phase_ = phase::idle;

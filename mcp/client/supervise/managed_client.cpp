@@ -132,7 +132,7 @@ void managed_client::run_ended(const std::string& how) {
   drive();
 }
 
-void managed_client::run_ready() {
+void managed_client::session_ready() {
   up_since_ = context_.time.now();
   era_ = run_->session()->era();
   revision_ = run_->session()->revision();
@@ -147,7 +147,7 @@ void managed_client::run_ready() {
             (label.empty() ? label : ", " + label));
 }
 
-void managed_client::run_refused(const error& why) {
+void managed_client::session_refused(const error& why) {
   last_error_ = with_last_words(why.message);
   log::warn(last_error_);
   legacy_known_ = false;
@@ -157,17 +157,17 @@ void managed_client::run_refused(const error& why) {
   dirty_ = true;
 }
 
-void managed_client::run_dropped(std::vector<std::string> why) {
+void managed_client::session_dropped(std::vector<std::string> why) {
   context_.host.server_dropped(*this, std::move(why));
 }
 
-void managed_client::run_tools(tool_list tools) {
+void managed_client::session_tools(tool_list tools) {
   tools_ = tools->size();
   listed_ = true;
   context_.host.server_tools(*this, std::move(tools));
 }
 
-void managed_client::run_problem(const std::string& what) {
+void managed_client::session_problem(const std::string& what) {
   last_error_ = what;
 }
 

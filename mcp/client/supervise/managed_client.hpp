@@ -103,14 +103,15 @@ class managed_client final : public client, private run_events, public std::enab
   // Life (managed_client.cpp)
   void run_not_opened(const link_failure& failure) override;
   void run_ended(const std::string& how) override;
-  void run_ready() override;
-  void run_refused(const error& why) override;
-  void run_dropped(std::vector<std::string> why) override;
-  void run_tools(tool_list tools) override;
-  void run_problem(const std::string& what) override;
-  void run_log(const raw_json& params) override;
   void run_lost(const std::string& why) override;
   void run_settled() override;
+  void session_ready() override;
+  void session_refused(const error& why) override;
+  void session_dropped(std::vector<std::string> why) override;
+  void session_tools(tool_list tools) override;
+  void session_problem(const std::string& what) override;
+  void session_log(const raw_json& params) override;
+  void session_hangs(const std::string& why) override { run_lost("hangs: " + why); }
   void drive();
   void obey(supervisor_core::command command, time_point now);
   void open();

@@ -22,7 +22,7 @@ void server_run::on_open(std::unique_ptr<transport> connection) {
   if (closing_) {
     transport_->finish_sending();
   } else {
-    session_ = std::make_unique<session_core>(options_, static_cast<session_events&>(*this));
+    session_ = std::make_unique<session_core>(options_, static_cast<session_output&>(*this), *owner_);
     session_->begin(time_.now());
   }
   if (owner_) owner_->run_settled();
@@ -104,6 +104,7 @@ void server_run::close_session(errc code, const std::string& why) {
 void server_run::detach() {
   owner_ = nullptr;
   connected_ = false;
+  if (session_) session_->mute();
   if (transport_) transport_->close();
 }
 
@@ -120,29 +121,6 @@ void server_run::tick(time_point now) {
 time_point server_run::next_time() const {
   if (closing_) return never;
   return std::min({session_ ? session_->next_deadline() : never, lost_at_, connected_ ? window_.next_time() : never});
-}
-
-void server_run::session_ready() {
-  if (owner_) owner_->run_ready();
-}
-void server_run::session_refused(const error& why) {
-  if (owner_) owner_->run_refused(why);
-}
-void server_run::session_dropped(std::vector<std::string> why) {
-  if (owner_) owner_->run_dropped(std::move(why));
-}
-void server_run::session_tools(tool_list tools) {
-  if (owner_) owner_->run_tools(std::move(tools));
-}
-void server_run::session_log(const raw_json& params) {
-  if (owner_) owner_->run_log(params);
-}
-
-void server_run::session_problem(const std::string& what) {
-  if (owner_) owner_->run_problem(what);
-}
-void server_run::session_hangs(const std::string& why) {
-  if (owner_) owner_->run_lost("hangs: " + why);
 }
 
 }  // namespace mcpbx::mcp

@@ -15,25 +15,19 @@
 
 namespace mcpbx::mcp {
 
-/// What a life tells its server. Called from inside events; it must not be destroyed there, only buried.
-class run_events {
+/// What a life tells its server, beside what its conversation does. Called from inside events; the life must not be
+/// destroyed there, only buried.
+class run_events : public session_events {
  public:
-  virtual ~run_events() = default;
   virtual void run_not_opened(const link_failure& failure) = 0;
   virtual void run_ended(const std::string& how) = 0;
-  virtual void run_ready() = 0;
-  virtual void run_refused(const error& why) = 0;
-  virtual void run_dropped(std::vector<std::string> why) = 0;
-  virtual void run_tools(tool_list tools) = 0;
-  virtual void run_problem(const std::string& what) = 0;
-  virtual void run_log(const raw_json& params) = 0;
-  /// It hangs, does not read, or closed a stream and lives on. `why` is a clause about the server.
+  /// It does not read, or closed a stream and lives on. `why` is a clause about the server.
   virtual void run_lost(const std::string& why) = 0;
   /// An event has been dealt with.
   virtual void run_settled() = 0;
 };
 
-class server_run final : private link_events, private transport_events, private session_events {
+class server_run final : private link_events, private transport_events, private session_output {
  public:
   /// How long a server may live on after it closed a stream before it counts as lost: its end explains more.
   static constexpr milliseconds end_grace{250};
@@ -75,13 +69,6 @@ class server_run final : private link_events, private transport_events, private 
   void on_closed(const error& why) override;
   void session_send(const segments& text, outgoing what) override;
   std::size_t session_unsent() const override { return unsent(); }
-  void session_ready() override;
-  void session_refused(const error& why) override;
-  void session_dropped(std::vector<std::string> why) override;
-  void session_tools(tool_list tools) override;
-  void session_problem(const std::string& what) override;
-  void session_log(const raw_json& params) override;
-  void session_hangs(const std::string& why) override;
 
   run_events* owner_;  // null once detached
   time_source& time_;

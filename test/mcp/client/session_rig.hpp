@@ -10,7 +10,7 @@
 
 namespace mcpbx::test {
 
-class session_rig final : public mcp::session_events {
+class session_rig final : public mcp::session_output, public mcp::session_events {
  public:
   explicit session_rig(std::string protocol = "auto", bool skip_probe = false,
                        milliseconds start_timeout = milliseconds(30'000))
@@ -20,7 +20,7 @@ class session_rig final : public mcp::session_events {
               start_timeout,
               skip_probe,
               {}},
-             *this) {}
+             *this, *this) {}
 
   mcp::session_core core;
   time_point now = time_point{} + std::chrono::hours(1);
