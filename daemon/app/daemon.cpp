@@ -75,7 +75,7 @@ constexpr milliseconds stop_grace{3'000};  // running work may end when the daem
 constexpr unsigned lanes_grace_s = 2;      // what lanes are at may end behind all else
 constexpr unsigned whole_stop_s = 8;       // from the order to stop to the end, whatever hangs
 using stop_times = mcp::supervisor_core;
-static_assert(stop_grace + stop_times::terminate_after + stop_times::kill_after <= std::chrono::seconds(whole_stop_s),
+static_assert(stop_grace + stop_times::insist_after + stop_times::force_after <= std::chrono::seconds(whole_stop_s),
               "servers must get their SIGKILL before the daemon ends");
 
 std::string own_folder() {
@@ -105,7 +105,7 @@ class parts {
         keeper_(io_.get_executor(), keeper, server_framing(), [this] { servers_.keeper_replaced(); }),
         pins_(io_.get_executor(), time_, pin_options(config_, conf::environment_for_places())),
         audit_(make_audit()),
-        servers_(time_, random_, keeper_, {.version = MCPBX_VERSION, .gate = &pins_}),
+        servers_(time_, random_, {.version = MCPBX_VERSION, .gate = &pins_}),
         tools_(servers_),
         http_(io_.get_executor(), time_, compute_, http_options()),
         models_(config_, values_, io_.get_executor(), http_, time_, random_, keys_),
@@ -265,9 +265,8 @@ class parts {
 
   std::vector<mcp::server_options> server_list() {
     std::vector<mcp::server_options> list;
-    const std::string folder = own_folder();
-    for (const auto& entry : config_.servers)
-      list.push_back(make_server_options(entry, config_, folder, references_, io_.get_executor()));
+    const server_means with{own_folder(), references_, io_.get_executor(), keeper_, time_};
+    for (const auto& entry : config_.servers) list.push_back(make_server_options(entry, config_, with));
     return list;
   }
 

@@ -27,4 +27,8 @@ feature_table feature_kinds() {
   return all_kinds;
 }
 
+const feature_kind& tool_kind() {
+  return all_kinds.front();
+}
+
 }  // namespace mcpbx::mcp

@@ -60,5 +60,7 @@ using feature_table = std::span<const feature_kind>;
 
 /// The kinds that mcpbx passes on.
 feature_table feature_kinds();
+/// The row of tools.
+const feature_kind& tool_kind();
 
 }  // namespace mcpbx::mcp

@@ -1,11 +1,10 @@
 // One caller's MCP session as a core: messages and faults come in, responses and notifications go out through the host.
-// It is the MCP server that callers see, with the tools and other lists of all tool servers behind
-// it. Knows no I/O; the time comes
-// through the host.
+// It is the MCP server that callers see, with the tools and other lists of all tool servers behind it. Knows no I/O;
+// the time comes through the host.
 #pragma once
 #include "mcp/protocol/caller_capabilities.hpp"
 #include "mcp/protocol/features.hpp"
-#include "mcp/rpc/line_framer.hpp"
+#include "mcp/rpc/message_sink.hpp"
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/server/caller_asks.hpp"
 #include "mcp/server/caller_host.hpp"
@@ -50,7 +49,7 @@ class caller_session final : private reply_taker {
 
   void on_message(message&& m);
   /// Answers with the JSON-RPC error of the specification, with the request's id if it could be read.
-  void on_fault(const line_fault& f);
+  void on_fault(const message_fault& f);
   /// The catalog's entries of this kind changed: an initialized caller is told.
   void list_changed(const feature_kind& kind);
   /// Cancels an open request as notifications/cancelled does. False when none has this id.

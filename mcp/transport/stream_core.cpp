@@ -44,7 +44,7 @@ bool has_hung_up(int fd) {
 }
 
 bool is_socket(int fd) {
-  struct stat s{};
+  struct stat s {};
   return ::fstat(fd, &s) == 0 && S_ISSOCK(s.st_mode);
 }
 
@@ -174,7 +174,7 @@ void stream_core::on_message(message&& m) {
   if (!ended_) events_->on_message(std::move(m));
 }
 
-void stream_core::on_fault(line_fault f) {
+void stream_core::on_fault(message_fault f) {
   if (!ended_) events_->on_fault(std::move(f));
 }
 

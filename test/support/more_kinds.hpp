@@ -25,7 +25,7 @@ result<mcp::feature_item> read_keyed(raw_json definition) {
 inline constexpr char name_member[] = "name", uri_member[] = "uri", template_member[] = "uriTemplate";
 
 inline mcp::feature_table more_kinds() {
-  static const std::array rows = {mcp::feature_kinds().front(),
+  static const std::array rows = {mcp::tool_kind(),
                                   mcp::feature_kind{.id = mcp::kind_id{1},
                                                     .capability = "notes",
                                                     .list_method = "notes/list",

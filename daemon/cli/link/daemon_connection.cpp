@@ -31,12 +31,12 @@ extern "C" void on_interrupt(int) {
 
 constexpr std::chrono::seconds grace_after_interrupt{3};
 
-class collector final : public mcp::line_sink {
+class collector final : public mcp::message_sink {
  public:
   explicit collector(std::deque<mcp::message>& out) : out_(out) {}
   void on_message(mcp::message&& m) override { out_.push_back(std::move(m)); }
   // The daemon writes messages only; ignore anything else.
-  void on_fault(mcp::line_fault) override {}
+  void on_fault(mcp::message_fault) override {}
 
  private:
   std::deque<mcp::message>& out_;
@@ -77,7 +77,7 @@ bool wait_ready(std::span<pollfd> any) {
 
 void catch_interrupts() {
   if (wake_pipe[0] < 0 && ::pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return;
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_handler = on_interrupt;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);

@@ -14,7 +14,7 @@ raw_json joined_list(std::span<const entry_ptr> entries, raw_json catalog_entry:
   std::vector<std::string_view> texts;
   texts.reserve(entries.size());
   for (const entry_ptr& e : entries) texts.push_back(((*e).*definition).text());
-  return list_result(feature_kinds().front().member, texts);
+  return list_result(tool_kind().member, texts);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "mcp/process/program_lookup.hpp"
 #include "mcp/process/server_process.hpp"
 #include "mcp/support/error.hpp"
+#include "mcp/transport/stream_transport.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 

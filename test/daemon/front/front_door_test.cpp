@@ -199,8 +199,7 @@ TEST_CASE("G35: no configured secret is in what status and servers tell") {
   leaky.name = "s";
   leaky.state = mcp::server_state::failed;
   leaky.last_error = "could not log in with hunter2-canary";
-  leaky.exit = "exit status 1 hunter2-canary";
-  leaky.stderr_tail = "token=hunter2-canary";
+  leaky.process = {-1, "exit status 1 hunter2-canary", "token=hunter2-canary"};
   f.backend.status = {leaky};
   auto& caller = f.enter();
   for (const char* method : {"mcpbx/status", "mcpbx/servers"}) {
@@ -885,7 +884,7 @@ TEST_CASE("list_changed reaches every initialized caller once per turn") {
   f.ask(caller, request(1, "initialize", R"({"protocolVersion":"2025-11-25"})"));
   f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
   const std::size_t before = caller.sent.size();
-  for (int i = 0; i < 3; ++i) f.backend.list_changed(mcp::feature_kinds().front());
+  for (int i = 0; i < 3; ++i) f.backend.list_changed(mcp::tool_kind());
   f.run();
   CHECK(caller.sent.size() == before + 1);
   CHECK(silent.sent.empty());
@@ -998,7 +997,7 @@ TEST_CASE("G18: a thousand callers are served and one with ten thousand requests
       if (!m.error.empty()) ++errors;
       ++answers;
     }
-    void on_fault(mcp::line_fault) override { ++errors; }
+    void on_fault(mcp::message_fault) override { ++errors; }
     void on_closed(const error&) override {}
     int answers = 0, errors = 0;
   };
@@ -1014,13 +1013,13 @@ TEST_CASE("G18: a thousand callers are served and one with ten thousand requests
   const auto say = [&](std::size_t i, int id) {
     segments s;
     s.append_copy(request(id, "mcpbx/chat", R"({"input":"go"})"));
-    ends[i]->send(std::move(s));
+    ends[i]->send(s, mcp::outgoing::request(id));
   };
   for (int id = 0; id < 10'000; ++id) say(0, id);
   for (std::size_t i = 1; i < ends.size(); ++i) {
     segments s;
     s.append_copy(request(1, "ping"));
-    ends[i]->send(std::move(s));
+    ends[i]->send(s, mcp::outgoing::request(1));
   }
   f.run();
   int answered = 0;

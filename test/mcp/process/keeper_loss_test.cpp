@@ -57,7 +57,7 @@ TEST_CASE("G21: a keeper that dies is replaced, and every process of it is swept
   server_recorder s;
   f.launch(s, {"cat"});
   f.until([&] { return s.pid > 0; });
-  s.connection->send(as_segments(ping));
+  s.connection->send(as_segments(ping), {});
   f.until([&] { return s.seen.messages.size() == 1; });
 }
 

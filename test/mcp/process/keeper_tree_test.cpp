@@ -135,7 +135,7 @@ TEST_CASE("G21: the keeper is out of reach of the terminal's signals") {
   f.launch(a, {"cat"});
   f.until([&] { return a.pid > 0; });
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP}) ::kill(f.keeper->pid(), number);
-  a.connection->send(as_segments(R"({"jsonrpc":"2.0","method":"ping"})"));
+  a.connection->send(as_segments(R"({"jsonrpc":"2.0","method":"ping"})"), {});
   f.until([&] { return a.seen.messages.size() == 1; });
   CHECK(f.lost == 0);
 }

@@ -289,7 +289,7 @@ TEST_CASE("caller_session: a caller that ended its side is asked nothing more an
 }
 
 // A session that its own handlers destroy, and every way in which a request of ours ends.
-struct mortal final : line_sink {
+struct mortal final : message_sink {
   fake_host host;
   caller_session::options options{.version = "1"};
   std::unique_ptr<caller_session> session = std::make_unique<caller_session>(host, options);
@@ -300,7 +300,7 @@ struct mortal final : line_sink {
   void on_message(message&& m) override {
     if (session) session->on_message(std::move(m));
   }
-  void on_fault(line_fault f) override {
+  void on_fault(message_fault f) override {
     if (session) session->on_fault(f);
   }
   void open(const std::function<void(mortal&)>& act) {

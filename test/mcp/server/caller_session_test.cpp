@@ -117,13 +117,13 @@ TEST_CASE("initialize echoes a revision it knows and answers with the latest one
 
 TEST_CASE("list_changed goes to callers that have said that they are initialized") {
   fake_caller caller;
-  caller.session.list_changed(mcp::feature_kinds().front());
+  caller.session.list_changed(mcp::tool_kind());
   caller.say(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}})");
   caller.host.sent.clear();
-  caller.session.list_changed(mcp::feature_kinds().front());
+  caller.session.list_changed(mcp::tool_kind());
   CHECK(caller.host.sent.empty());
   caller.say(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
-  caller.session.list_changed(mcp::feature_kinds().front());
+  caller.session.list_changed(mcp::tool_kind());
   CHECK(caller.host.sent ==
         std::vector<std::string>{R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})"});
 }

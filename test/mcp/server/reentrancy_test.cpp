@@ -58,7 +58,7 @@ struct acting_host final : caller_host {
   std::vector<std::string_view> methods() const override { return inner.methods(); }
 };
 
-struct conversation final : line_sink {
+struct conversation final : message_sink {
   acting_host host;
   caller_session::options options{.version = "1", .max_open = 3};
   caller_session session{host, options};
@@ -70,7 +70,7 @@ struct conversation final : line_sink {
   }
   void say(std::string_view line) { framer.feed(std::string(line) + "\n", *this); }
   void on_message(message&& m) override { session.on_message(std::move(m)); }
-  void on_fault(line_fault f) override { session.on_fault(f); }
+  void on_fault(message_fault f) override { session.on_fault(f); }
 
   void run() {
     say(R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}})");
@@ -88,7 +88,7 @@ struct conversation final : line_sink {
     say(R"([{"jsonrpc":"2.0","id":4,"method":"ping"},{"id":5},{"jsonrpc":"2.0","id":6,"method":"mcpbx/echo"},{"jsonrpc":"2.0","id":7,"method":"nope"}])");
     say(R"({"jsonrpc":"2.0","id":8,"method":"mcpbx/forget"})");
     say(R"({"jsonrpc":"2.0","id":9,"method":"tools/list"})");
-    session.list_changed(mcp::feature_kinds().front());
+    session.list_changed(mcp::tool_kind());
     for (auto& c : server->calls) {
       if (c.progress) c.progress(raw_json::own(R"({"progressToken":1,"progress":1})"));
       if (c.log) c.log(raw_json::own(R"({"level":"info","data":"x"})"));
@@ -115,7 +115,7 @@ TEST_CASE("caller_session: it may be closed, cancelled and spoken to from inside
       [](conversation& c) {
         auto line = parse_message(raw_json::own(R"({"jsonrpc":"2.0","id":"in","method":"mcpbx/slow"})"));
         c.session.on_message(std::move(*line));
-        c.session.list_changed(mcp::feature_kinds().front());
+        c.session.list_changed(mcp::tool_kind());
       },
       [](conversation& c) {
         for (const auto& reply : std::exchange(c.host.inner.slow, {})) reply.result(raw_json::literal("{}"));

@@ -32,8 +32,6 @@ catalog_builder two_servers() {
                          more_kinds());
 }
 
-const feature_kind& tool_row = feature_kinds().front();
-
 }  // namespace
 
 TEST_CASE("a kind whose keys are prefixed is listed in the order of the servers, with the key replaced") {
@@ -49,7 +47,7 @@ TEST_CASE("a kind whose keys are prefixed is listed in the order of the servers,
   CHECK(found->own_key == "n");
   CHECK(found->definition.text() == note("n"));
   CHECK_FALSE(c->find(notes_kind(), "n"));
-  CHECK(c->list(tool_row).text() == R"({"tools":[]})");
+  CHECK(c->list(tool_kind()).text() == R"({"tools":[]})");
   CHECK(c->list(pages_kind()).text() == R"({"pages":[]})");
   CHECK(c->list(notes_kind()).text().data() == c->list(notes_kind()).text().data());
 }
@@ -79,7 +77,7 @@ TEST_CASE("a snapshot shares what did not change and tells which kinds did") {
   CHECK(after->revision() == before->revision() + 1);
   CHECK(after->differs(notes_kind(), *before));
   CHECK_FALSE(after->differs(pages_kind(), *before));
-  CHECK_FALSE(after->differs(tool_row, *before));
+  CHECK_FALSE(after->differs(tool_kind(), *before));
   CHECK(after->find(notes_kind(), "a__n") == before->find(notes_kind(), "a__n"));
   CHECK(after->find(notes_kind(), "a__m") != before->find(notes_kind(), "a__m"));
   CHECK(before->find(notes_kind(), "a__m")->definition.text() == note("m"));
@@ -87,7 +85,7 @@ TEST_CASE("a snapshot shares what did not change and tells which kinds did") {
 
 TEST_CASE("what a list of any kind leaves out is told in the order of servers and kinds") {
   auto b = two_servers();
-  b.set_dropped(1, tool_row, {"first"});
+  b.set_dropped(1, tool_kind(), {"first"});
   b.set_dropped(1, notes_kind(), {"second"});
   b.set_dropped(0, pages_kind(), {"third"});
   CHECK(b.build()->dropped() == std::vector<dropped_item>{{"a", "tool server \"a\": third"},
@@ -118,7 +116,7 @@ TEST_CASE("lists of all kinds pass one gate, and a change is told for its kind o
   auto o = supervisor_rig::options();
   o.kinds = more_kinds();
   o.gate = &gate;
-  r.supervisor = std::make_unique<supervisor>(r.time, r.random, r.launcher, o);
+  r.supervisor = std::make_unique<supervisor>(r.time, r.random, o);
   std::vector<std::string> told;
   const auto subscription =
       r.supervisor->on_catalog_change([&](const feature_kind& kind) { told.emplace_back(kind.plural()); });

@@ -42,7 +42,7 @@ TEST_CASE("G15: all pages are taken, in order") {
 }
 
 TEST_CASE("G15: an endless list ends at a repeated cursor") {
-  feature_lister l(feature_kinds().front());
+  feature_lister l(tool_kind());
   CHECK(*l.take_page(raw_json::own(page("a", R"(,"nextCursor":"1")"))));
   CHECK_FALSE(*l.take_page(raw_json::own(page("b", R"(,"nextCursor":"1")"))));
   CHECK(names_of(l.items()) == "ab");
@@ -50,7 +50,7 @@ TEST_CASE("G15: an endless list ends at a repeated cursor") {
 }
 
 TEST_CASE("G15: an endless list ends after 1000 pages") {
-  feature_lister l(feature_kinds().front());
+  feature_lister l(tool_kind());
   int pages = 1;
   while (*l.take_page(raw_json::own("{\"tools\":[{\"name\":\"t" + std::to_string(pages) +
                                     "\",\"inputSchema\":{}}],\"nextCursor\":\"" + std::to_string(pages) + "\"}")))
@@ -60,23 +60,23 @@ TEST_CASE("G15: an endless list ends after 1000 pages") {
 }
 
 TEST_CASE("G15: a list is bounded in bytes and tools") {
-  feature_lister bytes(feature_kinds().front(), {.max_bytes = 100});
+  feature_lister bytes(tool_kind(), {.max_bytes = 100});
   CHECK(*bytes.take_page(raw_json::own(page("a", R"(,"nextCursor":"1")"))));
   CHECK_FALSE(*bytes.take_page(raw_json::own(page("b", R"(,"nextCursor":"2")"))));
-  feature_lister many(feature_kinds().front(), {.max_items = 2});
+  feature_lister many(tool_kind(), {.max_items = 2});
   CHECK_FALSE(*many.take_page(raw_json::own(page("abc"))));
   CHECK(names_of(many.items()) == "ab");
   CHECK(many.notices().size() == 1);
 }
 
 TEST_CASE("G15: bad definitions and second ones of a name are left out one by one with a notice each") {
-  feature_lister l(feature_kinds().front());
+  feature_lister l(tool_kind());
   CHECK_FALSE(*l.take_page(raw_json::own(
       R"({"tools":[{"name":"a","inputSchema":{}},null,{"name":"x","inputSchema":[]},{"name":"a","inputSchema":{},"description":"2"},{"name":"b","inputSchema":{}}]})")));
   CHECK(names_of(l.items()) == "ab");
   CHECK(l.items()[0].description.empty());
   CHECK(l.notices().size() == 3);
-  feature_lister flood(feature_kinds().front());
+  feature_lister flood(tool_kind());
   std::string all = "{\"tools\":[null";
   for (int i = 0; i < 99; ++i) all += ",null";
   CHECK_FALSE(*flood.take_page(raw_json::own(all + "]}")));
