@@ -11,7 +11,7 @@ namespace mcpbx::mcp {
 /// Something received that is no message.
 struct message_fault {
   enum class kind : std::uint8_t {
-    noise,  ///< a log line on stdout (G9): does not start with { or [, or starts with [ and is no JSON ("[INFO] …")
+    noise,      ///< a log line on stdout (G9): does not start with { or [, or starts with [ and is no JSON ("[INFO] …")
     malformed,  ///< starts with { and is no JSON (-32700), or is JSON that breaks the rules of JSON-RPC (-32600)
     oversized,  ///< longer than the receiver's limit, or refused by the accountant; the rest of it is dropped
     too_deep    ///< nested deeper than the receiver's limit; the rest of it is dropped

@@ -23,13 +23,13 @@ bool is_first_of_capability(const feature_kind& kind, feature_table kinds) {
 // Sessions of the usual table share their methods, which are made once.
 std::shared_ptr<const caller_session::methods> caller_session::methods_for(feature_table kinds) {
   const auto make = [](feature_table rows) {
-    auto m = std::make_shared<methods>();
+    methods m;
     using self = caller_session;
-    m->add("initialize", [](self& s, const raw_json& params, const reply_once& reply) { s.initialize(params, reply); });
-    m->add("ping", [](self&, const raw_json&, const reply_once& reply) { reply.result(raw_json::literal("{}")); });
-    add_list_methods(*m, rows);
-    add_tool_methods(*m);
-    return m;
+    m.add("initialize", [](self& s, const raw_json& params, const reply_once& reply) { s.initialize(params, reply); });
+    m.add("ping", [](self&, const raw_json&, const reply_once& reply) { reply.result(raw_json::literal("{}")); });
+    add_list_methods(m, rows);
+    add_tool_methods(m);
+    return std::make_shared<const methods>(std::move(m));
   };
   static const std::shared_ptr<const methods> usual = make(feature_kinds());
   return kinds.data() == feature_kinds().data() ? usual : make(kinds);

@@ -44,7 +44,7 @@ bool has_hung_up(int fd) {
 }
 
 bool is_socket(int fd) {
-  struct stat s {};
+  struct stat s{};
   return ::fstat(fd, &s) == 0 && S_ISSOCK(s.st_mode);
 }
 

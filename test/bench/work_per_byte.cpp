@@ -240,8 +240,7 @@ std::vector<row> rows() {
     mcp::feature_lister lister(mcp::tool_kind());
     (void)lister.take_page(page);
   });
-  add(
-      "a catalog made", 10'000, [](std::size_t n) { return n; }, [](std::size_t n) { (void)catalog_of(n); });
+  add("a catalog made", 10'000, [](std::size_t n) { return n; }, [](std::size_t n) { (void)catalog_of(n); });
   add(
       "tools/list made", 10'000, [](std::size_t n) { return catalog_of(n); },
       [](const mcp::catalog_ptr& c) {

@@ -1,12 +1,10 @@
 // Somebody at the door, whatever protocol is spoken: what the door has to know of each.
 #pragma once
+#include "mcp/protocol/features.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-
-namespace mcpbx::mcp {
-struct feature_kind;
-}
 
 namespace mcpbx::daemon {
 

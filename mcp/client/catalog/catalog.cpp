@@ -10,7 +10,7 @@
 namespace mcpbx::mcp {
 namespace {
 
-raw_json joined_list(std::span<const entry_ptr> entries, raw_json catalog_entry::*definition) {
+raw_json joined_list(std::span<const entry_ptr> entries, raw_json catalog_entry::* definition) {
   std::vector<std::string_view> texts;
   texts.reserve(entries.size());
   for (const entry_ptr& e : entries) texts.push_back(((*e).*definition).text());
