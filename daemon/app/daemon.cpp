@@ -147,7 +147,7 @@ class parts {
     for (const auto& n : config_.notices) log::warn(n.text());
     listener_->start([this](int fd, mcp::peer_credentials peer) { early_.came(fd, std::move(peer)); });
     // What only starting needs has been needed when the first tools are there, and when the journal has been opened.
-    first_tools_ = servers_.on_catalog_change([this] {
+    first_tools_ = servers_.on_catalog_change([this](const mcp::feature_kind&) {
       forget_program_pages();
       asio::post(io_, [this] { first_tools_.reset(); });
     });

@@ -72,8 +72,8 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     context.on_gone = [this](caller& c) { gone(c); };
     context.relieve = [this] { relieve(); };
     context.load = [this] { return load(); };
-    tools_subscription = context.daemon.on_tools_change([this] {
-      for (const auto& c : all()) c->tools_changed();
+    catalog_subscription = context.daemon.on_catalog_change([this](const mcp::feature_kind& kind) {
+      for (const auto& c : all()) c->list_changed(kind);
     });
   }
 
@@ -257,7 +257,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
 
   void close() {
     if (std::exchange(closed, true)) return;
-    tools_subscription.reset();
+    catalog_subscription.reset();
     relief.reset();
     for (const auto& c : all()) c->close("");
   }
@@ -269,7 +269,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
   std::unordered_map<const caller*, std::shared_ptr<caller>> callers;
   std::unordered_map<const caller*, std::string> of_servers;  // of those that stand for a tool server: their principal
   std::vector<http_caller*> on_port;                          // those of them that came by the port, the oldest first
-  std::shared_ptr<void> tools_subscription;
+  std::shared_ptr<void> catalog_subscription;
   std::function<void(std::size_t)> callers_changed;
   bool closed = false, relieving = false;
   int refusals = 0;  // since refusals_since

@@ -2,7 +2,7 @@
 // have had, what allows only at those that it has for certain.
 #include "daemon/policy/policy.hpp"
 
-#include "mcp/client/catalog/catalog_builder.hpp"
+#include "mcp/client/catalog/listed_tools.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>

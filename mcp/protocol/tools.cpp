@@ -74,7 +74,7 @@ bool hint(const raw_object& annotations, std::string_view key, bool otherwise) {
 
 }  // namespace
 
-result<tool_view> read_tool(raw_json definition) {
+result<feature_item> read_tool(raw_json definition) {
   const auto object = raw_object::open(definition, {"name", "title", "description", "inputSchema", "outputSchema",
                                                     "annotations", "execution", "icons", "_meta"});
   if (!object)
@@ -92,8 +92,8 @@ result<tool_view> read_tool(raw_json definition) {
   if (auto wrong = wrong_output_schema(object->find("outputSchema")); !wrong.empty()) return refuse(std::move(wrong));
   if (auto wrong = wrong_member(*object, optional_members, ""); !wrong.empty()) return refuse(std::move(wrong));
 
-  tool_view tool;
-  tool.name = *name;
+  feature_item tool;
+  tool.key = *name;
   tool.description = object->find("description").as_string().value_or("");
   tool.title = object->find("title").as_string().value_or("");
   if (const raw_json raw = object->find("annotations")) {

@@ -2,6 +2,7 @@
 #pragma once
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/json/raw_json.hpp"
+#include "mcp/protocol/features.hpp"
 #include "mcp/server/call_recorder.hpp"
 #include "mcp/server/reply_once.hpp"
 #include "mcp/support/error.hpp"
@@ -15,7 +16,7 @@
 
 namespace mcpbx::mcp {
 
-/// An outbox, the tools, the clock, and the methods that are no part of MCP.
+/// An outbox, the catalog, the clock, and the methods that are no part of MCP.
 class caller_host {
  public:
   virtual ~caller_host() = default;
@@ -24,14 +25,15 @@ class caller_host {
   virtual void send(const segments& text) = 0;
   /// A progress notification of the request with this serial; a later one of the same request may take its place.
   virtual void send_progress(std::uint64_t serial, const segments& text) = 0;
-  /// `notifications/tools/list_changed`; one that has not left yet stands for all.
-  virtual void send_list_changed() = 0;
+  /// The notification that the list of this kind has changed; one that has not left yet stands for all.
+  virtual void send_list_changed(const feature_kind& kind, const segments& text) = 0;
   /// A request of ours to the caller, or its cancellation. It must reach the caller. `about` is the serial of the
   /// caller's own open request that it belongs to; 0: none.
   virtual void send_ask(std::uint64_t about, const segments& text) = 0;
   /// The clock of limits. It must outlive the host.
   virtual time_source& time() = 0;
 
+  /// What this caller sees of all lists.
   virtual catalog_ptr tools() const = 0;
   /// Why no new tools/call is taken now, if so: mcpbx is stopping.
   virtual result<void> admit_call() const { return {}; }

@@ -1,5 +1,5 @@
 // The session's bookkeeping: envelopes, ids, batches, cancellation, our own requests. The MCP methods are in
-// caller_methods.cpp.
+// caller_methods.cpp and methods_*.cpp.
 #include "mcp/server/caller_session.hpp"
 
 #include "mcp/protocol/revisions.hpp"
@@ -35,8 +35,8 @@ void caller_session::on_fault(const message_fault& f) {
   host_.send(make_error(f.envelope.id, rpc_error{f.envelope.code, std::string(kind) + f.envelope.what, {}}));
 }
 
-void caller_session::tools_changed() {
-  if (!closed_ && phase_ == phase::ready) host_.send_list_changed();
+void caller_session::list_changed(const feature_kind& kind) {
+  if (!closed_ && phase_ == phase::ready) host_.send_list_changed(kind, make_notification(kind.changed, raw_json()));
 }
 
 void caller_session::take_request(message&& m, std::shared_ptr<reply_batch> batch) {
@@ -61,7 +61,7 @@ void caller_session::take_request(message&& m, std::shared_ptr<reply_batch> batc
 }
 
 void caller_session::dispatch(const message& m, reply_once reply) {
-  if (const auto* handler = mcp_methods().find(m.method())) {
+  if (const auto* handler = methods_->find(m.method())) {
     const auto always = [&] {
       return m.method() == "initialize" || m.method() == "ping" || m.method().starts_with("mcpbx/");
     };
@@ -72,7 +72,7 @@ void caller_session::dispatch(const message& m, reply_once reply) {
   reply.mark_own();
   if (host_.handle(m.method(), m.params, reply)) return;
   auto known = host_.methods();
-  for (std::string_view name : mcp_methods().names()) known.push_back(name);
+  for (std::string_view name : methods_->names()) known.push_back(name);
   reply.error(rpc_error{
       code::method_not_found,
       "unknown method " + json_quoted(cut_utf8(m.method(), 80)) + std::string(did_you_mean(m.method(), known)),

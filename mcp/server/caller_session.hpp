@@ -1,8 +1,9 @@
 // One caller's MCP session as a core: messages and faults come in, responses and notifications go out through the host.
-// It is the MCP server that callers see, with the tools of all tool servers behind it. Knows no I/O; the time comes
-// through the host.
+// It is the MCP server that callers see, with the tools and other lists of all tool servers behind it. Knows no I/O;
+// the time comes through the host.
 #pragma once
 #include "mcp/protocol/caller_capabilities.hpp"
+#include "mcp/protocol/features.hpp"
 #include "mcp/rpc/message_sink.hpp"
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/server/caller_asks.hpp"
@@ -28,8 +29,9 @@ class caller_session final : private reply_taker {
     std::string version;          ///< of mcpbx
     std::size_t max_open = 1024;  ///< requests that wait for their answer
     std::size_t max_batch = 64;   ///< messages in one batch
-    milliseconds settle{1'000};   ///< how long tools/list waits for servers that are starting
+    milliseconds settle{1'000};   ///< how long a list waits for servers that are starting
     caller_asks::options asks{};
+    feature_table kinds = feature_kinds();  ///< must outlive all sessions
   };
   struct counters {
     std::uint64_t requests = 0;
@@ -40,7 +42,7 @@ class caller_session final : private reply_taker {
 
   /// `host` and `o` must outlive the session.
   caller_session(caller_host& host, const options& o)
-      : host_(host), options_(o), asks_(std::make_shared<caller_asks>(host, o.asks)) {}
+      : host_(host), options_(o), methods_(methods_for(o.kinds)), asks_(std::make_shared<caller_asks>(host, o.asks)) {}
   ~caller_session() override { close(); }
   caller_session(const caller_session&) = delete;
   caller_session& operator=(const caller_session&) = delete;
@@ -48,8 +50,8 @@ class caller_session final : private reply_taker {
   void on_message(message&& m);
   /// Answers with the JSON-RPC error of the specification, with the request's id if it could be read.
   void on_fault(const message_fault& f);
-  /// The catalog changed: an initialized caller is told.
-  void tools_changed();
+  /// The catalog's entries of this kind changed: an initialized caller is told.
+  void list_changed(const feature_kind& kind);
   /// Cancels an open request as notifications/cancelled does. False when none has this id.
   bool cancel(const rpc_id& id, std::string_view reason);
   /// Sends the caller a request of ours, for at most `limit`. `call` is the open request that it belongs to, or null;
@@ -77,7 +79,9 @@ class caller_session final : private reply_taker {
  private:
   enum class phase : std::uint8_t { fresh, answered, ready };  // before initialize, after it, after `initialized`
   using methods = method_table<caller_session>;
-  static const methods& mcp_methods();
+  static std::shared_ptr<const methods> methods_for(feature_table kinds);
+  static void add_list_methods(methods& m, feature_table kinds);  // methods_lists.cpp
+  static void add_tool_methods(methods& m);                       // methods_tools.cpp
 
   void take_request(message&& m, std::shared_ptr<reply_batch> batch);
   void take_notification(const message& m);
@@ -93,11 +97,12 @@ class caller_session final : private reply_taker {
   void take_reply(open_request& r, const segments& text) override;
 
   void initialize(const raw_json& params, const reply_once& reply);
-  void list_tools(const raw_json& params, const reply_once& reply);
+  void list(const feature_kind& kind, const raw_json& params, const reply_once& reply);
   void call_tool(const raw_json& params, const tool_call_reply& reply, bool settled);
 
   caller_host& host_;
   const options& options_;
+  const std::shared_ptr<const methods> methods_;
   phase phase_ = phase::fresh;
   bool closed_ = false;
   std::string revision_;

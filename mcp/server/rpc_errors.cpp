@@ -4,6 +4,8 @@
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/secret.hpp"
 
+#include <utility>
+
 namespace mcpbx::mcp {
 
 namespace {
@@ -43,6 +45,10 @@ rpc_error to_rpc_error(const error& e, std::string_view server) {
   if (e.code == errc::limit || e.code == errc::unavailable) data.member("retryable", true);
   data.end_object();
   return {code_of(e.code), redactor::redact(e.message), data.json()};
+}
+
+rpc_error invalid_params(std::string text) {
+  return {code::invalid_params, std::move(text), {}};
 }
 
 }  // namespace mcpbx::mcp

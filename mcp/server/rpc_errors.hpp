@@ -3,6 +3,7 @@
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/support/error.hpp"
 
+#include <string>
 #include <string_view>
 
 namespace mcpbx::mcp {
@@ -11,5 +12,8 @@ namespace mcpbx::mcp {
 /// kind as a word ("timed_out"), and `retryable: true` where the same request may succeed later without a change.
 /// Configured secrets are taken out of the text.
 rpc_error to_rpc_error(const error& e, std::string_view server = {});
+
+/// -32602 with this text and no data: MCP's own methods name the member in it.
+rpc_error invalid_params(std::string text);
 
 }  // namespace mcpbx::mcp

@@ -4,7 +4,7 @@
 #include "daemon/loop/core/answer_format.hpp"
 #include "daemon/loop/run/run_feed.hpp"
 #include "mcp/client/catalog/catalog_builder.hpp"
-#include "mcp/client/session/tool_lister.hpp"
+#include "mcp/client/session/feature_lister.hpp"
 #include "mcp/http/server/request_parser.hpp"
 #include "mcp/json/canonical_json.hpp"
 #include "mcp/json/quoted_size.hpp"
@@ -128,10 +128,10 @@ raw_json page_of_tools(std::size_t n) {
                        "]}");
 }
 mcp::catalog_ptr catalog_of(std::size_t n) {
-  mcp::tool_lister lister;
+  mcp::feature_lister lister(mcp::tool_kind());
   (void)lister.take_page(page_of_tools(n));
   mcp::catalog_builder b({{.name = "server", .tools = {}, .owner = {}}});
-  b.set_tools(0, std::make_shared<const std::vector<mcp::tool_view>>(lister.take_tools()));
+  b.set_list(0, mcp::tool_kind(), std::make_shared<const std::vector<mcp::feature_item>>(lister.take_items()));
   return b.build();
 }
 
@@ -237,7 +237,7 @@ std::vector<row> rows() {
   }
   // Tools.
   add("a page of tools read", 10'000, page_of_tools, [](const raw_json& page) {
-    mcp::tool_lister lister;
+    mcp::feature_lister lister(mcp::tool_kind());
     (void)lister.take_page(page);
   });
   add("a catalog made", 10'000, [](std::size_t n) { return n; }, [](std::size_t n) { (void)catalog_of(n); });

@@ -26,7 +26,8 @@ class backend {
   virtual void when_settled(milliseconds at_most, std::function<void()> then) = 0;
   virtual std::vector<mcp::server_status> servers() const = 0;
   virtual result<void> restart(std::string_view server) = 0;
-  [[nodiscard]] virtual std::shared_ptr<void> on_tools_change(std::function<void()> changed) = 0;
+  [[nodiscard]] virtual std::shared_ptr<void> on_catalog_change(
+      std::function<void(const mcp::feature_kind&)> changed) = 0;
 
   // As runner has them.
   virtual result<std::shared_ptr<run_feed>> start_run(run_request r, runner::recorded told) = 0;
@@ -73,7 +74,7 @@ class live_backend final : public backend {
   }
   std::vector<mcp::server_status> servers() const override { return servers_.status(); }
   result<void> restart(std::string_view server) override { return servers_.restart(server); }
-  std::shared_ptr<void> on_tools_change(std::function<void()> changed) override {
+  std::shared_ptr<void> on_catalog_change(std::function<void(const mcp::feature_kind&)> changed) override {
     return servers_.on_catalog_change(std::move(changed));
   }
   result<std::shared_ptr<run_feed>> start_run(run_request r, runner::recorded told) override {

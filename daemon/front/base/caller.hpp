@@ -1,5 +1,7 @@
 // Somebody at the door, whatever protocol is spoken: what the door has to know of each.
 #pragma once
+#include "mcp/protocol/features.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -22,7 +24,8 @@ class caller {
   virtual void start() = 0;
   /// Ends it: its calls and runs are cancelled. `why` is logged unless it is "".
   virtual void close(std::string_view why) = 0;
-  virtual void tools_changed() {}
+  /// Callers see other entries of this kind than before.
+  virtual void list_changed(const mcp::feature_kind& /*kind*/) {}
   /// Bytes that have not left yet.
   virtual std::size_t outbox_bytes() const { return 0; }
   /// Bytes that were ever taken by whoever reads there: one that takes more is not stuck.

@@ -28,8 +28,8 @@ mcp::catalog_ptr door_context::tools_for(const std::string& profile) {
         withheld.emplace(shown != base->rename.end() ? shown->second : name, why);
     }
   }
-  view = {whole,
-          std::make_shared<mcp::catalog>(std::move(entries), whole->revision(), std::move(withheld), whole->dropped())};
+  view = {whole, std::make_shared<mcp::catalog>(std::move(entries), whole->revision(), std::move(withheld),
+                                                whole->dropped(), whole->others())};
   return view.seen;
 }
 

@@ -3,6 +3,7 @@
 
 #include "mcp/support/shared_bytes.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -11,7 +12,6 @@ namespace {
 /// What an item costs besides its text.
 constexpr std::size_t overhead = sizeof(void*) * 24;
 constexpr std::size_t longest_scratch = 256u << 10;
-constexpr std::string_view list_changed_line = R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})";
 
 }  // namespace
 
@@ -55,13 +55,11 @@ void outgoing_queue::push_progress(std::uint64_t request, const segments& text) 
   watch_bound();
 }
 
-void outgoing_queue::push_list_changed() {
-  if (closed_ || list_changed_) return;
-  segments line;
-  line.append_literal(list_changed_line);
+void outgoing_queue::push_list_changed(std::string_view method, const segments& text) {
+  if (closed_ || std::ranges::contains(changes_, method)) return;
   // Through the queue always: all changes of one turn are one notification.
-  list_changed_ = true;
-  add({.type = kind::list_changed, .text = std::move(line)});
+  changes_.push_back(method);
+  add({.type = kind::list_changed, .text = text, .method = method});
 }
 
 void outgoing_queue::ready(const std::shared_ptr<source>& s, pace how) {
@@ -108,7 +106,7 @@ void outgoing_queue::recount(item& i) {
 void outgoing_queue::forget(item& i) {
   waiting_ -= i.cost;
   if (i.type == kind::progress) progress_.erase(i.request);
-  if (i.type == kind::list_changed) list_changed_ = false;
+  if (i.type == kind::list_changed) std::erase(changes_, i.method);
   if (i.from) i.from->place_ = nullptr;
 }
 

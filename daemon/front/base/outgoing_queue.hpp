@@ -5,10 +5,10 @@
 // A write costs more than what it carries, and wakes the caller: so what a source has may wait for more, as its `pace`
 // says, and whatever leaves meanwhile takes it along.
 //
-// Answers never drop, progress keeps the last per token, list_changed is a flag. Streams of events (event_stream) are
-// not copied in: they have a place in the line, and give their next event when it can leave. Over the bound the caller
-// is not read any more; over it for too long, it is closed. Answers to what it had asked before still come: a caller
-// that lets them pile up to the ceiling without reading is closed at once.
+// Answers never drop, progress keeps the last per token, a notification of a changed list leaves once. Streams of
+// events (event_stream) are not copied in: they have a place in the line, and give their next event when it can leave.
+// Over the bound the caller is not read any more; over it for too long, it is closed. Answers to what it had asked
+// before still come: a caller that lets them pile up to the ceiling without reading is closed at once.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/time.hpp"
@@ -19,7 +19,9 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace mcpbx::daemon {
 
@@ -60,7 +62,8 @@ class outgoing_queue {
   /// A response: it must arrive.
   void push(const segments& text);
   void push_progress(std::uint64_t request, const segments& text);
-  void push_list_changed();
+  /// The notification of this method, which lives for ever; one that has not left yet stands for all.
+  void push_list_changed(std::string_view method, const segments& text);
   /// `s` has something to give, or more of it.
   void ready(const std::shared_ptr<source>& s, pace how);
 
@@ -80,6 +83,7 @@ class outgoing_queue {
   struct item {
     kind type = kind::message;
     segments text{};
+    std::string_view method{};  // list_changed: which
     std::uint64_t request = 0;  // progress: whose
     std::shared_ptr<source> from{};
     std::size_t cost = 0;
@@ -108,8 +112,9 @@ class outgoing_queue {
   std::uint64_t given_ = 0;            // bytes ever given to the transport
   std::uint64_t taken_when_over_ = 0;  // bytes the caller had taken when it came over the bound
   std::unique_ptr<timer> deadline_;
-  std::unique_ptr<timer> soon_;  // set while soon_set_; what has left earlier does not cancel it
-  bool list_changed_ = false, flush_asked_ = false, soon_set_ = false, over_ = false, closed_ = false;
+  std::unique_ptr<timer> soon_;            // set while soon_set_; what has left earlier does not cancel it
+  std::vector<std::string_view> changes_;  // those of list_changed that have not left yet
+  bool flush_asked_ = false, soon_set_ = false, over_ = false, closed_ = false;
   bool pulling_ = false;  // a source gives its messages; what it causes waits
   std::string scratch_;
 };

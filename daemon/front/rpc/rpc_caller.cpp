@@ -185,7 +185,7 @@ bool connection::handle(std::string_view method, const raw_json& params, const m
 void connection::set_profile(std::string name) {
   if (name == profile_) return;
   profile_ = std::move(name);
-  session_.tools_changed();
+  session_.list_changed(mcp::tool_kind());
 }
 
 bool connection::may_have_run(std::string_view run) const {

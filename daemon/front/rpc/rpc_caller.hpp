@@ -39,7 +39,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   void start() override { transport_->start(*this); }
   void close(std::string_view why) override;
 
-  void tools_changed() override { session_.tools_changed(); }
+  void list_changed(const mcp::feature_kind& kind) override { session_.list_changed(kind); }
   std::size_t outbox_bytes() const override { return outbox_.bytes(); }
   std::uint64_t taken_bytes() const override { return outbox_.taken(); }
   std::size_t open_requests() const override { return session_.open(); }
@@ -97,7 +97,9 @@ class connection final : public std::enable_shared_from_this<connection>,
   // caller_host
   void send(const segments& text) override;
   void send_progress(std::uint64_t serial, const segments& text) override;
-  void send_list_changed() override { outbox_.push_list_changed(); }
+  void send_list_changed(const mcp::feature_kind& kind, const segments& text) override {
+    outbox_.push_list_changed(kind.changed, text);
+  }
   void send_ask(std::uint64_t about, const segments& text) override;
   time_source& time() override { return door_.time; }
   result<void> admit_call() const override;

@@ -33,7 +33,7 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
     for (auto& s : o.servers) servers_.push_back({.about = std::move(s)});
   }
 
-  void judge(const std::string& name, mcp::tool_list tools, on_decided decided) {
+  void judge(const std::string& name, mcp::feature_list tools, on_decided decided) {
     const auto s = std::ranges::find(servers_, name, [](const watched& w) { return w.about.name; });
     if (s == servers_.end() || (s->about.mode == pin_mode::off && !s->about.plain_name)) return decided({});
     s->tools = std::move(tools);
@@ -69,7 +69,7 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
  private:
   struct watched {
     pinned_server about;
-    mcp::tool_list tools{};
+    mcp::feature_list tools{};
     std::uint64_t generation = 0;  // generation of its list
     bool judge = false;
     on_decided decided{};
@@ -175,8 +175,10 @@ pin_keeper::~pin_keeper() {
   impl_->stop();
 }
 
-void pin_keeper::judge(const std::string& server, mcp::tool_list tools, on_decided decided) {
-  impl_->judge(server, std::move(tools), std::move(decided));
+void pin_keeper::judge(const std::string& server, const mcp::feature_kind& kind, mcp::feature_list list,
+                       on_decided decided) {
+  if (kind.id != mcp::kind_id::tools) return decided({});  // only tools have pins
+  impl_->judge(server, std::move(list), std::move(decided));
 }
 void pin_keeper::settled() {
   impl_->settled();

@@ -27,9 +27,9 @@ class pin_keeper final : public mcp::definition_gate, public pin_register {
   /// Waits for the present job of the lane; calls no callback any more.
   ~pin_keeper() override;
 
-  /// Judges a list by pin_worker. Offers it at once if the server is not configured, or is `off` and has no plain
-  /// names.
-  void judge(const std::string& server, mcp::tool_list tools,
+  /// Judges a list by pin_worker. Offers it at once if it is not one of tools, or its server is not
+  /// configured, or is `off` and has no plain names.
+  void judge(const std::string& server, const mcp::feature_kind& kind, mcp::feature_list list,
              std::function<void(mcp::definition_decision)> decided) override;
   /// Makes assignments of free plain names permanent from now on.
   void settled() override;

@@ -26,10 +26,10 @@ bool differs(pin_state s) {
   return s == pin_state::changed || s == pin_state::added;
 }
 
-mcp::withheld_ptr withhold_all(const mcp::tool_list& tools, const std::string& why) {
+mcp::withheld_ptr withhold_all(const mcp::feature_list& tools, const std::string& why) {
   auto all = std::make_shared<mcp::withheld_names>();
   const auto clause = std::make_shared<const std::string>(why);
-  for (const auto& tool : *tools) all->emplace(tool.name, clause);
+  for (const auto& tool : *tools) all->emplace(tool.key, clause);
   return all;
 }
 
@@ -62,7 +62,7 @@ std::vector<naming_server> naming_servers(const pin_job& job) {
     if (!s.server.plain_name) continue;
     naming_server n{s.server.name, &s.server.plain_name, {}};
     if (s.tools)
-      for (const auto& tool : *s.tools) n.tools.push_back(tool.name);
+      for (const auto& tool : *s.tools) n.tools.push_back(tool.key);
     all.push_back(std::move(n));
   }
   return all;
@@ -88,13 +88,13 @@ bool decide_names(pin_job& job, name_book& names) {
 void prefix_all(pin_listing& s, const std::string& why) {
   if (!s.server.plain_name || s.tools->empty()) return;
   auto all = std::make_shared<mcp::tool_names>();
-  for (const auto& tool : *s.tools) all->insert(tool.name);
+  for (const auto& tool : *s.tools) all->insert(tool.key);
   s.decision.prefixed = std::move(all);
   if (s.decision.notice.empty()) s.decision.notice = pin_words::names_unknown(s.server.name, why);
 }
 
 void add_row(pin_list_request& l, const pinned_server& s, const compared_tool& t, const server_pins& pins,
-             const mcp::tool_view* listed) {
+             const mcp::feature_item* listed) {
   if (!l.which.server.empty() && l.which.server != s.name) return;
   if (!l.which.tool.empty() && l.which.tool != t.tool) return;
   pin_row row;

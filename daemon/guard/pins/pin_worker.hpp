@@ -25,7 +25,7 @@ struct pinned_server {
 /// A server with its list of tools and the decision about it.
 struct pin_listing {
   pinned_server server;
-  mcp::tool_list tools;          ///< null: not known
+  mcp::feature_list tools;       ///< null: not known
   std::uint64_t generation = 0;  ///< generation of the list, for the caller
   bool judge = false;            ///< a decision is wanted; `tools` is not null then
   mcp::definition_decision decision{};

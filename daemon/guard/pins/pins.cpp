@@ -91,15 +91,15 @@ std::string origin_text(server_origin from) {
   return out;
 }
 
-std::vector<compared_tool> compare(const server_pins& pins, const std::vector<mcp::tool_view>& listed,
+std::vector<compared_tool> compare(const server_pins& pins, const std::vector<mcp::feature_item>& listed,
                                    std::string_view origin) {
   std::vector<compared_tool> out;
   out.reserve(listed.size());
   std::set<std::string_view> seen;
-  for (const mcp::tool_view& tool : listed) {
+  for (const mcp::feature_item& tool : listed) {
     const std::string part = pinned_part(tool.definition);
-    compared_tool c{tool.name, pin_state::ok, pin_hash(part, origin), false};
-    const auto known = pins.find(tool.name);
+    compared_tool c{tool.key, pin_state::ok, pin_hash(part, origin), false};
+    const auto known = pins.find(tool.key);
     if (known == pins.end()) {
       c.state = pin_state::added;
     } else {
@@ -116,10 +116,10 @@ std::vector<compared_tool> compare(const server_pins& pins, const std::vector<mc
   return out;
 }
 
-std::size_t take_over(server_pins& pins, const std::vector<mcp::tool_view>& listed, std::string_view origin) {
+std::size_t take_over(server_pins& pins, const std::vector<mcp::feature_item>& listed, std::string_view origin) {
   std::size_t taken = 0;
-  for (const mcp::tool_view& tool : listed) {
-    const auto known = pins.find(tool.name);
+  for (const mcp::feature_item& tool : listed) {
+    const auto known = pins.find(tool.key);
     if (known == pins.end() || known->second.whole ||
         known->second.sha256 != pin_hash(first_pinned_part(tool.definition), origin))
       continue;
@@ -130,7 +130,7 @@ std::size_t take_over(server_pins& pins, const std::vector<mcp::tool_view>& list
   return taken;
 }
 
-std::size_t approve(server_pins& pins, const std::vector<mcp::tool_view>& listed, std::string_view origin,
+std::size_t approve(server_pins& pins, const std::vector<mcp::feature_item>& listed, std::string_view origin,
                     const std::string& now, std::string_view tool) {
   const auto compared = compare(pins, listed, origin);
   std::size_t changes = 0;

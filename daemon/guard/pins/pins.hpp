@@ -76,15 +76,15 @@ struct compared_tool {
 };
 
 /// Compares all tools that are listed or pinned: first the listed ones in their order, then those that are gone.
-std::vector<compared_tool> compare(const server_pins& pins, const std::vector<mcp::tool_view>& listed,
+std::vector<compared_tool> compare(const server_pins& pins, const std::vector<mcp::feature_item>& listed,
                                    std::string_view origin);
 
 /// Renews pins of an older version that match the present definitions, and returns their number.
-std::size_t take_over(server_pins& pins, const std::vector<mcp::tool_view>& listed, std::string_view origin);
+std::size_t take_over(server_pins& pins, const std::vector<mcp::feature_item>& listed, std::string_view origin);
 
 /// Pins the listed definitions and removes pins of tools that are gone, for the whole server or for one `tool`. Leaves
 /// matching pins as they are. Returns the number of changed pins.
-std::size_t approve(server_pins& pins, const std::vector<mcp::tool_view>& listed, std::string_view origin,
+std::size_t approve(server_pins& pins, const std::vector<mcp::feature_item>& listed, std::string_view origin,
                     const std::string& now, std::string_view tool = {});
 
 }  // namespace mcpbx::daemon

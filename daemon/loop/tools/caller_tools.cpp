@@ -34,8 +34,8 @@ result<void> check_caller_tool(const raw_json& definition) {
   if (!tool) return std::unexpected(tool.error());
   // Servers are forgiven this one; the caller can mend its request.
   if (!find_member(definition, "inputSchema").is_object())
-    return fail(errc::invalid_argument, "tool \"" + printable(tool->name) + "\": inputSchema must be an object");
-  return check_caller_tool_name(tool->name);
+    return fail(errc::invalid_argument, "tool \"" + printable(tool->key) + "\": inputSchema must be an object");
+  return check_caller_tool_name(tool->key);
 }
 
 std::vector<mcp::entry_ptr> caller_entries(const std::vector<raw_json>& definitions) {
@@ -45,8 +45,8 @@ std::vector<mcp::entry_ptr> caller_entries(const std::vector<raw_json>& definiti
     auto tool = mcp::read_tool(definition);
     if (!tool) continue;  // checked before
     auto e = std::make_shared<mcp::catalog_entry>();
-    e->name = tool->name;
-    e->tool = std::move(tool->name);
+    e->name = tool->key;
+    e->tool = std::move(tool->key);
     e->definition = definition;
     e->exposed = definition;
     e->legacy = definition;

@@ -1,4 +1,4 @@
-// Reads records from JSON. json_members.hpp reports members that do not fit.
+// Reads records from JSON. json_reader reports members that do not fit.
 #include "daemon/store/records/record_format.hpp"
 #include "daemon/store/records/record_words.hpp"
 #include "providers/model/message_format.hpp"

@@ -21,12 +21,11 @@ std::optional<milliseconds> first_for(const std::vector<std::pair<std::string, m
 
 }  // namespace
 
-call_manner call_rules::of(const tool_view& tool) const {
+call_manner call_rules::of(const feature_item& tool) const {
   call_manner m;
-  m.serial = serial || names(serial_tools, tool.name);
-  if (names(retry, tool.name) || (trust_annotations && (tool.read_only || tool.idempotent)))
-    m.max_retries = max_retries;
-  const auto own_idle = first_for(idle, tool.name), own_hard = first_for(hard, tool.name);
+  m.serial = serial || names(serial_tools, tool.key);
+  if (names(retry, tool.key) || (trust_annotations && (tool.read_only || tool.idempotent))) m.max_retries = max_retries;
+  const auto own_idle = first_for(idle, tool.key), own_hard = first_for(hard, tool.key);
   if (own_idle || own_hard) {
     m.limits = limits;
     if (own_idle) m.limits->idle = *own_idle;

@@ -1,6 +1,6 @@
 // How a server's tools are called, as configuration has it for the server and for single tools.
 #pragma once
-#include "mcp/protocol/tools.hpp"
+#include "mcp/protocol/features.hpp"
 #include "mcp/rpc/pending_calls.hpp"
 #include "mcp/support/time.hpp"
 
@@ -31,7 +31,7 @@ struct call_rules {
   call_limits limits;                                            ///< of the server
   std::vector<std::pair<std::string, milliseconds>> idle, hard;  ///< of tools; the first glob that matches counts
 
-  call_manner of(const tool_view& tool) const;
+  call_manner of(const feature_item& tool) const;
 };
 
 }  // namespace mcpbx::mcp

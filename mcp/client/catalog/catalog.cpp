@@ -11,26 +11,21 @@ namespace mcpbx::mcp {
 namespace {
 
 raw_json joined_list(std::span<const entry_ptr> entries, raw_json catalog_entry::* definition) {
-  constexpr std::string_view begin = "{\"tools\":[", end = "]}";
-  std::size_t size = begin.size() + end.size();
-  for (const entry_ptr& e : entries) size += ((*e).*definition).text().size() + 1;
-  byte_buffer out;
-  out.reserve(size);
-  out.append(begin);
-  bool first = true;
-  for (const entry_ptr& e : entries) {
-    if (!std::exchange(first, false)) out.append(',');
-    out.append(((*e).*definition).text());
-  }
-  out.append(end);
-  return raw_json::whole(out.take());
+  std::vector<std::string_view> texts;
+  texts.reserve(entries.size());
+  for (const entry_ptr& e : entries) texts.push_back(((*e).*definition).text());
+  return list_result(tool_kind().member, texts);
 }
 
 }  // namespace
 
 catalog::catalog(std::vector<entry_ptr> entries, std::uint64_t revision, withheld_tools withheld,
-                 std::vector<dropped_tool> dropped)
-    : entries_(std::move(entries)), withheld_(std::move(withheld)), dropped_(std::move(dropped)), revision_(revision) {
+                 std::vector<dropped_item> dropped, std::vector<feature_entries_ptr> others)
+    : entries_(std::move(entries)),
+      withheld_(std::move(withheld)),
+      dropped_(std::move(dropped)),
+      others_(std::move(others)),
+      revision_(revision) {
   by_name_.reserve(entries_.size());
   for (const entry_ptr& e : entries_) by_name_.emplace(e->name, e);
 }
@@ -54,11 +49,12 @@ entry_ptr renamed(const catalog_entry& e, const std::string& name) {
   return copy;
 }
 
-raw_json definition_named(const raw_json& definition, const std::string& name, const std::string& own) {
-  if (name == own) return definition;
+raw_json definition_named(const raw_json& definition, const std::string& key, const std::string& own,
+                          std::string_view member) {
+  if (key == own) return definition;
   auto object = raw_object::open(definition);
   if (!object) return definition;
-  object->set("name", raw_json::string(name));
+  object->set(member, raw_json::string(key));
   return object->json();
 }
 
@@ -78,6 +74,30 @@ raw_json catalog::legacy_tools_list() const {
       entries_, [](const entry_ptr& e) { return e->legacy.text().data() == e->exposed.text().data(); });
   legacy_list_ = same ? tools_list() : joined_list(entries_, &catalog_entry::legacy);
   return legacy_list_;
+}
+
+const feature_entries* catalog::others_of(const feature_kind& kind) const {
+  const std::size_t place = kind.index() - 1;
+  return kind.id != kind_id::tools && place < others_.size() ? others_[place].get() : nullptr;
+}
+
+feature_entry_ptr catalog::find(const feature_kind& kind, std::string_view key) const {
+  const feature_entries* all = others_of(kind);
+  return all ? all->find(key) : nullptr;
+}
+
+raw_json catalog::list(const feature_kind& kind) const {
+  if (kind.id == kind_id::tools) return legacy_tools_list();
+  const feature_entries* all = others_of(kind);
+  return all ? all->list() : list_result(kind.member, {});
+}
+
+bool catalog::differs(const feature_kind& kind, const catalog& other) const {
+  if (kind.id == kind_id::tools) return !std::ranges::equal(entries_, other.entries_) || withheld_ != other.withheld_;
+  const feature_entries *ours = others_of(kind), *theirs = other.others_of(kind);
+  if (ours == theirs) return false;
+  using entries = std::span<const feature_entry_ptr>;
+  return !std::ranges::equal(ours ? ours->entries() : entries(), theirs ? theirs->entries() : entries());
 }
 
 const std::vector<std::string>& catalog::similar(std::string_view name) const {

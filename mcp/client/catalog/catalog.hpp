@@ -1,9 +1,11 @@
-// Tool name -> client: an immutable snapshot in deterministic order. A change makes a new snapshot that shares
-// unchanged entries; whoever holds an old one keeps a consistent view.
+// Tool name -> client, and the lists of the other kinds: an immutable snapshot in deterministic order. A change makes a
+// new snapshot that shares unchanged entries; whoever holds an old one keeps a consistent view.
 #pragma once
 #include "mcp/client/catalog/call_rules.hpp"
+#include "mcp/client/catalog/feature_entries.hpp"
 #include "mcp/client/client.hpp"
 #include "mcp/json/raw_json.hpp"
+#include "mcp/protocol/features.hpp"
 
 #include <cstdint>
 #include <map>
@@ -67,26 +69,34 @@ struct withheld_tool {
 /// By the name under which it would be exposed.
 using withheld_tools = std::map<std::string, withheld_tool, std::less<>>;
 
-/// Something that a server lists and that cannot be a tool of the catalog, such as a definition that is none.
-struct dropped_tool {
+/// Something that a server lists and that cannot be in the catalog, such as a definition that is none.
+struct dropped_item {
   std::string server;  ///< configured name
   std::string reason;  ///< one sentence that names the server
-  bool operator==(const dropped_tool&) const = default;
+  bool operator==(const dropped_item&) const = default;
 };
 
 class catalog {
  public:
   catalog(std::vector<entry_ptr> entries, std::uint64_t revision, withheld_tools withheld = {},
-          std::vector<dropped_tool> dropped = {});
-  /// In order: servers as configured, each one's tools as it lists them.
+          std::vector<dropped_item> dropped = {}, std::vector<feature_entries_ptr> others = {});
+  /// The tools, in order: servers as configured, each one's as it lists them.
   std::span<const entry_ptr> entries() const noexcept { return entries_; }
   entry_ptr find(std::string_view name) const;
   /// Null when no tool of this name is withheld.
   const withheld_tool* find_withheld(std::string_view name) const;
   const withheld_tools& withheld() const noexcept { return withheld_; }
-  /// In the order of the servers; of each as many as tool_lister tells.
-  const std::vector<dropped_tool>& dropped() const noexcept { return dropped_; }
+  /// In the order of the servers; of each as many as feature_lister tells.
+  const std::vector<dropped_item>& dropped() const noexcept { return dropped_; }
   std::uint64_t revision() const noexcept { return revision_; }
+  /// The entries of each kind other than tools, in the order of the table.
+  const std::vector<feature_entries_ptr>& others() const noexcept { return others_; }
+  /// The entry of a kind other than tools that callers know under this key; null when there is none.
+  feature_entry_ptr find(const feature_kind& kind, std::string_view key) const;
+  /// The result object of a kind's list method for a legacy caller, with every entry (no cursor); made once.
+  raw_json list(const feature_kind& kind) const;
+  /// True unless callers of both snapshots see the same of this kind.
+  bool differs(const feature_kind& kind, const catalog& other) const;
   /// The result object of tools/list with every tool (no cursor), made once per snapshot.
   raw_json tools_list() const;
   /// The same for a legacy caller; shares the other's bytes when no definition differs.
@@ -100,7 +110,8 @@ class catalog {
  private:
   std::vector<entry_ptr> entries_;
   withheld_tools withheld_;
-  std::vector<dropped_tool> dropped_;
+  std::vector<dropped_item> dropped_;
+  std::vector<feature_entries_ptr> others_;
   std::unordered_map<std::string_view, entry_ptr> by_name_;
   std::uint64_t revision_;
   static constexpr std::size_t most_similar = 5, most_asked = 64, longest_asked = 256;
@@ -108,6 +119,7 @@ class catalog {
     std::string name;
     std::vector<std::string> similar;
   };
+  const feature_entries* others_of(const feature_kind& kind) const;
   std::vector<std::string> find_similar(std::string_view name) const;
   mutable raw_json list_, legacy_list_;
   mutable std::vector<asked> asked_;
@@ -115,8 +127,9 @@ class catalog {
 };
 using catalog_ptr = std::shared_ptr<const catalog>;
 
-/// `definition` under another name; the very same bytes when it is its name already (`own`).
-raw_json definition_named(const raw_json& definition, const std::string& name, const std::string& own);
+/// `definition` with another key in `member`; the very same bytes when it is its key already (`own`).
+raw_json definition_named(const raw_json& definition, const std::string& key, const std::string& own,
+                          std::string_view member = "name");
 /// The same tool under a name of a profile.
 entry_ptr renamed(const catalog_entry& e, const std::string& name);
 

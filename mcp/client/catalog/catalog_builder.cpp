@@ -2,12 +2,8 @@
 #include "mcp/client/catalog/catalog_builder.hpp"
 
 #include "mcp/client/catalog/tool_names.hpp"
-#include "mcp/protocol/eras.hpp"
-#include "mcp/redact/hidden_text.hpp"
-#include "mcp/support/text.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 namespace mcpbx::mcp {
@@ -15,156 +11,80 @@ namespace {
 
 constexpr std::size_t remembered_notices = 1024;
 
-std::uint64_t definition_hash(std::string_view server, const raw_json& definition) {
-  // Two hashes joined, so that no text of one can be read as the end of the other.
-  return stable_hash(definition.text()) * 31 + stable_hash(server);
-}
-
-/// Null: it is not.
-std::shared_ptr<const std::string> why_withheld(const withheld_ptr& withheld, const std::string& own) {
-  if (!withheld) return nullptr;
-  const auto found = withheld->find(own);
-  return found == withheld->end() ? nullptr : found->second;
-}
-
-entry_ptr make_entry(const catalog_builder::server& s, const tool_view& tool, const std::string& name,
-                     const rule_names& rules) {
-  auto e = std::make_shared<catalog_entry>();
-  e->name = name;
-  e->server = s.name;
-  e->tool = tool.name;
-  e->definition = tool.definition;
-  e->exposed = definition_named(tool.definition, name, tool.name);
-  e->legacy = legacy_definition(e->exposed);
-  e->description = tool.description;
-  e->annotations = {tool.read_only, tool.destructive, tool.idempotent, tool.open_world, tool.title};
-  e->manner = s.calls.of(tool);
-  e->owner = s.owner;
-  e->hash = definition_hash(s.name, tool.definition);
-  e->origin = s.origin;
-  e->rules = rules;
-  return e;
+std::vector<std::string> prefixes_of(std::span<const catalog_server> servers) {
+  std::vector<std::string> names;
+  for (const catalog_server& s : servers) names.push_back(s.name);
+  return settle_prefixes(names);
 }
 
 }  // namespace
 
-bool passes(std::span<const std::string> allow, std::span<const std::string> deny, std::string_view own) {
-  const auto matches = [&](const std::string& glob) { return glob_match(glob, own); };
-  if (!allow.empty() && std::ranges::none_of(allow, matches)) return false;
-  return std::ranges::none_of(deny, matches);
-}
-
-catalog_builder::catalog_builder(std::vector<server> servers)
-    : last_(std::make_shared<const catalog>(std::vector<entry_ptr>{}, 0)) {
-  std::vector<std::string> names;
-  for (const server& s : servers) names.push_back(s.name);
-  prefixes_ = settle_prefixes(names);
+catalog_builder::catalog_builder(std::vector<server> servers, feature_table kinds)
+    : kinds_(kinds), tools_(servers, prefixes_of(servers)) {
+  const auto prefixes = prefixes_of(servers);
+  std::vector<listed_items::server> named;
   for (std::size_t i = 0; i < servers.size(); ++i) {
-    offered o;
-    o.s = std::move(servers[i]);
-    o.prefix = prefixes_[i];
-    servers_.push_back(std::move(o));
+    named.push_back({servers[i].name, prefixes[i], servers[i].owner});
+    names_.push_back(servers[i].name);
   }
+  for (const feature_kind& kind : kinds_.subspan(1)) items_.emplace_back(kind, named);
+  dropped_.resize(names_.size(), std::vector<std::vector<std::string>>(kinds_.size()));
+  last_ = std::make_shared<const catalog>(std::vector<entry_ptr>{}, 0, withheld_tools{}, std::vector<dropped_item>{},
+                                          build_items());
 }
 
-void catalog_builder::set_tools(std::size_t index, tool_list tools, withheld_ptr withheld, tool_names_ptr prefixed) {
-  offered& o = servers_.at(index);
-  o.tools = std::move(tools);
-  o.withheld = std::move(withheld);
-  o.prefixed = std::move(prefixed);
-  o.stale = true;
+void catalog_builder::set_list(std::size_t index, const feature_kind& kind, feature_list list, withheld_ptr withheld,
+                               tool_names_ptr prefixed) {
+  if (kind.id == kind_id::tools)
+    tools_.set(index, std::move(list), std::move(withheld), std::move(prefixed));
+  else
+    items_.at(kind.index() - 1).set(index, std::move(list), std::move(withheld));
 }
 
-void catalog_builder::set_dropped(std::size_t index, std::vector<std::string> why) {
-  servers_.at(index).unread = std::move(why);
+void catalog_builder::set_dropped(std::size_t index, const feature_kind& kind, std::vector<std::string> why) {
+  dropped_.at(index).at(kind.index()) = std::move(why);
 }
 
-void catalog_builder::refilter(offered& o) {
-  o.kept.clear();
-  if (!o.tools) return;
-  for (std::size_t i = 0; i < o.tools->size(); ++i)
-    if (passes(o.s.tools.allow, o.s.tools.deny, (*o.tools)[i].name)) o.kept.push_back(i);
-}
-
-void catalog_builder::make_entries(offered& o, const std::vector<std::string>& names) {
-  std::unordered_map<std::string_view, const entry_ptr*> old;
-  for (const entry_ptr& e : o.entries) old.emplace(e->tool, &e);
-  std::vector<entry_ptr> entries;
-  entries.reserve(o.kept.size());
-  o.hidden.clear();
-  o.unnamed.clear();
-  static const rule_names no_others;
-  for (std::size_t i = 0; i < o.kept.size(); ++i) {
-    const tool_view& tool = (*o.tools)[o.kept[i]];
-    const rule_names& rules = o.ruled.empty() ? no_others : o.ruled[i];
-    if (names[i].empty()) {
-      o.unnamed.push_back(tool.name);
-      continue;
-    }
-    if (const auto why = why_withheld(o.withheld, tool.name)) {
-      o.hidden.emplace(names[i], withheld_tool{o.s.name, tool.name, why, rules});
-      continue;
-    }
-    const auto found = old.find(tool.name);
-    const bool same = found != old.end() && (*found->second)->name == names[i] &&
-                      (*found->second)->definition.text() == tool.definition.text() && (*found->second)->rules == rules;
-    entries.push_back(same ? *found->second : make_entry(o.s, tool, names[i], rules));
-  }
-  o.entries = std::move(entries);
-}
-
-void catalog_builder::notice(const offered& o, const std::vector<std::string>& sentences) {
+void catalog_builder::notice(const std::string& server, const std::vector<std::string>& sentences) {
   for (const std::string& s : sentences) {
-    std::string text = "tool server \"" + o.s.name + "\": " + s;
+    std::string text = "tool server \"" + server + "\": " + s;
     if (noticed_.size() < remembered_notices && noticed_.insert(text).second) notices_.push_back(std::move(text));
   }
 }
 
-// Rules know a plain server's tools by two names more, whichever it gets.
-named_tools catalog_builder::name_tools(offered& o, std::set<std::string, std::less<>>& taken) const {
-  std::vector<std::string_view> own;
-  own.reserve(o.kept.size());
-  for (const std::size_t i : o.kept) own.push_back((*o.tools)[i].name);
-  auto prefixed = prefixed_names(o.prefix, own, o.s.tools.rename);
-  o.ruled.clear();
-  if (!o.s.plain_names) {
-    if (std::ranges::any_of(prefixed.others, [](const auto& name) { return !name.empty(); }))
-      for (const auto& name : prefixed.others) o.ruled.push_back({{}, {}, name});
-    return prefixed;
+std::vector<feature_entries_ptr> catalog_builder::build_items() {
+  std::vector<feature_entries_ptr> all;
+  for (listed_items& items : items_) all.push_back(items.build());
+  return all;
+}
+
+std::vector<dropped_item> catalog_builder::all_dropped() const {
+  std::vector<dropped_item> all;
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    const auto drop = [&](const std::vector<std::string>& clauses) {
+      for (const std::string& why : clauses) all.push_back({names_[i], "tool server \"" + names_[i] + "\": " + why});
+    };
+    drop(dropped_[i][0]);
+    drop(tools_.left_out(i));
+    for (std::size_t k = 1; k < kinds_.size(); ++k) {
+      drop(dropped_[i][k]);
+      drop(items_[k - 1].left_out(i));
+    }
   }
-  for (std::size_t i = 0; i < own.size(); ++i)
-    o.ruled.push_back({prefixed.names[i], plain_name(own[i], o.s.tools.rename), prefixed.others[i]});
-  return plain_names(own, o.s.tools.rename, prefixes_, prefixed, taken, o.prefixed.get());
+  return all;
 }
 
 catalog_ptr catalog_builder::build() {
-  // Plain names depend on the servers before them, so they are settled anew each time; the others only when their own
-  // list has changed.
-  std::set<std::string, std::less<>> taken;
-  for (offered& o : servers_) {
-    const bool stale = std::exchange(o.stale, false);
-    if (stale) refilter(o);
-    if (!stale && !o.s.plain_names) continue;
-    const named_tools named = name_tools(o, taken);
-    notice(o, named.notices);
-    make_entries(o, named.names);
-  }
-  std::vector<entry_ptr> entries;
-  withheld_tools withheld;
-  std::vector<dropped_tool> dropped;
-  for (const offered& o : servers_) {
-    entries.insert(entries.end(), o.entries.begin(), o.entries.end());
-    withheld.insert(o.hidden.begin(), o.hidden.end());
-    const auto drop = [&](const std::string& why) {
-      dropped.push_back({o.s.name, "tool server \"" + o.s.name + "\": " + why});
-    };
-    for (const auto& why : o.unread) drop(why);
-    for (const auto& own : o.unnamed)
-      drop("tool \"" + printable(own) + "\" is left out: every name for it is taken; give it one with tools.rename");
-  }
-  if (!std::ranges::equal(entries, last_->entries()) || withheld != last_->withheld() || dropped != last_->dropped())
+  tools_.build();
+  for (std::size_t i = 0; i < names_.size(); ++i) notice(names_[i], tools_.take_notices(i));
+  auto entries = tools_.entries();
+  auto withheld = tools_.withheld();
+  auto others = build_items();
+  auto dropped = all_dropped();
+  if (!std::ranges::equal(entries, last_->entries()) || withheld != last_->withheld() || others != last_->others() ||
+      dropped != last_->dropped())
     last_ = std::make_shared<const catalog>(std::move(entries), last_->revision() + 1, std::move(withheld),
-                                            std::move(dropped));
+                                            std::move(dropped), std::move(others));
   return last_;
 }
 

@@ -1,5 +1,5 @@
-// Decides which tool definitions may be offered (docs/guarantees.md, G37). The catalog asks nobody and knows no file:
-// the list that comes to it says what is withheld.
+// Decides which definitions of a list may be offered (docs/guarantees.md, G37). The catalog asks nobody and knows no
+// file: the list that comes to it says what is withheld.
 #pragma once
 #include "mcp/client/catalog/catalog_builder.hpp"
 
@@ -18,10 +18,12 @@ struct definition_decision {
 class definition_gate {
  public:
   virtual ~definition_gate() = default;
-  /// A server lists `tools` now. `decided` is called on the speaking thread, perhaps from inside, once the list has
-  /// been looked at, and again whenever that changes (somebody approves), until the server's next list takes its place.
-  virtual void judge(const std::string& server, tool_list tools, std::function<void(definition_decision)> decided) = 0;
-  /// From now on no server is starting for the first time: those that have not listed tools will not soon.
+  /// A server has this list of a kind now. `decided` is called on the speaking thread, perhaps from inside, once the
+  /// list has been looked at, and again whenever that changes (somebody approves), until the server's next list of the
+  /// kind takes its place.
+  virtual void judge(const std::string& server, const feature_kind& kind, feature_list list,
+                     std::function<void(definition_decision)> decided) = 0;
+  /// From now on no server is starting for the first time: those that have not listed anything will not soon.
   virtual void settled() {}
 };
 

@@ -1,4 +1,5 @@
-// Messages in both directions of one conversation. (session_opening.cpp has its beginning and the list of tools.)
+// Messages in both directions of one conversation. (session_opening.cpp has its beginning, session_lists.cpp its
+// lists.)
 #include "mcp/client/session/session_core.hpp"
 
 #include "mcp/protocol/eras.hpp"
@@ -23,7 +24,10 @@ std::string quoted_for_people(std::string_view text) {
 }  // namespace
 
 session_core::session_core(options o, session_output& output, session_events& events)
-    : options_(std::move(o)), output_(output), events_(events) {}
+    : options_(std::move(o)), output_(output), events_(events) {
+  lists_.reserve(options_.kinds.size());
+  for (const feature_kind& kind : options_.kinds) lists_.emplace_back(kind, options_.listing);
+}
 
 call_number session_core::request(std::string_view method, const raw_json& params, call_limits limits,
                                   pending_calls::done_handler done) {
@@ -108,23 +112,15 @@ void session_core::on_notification(const message& m) {
   if (method == "notifications/progress") {
     timeouts_in_row_ = 0;
     if (!pending_.progress(m.params, now_)) log_sometimes("sent progress that nobody waits for");
-  } else if (method == "notifications/tools/list_changed") {
-    on_list_changed(m);
   } else if (method == "notifications/cancelled") {
     if (listen_ != 0 && find_member(m.params, "requestId").as_integer() == listen_)
       pending_.close(listen_, call_outcome::failed(errc::cancelled, "the server ended the subscription"));
   } else if (method == "notifications/message") {
     if (may_log()) log_now("log: " + quoted_for_people(find_member(m.params, "data").text()));
     events_.session_log(m.params);
+  } else {
+    on_list_changed(m);
   }
-}
-
-void session_core::on_list_changed(const message& m) {
-  const raw_json subscription = find_member(find_member(m.params, "_meta"), meta_key::subscription_id);
-  if (era_ == era::modern && subscription && subscription.as_integer() != listen_)
-    return log_sometimes("sent a change for a subscription that is not open");
-  gate_.changed(now_);
-  pump();
 }
 
 void session_core::on_request(const message& m) {
@@ -182,14 +178,17 @@ void session_core::tick(time_point now) {
   if (fallback_at_ <= now && phase_ == phase::probing) probe_was_silent();
   if (listen_at_ <= now) {
     open_listen();
-    gate_.changed(now);  // changes may have been lost in between
+    for (kept_list& list : lists_)
+      if (list.tells()) list.changed(now);  // changes may have been lost in between
   }
   pump();
 }
 
 time_point session_core::next_deadline() const {
   if (phase_ == phase::closed) return never;
-  const time_point refresh = phase_ == phase::ready && has_tools_ ? gate_.next() : never;
+  time_point refresh = never;
+  if (phase_ == phase::ready)
+    for (const kept_list& list : lists_) refresh = std::min(refresh, list.next());
   return std::min({pending_.next_deadline(), phase_ == phase::probing ? fallback_at_ : never, listen_at_, refresh});
 }
 

@@ -1,11 +1,11 @@
-// One MCP conversation with one tool server over one connection: finds out the era, opens it, keeps the list of tools,
-// carries calls. Knows no I/O and no clock: messages and the time come in, messages and news go out. A shell
-// (server_run) brings it together with a process and a transport.
+// One MCP conversation with one tool server over one connection: finds out the era, opens it, keeps the lists of
+// tools and other features, carries calls. Knows no I/O and no clock: messages and the time come in, messages and news
+// go out. A shell (server_run) brings it together with a process and a transport.
 #pragma once
-#include "mcp/client/catalog/refresh_gate.hpp"
 #include "mcp/client/client.hpp"
 #include "mcp/client/session/era_probe.hpp"
-#include "mcp/client/session/tool_lister.hpp"
+#include "mcp/client/session/kept_list.hpp"
+#include "mcp/protocol/features.hpp"
 #include "mcp/rpc/message_sink.hpp"
 #include "mcp/rpc/outgoing.hpp"
 #include "mcp/rpc/pending_calls.hpp"
@@ -33,14 +33,15 @@ class session_output {
 class session_events {
  public:
   virtual ~session_events() = default;
-  /// It is open and the first list of tools is in.
+  /// It is open and the first list of each kind is in.
   virtual void session_ready() = 0;
   /// It cannot be opened; the sentence names the server.
   virtual void session_refused(const error& why) = 0;
-  /// What the list that comes next has left out, one clause each; told with the first list and when it changes.
-  virtual void session_dropped(std::vector<std::string> why) = 0;
-  /// Another list of tools than before.
-  virtual void session_tools(tool_list tools) = 0;
+  /// What the list of this kind that comes next has left out, one clause each; told with the first list and when it
+  /// changes.
+  virtual void session_dropped(const feature_kind& kind, std::vector<std::string> why) = 0;
+  /// Another list of this kind than before. The first one comes also where the server has none: it is empty.
+  virtual void session_list(const feature_kind& kind, feature_list list) = 0;
   /// Something went wrong that does not end the conversation, for the status.
   virtual void session_problem(const std::string& what) = 0;
   /// notifications/message
@@ -57,7 +58,8 @@ class session_core {
     std::string protocol = "auto";       ///< or the one revision to speak
     milliseconds start_timeout{30'000};  ///< the probe waits a third of it, 5 s at most
     bool skip_probe = false;             ///< an earlier life of this server was found to be a legacy one
-    tool_lister::options listing;
+    feature_lister::options listing;
+    feature_table kinds = feature_kinds();  ///< must outlive the session
   };
   session_core(options o, session_output& output, session_events& events);
   session_core(const session_core&) = delete;
@@ -79,9 +81,9 @@ class session_core {
   /// params cannot be edited. Failure texts are clauses.
   result<call_number> call(const server_call& c, call_limits limits, time_point now, pending_calls::done_handler done,
                            pending_calls::progress_handler progress);
-  /// Somebody wants the list of tools. A modern server that does not tell of changes is asked for it again when it is
-  /// stale by its `ttlMs` (2026-07-28, caching); until the answer is there, the list is what it was.
-  void list_wanted(time_point now);
+  /// Somebody wants the lists. A modern server that does not tell of changes is asked again for each that is stale by
+  /// its `ttlMs` (2026-07-28, caching); until the answer is there, the list is what it was.
+  void lists_wanted(time_point now);
   /// The call ends as cancelled and the server is told. False if it had ended.
   bool cancel(call_number number, std::string_view reason);
 
@@ -103,6 +105,8 @@ class session_core {
 
  private:
   enum class phase : std::uint8_t { idle, probing, initializing, listing, ready, closed };
+  /// For requests that other rules end: the start time-out, or the server itself.
+  static constexpr call_limits no_limits{milliseconds::max(), milliseconds::max()};
 
   // Opening (session_opening.cpp)
   void discover();
@@ -114,13 +118,14 @@ class session_core {
   void opened(mcp::era e, std::string revision, const raw_json& capabilities);
   void refuse(std::string what);
 
-  // Lists
-  void begin_list();
-  void ask_page();
-  void on_page(const call_outcome& outcome);
-  void list_ended();
-  void list_failed(const std::string& why);
-  void publish(std::vector<tool_view> tools);
+  // Lists (session_lists.cpp)
+  void ask_page(kept_list& list);
+  void on_page(kept_list& list, const call_outcome& outcome);
+  void list_ended(kept_list& list);
+  void list_failed(kept_list& list, const std::string& why);
+  void publish(kept_list& list);
+  void on_list_changed(const message& m);
+  bool may_listen() const;
   void open_listen();
   void listen_ended(const call_outcome& outcome);
   void pump();
@@ -129,7 +134,6 @@ class session_core {
   void on_response(message&& m);
   void on_request(const message& m);
   void on_notification(const message& m);
-  void on_list_changed(const message& m);
   bool may_log();  // asked before words are made that cost something; counts as a line
   void log_now(const std::string& what) const;
   void log_sometimes(const std::string& what);
@@ -147,20 +151,14 @@ class session_core {
   std::string revision_;
   time_point now_{};
 
-  call_number probe_ = 0, initialize_ = 0, page_ = 0, listen_ = 0;
+  call_number probe_ = 0, initialize_ = 0, listen_ = 0;
   int probes_ = 0;
   time_point fallback_at_ = never;          // when the silence after the probe means a legacy server
   std::string handshake_failure_;           // why initialize failed, while the probe has the last word
   std::optional<call_outcome> late_probe_;  // what the probe gave after initialize had been sent
 
-  bool has_tools_ = false, offers_listen_ = false;
-  std::optional<tool_lister> lister_;
-  tool_list tools_;
-  refresh_gate gate_;
-  std::vector<std::string> list_notices_;
-  std::string list_problem_;
+  std::vector<kept_list> lists_;  // of each kind, in the order of the table
   time_point listen_at_ = never, listen_since_{};
-  time_point stale_at_ = never;  // the list's, whoever tells of changes
   int listens_failed_ = 0;
 
   int timeouts_in_row_ = 0;

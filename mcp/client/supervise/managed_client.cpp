@@ -49,7 +49,7 @@ void managed_client::start() {
 void managed_client::wake_to_list() {
   if (stopping_) return;
   if (up()) {
-    run_->session()->list_wanted(context_.time.now());
+    run_->session()->lists_wanted(context_.time.now());
     arm_for(run_->next_time());
   }
   if (listed_) return;
@@ -157,14 +157,14 @@ void managed_client::session_refused(const error& why) {
   dirty_ = true;
 }
 
-void managed_client::session_dropped(std::vector<std::string> why) {
-  context_.host.server_dropped(*this, std::move(why));
+void managed_client::session_dropped(const feature_kind& kind, std::vector<std::string> why) {
+  context_.host.server_dropped(*this, kind, std::move(why));
 }
 
-void managed_client::session_tools(tool_list tools) {
-  tools_ = tools->size();
+void managed_client::session_list(const feature_kind& kind, feature_list list) {
+  if (kind.id == kind_id::tools) tools_ = list->size();
   listed_ = true;
-  context_.host.server_tools(*this, std::move(tools));
+  context_.host.server_list(*this, kind, std::move(list));
 }
 
 void managed_client::session_problem(const std::string& what) {
@@ -257,6 +257,7 @@ void managed_client::open() {
   o.protocol = options_.protocol;
   o.start_timeout = options_.start_timeout;
   o.skip_probe = legacy_known_;
+  o.kinds = context_.options.kinds;
   run_ = std::make_unique<server_run>(static_cast<run_events&>(*this), context_.time, context_.soon, std::move(o));
   const deferred::call inside(context_.soon);
   run_->open(*connector_);

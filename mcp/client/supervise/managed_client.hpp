@@ -20,9 +20,9 @@ class managed_client;
 class server_host {
  public:
   virtual ~server_host() = default;
-  /// What its list has left out, one clause each.
-  virtual void server_dropped(const managed_client& s, std::vector<std::string> why) = 0;
-  virtual void server_tools(const managed_client& s, tool_list tools) = 0;
+  /// What its list of this kind has left out, one clause each.
+  virtual void server_dropped(const managed_client& s, const feature_kind& kind, std::vector<std::string> why) = 0;
+  virtual void server_list(const managed_client& s, const feature_kind& kind, feature_list list) = 0;
   /// How many other servers have ended just before; counts this one.
   virtual std::size_t server_ended(const managed_client& s) = 0;
   /// Its state may have changed.
@@ -107,8 +107,8 @@ class managed_client final : public client, private run_events, public std::enab
   void run_settled() override;
   void session_ready() override;
   void session_refused(const error& why) override;
-  void session_dropped(std::vector<std::string> why) override;
-  void session_tools(tool_list tools) override;
+  void session_dropped(const feature_kind& kind, std::vector<std::string> why) override;
+  void session_list(const feature_kind& kind, feature_list list) override;
   void session_problem(const std::string& what) override;
   void session_log(const raw_json& params) override;
   void session_hangs(const std::string& why) override { run_lost("hangs: " + why); }

@@ -37,8 +37,8 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
       index_.emplace(servers_.back().get(), named.size());
       named.push_back(std::move(n));
     }
-    judged_.resize(named.size());
-    builder_ = catalog_builder(std::move(named));
+    judged_.assign(named.size(), std::vector<judgement>(options_.kinds.size()));
+    builder_ = catalog_builder(std::move(named), options_.kinds);
     for (const auto& s : servers_) s->start();
   }
 
@@ -47,8 +47,8 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
       auto next = builder_.build();
       for (const std::string& n : builder_.take_notices()) log::warn(n);
       // What was dropped is in no list that a caller reads.
-      changed_ = changed_ || !std::ranges::equal(next->entries(), catalog_->entries()) ||
-                 next->withheld() != catalog_->withheld();
+      for (const feature_kind& kind : options_.kinds)
+        if (next->differs(kind, *catalog_)) changed_[kind.index()] = true;
       catalog_ = std::move(next);
     }
     return catalog_;
@@ -72,10 +72,12 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     for (std::size_t i = 0; i < servers_.size(); ++i) {
       all.push_back(servers_[i]->status());
       // Ready is who can be called: its tools are in the catalog.
-      if (judged_[i].waits && judged_[i].decisions == 0 && all.back().state == server_state::ready)
+      if (std::ranges::any_of(judged_[i], &judgement::undecided) && all.back().state == server_state::ready)
         all.back().state = server_state::starting;
-      all.back().pin_notice = judged_[i].notice;
-      all.back().withheld = judged_[i].withheld;
+      for (const judgement& j : judged_[i]) {
+        if (all.back().pin_notice.empty()) all.back().pin_notice = j.notice;
+        all.back().withheld += j.withheld;
+      }
     }
     return all;
   }
@@ -103,8 +105,8 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     for (const auto& s : servers_) s->retry_now(crowd++);
   }
 
-  subscription on_catalog_change(std::function<void()> changed) {
-    auto s = std::make_shared<std::function<void()>>(std::move(changed));
+  subscription on_catalog_change(std::function<void(const feature_kind&)> changed) {
+    auto s = std::make_shared<std::function<void(const feature_kind&)>>(std::move(changed));
     std::erase_if(subscribers_, [](const auto& w) { return w.expired(); });
     subscribers_.push_back(s);
     return s;
@@ -133,19 +135,22 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
 
   // server_host
 
-  void server_dropped(const managed_client& s, std::vector<std::string> why) override {
-    builder_.set_dropped(index_.at(&s), std::move(why));
+  void server_dropped(const managed_client& s, const feature_kind& kind, std::vector<std::string> why) override {
+    builder_.set_dropped(index_.at(&s), kind, std::move(why));
     change_soon();
   }
-  void server_tools(const managed_client& s, tool_list tools) override {
+  void server_list(const managed_client& s, const feature_kind& kind, feature_list list) override {
     const std::size_t index = index_.at(&s);
-    if (!options_.gate) return set_tools(index, std::move(tools), {});
-    judged_[index].waits = true;
-    const auto generation = ++judged_[index].generation;
-    options_.gate->judge(s.name(), tools, [weak = weak_from_this(), index, generation, tools](definition_decision d) {
-      const auto self = weak.lock();
-      if (self && self->judged_[index].generation == generation) self->decided(index, tools, std::move(d));
-    });
+    if (!options_.gate) return set_list(index, kind, std::move(list), {});
+    judgement& j = judged_[index][kind.index()];
+    j.waits = true;
+    const auto generation = ++j.generation;
+    options_.gate->judge(s.name(), kind, list,
+                         [weak = weak_from_this(), index, &kind, generation, list](definition_decision d) {
+                           const auto self = weak.lock();
+                           if (self && self->judged_[index][kind.index()].generation == generation)
+                             self->decided(index, kind, list, std::move(d));
+                         });
   }
   std::size_t server_ended(const managed_client&) override {
     const time_point now = time_.now();
@@ -163,31 +168,33 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   }
 
  private:
-  // What the gate has said of a server's list.
+  // What the gate has said of a server's list of one kind.
   struct judgement {
     std::uint64_t generation = 0;  // of the list: decisions about an older one do not count
     bool waits = false;            // nothing said yet
     std::uint64_t decisions = 0;   // about all its lists
     std::string notice;
     std::size_t withheld = 0;
+
+    bool undecided() const noexcept { return waits && decisions == 0; }
   };
   struct waiter {
     std::function<void()> then;
     std::unique_ptr<timer> limit;
   };
 
-  void decided(std::size_t index, tool_list tools, definition_decision d) {
-    judgement& j = judged_[index];
+  void decided(std::size_t index, const feature_kind& kind, feature_list list, definition_decision d) {
+    judgement& j = judged_[index][kind.index()];
     j.waits = false;
     ++j.decisions;
     j.notice = std::move(d.notice);
     j.withheld = d.withheld ? d.withheld->size() : 0;
-    set_tools(index, std::move(tools), std::move(d));
+    set_list(index, kind, std::move(list), std::move(d));
     server_moved();
   }
 
-  void set_tools(std::size_t index, tool_list tools, definition_decision d) {
-    builder_.set_tools(index, std::move(tools), std::move(d.withheld), std::move(d.prefixed));
+  void set_list(std::size_t index, const feature_kind& kind, feature_list list, definition_decision d) {
+    builder_.set_list(index, kind, std::move(list), std::move(d.withheld), std::move(d.prefixed));
     change_soon();
   }
 
@@ -208,7 +215,8 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
 
   bool settled() const {
     return std::ranges::none_of(servers_, [](const auto& s) { return s->settling(); }) &&
-           std::ranges::none_of(judged_, &judgement::waits);
+           std::ranges::none_of(judged_,
+                                [](const auto& kinds) { return std::ranges::any_of(kinds, &judgement::waits); });
   }
 
   void look() {
@@ -227,9 +235,11 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   void tell_change() {
     change_posted_ = false;
     snapshot();
-    if (!std::exchange(changed_, false)) return;
-    for (const auto& weak : std::vector(subscribers_))
-      if (const auto changed = weak.lock()) (*changed)();
+    const auto changed_kinds = std::exchange(changed_, std::vector<bool>(options_.kinds.size()));
+    for (const feature_kind& kind : options_.kinds)
+      if (changed_kinds[kind.index()])
+        for (const auto& weak : std::vector(subscribers_))
+          if (const auto changed = weak.lock()) (*changed)(kind);
   }
 
   time_source& time_;
@@ -237,13 +247,14 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   options options_;
   std::shared_ptr<deferred> soon_;
   std::vector<std::shared_ptr<managed_client>> servers_;
-  std::vector<judgement> judged_;  // by the server's number
+  std::vector<std::vector<judgement>> judged_;  // by the server's number and the kind
   std::unordered_map<const managed_client*, std::size_t> index_;
-  catalog_builder builder_{{}};
+  catalog_builder builder_{{}, options_.kinds};
   catalog_ptr catalog_ = builder_.build();
   bool told_settled_ = options_.gate == nullptr;
-  bool stale_ = false, changed_ = false, change_posted_ = false, look_posted_ = false, stopping_ = false;
-  std::vector<std::weak_ptr<std::function<void()>>> subscribers_;
+  std::vector<bool> changed_ = std::vector<bool>(options_.kinds.size());  // by kind
+  bool stale_ = false, change_posted_ = false, look_posted_ = false, stopping_ = false;
+  std::vector<std::weak_ptr<std::function<void(const feature_kind&)>>> subscribers_;
   std::vector<std::shared_ptr<waiter>> waiters_;
   std::vector<std::function<void()>> on_stopped_;
   std::deque<time_point> ends_;
@@ -274,7 +285,7 @@ result<void> supervisor::restart(std::string_view name) {
 void supervisor::keeper_replaced() {
   impl_->keeper_replaced();
 }
-supervisor::subscription supervisor::on_catalog_change(std::function<void()> changed) {
+supervisor::subscription supervisor::on_catalog_change(std::function<void(const feature_kind&)> changed) {
   return impl_->on_catalog_change(std::move(changed));
 }
 void supervisor::stop(std::function<void()> done, std::optional<milliseconds> grace) {

@@ -41,6 +41,8 @@ class supervisor {
     milliseconds stop_grace{3'000};         ///< running calls may end
     std::size_t max_queue_requests = 1024;  ///< per server, not yet written
     std::size_t max_queue_bytes = 16u << 20;
+    /// The kinds of lists that are kept; must outlive the supervisor and all its snapshots.
+    feature_table kinds = feature_kinds();
     /// Decides which definitions are offered; null: all are. Must outlive the supervisor.
     definition_gate* gate = nullptr;
   };
@@ -66,8 +68,8 @@ class supervisor {
   void keeper_replaced();
 
   using subscription = std::shared_ptr<void>;  ///< dropping it unsubscribes
-  /// `changed` is called after the catalog's set of entries changed, at most once per turn.
-  [[nodiscard]] subscription on_catalog_change(std::function<void()> changed);
+  /// `changed` is called for each kind whose entries in the catalog changed, at most once per turn.
+  [[nodiscard]] subscription on_catalog_change(std::function<void(const feature_kind&)> changed);
 
   /// Stops in the order of G20: new calls are refused, running ones have stop_grace to end, then servers are asked to
   /// end, 1 s later told to, 3 s later made to. `done` is called once all are gone. `grace` takes the place of

@@ -30,9 +30,9 @@ class fake_backend : public daemon::backend {
     if (server != "files") return fail(errc::not_found, "no tool server is named \"" + std::string(server) + "\"");
     return {};
   }
-  std::shared_ptr<void> on_tools_change(std::function<void()> changed) override {
-    tools_changed = std::move(changed);
-    return {this, [](fake_backend* b) { b->tools_changed = {}; }};
+  std::shared_ptr<void> on_catalog_change(std::function<void(const mcp::feature_kind&)> changed) override {
+    list_changed = std::move(changed);
+    return {this, [](fake_backend* b) { b->list_changed = {}; }};
   }
   result<std::shared_ptr<daemon::run_feed>> start_run(daemon::run_request r, daemon::runner::recorded t) override {
     call();
@@ -101,7 +101,7 @@ class fake_backend : public daemon::backend {
 
   mcp::catalog_ptr catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>(), 1);
   std::vector<std::function<void()>> waiting;
-  std::function<void()> tools_changed;
+  std::function<void(const mcp::feature_kind&)> list_changed;
   std::function<void()> called;  ///< in everything that the door asks, and when a run is deserted
   std::vector<mcp::server_status> status;
   std::vector<daemon::run_request> started;

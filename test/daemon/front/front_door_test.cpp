@@ -346,7 +346,7 @@ TEST_CASE("G15: what the catalog could not have is told with the tools, and not 
   auto one = std::make_shared<fake_client>("one"), two = std::make_shared<fake_client>("two");
   f.backend.catalog = std::make_shared<mcp::catalog>(
       std::vector<mcp::entry_ptr>{make_tool(one, "one__a", "a"), make_tool(two, "two__a", "a")}, 2,
-      mcp::withheld_tools{}, std::vector<mcp::dropped_tool>{{"one", "First."}, {"two", "Second."}});
+      mcp::withheld_tools{}, std::vector<mcp::dropped_item>{{"one", "First."}, {"two", "Second."}});
   auto& caller = f.enter();
   const auto dropped = [&](const std::string& params) {
     caller.say(request(1, "mcpbx/tools", params));
@@ -884,7 +884,7 @@ TEST_CASE("list_changed reaches every initialized caller once per turn") {
   f.ask(caller, request(1, "initialize", R"({"protocolVersion":"2025-11-25"})"));
   f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
   const std::size_t before = caller.sent.size();
-  for (int i = 0; i < 3; ++i) f.backend.tools_changed();
+  for (int i = 0; i < 3; ++i) f.backend.list_changed(mcp::tool_kind());
   f.run();
   CHECK(caller.sent.size() == before + 1);
   CHECK(silent.sent.empty());

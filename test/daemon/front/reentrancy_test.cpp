@@ -184,7 +184,7 @@ struct conversation {
     if (const auto told = std::exchange(backend.told, {})) told(runner::recorded_run{"run-1", "s"});
     if (const auto kept = std::exchange(backend.answered, {})) kept({});
     if (backend.looking.then) backend.looking(fail(errc::not_found, "no such run"));
-    if (const auto changed = backend.tools_changed) changed();
+    if (const auto changed = backend.list_changed) changed(mcp::tool_kind());
   }
   void all_speak() {
     answer_all();

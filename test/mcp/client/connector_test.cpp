@@ -24,6 +24,7 @@ using box = supervisor_rig::outcome_box;
 struct memory_rig : supervisor_rig {
   boost::asio::io_context io;
   memory_connector::record memory{io};
+  ~memory_rig() { supervisor.reset(); }
 
   server_options server() {
     auto o = server_named("mem");

@@ -176,7 +176,7 @@ TEST_CASE("supervisor: who destroys it in one of its own handlers is ended there
         call(r, [&](server_call& s) { s.log = [destroy](const raw_json&) { destroy(); }; });
       },
       [&](auto& r, auto destroy) {
-        const auto told = r.supervisor->on_catalog_change(destroy);
+        const auto told = r.supervisor->on_catalog_change([destroy](const feature_kind&) { destroy(); });
         r.start({server_named("srv")});
       },
       [&](auto& r, auto destroy) {

@@ -26,7 +26,7 @@ TEST_CASE("a legacy server refuses the probe and is initialized") {
   CHECK(s.core.era() == era::legacy);
   CHECK(s.core.revision() == "2024-11-05");
   REQUIRE(s.lists.size() == 1);
-  CHECK(s.lists[0]->at(0).name == "echo");
+  CHECK(s.lists[0]->at(0).key == "echo");
 }
 
 TEST_CASE("a modern server answers the probe and is spoken to without a handshake") {

@@ -6,28 +6,33 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace mcpbx::test {
 
-class session_rig final : public mcp::session_output, public mcp::session_events {
+class session_rig : public mcp::session_output, public mcp::session_events {
  public:
   explicit session_rig(std::string protocol = "auto", bool skip_probe = false,
-                       milliseconds start_timeout = milliseconds(30'000))
+                       milliseconds start_timeout = milliseconds(30'000),
+                       mcp::feature_table kinds = mcp::feature_kinds())
       : core({"srv",
               raw_json::literal(R"({"name":"mcpbx","version":"0"})"),
               std::move(protocol),
               start_timeout,
               skip_probe,
-              {}},
+              {},
+              kinds},
              *this, *this) {}
 
   mcp::session_core core;
   time_point now = time_point{} + std::chrono::hours(1);
   std::vector<std::string> sent;
   std::vector<mcp::outgoing> sent_as;
-  std::vector<mcp::tool_list> lists;
-  std::vector<std::vector<std::string>> dropped;
+  std::vector<mcp::feature_list> lists;
+  std::vector<std::vector<std::string>> dropped;                                ///< of tools
+  std::vector<std::pair<std::string_view, mcp::feature_list>> lists_of_others;  ///< by list method
+  std::vector<std::pair<std::string_view, std::vector<std::string>>> dropped_of_others;
   std::vector<std::string> logs;
   int ready = 0;
   std::string refused, hangs, problem;
@@ -122,8 +127,14 @@ class session_rig final : public mcp::session_output, public mcp::session_events
   std::size_t session_unsent() const override { return unsent; }
   void session_ready() override { ++ready; }
   void session_refused(const error& why) override { refused = why.message; }
-  void session_dropped(std::vector<std::string> why) override { dropped.push_back(std::move(why)); }
-  void session_tools(mcp::tool_list tools) override { lists.push_back(std::move(tools)); }
+  void session_dropped(const mcp::feature_kind& kind, std::vector<std::string> why) override {
+    if (kind.id == mcp::kind_id::tools) return dropped.push_back(std::move(why));
+    dropped_of_others.emplace_back(kind.list_method, std::move(why));
+  }
+  void session_list(const mcp::feature_kind& kind, mcp::feature_list list) override {
+    if (kind.id == mcp::kind_id::tools) return lists.push_back(std::move(list));
+    lists_of_others.emplace_back(kind.list_method, std::move(list));
+  }
   void session_problem(const std::string& what) override { problem = what; }
   void session_log(const raw_json& params) override { logs.emplace_back(params.text()); }
   void session_hangs(const std::string& why) override { hangs = why; }

@@ -13,7 +13,7 @@ TEST_CASE("G15: a good definition is read and keeps its bytes") {
       R"({"name":"a.b","title":"T","description":"d \u00e9","inputSchema":{"$schema":"x","type":"object"},"annotations":{"readOnlyHint":true,"destructiveHint":false,"title":"A"},"zzz":1})");
   const auto tool = read_tool(definition);
   REQUIRE(tool.has_value());
-  CHECK(tool->name == "a.b");
+  CHECK(tool->key == "a.b");
   CHECK(tool->description == "d \xC3\xA9");
   CHECK(tool->title == "A");
   CHECK(tool->read_only);

@@ -117,14 +117,15 @@ TEST_CASE("initialize echoes a revision it knows and answers with the latest one
 
 TEST_CASE("list_changed goes to callers that have said that they are initialized") {
   fake_caller caller;
-  caller.session.tools_changed();
+  caller.session.list_changed(mcp::tool_kind());
   caller.say(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}})");
   caller.host.sent.clear();
-  caller.session.tools_changed();
+  caller.session.list_changed(mcp::tool_kind());
   CHECK(caller.host.sent.empty());
   caller.say(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
-  caller.session.tools_changed();
-  CHECK(caller.host.sent == std::vector<std::string>{"list_changed"});
+  caller.session.list_changed(mcp::tool_kind());
+  CHECK(caller.host.sent ==
+        std::vector<std::string>{R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})"});
 }
 
 TEST_CASE("an id in use is refused and the first request keeps its answer") {

@@ -79,7 +79,7 @@ class fake_host final : public mcp::caller_host {
  public:
   void send(const segments& text) override { sent.push_back(text.str()); }
   void send_progress(std::uint64_t, const segments& text) override { sent.push_back(text.str()); }
-  void send_list_changed() override { sent.emplace_back("list_changed"); }
+  void send_list_changed(const mcp::feature_kind&, const segments& text) override { sent.push_back(text.str()); }
   void send_ask(std::uint64_t about, const segments& text) override {
     asks_about.push_back(about);
     sent.push_back(text.str());

@@ -39,7 +39,7 @@ struct acting_host final : caller_host {
     event();
     inner.send_progress(serial, text);
   }
-  void send_list_changed() override { event(); }
+  void send_list_changed(const feature_kind&, const segments&) override { event(); }
   void send_ask(std::uint64_t about, const segments& text) override {
     event();
     inner.send_ask(about, text);
@@ -88,7 +88,7 @@ struct conversation final : message_sink {
     say(R"([{"jsonrpc":"2.0","id":4,"method":"ping"},{"id":5},{"jsonrpc":"2.0","id":6,"method":"mcpbx/echo"},{"jsonrpc":"2.0","id":7,"method":"nope"}])");
     say(R"({"jsonrpc":"2.0","id":8,"method":"mcpbx/forget"})");
     say(R"({"jsonrpc":"2.0","id":9,"method":"tools/list"})");
-    session.tools_changed();
+    session.list_changed(mcp::tool_kind());
     for (auto& c : server->calls) {
       if (c.progress) c.progress(raw_json::own(R"({"progressToken":1,"progress":1})"));
       if (c.log) c.log(raw_json::own(R"({"level":"info","data":"x"})"));
@@ -115,7 +115,7 @@ TEST_CASE("caller_session: it may be closed, cancelled and spoken to from inside
       [](conversation& c) {
         auto line = parse_message(raw_json::own(R"({"jsonrpc":"2.0","id":"in","method":"mcpbx/slow"})"));
         c.session.on_message(std::move(*line));
-        c.session.tools_changed();
+        c.session.list_changed(mcp::tool_kind());
       },
       [](conversation& c) {
         for (const auto& reply : std::exchange(c.host.inner.slow, {})) reply.result(raw_json::literal("{}"));

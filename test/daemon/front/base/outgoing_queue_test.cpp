@@ -233,14 +233,23 @@ TEST_CASE("G17: progress keeps the last of each token") {
   CHECK(f.line.sent.size() == 4);
 }
 
-TEST_CASE("list_changed is a flag") {
+TEST_CASE("of each list_changed one waits") {
   queue_fixture f;
-  for (int i = 0; i < 5; ++i) f.queue.push_list_changed();
+  const auto push = [&](std::string_view method) {
+    segments text;
+    text.append_literal(method);
+    f.queue.push_list_changed(method, text);
+  };
+  for (int i = 0; i < 5; ++i) {
+    push("notifications/tools/list_changed");
+    push("notifications/notes/list_changed");
+  }
   f.queue.flush();
-  CHECK(f.line.sent == std::vector<std::string>{R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})"});
-  f.queue.push_list_changed();
+  CHECK(f.line.sent ==
+        std::vector<std::string>{"notifications/tools/list_changed", "notifications/notes/list_changed"});
+  push("notifications/notes/list_changed");
   f.queue.flush();
-  CHECK(f.line.sent.size() == 2);
+  CHECK(f.line.sent.size() == 3);
 }
 
 TEST_CASE("G17: over the bound the caller is not read and results still enter") {

@@ -13,7 +13,7 @@
 namespace mcpbx::test {
 
 /// A definition of this name; `description` makes it another one.
-inline mcp::tool_view tool_of(const std::string& name, const std::string& description = "does it") {
+inline mcp::feature_item tool_of(const std::string& name, const std::string& description = "does it") {
   auto read =
       mcp::read_tool(raw_json::own("{\"name\":" + json_quoted(name) + ",\"description\":" + json_quoted(description) +
                                    R"(,"inputSchema":{"type":"object"}})"));
@@ -21,8 +21,8 @@ inline mcp::tool_view tool_of(const std::string& name, const std::string& descri
   return std::move(*read);
 }
 
-inline mcp::tool_list list_of(std::vector<mcp::tool_view> tools) {
-  return std::make_shared<const std::vector<mcp::tool_view>>(std::move(tools));
+inline mcp::feature_list list_of(std::vector<mcp::feature_item> tools) {
+  return std::make_shared<const std::vector<mcp::feature_item>>(std::move(tools));
 }
 
 inline daemon::pinned_server server_of(const std::string& name, daemon::pin_mode mode,

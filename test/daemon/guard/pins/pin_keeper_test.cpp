@@ -34,8 +34,8 @@ struct kept {
     pin_keeper::options o{result<std::string>(file), {server_of("s", pin_mode::block), server_of("o", pin_mode::off)}};
     keeper.emplace(io.get_executor(), time, o);
   }
-  void list_tools(const std::vector<mcp::tool_view>& tools) {
-    keeper->judge("s", list_of(tools), [this](const mcp::definition_decision& d) {
+  void list_tools(const std::vector<mcp::feature_item>& tools) {
+    keeper->judge("s", mcp::tool_kind(), list_of(tools), [this](const mcp::definition_decision& d) {
       std::string names;
       if (d.withheld)
         for (const auto& [name, why] : *d.withheld) names += name;
@@ -147,7 +147,7 @@ TEST_CASE(
   const auto aside = k.file + ".old";
   std::filesystem::rename(k.file, aside);
   pin_keeper other(k.io.get_executor(), k.time, {result<std::string>(k.file), {server_of("s", pin_mode::block)}});
-  other.judge("s", list_of({tool_of("a", "CHANGED")}), [](const mcp::definition_decision&) {});
+  other.judge("s", mcp::tool_kind(), list_of({tool_of("a", "CHANGED")}), [](const mcp::definition_decision&) {});
   k.run();
   look();
   CHECK((row == "changed withheld" && k.decisions.back() == "a"));
@@ -167,7 +167,8 @@ TEST_CASE("G37: of lists that follow each other only the last is decided about")
 TEST_CASE("G37: a server that is off is offered at once, and no file is made for it") {
   kept k;
   int told = 0;
-  k.keeper->judge("o", list_of({tool_of("a")}), [&](const mcp::definition_decision& d) { told += d.withheld ? 9 : 1; });
+  k.keeper->judge("o", mcp::tool_kind(), list_of({tool_of("a")}),
+                  [&](const mcp::definition_decision& d) { told += d.withheld ? 9 : 1; });
   CHECK(told == 1);
   k.run();
   CHECK_FALSE(std::filesystem::exists(k.file));
@@ -192,9 +193,10 @@ TEST_CASE("G38: a plain name is given anew as servers list their tools, and for 
   k.keeper.emplace(k.io.get_executor(), k.time, o);
   words said;
   const auto list = [&](const std::string& server) {
-    k.keeper->judge(server, list_of({tool_of("read")}), [&said, server](const mcp::definition_decision& d) {
-      said.push_back(server + (d.prefixed ? " prefixed" : ""));
-    });
+    k.keeper->judge(server, mcp::tool_kind(), list_of({tool_of("read")}),
+                    [&said, server](const mcp::definition_decision& d) {
+                      said.push_back(server + (d.prefixed ? " prefixed" : ""));
+                    });
   };
   list("b");
   k.run();

@@ -20,7 +20,7 @@ using namespace mcpbx::test;
 
 namespace {
 
-using tools = std::vector<mcp::tool_view>;
+using tools = std::vector<mcp::feature_item>;
 
 struct pinned_world {
   temporary_directory dir;
@@ -55,7 +55,7 @@ struct pinned_world {
     worker.work(job);
     return {job.accepts[0].outcome, job.servers[0].decision};
   }
-  pin_report list(const pinned_server& s, mcp::tool_list listed, pin_choice which = {}, bool definitions = false) {
+  pin_report list(const pinned_server& s, mcp::feature_list listed, pin_choice which = {}, bool definitions = false) {
     pin_job job;
     job.servers.push_back({.server = s, .tools = std::move(listed)});
     job.lists.push_back({.which = std::move(which), .definitions = definitions, .then = {}});
@@ -284,7 +284,7 @@ TEST_CASE("G38: before all servers have settled, a plain name without an owner i
     s.plain_name = [](std::string_view tool) { return std::string(tool); };
     return s;
   };
-  const auto job_of = [&](bool settled, mcp::tool_list of_a) {
+  const auto job_of = [&](bool settled, mcp::feature_list of_a) {
     pin_job job;
     job.settled = settled;
     job.servers.push_back({.server = plain("a"), .tools = of_a, .judge = of_a != nullptr});

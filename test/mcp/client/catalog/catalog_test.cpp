@@ -1,6 +1,7 @@
 // The catalog: names, filters, snapshots.
 #include "mcp/client/catalog/catalog_builder.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
+#include "mcp/protocol/tools.hpp"
 #include "test/mcp/client/supervisor_rig.hpp"
 
 #include <doctest/doctest.h>
@@ -14,8 +15,8 @@ using namespace mcpbx::test;
 
 namespace {
 
-tool_list tools(const std::vector<std::string>& names, std::string_view more = "") {
-  auto list = std::make_shared<std::vector<tool_view>>();
+feature_list tools(const std::vector<std::string>& names, std::string_view more = "") {
+  auto list = std::make_shared<std::vector<feature_item>>();
   for (const auto& n : names) list->push_back(*read_tool(raw_json::own(tool_definition(n, more))));
   return list;
 }
@@ -36,7 +37,7 @@ TEST_CASE("the exposed definition is the server's with its name replaced and not
   catalog_builder b({server("git")});
   const auto definition = raw_json::literal(
       R"({ "description":"d\u00e9", "name" : "log", "inputSchema":{"type":"object","$defs":{"a":1.0}}, "x":[1e400] })");
-  b.set_tools(0, std::make_shared<std::vector<tool_view>>(1, *read_tool(definition)));
+  b.set_list(0, tool_kind(), std::make_shared<std::vector<feature_item>>(1, *read_tool(definition)));
   const auto c = b.build();
   REQUIRE(c->entries().size() == 1);
   const auto& e = *c->entries()[0];
@@ -58,7 +59,7 @@ TEST_CASE("the exposed definition is the server's with its name replaced and not
 
 TEST_CASE("a legacy caller sees no outputSchema that is not for objects") {
   catalog_builder b({server("s")});
-  b.set_tools(0, tools({"a"}, R"(,"outputSchema":{"type":"array"})"));
+  b.set_list(0, tool_kind(), tools({"a"}, R"(,"outputSchema":{"type":"array"})"));
   const auto c = b.build();
   CHECK(c->tools_list().text().find("outputSchema") != std::string_view::npos);
   CHECK(c->legacy_tools_list().text().find("outputSchema") == std::string_view::npos);
@@ -66,7 +67,7 @@ TEST_CASE("a legacy caller sees no outputSchema that is not for objects") {
 
 TEST_CASE("filters choose by the server's own names and renames replace them") {
   catalog_builder b({server("git", {{"git_*"}, {"git_push"}, {{"git_log", "history"}}})});
-  b.set_tools(0, tools({"git_log", "git_push", "git_status", "other"}));
+  b.set_list(0, tool_kind(), tools({"git_log", "git_push", "git_status", "other"}));
   const auto c = b.build();
   CHECK(names_of(c) == std::vector<std::string>{"git__history", "git__git_status"});
   CHECK(c->find("git__history")->tool == "git_log");
@@ -74,13 +75,13 @@ TEST_CASE("filters choose by the server's own names and renames replace them") {
 
 TEST_CASE("a snapshot shares what did not change and is the same one when nothing did") {
   catalog_builder b({server("a"), server("b")});
-  b.set_tools(0, tools({"x", "y"}));
-  b.set_tools(1, tools({"x"}));
+  b.set_list(0, tool_kind(), tools({"x", "y"}));
+  b.set_list(1, tool_kind(), tools({"x"}));
   const auto first = b.build();
   CHECK(b.build() == first);
-  b.set_tools(0, tools({"x", "y"}));  // the same bytes from a new life
+  b.set_list(0, tool_kind(), tools({"x", "y"}));  // the same bytes from a new life
   CHECK(b.build() == first);
-  b.set_tools(0, tools({"y", "z"}));
+  b.set_list(0, tool_kind(), tools({"y", "z"}));
   const auto second = b.build();
   CHECK(second != first);
   CHECK(second->revision() == first->revision() + 1);
@@ -89,7 +90,7 @@ TEST_CASE("a snapshot shares what did not change and is the same one when nothin
   CHECK(second->entries()[2] == first->entries()[2]);
   CHECK(names_of(first).size() == 3);
   SUBCASE("a changed definition is a new entry with another hash") {
-    b.set_tools(1, tools({"x"}, R"(,"title":"new")"));
+    b.set_list(1, tool_kind(), tools({"x"}, R"(,"title":"new")"));
     const auto third = b.build();
     CHECK(third->entries()[2] != second->entries()[2]);
     CHECK(third->entries()[2]->hash != second->entries()[2]->hash);
@@ -100,15 +101,15 @@ TEST_CASE("a snapshot shares what did not change and is the same one when nothin
 TEST_CASE("G38: the names of prefixed servers are the same whatever order the servers come up in") {
   const std::vector<catalog_builder::server> configured = {server("git"), server("my__git"), server("my_git"),
                                                            server("plain", {}, true), server("mcpbx")};
-  const std::vector<tool_list> lists = {tools({"echo", "a.b", "a_b", "a/b"}), tools({"echo", "log"}),
-                                        tools({"echo", "log"}), tools({"echo", "git__echo"}), tools({"x"})};
+  const std::vector<feature_list> lists = {tools({"echo", "a.b", "a_b", "a/b"}), tools({"echo", "log"}),
+                                           tools({"echo", "log"}), tools({"echo", "git__echo"}), tools({"x"})};
   std::map<std::string, std::string> expected;
   std::vector<std::size_t> order(configured.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   do {
     catalog_builder b(configured);
     for (const auto i : order) {
-      b.set_tools(i, lists[i]);
+      b.set_list(i, tool_kind(), lists[i]);
       for (const auto& e : b.build()->entries()) {
         const auto [known, fresh] = expected.emplace(e->server + "/" + e->tool, e->name);
         REQUIRE(known->second == e->name);
@@ -132,24 +133,24 @@ TEST_CASE("G38: the names of prefixed servers are the same whatever order the se
 
 TEST_CASE("G38: with plain names the first server in file order keeps a name") {
   catalog_builder b({server("one", {}, true), server("two", {}, true), server("three")});
-  b.set_tools(1, tools({"echo", "list"}));
-  b.set_tools(2, tools({"echo"}));
+  b.set_list(1, tool_kind(), tools({"echo", "list"}));
+  b.set_list(2, tool_kind(), tools({"echo"}));
   CHECK(names_of(b.build()) == std::vector<std::string>{"echo", "list", "three__echo"});
-  b.set_tools(0, tools({"echo"}));
+  b.set_list(0, tool_kind(), tools({"echo"}));
   CHECK(names_of(b.build()) == std::vector<std::string>{"echo", "two__echo", "list", "three__echo"});
   const auto notices = b.take_notices();
   REQUIRE(notices.size() == 1);
   CHECK(notices[0] == "tool server \"two\": tool \"echo\" cannot be called \"echo\"; its name is \"two__echo\"");
-  b.set_tools(0, tools({"echo"}));
+  b.set_list(0, tool_kind(), tools({"echo"}));
   b.build();
   CHECK(b.take_notices().empty());
 }
 
 TEST_CASE("G38: a tool whose plain name is another one's is prefixed, and rules know it by all its names") {
   catalog_builder b({server("one", {}, true), server("two", {{}, {}, {{"log", "history"}}}, true), server("three")});
-  b.set_tools(0, tools({"echo"}), {}, std::make_shared<const tool_names>(tool_names{"echo"}));
-  b.set_tools(1, tools({"echo", "log"}));
-  b.set_tools(2, tools({"echo"}));
+  b.set_list(0, tool_kind(), tools({"echo"}), {}, std::make_shared<const tool_names>(tool_names{"echo"}));
+  b.set_list(1, tool_kind(), tools({"echo", "log"}));
+  b.set_list(2, tool_kind(), tools({"echo"}));
   const auto c = b.build();
   CHECK(names_of(c) == std::vector<std::string>{"one__echo", "echo", "history", "three__echo"});
   CHECK(c->find("one__echo")->rules == rule_names{"one__echo", "echo"});
@@ -159,14 +160,14 @@ TEST_CASE("G38: a tool whose plain name is another one's is prefixed, and rules 
   // Also when the one that has the name withholds it.
   auto withheld = std::make_shared<withheld_names>();
   withheld->emplace("echo", std::make_shared<const std::string>("it changed"));
-  b.set_tools(1, tools({"echo"}), withheld);
+  b.set_list(1, tool_kind(), tools({"echo"}), withheld);
   CHECK(names_of(b.build()) == std::vector<std::string>{"one__echo", "three__echo"});
   CHECK(b.build()->find_withheld("echo")->rules == rule_names{"two__echo", "echo"});
 }
 
 TEST_CASE("G38: rules know a tool by the name that it has when tools that clash with it come and go") {
   catalog_builder b({server("one", {{}, {}, {{"safe", "read"}}}), server("two", {}, true)});
-  b.set_tools(0, tools({"a.b", "a_b", "read", "safe", "other"}));
+  b.set_list(0, tool_kind(), tools({"a.b", "a_b", "read", "safe", "other"}));
   const auto c = b.build();
   const auto find = [](const catalog_ptr& all, std::string_view own) {
     return *std::ranges::find(all->entries(), own, [](const auto& e) -> std::string_view { return e->tool; });
@@ -177,8 +178,8 @@ TEST_CASE("G38: rules know a tool by the name that it has when tools that clash 
   CHECK(read.starts_with("one__read_"));
   CHECK(find(c, "read")->rules == rule_names{"", "", "one__read"});
   CHECK(find(c, "other")->rules == rule_names{});
-  b.set_tools(0, tools({"a.b", "read"}));
-  b.set_tools(1, tools({"c.d"}));
+  b.set_list(0, tool_kind(), tools({"a.b", "read"}));
+  b.set_list(1, tool_kind(), tools({"c.d"}));
   const auto fewer = b.build();
   CHECK(find(fewer, "a.b")->name == "one__a_b");
   CHECK(find(fewer, "a.b")->rules == rule_names{"", "", dotted});
@@ -190,8 +191,8 @@ TEST_CASE("G38: rules know a tool by the name that it has when tools that clash 
 
 TEST_CASE("names that resemble a wrong one are found") {
   catalog_builder b({server("git"), server("files")});
-  b.set_tools(0, tools({"log", "status"}));
-  b.set_tools(1, tools({"read", "log"}));
+  b.set_list(0, tool_kind(), tools({"log", "status"}));
+  b.set_list(1, tool_kind(), tools({"read", "log"}));
   const auto c = b.build();
   CHECK(c->similar("log") == std::vector<std::string>{"git__log", "files__log"});
   CHECK(c->similar("git__lgo").at(0) == "git__log");
@@ -200,7 +201,7 @@ TEST_CASE("names that resemble a wrong one are found") {
 
 TEST_CASE("G18: names that resemble an unknown one are looked for once while it is remembered") {
   catalog_builder b({server("git")});
-  b.set_tools(0, tools({"log", "status"}));
+  b.set_list(0, tool_kind(), tools({"log", "status"}));
   const auto c = b.build();
   for (int i = 0; i < 1000; ++i) CHECK(c->similar("git__lgo").at(0) == "git__log");
   CHECK(c->searches() == 1);
@@ -214,7 +215,7 @@ TEST_CASE("ten thousand tools make one list, once") {
   std::vector<std::string> many;
   for (int i = 0; i < 10'000; ++i) many.push_back("tool_" + std::to_string(i));
   catalog_builder b({server("s")});
-  b.set_tools(0, tools(many));
+  b.set_list(0, tool_kind(), tools(many));
   const auto c = b.build();
   CHECK(c->entries().size() == 10'000);
   const auto list = c->tools_list();
@@ -237,7 +238,7 @@ TEST_CASE("L8 L12 L13: how a tool is called comes from its server's entry and, w
     const auto definition =
         raw_json::own("{\"name\":" + json_quoted(name) + R"(,"inputSchema":{"type":"object"},"annotations":)" +
                       std::string(hints) + "}");
-    b.set_tools(0, std::make_shared<std::vector<tool_view>>(1, *read_tool(definition)));
+    b.set_list(0, tool_kind(), std::make_shared<std::vector<feature_item>>(1, *read_tool(definition)));
     return b.build()->entries()[0]->manner;
   };
   CHECK(manner("write_a").serial);
@@ -270,13 +271,13 @@ TEST_CASE("G37: a withheld tool is in no list, keeps its name, and says why it i
     for (const auto& n : names) all->emplace(n, why);
     return all;
   };
-  b.set_tools(0, tools({"a.b", "a_b", "log", "denied"}), withhold({"a.b", "log", "denied"}));
-  b.set_tools(1, tools({"x", "y"}), withhold({"y"}));
+  b.set_list(0, tool_kind(), tools({"a.b", "a_b", "log", "denied"}), withhold({"a.b", "log", "denied"}));
+  b.set_list(1, tool_kind(), tools({"x", "y"}), withhold({"y"}));
   const auto c = b.build();
   // Names are what they are when nothing is withheld.
   catalog_builder plain({server("s", {{}, {"denied"}, {{"log", "history"}}}), server("p", {}, true)});
-  plain.set_tools(0, tools({"a.b", "a_b", "log", "denied"}));
-  plain.set_tools(1, tools({"x", "y"}));
+  plain.set_list(0, tool_kind(), tools({"a.b", "a_b", "log", "denied"}));
+  plain.set_list(1, tool_kind(), tools({"x", "y"}));
   const auto all = names_of(plain.build());
   REQUIRE(all.size() == 5);
   CHECK(names_of(c) == std::vector<std::string>{all[1], all[3]});
@@ -290,34 +291,34 @@ TEST_CASE("G37: a withheld tool is in no list, keeps its name, and says why it i
   CHECK(withheld_text("s__history", *c->find_withheld("s__history")) ==
         "the tool \"s__history\" of tool server \"s\" is not offered: its definition changed");
   // Approved, it is an entry like any other; what did not change is shared.
-  b.set_tools(0, tools({"a.b", "a_b", "log", "denied"}), withhold({"a.b"}));
+  b.set_list(0, tool_kind(), tools({"a.b", "a_b", "log", "denied"}), withhold({"a.b"}));
   const auto later = b.build();
   CHECK(later->revision() == c->revision() + 1);
   CHECK(later->find("s__history"));
   CHECK(later->find(all[1]) == c->find(all[1]));
-  b.set_tools(0, tools({"a.b", "a_b", "log", "denied"}), withhold({"a.b", "a_b"}));
+  b.set_list(0, tool_kind(), tools({"a.b", "a_b", "log", "denied"}), withhold({"a.b", "a_b"}));
   CHECK(b.build()->revision() == later->revision() + 1);
-  b.set_tools(0, tools({"a.b", "a_b", "log", "denied"}), withhold({"a.b", "a_b"}));
+  b.set_list(0, tool_kind(), tools({"a.b", "a_b", "log", "denied"}), withhold({"a.b", "a_b"}));
   CHECK(b.build()->revision() == later->revision() + 1);
 }
 
 TEST_CASE("G15: a snapshot says what of the servers' lists is no tool of it, in the order of the servers") {
   catalog_builder b({server("a"), server("b")});
-  b.set_dropped(1, {"a tool definition is left out: name must be a string", "tool \"x\" is listed twice"});
-  b.set_tools(1, tools({"x"}));
+  b.set_dropped(1, tool_kind(), {"a tool definition is left out: name must be a string", "tool \"x\" is listed twice"});
+  b.set_list(1, tool_kind(), tools({"x"}));
   const auto first = b.build();
   REQUIRE(first->dropped().size() == 2);
   CHECK(first->dropped()[0].server == "b");
   CHECK(first->dropped()[0].reason == "tool server \"b\": a tool definition is left out: name must be a string");
   CHECK(b.build() == first);
-  b.set_dropped(0, {"one"});
+  b.set_dropped(0, tool_kind(), {"one"});
   const auto second = b.build();
   CHECK(second->revision() == first->revision() + 1);
   REQUIRE(second->dropped().size() == 3);
   CHECK(second->dropped()[0].reason == "tool server \"a\": one");
   CHECK(second->entries()[0] == first->entries()[0]);
-  b.set_dropped(0, {});
-  b.set_dropped(1, {});
+  b.set_dropped(0, tool_kind(), {});
+  b.set_dropped(1, tool_kind(), {});
   CHECK(b.build()->dropped().empty());
 }
 
@@ -333,7 +334,7 @@ TEST_CASE("G15: callers are not told of a change when only what is left out has 
           }));
   CHECK(r.supervisor->snapshot()->dropped().size() == 1);
   int changes = 0;
-  const auto subscription = r.supervisor->on_catalog_change([&] { ++changes; });
+  const auto subscription = r.supervisor->on_catalog_change([&](const feature_kind&) { ++changes; });
   *bad = false;
   r.launcher.last().say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
   r.advance(20'000);

@@ -24,7 +24,8 @@ struct slow_gate final : definition_gate {
     std::size_t tools = 0;
     std::function<void(definition_decision)> decided;
   };
-  void judge(const std::string& server, tool_list tools, std::function<void(definition_decision)> decided) override {
+  void judge(const std::string& server, const feature_kind&, feature_list tools,
+             std::function<void(definition_decision)> decided) override {
     asked.push_back({server, tools->size(), std::move(decided)});
   }
   void settled() override { ++times_settled; }
@@ -82,7 +83,7 @@ TEST_CASE("G37: nothing is offered, and nobody told that all has settled, before
 TEST_CASE("G37: what is withheld is told in the status, and an approval brings it back with one change") {
   gated_rig r;
   int changes = 0;
-  const auto subscription = r.supervisor->on_catalog_change([&] { ++changes; });
+  const auto subscription = r.supervisor->on_catalog_change([&](const feature_kind&) { ++changes; });
   r.gate.asked[0].decided(without("a"));
   r.turn();
   CHECK(changes == 1);

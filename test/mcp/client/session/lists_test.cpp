@@ -1,5 +1,5 @@
 // The list of tools of one server: pages, changes, subscriptions.
-#include "mcp/client/session/tool_lister.hpp"
+#include "mcp/client/session/feature_lister.hpp"
 #include "test/mcp/client/session_rig.hpp"
 #include "test/mcp/client/supervisor_rig.hpp"
 
@@ -19,9 +19,9 @@ std::string page(std::string_view names, std::string_view more = "") {
   return out + "]" + std::string(more) + "}";
 }
 
-std::string names_of(const std::vector<tool_view>& tools) {
+std::string names_of(const std::vector<feature_item>& tools) {
   std::string out;
-  for (const auto& t : tools) out += t.name;
+  for (const auto& t : tools) out += t.key;
   return out;
 }
 
@@ -42,41 +42,41 @@ TEST_CASE("G15: all pages are taken, in order") {
 }
 
 TEST_CASE("G15: an endless list ends at a repeated cursor") {
-  tool_lister l;
+  feature_lister l(tool_kind());
   CHECK(*l.take_page(raw_json::own(page("a", R"(,"nextCursor":"1")"))));
   CHECK_FALSE(*l.take_page(raw_json::own(page("b", R"(,"nextCursor":"1")"))));
-  CHECK(names_of(l.tools()) == "ab");
+  CHECK(names_of(l.items()) == "ab");
   CHECK(l.notices().at(0).find("same cursor twice") != std::string::npos);
 }
 
 TEST_CASE("G15: an endless list ends after 1000 pages") {
-  tool_lister l;
+  feature_lister l(tool_kind());
   int pages = 1;
   while (*l.take_page(raw_json::own("{\"tools\":[{\"name\":\"t" + std::to_string(pages) +
                                     "\",\"inputSchema\":{}}],\"nextCursor\":\"" + std::to_string(pages) + "\"}")))
     ++pages;
   CHECK(pages == 1000);
-  CHECK(l.tools().size() == 1000);
+  CHECK(l.items().size() == 1000);
 }
 
 TEST_CASE("G15: a list is bounded in bytes and tools") {
-  tool_lister bytes({.max_bytes = 100});
+  feature_lister bytes(tool_kind(), {.max_bytes = 100});
   CHECK(*bytes.take_page(raw_json::own(page("a", R"(,"nextCursor":"1")"))));
   CHECK_FALSE(*bytes.take_page(raw_json::own(page("b", R"(,"nextCursor":"2")"))));
-  tool_lister many({.max_tools = 2});
+  feature_lister many(tool_kind(), {.max_items = 2});
   CHECK_FALSE(*many.take_page(raw_json::own(page("abc"))));
-  CHECK(names_of(many.tools()) == "ab");
+  CHECK(names_of(many.items()) == "ab");
   CHECK(many.notices().size() == 1);
 }
 
 TEST_CASE("G15: bad definitions and second ones of a name are left out one by one with a notice each") {
-  tool_lister l;
+  feature_lister l(tool_kind());
   CHECK_FALSE(*l.take_page(raw_json::own(
       R"({"tools":[{"name":"a","inputSchema":{}},null,{"name":"x","inputSchema":[]},{"name":"a","inputSchema":{},"description":"2"},{"name":"b","inputSchema":{}}]})")));
-  CHECK(names_of(l.tools()) == "ab");
-  CHECK(l.tools()[0].description.empty());
+  CHECK(names_of(l.items()) == "ab");
+  CHECK(l.items()[0].description.empty());
   CHECK(l.notices().size() == 3);
-  tool_lister flood;
+  feature_lister flood(tool_kind());
   std::string all = "{\"tools\":[null";
   for (int i = 0; i < 99; ++i) all += ",null";
   CHECK_FALSE(*flood.take_page(raw_json::own(all + "]}")));
@@ -231,19 +231,19 @@ TEST_CASE("M2: the list of a modern server without listChanged is asked for agai
   REQUIRE(s.core.ready());
   const auto asked = [&] { return s.count("tools/list"); };
   s.advance(milliseconds(499));
-  s.core.list_wanted(s.now);
+  s.core.lists_wanted(s.now);
   CHECK(asked() == 2);
   s.advance(milliseconds(1));
   CHECK(asked() == 2);  // stale, and nobody wants it
-  s.core.list_wanted(s.now);
-  s.core.list_wanted(s.now);
+  s.core.lists_wanted(s.now);
+  s.core.lists_wanted(s.now);
   CHECK(asked() == 3);
   s.answer("tools/list", page("c", R"(,"ttlMs":-1)"));
   CHECK(names_of(*s.lists.back()) == "c");
   SUBCASE("one that is stale at once is asked at growing intervals") {
     int answered = 3;
     for (int i = 0; i < 10'000; ++i) {
-      s.core.list_wanted(s.now);
+      s.core.lists_wanted(s.now);
       s.advance(milliseconds(1));
       for (; answered < asked(); ++answered) s.answer("tools/list", page("c", R"(,"ttlMs":0)"));
     }
@@ -258,7 +258,7 @@ TEST_CASE("M2: a modern server that tells of changes, and a legacy one, are not 
   legacy.open_legacy(page("a", R"(,"ttlMs":0)"));
   for (auto* s : {&modern, &legacy}) {
     s->advance(milliseconds(60'000));
-    s->core.list_wanted(s->now);
+    s->core.lists_wanted(s->now);
     s->advance(milliseconds(60'000));
     CHECK(s->count("tools/list") == 1);
   }
@@ -281,7 +281,7 @@ TEST_CASE("M2: who wants the tools makes a stale list be asked for again, and wh
       }));
   CHECK(r.names() == std::vector<std::string>{"s__a"});
   int changes = 0;
-  const auto subscription = r.supervisor->on_catalog_change([&] { ++changes; });
+  const auto subscription = r.supervisor->on_catalog_change([&](const feature_kind&) { ++changes; });
   tools->emplace_back("b");
   r.advance(600);
   CHECK(r.names().size() == 1);

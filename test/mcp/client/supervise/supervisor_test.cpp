@@ -391,7 +391,7 @@ TEST_CASE("a change of the catalog is told once per turn and only when there is 
   const auto live = [tools](scripted_process& p, const message& m) { legacy_script (*tools)(p, m); };
   r.launcher.add("one", live);
   r.launcher.add("two", legacy_script());
-  auto subscription = r.supervisor->on_catalog_change([&] { ++changes; });
+  auto subscription = r.supervisor->on_catalog_change([&](const feature_kind&) { ++changes; });
   r.start({server_named("one"), server_named("two")});
   CHECK(changes >= 1);
   CHECK(changes <= 2);

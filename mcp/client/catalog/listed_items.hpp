@@ -1,0 +1,49 @@
+// What all servers list of one kind other than tools, made into the entries of a snapshot: in the order of the servers,
+// under keys that the kind's row tells apart. Every entry that did not change is used again. Knows no I/O.
+#pragma once
+#include "mcp/client/catalog/feature_entries.hpp"
+#include "mcp/protocol/features.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace mcpbx::mcp {
+
+class listed_items {
+ public:
+  struct server {
+    std::string name;    ///< as configured
+    std::string prefix;  ///< of its keys (tool_names.hpp)
+    std::weak_ptr<mcp::client> owner;
+  };
+  /// `kind` must outlive it and all entries.
+  listed_items(const feature_kind& kind, std::vector<server> servers);
+
+  /// Sets the list of server number `index`; null when nothing is known of it. Items in `withheld` have their keys, so
+  /// that those of others do not depend on it, and are not offered.
+  void set(std::size_t index, feature_list list, withheld_ptr withheld);
+  /// The entries of what is set now: the last ones themselves when none differs.
+  const feature_entries_ptr& build();
+  /// What the last build() left out of the list of server number `index`, one clause each.
+  const std::vector<std::string>& left_out(std::size_t index) const { return servers_.at(index).left_out; }
+
+ private:
+  struct listed {
+    server s;
+    feature_list list{};
+    withheld_ptr withheld{};
+    std::vector<feature_entry_ptr> entries{};
+    std::vector<std::string> left_out{};
+  };
+  void make_entries(listed& l, std::unordered_set<std::string>& taken) const;
+
+  const feature_kind* kind_;
+  std::vector<listed> servers_;
+  feature_entries_ptr last_;
+  bool stale_ = false;
+};
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,92 @@
+// Pages of a list, one after another.
+#include "mcp/client/session/feature_lister.hpp"
+
+#include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+
+namespace mcpbx::mcp {
+namespace {
+
+/// From this size on a page is not kept alive for the sake of less than half of it.
+constexpr std::size_t worth_copying = 4096;
+
+}  // namespace
+
+result<bool> feature_lister::take_page(const raw_json& page) {
+  const auto object = raw_object::open(page, {kind_->member, "nextCursor"});
+  if (!object) return fail(errc::protocol, object.error().message);
+  const raw_json list = object->find(kind_->member);
+  if (!list.is_array()) return fail(errc::protocol, "\"" + std::string(kind_->member) + "\" must be an array");
+  ++pages_;
+  ttl_ = std::min(ttl_, milliseconds(std::max<std::int64_t>(object->find("ttlMs").as_integer().value_or(0), 0)));
+  bytes_ += page.text().size();
+  const std::size_t first = items_.size();
+  bool room = true;
+  for_each_element(list, [&](raw_json definition) {
+    room = items_.size() < options_.max_items;
+    if (room) take_item(std::move(definition));
+    return room;
+  });
+  std::size_t kept = 0;
+  for (std::size_t i = first; i < items_.size(); ++i) kept += items_[i].definition.text().size();
+  if (page.owner().size() > worth_copying && kept < page.owner().size() / 2)
+    for (std::size_t i = first; i < items_.size(); ++i) items_[i].definition = items_[i].definition.detached();
+
+  if (!room) {
+    notice("it lists more than " + std::to_string(options_.max_items) + " " + kind_->plural() +
+           "; the others are left out");
+    return false;
+  }
+  const raw_json cursor = object->find("nextCursor");
+  if (!cursor || cursor.is_null() || cursor.text() == "\"\"") return false;
+  if (!cursor.is_string()) {
+    notice("nextCursor must be a string; the pages behind it are left out");
+    return false;
+  }
+  if (!cursors_.insert(stable_hash(cursor.text())).second) {
+    notice(std::string(kind_->list_method) + " gave the same cursor twice; listing stops there");
+    return false;
+  }
+  if (pages_ >= options_.max_pages) {
+    notice(std::string(kind_->list_method) + " has more than " + std::to_string(options_.max_pages) +
+           " pages; the others are left out");
+    return false;
+  }
+  if (bytes_ >= options_.max_bytes) {
+    notice(std::string(kind_->list_method) + " gave more than " + std::to_string(options_.max_bytes >> 20) +
+           " MiB; listing stops there");
+    return false;
+  }
+  cursor_ = cursor.detached();
+  return true;
+}
+
+raw_json feature_lister::params() const {
+  if (!cursor_) return {};
+  return raw_json::own("{\"cursor\":" + std::string(cursor_.text()) + "}");
+}
+
+void feature_lister::take_item(raw_json definition) {
+  auto item = kind_->read(std::move(definition));
+  if (!item) return notice("a " + std::string(kind_->noun) + " definition is left out: " + item.error().message);
+  if (!keys_.insert(item->key).second)
+    return notice(std::string(kind_->noun) + " \"" + printable(item->key) + "\" is listed twice; the first one counts");
+  items_.push_back(std::move(*item));
+}
+
+void feature_lister::notice(std::string sentence) {
+  if (notices_.size() < options_.max_notices)
+    notices_.push_back(std::move(sentence));
+  else
+    ++more_notices_;
+}
+
+std::vector<std::string> feature_lister::notices() const {
+  auto all = notices_;
+  if (more_notices_ != 0) all.push_back("and " + std::to_string(more_notices_) + " more of this kind");
+  return all;
+}
+
+}  // namespace mcpbx::mcp

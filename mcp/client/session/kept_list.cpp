@@ -1,0 +1,69 @@
+// What a walk finds, compared with what was known before.
+#include "mcp/client/session/kept_list.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+constexpr milliseconds longest_ttl{86'400'000};
+
+bool same_definitions(const feature_list& a, const std::vector<feature_item>& b) {
+  return a && std::ranges::equal(*a, b, [](const feature_item& x, const feature_item& y) {
+           return x.definition.text() == y.definition.text();
+         });
+}
+
+}  // namespace
+
+void kept_list::declare(const raw_json& capabilities, bool modern) {
+  const raw_json capability = find_member(capabilities, kind_->capability);
+  offered_ = capability.is_object();
+  tells_ = modern && find_member(capability, "listChanged").is_true();
+}
+
+void kept_list::clear() {
+  list_ = std::make_shared<const std::vector<feature_item>>();
+}
+
+void kept_list::begin() {
+  gate_.begin();
+  lister_.emplace(*kind_, listing_);
+}
+
+bool kept_list::begin_again(time_point now) {
+  if (!offered_ || !gate_.start(now)) return false;
+  lister_.emplace(*kind_, listing_);
+  return true;
+}
+
+void kept_list::wanted(time_point now) {
+  if (tells_ || stale_at_ > now) return;
+  stale_at_ = never;
+  gate_.changed(now);
+}
+
+kept_list::news kept_list::end_walk(time_point now) {
+  news out;
+  auto notices = lister_->notices();
+  if (notices != notices_ || !known()) out.dropped = notices;
+  notices_ = std::move(notices);
+  auto items = lister_->take_items();
+  stale_at_ = now + std::min(lister_->ttl(), longest_ttl);
+  lister_.reset();
+  problem_.clear();
+  out.differs = !same_definitions(list_, items);
+  gate_.finished(now, out.differs);
+  if (out.differs) list_ = std::make_shared<const std::vector<feature_item>>(std::move(items));
+  return out;
+}
+
+bool kept_list::fail_walk(time_point now, const std::string& problem) {
+  lister_.reset();
+  gate_.failed(now);
+  return std::exchange(problem_, problem) != problem;
+}
+
+}  // namespace mcpbx::mcp
