@@ -102,7 +102,7 @@ class parts {
         world_(conf::environment_for_places(), files_of(o), config_, idle_exit_.count() > 0),
         log_(level_of(o, config_), 1u << 20, o.log_file),
         time_(io_.get_executor()),
-        keeper_(io_.get_executor(), keeper, server_framing(), [this] { servers_.keeper_replaced(); }),
+        keeper_(io_.get_executor(), time_, keeper, server_framing(), [this] { servers_.keeper_replaced(); }),
         pins_(io_.get_executor(), time_, pin_options(config_, conf::environment_for_places())),
         audit_(make_audit()),
         servers_(time_, random_, {.version = MCPBX_VERSION, .gate = &pins_}),
@@ -138,8 +138,8 @@ class parts {
     byte_account::set_limit(static_cast<std::size_t>(config_.limits.total_bytes));
     watch_signals();  // before the socket: who sees it may ask us to stop
     auto listener = [&]() -> result<std::unique_ptr<mcp::unix_listener>> {
-      if (auto fd = take_passed_socket()) return mcp::unix_listener::adopt(io_.get_executor(), *fd);
-      return mcp::unix_listener::open(io_.get_executor(), socket_);
+      if (auto fd = take_passed_socket()) return mcp::unix_listener::adopt(io_.get_executor(), time_, *fd);
+      return mcp::unix_listener::open(io_.get_executor(), time_, socket_);
     }();
     if (!listener) return std::unexpected(listener.error());
     listener_ = std::move(*listener);
@@ -177,7 +177,7 @@ class parts {
  private:
   result<void> open_port() {
     if (!port_) return {};
-    auto listener = mcp::loopback_listener::open(io_.get_executor(), port_->address);
+    auto listener = mcp::loopback_listener::open(io_.get_executor(), time_, port_->address);
     if (!listener) return std::unexpected(listener.error());
     port_listener_ = std::move(*listener);
     const auto& address = port_listener_->address();
@@ -354,8 +354,8 @@ class parts {
   started_world world_;
   log_lane log_;
   asio::io_context io_{1};
-  std::unique_ptr<mcp::unix_listener> listener_;  // up here, because whoever gets its lock may open our store
   system_time time_;
+  std::unique_ptr<mcp::unix_listener> listener_;  // up here, because whoever gets its lock may open our store
   system_random random_;
   keyed_lanes references_{io_.get_executor(), "references"};  // of servers
   keyed_lanes keys_{io_.get_executor(), "keys"};              // of models

@@ -313,7 +313,10 @@ TEST_CASE("an exit is told although a descendant floods the pipes") {
   s.seen.keep_texts = false;
   // yes(1) keeps writing into the pipe of the dead server; it is kept, so only the time limit ends the draining.
   f.launch_shell(s, "yes '" + ping + "' & echo $! >&2; exit 0", true);
-  f.until([&] { return s.exit.has_value(); });
+  f.until([&] {
+    f.time.advance(milliseconds(1));
+    return s.exit.has_value();
+  });
   CHECK(s.exit->text() == "exit status 0");
   ::kill(static_cast<pid_t>(std::stol(s.errors)), SIGKILL);
 }

@@ -96,7 +96,8 @@ TEST_CASE("G21: SIGKILL of the daemon leaves no process") {
     auto handle = fork_keeper();
     if (!handle) ::_exit(9);
     boost::asio::io_context io(1);
-    keeper k(io.get_executor(), *handle, {}, [] {});
+    manual_time time;
+    keeper k(io.get_executor(), time, *handle, {}, [] {});
     std::vector<std::unique_ptr<server_recorder>> all;
     for (int i = 0; i < servers; ++i) {
       auto s = std::make_unique<server_recorder>();
