@@ -190,10 +190,7 @@ void live_run::prepare_model() {
 void live_run::call_model() {
   prepare_model();
   round_began_ = around_.time.now();
-  if (auto text = left_out_text(*offer_); text != told_left_out_) {
-    told_left_out_ = std::move(text);
-    if (!told_left_out_.empty()) emit_status(told_left_out_, "");
-  }
+  told_.left_out();
   model_call_->begin();
 }
 

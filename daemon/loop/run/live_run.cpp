@@ -38,11 +38,12 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
                 .detached = request_.detach,
                 .resumes = request_.detach && around.resume_detached && around.store.keeps_sessions(),
                 .time_left = [this] { return clock_.left(); },
-                .on_outage = [this] { tell_outage(); }}),
+                .on_outage = [this] { told_.outage(); }}),
       own_tools_(caller_entries(request_.client_tools)),
       // Raw pointers: the clock's timers end with it, and it with the run.
       clock_(around.time, request_.limits,
              {.limit_reached = [this] { out_of_time(); }, .note_due = [this] { inbox_.push(time_due{}); }}),
+      told_(feed_, {core_, request_.limits, clock_, offer_}),
       round_began_(around.time.now()) {
   use(std::move(models));
 }
@@ -50,8 +51,8 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
 void live_run::use(run_models models) {
   model_ = std::move(models.main);
   if (models.status)
-    status_.emplace(std::move(models.status), around_.time,
-                    [this](status_writer::line line) { inbox_.push(std::move(line)); });
+    told_.use_writer(std::move(models.status), around_.time,
+                     [this](status_writer::line line) { inbox_.push(std::move(line)); });
 }
 
 void live_run::stop(stop_reason why, std::string text, std::function<void(result<void>)> done) {
@@ -110,7 +111,7 @@ asio::awaitable<void> live_run::live() {
     co_await react(std::move(next));
   }
   clock_.stop();
-  if (status_) status_->drop_all();
+  told_.drop_lines();
 }
 
 // The fold of the records says what is to be done now; time that no process lived does not count. Whoever comes from
@@ -159,7 +160,7 @@ void live_run::keep_to_limits() {
 // Runs that go on come to their end first. One that was asked to end while it waits here never begins.
 asio::awaitable<result<void>> live_run::wait_for_room() {
   if (picked_up_ || !around_.room.is_short()) co_return result<void>();
-  emit_status(words::waits_for_room);
+  told_.status(words::waits_for_room);
   const auto look = [weak = weak_from_this()] {
     if (auto self = weak.lock()) self->inbox_.push(look_again{});
   };
@@ -246,7 +247,7 @@ asio::awaitable<bool> live_run::leave() {
   left_ = true;
   clock_.stop();
   cancel_open();
-  if (status_) status_->drop_all();
+  told_.drop_lines();
   co_return true;
 }
 
@@ -344,7 +345,7 @@ asio::awaitable<void> live_run::carry_out(const run_command& next) {
     if (kept && model) call_model();
     if (kept && run) run_call(*run);
     tell_held();
-    if (kept && run) write_status(run->call_id);
+    if (kept && run) told_.begin_line(run->call_id);
     co_return;
   }
   if (!co_await commit()) co_return;
@@ -360,7 +361,7 @@ asio::awaitable<void> live_run::carry_out(const run_command& next) {
 providers::usage live_run::spent() const {
   providers::usage used;
   if (model_call_) used += model_call_->spent();
-  if (status_) used += status_->spent();
+  used += told_.spent_on_lines();
   return used;
 }
 
@@ -394,18 +395,16 @@ live_run::reaction live_run::on_item(item& i) {
     batch.emplace_back(to_call_result(std::move(done->id), done->outcome, sent->tool, sent->server,
                                       clock_.ms_since(sent->since), sent->lost));
     sent_.erase(sent);
-    if (status_) {
-      const auto& call = std::get<record::call_result>(batch.back()).call_id;
-      // No line, but what was asked for it counts.
-      if (const auto used = status_->drop(call); used.input > 0)
-        batch.emplace_back(record::status_line{call, {}, used});
-    }
+    const auto& call = std::get<record::call_result>(batch.back()).call_id;
+    // No line, but what was asked for it counts.
+    if (const auto used = told_.drop_line(call); used.input > 0)
+      batch.emplace_back(record::status_line{call, {}, used});
   } else if (auto* line = std::get_if<status_writer::line>(&i)) {
-    status_->drop(line->call);
+    told_.drop_line(line->call);
     if (line->usage)
       batch.emplace_back(record::status_line{std::move(line->call), std::move(line->text), *line->usage, line->ms});
     else
-      name_tool(line->call);
+      told_.name_tool(line->call);
   } else if (auto* due = std::get_if<retry_due>(&i)) {
     const auto sent = std::ranges::find(sent_, due->id, &sent_call::id);
     if (sent == sent_.end() || !core_.is_open(due->id) || waits_for_start(*sent)) return r;

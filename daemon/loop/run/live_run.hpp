@@ -3,6 +3,7 @@
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/json/event_json.hpp"
+#include "daemon/loop/run/announcements.hpp"
 #include "daemon/loop/run/record_writer.hpp"
 #include "daemon/loop/run/room_queue.hpp"
 #include "daemon/loop/run/run_clock.hpp"
@@ -227,7 +228,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   void run_call(const command::run_call& c);
   void cancel_open();
   void fold(records batch);
-  void apply(const run_record& r);
+  // `written`: nobody waits for it to be; else what it tells is held back.
+  void apply(const run_record& r, bool written = true);
   // Writes what was folded and tells it. False: it could not be written; the run goes to its end, and earlier commands
   // are void.
   boost::asio::awaitable<bool> commit(bool synced = false);
@@ -239,31 +241,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   boost::asio::awaitable<void> write_end(record::run_ended end);
   void take_offer();
 
-  // What the caller is told about a record that has just been applied.
-  void tell(const record::run_started& r);
-  void tell(const record::round_started& r);
-  void tell(const record::assistant& r);
-  void tell(const record::model_failed& r);
-  void tell(const record::call_intent& r);
-  void tell(const record::call_result& r);
-  void tell(const record::status_line& r);
-  void tell(const record::question& r);
-  void tell(const record::answer& r);
-  void tell(const record::caller_result& r);
-  void tell(const record::run_ended& r);
-  template <class Other>
-  void tell(const Other&) {}
-  // What callers that come to a run after a restart have to know: the round so far, and what is asked of them.
   void tell_again();
-  void tell_outage();
-  void push(run_event e);
-  void emit(run_event::kind type, segments body, std::string call = {});
-  void emit_status(std::string_view text, std::string_view tool = {});
-  void name_tool(const std::string& call);
   result<void> what_became_of_a_stop() const;
-  void write_status(const std::string& call);
-  void emit_call(std::string_view id, std::string_view server);
-  bool tells_status() const noexcept { return request_.limits.status != status_mode::off; }
 
   run_surroundings& around_;
   run_request request_;
@@ -281,9 +260,7 @@ class live_run final : public providers::model_events, public std::enable_shared
   inbox<item> inbox_;
   short_wait model_wait_, tools_wait_;
   record_writer records_;
-  bool holding_ = false;         // what is told now is told of a record that is not written yet
-  std::vector<run_event> held_;  // that
-  event_json::kept_part kept_;   // as the last append left it
+  event_json::kept_part kept_;  // as the last append left it
   std::deque<run_command> todo_;
   mcp::catalog_ptr catalog_;
   past_names past_;  // of the tools in past_of_
@@ -292,23 +269,20 @@ class live_run final : public providers::model_events, public std::enable_shared
   std::optional<command::call_model> to_prepare_;
   std::unique_ptr<providers::model_call> model_call_;
   std::unique_ptr<providers::model_call> spent_call_;  // let go of behind what its reply has started
-  std::optional<status_writer> status_;
   std::vector<sent_call> sent_;
-  std::unordered_set<std::string> told_calls_;  // ids with a tool_call event, of this level
   std::vector<open_question> questions_;
   std::vector<mcp::entry_ptr> own_tools_;   // the caller's
   std::optional<question_words> question_;  // of the run's first question; the choice must not change between rounds
-  std::string told_left_out_;
-  offered_ptr base_offer_;       // offer_ without the caller's and without ours
-  kept_names names_;             // that the model has read
-  bool offers_reading_ = false;  // offer_ has the tool that reads on
-  bool results_taken_ = false;   // of the calls that are parked now
+  offered_ptr base_offer_;                  // offer_ without the caller's and without ours
+  kept_names names_;                        // that the model has read
+  bool offers_reading_ = false;             // offer_ has the tool that reads on
+  bool results_taken_ = false;              // of the calls that are parked now
   run_clock clock_;
+  announcements told_;
   std::unique_ptr<timer> parked_limit_;
   time_point round_began_;
   std::size_t looked_at_ = 0;  // of the messages, for output of tools
   bool saw_output_ = false;    // there was some
-  bool formulating_ = false;   // this round's "Formulating response..." is out; set anew by each round_started
 };
 
 }  // namespace mcpbx::daemon

@@ -1,7 +1,6 @@
 // How a run makes its calls: which it lets through, which one after another, which again, and those that it carries out
 // itself.
 #include "daemon/guard/approval_seal.hpp"
-#include "daemon/loop/json/event_json.hpp"
 #include "daemon/loop/results/call_result.hpp"
 #include "daemon/loop/results/read_result.hpp"
 #include "daemon/loop/run/live_run.hpp"
@@ -86,9 +85,9 @@ live_run::records live_run::close(command::close_call first) {
   records batch;
   const auto add = [&](const command::close_call& c) {
     // Its intent could not be kept, so it never left.
-    const bool never_left = records_.broken() && !told_calls_.contains(c.call_id);
+    const bool never_left = records_.broken() && !told_.was_told_of(c.call_id);
     auto r = closing_record(never_left ? command::close_call{c.call_id, c.cause, std::string(words::never_left)} : c);
-    if (status_) status_->drop(c.call_id);
+    told_.drop_line(c.call_id);
     if (auto sent = std::ranges::find(sent_, c.call_id, &sent_call::id); sent != sent_.end()) {
       r.ms = clock_.ms_since(sent->since);
       sent_.erase(sent);
@@ -126,12 +125,10 @@ void live_run::run_call(const command::run_call& c) {
     if (auto self = weak.lock()) self->inbox_.push(call_done{id, std::move(outcome)});
   };
   out.progress = [weak = weak_from_this(), id = c.call_id](const raw_json& params) {
-    if (auto self = weak.lock(); self && self->core_.is_open(id))
-      self->emit(run_event::kind::tool_progress, event_json::tool_progress(id, params), id);
+    if (auto self = weak.lock()) self->told_.tool_progress(id, params);
   };
   out.log = [weak = weak_from_this(), id = c.call_id](const raw_json& params) {
-    if (auto self = weak.lock(); self && self->core_.is_open(id))
-      self->emit(run_event::kind::tool_log, event_json::tool_log(id, params), id);
+    if (auto self = weak.lock()) self->told_.tool_log(id, params);
   };
   out.asker = this;
   const auto ticket = server->call(std::move(out));
@@ -142,7 +139,7 @@ void live_run::run_call(const command::run_call& c) {
 void live_run::cancel_open() {
   to_prepare_.reset();
   model_call_.reset();
-  if (status_) status_->drop_all();
+  told_.drop_lines();
   questions_.clear();
   parked_limit_.reset();
   for (auto& sent : sent_) {
