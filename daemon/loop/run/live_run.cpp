@@ -39,11 +39,11 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
                 .resumes = request_.detach && around.resume_detached && around.store.keeps_sessions(),
                 .time_left = [this] { return clock_.left(); },
                 .on_outage = [this] { told_.outage(); }}),
-      own_tools_(caller_entries(request_.client_tools)),
+      offer_(around.offers, around.tools, request_.tools, caller_entries(request_.client_tools)),
       // Raw pointers: the clock's timers end with it, and it with the run.
       clock_(around.time, request_.limits,
              {.limit_reached = [this] { out_of_time(); }, .note_due = [this] { inbox_.push(time_due{}); }}),
-      told_(feed_, {core_, request_.limits, clock_, offer_}),
+      told_(feed_, {core_, request_.limits, clock_, offer_.now()}),
       round_began_(around.time.now()) {
   use(std::move(models));
 }
@@ -130,8 +130,8 @@ void live_run::pick_up(unfinished_run left) {
     }
   }
   const auto& started = std::get<record::run_started>(left.records.front());
-  names_.restore(started.inherited_tools);
-  names_.restore(meant_tools(left.records));
+  offer_.restore(started.inherited_tools);
+  offer_.restore(meant_tools(left.records));
   call_ids_ = ids_of(started.inherited);
   call_ids_.merge(ids_of(started.messages));
   clock_.used_before(milliseconds(before_ms));
@@ -215,7 +215,7 @@ asio::awaitable<result<void>> live_run::inherit() {
   if (!may_have(request_.principal, history->principal))
     co_return fail(errc::not_found, "there is no session " + json_quoted(request_.session) + " of this caller's own");
   inherited_ = std::move(*history);
-  names_.restore(inherited_.tools);
+  offer_.restore(inherited_.tools);
   kept_.session = true;
   if (auto kept = keep_terms(); !kept) co_return kept;
   const bool waits = !inherited_.empty() && inherited_.back()->role != providers::role::assistant;
@@ -298,7 +298,7 @@ asio::awaitable<std::vector<live_run::item>> live_run::wait_for_tools() {
 bool live_run::misses_tools() {
   if (!picked_up_ || core_.to_be_made().empty()) return false;
   take_offer();
-  return std::ranges::any_of(core_.to_be_made(), [&](const auto* call) { return !offer_->find(call->name); });
+  return std::ranges::any_of(core_.to_be_made(), [&](const auto* call) { return !offer_.find(call->name); });
 }
 
 asio::awaitable<void> live_run::carry_out_all() {
@@ -376,13 +376,14 @@ live_run::reaction live_run::on_item(item& i) {
   if (auto* reply = std::get_if<providers::model_reply>(&i)) {
     if (!model_call_) return r;  // it was cancelled when its reply had just come
     spent_call_ = std::move(model_call_);
-    batch.emplace_back(with_tools({with_unique_ids(std::move(reply->message), call_ids_, core_.calls(), around_.random),
-                                   reply->reason,
-                                   std::move(reply->raw_reason),
-                                   reply->usage,
-                                   clock_.ms_since(round_began_),
-                                   {},
-                                   {}}));
+    batch.emplace_back(
+        offer_.with_tools({with_unique_ids(std::move(reply->message), call_ids_, core_.calls(), around_.random),
+                           reply->reason,
+                           std::move(reply->raw_reason),
+                           reply->usage,
+                           clock_.ms_since(round_began_),
+                           {},
+                           {}}));
   } else if (auto* broken = std::get_if<providers::model_error>(&i)) {
     if (!model_call_) return r;
     model_call_.reset();

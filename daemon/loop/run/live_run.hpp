@@ -11,8 +11,7 @@
 #include "daemon/loop/run/runner.hpp"
 #include "daemon/loop/run/status_writer.hpp"
 #include "daemon/loop/tools/argument_checks.hpp"
-#include "daemon/loop/tools/kept_names.hpp"
-#include "daemon/loop/tools/round_tools.hpp"
+#include "daemon/loop/tools/tool_offer.hpp"
 #include "daemon/loop/tools/tool_source.hpp"
 #include "daemon/policy/policy.hpp"
 #include "daemon/store/journal.hpp"
@@ -200,7 +199,6 @@ class live_run final : public providers::model_events, public std::enable_shared
   providers::usage spent() const;
   std::string broken_off();
   record::run_started opening();
-  record::assistant with_tools(record::assistant r) const;
   bool try_again(sent_call& sent, const mcp::call_outcome& outcome);
   bool waits_for_start(sent_call& sent);
   void make_again(sent_call& sent, time_point when);
@@ -212,7 +210,6 @@ class live_run final : public providers::model_events, public std::enable_shared
   // What the rules say of a call; `present`: the catalog of this moment.
   tool_facts facts_for(const mcp::catalog_entry& tool, const mcp::catalog& present);
   decision judge(const std::string& id, const mcp::catalog_entry& tool, const tool_facts& facts);
-  const past_names::names* known_then(const mcp::catalog_entry& tool);
   bool model_saw_output();
   record::question approval_question(const std::string& id, const mcp::catalog_entry& tool, rule wanted_by);
   void ask(const record::question& q);
@@ -262,21 +259,13 @@ class live_run final : public providers::model_events, public std::enable_shared
   record_writer records_;
   event_json::kept_part kept_;  // as the last append left it
   std::deque<run_command> todo_;
-  mcp::catalog_ptr catalog_;
-  past_names past_;  // of the tools in past_of_
-  mcp::catalog_ptr past_of_;
-  offered_ptr offer_;
   std::optional<command::call_model> to_prepare_;
   std::unique_ptr<providers::model_call> model_call_;
   std::unique_ptr<providers::model_call> spent_call_;  // let go of behind what its reply has started
   std::vector<sent_call> sent_;
   std::vector<open_question> questions_;
-  std::vector<mcp::entry_ptr> own_tools_;   // the caller's
-  std::optional<question_words> question_;  // of the run's first question; the choice must not change between rounds
-  offered_ptr base_offer_;                  // offer_ without the caller's and without ours
-  kept_names names_;                        // that the model has read
-  bool offers_reading_ = false;             // offer_ has the tool that reads on
-  bool results_taken_ = false;              // of the calls that are parked now
+  bool results_taken_ = false;  // of the calls that are parked now
+  tool_offer offer_;
   run_clock clock_;
   announcements told_;
   std::unique_ptr<timer> parked_limit_;

@@ -46,10 +46,10 @@ run_record live_run::intent_or_refusal(const std::string& id) {
     return closing_record({id, cause, std::move(text)});
   };
   if (core_.stopped_before(id)) return refusal(record::result_cause::refused, std::string(words::stopped_at_failure));
-  const auto* entry = offer_->find(call.name);
+  const auto* entry = offer_.find(call.name);
   if (!entry)
     return refusal(record::result_cause::unknown_tool,
-                   words::unknown_tool(call.name, offer_->similar(call.name, 3), offer_->names));
+                   words::unknown_tool(call.name, offer_.now()->similar(call.name, 3), offer_.now()->names));
   // It may have changed since the round was begun with it.
   const auto now = around_.tools.snapshot();
   const auto facts = facts_for(*entry, *now);
@@ -102,7 +102,7 @@ live_run::records live_run::close(command::close_call first) {
 
 void live_run::run_call(const command::run_call& c) {
   const auto& call = *core_.find_call(c.call_id);
-  const auto* entry = offer_->find(call.name);
+  const auto* entry = offer_.find(call.name);
   auto server = entry->owner.lock();
   if (const auto before = std::ranges::find(sent_, c.call_id, &sent_call::id); before != sent_.end())
     before->client = server;
@@ -148,36 +148,11 @@ void live_run::cancel_open() {
   }
 }
 
-// What the names of its calls mean, so that they mean the same after a restart and in later runs of the session. Calls
-// of the serial tools of one server share a lane; the lanes are numbered in order of appearance.
-record::assistant live_run::with_tools(record::assistant r) const {
-  std::vector<std::string_view> servers, names;
-  const auto calls = r.message->calls();
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    const auto* entry = offer_->find(calls[i]->name);
-    if (!entry) continue;
-    names.push_back(calls[i]->name);
-    if (!entry->manner.serial) continue;
-    auto lane = std::ranges::find(servers, std::string_view(entry->server));
-    if (lane == servers.end()) lane = servers.insert(servers.end(), entry->server);
-    r.lanes.resize(calls.size());
-    r.lanes[i] = static_cast<int>(lane - servers.begin()) + 1;
-  }
-  std::ranges::sort(names);
-  const auto twice = std::ranges::unique(names);
-  names.erase(twice.begin(), twice.end());
-  for (const auto name : names) {
-    const auto& entry = *offer_->find(name);
-    r.tools.push_back({std::string(name), entry.server, entry.tool});
-  }
-  return r;
-}
-
 // Whether the call, which may be made again, is: after a while that doubles each time (L13).
 bool live_run::try_again(sent_call& sent, const mcp::call_outcome& outcome) {
   if (outcome.type != mcp::call_outcome::kind::failed || !may_pass(outcome.failure.code) || core_.ending())
     return false;
-  const auto* entry = offer_->find(core_.find_call(sent.id)->name);
+  const auto* entry = offer_.find(core_.find_call(sent.id)->name);
   const auto attempts = core_.attempts(sent.id);
   const auto wait = providers::wait_before_retry({entry->manner.max_retries, first_wait, longest_wait, {}}, attempts,
                                                  {}, around_.random.next(), clock_.left());
@@ -210,7 +185,7 @@ run_record live_run::next_attempt(sent_call& sent) {
   sent.again.reset();
   auto failure = std::move(*std::exchange(sent.failure, std::nullopt));
   const auto& call = *core_.find_call(sent.id);
-  const auto* entry = offer_->find(call.name);
+  const auto* entry = offer_.find(call.name);
   const auto now = around_.tools.snapshot()->find(entry->listed_name());
   if (core_.ending() || !now || !same_tool(*now, *entry) || entry->owner.expired()) return failure;
   record::call_intent intent;
