@@ -1,4 +1,4 @@
-// What a run hears from its model, and hands to those who follow it at its end.
+// What a run hears from its model and its servers, and hands to those who follow it at its end.
 #include "daemon/loop/json/event_json.hpp"
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
@@ -19,6 +19,19 @@ void live_run::on_reply(providers::model_reply reply) {
 }
 void live_run::on_error(providers::model_error e) {
   inbox_.push(std::move(e));
+}
+
+void live_run::on_outcome(std::string call, mcp::call_outcome outcome) {
+  inbox_.push(call_done{std::move(call), std::move(outcome)});
+}
+void live_run::on_retry_due(std::string call) {
+  inbox_.push(retry_due{std::move(call)});
+}
+void live_run::on_progress(const std::string& call, const raw_json& params) {
+  told_.tool_progress(call, params);
+}
+void live_run::on_log(const std::string& call, const raw_json& params) {
+  told_.tool_log(call, params);
 }
 
 // A clock that was set back meanwhile gives open questions no more time than they had.

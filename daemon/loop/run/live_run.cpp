@@ -44,6 +44,7 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
       clock_(around.time, request_.limits,
              {.limit_reached = [this] { out_of_time(); }, .note_due = [this] { inbox_.push(time_due{}); }}),
       told_(feed_, {core_, request_.limits, clock_, offer_.now()}),
+      calls_({core_, offer_, clock_, around.tools, around.time, around.random}),
       round_began_(around.time.now()) {
   use(std::move(models));
 }
@@ -389,17 +390,12 @@ live_run::reaction live_run::on_item(item& i) {
     model_call_.reset();
     batch.emplace_back(record::model_failed{std::move(*broken), clock_.ms_since(round_began_)});
   } else if (auto* done = std::get_if<call_done>(&i)) {
-    const auto sent = std::ranges::find(sent_, done->id, &sent_call::id);
-    if (sent == sent_.end() || !core_.is_open(done->id)) return r;  // it was closed before
-    if (done->outcome.sent) ++sent->lost;
-    if (try_again(*sent, done->outcome)) return r;
-    batch.emplace_back(to_call_result(std::move(done->id), done->outcome, sent->tool, sent->server,
-                                      clock_.ms_since(sent->since), sent->lost));
-    sent_.erase(sent);
-    const auto& call = std::get<record::call_result>(batch.back()).call_id;
+    auto settled = calls_.settle(done->id, done->outcome);
+    if (!settled) return r;
+    batch.emplace_back(std::move(*settled));
     // No line, but what was asked for it counts.
-    if (const auto used = told_.drop_line(call); used.input > 0)
-      batch.emplace_back(record::status_line{call, {}, used});
+    if (const auto used = told_.drop_line(done->id); used.input > 0)
+      batch.emplace_back(record::status_line{std::move(done->id), {}, used});
   } else if (auto* line = std::get_if<status_writer::line>(&i)) {
     told_.drop_line(line->call);
     if (line->usage)
@@ -407,10 +403,7 @@ live_run::reaction live_run::on_item(item& i) {
     else
       told_.name_tool(line->call);
   } else if (auto* due = std::get_if<retry_due>(&i)) {
-    const auto sent = std::ranges::find(sent_, due->id, &sent_call::id);
-    if (sent == sent_.end() || !core_.is_open(due->id) || waits_for_start(*sent)) return r;
-    batch.push_back(next_attempt(*sent));
-    if (std::holds_alternative<record::call_result>(batch.back())) sent_.erase(sent);
+    if (auto next = calls_.next_attempt(due->id)) batch.push_back(std::move(*next));
   } else if (auto* asked = std::get_if<stop_asked>(&i)) {
     batch.emplace_back(record::cancel{asked->why, std::move(asked->text), spent(), broken_off()});
     r.then = std::move(asked->done);

@@ -9,6 +9,7 @@
 #include "daemon/loop/run/run_clock.hpp"
 #include "daemon/loop/run/run_feed.hpp"
 #include "daemon/loop/run/runner.hpp"
+#include "daemon/loop/run/server_calls.hpp"
 #include "daemon/loop/run/status_writer.hpp"
 #include "daemon/loop/tools/argument_checks.hpp"
 #include "daemon/loop/tools/tool_offer.hpp"
@@ -60,7 +61,9 @@ struct run_surroundings {
   bool may_watch = false;       // now there are so few runs that each may spend a short wait awake
 };
 
-class live_run final : public providers::model_events, public std::enable_shared_from_this<live_run> {
+class live_run final : public providers::model_events,
+                       private server_calls::listener,
+                       public std::enable_shared_from_this<live_run> {
  public:
   /// `goes_on`: its session has been there before; without `models` it finds them when it has read that.
   live_run(run_surroundings& around, run_request request, bool goes_on, run_models models,
@@ -166,17 +169,6 @@ class live_run final : public providers::model_events, public std::enable_shared
     std::string id;
     std::unique_ptr<timer> limit;
   };
-  // A call that is at its server.
-  struct sent_call {
-    std::string id, tool, server;
-    std::weak_ptr<mcp::client> client;
-    mcp::client::ticket ticket = 0;
-    time_point since;                            // its first attempt
-    int lost = 0;                                // attempts that were sent and got no answer
-    std::optional<record::call_result> failure;  // of the last attempt, while the next one is waited for
-    std::unique_ptr<timer> again;
-  };
-
   void use(run_models models);
   void keep_to_limits();
   boost::asio::awaitable<result<void>> wait_for_room();
@@ -199,11 +191,6 @@ class live_run final : public providers::model_events, public std::enable_shared
   providers::usage spent() const;
   std::string broken_off();
   record::run_started opening();
-  bool try_again(sent_call& sent, const mcp::call_outcome& outcome);
-  bool waits_for_start(sent_call& sent);
-  void make_again(sent_call& sent, time_point when);
-  run_record next_attempt(sent_call& sent);
-  void run_built_in(const std::string& id);
   void intend(const command::intend_calls& c);
   records close(command::close_call first);
   run_record intent_or_refusal(const std::string& id);
@@ -224,6 +211,10 @@ class live_run final : public providers::model_events, public std::enable_shared
   void choose_tools(providers::model_request& ask, const command::call_model& c) const;
   void run_call(const command::run_call& c);
   void cancel_open();
+  void on_outcome(std::string call, mcp::call_outcome outcome) override;
+  void on_retry_due(std::string call) override;
+  void on_progress(const std::string& call, const raw_json& params) override;
+  void on_log(const std::string& call, const raw_json& params) override;
   void fold(records batch);
   // `written`: nobody waits for it to be; else what it tells is held back.
   void apply(const run_record& r, bool written = true);
@@ -262,12 +253,12 @@ class live_run final : public providers::model_events, public std::enable_shared
   std::optional<command::call_model> to_prepare_;
   std::unique_ptr<providers::model_call> model_call_;
   std::unique_ptr<providers::model_call> spent_call_;  // let go of behind what its reply has started
-  std::vector<sent_call> sent_;
   std::vector<open_question> questions_;
   bool results_taken_ = false;  // of the calls that are parked now
   tool_offer offer_;
   run_clock clock_;
   announcements told_;
+  server_calls calls_;
   std::unique_ptr<timer> parked_limit_;
   time_point round_began_;
   std::size_t looked_at_ = 0;  // of the messages, for output of tools
