@@ -13,18 +13,19 @@ void live_run::fold(records batch) {
       apply(r);
       continue;
     }
-    const auto& added = records_.add(std::move(r));
-    holding_ = true;
-    apply(added);
-    holding_ = false;
+    apply(records_.add(std::move(r)), false);
   }
 }
 
-void live_run::apply(const run_record& r) {
+void live_run::apply(const run_record& r, bool written) {
   if (std::holds_alternative<record::cancel>(r)) todo_.clear();
   core_.apply(r);
   for (const auto& c : core_.commands()) todo_.push_back(c);
-  std::visit([this](const auto& one) { tell(one); }, r);
+  if (std::holds_alternative<record::round_started>(r)) ++around_.counters.rounds;
+  if (written)
+    told_.tell(r);
+  else
+    told_.hold(r);
 }
 
 // When the store fails, nobody is told what could not be written, nothing of what it would start happens, and the run
@@ -48,7 +49,7 @@ asio::awaitable<bool> live_run::keep(bool synced) {
 }
 
 void live_run::tell_held() {
-  for (auto& e : std::exchange(held_, {})) feed_->push(std::move(e));
+  told_.tell_held();
   if (!records_.recorded()) records_.tell_recorded();
 }
 
@@ -75,11 +76,7 @@ asio::awaitable<bool> live_run::append(bool synced) {
     note_kept();
     co_return true;
   }
-  for (const auto& e : held_) {
-    if (e.type == run_event::kind::tool_call) told_calls_.erase(e.call);
-    if (e.type == run_event::kind::tool_result) kept_.lost.insert(e.call);
-  }
-  held_.clear();
+  for (auto& call : told_.journal_failed()) kept_.lost.insert(std::move(call));
   co_return false;
 }
 

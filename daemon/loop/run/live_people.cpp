@@ -22,20 +22,11 @@ std::unexpected<error> no_question(const std::string& id) {
 
 }  // namespace
 
-// The names that a tool had when the run began, before a restart. Null: those of now, or nobody knows.
-const past_names::names* live_run::known_then(const mcp::catalog_entry& tool) {
-  const auto* kept = request_.tools.beside.get();
-  if (kept == nullptr) return nullptr;
-  if (past_of_ != catalog_) past_ = past_names(*catalog_, *kept);
-  past_of_ = catalog_;
-  return past_.find(tool.server, tool.tool);
-}
-
 tool_facts live_run::facts_for(const mcp::catalog_entry& tool, const mcp::catalog& present) {
   auto facts = facts_of(tool);
   facts.of_a_server = !is_caller_tool(tool) && !read_result::is(tool);
   if (!facts.of_a_server) return facts;
-  facts.then = known_then(tool);
+  facts.then = offer_.known_then(tool);
   facts.withheld = present.find_withheld(tool.listed_name());
   const auto now = present.find(tool.listed_name());
   facts.changed = !now || !same_tool(*now, tool);

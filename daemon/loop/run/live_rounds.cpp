@@ -79,9 +79,9 @@ record::run_started live_run::opening() {
     messages.erase(messages.begin());
   }
   if (request_.system.empty()) request_.system = model_->default_system();
-  if (const auto names = renamed_tools(own_tools_, *offer_); !names.empty())
+  if (const auto names = renamed_tools(offer_.own(), *offer_.now()); !names.empty())
     for (auto& m : messages) m = in_shown_names(m, names);
-  add_guidance(request_.system, request_.limits, offer_->guidance);
+  add_guidance(request_.system, request_.limits, offer_.now()->guidance);
   if (request_.answer_schema) add_paragraph(request_.system, words::answer_format(request_.answer_schema));
   order_results(messages);
   record::run_started r;
@@ -120,29 +120,7 @@ record::run_started live_run::opening() {
 }
 
 void live_run::take_offer() {
-  auto now = around_.tools.snapshot();
-  // A caller's own tools may fill all the places that the model has; then nothing is read on.
-  const bool fits = model_->max_tools() == 0 || own_tools_.size() < model_->max_tools();
-  const bool reads = fits && !core_.kept().empty();
-  if (offer_ && now == catalog_ && reads == offers_reading_) return;
-  catalog_ = std::move(now);
-  if (!question_) {
-    const auto& asked = request_.messages.empty() ? core_.started().messages : request_.messages;
-    const auto last =
-        std::ranges::find(asked.rbegin(), asked.rend(), providers::role::user, [](const auto& m) { return m->role; });
-    question_.emplace(last == asked.rend() ? std::string() : (*last)->text());
-  }
-  const auto room = catalog_room(model_->max_tools(), own_tools_.size());
-  const auto before =
-      std::exchange(base_offer_, around_.offers.offer(catalog_, request_.tools, model_->api(), room, *question_));
-  auto own = own_tools_;
-  if (reads) own.push_back(read_result::entry());
-  if (own.empty())
-    offer_ = base_offer_;
-  else if (!offer_ || reads != offers_reading_ || before->set != base_offer_->set)
-    offer_ = around_.offers.with_own(*base_offer_, own, model_->api(), *question_);
-  offers_reading_ = reads;
-  offer_ = names_.settle(std::move(offer_));
+  offer_.take(*model_, request_.messages.empty() ? core_.started().messages : request_.messages, !core_.kept().empty());
 }
 
 // Whether the model may call a tool of the offer in this call, or has to.
@@ -155,7 +133,7 @@ void live_run::choose_tools(providers::model_request& ask, const command::call_m
   if (c.depth != 0) return;
   const auto& wanted = request_.first_round_tool;
   if (request_.first_round == tool_mode::required && !wanted.empty()) {
-    ask.required_tool = offer_->shown_as(wanted);
+    ask.required_tool = offer_.now()->shown_as(wanted);
     if (ask.required_tool.empty())
       return log::warn("run " + name() + ": the tool " + json_quoted(wanted) +
                        " that its first round must call is not offered to the model; it may call any");
@@ -179,8 +157,8 @@ void live_run::prepare_model() {
   ask.answer_schema = core_.started().answer_schema;
   ask.settings = core_.started().settings;
   if (request_.limits.timeout_ms > 0) ask.needed_by = around_.time.now() + clock_.left();
-  if (!offer_->set->tools.empty()) {
-    ask.tools = offer_->set;
+  if (!offer_.now()->set->tools.empty()) {
+    ask.tools = offer_.now()->set;
     choose_tools(ask, c);
     ask.note = words::round_prompt(core_.limits(), core_.rounds(), c.depth, c.with_tools);
   }
@@ -190,10 +168,7 @@ void live_run::prepare_model() {
 void live_run::call_model() {
   prepare_model();
   round_began_ = around_.time.now();
-  if (auto text = left_out_text(*offer_); text != told_left_out_) {
-    told_left_out_ = std::move(text);
-    if (!told_left_out_.empty()) emit_status(told_left_out_, "");
-  }
+  told_.left_out();
   model_call_->begin();
 }
 

@@ -38,11 +38,13 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
                 .detached = request_.detach,
                 .resumes = request_.detach && around.resume_detached && around.store.keeps_sessions(),
                 .time_left = [this] { return clock_.left(); },
-                .on_outage = [this] { tell_outage(); }}),
-      own_tools_(caller_entries(request_.client_tools)),
+                .on_outage = [this] { told_.outage(); }}),
+      offer_(around.offers, around.tools, request_.tools, caller_entries(request_.client_tools)),
       // Raw pointers: the clock's timers end with it, and it with the run.
       clock_(around.time, request_.limits,
              {.limit_reached = [this] { out_of_time(); }, .note_due = [this] { inbox_.push(time_due{}); }}),
+      told_(feed_, {core_, request_.limits, clock_, offer_.now()}),
+      calls_({core_, offer_, clock_, around.tools, around.time, around.random}),
       round_began_(around.time.now()) {
   use(std::move(models));
 }
@@ -50,8 +52,8 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
 void live_run::use(run_models models) {
   model_ = std::move(models.main);
   if (models.status)
-    status_.emplace(std::move(models.status), around_.time,
-                    [this](status_writer::line line) { inbox_.push(std::move(line)); });
+    told_.use_writer(std::move(models.status), around_.time,
+                     [this](status_writer::line line) { inbox_.push(std::move(line)); });
 }
 
 void live_run::stop(stop_reason why, std::string text, std::function<void(result<void>)> done) {
@@ -110,7 +112,7 @@ asio::awaitable<void> live_run::live() {
     co_await react(std::move(next));
   }
   clock_.stop();
-  if (status_) status_->drop_all();
+  told_.drop_lines();
 }
 
 // The fold of the records says what is to be done now; time that no process lived does not count. Whoever comes from
@@ -129,8 +131,8 @@ void live_run::pick_up(unfinished_run left) {
     }
   }
   const auto& started = std::get<record::run_started>(left.records.front());
-  names_.restore(started.inherited_tools);
-  names_.restore(meant_tools(left.records));
+  offer_.restore(started.inherited_tools);
+  offer_.restore(meant_tools(left.records));
   call_ids_ = ids_of(started.inherited);
   call_ids_.merge(ids_of(started.messages));
   clock_.used_before(milliseconds(before_ms));
@@ -159,7 +161,7 @@ void live_run::keep_to_limits() {
 // Runs that go on come to their end first. One that was asked to end while it waits here never begins.
 asio::awaitable<result<void>> live_run::wait_for_room() {
   if (picked_up_ || !around_.room.is_short()) co_return result<void>();
-  emit_status(words::waits_for_room);
+  told_.status(words::waits_for_room);
   const auto look = [weak = weak_from_this()] {
     if (auto self = weak.lock()) self->inbox_.push(look_again{});
   };
@@ -214,7 +216,7 @@ asio::awaitable<result<void>> live_run::inherit() {
   if (!may_have(request_.principal, history->principal))
     co_return fail(errc::not_found, "there is no session " + json_quoted(request_.session) + " of this caller's own");
   inherited_ = std::move(*history);
-  names_.restore(inherited_.tools);
+  offer_.restore(inherited_.tools);
   kept_.session = true;
   if (auto kept = keep_terms(); !kept) co_return kept;
   const bool waits = !inherited_.empty() && inherited_.back()->role != providers::role::assistant;
@@ -246,7 +248,7 @@ asio::awaitable<bool> live_run::leave() {
   left_ = true;
   clock_.stop();
   cancel_open();
-  if (status_) status_->drop_all();
+  told_.drop_lines();
   co_return true;
 }
 
@@ -297,7 +299,7 @@ asio::awaitable<std::vector<live_run::item>> live_run::wait_for_tools() {
 bool live_run::misses_tools() {
   if (!picked_up_ || core_.to_be_made().empty()) return false;
   take_offer();
-  return std::ranges::any_of(core_.to_be_made(), [&](const auto* call) { return !offer_->find(call->name); });
+  return std::ranges::any_of(core_.to_be_made(), [&](const auto* call) { return !offer_.find(call->name); });
 }
 
 asio::awaitable<void> live_run::carry_out_all() {
@@ -344,7 +346,7 @@ asio::awaitable<void> live_run::carry_out(const run_command& next) {
     if (kept && model) call_model();
     if (kept && run) run_call(*run);
     tell_held();
-    if (kept && run) write_status(run->call_id);
+    if (kept && run) told_.begin_line(run->call_id);
     co_return;
   }
   if (!co_await commit()) co_return;
@@ -360,7 +362,7 @@ asio::awaitable<void> live_run::carry_out(const run_command& next) {
 providers::usage live_run::spent() const {
   providers::usage used;
   if (model_call_) used += model_call_->spent();
-  if (status_) used += status_->spent();
+  used += told_.spent_on_lines();
   return used;
 }
 
@@ -375,42 +377,33 @@ live_run::reaction live_run::on_item(item& i) {
   if (auto* reply = std::get_if<providers::model_reply>(&i)) {
     if (!model_call_) return r;  // it was cancelled when its reply had just come
     spent_call_ = std::move(model_call_);
-    batch.emplace_back(with_tools({with_unique_ids(std::move(reply->message), call_ids_, core_.calls(), around_.random),
-                                   reply->reason,
-                                   std::move(reply->raw_reason),
-                                   reply->usage,
-                                   clock_.ms_since(round_began_),
-                                   {},
-                                   {}}));
+    batch.emplace_back(
+        offer_.with_tools({with_unique_ids(std::move(reply->message), call_ids_, core_.calls(), around_.random),
+                           reply->reason,
+                           std::move(reply->raw_reason),
+                           reply->usage,
+                           clock_.ms_since(round_began_),
+                           {},
+                           {}}));
   } else if (auto* broken = std::get_if<providers::model_error>(&i)) {
     if (!model_call_) return r;
     model_call_.reset();
     batch.emplace_back(record::model_failed{std::move(*broken), clock_.ms_since(round_began_)});
   } else if (auto* done = std::get_if<call_done>(&i)) {
-    const auto sent = std::ranges::find(sent_, done->id, &sent_call::id);
-    if (sent == sent_.end() || !core_.is_open(done->id)) return r;  // it was closed before
-    if (done->outcome.sent) ++sent->lost;
-    if (try_again(*sent, done->outcome)) return r;
-    batch.emplace_back(to_call_result(std::move(done->id), done->outcome, sent->tool, sent->server,
-                                      clock_.ms_since(sent->since), sent->lost));
-    sent_.erase(sent);
-    if (status_) {
-      const auto& call = std::get<record::call_result>(batch.back()).call_id;
-      // No line, but what was asked for it counts.
-      if (const auto used = status_->drop(call); used.input > 0)
-        batch.emplace_back(record::status_line{call, {}, used});
-    }
+    auto settled = calls_.settle(done->id, done->outcome);
+    if (!settled) return r;
+    batch.emplace_back(std::move(*settled));
+    // No line, but what was asked for it counts.
+    if (const auto used = told_.drop_line(done->id); used.input > 0)
+      batch.emplace_back(record::status_line{std::move(done->id), {}, used});
   } else if (auto* line = std::get_if<status_writer::line>(&i)) {
-    status_->drop(line->call);
+    told_.drop_line(line->call);
     if (line->usage)
       batch.emplace_back(record::status_line{std::move(line->call), std::move(line->text), *line->usage, line->ms});
     else
-      name_tool(line->call);
+      told_.name_tool(line->call);
   } else if (auto* due = std::get_if<retry_due>(&i)) {
-    const auto sent = std::ranges::find(sent_, due->id, &sent_call::id);
-    if (sent == sent_.end() || !core_.is_open(due->id) || waits_for_start(*sent)) return r;
-    batch.push_back(next_attempt(*sent));
-    if (std::holds_alternative<record::call_result>(batch.back())) sent_.erase(sent);
+    if (auto next = calls_.next_attempt(due->id)) batch.push_back(std::move(*next));
   } else if (auto* asked = std::get_if<stop_asked>(&i)) {
     batch.emplace_back(record::cancel{asked->why, std::move(asked->text), spent(), broken_off()});
     r.then = std::move(asked->done);

@@ -3,15 +3,16 @@
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/json/event_json.hpp"
+#include "daemon/loop/run/announcements.hpp"
 #include "daemon/loop/run/record_writer.hpp"
 #include "daemon/loop/run/room_queue.hpp"
 #include "daemon/loop/run/run_clock.hpp"
 #include "daemon/loop/run/run_feed.hpp"
 #include "daemon/loop/run/runner.hpp"
+#include "daemon/loop/run/server_calls.hpp"
 #include "daemon/loop/run/status_writer.hpp"
 #include "daemon/loop/tools/argument_checks.hpp"
-#include "daemon/loop/tools/kept_names.hpp"
-#include "daemon/loop/tools/round_tools.hpp"
+#include "daemon/loop/tools/tool_offer.hpp"
 #include "daemon/loop/tools/tool_source.hpp"
 #include "daemon/policy/policy.hpp"
 #include "daemon/store/journal.hpp"
@@ -60,7 +61,9 @@ struct run_surroundings {
   bool may_watch = false;       // now there are so few runs that each may spend a short wait awake
 };
 
-class live_run final : public providers::model_events, public std::enable_shared_from_this<live_run> {
+class live_run final : public providers::model_events,
+                       private server_calls::listener,
+                       public std::enable_shared_from_this<live_run> {
  public:
   /// `goes_on`: its session has been there before; without `models` it finds them when it has read that.
   live_run(run_surroundings& around, run_request request, bool goes_on, run_models models,
@@ -166,17 +169,6 @@ class live_run final : public providers::model_events, public std::enable_shared
     std::string id;
     std::unique_ptr<timer> limit;
   };
-  // A call that is at its server.
-  struct sent_call {
-    std::string id, tool, server;
-    std::weak_ptr<mcp::client> client;
-    mcp::client::ticket ticket = 0;
-    time_point since;                            // its first attempt
-    int lost = 0;                                // attempts that were sent and got no answer
-    std::optional<record::call_result> failure;  // of the last attempt, while the next one is waited for
-    std::unique_ptr<timer> again;
-  };
-
   void use(run_models models);
   void keep_to_limits();
   boost::asio::awaitable<result<void>> wait_for_room();
@@ -199,19 +191,12 @@ class live_run final : public providers::model_events, public std::enable_shared
   providers::usage spent() const;
   std::string broken_off();
   record::run_started opening();
-  record::assistant with_tools(record::assistant r) const;
-  bool try_again(sent_call& sent, const mcp::call_outcome& outcome);
-  bool waits_for_start(sent_call& sent);
-  void make_again(sent_call& sent, time_point when);
-  run_record next_attempt(sent_call& sent);
-  void run_built_in(const std::string& id);
   void intend(const command::intend_calls& c);
   records close(command::close_call first);
   run_record intent_or_refusal(const std::string& id);
   // What the rules say of a call; `present`: the catalog of this moment.
   tool_facts facts_for(const mcp::catalog_entry& tool, const mcp::catalog& present);
   decision judge(const std::string& id, const mcp::catalog_entry& tool, const tool_facts& facts);
-  const past_names::names* known_then(const mcp::catalog_entry& tool);
   bool model_saw_output();
   record::question approval_question(const std::string& id, const mcp::catalog_entry& tool, rule wanted_by);
   void ask(const record::question& q);
@@ -226,8 +211,13 @@ class live_run final : public providers::model_events, public std::enable_shared
   void choose_tools(providers::model_request& ask, const command::call_model& c) const;
   void run_call(const command::run_call& c);
   void cancel_open();
+  void on_outcome(std::string call, mcp::call_outcome outcome) override;
+  void on_retry_due(std::string call) override;
+  void on_progress(const std::string& call, const raw_json& params) override;
+  void on_log(const std::string& call, const raw_json& params) override;
   void fold(records batch);
-  void apply(const run_record& r);
+  // `written`: nobody waits for it to be; else what it tells is held back.
+  void apply(const run_record& r, bool written = true);
   // Writes what was folded and tells it. False: it could not be written; the run goes to its end, and earlier commands
   // are void.
   boost::asio::awaitable<bool> commit(bool synced = false);
@@ -239,31 +229,8 @@ class live_run final : public providers::model_events, public std::enable_shared
   boost::asio::awaitable<void> write_end(record::run_ended end);
   void take_offer();
 
-  // What the caller is told about a record that has just been applied.
-  void tell(const record::run_started& r);
-  void tell(const record::round_started& r);
-  void tell(const record::assistant& r);
-  void tell(const record::model_failed& r);
-  void tell(const record::call_intent& r);
-  void tell(const record::call_result& r);
-  void tell(const record::status_line& r);
-  void tell(const record::question& r);
-  void tell(const record::answer& r);
-  void tell(const record::caller_result& r);
-  void tell(const record::run_ended& r);
-  template <class Other>
-  void tell(const Other&) {}
-  // What callers that come to a run after a restart have to know: the round so far, and what is asked of them.
   void tell_again();
-  void tell_outage();
-  void push(run_event e);
-  void emit(run_event::kind type, segments body, std::string call = {});
-  void emit_status(std::string_view text, std::string_view tool = {});
-  void name_tool(const std::string& call);
   result<void> what_became_of_a_stop() const;
-  void write_status(const std::string& call);
-  void emit_call(std::string_view id, std::string_view server);
-  bool tells_status() const noexcept { return request_.limits.status != status_mode::off; }
 
   run_surroundings& around_;
   run_request request_;
@@ -281,34 +248,21 @@ class live_run final : public providers::model_events, public std::enable_shared
   inbox<item> inbox_;
   short_wait model_wait_, tools_wait_;
   record_writer records_;
-  bool holding_ = false;         // what is told now is told of a record that is not written yet
-  std::vector<run_event> held_;  // that
-  event_json::kept_part kept_;   // as the last append left it
+  event_json::kept_part kept_;  // as the last append left it
   std::deque<run_command> todo_;
-  mcp::catalog_ptr catalog_;
-  past_names past_;  // of the tools in past_of_
-  mcp::catalog_ptr past_of_;
-  offered_ptr offer_;
   std::optional<command::call_model> to_prepare_;
   std::unique_ptr<providers::model_call> model_call_;
   std::unique_ptr<providers::model_call> spent_call_;  // let go of behind what its reply has started
-  std::optional<status_writer> status_;
-  std::vector<sent_call> sent_;
-  std::unordered_set<std::string> told_calls_;  // ids with a tool_call event, of this level
   std::vector<open_question> questions_;
-  std::vector<mcp::entry_ptr> own_tools_;   // the caller's
-  std::optional<question_words> question_;  // of the run's first question; the choice must not change between rounds
-  std::string told_left_out_;
-  offered_ptr base_offer_;       // offer_ without the caller's and without ours
-  kept_names names_;             // that the model has read
-  bool offers_reading_ = false;  // offer_ has the tool that reads on
-  bool results_taken_ = false;   // of the calls that are parked now
+  bool results_taken_ = false;  // of the calls that are parked now
+  tool_offer offer_;
   run_clock clock_;
+  announcements told_;
+  server_calls calls_;
   std::unique_ptr<timer> parked_limit_;
   time_point round_began_;
   std::size_t looked_at_ = 0;  // of the messages, for output of tools
   bool saw_output_ = false;    // there was some
-  bool formulating_ = false;   // this round's "Formulating response..." is out; set anew by each round_started
 };
 
 }  // namespace mcpbx::daemon
