@@ -20,6 +20,11 @@ constexpr std::array all_kinds = {
                  .keys = key_rule::prefixed,
                  .read = read_tool},
 };
+static_assert([] {
+  for (std::size_t i = 0; i < all_kinds.size(); ++i)
+    if (static_cast<std::size_t>(all_kinds[i].id) != i) return false;
+  return true;
+}());
 
 }  // namespace
 

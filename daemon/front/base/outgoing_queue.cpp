@@ -56,7 +56,7 @@ void outgoing_queue::push_progress(std::uint64_t request, const segments& text) 
 }
 
 void outgoing_queue::push_list_changed(std::string_view method, const segments& text) {
-  if (closed_ || std::ranges::contains(changes_, method)) return;
+  if (closed_ || std::ranges::find(changes_, method) != changes_.end()) return;
   // Through the queue always: all changes of one turn are one notification.
   changes_.push_back(method);
   add({.type = kind::list_changed, .text = text, .method = method});
