@@ -39,7 +39,7 @@ void live_run::tell_again() {
   std::vector<record::question> open;
   for (const auto* q : core_.questions()) {
     open.push_back(*q);
-    open.back().expires_ms = around_.time.wall_ms() + left_until(q->expires_ms).count();
+    open.back().expires_ms = around_.time.wall_ms() + approvals_.left_until(q->expires_ms).count();
   }
   told_.tell_again(open);
 }

@@ -1,15 +1,10 @@
-// What a run does where people and the caller's own tools have a part: questions, answers, calls handed back, and the
-// clock that stands meanwhile.
-#include "daemon/guard/approval_seal.hpp"
+// What a run does where people and the caller's own tools have a part: answers, wishes to stop, calls handed back.
 #include "daemon/loop/json/event_json.hpp"
-#include "daemon/loop/results/read_result.hpp"
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
-#include "daemon/loop/tools/caller_tools.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -22,106 +17,17 @@ std::unexpected<error> no_question(const std::string& id) {
 
 }  // namespace
 
-tool_facts live_run::facts_for(const mcp::catalog_entry& tool, const mcp::catalog& present) {
-  auto facts = facts_of(tool);
-  facts.of_a_server = !is_caller_tool(tool) && !read_result::is(tool);
-  if (!facts.of_a_server) return facts;
-  facts.then = offer_.known_then(tool);
-  facts.withheld = present.find_withheld(tool.listed_name());
-  const auto now = present.find(tool.listed_name());
-  facts.changed = !now || !same_tool(*now, tool);
-  return facts;
-}
-
-decision live_run::judge(const std::string& id, const mcp::catalog_entry& tool, const tool_facts& facts) {
-  const auto& limits = request_.limits;
-  const calling_run who{
-      .rules = {.entries = around_.terms.configured(),
-                .profile = request_.approve,
-                .then = request_.tools.beside.get(),
-                .destructive = limits.approve_destructive,
-                .after_output = limits.approve_after_output && model_saw_output()},
-      .mode = limits.approve,
-      .reachable = may_be_answered(),
-      .ending = core_.ending(),
-      .approved =
-          [&](const raw_json& arguments) {
-            const auto seal = seal_of(tool, arguments);
-            return core_.approved(id, seal.tool, seal.arguments);
-          },
-  };
-  return decide(who, facts, core_.find_call(id)->arguments);
-}
-
-// Whether results are in the conversation, also those that the session or the request brought. What was once read may
-// have left its mark on all that follows, so it does not matter what is cut later. Each message is looked at once.
-bool live_run::model_saw_output() {
-  const auto& all = core_.messages();
-  for (; !saw_output_ && looked_at_ < all.size(); ++looked_at_)
-    saw_output_ = all[looked_at_]->role == providers::role::tool_results;
-  return saw_output_;
-}
-
-record::question live_run::approval_question(const std::string& id, const mcp::catalog_entry& tool, rule wanted_by) {
-  const auto& arguments = core_.find_call(id)->arguments;
-  const auto why = words::wants_approval(wanted_by);
-  auto seal = seal_of(tool, arguments);
-  record::question q;
-  q.id = "q_" + hex(around_.random.next(), 16);
-  q.kind = "approval";
-  q.call_id = id;
-  q.body =
-      event_json::approval(tool, arguments, core_.approved_otherwise(id) ? words::asked_anew(why) : std::string(why));
-  q.tool_sha256 = std::move(seal.tool);
-  q.arguments_sha256 = std::move(seal.arguments);
-  q.expires_ms = around_.time.wall_ms() + request_.limits.question_timeout_ms;
-  return q;
-}
-
-// Only the wall clock goes on while there is no process.
-milliseconds live_run::left_until(std::int64_t expires_ms) const {
-  return milliseconds(
-      std::clamp<std::int64_t>(expires_ms - around_.time.wall_ms(), 0, request_.limits.question_timeout_ms));
-}
-
-void live_run::ask(const record::question& q) {
-  if (!core_.find_question(q.id)) return;  // it was answered before it could be asked again
-  const auto left =
-      asked_before_.contains(q.id) ? left_until(q.expires_ms) : milliseconds(request_.limits.question_timeout_ms);
-  auto limit = around_.time.make_timer();
-  limit->arm(around_.time.now() + left, [weak = weak_from_this(), id = q.id] {
-    if (auto self = weak.lock()) self->answer({id, {}, true, {}});
-  });
-  questions_.push_back({q.id, std::move(limit)});
-}
-
 live_run::reaction live_run::on_answer(answer_given& a) {
   reaction r;
-  const auto* question = core_.find_question(a.question);
-  if (!question) {
+  auto batch = approvals_.answer(a.question, a.body, a.expired);
+  if (!batch) {
     if (a.done) r.then = [done = std::move(a.done), id = a.question](const result<void>&) { done(no_question(id)); };
     return r;
   }
-  std::vector<std::string> answered{a.question};
-  if (find_member(a.body, "approve").is_true() && find_member(a.body, "always").is_true())
-    for (auto& id : core_.covered_by(*question)) answered.push_back(std::move(id));
-  for (auto& id : answered) {
-    std::erase_if(questions_, [&](const auto& q) { return q.id == id; });
-    r.batch.emplace_back(record::answer{std::move(id), a.body, a.expired, a.expired && !feed_->answers(), false});
-  }
+  r.batch = std::move(*batch);
   r.synced = true;
   r.then = std::move(a.done);
   r.what = "the answer";
-  return r;
-}
-
-// To wait for an answer that cannot come would keep whoever still reads waiting for nothing.
-live_run::reaction live_run::on_mute() {
-  reaction r;
-  if (may_be_answered()) return r;  // somebody has come meanwhile
-  for (const auto* q : core_.questions()) r.batch.emplace_back(record::answer{q->id, {}, true, false, true});
-  questions_.clear();
-  r.synced = !r.batch.empty();
   return r;
 }
 
@@ -147,7 +53,8 @@ result<void> live_run::what_became_of_a_stop() const {
 
 // The callers are told like at the end.
 void live_run::hand_over(std::int64_t expires_ms) {
-  const auto left = expires_ms > 0 ? left_until(expires_ms) : milliseconds(request_.limits.question_timeout_ms);
+  const auto left =
+      expires_ms > 0 ? approvals_.left_until(expires_ms) : milliseconds(request_.limits.question_timeout_ms);
   parked_limit_ = around_.time.make_timer();
   parked_limit_->arm(around_.time.now() + left, [weak = weak_from_this()] {
     if (auto self = weak.lock())

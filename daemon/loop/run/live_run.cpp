@@ -45,6 +45,8 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
              {.limit_reached = [this] { out_of_time(); }, .note_due = [this] { inbox_.push(time_due{}); }}),
       told_(feed_, {core_, request_.limits, clock_, offer_.now()}),
       calls_({core_, offer_, clock_, around.tools, around.time, around.random}),
+      approvals_({core_, request_, *feed_, offer_, around.terms.configured(), around.tools, around.time, around.random},
+                 [this](std::string question) { answer({std::move(question), {}, true, {}}); }),
       round_began_(around.time.now()) {
   use(std::move(models));
 }
@@ -140,7 +142,7 @@ void live_run::pick_up(unfinished_run left) {
   keep_to_limits();
   core_.resume();
   for (const auto& c : core_.commands()) todo_.push_back(c);
-  for (const auto* q : core_.questions()) asked_before_.insert(q->id);
+  for (const auto* q : core_.questions()) approvals_.asked_before(q->id);
   tell_again();
   records_.tell_recorded();
   if (core_.parked()) hand_over(parked_until_ms);
@@ -351,7 +353,7 @@ asio::awaitable<void> live_run::carry_out(const run_command& next) {
   }
   if (!co_await commit()) co_return;
   if (auto* question = std::get_if<command::ask>(&next))
-    ask(question->question);
+    approvals_.ask(question->question);
   else if (std::holds_alternative<command::hand_over>(next))
     hand_over();
   else if (std::holds_alternative<command::cancel_open>(next))
@@ -416,7 +418,8 @@ live_run::reaction live_run::on_item(item& i) {
   } else if (auto* answer = std::get_if<answer_given>(&i)) {
     return on_answer(*answer);
   } else if (std::holds_alternative<gone_mute>(i)) {
-    return on_mute();
+    batch = approvals_.nobody_answers();
+    r.synced = !batch.empty();
   } else if (auto* given = std::get_if<results_given>(&i)) {
     if (!core_.parked()) return r;  // it was cancelled meanwhile
     parked_limit_.reset();

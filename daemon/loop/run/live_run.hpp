@@ -4,6 +4,7 @@
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/json/event_json.hpp"
 #include "daemon/loop/run/announcements.hpp"
+#include "daemon/loop/run/approvals.hpp"
 #include "daemon/loop/run/record_writer.hpp"
 #include "daemon/loop/run/room_queue.hpp"
 #include "daemon/loop/run/run_clock.hpp"
@@ -14,7 +15,6 @@
 #include "daemon/loop/tools/argument_checks.hpp"
 #include "daemon/loop/tools/tool_offer.hpp"
 #include "daemon/loop/tools/tool_source.hpp"
-#include "daemon/policy/policy.hpp"
 #include "daemon/store/journal.hpp"
 #include "mcp/async/inbox.hpp"
 #include "mcp/async/short_wait.hpp"
@@ -164,11 +164,6 @@ class live_run final : public providers::model_events,
     std::function<void(result<void>)> then;  // when the batch is written, or could not be
     std::string_view what;                   // it was, if so
   };
-  // A question whose time runs.
-  struct open_question {
-    std::string id;
-    std::unique_ptr<timer> limit;
-  };
   void use(run_models models);
   void keep_to_limits();
   boost::asio::awaitable<result<void>> wait_for_room();
@@ -185,23 +180,12 @@ class live_run final : public providers::model_events,
   boost::asio::awaitable<void> react(item i);
   reaction on_item(item& i);
   reaction on_answer(answer_given& a);
-  reaction on_mute();
-  // Whether there is somebody who can answer, or may be in time.
-  bool may_be_answered() const { return feed_->kept() || feed_->answers(); }
   providers::usage spent() const;
   std::string broken_off();
   record::run_started opening();
   void intend(const command::intend_calls& c);
   records close(command::close_call first);
   run_record intent_or_refusal(const std::string& id);
-  // What the rules say of a call; `present`: the catalog of this moment.
-  tool_facts facts_for(const mcp::catalog_entry& tool, const mcp::catalog& present);
-  decision judge(const std::string& id, const mcp::catalog_entry& tool, const tool_facts& facts);
-  bool model_saw_output();
-  record::question approval_question(const std::string& id, const mcp::catalog_entry& tool, rule wanted_by);
-  void ask(const record::question& q);
-  // What is left of question_timeout_ms for something that has waited since before a restart.
-  milliseconds left_until(std::int64_t expires_ms) const;
   // `expires_ms`: wall clock, of a run that was parked before a restart; 0: it is parked now.
   void hand_over(std::int64_t expires_ms = 0);
   // As soon as what was folded is on its way into the journal; call_model does it where that takes no time.
@@ -239,9 +223,8 @@ class live_run final : public providers::model_events,
   std::shared_ptr<run_feed> feed_;
   std::weak_ptr<live_run> before_, next_;  // that have the session before it, and behind it
   bool stopping_ = false, over_ = false;
-  bool left_ = false;                             // the next process goes on with it
-  bool picked_up_ = false;                        // it was begun by an earlier process
-  std::unordered_set<std::string> asked_before_;  // questions that were open then
+  bool left_ = false;       // the next process goes on with it
+  bool picked_up_ = false;  // it was begun by an earlier process
   journal::history inherited_;
   std::unordered_set<std::string> call_ids_;  // of the conversation before the run's first reply
   run_core core_;
@@ -253,16 +236,14 @@ class live_run final : public providers::model_events,
   std::optional<command::call_model> to_prepare_;
   std::unique_ptr<providers::model_call> model_call_;
   std::unique_ptr<providers::model_call> spent_call_;  // let go of behind what its reply has started
-  std::vector<open_question> questions_;
-  bool results_taken_ = false;  // of the calls that are parked now
+  bool results_taken_ = false;                         // of the calls that are parked now
   tool_offer offer_;
   run_clock clock_;
   announcements told_;
   server_calls calls_;
+  approvals approvals_;
   std::unique_ptr<timer> parked_limit_;
   time_point round_began_;
-  std::size_t looked_at_ = 0;  // of the messages, for output of tools
-  bool saw_output_ = false;    // there was some
 };
 
 }  // namespace mcpbx::daemon
