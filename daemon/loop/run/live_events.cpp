@@ -7,11 +7,11 @@
 namespace mcpbx::daemon {
 
 void live_run::on_text(std::string_view delta) {
-  if (model_call_) told_.text(delta);
+  if (model_.is_open()) told_.text(delta);
 }
 
 void live_run::on_reasoning(std::string_view delta) {
-  if (model_call_) told_.reasoning(delta);
+  if (model_.is_open()) told_.reasoning(delta);
 }
 
 void live_run::on_reply(providers::model_reply reply) {

@@ -44,15 +44,15 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
       clock_(around.time, request_.limits,
              {.limit_reached = [this] { out_of_time(); }, .note_due = [this] { inbox_.push(time_due{}); }}),
       told_(feed_, {core_, request_.limits, clock_, offer_.now()}),
+      model_({core_, request_, offer_, clock_, *feed_, around.time}, *this),
       calls_({core_, offer_, clock_, around.tools, around.time, around.random}),
       approvals_({core_, request_, *feed_, offer_, around.terms.configured(), around.tools, around.time, around.random},
-                 [this](std::string question) { answer({std::move(question), {}, true, {}}); }),
-      round_began_(around.time.now()) {
+                 [this](std::string question) { answer({std::move(question), {}, true, {}}); }) {
   use(std::move(models));
 }
 
 void live_run::use(run_models models) {
-  model_ = std::move(models.main);
+  model_.use(std::move(models.main));
   if (models.status)
     told_.use_writer(std::move(models.status), around_.time,
                      [this](status_writer::line line) { inbox_.push(std::move(line)); });
@@ -106,7 +106,7 @@ asio::awaitable<void> live_run::live() {
     if (inbox_.empty() && !co_await commit()) continue;
     if (core_.ended()) break;
     clock_.stand(core_.waits_for_people());
-    auto& wait = model_call_ ? model_wait_ : tools_wait_;
+    auto& wait = model_.is_open() ? model_wait_ : tools_wait_;
     wait.begin(around_.time.now(), around_.may_watch);
     auto next = co_await inbox_.next();
     wait.end(around_.time.now());
@@ -311,8 +311,8 @@ asio::awaitable<void> live_run::carry_out_all() {
     records batch;
     if (auto* begin = std::get_if<command::begin_round>(&next)) {
       take_offer();
-      batch.emplace_back(record::round_started{begin->depth, model_->name(), begin->with_tools, clock_.elapsed_ms(),
-                                               begin->shortened});
+      batch.emplace_back(record::round_started{begin->depth, model_.model().name(), begin->with_tools,
+                                               clock_.elapsed_ms(), begin->shortened});
     } else if (const auto* calls = std::get_if<command::intend_calls>(&next)) {
       intend(*calls);
       continue;
@@ -334,7 +334,7 @@ asio::awaitable<void> live_run::carry_out_all() {
     else
       fold(std::move(batch));
   }
-  spent_call_.reset();
+  model_.release();
 }
 
 // What leaves this process: not before the records that it follows from are written. The caller is told of them when
@@ -345,7 +345,10 @@ asio::awaitable<void> live_run::carry_out(const run_command& next) {
   if (model || run) {
     if (model) prepare_meanwhile(*model);
     const bool kept = co_await keep();
-    if (kept && model) call_model();
+    if (kept && model) {
+      told_.left_out();
+      model_.begin();
+    }
     if (kept && run) run_call(*run);
     tell_held();
     if (kept && run) told_.begin_line(run->call_id);
@@ -363,34 +366,29 @@ asio::awaitable<void> live_run::carry_out(const run_command& next) {
 // What the model calls that go on have used up.
 providers::usage live_run::spent() const {
   providers::usage used;
-  if (model_call_) used += model_call_->spent();
+  used += model_.spent();
   used += told_.spent_on_lines();
   return used;
-}
-
-// What the answer that goes on has begun with.
-std::string live_run::broken_off() {
-  return model_call_ ? feed_->round_text() : std::string();
 }
 
 live_run::reaction live_run::on_item(item& i) {
   reaction r;
   auto& batch = r.batch;
   if (auto* reply = std::get_if<providers::model_reply>(&i)) {
-    if (!model_call_) return r;  // it was cancelled when its reply had just come
-    spent_call_ = std::move(model_call_);
+    if (!model_.is_open()) return r;  // it was cancelled when its reply had just come
+    model_.answered();
     batch.emplace_back(
         offer_.with_tools({with_unique_ids(std::move(reply->message), call_ids_, core_.calls(), around_.random),
                            reply->reason,
                            std::move(reply->raw_reason),
                            reply->usage,
-                           clock_.ms_since(round_began_),
+                           model_.ms(),
                            {},
                            {}}));
   } else if (auto* broken = std::get_if<providers::model_error>(&i)) {
-    if (!model_call_) return r;
-    model_call_.reset();
-    batch.emplace_back(record::model_failed{std::move(*broken), clock_.ms_since(round_began_)});
+    if (!model_.is_open()) return r;
+    model_.failed();
+    batch.emplace_back(record::model_failed{std::move(*broken), model_.ms()});
   } else if (auto* done = std::get_if<call_done>(&i)) {
     auto settled = calls_.settle(done->id, done->outcome);
     if (!settled) return r;
@@ -407,11 +405,12 @@ live_run::reaction live_run::on_item(item& i) {
   } else if (auto* due = std::get_if<retry_due>(&i)) {
     if (auto next = calls_.next_attempt(due->id)) batch.push_back(std::move(*next));
   } else if (auto* asked = std::get_if<stop_asked>(&i)) {
-    batch.emplace_back(record::cancel{asked->why, std::move(asked->text), spent(), broken_off()});
+    batch.emplace_back(record::cancel{asked->why, std::move(asked->text), spent(), model_.text_so_far()});
     r.then = std::move(asked->done);
     r.what = "that the run was cancelled";
   } else if (std::holds_alternative<winding_up>(i)) {
-    batch.emplace_back(record::cancel{stop_reason::interrupted, "the daemon is stopping", spent(), broken_off()});
+    batch.emplace_back(
+        record::cancel{stop_reason::interrupted, "the daemon is stopping", spent(), model_.text_so_far()});
   } else if (std::holds_alternative<time_due>(i)) {
     plan_note();
     if (const auto used = clock_.take_note()) batch.emplace_back(record::time_used{*used});

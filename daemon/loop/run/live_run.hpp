@@ -5,6 +5,7 @@
 #include "daemon/loop/json/event_json.hpp"
 #include "daemon/loop/run/announcements.hpp"
 #include "daemon/loop/run/approvals.hpp"
+#include "daemon/loop/run/model_calls.hpp"
 #include "daemon/loop/run/record_writer.hpp"
 #include "daemon/loop/run/room_queue.hpp"
 #include "daemon/loop/run/run_clock.hpp"
@@ -181,7 +182,6 @@ class live_run final : public providers::model_events,
   reaction on_item(item& i);
   reaction on_answer(answer_given& a);
   providers::usage spent() const;
-  std::string broken_off();
   record::run_started opening();
   void intend(const command::intend_calls& c);
   records close(command::close_call first);
@@ -190,9 +190,6 @@ class live_run final : public providers::model_events,
   void hand_over(std::int64_t expires_ms = 0);
   // As soon as what was folded is on its way into the journal; call_model does it where that takes no time.
   void prepare_meanwhile(const command::call_model& c);
-  void prepare_model();
-  void call_model();
-  void choose_tools(providers::model_request& ask, const command::call_model& c) const;
   void run_call(const command::run_call& c);
   void cancel_open();
   void on_outcome(std::string call, mcp::call_outcome outcome) override;
@@ -219,7 +216,6 @@ class live_run final : public providers::model_events,
   run_surroundings& around_;
   run_request request_;
   bool goes_on_;
-  std::shared_ptr<providers::model> model_;
   std::shared_ptr<run_feed> feed_;
   std::weak_ptr<live_run> before_, next_;  // that have the session before it, and behind it
   bool stopping_ = false, over_ = false;
@@ -233,17 +229,14 @@ class live_run final : public providers::model_events,
   record_writer records_;
   event_json::kept_part kept_;  // as the last append left it
   std::deque<run_command> todo_;
-  std::optional<command::call_model> to_prepare_;
-  std::unique_ptr<providers::model_call> model_call_;
-  std::unique_ptr<providers::model_call> spent_call_;  // let go of behind what its reply has started
-  bool results_taken_ = false;                         // of the calls that are parked now
+  bool results_taken_ = false;  // of the calls that are parked now
   tool_offer offer_;
   run_clock clock_;
   announcements told_;
+  model_calls model_;
   server_calls calls_;
   approvals approvals_;
   std::unique_ptr<timer> parked_limit_;
-  time_point round_began_;
 };
 
 }  // namespace mcpbx::daemon

@@ -70,8 +70,7 @@ void live_run::run_call(const command::run_call& c) {
 }
 
 void live_run::cancel_open() {
-  to_prepare_.reset();
-  model_call_.reset();
+  model_.cancel();
   told_.drop_lines();
   approvals_.forget_questions();
   parked_limit_.reset();
