@@ -2,27 +2,15 @@
 #include "daemon/loop/run/live_run.hpp"
 
 #include "daemon/loop/core/call_ids.hpp"
-#include "daemon/loop/core/recovery.hpp"
-#include "daemon/loop/core/stricter.hpp"
 #include "daemon/loop/results/call_result.hpp"
 #include "daemon/loop/run_words.hpp"
 #include "daemon/loop/tools/caller_tools.hpp"
-#include "daemon/store/records/principal.hpp"
-#include "mcp/support/log.hpp"
 
-#include <algorithm>
-#include <chrono>
+#include <utility>
 
 namespace mcpbx::daemon {
-namespace {
 
 namespace asio = boost::asio;
-
-constexpr milliseconds settle_time{1'000};  // what the first round waits for servers that are still starting
-constexpr milliseconds longest_wait_for_room{30'000};
-constexpr milliseconds longest_farewell{5'000};  // what a run waits for the one before it that is ending
-
-}  // namespace
 
 live_run::live_run(run_surroundings& around, run_request request, bool goes_on, run_models models,
                    std::shared_ptr<run_feed> feed)
@@ -64,14 +52,14 @@ void live_run::stop(stop_reason why, std::string text, std::function<void(result
   inbox_.push(stop_asked{why, std::move(text), std::move(done)});
 }
 
-void live_run::begin_behind(const std::shared_ptr<live_run>& before) {
-  before_ = before;
-  before->next_ = weak_from_this();
+void live_run::out_of_time() {
+  stop(stop_reason::timeout,
+       "the time limit of " + words::span_of(request_.limits.timeout_ms) + " for the run was reached");
 }
 
-void live_run::let_next_begin() {
-  over_ = true;
-  if (const auto next = next_.lock()) next->inbox_.push(look_again{});
+// Only a run that may go on in the next process: what is lost there is what it used since its last such record.
+void live_run::plan_note() {
+  if (request_.detach && around_.store.keeps_sessions()) clock_.plan_note();
 }
 
 asio::awaitable<void> live_run::live() {
@@ -117,131 +105,6 @@ asio::awaitable<void> live_run::live() {
   told_.drop_lines();
 }
 
-// The fold of the records says what is to be done now; time that no process lived does not count. Whoever comes from
-// here on finds the run as it was left, also while its tools are still waited for.
-void live_run::pick_up(unfinished_run left) {
-  picked_up_ = true;
-  records_.open(std::move(left.journal));
-  std::int64_t before_ms = 0, parked_until_ms = 0;
-  for (const auto& r : left.records) {
-    core_.apply(r);
-    if (const auto* round = std::get_if<record::round_started>(&r)) before_ms = round->elapsed_ms;
-    if (const auto* used = std::get_if<record::time_used>(&r)) before_ms = used->elapsed_ms;
-    if (const auto* parked = std::get_if<record::parked>(&r)) {
-      parked_until_ms = parked->expires_ms;
-      before_ms = std::max(before_ms, parked->elapsed_ms);
-    }
-  }
-  const auto& started = std::get<record::run_started>(left.records.front());
-  offer_.restore(started.inherited_tools);
-  offer_.restore(meant_tools(left.records));
-  call_ids_ = ids_of(started.inherited);
-  call_ids_.merge(ids_of(started.messages));
-  clock_.used_before(milliseconds(before_ms));
-  note_kept();
-  keep_to_limits();
-  core_.resume();
-  for (const auto& c : core_.commands()) todo_.push_back(c);
-  for (const auto* q : core_.questions()) approvals_.asked_before(q->id);
-  tell_again();
-  records_.tell_recorded();
-  if (core_.parked()) hand_over(parked_until_ms);
-}
-
-// They may be stricter than when the run began, and stricter ones may have been recorded by a process between.
-void live_run::keep_to_limits() {
-  auto limits = stricter(core_.limits(), request_.limits);
-  if (limits != core_.limits()) {
-    records lowered;
-    lowered.emplace_back(record::limits_lowered{limits});
-    fold(std::move(lowered));
-  }
-  limits.status = request_.limits.status;  // the model that writes the lines may be gone
-  request_.limits = std::move(limits);
-}
-
-// Runs that go on come to their end first. One that was asked to end while it waits here never begins.
-asio::awaitable<result<void>> live_run::wait_for_room() {
-  if (picked_up_ || !around_.room.is_short()) co_return result<void>();
-  told_.status(words::waits_for_room);
-  const auto look = [weak = weak_from_this()] {
-    if (auto self = weak.lock()) self->inbox_.push(look_again{});
-  };
-  const auto place = around_.room.enter(look);
-  const auto until = around_.time.now() + std::min(clock_.left(), longest_wait_for_room);
-  const auto limit = around_.time.make_timer();
-  limit->arm(until, look);
-  std::vector<item> early;
-  bool unwanted = false;
-  while (!place->is_called() && !unwanted && around_.time.now() < until) {
-    auto next = co_await inbox_.next();
-    if (std::holds_alternative<look_again>(next)) continue;
-    unwanted = std::holds_alternative<stop_asked>(next) || std::holds_alternative<winding_up>(next);
-    early.push_back(std::move(next));
-  }
-  for (auto& i : early) inbox_.push(std::move(i));
-  if (unwanted) co_return fail(errc::cancelled, "the run was cancelled before it began");
-  if (!place->is_called()) co_return fail(errc::limit, std::string(words::no_room));
-  co_return result<void>();
-}
-
-// A run that was asked to end is over in a moment, and whoever asked for that goes on with its session.
-asio::awaitable<result<void>> live_run::wait_for_session() {
-  if (const auto before = before_.lock(); !before || before->is_over()) co_return result<void>();
-  const auto limit = around_.time.make_timer();
-  limit->arm(around_.time.now() + longest_farewell, [weak = weak_from_this()] {
-    if (auto self = weak.lock()) self->inbox_.push(look_again{});
-  });
-  std::vector<item> early;
-  for (;;) {
-    auto next = co_await inbox_.next();
-    if (std::holds_alternative<look_again>(next)) break;
-    early.push_back(std::move(next));
-  }
-  for (auto& i : early) inbox_.push(std::move(i));
-  const auto before = before_.lock();
-  if (before && !before->is_over())
-    co_return fail(errc::unavailable, words::session_in_use(request_.session, before->name()));
-  co_return result<void>();
-}
-
-// What the session held before, for a run that goes on with one.
-asio::awaitable<result<void>> live_run::inherit() {
-  if (!goes_on_) co_return result<void>();
-  auto history = co_await history_of(around_.store, request_.session);
-  if (!history) {
-    // The run is named to persons only; the session may be another's.
-    if (history.error().code == errc::unavailable && !is_person(request_.principal))
-      co_return fail(errc::unavailable, words::session_in_use(request_.session));
-    co_return std::unexpected(std::move(history.error()));
-  }
-  if (!may_have(request_.principal, history->principal))
-    co_return fail(errc::not_found, "there is no session " + json_quoted(request_.session) + " of this caller's own");
-  inherited_ = std::move(*history);
-  offer_.restore(inherited_.tools);
-  kept_.session = true;
-  if (auto kept = keep_terms(); !kept) co_return kept;
-  const bool waits = !inherited_.empty() && inherited_.back()->role != providers::role::assistant;
-  if (request_.messages.empty() && !waits)
-    co_return fail(
-        errc::invalid_argument,
-        "the session " + request_.session +
-            " has no question that waits for an answer; ask one (`mcpbx sessions resume ID TEXT`, or \"input\" in a "
-            "request)");
-  co_return result<void>();
-}
-
-// What a request does not say itself is as the session's latest run had it: so nothing that needed an approval there,
-// or was not offered, is done without one because somebody goes on with the session.
-result<void> live_run::keep_terms() {
-  if (!request_.keep_terms) return {};
-  if (auto kept = request_.keep_terms(request_, inherited_.terms); !kept) return kept;
-  auto models = around_.models(request_);
-  if (!models) return std::unexpected(std::move(models.error()));
-  use(std::move(*models));
-  return {};
-}
-
 // Where the next process goes on with it: what is open is cut as the daemon's end would cut it, and no record says so.
 asio::awaitable<bool> live_run::leave() {
   const bool stays = around_.store.keeps_sessions() &&
@@ -252,56 +115,6 @@ asio::awaitable<bool> live_run::leave() {
   cancel_open();
   told_.drop_lines();
   co_return true;
-}
-
-void live_run::out_of_time() {
-  stop(stop_reason::timeout,
-       "the time limit of " + words::span_of(request_.limits.timeout_ms) + " for the run was reached");
-}
-
-// Only a run that may go on in the next process: what is lost there is what it used since its last such record.
-void live_run::plan_note() {
-  if (request_.detach && around_.store.keeps_sessions()) clock_.plan_note();
-}
-
-asio::awaitable<void> live_run::react(item i) {
-  auto what = on_item(i);
-  const bool empty = what.batch.empty();
-  fold(std::move(what.batch));
-  if (what.synced || what.then) co_await commit(what.synced);
-  if (!what.then) co_return;
-  if (!empty && records_.broken())
-    what.then(fail(errc::io, std::string(what.what) + " could not be kept; the run ends"));
-  else
-    what.then({});
-}
-
-// What else comes while the servers start waits too, except for a wish to stop.
-asio::awaitable<std::vector<live_run::item>> live_run::wait_for_tools() {
-  std::vector<item> early;
-  for (bool over = false; !over;) {
-    const auto since = around_.time.now();
-    around_.tools.when_settled(settle_time, [weak = weak_from_this()] {
-      if (auto self = weak.lock()) self->inbox_.push(settled{});
-    });
-    for (;;) {
-      auto next = co_await inbox_.next();
-      if (std::holds_alternative<settled>(next)) break;
-      early.push_back(std::move(next));
-      if (std::holds_alternative<stop_asked>(early.back()) || std::holds_alternative<winding_up>(early.back()))
-        co_return early;
-    }
-    // Before its time: no server is starting any more. None starts for longer than its own limit.
-    over = around_.time.now() - since < settle_time || !misses_tools();
-  }
-  co_return early;
-}
-
-// Calls that an earlier process left are to be made, or asked about, and the servers of their tools are not there yet.
-bool live_run::misses_tools() {
-  if (!picked_up_ || core_.to_be_made().empty()) return false;
-  take_offer();
-  return std::ranges::any_of(core_.to_be_made(), [&](const auto* call) { return !offer_.find(call->name); });
 }
 
 asio::awaitable<void> live_run::carry_out_all() {
@@ -361,6 +174,18 @@ asio::awaitable<void> live_run::carry_out(const run_command& next) {
     hand_over();
   else if (std::holds_alternative<command::cancel_open>(next))
     cancel_open();
+}
+
+asio::awaitable<void> live_run::react(item i) {
+  auto what = on_item(i);
+  const bool empty = what.batch.empty();
+  fold(std::move(what.batch));
+  if (what.synced || what.then) co_await commit(what.synced);
+  if (!what.then) co_return;
+  if (!empty && records_.broken())
+    what.then(fail(errc::io, std::string(what.what) + " could not be kept; the run ends"));
+  else
+    what.then({});
 }
 
 // What the model calls that go on have used up.

@@ -19,20 +19,18 @@
 #include "daemon/store/journal.hpp"
 #include "mcp/async/inbox.hpp"
 #include "mcp/async/short_wait.hpp"
-#include "mcp/support/shared_bytes.hpp"
 #include "mcp/support/time.hpp"
 #include "providers/model/message.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <variant>
@@ -165,37 +163,33 @@ class live_run final : public providers::model_events,
     std::function<void(result<void>)> then;  // when the batch is written, or could not be
     std::string_view what;                   // it was, if so
   };
+
+  // Beginning (live_beginning.cpp, live_opening.cpp).
   void use(run_models models);
-  void keep_to_limits();
   boost::asio::awaitable<result<void>> wait_for_room();
   boost::asio::awaitable<result<void>> wait_for_session();
   boost::asio::awaitable<result<void>> inherit();
   result<void> keep_terms();
   boost::asio::awaitable<std::vector<item>> wait_for_tools();
   bool misses_tools();
-  boost::asio::awaitable<bool> leave();
-  void out_of_time();
-  void plan_note();
+  void keep_to_limits();
+  void tell_again();
+  record::run_started opening();
+  void take_offer();
+
+  // Going on (live_run.cpp).
   boost::asio::awaitable<void> carry_out_all();
   boost::asio::awaitable<void> carry_out(const run_command& next);
   boost::asio::awaitable<void> react(item i);
   reaction on_item(item& i);
-  reaction on_answer(answer_given& a);
-  providers::usage spent() const;
-  record::run_started opening();
-  void intend(const command::intend_calls& c);
-  records close(command::close_call first);
-  run_record intent_or_refusal(const std::string& id);
-  // `expires_ms`: wall clock, of a run that was parked before a restart; 0: it is parked now.
-  void hand_over(std::int64_t expires_ms = 0);
-  // As soon as what was folded is on its way into the journal; call_model does it where that takes no time.
+  // As soon as what was folded is on its way into the journal; model_calls::begin does it where that takes no time.
   void prepare_meanwhile(const command::call_model& c);
-  void run_call(const command::run_call& c);
-  void cancel_open();
-  void on_outcome(std::string call, mcp::call_outcome outcome) override;
-  void on_retry_due(std::string call) override;
-  void on_progress(const std::string& call, const raw_json& params) override;
-  void on_log(const std::string& call, const raw_json& params) override;
+  providers::usage spent() const;
+  void out_of_time();
+  void plan_note();
+  boost::asio::awaitable<bool> leave();
+
+  // Records (live_records.cpp).
   void fold(records batch);
   // `written`: nobody waits for it to be; else what it tells is held back.
   void apply(const run_record& r, bool written = true);
@@ -208,9 +202,22 @@ class live_run final : public providers::model_events,
   boost::asio::awaitable<bool> append(bool synced);
   void note_kept();
   boost::asio::awaitable<void> write_end(record::run_ended end);
-  void take_offer();
 
-  void tell_again();
+  // Calls (live_calls.cpp).
+  void intend(const command::intend_calls& c);
+  run_record intent_or_refusal(const std::string& id);
+  records close(command::close_call first);
+  void run_call(const command::run_call& c);
+  void cancel_open();
+  void on_outcome(std::string call, mcp::call_outcome outcome) override;
+  void on_retry_due(std::string call) override;
+  void on_progress(const std::string& call, const raw_json& params) override;
+  void on_log(const std::string& call, const raw_json& params) override;
+
+  // Callers (live_end.cpp).
+  reaction on_answer(answer_given& a);
+  // `expires_ms`: wall clock, of a run that was parked before a restart; 0: it is parked now.
+  void hand_over(std::int64_t expires_ms = 0);
   result<void> what_became_of_a_stop() const;
 
   run_surroundings& around_;
@@ -224,19 +231,20 @@ class live_run final : public providers::model_events,
   journal::history inherited_;
   std::unordered_set<std::string> call_ids_;  // of the conversation before the run's first reply
   run_core core_;
+  std::deque<run_command> todo_;
   inbox<item> inbox_;
   short_wait model_wait_, tools_wait_;
-  record_writer records_;
   event_json::kept_part kept_;  // as the last append left it
-  std::deque<run_command> todo_;
   bool results_taken_ = false;  // of the calls that are parked now
+  std::unique_ptr<timer> parked_limit_;
+  // The parts. Each reads those above it that its header names, and is destroyed before them.
+  record_writer records_;
   tool_offer offer_;
   run_clock clock_;
   announcements told_;
   model_calls model_;
   server_calls calls_;
   approvals approvals_;
-  std::unique_ptr<timer> parked_limit_;
 };
 
 }  // namespace mcpbx::daemon

@@ -6,7 +6,6 @@
 #include "daemon/loop/tools/tool_offer.hpp"
 #include "daemon/loop/tools/tool_source.hpp"
 #include "daemon/store/records/record.hpp"
-#include "mcp/client/client.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/time.hpp"
 

@@ -1,8 +1,8 @@
-// How a run makes its calls: which it lets through, and what becomes of those that it does not.
+// How a run makes its calls: which it lets through, and what becomes of those that it does not. And what it hears of
+// them and of its model.
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -75,6 +75,38 @@ void live_run::cancel_open() {
   approvals_.forget_questions();
   parked_limit_.reset();
   calls_.cancel_all();
+}
+
+void live_run::on_outcome(std::string call, mcp::call_outcome outcome) {
+  inbox_.push(call_done{std::move(call), std::move(outcome)});
+}
+
+void live_run::on_retry_due(std::string call) {
+  inbox_.push(retry_due{std::move(call)});
+}
+
+void live_run::on_progress(const std::string& call, const raw_json& params) {
+  told_.tool_progress(call, params);
+}
+
+void live_run::on_log(const std::string& call, const raw_json& params) {
+  told_.tool_log(call, params);
+}
+
+void live_run::on_text(std::string_view delta) {
+  if (model_.is_open()) told_.text(delta);
+}
+
+void live_run::on_reasoning(std::string_view delta) {
+  if (model_.is_open()) told_.reasoning(delta);
+}
+
+void live_run::on_reply(providers::model_reply reply) {
+  inbox_.push(std::move(reply));
+}
+
+void live_run::on_error(providers::model_error e) {
+  inbox_.push(std::move(e));
 }
 
 }  // namespace mcpbx::daemon

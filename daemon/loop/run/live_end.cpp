@@ -1,7 +1,8 @@
-// What a run does where people and the caller's own tools have a part: answers, wishes to stop, calls handed back.
+// What a run does where its callers have a part: answers, wishes to stop, calls handed back to them, the result.
 #include "daemon/loop/json/event_json.hpp"
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
+#include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -84,6 +85,32 @@ result<void> live_run::take_results(std::vector<record::caller_result> results) 
   feed_->reopen();
   inbox_.push(results_given{std::move(results)});
   return {};
+}
+
+void live_run::deliver() {
+  if (const auto& why = records_.refusal())
+    feed_->refuse(*why);
+  else if (left_ && !feed_->over())
+    feed_->refuse({errc::unavailable, words::goes_on_later(name())});
+  else if (left_)
+    return;
+  else if (records_.taken_over() && !feed_->over())
+    feed_->refuse({errc::unavailable, words::goes_on_elsewhere(name())});
+  else if (records_.taken_over())
+    return;
+  else if (feed_->wanted())
+    feed_->done(event_json::run_result(core_, records_.broken() ? &kept_ : nullptr));
+}
+
+void live_run::deliver_failure(std::string_view what) {
+  if (core_.started().run.empty()) {
+    record::run_started bare;
+    bare.run = name();
+    core_.apply(bare);
+  }
+  for (const auto& r : core_.recovery()) core_.apply(r);
+  log::error("run " + name() + " ended by a fault of mcpbx: " + std::string(what));
+  deliver();
 }
 
 }  // namespace mcpbx::daemon

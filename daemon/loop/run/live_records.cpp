@@ -2,6 +2,8 @@
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
 
+#include <utility>
+
 namespace mcpbx::daemon {
 
 namespace asio = boost::asio;

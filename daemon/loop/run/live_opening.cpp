@@ -1,19 +1,14 @@
-// What a run gives to its model: the opening conversation, the tools of the round, the request.
+// What a run gives to its model at first: the opening conversation and the tools.
 #include "daemon/loop/core/call_ids.hpp"
-#include "daemon/loop/results/read_result.hpp"
 #include "daemon/loop/results/result_order.hpp"
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
-#include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <memory>
 #include <utility>
-#include <vector>
 
 namespace mcpbx::daemon {
 namespace {
