@@ -1,4 +1,5 @@
-// The checks are made on the open file, so that what was checked is what is read.
+// Search and reading of configuration files. The checks use the open descriptor, so nobody can swap the file between
+// the check and the read.
 #include "conf/config_files.hpp"
 
 #include "conf/model/references.hpp"
@@ -32,13 +33,13 @@ bool is_there(const fs::path& p) {
   return ::stat(p.c_str(), &s) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-/// Tells that a folder has this name, or cannot be asked: a link that leads nowhere is an error when it is read.
+/// Returns true if the path exists or cannot be examined. A dangling link counts, so that reading it gives an error.
 bool is_named(const fs::path& p) {
   struct stat s{};
   return ::lstat(p.c_str(), &s) == 0 || errno != ENOENT;
 }
 
-/// Whether only `user` and root can change what `s` describes.
+/// Fails unless only `user` and root can change the file or directory that `s` describes.
 result<void> guarded(const fs::path& path, const struct stat& s, uid_t user) {
   const bool directory = S_ISDIR(s.st_mode);
   const std::string what = directory ? "the directory " : "the file ";
@@ -60,7 +61,7 @@ result<void> guarded_directory(const fs::path& directory, uid_t user) {
   return guarded(directory, s, user);
 }
 
-/// The JSON files of `config.d`, in name order; none when there is no such folder.
+/// Returns the JSON files of `config.d` in name order; none without such a folder.
 result<std::vector<fs::path>> drop_ins(const fs::path& directory) {
   std::vector<fs::path> found;
   if (!is_named(directory)) return found;

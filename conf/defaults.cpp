@@ -1,4 +1,4 @@
-// What holds without any file, and the small look-ups of the configuration.
+// The configuration without any file, and the look-ups of entries by name.
 #include "conf/load.hpp"
 #include "conf/model/spec.hpp"
 

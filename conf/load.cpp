@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t most_findings = 200;
 
-/// Puts `from` over `into`: members of objects one by one, everything else as a whole.
+/// Merges `from` into `into`: objects member by member, any other value as a whole.
 void merge(node& into, node&& from) {
   if (from.is(node::kind::broken)) return;
   if (!into.is(node::kind::object) || !from.is(node::kind::object)) {
@@ -60,13 +60,13 @@ class checker {
       notice(place_of(path), std::move(what), path, std::move(mend));
     };
     add_demo_model(out_.config);
-    // A name may be missing only because its definition could not be read.
+    // After an error a name may seem to be missing only because its definition could not be read.
     if (!syntax_errors) check_rules(out_.config, rule_error, rule_notice);
     assign_prefixes(out_.config, rule_notice);
   }
 
  private:
-  /// Where the walk stands: the path for people, and the one with `*` for names that the table of later keys uses.
+  /// Position of the walk: the path that errors show, and its pattern with `*` for names, as later_rules() has it.
   struct spot {
     std::string path, pattern;
     bool server_entry;
@@ -96,7 +96,7 @@ class checker {
     add(out_.config.notices, at, std::move(what), std::move(path), std::move(mend));
   }
 
-  /// The place of the value at `path`, or of the nearest one around it that stands in a file.
+  /// Returns the place of the value at `path`, or of the nearest value around it that stands in a file.
   place place_of(std::string path) const {
     while (!path.empty()) {
       if (const auto i = places_.find(path); i != places_.end()) return i->second;
@@ -113,7 +113,7 @@ class checker {
       else
         unknown_key(m, spec, at.member(m.key).path);
     }
-    if (n.damaged) return;  // what seems to be missing may only be unreadable
+    if (n.damaged) return;  // a key that seems to be missing may only be unreadable
     for (const auto& need : spec.needs) check_need(n, need, at.path);
     const auto [one, two] = spec.one_of_two;
     if (one.empty()) return;
@@ -160,7 +160,7 @@ class checker {
           home.empty() ? "the keys here are " + listed(names) : "it belongs in \"" + home + "\"");
   }
 
-  /// The section in which `key` is known, if there is one outside of the entries with names.
+  /// Finds the section that knows `key`, outside of named entries.
   static std::string home_of(std::string_view key, const section_spec& spec, const std::string& path) {
     for (const auto& k : spec.keys)
       if ((k.kind == shape::section || k.kind == shape::named) && k.inner->find(key))
@@ -217,13 +217,13 @@ class checker {
     }
   }
 
-  /// Whether `value` is `form`, or begins with what stands before the form's "…".
+  /// Returns true if `value` equals `form`, or begins with the text before its final "…".
   static bool acts(std::string_view form, std::string_view value) {
     constexpr std::string_view rest = "…";
     return form.ends_with(rest) ? value.starts_with(form.substr(0, form.size() - rest.size())) : form == value;
   }
 
-  /// Whether `n` is of kind `wanted`; an error otherwise.
+  /// Returns true if `n` is of kind `wanted`; else reports an error.
   bool right_kind(const key_spec& k, const node& n, node::kind wanted, const spot& at) {
     if (n.is(wanted)) return true;
     error(n.at, "must be " + expected(k) + ", not " + std::string(words_for(n.type)), at.path, mend_kind(k, n));
@@ -288,7 +288,7 @@ class checker {
     return good;
   }
 
-  /// Any value: only references are refused, because nobody would resolve them.
+  /// Accepts any value without references, which nobody would resolve here.
   bool check_any(const key_spec& k, const node& n, const std::string& path) {
     places_.emplace(path, n.at);
     bool good = !n.damaged && !n.is(node::kind::broken);
@@ -298,7 +298,7 @@ class checker {
     return good;
   }
 
-  /// Patterns are matched with every tool, so that there is an end to them.
+  /// Limits the number of patterns, because each is matched with every tool.
   bool check_count(const key_spec& k, const node& n, std::size_t count, const std::string& path) {
     const std::size_t most = k.most_items();
     if (most == 0 || count <= most) return true;
@@ -338,8 +338,7 @@ class checker {
     return false;
   }
 
-  /// A string of a text or plain shape: its references and its form. The value itself is never shown: it may be
-  /// private.
+  /// Checks the references and the form of a string. Errors never show the value, which may be private.
   bool check_string(const key_spec& k, const node& n, const std::string& path, bool server_entry) {
     const bool marked = n.text.find("${") != n.text.npos;
     const bool text = k.kind == shape::text || k.kind == shape::texts || k.kind == shape::text_map;
@@ -373,7 +372,7 @@ class checker {
                                     }};
 };
 
-/// By file in the order they were given, then by line and column.
+/// Sorts by file in the given order, then by line and column.
 void sort(std::vector<diagnostic>& list, std::span<const source_text> files) {
   std::multimap<std::tuple<std::ptrdiff_t, std::uint32_t, std::uint32_t>, diagnostic>
       sorted;  // keeps the order of equals

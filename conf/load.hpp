@@ -1,5 +1,5 @@
-// From the texts of the configuration files to a checked configuration, or to everything that is wrong with them at
-// once. Pure: reads no file and no variable.
+// Turns the texts of configuration files into one checked configuration, or into a list of all errors. Reads no file
+// and no environment variable by itself.
 #pragma once
 #include "conf/document/diagnostic.hpp"
 #include "conf/environment.hpp"
@@ -18,24 +18,24 @@ struct source_text {
 };
 
 struct loaded {
-  configuration config;            ///< complete when there are no errors; else what could be read
+  configuration config;            ///< complete if there are no errors, else the readable part
   std::vector<diagnostic> errors;  ///< in the order of files and lines
 
   bool ok() const noexcept { return errors.empty(); }
-  /// All errors, one line each.
+  /// Returns all errors, one line each.
   std::string error_text() const { return listing(errors); }
 };
 
-/// Checks `files` and merges them: members of objects are merged, of the same value the later file's counts. Without
-/// any file the result is defaults(env). Never throws but for memory.
+/// Checks `files` and merges them: objects member by member, any other value from the last file that has it. Without
+/// files the result is defaults(env). Throws std::bad_alloc only.
 loaded load(std::span<const source_text> files, const environment& env);
 
-/// What holds without any file: the bundled toolbox, the model `demo`, and a model for OPENAI_API_KEY or
-/// ANTHROPIC_API_KEY when set; the default model is the first of them, if any.
+/// Returns the configuration without any file: the bundled toolbox, the model `demo`, and one model for each of
+/// OPENAI_API_KEY and ANTHROPIC_API_KEY that is set. The first of those is the default model.
 configuration defaults(const environment& env);
 
-/// Appends the model `demo` (rehearsal) unless an entry has that name: `-m demo` works everywhere, and only when asked
-/// for. load() and defaults() have done it.
+/// Appends the model `demo` (rehearsal) unless an entry has that name, so that `-m demo` always works. load() and
+/// defaults() call it; demo never becomes the default model.
 void add_demo_model(configuration& config);
 
 }  // namespace mcpbx::conf

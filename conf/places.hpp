@@ -1,5 +1,5 @@
-// Where things are: the socket, the state directory, the configuration. From variables to paths; only what
-// login_places_of() gives is looked up.
+// Paths of the socket, the state directory and the configuration, computed from environment variables. Only
+// login_places_of() and environment_for_places() ask the system.
 #pragma once
 #include "conf/environment.hpp"
 #include "mcp/support/error.hpp"
@@ -14,35 +14,35 @@
 
 namespace mcpbx::conf {
 
-/// The places of a login, also where its variables did not get through to this process: hosts that spawn programs
-/// drop them.
+/// The home and runtime directory of a login. They are looked up because MCP hosts often drop the variables HOME and
+/// XDG_RUNTIME_DIR when they spawn a program.
 struct login_places {
   std::string home;               ///< of the user's account, or ""
-  std::string runtime_directory;  ///< /run/user/UID where it is there and the user's own, or ""
+  std::string runtime_directory;  ///< /run/user/UID if it exists and belongs to the user, or ""
 };
+/// Looks both up in the user database and below `run`.
 login_places login_places_of(uid_t user, const std::string& run = "/run/user");
-/// `env` with HOME and XDG_RUNTIME_DIR as the login has them where they are not set. With a HOME of its own it is
-/// another world, and has no runtime directory unless it says so.
+/// Fills in HOME and XDG_RUNTIME_DIR where `env` lacks them. A HOME other than the login's means a separate setup (a
+/// test, a sandbox), so it gets no runtime directory of the login.
 environment with_places(environment env, const login_places& login);
-/// The variables of this process, so completed: where it looks for what the CLI, the shim and the daemon share.
+/// Returns the variables of this process completed by with_places(). CLI, shim and daemon must agree on these.
 environment environment_for_places();
 
-/// Where a daemon at the default socket leaves a link to that, and others look for it: in the state directory, and in
-/// that of HOME alone, which is the same for who has not got XDG_STATE_HOME.
+/// Returns the places of the link `running`, which a daemon at the default socket points at its socket: the state
+/// directory, and the one below HOME for programs that run without XDG_STATE_HOME.
 std::vector<std::filesystem::path> running_links(const environment& env);
 
-/// The socket: `flag` (--socket) unless empty, $MCPBX_SOCKET, $XDG_RUNTIME_DIR/mcpbx/mcpbx.sock, else
-/// ~/.local/state/mcpbx/mcpbx.sock. A relative path of a flag or variable is kept as it is.
-/// errc::config: no place can be found, or the path is longer than the system's 107 bytes.
+/// Returns the socket's path: `flag` (--socket) unless empty, $MCPBX_SOCKET, $XDG_RUNTIME_DIR/mcpbx/mcpbx.sock, else
+/// ~/.local/state/mcpbx/mcpbx.sock. Relative paths are kept. errc::config: no place, or longer than 107 bytes.
 result<std::filesystem::path> socket_path(const environment& env, std::string_view flag = {});
 
-/// Whether `socket_path` came from neither the flag nor $MCPBX_SOCKET: only there the CLI starts a daemon by itself.
+/// Returns true if neither the flag nor $MCPBX_SOCKET decides. The CLI starts a daemon by itself only then.
 bool default_socket(const environment& env, std::string_view flag = {});
 
-/// $XDG_STATE_HOME/mcpbx, else ~/.local/state/mcpbx.
+/// Returns $XDG_STATE_HOME/mcpbx, else ~/.local/state/mcpbx.
 result<std::filesystem::path> state_directory(const environment& env);
 
-/// $XDG_CONFIG_HOME/mcpbx, else ~/.config/mcpbx; nullopt without $HOME.
+/// Returns $XDG_CONFIG_HOME/mcpbx, else ~/.config/mcpbx; nullopt without $HOME.
 std::optional<std::filesystem::path> user_config_directory(const environment& env);
 
 }  // namespace mcpbx::conf

@@ -74,7 +74,7 @@ void check_server(const server_entry& s, const reporter& r) {
             "raise callHardTimeoutMs or lower callTimeoutMs");
 }
 
-/// Two tools that get the same name hide each other.
+/// Reports tools of one entry that `rename` gives the same name: one would hide the other.
 void check_renames(const std::string& path, const tool_filter& tools, const reporter& r) {
   std::set<std::string_view> targets;
   for (const auto& [from, to] : tools.rename)
@@ -83,7 +83,7 @@ void check_renames(const std::string& path, const tool_filter& tools, const repo
               "choose another name");
 }
 
-/// What a replay records is a model that answers by itself.
+/// Checks `record`: it must name a model entry that is no replay itself.
 void check_record(const model_entry& m, const reporter& r) {
   if (!m.record) return;
   const auto path = member_path("models", m.name) + ".record";
@@ -94,7 +94,7 @@ void check_record(const model_entry& m, const reporter& r) {
     r.error(path, "names \"" + recorded->name + "\", which replays a recording itself", "name the model that answers");
 }
 
-/// A chain of fallbacks has an end.
+/// Reports a chain of fallback models that leads back to its start.
 void check_fallback(const model_entry& m, const reporter& r) {
   if (!m.fallback_model) return;
   const auto path = member_path("models", m.name) + ".fallbackModel";
@@ -103,11 +103,11 @@ void check_fallback(const model_entry& m, const reporter& r) {
   for (const auto* at = &m; at && at->fallback_model;) {
     at = r.config.find_model(std::string_view(*at->fallback_model).substr(0, at->fallback_model->find('/')));
     if (at == &m) return r.error(path, "leads back to \"" + m.name + "\" itself", "let one of the models have none");
-    if (!seen.insert(at).second) return;  // a circle of others, told there
+    if (!seen.insert(at).second) return;  // a circle without this entry; its own members report it
   }
 }
 
-/// Keys that only some APIs have a place for, and members of the body that mcpbx writes itself.
+/// Reports keys that the entry's API ignores, and members of `body` that mcpbx writes itself.
 void check_wire(const model_entry& m, const reporter& r) {
   const auto path = member_path("models", m.name);
   const auto useless = [&](std::string_view key, std::string_view apis) {
@@ -142,7 +142,7 @@ void check_wire(const model_entry& m, const reporter& r) {
       r.error(member_path(member_path(path, "body"), key), "is written by mcpbx itself", "take it out");
 }
 
-/// Settings above loop.max: wrong in `loop` itself, cut elsewhere.
+/// Reports settings above loop.max: an error in `loop` itself, a notice elsewhere, where the value is cut.
 void check_ceilings(const std::string& path, const loop_settings& l, const loop_settings& max, const report_fn& report,
                     std::string_view mend) {
   for (const auto& n : loop_numbers()) {
@@ -156,7 +156,7 @@ void check_ceilings(const std::string& path, const loop_settings& l, const loop_
   }
 }
 
-// postgresql://USER:PASSWORD@… or …?password=…, where nothing is a reference.
+// Returns true for postgresql://USER:PASSWORD@… and …?password=… with the password written out.
 bool has_literal_password(std::string_view url) {
   if (!forms::is_postgres_url(url) || has_references(url)) return false;
   if (url.contains("?password=") || url.contains("&password=")) return true;
@@ -212,7 +212,7 @@ std::string server_prefix(std::string_view name) {
   std::string out;
   for (const char c : name) {
     const auto u = static_cast<unsigned char>(c);
-    if ((u & 0xC0) == 0x80) continue;  // the rest of a character that has become _
+    if ((u & 0xC0) == 0x80) continue;  // continuation byte of a character that became one _
     const bool good = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
     if (good)
       out += c;
@@ -224,7 +224,7 @@ std::string server_prefix(std::string_view name) {
 
 void assign_prefixes(configuration& config, const report_fn& notice) {
   std::set<std::string> taken;
-  // First those whose name needs no change, so that a plain name is never lost to a peculiar one.
+  // Names that need no change come first, so that a plain name never loses its prefix to one with odd characters.
   for (auto& s : config.servers)
     if (server_prefix(s.name) == s.name) taken.insert(s.prefix = s.name);
   for (auto& s : config.servers) {

@@ -1,4 +1,4 @@
-// What must hold between keys, once each of them is right by itself. Used by load().
+// Checks between keys, after load() has checked each key by itself.
 #pragma once
 #include "conf/model/model.hpp"
 
@@ -8,15 +8,15 @@
 
 namespace mcpbx::conf {
 
-/// How a rule tells what it found: the path whose place is shown, what is wrong, and the mend.
+/// Receives a finding: the path whose line and column are shown, the fault, and the fix.
 using report_fn = std::function<void(const std::string& path, std::string what, std::string mend)>;
 
-/// Checks what no single key can show: names that must exist, keys that exclude or need each other, ceilings.
+/// Checks names that must exist, keys that exclude or need each other, and ceilings.
 void check_rules(const configuration& config, const report_fn& error, const report_fn& notice);
 
-/// `name` as the front of tool names: every other character than [A-Za-z0-9_-] becomes `_`, and runs of `_` one.
+/// Returns `name` as a prefix of tool names: each character outside [A-Za-z0-9_-] becomes `_`, runs of `_` one.
 std::string server_prefix(std::string_view name);
-/// Gives every server its prefix; one that an earlier server has gets a short stable hash, with a notice.
+/// Sets the prefix of every server. A prefix that another server has already gets a short stable hash and a notice.
 void assign_prefixes(configuration& config, const report_fn& notice);
 
 }  // namespace mcpbx::conf

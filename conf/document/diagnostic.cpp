@@ -1,4 +1,4 @@
-// The wording that all findings share.
+// Formats findings as lines of text, all in the same wording.
 #include "conf/document/diagnostic.hpp"
 
 #include "mcp/redact/hidden_text.hpp"

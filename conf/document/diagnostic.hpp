@@ -1,4 +1,4 @@
-// What is wrong or noteworthy in a configuration: the place in the file, the place in the document, and the mend (E1).
+// One finding about a configuration, with its line and column, its path in the document, and the fix (E1).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,26 +13,26 @@ struct place {
   std::uint32_t file = 0, line = 0, column = 0;
 };
 
-/// One finding. Errors make a configuration unusable, notices do not; which it is says the list it stands in.
+/// One finding. It does not know its own severity: errors and notices are kept in separate lists.
 struct diagnostic {
-  std::string file;        ///< the file's name as it was given; empty: no file is meant
+  std::string file;        ///< name of the file as it was given; empty: no file in particular
   std::uint32_t line = 0;  ///< 0: the file as a whole
   std::uint32_t column = 0;
   std::string what;  ///< "must be a whole number from 1 to 10000, not a string"; never holds a value that may be secret
-  std::string path;  ///< where in the document: `mcpServers.git.startTimeoutMs`; empty: the document itself
-  std::string mend;  ///< what to do about it; empty where nothing is wrong
+  std::string path;  ///< path in the document: `mcpServers.git.startTimeoutMs`; empty: the document itself
+  std::string mend;  ///< the fix, as an instruction; empty if nothing is wrong
 
-  /// `file:line:column: what, in "path": mend`, without a newline, safe for a terminal. With a mark ("error") it stands
-  /// before `what`, as compilers write it.
+  /// Returns `file:line:column: what, in "path": mend`, without a newline and safe for a terminal. A mark such as
+  /// "error" stands before `what`, as compilers write it.
   std::string text(std::string_view mark = {}) const;
 };
 
-/// One line per finding, each with a newline.
+/// Returns one line per finding, each with a newline.
 std::string listing(const std::vector<diagnostic>& findings, std::string_view mark = {});
 
-/// The path of a member: `parent.key`, or `parent["key"]` where the key is no plain word.
+/// Returns the path of a member: `parent.key`, or `parent["key"]` if the key is no plain word.
 std::string member_path(std::string_view parent, std::string_view key);
-/// The path of a list element: `parent[index]`.
+/// Returns the path of a list element: `parent[index]`.
 std::string element_path(std::string_view parent, std::size_t index);
 
 }  // namespace mcpbx::conf

@@ -1,4 +1,4 @@
-// The tree: recursive descent over at most 64 levels.
+// Builds the tree by recursive descent over at most 64 levels.
 #include "conf/document/jsonc.hpp"
 
 #include "conf/document/jsonc_reader.hpp"
@@ -50,7 +50,7 @@ class parser : private jsonc_reader {
     return c == '{' ? object(depth) : array(depth);
   }
 
-  /// Between two members or elements. `closer` is the bracket that ends this level.
+  /// Reads the comma between two members or elements. `closer` is the bracket that ends this level.
   void separator(char closer, bool starts_next) {
     blanks();
     if (peek() == ',') {
@@ -61,7 +61,7 @@ class parser : private jsonc_reader {
     }
   }
 
-  /// A closing bracket of the wrong kind. True: it ends an outer level, so this one ends too.
+  /// Reports a closing bracket of the wrong kind. Returns true if it ends an outer level, and so this one too.
   bool foreign_closer(const place& opened, char closer, const int& outer_of_that_kind) {
     report(here(), std::string("\"") + peek() + "\" does not close what opened at " + position(opened),
            std::string("write \"") + closer + "\" there, or take this one out");

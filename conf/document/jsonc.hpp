@@ -1,5 +1,5 @@
-// JSON with comments and trailing commas, parsed into a tree that knows where everything stands, so that every error of
-// a configuration can name its place. Goes on after an error, so that all of them come at once.
+// Parses JSON with comments and trailing commas into a tree whose nodes know their line and column, so that every later
+// error can name its place. The parser goes on after an error and reports all of them at once.
 #pragma once
 #include "conf/document/diagnostic.hpp"
 
@@ -15,7 +15,7 @@ struct node_member;
 /// One value of the document.
 struct node {
   enum class kind : std::uint8_t {
-    broken,  ///< the text was wrong here and an error was reported; say nothing more about it
+    broken,  ///< malformed text; its error was reported, so later checks stay silent about it
     null,
     boolean,
     integer,  ///< a number without a fractional part that fits 64 bits (`1.0` and `1e3` too)
@@ -36,30 +36,30 @@ struct node {
   place at;
 
   bool is(kind k) const { return type == k; }
-  /// The member called `key`, or nullptr.
+  /// Returns the member called `key`, or nullptr.
   const node_member* find(std::string_view key) const;
   node_member* find(std::string_view key);
 };
 
 struct node_member {
   std::string key;
-  place at;  ///< where the key stands
+  place at;  ///< place of the key
   node value;
 };
 
-/// The value as JSON without comments and blanks; null in place of what is broken.
+/// Returns the value as JSON without comments and blanks; broken values become null.
 std::string json_of(const node& n);
 
-/// The words for a kind, with its article ("a string").
+/// Returns the words for a kind, with the article ("a string").
 std::string_view words_for(node::kind k);
 
-/// How deep arrays and objects may be nested.
+/// Largest nesting depth of arrays and objects.
 inline constexpr int max_jsonc_depth = 64;
 
-/// Parses one file: RFC 8259 with `//` and `/* */` comments, trailing commas and a leading byte order mark; strict
-/// UTF-8; a key that occurs twice in an object is an error that names both places; \u0000 and lone surrogates are
-/// errors. Errors are appended to `errors` (at most 50 per file); the tree holds what could be read all the same.
-/// `file` goes into every place, `name` into every error. Never throws but for memory; any bytes may come in.
+/// Parses one file of any bytes: RFC 8259 in strict UTF-8, plus `//` and `/* */` comments, trailing commas and a byte
+/// order mark. Duplicate keys, \u0000 and lone surrogates are errors.
+/// Appends at most 50 errors to `errors`; the tree holds whatever could be read. `file` goes into every place, `name`
+/// into every error. Throws std::bad_alloc only.
 node parse_jsonc(std::string_view text, std::uint32_t file, std::string_view name, std::vector<diagnostic>& errors);
 
 }  // namespace mcpbx::conf

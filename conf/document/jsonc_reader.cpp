@@ -1,5 +1,5 @@
-// After an error the reader skips to the next comma or bracket of the same level, which is what people mean often
-// enough that one slip gives one error.
+// Scalars, comments and error recovery of the JSONC reader. After an error it skips to the next comma or bracket of the
+// same level: a guess that is right often enough that one slip gives one error.
 #include "conf/document/jsonc_reader.hpp"
 
 #include "mcp/json/json_scanner.hpp"
@@ -19,7 +19,7 @@ bool number_part(char c) {
   return word_part(c) || c == '+' || c == '-' || c == '.';
 }
 
-/// Whether `t` is a number of RFC 8259; `whole` says that it has neither fraction nor exponent.
+/// Returns true if `t` is a number of RFC 8259. Sets `whole` if it has neither fraction nor exponent.
 bool strict_number(std::string_view t, bool& whole) {
   std::size_t i = 0;
   const auto digits = [&] {

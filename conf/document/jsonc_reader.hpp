@@ -1,5 +1,5 @@
-// The text of a document with comments, read from front to back: where it stands, what to skip, the values that are no
-// lists or objects, and the errors with their places. jsonc.cpp makes the tree on top of it.
+// Reads the text of a JSONC document from front to back: position, blanks and comments, scalar values, and errors with
+// their places. jsonc.cpp builds the tree on top of it.
 #pragma once
 #include "conf/document/jsonc.hpp"
 
@@ -12,45 +12,46 @@
 
 namespace mcpbx::conf {
 
-/// Whether a bare word (a keyword, a key without quotes) may start with `c`, or go on with it.
+/// Returns true if a bare word (a keyword, a key without quotes) may start with `c`.
 bool word_start(char c);
+/// Returns true if a bare word may contain `c` after its first character.
 bool word_part(char c);
 
 class jsonc_reader {
  public:
-  /// As parse_jsonc(). What is no UTF-8 is reported and replaced.
+  /// Takes the parameters of parse_jsonc(). Reports invalid UTF-8 and replaces it.
   jsonc_reader(std::string_view text, std::uint32_t file, std::string_view name, std::vector<diagnostic>& errors);
   jsonc_reader(const jsonc_reader&) = delete;
   jsonc_reader& operator=(const jsonc_reader&) = delete;
 
   bool end() const { return pos_ >= text_.size(); }
-  /// The next character, or NUL at the end.
+  /// Returns the next character, or NUL at the end.
   char peek() const { return end() ? '\0' : text_[pos_]; }
   place here() const { return {file_, line_, column_}; }
   void step();
   /// Skips blanks and comments.
   void blanks();
-  /// Skips to the next comma or closing bracket of this level, or to the end.
+  /// Skips to the next comma or closing bracket of this level, or to the end of the text.
   void recover();
 
-  /// The way to what is read now, for the errors.
+  /// Adds a key or an index to the path of the value being read, which errors show; leave() takes it off.
   void enter(std::string key) { path_.push_back({std::move(key), no_index}); }
   void enter(std::size_t index) { path_.push_back({{}, index}); }
   void leave() { path_.pop_back(); }
   std::size_t error_count() const { return errors_.size(); }
   void report(const place& at, std::string what, std::string mend);
-  /// The text ended inside something: told once, for the innermost bracket.
+  /// Reports that the text ended too early; only the first call counts, which comes from the innermost bracket.
   void report_end(std::string what, std::string mend);
-  /// Reports, recovers, and stands for the value that cannot be read.
+  /// Reports the error, skips as recover() does, and returns a broken node.
   node broken(const place& at, std::string what, std::string mend);
 
-  /// A value that is no list and no object.
+  /// Reads a value that is neither a list nor an object.
   node scalar();
-  /// Reads a string token. False after an error, which has been reported; the text has been passed all the same.
+  /// Reads a string token. Returns false after reporting an error; the position is behind the string either way.
   bool quoted_text(std::string& out);
-  /// Passes a text in single quotes, which the caller has reported.
+  /// Reads a text in single quotes. The caller reports it as an error.
   std::string single_quoted_text();
-  /// Whether a string that was not closed has swallowed the comma behind it; asked once.
+  /// Returns true if an unclosed string swallowed the comma behind it, and resets that mark.
   bool take_swallowed_comma() { return std::exchange(swallowed_comma_, false); }
 
  private:

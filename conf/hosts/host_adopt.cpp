@@ -1,4 +1,5 @@
-// One function per kind of key; what they found is written into the entry at the end.
+// Translation of other hosts' keys, one function per kind of key. The results are collected first and written into the
+// entry at the end.
 #include "conf/hosts/host_adopt.hpp"
 
 #include "conf/hosts/host_keys.hpp"
@@ -20,7 +21,7 @@ constexpr std::string_view nothing_to_do = "nothing needs to be done";
 constexpr std::array<std::string_view, 11> tool_keys{
     "allow",    "deny",    "rename",  "serial", "retry", "callTimeoutMs", "callHardTimeoutMs",
     "disabled", "enabled", "include", "exclude"};
-constexpr std::size_t our_tool_keys = 7;  // of tool_keys; the rest are words that people mean one of those by
+constexpr std::size_t our_tool_keys = 7;  // the first of tool_keys; the rest are common misnomers for them
 
 node text_node(std::string text, const place& at) {
   node n;
@@ -30,7 +31,7 @@ node text_node(std::string text, const place& at) {
   return n;
 }
 
-/// Null, false, and what has nothing in it.
+/// Returns true for null, false and empty values.
 bool says_nothing(const node& n) {
   switch (n.type) {
     case node::kind::null:
@@ -149,7 +150,7 @@ class adopter {
     ask_.push_back(text_node(tool, m.value.at));
   }
 
-  /// The exact names in a list; nullopt after an error. What stands around a tool's own name is cut.
+  /// Returns the exact names in a list, without a host's prefix; nullopt after an error.
   std::optional<std::vector<node>> read_names(const node_member& m, const node& list) {
     const std::string mend = "write a list of the tools' names, or \"tools\": {\"allow\": […], \"deny\": […]}";
     if (!list.is(node::kind::array)) {
@@ -174,7 +175,7 @@ class adopter {
         if (const auto prefix = name.text.find(mark);
             prefix != name.text.npos && name.text.size() > prefix + mark.size())
           name.text.erase(0, prefix + mark.size());
-        // Also by the name that hosts show: "mcp__SERVER__TOOL".
+        // Hosts show tools as "mcp__SERVER__TOOL", so people copy that name too.
         for (const std::string_view head : {"mcp__", ""})
           if (const auto shown = std::string(head) + std::string(server_) + "__";
               name.text.starts_with(shown) && name.text.size() > shown.size())
@@ -211,7 +212,7 @@ class adopter {
            "write \"tools\": {\"allow\": […]} alone");
   }
 
-  /// `tools`: a list of names, ours, or an object of switches and of objects per tool.
+  /// Reads `tools`: a list of names, our own object, or an object with a switch or an object for each tool.
   void read_tools(node_member& m) {
     if (m.value.is(node::kind::array)) {
       const auto& items = m.value.items;
@@ -244,7 +245,7 @@ class adopter {
     entry_.members.push_back(std::move(m));
   }
 
-  /// One tool's object: its switch, its name, whether it needs a yes.
+  /// Reads the object of one tool: its switch, its name, its approval.
   void read_tool(const node_member& tools, const node_member& t) {
     for (const auto& inner : t.value.members) {
       const auto path = member_path(member_path(member_path(path_, tools.key), t.key), inner.key);
@@ -267,7 +268,7 @@ class adopter {
     to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
 
-  /// The member `key` of `object`, made with the type `type` when it is not there. Null when it is of another type.
+  /// Returns the member `key` of `object`, and adds it with the type `type` if it is missing. Null: another type.
   static node* member_of(node& object, std::string_view key, node::kind type) {
     if (auto* m = object.find(key)) return m->value.is(type) ? &m->value : nullptr;
     node made;
@@ -299,7 +300,7 @@ class adopter {
   void write_tools() {
     if (!allow_ && deny_.empty() && rename_.empty()) return;
     auto* tools = member_of(entry_, "tools", node::kind::object);
-    if (!tools) return;  // of the wrong type, which is an error of its own
+    if (!tools) return;  // of the wrong type, which the check of the entry reports
     if (allow_) narrow(*tools);
     write_list(*tools, "deny", std::move(deny_));
     if (rename_.empty()) return;
@@ -308,7 +309,7 @@ class adopter {
         if (!names->find(r.key)) names->members.push_back(std::move(r));
   }
 
-  /// Puts their list of names in the place of ours: what both offer is offered.
+  /// Narrows our list of allowed names to those that the other host's list allows too.
   void narrow(node& tools) {
     if (const auto* ours = tools.find("allow"); ours && ours->value.is(node::kind::array)) {
       sink_.notice(ours->at, "another key of this entry lists tools too; what both offer is offered",
@@ -316,7 +317,7 @@ class adopter {
       std::erase_if(*allow_, [&](const node& n) {
         return std::ranges::none_of(ours->value.items, [&](const node& g) { return glob_match(g.text, n.text); });
       });
-      if (ours->value.items.empty()) return;  // an error of its own
+      if (ours->value.items.empty()) return;  // the check of the entry reports an empty list
     }
     if (allow_->empty()) return deny_.push_back(text_node("*", tools.at));
     if (auto* list = member_of(tools, "allow", node::kind::array)) list->items = std::move(*allow_);

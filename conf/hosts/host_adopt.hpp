@@ -1,4 +1,4 @@
-// Turns the keys of other hosts in one entry of mcpServers into ours, before the entry is checked like any other.
+// Translates keys of other MCP hosts in one entry of mcpServers into ours, before the entry is checked like any other.
 #pragma once
 #include "conf/document/diagnostic.hpp"
 #include "conf/document/jsonc.hpp"
@@ -9,15 +9,14 @@
 
 namespace mcpbx::conf {
 
-/// Where findings go: place, what is wrong, where in the document, what to do.
+/// Receivers of findings. The arguments of a report are the place, the fault, the path and the fix.
 struct finding_sink {
   using report = std::function<void(const place& at, std::string what, std::string path, std::string mend)>;
   report error, notice;
 };
 
-/// Takes the keys of other hosts out of `entry` (an object at `path`, of the server `name`) and adds what they mean as
-/// our keys. Of two keys that disagree the stricter one holds, and a notice says so. What narrows and cannot be
-/// honoured is an error.
+/// Replaces the keys of other hosts in `entry` (an object at `path`, of the server `name`) by our keys of that meaning.
+/// If two keys disagree the stricter one wins, with a notice. A restriction that we cannot honour is an error.
 void adopt_host_keys(node& entry, std::string_view name, const std::string& path, const finding_sink& sink);
 
 }  // namespace mcpbx::conf

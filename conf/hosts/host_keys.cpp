@@ -1,4 +1,4 @@
-// The table of other hosts' keys, and how an unknown key is compared with known ones.
+// The table of other hosts' keys, and the comparison of unknown keys with known ones.
 #include "conf/hosts/host_keys.hpp"
 
 #include "mcp/support/text.hpp"
@@ -11,7 +11,7 @@
 namespace mcpbx::conf {
 namespace {
 
-constexpr std::size_t longest_key = 64;  // a longer one was meant to be none of ours
+constexpr std::size_t longest_key = 64;  // a longer key cannot be a misspelling of ours
 
 // clang-format off: one key, one line
 
@@ -74,7 +74,7 @@ constexpr std::array<std::string_view, 38> restricting{
     "skip",      "remove",     "select",     "only",    "consent",  "alwaysask", "pause",   "suspend",
     "safe",      "secure",     "ban",        "acl",     "policy",   "inactive"};
 
-/// The letters and digits of a key in lower case: `Disabled_Tools` and `disabledTools` are one word.
+/// Returns the letters and digits of a key in lower case, so that `Disabled_Tools` equals `disabledTools`.
 std::string folded(std::string_view key) {
   std::string out;
   for (const char c : key) {
@@ -111,7 +111,7 @@ std::string_view meant_entry_key(std::string_view key, std::span<const std::stri
   const auto word = folded(key);
   for (const auto& h : host_keys) {
     if (h.act == quiet || h.act == hint) {
-      if (word == folded(h.name)) return "";  // a harmless one in another spelling
+      if (word == folded(h.name)) return "";  // a key without effect in another spelling
       continue;
     }
     known.push_back(h.name);

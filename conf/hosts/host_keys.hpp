@@ -1,4 +1,5 @@
-// Keys of other hosts in entries of mcpServers: which of them act here, and which unknown keys look as if they should.
+// Table of the keys that other MCP hosts write into entries of mcpServers, with their effect here; and the search for
+// the key that a misspelt one was meant to be.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -28,17 +29,18 @@ struct host_key {
   std::string_view words = {};  ///< hint, refuse: what to do instead
 };
 
-/// The key of another host with exactly this name; null for others.
+/// Finds the key of another host with exactly this name; null for others.
 const host_key* find_host_key(std::string_view name);
 
-/// The word of `known` that `key` was meant to be: letter case and separators do not count, a few letters may be wrong.
-/// "" when none is near.
+/// Finds the word of `known` that `key` was meant to be: ignores letter case and separators, forgives a few wrong
+/// letters. Returns "" if none is near.
 std::string_view meant_key(std::string_view key, std::span<const std::string_view> known);
 
-/// The key of an entry, ours or one of another host that acts, that an unknown `key` was meant to be; "" for none.
+/// Finds the key of an entry that an unknown `key` was meant to be: one of ours, or another host's that acts here. ""
+/// for none.
 std::string_view meant_entry_key(std::string_view key, std::span<const std::string_view> ours);
 
-/// True when the name of a key says that it restricts something: "toolBlocklist", "read-only".
+/// Returns true if the name of a key sounds like a restriction: "toolBlocklist", "read-only".
 bool sounds_restricting(std::string_view key);
 
 }  // namespace mcpbx::conf

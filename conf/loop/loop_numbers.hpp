@@ -46,23 +46,23 @@ struct loop_number {
   std::string_view key;
   open_number open_counts::* open;
   settled_number settled_counts::* settled;
-  std::int64_t low, high;    ///< what a file or a request may give
+  std::int64_t low, high;    ///< range of the values in files and requests
   bool zero_is_none;         ///< 0 stands for "no limit", which is more than any number
   std::string_view meaning;  ///< a sentence for the schema
 
   bool in_milliseconds() const { return key.ends_with("Ms"); }
-  /// The ceiling that `max` sets, if it does.
+  /// Returns the ceiling that `max` sets, if any.
   open_number ceiling(const open_counts& max) const {
     const auto most = max.*open;
     return zero_is_none && most == 0 ? std::nullopt : most;
   }
   bool exceeds(std::int64_t value, std::int64_t most) const { return (zero_is_none && value == 0) || value > most; }
-  /// The smaller one of two values. A 0 that no file can give stands for "no limit" too.
+  /// Returns the smaller of two values. A 0 below the range, which no file can give, means "no limit" too.
   std::int64_t stricter(std::int64_t a, std::int64_t b) const;
 };
 
 std::span<const loop_number> loop_numbers();
-/// The one with this key, which there must be.
+/// Returns the number with this key, which must exist.
 const loop_number& find_loop_number(std::string_view key);
 
 }  // namespace mcpbx::conf

@@ -1,4 +1,4 @@
-// Each check is written by hand: std::regex would cost more than the rest of the loader.
+// The forms and their checks, written by hand: std::regex would cost more time than the rest of the loader.
 #include "conf/model/forms.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ bool alnum(unsigned char c) {
   return digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/// The next character of valid UTF-8 at `i`, which moves past it.
+/// Returns the character of valid UTF-8 at `i` and moves `i` past it.
 std::uint32_t next(std::string_view s, std::size_t& i) {
   const auto lead = static_cast<unsigned char>(s[i++]);
   std::uint32_t c = lead < 0x80 ? lead : lead < 0xE0 ? lead & 0x1F : lead < 0xF0 ? lead & 0x0F : lead & 0x07;

@@ -1,4 +1,5 @@
-// What strings may look like: each form as a check, as a regular expression for the published schema, and as words.
+// Forms of strings, such as URLs and names: each as a check, as a regular expression for the published schema, and as
+// words for errors.
 #pragma once
 #include <string_view>
 
@@ -8,11 +9,11 @@ struct form {
   std::string_view says;   ///< "a URL that starts with http:// or https://"
   std::string_view regex;  ///< ECMA 262 with the `u` flag; accepts what `accepts` accepts
   bool (*accepts)(std::string_view);
-  std::string_view mend;  ///< how to write it
+  std::string_view mend;  ///< instruction for the user: "write it like …"
 };
 
 namespace forms {
-/// Whether a store is a PostgreSQL database.
+/// Returns true if the address of a store names a PostgreSQL database.
 constexpr bool is_postgres_url(std::string_view url) {
   return url.starts_with("postgresql://") || url.starts_with("postgres://");
 }

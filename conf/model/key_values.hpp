@@ -9,17 +9,17 @@
 
 namespace mcpbx::conf {
 
-/// When a tool server is started.
+/// Time of a tool server's start: with the daemon, or at the first call.
 enum class start_mode : std::uint8_t { eager, lazy };
-/// Who shares one process of a tool server.
+/// Sharing of one tool server process among callers and runs.
 enum class sharing_mode : std::uint8_t { shared, per_caller, per_run };
-/// What becomes of processes that a tool server leaves behind.
+/// Fate of the processes that a tool server leaves behind.
 enum class orphan_policy : std::uint8_t { end, keep };
-/// What becomes of tool definitions that are not those that were pinned.
+/// Treatment of tools whose definitions differ from their pins.
 enum class pin_mode : std::uint8_t { off, warn, block };
-/// How tools are called: `server__tool`, or the server's own name.
+/// Style of tool names: `server__tool`, or the server's own name.
 enum class name_style : std::uint8_t { prefixed, plain };
-/// Which API a model entry speaks; rehearsal and replay need no network.
+/// API of a model entry; rehearsal and replay need no network.
 enum class model_api : std::uint8_t {
   openai_chat,
   openai_responses,
@@ -31,7 +31,7 @@ enum class model_api : std::uint8_t {
   rehearsal,
   replay
 };
-/// How tools are shown to a model; tagged_json is an older word for hermes.
+/// Form in which a model sees and calls tools; tagged_json is the older word for hermes.
 enum class tool_format : std::uint8_t {
   automatic,
   native,
@@ -44,15 +44,15 @@ enum class tool_format : std::uint8_t {
   glm,
   tagged_json
 };
-/// What a chat-completions server calls the limit on an answer's tokens.
+/// Member of a chat-completions request that limits the answer's tokens.
 enum class token_limit_member : std::uint8_t { max_tokens, max_completion_tokens };
-/// What stands as content of a message that only calls tools.
+/// Content of a message that only calls tools: "" or null.
 enum class empty_content : std::uint8_t { text, null };
 /// The role of system prompts.
 enum class system_role : std::uint8_t { system, developer };
-/// Which ids of tool calls a server takes: any, or nine letters and digits.
+/// Form of the ids of tool calls that a server accepts: any, or nine letters and digits.
 enum class call_id_shape : std::uint8_t { any, short_ids };
-/// What is on the disk, safe from a loss of power, before it goes on: the answers to callers, or the calls too.
+/// Time of fsync: before callers get their answer (turn), or also before each tool call (call).
 enum class store_sync : std::uint8_t { turn, call };
 enum class http_auth : std::uint8_t { token, none };
 enum class log_level : std::uint8_t { trace, debug, info, warn, error, off };
@@ -88,7 +88,7 @@ inline constexpr std::array<std::string_view, 2> words_of<http_auth>{"token", "n
 template <>
 inline constexpr std::array<std::string_view, 6> words_of<log_level>{"trace", "debug", "info", "warn", "error", "off"};
 
-/// What `protocol` of a server entry takes: "auto", or one revision of MCP.
+/// Values of `protocol` in a server entry: "auto", or one revision of MCP.
 inline constexpr std::array<std::string_view, 6> protocol_words{"auto",       "2024-11-05", "2025-03-26",
                                                                 "2025-06-18", "2025-11-25", "2026-07-28"};
 

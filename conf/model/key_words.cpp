@@ -1,4 +1,4 @@
-// One sentence per shape, so that a wrong value is told the same way wherever it stands.
+// Phrases for errors, one per shape of a value, so that the same fault reads the same under every key.
 #include "conf/model/key_words.hpp"
 
 namespace mcpbx::conf {

@@ -1,4 +1,4 @@
-// What the checker says about the value of a key, in words for people.
+// Phrases for errors about the value of a key.
 #pragma once
 #include "conf/document/jsonc.hpp"
 #include "conf/model/spec.hpp"
@@ -8,7 +8,7 @@
 
 namespace mcpbx::conf {
 
-/// `"a", "b", "c"`.
+/// Joins words as `"a", "b", "c"`.
 template <class List>
 std::string listed(const List& words) {
   std::string out;
@@ -16,10 +16,10 @@ std::string listed(const List& words) {
   return out;
 }
 
-/// What the value of a key must be: "a whole number from 1 to 8".
+/// Describes a right value: "a whole number from 1 to 8".
 std::string expected(const key_spec& k);
 
-/// How a value of another kind is put right: "write it as a number without quotes (the default is 8)".
+/// Tells how to correct a value of another kind: "write it as a number without quotes (the default is 8)".
 std::string mend_kind(const key_spec& k, const node& n);
 
 }  // namespace mcpbx::conf

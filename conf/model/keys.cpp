@@ -51,7 +51,7 @@ const section_spec& auth_keys() {
   return s;
 }
 
-/// The settings of the loop that are numbers: what `loop.max` may hold too.
+/// Returns the keys of the loop's numbers, which `loop.max` takes as well.
 template <class Target>
 std::vector<key_spec> loop_number_keys() {
   std::vector<key_spec> keys;

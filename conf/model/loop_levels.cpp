@@ -1,4 +1,4 @@
-// The numbers go by their table, the other members by a list.
+// Defaults, overlay and ceiling of loop settings. The numbers go by loop_numbers(), the other members by a list here.
 #include "conf/model/loop_levels.hpp"
 
 namespace mcpbx::conf {

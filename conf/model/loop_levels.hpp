@@ -5,13 +5,13 @@
 
 namespace mcpbx::conf {
 
-/// Every default of the loop; numbers that are no limit by default, and the model of status lines, stay unset.
+/// Returns the defaults of the loop. Numbers that set no limit by default and the model of status lines stay unset.
 loop_settings default_loop();
 
-/// Members that are set in `over` replace those of `base`.
+/// Replaces members of `base` by those that are set in `over`.
 void overlay(loop_settings& base, const loop_settings& over);
 
-/// No number of `settings` above that of `max`; a token budget that is unset (none) becomes that of `max`.
+/// Lowers every number of `settings` to that of `max`. An unset token budget (no limit) becomes that of `max`.
 void cap(loop_settings& settings, const loop_settings& max);
 
 }  // namespace mcpbx::conf

@@ -1,5 +1,5 @@
-// The configuration as values: what a file says after checking, with every default filled in. Only daemon/app turns it
-// into the options of each part. The members' initial values are the defaults; keys.cpp says name, range and meaning.
+// The checked configuration as plain structs. The members' initial values are the defaults; keys.cpp has the name, the
+// range and the meaning of each key. Only daemon/app turns these structs into options of other rooms.
 #pragma once
 #include "conf/document/diagnostic.hpp"
 #include "conf/loop/loop_numbers.hpp"
@@ -23,7 +23,7 @@ using reference_map = std::vector<std::pair<std::string, reference_string>>;
 using string_map = std::vector<std::pair<std::string, std::string>>;
 using span_map = std::vector<std::pair<std::string, milliseconds>>;
 
-/// Which tools are offered. Globs (`*`, `?`) match the server's own tool names in server entries, exposed names in
+/// Filter of the offered tools. Globs (`*`, `?`) match the server's own tool names in server entries, exposed names in
 /// profiles. An empty `allow` allows all; `deny` wins over `allow`.
 struct tool_filter {
   std::vector<std::string> allow;
@@ -31,15 +31,15 @@ struct tool_filter {
   string_map rename;  ///< the server's own name → the name to use instead
 };
 
-/// `tools` of a server entry: also how calls of its tools are made. Globs match the server's own tool names.
+/// `tools` of a server entry: the filter, and rules for calls. Globs match the server's own tool names.
 struct server_tools : tool_filter {
-  std::vector<std::string> serial;  ///< of one reply, calls of these are made one after another
-  std::vector<std::string> retry;   ///< a call of these that got no answer may be made again
+  std::vector<std::string> serial;  ///< tools whose calls of one reply are made one after another
+  std::vector<std::string> retry;   ///< tools whose call may be repeated if no answer came
   span_map call_timeout_ms;         ///< in place of the server's; the first glob that matches counts
   span_map call_hard_timeout_ms;
 };
 
-/// How a remote tool server is authorized with OAuth.
+/// OAuth settings of a remote tool server.
 struct server_auth {
   std::optional<reference_string> open;  ///< the browser command, split at blanks; the URL is appended
   std::optional<reference_string> client_metadata_url;
@@ -60,7 +60,7 @@ struct server_entry {
   reference_map env;
   std::optional<reference_string> env_file;
   std::vector<std::string> pass_env;
-  std::optional<reference_string> cwd;  ///< unset: $HOME; "caller": where the caller stands
+  std::optional<reference_string> cwd;  ///< unset: $HOME; "caller": the caller's working directory
   std::optional<reference_string> url;
   reference_map headers;
   std::optional<server_auth> auth;
@@ -77,12 +77,12 @@ struct server_entry {
   bool trust_annotations = false;              ///< believe readOnlyHint and idempotentHint: such calls may be retried
   std::int64_t max_retries = 2;                ///< of a call that may be made again
   sharing_mode sharing = sharing_mode::shared;
-  std::vector<std::string> approve;  ///< globs of tools that need an approval
-  bool may_call = false;             ///< whether the server's own processes may connect to our socket
+  std::vector<std::string> approve;  ///< globs of tools that need approval
+  bool may_call = false;             ///< allows the server's own processes to connect to our socket
   orphan_policy orphans = orphan_policy::end;
   std::optional<pin_mode> pin;  ///< unset: see pinning()
 
-  /// How definitions are pinned: `pin`, else warn for a program, block for an address, off for the bundled toolbox.
+  /// Returns `pin` if set, else warn for a program, block for an address, off for the bundled toolbox.
   pin_mode pinning() const noexcept {
     if (pin) return *pin;
     if (bundled) return pin_mode::off;
@@ -90,7 +90,7 @@ struct server_entry {
   }
 };
 
-/// The limits and manners of a run. Unset members leave the word to the next level: request, profile, model,
+/// Settings of a run at one level. An unset member leaves the decision to the next level: request, profile, model,
 /// configuration (which default_loop() completes).
 struct loop_settings : open_counts {
   std::optional<limit_policy> on_limit;
@@ -109,10 +109,10 @@ struct loop_settings : open_counts {
 /// `loop` of the configuration itself: settings, and the ceiling that no profile, model or request can exceed.
 struct loop_section : loop_settings {
   loop_settings max;            ///< only the members that are numbers
-  bool resume_detached = true;  ///< what a daemon does at its start with detached runs that an earlier one left
+  bool resume_detached = true;  ///< continue detached runs that an earlier daemon left; false: close them
 };
 
-/// How a server speaks chat completions where it differs from others. Unset: as is known of its address.
+/// Deviations of a server from OpenAI's chat completions. Unset: derived from its address.
 struct dialect_settings {
   std::optional<conf::token_limit_member> max_tokens_field;
   std::optional<conf::empty_content> empty_content;
@@ -138,11 +138,11 @@ struct model_entry {
   std::optional<reference_string> base_url;
   std::optional<reference_string> api_key;  ///< resolve with resolve_secret
   std::optional<reference_string> api_version;
-  std::optional<reference_string> ca_file;  ///< whom TLS trusts instead of the system's authorities
+  std::optional<reference_string> ca_file;  ///< CA certificates that replace those of the system
   reference_map headers;
   std::optional<std::string> fallback_model;  ///< the entry (NAME or NAME/ID) that is asked when this one fails
   tool_format format = tool_format::automatic;
-  std::optional<std::int64_t> max_tools;  ///< of one request; 0: any number; unset: what the API is known to take
+  std::optional<std::int64_t> max_tools;  ///< of one request; 0: any number; unset: the known limit of the API
   std::optional<std::int64_t> max_tokens;
   std::optional<double> temperature;
   std::optional<double> top_p;
@@ -172,7 +172,7 @@ struct profile_entry {
 
 struct store_settings {
   std::optional<reference_string> url;  ///< none, sqlite:…, postgresql://…; unset: the daemon's default
-  std::int64_t max_age_days = 0;        ///< since a session was last used; 0: no limit
+  std::int64_t max_age_days = 0;        ///< days since the last use of a session; 0: no limit
   store_sync sync = store_sync::turn;
   std::int64_t max_bytes = 1'073'741'824;  ///< of the records of all sessions; 0: no limit
 };
@@ -194,7 +194,7 @@ struct log_settings {
   log_level level = log_level::info;
 };
 
-/// Something to tell the user that is no error: `diagnostic` in the list `notices`.
+/// A finding that is no error. The alias only names the list it is in.
 using notice = diagnostic;
 
 struct configuration {

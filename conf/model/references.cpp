@@ -1,4 +1,4 @@
-// One reader of the reference syntax serves the check and the resolution, so that they cannot disagree.
+// Syntax, check and resolution of references. One reader serves check and resolution, so that they cannot disagree.
 #include "conf/model/references.hpp"
 
 #include "conf/model/secrets.hpp"
@@ -26,7 +26,7 @@ bool variable_name(std::string_view name) {
   });
 }
 
-/// The offset of the `}` that ends the reference whose inside starts at `from`; quotes protect braces in commands.
+/// Finds the `}` that ends the reference whose inside starts at `from`. Quotes protect braces in commands.
 std::size_t closing(std::string_view text, std::size_t from, bool command) {
   char quote = 0;
   for (std::size_t i = from; i < text.size(); ++i) {
@@ -112,7 +112,7 @@ std::string at(const reference_string& s) {
   return s.where.empty() ? "" : "in \"" + s.where + "\": ";
 }
 
-/// A reference as errors show it: of a command only the program, since arguments may be private.
+/// Returns a reference as errors show it. A command is cut to its program, since arguments may be private.
 std::string shown(const piece& p) {
   const std::string name(p.text);
   if (p.kind == piece_kind::file) return "${file:" + name + "}";
@@ -194,7 +194,7 @@ result<std::string> resolve(const reference_string& s, reference_source& source,
   if (out.find('\0') != out.npos)
     return fail(errc::config,
                 at(s) + "the value holds a NUL byte, which no program can take: take it out of its source");
-  // Of the whole: a password may be a reference within an address that is not.
+  // Search the resolved whole: the password of an address may come from a reference.
   register_url_passwords(out);
   return out;
 }
@@ -280,7 +280,7 @@ bool secret_name(std::string_view name) {
                                     "AUTHORIZATION"sv,
                                     "COOKIE"sv,
                                     "WEBHOOK"sv};
-  // These mean a secret as the last word only: PATH, COMPASS and KEYBOARD do not.
+  // These mean a secret only as the last word of a name: PATH, COMPASS and KEYBOARD are harmless.
   static constexpr std::array last_words{"KEY"sv, "PAT"sv, "PASS"sv, "PWD"sv, "DSN"sv, "JWT"sv, "CREDS"sv};
   const auto last = std::string_view(upper).substr(upper.rfind('_') + 1);
   if (upper == "PWD") return false;  // the working directory

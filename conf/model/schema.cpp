@@ -1,4 +1,4 @@
-// One schema per shape; sections become definitions, so that each is written once.
+// Generates the JSON Schema: one schema per shape of value. Sections become definitions, so each is written once.
 #include "conf/model/schema.hpp"
 
 #include "conf/model/spec.hpp"
@@ -47,14 +47,14 @@ class writer {
     json::object top;
     top["$schema"] = "https://json-schema.org/draft/2020-12/schema";
     top["title"] = "The configuration of mcpbx";
-    top["description"] = "JSON with comments and trailing commas; conf/README.md explains every key.";
+    top["description"] = "JSON with comments and trailing commas; docs/configuration.md explains every key.";
     for (auto& m : section_schema(root_section())) top[m.key()] = std::move(m.value());
     top["$defs"] = std::move(definitions_);
     return top;
   }
 
  private:
-  /// A string that has the form. Where references work, one of them somewhere in the string is enough for the schema.
+  /// Returns the schema of a string. If references are allowed, any string with a `${` passes whatever its form.
   static json::object string_schema(const key_spec& k) {
     const bool text = k.kind == shape::text || k.kind == shape::texts || k.kind == shape::text_map;
     json::object s{{"type", "string"}};

@@ -1,4 +1,4 @@
-// Finding credentials in addresses: RFC 3986, sections 3.2.1 (userinfo) and 3.4 (query).
+// Finds credentials in addresses: RFC 3986, sections 3.2.1 (userinfo) and 3.4 (query).
 #include "conf/model/secrets.hpp"
 
 #include "mcp/redact/secret.hpp"
@@ -12,7 +12,7 @@
 namespace mcpbx::conf {
 namespace {
 
-// As it is written, and as programs print it once they have read the address.
+// Registers the text as written and percent-decoded, which is how programs print it after parsing the address.
 void register_encoded(std::string_view value) {
   redactor::add(secret(std::string(value)));
   redactor::add(secret(percent_decoded(value)));
@@ -62,7 +62,7 @@ void register_url_passwords(std::string_view text) {
     const auto user = authority.substr(0, end);
     const auto colon = user.find(':');
     if (colon != user.npos) register_encoded(user.substr(colon + 1));
-    // Of databases and ssh a lone user is a name; on the web it is a token.
+    // A lone user is a name in addresses of databases and ssh, but a token in those of the web.
     else if (web)
       register_encoded(user);
   }

@@ -7,17 +7,17 @@
 
 namespace mcpbx::conf {
 
-/// Of the value of a variable or header called `name`: all of it where that is a secret's name, and else the passwords
-/// of the addresses in it.
+/// Registers the value of a variable or header: all of it if `name` is a secret's name, else the passwords of the
+/// addresses in it.
 void register_secrets(std::string_view name, std::string_view value);
 
-/// The password of each `scheme://user:password@host` in `text`, as it is written and percent-decoded; of
-/// `https://token@host` the token.
+/// Registers the password of each `scheme://user:password@host` in `text`, as written and percent-decoded, and the
+/// token of each `https://token@host`.
 void register_url_passwords(std::string_view text);
 
-/// Of the query of an address what is secret: the values of parameters with a secret's name (`api-key`, `token`, `sig`,
-/// `code`, …), and each value of `written` that references stand in. A reference that cannot be resolved is left to
-/// whoever resolves the whole.
+/// Registers secret values in the query of an address: those of parameters with a secret's name (`api-key`, `token`,
+/// `sig`, `code`, …) and those that contain references. Skips references that cannot be resolved: the caller that
+/// resolves the whole address reports them.
 void register_query_secrets(const reference_string& written, reference_source& source);
 
 }  // namespace mcpbx::conf

@@ -1,4 +1,4 @@
-// The parts of the key table's machinery that need no templates.
+// Those parts of the key table's machinery that need no templates.
 #include "conf/model/spec.hpp"
 
 #include "mcp/json/raw_json.hpp"

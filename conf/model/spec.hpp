@@ -19,10 +19,10 @@
 
 namespace mcpbx::conf {
 
-/// How many patterns of tools one list may have.
+/// Largest number of tool patterns in one list.
 inline constexpr std::size_t max_tool_globs = 1000;
 
-/// What a key's value looks like in the file.
+/// Shape of a key's value in the file.
 enum class shape : std::uint8_t {
   boolean,
   whole,           ///< a whole number in a range
@@ -41,7 +41,7 @@ enum class shape : std::uint8_t {
   named            ///< an object whose keys are names that the user chooses and whose values are sections
 };
 
-/// Where a value stands, for what is stored of it.
+/// Context of a value that is being stored.
 struct site {
   const std::string& path;
   bool server_entry = false;
@@ -67,7 +67,7 @@ struct key_spec {
   std::function<void(void* target, const node& value, const site& where)> store;   ///< takes a checked value
   void* (*enter)(void* target, std::string_view name, const place& at) = nullptr;  ///< section, named: the inner target
 
-  /// How many patterns a list or a map may have; 0: what is in it is no pattern.
+  /// Returns the largest number of patterns in a list or map; 0: its items are no patterns.
   std::size_t most_items() const {
     return value_form == &forms::tool_glob || name_form == &forms::tool_glob ? max_tool_globs : 0;
   }
@@ -104,7 +104,7 @@ struct key_spec {
   }
 };
 
-/// A key that must be there, always or when another one has one of the words.
+/// A required key: always, or only if the key `when` has one of `words`.
 struct need {
   std::string_view key;
   std::string_view mend;
@@ -128,16 +128,16 @@ struct section_spec {
 /// The whole file.
 const section_spec& root_section();
 
-/// A key whose part of mcpbx does not act on it yet. `path` has `*` for names. Values in `acting` do act already; one
-/// that ends in "…" stands for all that begin so.
+/// A key that has no effect yet. `path` has `*` for names. Values in `acting` already have one; a value that ends in
+/// "…" stands for all that begin with it.
 struct later_rule {
   std::string_view path;
   std::vector<std::string_view> acting = {};
-  std::string_view mend = {};  ///< in place of what acts
+  std::string_view mend = {};  ///< replaces the usual advice, which lists `acting`
 };
 const std::vector<later_rule>& later_rules();
 
-// How a member's type becomes a shape, a stored value and a default.
+// Derivation of shape, stored value and default from a member's type.
 
 namespace detail {
 
@@ -250,7 +250,7 @@ using owner_of = typename member_of<decltype(M)>::owner;
 template <auto M>
 using type_of = typename member_of<decltype(M)>::type;
 
-/// The values that stand for "not given".
+/// Returns a section without any key given, from which the defaults are read.
 template <class Target>
 Target prototype() {
   return Target{};

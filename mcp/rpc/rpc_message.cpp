@@ -281,6 +281,11 @@ segments make_notification(std::string_view method, const raw_json& params) {
   return notification(method, one(params));
 }
 
+segments make_cancelled(std::int64_t id, std::string_view reason) {
+  return make_notification("notifications/cancelled", raw_json::own("{\"requestId\":" + std::to_string(id) +
+                                                                    ",\"reason\":" + json_quoted(reason) + "}"));
+}
+
 segments make_result(const rpc_id& id, const segments& result) {
   return response(id, R"(,"result":)", result.pieces());
 }

@@ -100,6 +100,8 @@ segments make_request(std::int64_t id, std::string_view method, const segments& 
 segments make_request(std::int64_t id, std::string_view method, const raw_json& params);
 segments make_notification(std::string_view method, const segments& params);
 segments make_notification(std::string_view method, const raw_json& params);
+/// `notifications/cancelled` of a request of ours.
+segments make_cancelled(std::int64_t id, std::string_view reason);
 segments make_result(const rpc_id& id, const segments& result);
 segments make_result(const rpc_id& id, const raw_json& result);
 /// An empty id is sent as null.

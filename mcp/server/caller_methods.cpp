@@ -98,6 +98,7 @@ void caller_session::initialize(const raw_json& params, const reply_once& reply)
   // MCP: answer with the requested revision if it is supported, else with another one that is, the latest.
   revision_ = revision::is_legacy(*version) ? *version : std::string(revision::latest_legacy);
   if (!info.empty() && info.text().size() <= longest_client_info) client_info_ = info.detached();
+  capabilities_ = read_caller_capabilities(find_member(params, "capabilities"));
   phase_ = phase::answered;
   json_out out;
   out.begin_object().member("protocolVersion", revision_);

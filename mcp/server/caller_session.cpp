@@ -1,4 +1,5 @@
-// The session's bookkeeping: envelopes, ids, batches, cancellation. What the MCP methods do is in caller_methods.cpp.
+// The session's bookkeeping: envelopes, ids, batches, cancellation, our own requests. The MCP methods are in
+// caller_methods.cpp.
 #include "mcp/server/caller_session.hpp"
 
 #include "mcp/support/text.hpp"
@@ -15,8 +16,7 @@ void caller_session::on_message(message&& m) {
     case message::kind::notification:
       return take_notification(m);
     case message::kind::response:
-      ++counts_.stray;
-      return;
+      return take_response(std::move(m));
     case message::kind::batch:
       return take_batch(m);
   }
@@ -25,8 +25,11 @@ void caller_session::on_message(message&& m) {
 void caller_session::on_fault(const line_fault& f) {
   if (closed_) return;
   ++counts_.faults;
-  // Nobody answers an answer. What has an id and nothing else is more likely a broken request: we ask callers nothing.
-  if (f.envelope.answers) return;
+  // Nobody answers an answer. What has an id and nothing else is more likely a broken request than a broken answer.
+  if (f.envelope.answers) {
+    asks_->answer_malformed(f.envelope.id, f.envelope.what);
+    return;
+  }
   const std::string_view kind = f.envelope.code == code::parse_error ? "parse error: " : "invalid request: ";
   host_.send(make_error(f.envelope.id, rpc_error{f.envelope.code, std::string(kind) + f.envelope.what, {}}));
 }
@@ -86,6 +89,30 @@ void caller_session::take_notification(const message& m) {
   }
 }
 
+void caller_session::take_response(message&& m) {
+  if (!asks_->answer(std::move(m))) ++counts_.stray;
+}
+
+result<call_number> caller_session::ask(std::string_view method, const raw_json& params, const reply_once* call,
+                                        milliseconds limit, pending_calls::done_handler done) {
+  if (closed_) return fail(errc::unavailable, "the caller is gone");
+  if (input_ended_) return fail(errc::unavailable, "the caller has ended its side of the connection");
+  if (phase_ != phase::ready)
+    return fail(errc::unavailable, "the caller has not said that it is initialized, so it can be asked nothing");
+  if (auto able = check_answerable(capabilities_, method, params); !able) return std::unexpected(able.error());
+  if (call && !call->open()) return fail(errc::cancelled, "the request that this belongs to has ended");
+  return asks_->ask(method, params, call ? call->serial() : 0, limit, std::move(done));
+}
+
+bool caller_session::withdraw(call_number ask, std::string_view reason) {
+  return !closed_ && asks_->withdraw(ask, reason);
+}
+
+void caller_session::end_input() {
+  if (closed_ || std::exchange(input_ended_, true)) return;
+  asks_->end_input();
+}
+
 // A batch exists in one revision of MCP only. Its responses leave together, in the order in which they came up.
 void caller_session::take_batch(const message& m) {
   if (revision_ != "2025-03-26")
@@ -104,13 +131,16 @@ void caller_session::take_batch(const message& m) {
                   "invalid request: a batch may hold at most " + std::to_string(most) + " messages", {});
 
   auto batch = std::make_shared<reply_batch>();
-  batch->waiting = 1;  // this function itself: nothing may leave before every element has been looked at
+  batch->waiting = 1;       // this function itself: nothing may leave before every element has been looked at
+  const auto asks = asks_;  // knows whether this session is still there: what an element ends may destroy it
   for (auto& element : elements) {
-    if (closed_) return;
+    if (asks->closed()) return;
     auto part = parse_message(std::move(element));
     if (!part) {
       ++counts_.faults;
-      if (!part.error().answers) {
+      if (part.error().answers) {
+        asks_->answer_malformed(part.error().id, part.error().what);
+      } else {
         ++batch->waiting;
         refuse(part.error().id, part.error().code, "invalid request: " + part.error().what, batch);
       }
@@ -124,7 +154,7 @@ void caller_session::take_batch(const message& m) {
       on_message(std::move(*part));
     }
   }
-  finish_batch_part(batch);
+  if (!asks->closed()) finish_batch_part(batch);
 }
 
 void caller_session::refuse(const rpc_id& id, int code, std::string text, const std::shared_ptr<reply_batch>& batch,
@@ -145,15 +175,18 @@ void caller_session::finish_batch_part(const std::shared_ptr<reply_batch>& batch
   host_.send(std::exchange(batch->text, {}));
 }
 
-void caller_session::end_request(open_request& r) {
+// The caller hears first that what it was asked for this request is cancelled: the answer may end the way to it.
+caller_asks::ending caller_session::end_request(open_request& r) {
   r.taker = nullptr;
   r.on_cancel = nullptr;
   open_.erase(r.id.key());
+  return asks_->end_about(r.serial);
 }
 
 void caller_session::take_reply(open_request& r, const segments& text) {
-  end_request(r);
-  deliver(text, r.batch);
+  const auto asks = end_request(r);
+  if (!closed_) deliver(text, r.batch);
+  asks.finish();  // last: it may destroy this
 }
 
 bool caller_session::cancel(const rpc_id& id, std::string_view reason) {
@@ -169,15 +202,19 @@ void caller_session::cancel_request(open_request& r, std::string_view reason) {
   const rpc_id id = r.id;
   const auto batch = r.batch;
   const bool own = r.own;
-  end_request(r);
-  if (own)
+  const auto asks = end_request(r);
+  if (closed_) {
+    // The caller left while it was told of what ends here.
+  } else if (own) {
     refuse(
         id, code::cancelled,
         reason.empty() ? "cancelled by its caller" : "cancelled by its caller: " + std::string(cut_utf8(reason, 200)),
         batch);
-  else
+  } else {
     finish_batch_part(batch);
-  if (end) end();  // last: it may let go of the request
+  }
+  if (end) end();  // it may let go of the request
+  asks.finish();   // last: it may destroy this
 }
 
 void caller_session::close() {
@@ -188,7 +225,9 @@ void caller_session::close() {
     r->taker = nullptr;
     if (r->on_cancel) ends.push_back(std::exchange(r->on_cancel, nullptr));
   }
+  const auto asks = asks_;  // `end` may destroy this
   for (auto& end : ends) end();
+  asks->close();
 }
 
 }  // namespace mcpbx::mcp

@@ -1,10 +1,12 @@
 // One caller's MCP session as a core: messages and faults come in, responses and notifications go out through the host.
-// It is the MCP server that callers see, with the tools of all tool servers behind it. Knows no I/O and no clock.
+// It is the MCP server that callers see, with the tools of all tool servers behind it. Knows no I/O; the time comes
+// through the host.
 #pragma once
-#include "mcp/client/catalog/catalog.hpp"
+#include "mcp/protocol/caller_capabilities.hpp"
 #include "mcp/rpc/line_framer.hpp"
 #include "mcp/rpc/rpc_message.hpp"
-#include "mcp/server/call_recorder.hpp"
+#include "mcp/server/caller_asks.hpp"
+#include "mcp/server/caller_host.hpp"
 #include "mcp/server/method_table.hpp"
 #include "mcp/server/reply_once.hpp"
 #include "mcp/server/tool_call_reply.hpp"
@@ -20,35 +22,6 @@
 
 namespace mcpbx::mcp {
 
-/// What a session needs around it: an outbox, the tools, and the methods that are no part of MCP.
-class caller_host {
- public:
-  virtual ~caller_host() = default;
-
-  /// A response. It must reach the caller.
-  virtual void send(const segments& text) = 0;
-  /// A progress notification of the request with this serial; a later one of the same request may take its place.
-  virtual void send_progress(std::uint64_t serial, const segments& text) = 0;
-  /// `notifications/tools/list_changed`; one that has not left yet stands for all.
-  virtual void send_list_changed() = 0;
-
-  virtual catalog_ptr tools() const = 0;
-  /// Why no new tools/call is taken now, if so: mcpbx is stopping.
-  virtual result<void> admit_call() const { return {}; }
-  /// The same of a call of this tool.
-  virtual result<void> admit_call(const catalog_entry& /*tool*/) const { return {}; }
-  /// Who keeps record of the caller's tools/calls; null: nobody.
-  virtual std::shared_ptr<call_recorder> recorder() const { return nullptr; }
-  /// Calls `then`, never from inside, once no tool server is starting for the first time or the time is up. Not at all
-  /// when the session's connection is gone by then.
-  virtual void when_settled(milliseconds at_most, std::function<void()> then) = 0;
-
-  /// A request for a method that is none of MCP's. False when there is no such method; then `reply` was not touched.
-  virtual bool handle(std::string_view method, const raw_json& params, const reply_once& reply) = 0;
-  /// The methods that handle() knows, for suggestions.
-  virtual std::vector<std::string_view> methods() const = 0;
-};
-
 class caller_session final : private reply_taker {
  public:
   struct options {
@@ -56,16 +29,18 @@ class caller_session final : private reply_taker {
     std::size_t max_open = 1024;  ///< requests that wait for their answer
     std::size_t max_batch = 64;   ///< messages in one batch
     milliseconds settle{1'000};   ///< how long tools/list waits for servers that are starting
+    caller_asks::options asks{};
   };
   struct counters {
     std::uint64_t requests = 0;
     std::uint64_t faults = 0;      ///< lines and batch elements that were no valid message
-    std::uint64_t stray = 0;       ///< responses: we ask callers nothing
+    std::uint64_t stray = 0;       ///< responses that belong to no open request of ours: unknown, late or repeated
     std::uint64_t overloaded = 0;  ///< requests refused by max_open
   };
 
   /// `host` and `o` must outlive the session.
-  caller_session(caller_host& host, const options& o) : host_(host), options_(o) {}
+  caller_session(caller_host& host, const options& o)
+      : host_(host), options_(o), asks_(std::make_shared<caller_asks>(host, o.asks)) {}
   ~caller_session() override { close(); }
   caller_session(const caller_session&) = delete;
   caller_session& operator=(const caller_session&) = delete;
@@ -77,11 +52,24 @@ class caller_session final : private reply_taker {
   void tools_changed();
   /// Cancels an open request as notifications/cancelled does. False when none has this id.
   bool cancel(const rpc_id& id, std::string_view reason);
+  /// Sends the caller a request of ours, for at most `limit`. `call` is the open request that it belongs to, or null;
+  /// it ends with that one. An error means that nothing was sent and `done` will not come: errc::not_found when the
+  /// caller has not declared that it can answer this, errc::limit at the bounds, errc::cancelled when the call is over,
+  /// errc::unavailable when the caller can be asked nothing. Else `done` comes once, with a clause as failure, and not
+  /// from inside unless the host closes the session in send_ask(); it may close and destroy the session.
+  result<call_number> ask(std::string_view method, const raw_json& params, const reply_once* call, milliseconds limit,
+                          pending_calls::done_handler done);
+  /// Ends that request as cancelled and tells the caller. False if it had ended.
+  bool withdraw(call_number ask, std::string_view reason);
+  /// The caller says no more, and still reads: what it was asked ends as unavailable, and it is asked nothing again.
+  void end_input();
   /// The caller is gone: everything open is cancelled, nothing is sent any more.
   void close();
 
   bool initialized() const noexcept { return phase_ != phase::fresh; }
   std::size_t open() const noexcept { return open_.size(); }
+  /// Requests of ours that wait for the caller.
+  std::size_t asked() const noexcept { return asks_->size(); }
   /// What `initialize` agreed on; "" before.
   std::string_view revision() const noexcept { return revision_; }
   const counters& counts() const noexcept { return counts_; }
@@ -93,13 +81,14 @@ class caller_session final : private reply_taker {
 
   void take_request(message&& m, std::shared_ptr<reply_batch> batch);
   void take_notification(const message& m);
+  void take_response(message&& m);
   void take_batch(const message& m);
   void dispatch(const message& m, reply_once reply);
   void refuse(const rpc_id& id, int code, std::string text, const std::shared_ptr<reply_batch>& batch,
               raw_json data = {});
   void deliver(const segments& text, const std::shared_ptr<reply_batch>& batch);
   void finish_batch_part(const std::shared_ptr<reply_batch>& batch);
-  void end_request(open_request& r);
+  [[nodiscard]] caller_asks::ending end_request(open_request& r);
   void cancel_request(open_request& r, std::string_view reason);
   void take_reply(open_request& r, const segments& text) override;
 
@@ -113,6 +102,9 @@ class caller_session final : private reply_taker {
   bool closed_ = false;
   std::string revision_;
   raw_json client_info_;
+  caller_capabilities capabilities_;
+  bool input_ended_ = false;
+  const std::shared_ptr<caller_asks> asks_;
   /// Not std::hash itself: with that a table of up to 20 strings is searched one by one, and here their lengths are
   /// equal.
   struct key_hash {

@@ -1,4 +1,5 @@
-// One call: credentials, request, answer, and again where that is safe. Nothing is repeated once a delta was shown.
+// One model call: credentials, request, answer, and retries where they are safe. Nothing is repeated once a delta was
+// passed on.
 #include "providers/call/chat_model.hpp"
 
 #include "mcp/http/url.hpp"
@@ -17,10 +18,10 @@ namespace mcpbx::providers {
 namespace {
 
 constexpr std::size_t max_error_body = 64 * 1024;
-// Bytes of words: more than any model writes in one answer, and little enough that what unpacks to it (G33) may lie in
-// the feeds and queues of all who listen.
+// Largest answer in bytes of text. More than any model writes, and small enough that a compressed bomb (G33) fits into
+// the feeds and queues of all listeners.
 constexpr std::size_t max_words = 4u << 20;
-// How long the rest of a body may take to come after its end mark, so that the connection can be used again.
+// Time for the rest of a body after the stream's end mark, so that the connection can be used again.
 constexpr milliseconds drain_time{50};
 
 class chat_run;
@@ -31,7 +32,7 @@ struct endpoint_state {
   time_source& time;
   random_source& random;
   const codec& wire;
-  std::vector<std::string> registered;  // the credentials last made known to the redactor
+  std::vector<std::string> registered;  // credentials that the redactor got last
   std::vector<std::shared_ptr<chat_run>> draining;
 };
 
@@ -75,7 +76,7 @@ class chat_run final : public http::response_events,
     if (ready_) leave();
   }
 
-  // Nobody counts the tokens of an answer that does not come to its end; but the request was read for it.
+  // Providers report no usage for an answer that is broken off, though they charge for the request.
   usage spent() const {
     auto all = before_;
     if (!draining_ && exchange_ && (decoder_ || (status_ == 0 && exchange_->sent()))) all += spent_estimate();
@@ -98,14 +99,14 @@ class chat_run final : public http::response_events,
     return u;
   }
 
-  // Who counts nothing knows of its own words only.
+  // Estimates the input tokens from the size of the request if the provider reported no usage.
   usage counted(const model_reply& reply) const {
     auto u = reply.usage;
     if (u.estimated) u.input = static_cast<std::int64_t>(request_bytes_ / 4 + 1);
     return u;
   }
 
-  // Few calls wait for anything but their answer.
+  // Makes the timer at its first use, because few calls need it.
   timer& clock() {
     if (!timer_) timer_ = shared_->time.make_timer();
     return *timer_;
@@ -121,7 +122,7 @@ class chat_run final : public http::response_events,
     tell_later(std::move(e));
   }
 
-  // Never from inside prepare().
+  // Reports an error in a later turn, since no event may come from inside prepare().
   void tell_later(model_error e) {
     clock().arm_next([weak = weak_from_this(), e = std::move(e)] {
       if (const auto self = weak.lock()) self->tell(e);
@@ -193,7 +194,7 @@ class chat_run final : public http::response_events,
       if (!decoder_->done()) decoder_->feed(bytes, *this);
       held_.set(decoder_->held_bytes());
       if (words_ > max_words && !decoder_->done()) stop_words();
-      // An error in the stream is final, whatever may follow.
+      // An error in the stream is final; ignore anything behind it.
       if (failed_) settle();
     } else {
       error_body_ += bytes.substr(0, max_error_body - std::min(max_error_body, error_body_.size()));
@@ -275,17 +276,16 @@ class chat_run final : public http::response_events,
            (request_id_.empty() ? "" : ", request id " + cut_for_people(request_id_, 100));
   }
 
-  // People are told a sentence; what the endpoint said word for word is for whoever has to find out why.
+  // Logs the endpoint's own words. The user gets one sentence; whoever looks for the cause needs the rest.
   void log_said(model_error& e) const {
     const auto said = std::exchange(e.said, {});
     if (log::enabled(log::level::info)) log::info(status_line() + ": " + said);
   }
 
-  // What the model wrote in place of a call is read by whoever offered the tools (text_tools_model.hpp); where none
-  // were offered nobody does.
+  // Returns true for a failed generation of a request without tools. With tools, text_tools_model.hpp reads the text.
   bool is_lost_call(const model_error& e) const { return !e.failed_generation.empty() && !request_.offered(); }
 
-  // A call that nobody can read, and nothing else: models make most of them right the second time.
+  // Repeats the request if the reply was one unreadable call and nothing else: the second attempt is mostly right.
   bool asks_again_for_call() {
     const bool unreadable = reply_ ? reply_->reason == end_reason::malformed_call && reply_->message->calls().empty()
                                    : failed_ && is_lost_call(*failed_);
@@ -295,7 +295,7 @@ class chat_run final : public http::response_events,
     return true;
   }
 
-  // Overload told inside of an answer passes like that of a status.
+  // Repeats the request after an overload error inside the stream, as after one by status.
   bool asks_again_when_overloaded() {
     if (!failed_ || failed_->type != model_error::kind::overloaded || !failed_->retryable) return false;
     if (!try_again({.wait_ms = failed_->retry_after_ms, .should_retry = {}})) return false;
@@ -315,7 +315,7 @@ class chat_run final : public http::response_events,
     failed_ = std::move(e);
   }
 
-  // The answer is over: tell what it was.
+  // Reports the reply or the error after the end of the exchange, unless the request is repeated.
   void settle() {
     if (!draining_) exchange_.reset();
     if (events_ == nullptr) return;
@@ -338,7 +338,7 @@ class chat_run final : public http::response_events,
     }
     auto e = shared_->wire.decode_error(status_, error_body_, shared_->options.wire);
     log_said(e);
-    // A header counts before what the body says.
+    // The wait in a header wins over the one in the body.
     if (advice_.wait_ms < 0) advice_.wait_ms = e.retry_after_ms;
     e.retry_after_ms = advice_.wait_ms;
     const bool may = (advice_.should_retry.value_or(is_repeatable(status_)) && e.retryable) || is_lost_call(e);
@@ -352,7 +352,7 @@ class chat_run final : public http::response_events,
       e.message += " It asks to wait " + std::to_string((e.retry_after_ms + 999) / 1000) + " s.";
   }
 
-  // `used`: by the attempt that came to nothing.
+  // Schedules another attempt if the rules allow it. `used` is the usage of the failed attempt.
   bool try_again(const retry_advice& advice, const usage& used = {}) {
     if (shown_ || events_ == nullptr || !request_.may_repeat) return false;
     const auto needed_in = std::chrono::floor<milliseconds>(request_.needed_by - shared_->time.now());
@@ -389,17 +389,17 @@ class chat_run final : public http::response_events,
   model_events* events_;
   time_point started_;
   std::unique_ptr<timer> timer_;
-  std::optional<http::request> ready_;  // until it leaves
+  std::optional<http::request> ready_;  // the encoded request until it is sent
   std::unique_ptr<http::exchange> exchange_;
   std::unique_ptr<stream_decoder> decoder_;
-  byte_share held_;  // by it
+  byte_share held_;  // bytes that decoder_ holds
   std::string error_body_, request_id_;
   retry_advice advice_;
   std::optional<model_reply> reply_;
   std::optional<model_error> failed_;
-  usage before_;  // what earlier attempts used up
+  usage before_;  // usage of earlier attempts
   std::size_t request_bytes_ = 0;
-  std::size_t words_ = 0;  // bytes that were told so far
+  std::size_t words_ = 0;  // bytes of text passed on so far
   int status_ = 0, attempt_ = 0;
   bool shown_ = false, draining_ = false, starting_ = false, begun_ = false;
 };

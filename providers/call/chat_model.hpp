@@ -1,4 +1,4 @@
-// A configured model behind HTTP: one codec, one endpoint, retries, time limits. The shell around providers/wire.
+// A model behind an HTTP endpoint, with retries and time limits. Does the I/O for the codecs of providers/wire.
 #pragma once
 #include "mcp/http/client/http_client.hpp"
 #include "mcp/support/error.hpp"
@@ -16,8 +16,8 @@
 
 namespace mcpbx::providers {
 
-/// What http::limits mean for a model: nothing is heard from a reasoning model for minutes, and `total` is for the
-/// whole call with its retries (docs/guarantees.md, G30).
+/// Returns the HTTP limits of a model call. The first byte may take minutes, since reasoning models stay silent;
+/// `total` covers the whole call with its retries (docs/guarantees.md, G30).
 inline http::limits model_limits() {
   return {.connect = milliseconds(5'000),
           .first_byte = milliseconds(300'000),
@@ -28,8 +28,8 @@ inline http::limits model_limits() {
 
 struct chat_model_options {
   std::string name;                 ///< configured name
-  std::string api = "openai-chat";  ///< find_codec() knows it
-  std::string system;               ///< system prompt of runs that bring none, or ""
+  std::string api = "openai-chat";  ///< a name that find_codec() knows
+  std::string system;               ///< system prompt for runs that bring none, or ""
   std::size_t max_tools = 0;        ///< of one request; 0: any number
   wire_options wire;
   http::limits limits = model_limits();
@@ -39,8 +39,8 @@ struct chat_model_options {
   credential_source credentials;      ///< may be empty
 };
 
-/// errc::config when the API is not known or the address is not usable. `client`, `time` and `random` must outlive the
-/// model, and the model its calls.
+/// Makes a model. errc::config: unknown API or unusable address. `client`, `time` and `random` must outlive the model,
+/// and the model its calls.
 result<std::unique_ptr<model>> make_chat_model(chat_model_options options, http::client& client, time_source& time,
                                                random_source& random);
 

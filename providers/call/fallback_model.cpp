@@ -1,4 +1,4 @@
-// Two calls in a row, of which at most the second one is told about beyond its error.
+// Makes up to two calls in a row and passes on the events of one of them.
 #include "providers/call/fallback_model.hpp"
 
 #include "mcp/support/log.hpp"
@@ -18,7 +18,7 @@ using kind = model_error::kind;
 
 constexpr std::size_t max_kept_forms = 16;
 
-// Whether the next call would fail in the same way, whatever it asks.
+// Returns true if any further call would fail in the same way.
 bool lasts(const model_error& e) {
   switch (e.type) {
     case kind::connection:
@@ -47,8 +47,8 @@ struct model_pair {
   time_source& time;
   fallback_options options;
   time_point resting_until{};
-  // Tools in the form of the second model's API, as many as it takes: the rounds of runs share theirs. As long as what
-  // they were made from is there.
+  // A set of tools converted for the second model, cut to its limit. Kept while the original set lives, because the
+  // rounds of a run share one set.
   struct kept_form {
     std::weak_ptr<const tool_set> from;
     std::shared_ptr<const tool_set> made;
@@ -60,7 +60,7 @@ struct model_pair {
     const bool same_api = first->api() == second->api();
     const auto most = second->max_tools() == 0 ? tools->tools.size() : second->max_tools();
     const auto others = tools->tools.size() - tools->own;
-    // What joins later takes nothing away that was offered.
+    // Keep places for own tools of later rounds, so that a tool that joins then pushes out none offered before.
     const auto kept = std::max(tools->reserved, tools->own);
     auto room = second->max_tools() == 0 ? others : most > kept ? most - kept : 0;
     if (same_api && others <= room) return tools;
@@ -80,7 +80,7 @@ struct model_pair {
       }
       auto one = forms.empty() ? std::optional(t) : std::move(forms[i]);
       if (!one) continue;
-      if (one->name != t.name) {  // the run's own for it
+      if (one->name != t.name) {  // the run has shown the tool under this name already
         one->name = t.name;
         one->encoded = nullptr;
       }
@@ -125,7 +125,7 @@ class fallback_call final : public model_call, private model_events {
   void turn_to_second() {
     on_second_ = true;
     request_.tools = shared_->tools_for_second(std::move(request_.tools));
-    // A tool that its API cannot take need not be called.
+    // Drop the duty to call a tool that the second API cannot take.
     if (!request_.required_tool.empty() && !has_tool(request_.tools.get(), request_.required_tool)) {
       log::warn("the tool \"" + request_.required_tool +
                 "\" that was to be called is not offered to the fallback model \"" + shared_->second->name() +

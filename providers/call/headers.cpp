@@ -1,4 +1,4 @@
-// Small rules that calls and listings share.
+// Rules for headers that model calls and model listings share.
 #include "providers/call/headers.hpp"
 
 #include "mcp/redact/secret.hpp"

@@ -1,4 +1,4 @@
-// The headers of requests to a model's endpoint: where credentials come from, and which header wins.
+// Headers of requests to a model's endpoint: the source of credentials, and the precedence of headers.
 #pragma once
 #include "mcp/http/client/http_client.hpp"
 #include "mcp/support/error.hpp"
@@ -8,15 +8,15 @@
 
 namespace mcpbx::providers {
 
-/// Gives the headers that hold credentials, such as `Authorization: Bearer …`, at once or later, on the speaking
-/// thread, exactly once per request. A header replaces one of ours of the same name, a later one an earlier. References
-/// are resolved elsewhere. An error ends the call (kind configuration).
+/// Calls its argument exactly once per request, now or later, on the speaking thread, with the headers that hold
+/// credentials, such as `Authorization: Bearer …`. They replace our headers of the same name; of two the later one
+/// wins. An error ends the call (kind configuration).
 using credential_source = std::function<void(std::function<void(result<std::vector<http::header>>)>)>;
 
-/// Adds `h`, in place of one with its name.
+/// Adds `h`, or replaces the header of that name.
 void put_header(std::vector<http::header>& headers, http::header h);
 
-/// Makes the values known to the redactor: of `Bearer KEY` the key.
+/// Registers the values with the redactor; of `Bearer KEY` only the key.
 void register_credentials(const std::vector<http::header>& credentials);
 
 }  // namespace mcpbx::providers

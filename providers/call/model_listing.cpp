@@ -1,4 +1,4 @@
-// One exchange and its reading.
+// One HTTP exchange that fetches a list of models, and the reading of its answer.
 #include "providers/call/model_listing.hpp"
 
 #include "mcp/http/url.hpp"
@@ -87,7 +87,7 @@ class listing_run final : public http::response_events, public std::enable_share
     if (const auto done = std::exchange(done_, {})) done(std::move(r));
   }
 
-  // Not from inside start().
+  // Calls end() in a later turn, because `done` must not be called from inside start().
   void end_later(result<model_list> r) {
     timer_->arm(now_, [weak = weak_from_this(), r = std::move(r)] {
       if (const auto self = weak.lock()) self->end(r);

@@ -1,4 +1,4 @@
-// Asking an endpoint which models it offers.
+// Asks an endpoint for the list of its models.
 #pragma once
 #include "mcp/http/client/http_client.hpp"
 #include "mcp/support/error.hpp"
@@ -10,15 +10,15 @@
 
 namespace mcpbx::providers {
 
-/// A listing that goes on; destroying it ends it without a word.
+/// A listing in progress. Destroying it cancels it silently.
 class model_listing {
  public:
   virtual ~model_listing() = default;
 };
 
-/// Sends one GET, never again by itself; of `o` the name, the API, the wire's address, limits, trust, headers and
-/// credentials count. `done` is called once, never from inside list_models(), with the list or a sentence for people
-/// that names the endpoint and the mend. `client` must outlive the listing.
+/// Sends one GET, without retries. Uses the name, API, address, limits, trust, headers and credentials of `o`. Calls
+/// `done` once, never from inside list_models(), with the list or a sentence for people that names the endpoint and the
+/// fix. `client` must outlive the listing.
 std::unique_ptr<model_listing> list_models(chat_model_options o, http::client& client, time_source& time,
                                            std::function<void(result<model_list>)> done);
 

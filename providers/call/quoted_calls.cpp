@@ -1,5 +1,5 @@
-// A call is quoted where, near a mark of calls in a foreign text, its name and all its arguments stand. Positions are
-// those of the text's skeleton, so that no way of quoting moves them.
+// Search for quoted calls. A call counts as quoted if its name and all its arguments occur near a mark of calls in a
+// foreign text. All positions are in the text's skeleton, so that the way of quoting does not move them.
 #include "providers/call/quoted_calls.hpp"
 
 #include "providers/model/json_walk.hpp"
@@ -15,17 +15,18 @@
 namespace mcpbx::providers {
 namespace {
 
-// How far from a mark its call may stand, beside its own length.
+// Largest distance in bytes between a mark and its call, beside the length of the call itself.
 constexpr std::size_t near_mark = 512;
-// Keys and values of this length are seldom in a text by chance; then the name, which may be misspelled, need not be.
+// Total length in bytes from which keys and values hardly occur by chance. The name, perhaps misspelt, is then
+// optional.
 constexpr std::size_t telling = 12;
 
-// What begins or is a part of calls in any format, as skeletons; and words that do so right before a tool's name.
+// Skeletons of the marks of calls in all text formats, and the words that stand right before a tool's name.
 constexpr std::array<std::string_view, 10> marks{"toolcall",    "tooluse",      "functioncall", "invokename",
                                                  "pythontag",   "argkey",       "actioninput",  "tofunctions",
                                                  "startaction", "parametername"};
 constexpr std::array<std::string_view, 4> before_name{"name", "function", "invoke", "tool"};
-// Right behind a tool's name: `NAME[ARGS]`, `"NAME","arguments":`.
+// Words right behind a tool's name: `NAME[ARGS]`, `"NAME","arguments":`.
 constexpr std::array<std::string_view, 4> behind_name{"args", "arguments", "parameters", "input"};
 
 void put_utf8(std::string& out, std::uint32_t c) {
@@ -47,14 +48,14 @@ void put_utf8(std::string& out, std::uint32_t c) {
   }
 }
 
-// Reads a number of at most `digits` digits; returns how many there were.
+// Reads a number of at most `digits` digits and returns their count.
 std::size_t number_at(std::string_view text, int base, std::size_t digits, std::uint32_t& value) {
   const auto part = text.substr(0, digits);
   const auto [end, failed] = std::from_chars(part.data(), part.data() + part.size(), value, base);
   return failed == std::errc() ? static_cast<std::size_t>(end - part.data()) : 0;
 }
 
-// Behind a backslash: how many bytes the escape has, without the backslashes.
+// Decodes the escape behind a backslash and returns its length in bytes, without the backslashes.
 std::size_t escape_at(std::string_view text, std::string& out) {
   if (text.empty()) return 0;
   std::uint32_t c = 0;
@@ -75,7 +76,7 @@ std::size_t escape_at(std::string_view text, std::string& out) {
   return std::string_view("nrtbf").find(text[0]) != std::string_view::npos ? 1 : 0;
 }
 
-// At an ampersand: how many bytes the entity has; 0: it is none.
+// Decodes the entity at an ampersand and returns its length in bytes; 0: it is none.
 std::size_t entity_at(std::string_view text, std::string& out) {
   static constexpr std::array<std::string_view, 7> plain{"&lt;",   "&gt;",   "&amp;", "&quot;",
                                                          "&apos;", "&nbsp;", "&tab;"};
@@ -91,7 +92,7 @@ std::size_t entity_at(std::string_view text, std::string& out) {
   return from + digits + 1;
 }
 
-// Appends the skeleton; with `escapes` the letter behind a backslash is read as one of JSON's.
+// Appends the skeleton of `text`. With `escapes` the letter behind a backslash is read as an escape of JSON.
 void append_skeleton(std::string& out, std::string_view text, bool escapes) {
   for (std::size_t i = 0; i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
@@ -115,9 +116,9 @@ bool contains(std::string_view text, std::string_view part) {
   return part.empty() || ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
-// The keys and values of the arguments, on all levels, in both readings of a backslash.
+// Keys and values of the arguments on all levels, each in both readings of a backslash.
 struct leaves {
-  std::vector<std::pair<std::string, std::string>> all;  // with and without escapes
+  std::vector<std::pair<std::string, std::string>> all;  // skeletons with and without escapes decoded
   std::size_t length = 0;
 
   void add(std::string_view text) {
@@ -149,7 +150,7 @@ void find_each(std::string_view text, std::string_view word, std::vector<std::si
     found.push_back(at);
 }
 
-// Where `name` stands as in a call: behind a word that names it, or before one that begins its arguments.
+// Finds `name` where it looks like a call: behind a word for a name, or before a word for arguments.
 void add_names(std::string_view text, std::string_view name, std::vector<std::size_t>& found) {
   if (name.empty()) return;
   for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + name.size())) {
@@ -187,7 +188,7 @@ void quoted_calls::collect() {
         add(said->text);
       } else if (const auto* result = std::get_if<tool_result_block>(&b)) {
         add(convert_result(*result, {}).text());
-        // Beside content it is not among the text, and a model may know it from elsewhere.
+        // convert_result() drops structuredContent if there is content; the model may still see it by another way.
         const auto structured = walk::find(result->result.text(), "structuredContent");
         if (!structured.empty()) add(structured);
       }
@@ -209,7 +210,7 @@ bool quoted_calls::has(const tool_call_block& call) {
     auto found = s.marks;
     add_names(s.text, name, found);
     std::ranges::sort(found);
-    // Neighbouring marks belong to one call, or to calls that stand together.
+    // Search once around neighbouring marks: they belong to one call or to calls side by side.
     for (std::size_t i = 0; i < found.size();) {
       const std::size_t from = found[i] - std::min(found[i], reach);
       std::size_t to = found[i] + reach;

@@ -1,5 +1,6 @@
-// Tells a call that a model makes from one that it quotes. Text of a tool's result or of a user's message is never a
-// call, however the model repeats it: with other line beginnings, escapes, entities, order of arguments, or in part.
+// Distinguishes calls that a model makes in text from calls that it quotes. Text from a tool result or a user message
+// is never run, even if the model repeats it with other line beginnings, escapes, entities, order of arguments, or in
+// part.
 #pragma once
 #include "providers/model/message.hpp"
 
@@ -10,15 +11,15 @@
 
 namespace mcpbx::providers {
 
-/// What stands around calls in the results and user messages of one conversation. The system prompt is trusted, and the
-/// model's own messages are its own.
+/// Index of the calls quoted in tool results and user messages of one conversation. The system prompt is trusted, and
+/// the model's own messages do not count as quotations.
 class quoted_calls {
  public:
-  /// `messages` must outlive this. Nothing is looked at before the first question.
+  /// `messages` must outlive this object. The texts are indexed at the first has().
   explicit quoted_calls(const std::vector<message_ptr>& messages) : messages_(messages) {}
 
-  /// Whether a call with this name and these arguments stands in one of the texts. Once `most_bytes` have been looked
-  /// through, for all questions together, every call counts as quoted.
+  /// Returns true if one of the texts contains a call with this name and these arguments. After searching `most_bytes`,
+  /// over all questions, it returns true for every call, to be safe.
   bool has(const tool_call_block& call);
 
   static constexpr std::size_t most_bytes = std::size_t{64} << 20;
@@ -37,8 +38,8 @@ class quoted_calls {
   std::vector<source> sources_;
 };
 
-/// `text` with everything taken out in which quotations of one text differ: blanks, punctuation, escapes of JSON (as
-/// many levels as there are), entities of HTML, and case. Words are run together: "a: b\n" is "ab".
+/// Reduces `text` to what all quotations of it share: removes blanks, punctuation and case, and decodes JSON escapes
+/// (of any depth) and HTML entities. Words run together: "a: b\n" becomes "ab".
 std::string skeleton_of(std::string_view text);
 
 }  // namespace mcpbx::providers

@@ -1,4 +1,5 @@
-// One call: the file is made ready on the lane, the recorded model is asked, its reply is appended on the lane, told.
+// One recorded call: prepares the file on the lane, asks the recorded model, appends its reply on the lane, passes it
+// on.
 #include "providers/call/recording_model.hpp"
 
 #include "mcp/support/text.hpp"
@@ -21,7 +22,7 @@ struct recording_state {
   growing_recording file;
   random_source& random;
 
-  // What the writer knows of is in the file that it knew.
+  // Takes over the state of the prepared file. If it was replaced or cut, the writer's known messages are not in it.
   void prepared(const growing_recording& now) {
     if (now.id != file.id || now.size < file.size) writer.forget();
     file = now;
@@ -76,7 +77,7 @@ class recording_run final : public model_events, public std::enable_shared_from_
   }
   void on_error(model_error e) override {
     if (events_ == nullptr) return;
-    // It says nothing of the model, and is mended before the recording is played.
+    // A configuration error says nothing about the model and will be fixed before the recording is played.
     if (e.type == model_error::kind::configuration) return std::exchange(events_, nullptr)->on_error(std::move(e));
     failure_ = std::move(e);
     stream_ = pieces_.take();
@@ -97,7 +98,7 @@ class recording_run final : public model_events, public std::enable_shared_from_
                       outcome] { *outcome = append_to_recording(path, prepared, entry->line); },
                      [weak = weak_from_this(), state = std::weak_ptr(state_), entry, outcome](const result<void>& ran) {
                        if (!ran) *outcome = std::unexpected(ran.error());
-                       // It counts for the file also when nobody waits for the reply any more.
+                       // The entry is in the file even if the caller has cancelled the call.
                        if (const auto s = state.lock(); s && *outcome && **outcome) s->written(*entry, ***outcome);
                        if (const auto self = weak.lock()) self->saved(*outcome);
                      });
@@ -106,7 +107,7 @@ class recording_run final : public model_events, public std::enable_shared_from_
   void saved(const result<std::optional<growing_recording>>& outcome) {
     if (events_ == nullptr) return;
     if (!outcome) return refuse(outcome.error());
-    // Somebody put another file in its place while the model answered.
+    // The file was replaced while the model answered: prepare the new one and append to that.
     if (!*outcome) return prepare([this] { save(); });
     auto* const events = std::exchange(events_, nullptr);
     if (failure_)
@@ -134,7 +135,7 @@ class recording_run final : public model_events, public std::enable_shared_from_
   replay::pieces pieces_;
   std::vector<replay::piece> stream_;
   model_reply reply_;
-  std::optional<model_error> failure_;  // in place of the reply
+  std::optional<model_error> failure_;  // set: the call failed, and reply_ is unused
 };
 
 class recording_call final : public model_call {

@@ -1,4 +1,4 @@
-// Planning happens in the core; here its reply is told through a timer, so that no event comes from inside begin().
+// Passes on the replies that providers/rehearsal plans, through a timer, so that no event comes from inside begin().
 #include "providers/call/rehearsal_model.hpp"
 
 #include "providers/rehearsal/rehearsal.hpp"
@@ -8,7 +8,7 @@
 namespace mcpbx::providers {
 namespace {
 
-// Ends behind the next word with its blanks.
+// Returns the position behind the next word and its blanks.
 std::size_t next_word(std::string_view text) {
   const auto end = text.find_first_of(" \n");
   return end == std::string_view::npos ? text.size() : end + 1;

@@ -1,4 +1,4 @@
-// The rehearsal as a configured model: its answers come as events on the speaking thread, word by word, like anybody's.
+// Makes the rehearsal a configured model. Its answers come word by word, as events on the speaking thread.
 #pragma once
 #include "mcp/support/time.hpp"
 #include "providers/model/message.hpp"
@@ -9,7 +9,7 @@
 
 namespace mcpbx::providers {
 
-/// `with` may be null: words are matched then. `time` must outlive the model.
+/// Makes the model. Without a script (`with` null) it matches words with tools. `time` must outlive the model.
 std::unique_ptr<model> make_rehearsal_model(std::string name, std::shared_ptr<const rehearsal::script> with,
                                             time_source& time);
 

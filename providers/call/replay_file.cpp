@@ -1,4 +1,4 @@
-// Writers lock the file (flock), so that two daemons, or two entries, may record into one.
+// File access of recordings. Writers lock the file (flock), so that two daemons or two entries may record into one.
 #include "providers/call/replay_file.hpp"
 
 #include <fcntl.h>
@@ -53,7 +53,7 @@ struct opened {
   struct stat info;
 };
 
-// O_NONBLOCK: a FIFO without a writer must not hold anybody up.
+// Opens a regular file of allowed size. O_NONBLOCK, so that a FIFO without a writer does not block the lane.
 result<opened> open_file(const std::string& path, int flags, const std::string& what) {
   opened file{descriptor(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0600)), {}};
   if (file.fd.get() < 0 || ::fstat(file.fd.get(), &file.info) != 0) return failed(path, what);
@@ -64,7 +64,7 @@ result<opened> open_file(const std::string& path, int flags, const std::string& 
   return file;
 }
 
-// `most` bytes from `from`, fewer when the file ends before.
+// Reads `most` bytes from offset `from`, fewer if the file ends before.
 result<std::string> read_part(const std::string& path, int fd, std::size_t from, std::size_t most) {
   std::string text(most, '\0');
   std::size_t have = 0;
@@ -87,7 +87,7 @@ result<replay::header> header_of(const std::string& path, int fd) {
   return header;
 }
 
-// All of `text` at the end, or nothing of it.
+// Appends `text` as a whole, or cuts the file back to `end`.
 result<void> append(const std::string& path, int fd, std::size_t end, std::string_view text) {
   const auto n = ::write(fd, text.data(), text.size());
   if (n == static_cast<ssize_t>(text.size())) return {};
@@ -98,7 +98,7 @@ result<void> append(const std::string& path, int fd, std::size_t end, std::strin
   return wrong;
 }
 
-// The length of the file up to the end of its last whole line.
+// Returns the length of the file up to the end of its last complete line.
 result<std::size_t> whole_lines(const std::string& path, int fd, std::size_t size) {
   for (std::size_t end = size; end > 0;) {
     const auto from = end - std::min(end, chunk);

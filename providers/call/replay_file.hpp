@@ -1,5 +1,5 @@
-// The file of a recording: read whole, or added to line by line. Everything here blocks, so it belongs on a lane; only
-// the header is short enough for the speaking thread.
+// Reads recordings from files and appends lines to them. All functions block, so call them on a lane; only the header
+// is short enough for the speaking thread.
 #pragma once
 #include "mcp/support/error.hpp"
 #include "providers/replay/recording.hpp"
@@ -13,38 +13,40 @@
 
 namespace mcpbx::providers {
 
-/// Runs `work` on a lane and then `done` on the speaking thread, never inside the call. `done` does not come when the
-/// daemon ends before.
+/// Runs `work` on a lane and then `done` on the speaking thread, never inside the call. If the daemon ends before,
+/// `done` is not called.
 using offload = std::function<void(std::function<void()> work, std::function<void(result<void> ran)> done)>;
 
-/// Which bytes a path meant: changes when the file is written or replaced.
+/// Identity of a file's content; it changes when the file is written or replaced.
 struct file_stamp {
   std::uint64_t device = 0, inode = 0;
   std::int64_t size = -1, changed_ns = 0;
   friend bool operator==(const file_stamp&, const file_stamp&) = default;
 };
 
-// The errors below are sentences that name the path and the mend: errc::not_found where there is no file (or no folder
-// for it), errc::limit for what is too large, errc::config for all else.
+// Errors of the functions below are sentences that name the path and the fix. errc::not_found: no file, or no folder
+// for it; errc::limit: too large; errc::config: all else.
 
+/// Reads the header of a recording.
 result<replay::header> read_recording_header(const std::string& path);
 
 struct loaded_recording {
-  std::shared_ptr<const replay::recording> recording;  ///< null: the file still is what `known` says
+  std::shared_ptr<const replay::recording> recording;  ///< null: the file is still the one of `known`
   file_stamp stamp;
 };
+/// Reads the whole recording, unless the file is still the one of `known`.
 result<loaded_recording> load_recording(const std::string& path, const file_stamp& known);
 
-/// A recording that is added to: the id in its header, and its length.
+/// Identity of a recording that is appended to: the id in its header, and its length in bytes.
 struct growing_recording {
   std::string id;
   std::int64_t size = 0;
 };
-/// Makes sure that a recording with this header can be added to: a missing or empty file is made (mode 0600), one of
-/// another API or system prompt is an error; what a crash left of a last line is cut off. Returns what is there now.
+/// Makes sure that lines can be appended to a recording with this header. Makes a missing file (mode 0600) and cuts off
+/// a last line that a crash left unfinished. A recording of another API or system prompt is an error.
 result<growing_recording> prepare_recording(const std::string& path, const replay::header& header);
-/// Appends one line with its line break, in one write and as a whole or not at all; returns what is there then.
-/// Nothing, and nothing was written, when the path does not mean what was `prepared` any more.
+/// Appends one line with its line break, as a whole or not at all, and returns the new state. Returns nullopt and
+/// writes nothing if the path is no longer the file that was `prepared`.
 result<std::optional<growing_recording>> append_to_recording(const std::string& path, const growing_recording& prepared,
                                                              std::string_view line);
 

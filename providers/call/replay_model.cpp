@@ -1,4 +1,5 @@
-// The file is looked at before each answer, on the lane; calls that come meanwhile wait for the same look.
+// Answers calls from the recording. Checks the file on the lane before each answer; calls that come meanwhile wait for
+// the same check.
 #include "providers/call/replay_model.hpp"
 
 #include <cstddef>
@@ -22,11 +23,11 @@ struct replay_state : std::enable_shared_from_this<replay_state> {
   offload blocking;
   std::shared_ptr<const replay::recording> recording;
   file_stamp stamp;
-  std::unordered_map<std::size_t, std::size_t> turns;  // by place in the recording
+  std::unordered_map<std::size_t, std::size_t> turns;  // answers given so far, by place in the recording
   std::vector<std::weak_ptr<replay_run>> waiting;
 };
 
-// The recorded reply; a call whose id the conversation has already gets none, so that the run makes it a new one.
+// Clears ids of recorded calls that the conversation has already used, so that the run makes new ones.
 model_reply with_free_ids(model_reply reply, const model_request& request) {
   std::unordered_set<std::string_view> taken;
   for (const auto& m : request.messages)
@@ -60,7 +61,7 @@ class replay_run {
   }
 
   void answer() {
-    const auto recording = state_->recording;  // the exchange belongs to it
+    const auto recording = state_->recording;  // keeps the exchange alive
     const auto& o = state_->options;
     const auto found = recording->find(request_);
     if (!found)

@@ -1,4 +1,4 @@
-// A recording as a configured model: what was recorded for a conversation is its answer to it.
+// Makes a recording a configured model, which answers a conversation with the reply recorded for it.
 #pragma once
 #include "providers/call/replay_file.hpp"
 #include "providers/model/message.hpp"
@@ -12,13 +12,13 @@ namespace mcpbx::providers {
 struct replay_options {
   std::string name;  ///< configured name
   std::string path;
-  replay::header header;              ///< of the file, as it is now
-  std::optional<std::string> system;  ///< system prompt of runs that bring none, instead of the recorded one
+  replay::header header;              ///< header of the file at present
+  std::optional<std::string> system;  ///< system prompt for runs that bring none, instead of the recorded one
 };
 
-/// Reads the file at the first call, and again when it has changed. Where a conversation was recorded several times its
-/// answers take turns; an error of the model that was recorded is an answer, told with the text that came before it. A
-/// conversation that is not in the recording is an error that says what differs.
+/// Makes a model that reads the file at its first call, and again after a change. Answers to a conversation that was
+/// recorded several times take turns; recorded errors are replayed too, with the text before them. A conversation that
+/// is not in the recording gives an error that names the difference.
 std::unique_ptr<model> make_replay_model(replay_options options, offload blocking);
 
 }  // namespace mcpbx::providers

@@ -9,7 +9,7 @@
 namespace mcpbx::providers {
 namespace {
 
-// A number with an optional fraction, times `scale`, or -1. No locale takes part.
+// Parses a decimal number, independent of the locale, and returns it times `scale`, or -1.
 std::int64_t scaled(std::string_view text, std::int64_t scale) {
   double value = 0;
   const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -17,7 +17,7 @@ std::int64_t scaled(std::string_view text, std::int64_t scale) {
   return static_cast<std::int64_t>(value * static_cast<double>(scale));
 }
 
-// "Wed, 21 Oct 2026 07:28:00 GMT" as milliseconds since 1970, or -1.
+// Parses "Wed, 21 Oct 2026 07:28:00 GMT" into milliseconds since 1970; -1: another form.
 std::int64_t date_ms(std::string_view text) {
   constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
@@ -55,10 +55,10 @@ bool is_repeatable(const http::failure& f) {
     case http::stage::connect:
       return f.why.code == errc::unavailable || f.why.code == errc::timed_out || f.why.code == errc::io;
     case http::stage::tls:
-      return f.why.code == errc::timed_out;  // a certificate does not become good by asking again
+      return f.why.code == errc::timed_out;  // a retry does not make a bad certificate good
     case http::stage::send:
     case http::stage::first_byte:
-      return f.why.code == errc::io;  // broken; after a time limit of minutes the person decides
+      return f.why.code == errc::io;  // broken connection; after a time limit of minutes the user decides
     case http::stage::body:
       return false;
   }
@@ -74,7 +74,7 @@ std::optional<milliseconds> wait_before_retry(const retry_policy& policy, int at
   if (attempt > policy.max_retries) return std::nullopt;
   milliseconds wait = policy.first_wait * (std::int64_t{1} << std::min(attempt - 1, 20));
   wait = std::min(wait, policy.longest_wait);
-  // Up to a quarter less, so that many callers do not come back in step.
+  // Shorten the wait by up to a quarter, so that many callers do not come back in step.
   wait -= milliseconds(static_cast<std::int64_t>(random % 1000) * wait.count() / 4000);
   if (advice.wait_ms >= 0) {
     if (advice.wait_ms > policy.longest_asked.count()) return std::nullopt;

@@ -1,5 +1,5 @@
-// Which refusals say that an endpoint knows no tools at all. Many others have the word in them: a model called so, a
-// member of one definition, parallel calls. So tools must be what the sentence says is not there.
+// Recognises refusals of endpoints that support no tools at all. Many other errors contain the word: the name of a
+// model, a member of one definition, parallel calls. So tools must be the very thing that the sentence denies.
 #include "providers/call/text_tools_model.hpp"
 
 #include <algorithm>
@@ -19,8 +19,8 @@ bool is_letter(char c) {
          c == '/';
 }
 
-// Lower case; "n't" is a word "not", and "." stands between two sentences. What names a thing ("tools.0.custom",
-// "my-tool-model") is one word.
+// Splits a text into lower-case words; "n't" becomes "not", and "." ends a sentence. Names such as "tools.0.custom" and
+// "my-tool-model" stay one word.
 words words_of(std::string_view text) {
   words all;
   std::string word;
@@ -55,7 +55,7 @@ struct sentence_reader {
     return std::ranges::find(any, at(i)) != any.end();
   }
 
-  // Tools as such, not one of them and not a way to call them.
+  // Returns true if the word at `i` means tools as such, not a kind of tool or a way to call them.
   bool names_tools(std::size_t i) const {
     if (i > 0 && is(i - 1, {"parallel", "strict", "multiple", "streaming", "custom", "built-in", "server"}))
       return false;

@@ -1,4 +1,4 @@
-// Message by message; what needs no translation is passed on as it is, its raw bytes included.
+// Translates message by message. Messages without calls and results are passed on unchanged, raw bytes included.
 #include "providers/call/text_conversation.hpp"
 
 #include "mcp/support/text.hpp"
@@ -78,7 +78,7 @@ message_ptr in_text(const message_ptr& m, const text::tool_format& format) {
   return made;
 }
 
-// The prompt for a set of tools, made once for it.
+// Returns the prompt for a set of tools and keeps it with the set.
 std::string prompt_of(const tool_set& tools, const text::tool_format& format, std::string& key) {
   const std::string text_key = "text/" + std::string(format.name()), hash_key = text_key + "/hash";
   auto prompt = tools.remembered(text_key);
@@ -92,7 +92,7 @@ std::string prompt_of(const tool_set& tools, const text::tool_format& format, st
   return prompt.as_string().value_or("");
 }
 
-// `system` (may be null) with the prompt of the tools behind it.
+// Returns `system` (may be null) with the prompt of the tools behind it.
 message_ptr with_prompt(const message_ptr& system, const tool_set& tools, const text::tool_format& format) {
   std::string key;
   const auto prompt = prompt_of(tools, format, key);
@@ -114,7 +114,7 @@ model_request in_text(const model_request& request, const text::tool_format& for
   out.settings = request.settings;
   out.may_repeat = request.may_repeat;
   out.needed_by = request.needed_by;
-  // The format's come first: without them a model goes on and invents results.
+  // The stop words of the format come first: without them a model goes on and invents results.
   auto& stop = out.settings.stop;
   stop.assign(format.stop_sequences().begin(), format.stop_sequences().end());
   for (const auto& s : request.settings.stop)

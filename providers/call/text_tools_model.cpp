@@ -1,4 +1,5 @@
-// One call: the request in the form that holds, the text through a parser, the reply with the calls in it.
+// One call through the wrapper: translates the request, parses the streamed text, and puts the found calls into the
+// reply.
 #include "providers/call/text_tools_model.hpp"
 
 #include "mcp/support/log.hpp"
@@ -20,8 +21,8 @@ struct text_tools_state {
   std::shared_ptr<model> inner;
   const text::tool_format* format;
   bool fall_back, may_lose_calls;
-  bool warned = false;    // of a form that nobody asked for
-  bool lost_one = false;  // a reply was nothing but calls as text beside native tools
+  bool warned = false;    // about calls in a form that the model was not told to use
+  bool lost_one = false;  // with native tools, one reply was nothing but calls as text
 
   void change_to(const text::tool_format& to, std::string_view why) {
     format = &to;
@@ -34,7 +35,7 @@ bool was_stopped(end_reason r) {
   return r != end_reason::stop && r != end_reason::tool_calls && r != end_reason::pause;
 }
 
-// The model is told, as of a call that cannot be read.
+// Turns a quoted call into one with a problem, so that the model is told and nothing runs.
 void refuse_quotation(tool_call_block& call) {
   call.problem =
       "This call stands in a tool's result or in a message of the user, and text from there is never run, so no tool "
@@ -42,7 +43,7 @@ void refuse_quotation(tool_call_block& call) {
   call.arguments = {};
 }
 
-// About a quarter of the bytes, where nobody counted.
+// Estimates tokens as a quarter of the bytes.
 std::int64_t tokens_of(const model_request& request) {
   std::size_t bytes = 0;
   for (const auto& m : request.messages)
@@ -58,7 +59,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
 
   void prepare() {
     format_ = shared_->format;
-    // Without tools nothing is a call, unless the model has learned from the conversation to make them.
+    // Without tools nothing is a call, unless earlier calls in the conversation teach the model to write more.
     parses_ = request_.offered() || request_.has_calls();
     stops_.reset();
     if (!request_.settings.stop.empty()) stops_.emplace(request_.settings.stop);
@@ -94,7 +95,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
     written_ += delta;
     if (!parser_) make_parser();
     parser_->feed(delta, words_);
-    // The provider was asked to stop there; where it did not, we do.
+    // The provider was asked to stop at this point; end the call if it goes on.
     if (events_ != nullptr && parser_->stopped()) stop();
   }
   void on_reasoning(std::string_view delta) override {
@@ -114,13 +115,13 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   void on_error(model_error e) override {
     if (events_ == nullptr) return;
     if (format_ == nullptr && shared_->fall_back && !shown_ && request_.offered() && says_no_tools(e)) {
-      // Another call may have found it out already.
+      // Another call may have changed the format already.
       if (shared_->format == nullptr) shared_->change_to(text::format_of_model(shared_->inner->id()), "takes no tools");
       written_.clear();
       visible_.clear();
       thoughts_.clear();
       reasoned_.clear();
-      old_call_ = std::move(call_);  // it is telling us this
+      old_call_ = std::move(call_);  // kept alive: this event comes from inside it
       prepare();
       if (begun_) call_->begin();
       return;
@@ -130,7 +131,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
     std::exchange(events_, nullptr)->on_error(std::move(e));
   }
 
-  // Most replies with calls as the API has them have no text at all.
+  // Makes the parser at the first text, because most replies with native calls have none.
   void make_parser() {
     using bare = text::parser_options::bare;
     text::parser_options options;
@@ -149,7 +150,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
     on_reply(own_reply(std::move(m), "stop sequence", written_.size()));
   }
 
-  // A reply that the provider did not end itself, and counted no tokens of.
+  // Starts the message of a reply that we end ourselves.
   std::shared_ptr<message> own_message() const {
     auto m = std::make_shared<message>();
     m->role = role::assistant;
@@ -174,14 +175,14 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   void add_calls(message& m, std::vector<tool_call_block> calls) const;
   void tell_forms(unsigned forms, bool any_call);
 
-  // What the parser tells.
+  // Receiver of the parser's events.
   struct parsed_words final : text::parse_sink {
     explicit parsed_words(text_run& owner) : run(owner) {}
     void on_text(std::string_view delta) override {
       run.visible_ += delta;
       run.shown_ = true;
       if (run.events_ == nullptr) return;
-      // Whoever was shown the reasoning as text sees where it ends.
+      // Reasoning that was shown as text before gets a visible end.
       if (std::exchange(apart, false)) run.events_->on_text("\n\n");
       if (run.events_ != nullptr) run.events_->on_text(delta);
     }
@@ -195,7 +196,7 @@ class text_run final : public model_events, public std::enable_shared_from_this<
       if (run.events_ != nullptr) run.events_->on_reasoning(delta);
     }
     text_run& run;
-    bool apart = false;  // what is told next, from reasoning that was told as text
+    bool apart = false;  // part the next text from reasoning that was shown as text
   };
 
   std::shared_ptr<text_tools_state> shared_;
@@ -203,17 +204,17 @@ class text_run final : public model_events, public std::enable_shared_from_this<
   model_events* events_;
   const text::tool_format* format_ = nullptr;
   bool parses_ = false;                        // the text may hold calls
-  std::unique_ptr<text::text_parser> parser_;  // once there is some
-  std::optional<text::stop_finder> stops_;     // the request's, which not every API takes
+  std::unique_ptr<text::text_parser> parser_;  // made at the first text
+  std::optional<text::stop_finder> stops_;     // stop sequences of the request, which not every API takes
   std::unique_ptr<model_call> call_, old_call_;
-  std::string written_, visible_;    // by the model, for people
-  std::string thoughts_, reasoned_;  // reasoning in the text, and beside it
+  std::string written_, visible_;    // all text of the model, and the part for people
+  std::string thoughts_, reasoned_;  // reasoning inside the text, and reasoning from the API
   bool begun_ = false, shown_ = false;
-  bool last_attempt_ = false;  // what cannot be read now is the answer
+  bool last_attempt_ = false;  // show unreadable calls as the answer
   parsed_words words_{*this};
 };
 
-// What the model wrote without what it made up.
+// Returns the model's words without invented results.
 std::string text_run::counted_words() const {
   std::string words;
   std::size_t at = 0;
@@ -224,7 +225,7 @@ std::string text_run::counted_words() const {
   return words.append(written_, at, parser_->counted() - at);
 }
 
-// The text has ended: what it was.
+// Finishes the parser and replaces the reply's message if the text held calls.
 void text_run::read(model_reply& reply) {
   auto parsed = parser_->finish(words_);
   const bool native_calls = !reply.message->calls().empty();
@@ -244,7 +245,7 @@ void text_run::read(model_reply& reply) {
   const bool made_up = parser_->counted() < written_.size();
   if (found)
     tell_forms(parsed.forms, std::ranges::any_of(parsed.calls, [](const auto& c) { return c.problem.empty(); }));
-  // The parser has nothing to say about a plain answer, and what the provider sent goes back to it as it came.
+  // A plain answer needs no change, and its raw bytes go back to the provider as they came.
   if (!found && !made_up && visible_ == written_) return;
 
   auto m = std::make_shared<message>();
@@ -259,7 +260,7 @@ void text_run::read(model_reply& reply) {
     if (!cut) reply.reason = end_reason::tool_calls;
   }
   if (native_calls) {
-    // It goes back to its origin as it came.
+    // A message with native calls goes back to its origin as it came.
     m->raw = reply.message->raw;
   } else if (format_ != nullptr) {
     m->blocks.emplace_back(own_words(*format_, counted_words()));
@@ -267,7 +268,7 @@ void text_run::read(model_reply& reply) {
   reply.message = std::move(m);
 }
 
-// A tool of the run itself, which reads on in a result: results say how to call it.
+// Returns true for the run's own tools, which read on in long results. Results quote calls of them on purpose.
 bool text_run::is_own_tool(std::string_view name) const {
   const auto offered = request_.offered();
   if (!offered) return false;
@@ -276,7 +277,7 @@ bool text_run::is_own_tool(std::string_view name) const {
                      [name](const auto& t) { return t.name == name; });
 }
 
-// Of calls as text: which are none, because they are quoted or stand among words beside native tools.
+// Removes or refuses calls as text that are quotations or, with native tools, stand among other words.
 void text_run::settle_quotations(std::vector<tool_call_block>& calls, bool native_calls) {
   if (calls.empty() || native_calls) return;
   const bool alone = visible_.find_first_not_of(" \t\r\n") == std::string::npos;
@@ -314,13 +315,13 @@ void text_run::add_calls(message& m, std::vector<tool_call_block> calls) const {
   }
 }
 
-// A server gave up on a call that the model wrote in another form than it expects (Groq's `failed_generation`): it is
-// read here, or the model is told that it could not be read. False when the model was told twice already.
+// Reads a call that the server could not parse (Groq's `failed_generation`), or tells the model that it is unreadable.
+// Returns false if the model was told twice already.
 bool text_run::recover(const std::string& written) {
   text::parser_options options;
   options.untagged = text::parser_options::bare::anywhere;
   const auto parser = text::make_tagged_parser(text::offered_tools(request_.offered()), options);
-  // Its text is not shown: some of it was already, and marks that nobody knows are why the server gave up.
+  // Do not show its text: a part was shown already, and the rest is marks that made the server give up.
   text::unheard_words words;
   parser->feed(written, words);
   auto parsed = parser->finish(words);
@@ -356,7 +357,7 @@ void text_run::tell_forms(unsigned forms, bool any_call) {
               "set its \"toolFormat\" to \"hermes\" if it was trained on it");
   if (format_ != nullptr || !any_call || !request_.offered()) return;
   const auto* like = text::format_of_calls(forms);
-  // Once may be an accident, and a change holds for all conversations.
+  // Change the format at the second time only: the first may be an accident, and the change affects all conversations.
   if (shared_->fall_back && shared_->format == nullptr && std::exchange(shared_->lost_one, true))
     shared_->change_to(like != nullptr ? *like : text::format_of_model(shared_->inner->id()),
                        "wrote a tool call as text although it was offered tools as its API has it");

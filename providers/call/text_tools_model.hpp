@@ -1,5 +1,5 @@
-// A model whose tools may travel as text: a model around a model, so that it works with every API and can ask a second
-// time in another form. The loop sees calls as from an API for them.
+// Wraps a model whose tools may travel as text. As a wrapper it works with every API and can repeat a request in
+// another form; the loop sees ordinary calls.
 #pragma once
 #include "providers/model/message.hpp"
 #include "providers/text/format.hpp"
@@ -9,24 +9,22 @@
 namespace mcpbx::providers {
 
 struct text_tools_options {
-  /// Null: tools go to the API's own place for them.
+  /// Text format for tools; null: tools go through the API (natively).
   const text::tool_format* format = nullptr;
-  /// With the API's own place: when the server says that it knows no tools, or the model writes calls as text, change
-  /// to a text format, once for the life of the model. Calls as text do so the second time that a reply is nothing
-  /// else.
+  /// For native tools: change to a text format, for the life of this object, if the server says that it supports no
+  /// tools, or at the second reply that is nothing but calls as text.
   bool fall_back = false;
-  /// With the API's own place: the server is one that may lose calls in the text, so a reply that is nothing but calls
-  /// is one. Otherwise text is text.
+  /// For native tools: the server may fail to recognise calls, so run a reply that is nothing but calls as text. False:
+  /// text is never a call.
   bool may_lose_calls = true;
 };
 
-/// Calls that stand in a tool's result or in a user's message are quotations and not run. Where tools go to the API's
-/// own place, a reply that is nothing but calls as text is found and run all the same if the server may lose calls;
-/// calls that come as they should win over them. Nobody sees the marks of calls that are not run. After two replies in
-/// a row with nothing but unreadable calls, the next one is the answer as text, whatever it is.
+/// Wraps `inner`. Calls quoted from a tool result or a user message are not run. With native tools, native calls win
+/// over calls as text. The marks of calls that are not run are hidden. After two replies in a row with unreadable calls
+/// only, the next reply counts as the answer, calls or not.
 std::unique_ptr<model> make_text_tools_model(std::shared_ptr<model> inner, text_tools_options options);
 
-/// Whether an error means that the model or its server takes no tools at all.
+/// Returns true if an error means that the model or its server supports no tools at all.
 bool says_no_tools(const model_error& e);
 
 }  // namespace mcpbx::providers

@@ -1,4 +1,4 @@
-// Strict first, repaired second, refused otherwise.
+// Reads arguments strictly first, then by repair, and refuses the rest.
 #include "providers/model/arguments.hpp"
 
 #include "mcp/redact/hidden_text.hpp"
@@ -24,7 +24,7 @@ void told(const tool_call_block& call, const repaired_json& repaired) {
             "\" were no JSON and were put right: " + all);
 }
 
-// RFC 8259 section 4 leaves open which of them counts; nearly everybody takes the last.
+// Logs duplicate keys. RFC 8259 section 4 leaves open which of them counts; most parsers take the last.
 void tell_double_names(const tool_call_block& call) {
   if (!log::enabled(log::level::warn)) return;
   std::unordered_set<std::string> names;
@@ -55,7 +55,7 @@ void read_arguments(tool_call_block& call) {
       value = raw_json::parse(text, max_argument_depth);
     }
   }
-  // What is JSON is not looked at again: its author meant what it says.
+  // Valid JSON of another kind is not repaired: its author meant it as it is.
   if (!value) {
     auto repaired = repair_json(text);
     if (!repaired) {
@@ -86,7 +86,7 @@ void read_arguments(tool_call_block& call) {
 raw_json on_one_line(raw_json json) {
   if (json.text().find_first_of("\r\n") == std::string_view::npos) return json;
   std::string text(json.text());
-  // In a string they are no JSON.
+  // Inside a string a line break would not be JSON, so every one found here is between tokens.
   std::ranges::replace(text, '\n', ' ');
   std::ranges::replace(text, '\r', ' ');
   return raw_json::own(text);

@@ -1,5 +1,4 @@
-// A reader of one object that writes strict JSON while it reads. Each step either has one meaning or ends with a
-// reason.
+// Recursive reader that writes strict JSON while it reads. Each step either has one meaning or ends with a reason.
 #include "providers/model/json_repair.hpp"
 
 #include "mcp/json/raw_json.hpp"
@@ -29,10 +28,10 @@ class reader {
 
   bool object(int depth, unsigned& keys);
   bool value(int depth, unsigned& keys);
-  bool skip_prose();  // to the first brace
-  bool rest();        // what follows the object
-  bool end();         // of a value that nothing may follow
-  bool sure();        // of the quotes of its strings, once all is read
+  bool skip_prose();  // moves to the first brace
+  bool rest();        // accepts prose behind the object
+  bool end();         // accepts blanks only
+  bool sure();        // judges the quotes of all strings, once all is read
   void note(std::string_view what) {
     if (std::ranges::find(notes_, what) == notes_.end()) notes_.push_back(what);
   }
@@ -71,21 +70,21 @@ class reader {
   std::string out_, wrong_;
   std::vector<std::string_view> notes_;
   errc code_ = errc::parse;
-  bool line_break_ = false;  // among the blanks that were skipped last
-  bool apart_ = false;       // the value before stands clear of what follows
-  bool plain_ = false;       // a string stands in JSON's own quotes
+  bool line_break_ = false;  // the blanks that were skipped last contain one
+  bool apart_ = false;       // a line break, or blanks before a quote, part the last value from the next
+  bool plain_ = false;       // some string has JSON's own quotes
   std::size_t strings_ = 0;
-  std::size_t members_at_ = std::string_view::npos;  // a string in others that holds what looks like members
-  std::size_t mixed_at_ = std::string_view::npos;    // a key without quotes beside one with them, or the other way
+  std::size_t members_at_ = std::string_view::npos;  // first string in other quotes that seems to hold members
+  std::size_t mixed_at_ = std::string_view::npos;    // first place where quoted and unquoted keys are mixed in doubt
 };
 
-// Blanks and comments. False for a comment without an end.
+// Skips blanks and comments. Returns false for a comment without an end.
 bool reader::blanks() {
   line_break_ = false;
   for (;;) {
     if (is_blank(peek()) && !ended()) {
       line_break_ = line_break_ || peek() == '\n';
-      // Those that JSON does not know are left out like the others.
+      // Blanks that JSON does not know are dropped like the others.
       ++at_;
     } else if (starts(no_break_space)) {
       note("no-break space");
@@ -122,7 +121,7 @@ bool reader::skip_prose() {
       prose = prose || !is_blank(before[i]);
   }
   if (prose) {
-    // A value before the brace, or a key of it, is no prose: something larger would be cut to pieces.
+    // A value or a key before the brace is no prose: the object is a part of something larger.
     while (!before.empty() && is_blank(before.back())) before.remove_suffix(1);
     const bool part = before.find_first_of("\"[]}") != std::string_view::npos ||
                       std::string_view(",=(").find(before.back()) != std::string_view::npos;
@@ -156,20 +155,20 @@ bool reader::end() {
   return ended() || refuse("something follows the end of the value");
 }
 
-// What has one meaning where it stands alone may have another beside the rest.
+// Refuses texts whose strings were each clear by themselves but are doubtful beside each other.
 bool reader::sure() {
-  // A key that lost its quotes: one of them may stand in the string before or behind it now, in another's place.
+  // A key lost its quotes, and one of them may have ended up in the string before or behind it.
   if (mixed_at_ != std::string_view::npos) {
     at_ = mixed_at_;
     return refuse("some keys have quotes and others have none, so where a string ends is not certain");
   }
-  // Beside strings in JSON's own quotes one in others may have got them by mistake, and hold what stood between two.
+  // A string in other quotes than the rest may have got them by mistake and swallowed what stood between two strings.
   if (members_at_ == std::string_view::npos || out_.starts_with('"') || (!plain_ && strings_ > 1)) return true;
   at_ = members_at_;
   return refuse("a string in other quotes than the rest seems to hold some of what is around it");
 }
 
-// Takes what stands between a value and whatever follows it.
+// Skips blanks and one comma behind a value; sets `comma` and apart_.
 bool reader::comma_follows(bool& comma) {
   const auto end = at_;
   if (!blanks()) return false;
@@ -179,8 +178,8 @@ bool reader::comma_follows(bool& comma) {
   return true;
 }
 
-// Between two members or elements: a comma is written when there is one more. It may be missing before a new line or a
-// quote; a word on the same line may be the rest of a string with a quote in it, a digit the rest of a number.
+// Writes the comma before a further member or element. The input may lack it before a new line or a quote only: a word
+// on the same line may be the rest of a string with a quote in it, a digit the rest of a number.
 bool reader::separator(bool first, bool comma) {
   if (first) return true;
   if (!comma && !apart_) return refuse("a comma is missing");
@@ -191,8 +190,7 @@ bool reader::separator(bool first, bool comma) {
   return true;
 }
 
-// Whether the string that was read last ends in a comma, or the one that begins here begins with one: it may be the
-// comma that is missing.
+// Returns true if the last string ends in a comma or the next one begins with one: it may be the missing comma.
 bool reader::comma_within() const {
   if (out_.ends_with('"')) {
     auto end = out_.size() - 1;
@@ -206,7 +204,7 @@ bool reader::comma_within() const {
   return at < in_.size() && in_[at] == ',';
 }
 
-// `keys`: which kinds of keys were seen, here and, for what a list holds, around it.
+// Reads an object. `keys` collects the kinds of keys seen; a list hands on those of the object around it.
 bool reader::object(int depth, unsigned& keys) {
   if (depth > max_repaired_depth) return refuse("it is nested too deep", errc::limit);
   ++at_;
@@ -266,7 +264,7 @@ bool reader::key(unsigned& keys) {
   if (const auto* kind = quote()) {
     const auto written = out_.size() + 1;
     if (!string(*kind)) return false;
-    // A name that needs them has quotes where the others have none.
+    // A key that needs quotes may have them even if its neighbours have none.
     if (is_plain_name(std::string_view(out_).substr(written, out_.size() - written - 1))) keys |= needless;
   } else {
     if (!is_letter(peek()) && peek() != '_' && peek() != '$') return refuse("a key is missing");
@@ -368,7 +366,7 @@ bool reader::escape(const quote_kind& kind, escapes& seen) {
   return true;
 }
 
-// A quote that ends a string has a bracket, comma, colon or blank behind it; else it was meant to be part of it.
+// Returns true if a bracket, comma, colon or blank follows the quote; else the quote was meant as part of the string.
 bool reader::string_end() {
   if (ended() || is_blank(peek()) || std::string_view(",:}]+/#").find(peek()) != std::string_view::npos) return true;
   if (starts(no_break_space)) return true;
@@ -426,7 +424,7 @@ bool reader::literal() {
   return true;
 }
 
-// An object whose quotes are all escaped, as in {\"a\": 1}: the inside of a JSON string.
+// Unescapes an object whose quotes are all escaped, as in {\"a\": 1}: the inside of a JSON string.
 std::string escaped_once_more(std::string_view text) {
   const auto brace = text.find('{');
   if (brace == std::string_view::npos) return {};
@@ -453,7 +451,7 @@ result<repaired_json> repair_json(std::string_view text) {
 
 result<repaired_json> repair_json_value(std::string_view text) {
   if (text.size() > max_repaired) return fail(errc::limit, "it is too long to be put right");
-  // All of it is there: a number or a literal ends before the blank.
+  // The appended blank ends a number or a literal, which is known to be complete here.
   const auto whole = std::string(text) + ' ';
   reader r(whole);
   unsigned keys = 0;

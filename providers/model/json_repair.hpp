@@ -1,5 +1,5 @@
-// What models write instead of JSON, read where there is one meaning to it. Nothing is ever made up: what would need an
-// invented end, value or quote is refused, because a guessed path or query is worse than an error.
+// Repairs malformed JSON of models if it has exactly one meaning. Never invents an end, a value or a quote: a guessed
+// path or query is worse than an error.
 #pragma once
 #include "mcp/support/error.hpp"
 
@@ -12,24 +12,23 @@ namespace mcpbx::providers {
 
 struct repaired_json {
   std::string text;                       ///< one JSON object, RFC 8259
-  std::vector<std::string_view> repairs;  ///< what was put right, each once, such as "trailing comma"
+  std::vector<std::string_view> repairs;  ///< names of the repairs, each once, such as "trailing comma"
 };
 
-inline constexpr std::size_t max_repaired = 4U << 20;  ///< bytes of text that is looked at
+inline constexpr std::size_t max_repaired = 4U << 20;  ///< largest text in bytes
 inline constexpr int max_repaired_depth = 64;          ///< nested containers
 
-/// The one object in `text`, which is not JSON as it stands. Repaired are: byte order marks and other blanks, code
-/// fences and prose around the object, one closing bracket too many, quotes of other kinds, keys without quotes, commas
-/// too many at an end or missing between members, comments, the literals of Python and JavaScript, control characters
-/// and unknown escapes in strings (their backslash is kept), joined strings, a whole object that was escaped once more.
-/// Digits stay as they are written. Refused (errc::parse, with the reason and the byte) is everything else, above all
-/// strings, brackets and numbers without their end, quotes inside of strings, NaN, leading zeros, paths in which some
-/// backslashes mean themselves and others might be escapes, objects in which some keys lost their quotes beside a
-/// string that may have got one of them, strings in other quotes than the rest that seem to hold members of what is
-/// around them; errc::limit for depth and size.
+/// Returns the one object in `text`, which is not valid JSON.
+/// - Repairs byte order marks and other blanks, code fences and prose around the object, one closing bracket too many,
+///   other quotes, unquoted keys, superfluous and missing commas, comments, literals of Python and JavaScript, control
+///   characters and unknown escapes in strings (the backslash is kept), joined strings, an object that was escaped as a
+///   whole. Digits stay as they are.
+/// - Refuses all else with errc::parse, the reason and the byte offset: unfinished strings, brackets and numbers,
+///   quotes inside strings, NaN, leading zeros, paths whose backslashes may or may not be escapes, and objects whose
+///   quotes do not tell for certain where a string ends. errc::limit: too deep or too large.
 result<repaired_json> repair_json(std::string_view text);
 
-/// The same for one value of any kind, which is all of `text`: nothing is repaired around it.
+/// Does the same for one value of any kind that is all of `text`: repairs nothing around it.
 result<repaired_json> repair_json_value(std::string_view text);
 
 }  // namespace mcpbx::providers

@@ -1,12 +1,12 @@
-// Judged by the bytes between the quotes alone.
+// The judgements on single strings. They look at the bytes between the quotes, and nothing else of the text.
 #include "providers/model/json_strings.hpp"
 
 #include <algorithm>
 
 namespace mcpbx::providers::json_strings {
 
-// Where one backslash means itself, another one may as well: C:\Users\name holds \n. In a program with line breaks the
-// known escapes are certain enough; in a path they are not.
+// If one backslash means itself, the others may as well: C:\Users\name contains \n. In program text with blanks the
+// known escapes are certain enough, in a path they are not.
 bool two_meanings(std::string_view raw, const escapes& seen) {
   if (!seen.unknown) return false;
   if (seen.rare || raw.starts_with("\\\\")) return true;
@@ -41,7 +41,7 @@ bool holds_members(std::string_view raw) {
     } else if (c == '"') {
       inside = !inside;
       const auto next = raw.find_first_not_of(" \t\r\n", at + 1);
-      // Two colons are a cast in SQL.
+      // A double colon is a cast in SQL, not the end of a key.
       const bool colon = next != std::string_view::npos && raw[next] == ':' && raw.substr(next, 2) != "::";
       const bool ends_name = inside ? at > 0 && is_word(raw[at - 1]) : depth == 0;
       if (colon && ends_name) return true;

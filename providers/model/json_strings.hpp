@@ -1,5 +1,4 @@
-// What the strings of a text that is nearly JSON say about themselves: their quotes, and whether these and the
-// backslashes in them have one meaning.
+// Judges the strings of a text that is nearly JSON: kinds of quotes, and quotes or backslashes with two meanings.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -39,14 +38,14 @@ struct escapes {
   bool rare = false;     ///< of a control character that nobody writes
 };
 
-/// Whether a key of that name needs no quotes in JavaScript.
+/// Returns true if a key of that name needs no quotes in JavaScript.
 bool is_plain_name(std::string_view name);
-/// Whether a string right before or behind the key without quotes at [begin, end) of `text` ends there with one of
-/// JSON's own marks: it may be what a lost quote was replaced by.
+/// Returns true if a string beside the unquoted key at [begin, end) of `text` has a mark of JSON (quote, bracket,
+/// comma) at the end that faces the key: the key's lost quote may be the one that closes or opens that string.
 bool beside_doubt(std::string_view text, std::size_t begin, std::size_t end);
-/// Whether a backslash in the string `raw` may mean itself or an escape.
+/// Returns true if a backslash in the string `raw` may mean itself or an escape.
 bool two_meanings(std::string_view raw, const escapes& seen);
-/// Whether the string `raw`, whose quotes are not JSON's own, holds what looks like the members of an object around it:
+/// Returns true if the string `raw`, whose quotes are not JSON's own, seems to contain members of the object around it:
 /// a name and a colon outside of brackets, or the second half of a name.
 bool holds_members(std::string_view raw);
 

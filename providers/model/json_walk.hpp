@@ -1,5 +1,5 @@
-// Reading one level of checked JSON without owners and without allocation: for stream chunks, of which a model sends
-// hundreds of thousands per second. For text that the scanner has accepted only.
+// Reads one level of JSON without copies or allocation, for stream chunks: a model may send hundreds of thousands per
+// second. The text must have passed the scanner.
 #pragma once
 #include "mcp/json/json_skip.hpp"
 #include "mcp/json/raw_json.hpp"
@@ -10,7 +10,7 @@
 
 namespace mcpbx::providers::walk {
 
-/// Calls `f(key, value)` for each member; `key` is unescaped, `value` the bytes of one value. Nothing for other kinds.
+/// Calls `f(key, value)` for each member of an object; `key` is unescaped, `value` is raw JSON. Ignores other kinds.
 template <class F>
 void members(std::string_view object, F&& f) {
   if (!object.starts_with('{')) return;
@@ -38,7 +38,7 @@ void members(std::string_view object, F&& f) {
   }
 }
 
-/// Calls `f(value)` for each element of an array. Nothing for other kinds.
+/// Calls `f(value)` for each element of an array. Ignores other kinds.
 template <class F>
 void elements(std::string_view array, F&& f) {
   if (!array.starts_with('[')) return;
@@ -55,7 +55,7 @@ void elements(std::string_view array, F&& f) {
   }
 }
 
-/// The value of the last member called `key`, or "".
+/// Returns the value of the last member called `key`, or "".
 inline std::string_view find(std::string_view object, std::string_view key) {
   std::string_view found;
   members(object, [&](std::string_view k, std::string_view v) {
@@ -74,11 +74,11 @@ inline bool is_array(std::string_view value) {
   return value.starts_with('[');
 }
 
-/// The text of a string value; "" for other kinds.
+/// Returns the text of a string value; "" for other kinds.
 inline std::string text(std::string_view value) {
   return is_string(value) ? unescaped(value) : std::string();
 }
-/// The integer that a member of `object` is; 0 for what is missing or no integer.
+/// Returns a member of `object` as an integer; 0 if it is missing or no integer.
 inline std::int64_t count(std::string_view object, std::string_view key) {
   return raw_json::literal(find(object, key)).as_integer().value_or(0);
 }

@@ -1,4 +1,4 @@
-// The small parts of the neutral chat model: words for its enums, joined text, remembered fragments.
+// Small parts of the neutral chat model: words for its enums, joined text, the fragment cache.
 #include "providers/model/message.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The neutral chat model: what every provider's messages become and are made from, losing nothing. Block order is the
-// provider's order; the provider's own assistant message is kept as bytes and echoed to the same provider and model.
+// The provider-neutral chat model. Codecs convert every API's messages to it and back without loss: blocks keep the
+// provider's order, and an assistant message keeps its raw bytes, which are echoed to the same provider and model.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/time.hpp"
@@ -26,30 +26,30 @@ struct text_block {
 };
 struct image_block {
   std::string mime, data, url;  ///< `data` is base64; exactly one of data and url is set
-  std::string detail{};         ///< how closely to look at it, for OpenAI's APIs: "low", "high", "auto"; "": not said
+  std::string detail{};         ///< resolution for OpenAI's APIs: "low", "high", "auto"; "": not given
 };
 /// A document, a recording or another file of the caller.
 struct file_block {
   std::string mime, name, data, url;  ///< `data` is base64; exactly one of data and url is set; `name` may be ""
 };
-/// What the model thought. `opaque` (signature, encrypted text, vendor field) goes back to the same origin only.
+/// Reasoning of the model. `opaque` (signature, encrypted text, vendor field) goes back to the same origin only.
 struct reasoning_block {
   std::string text;
   raw_json opaque;
 };
 /// A tool call as the model made it.
 struct tool_call_block {
-  std::string id;              ///< ours: unique in the conversation, what events and results carry
-  std::string provider_id;     ///< the provider's; empty when it sent none
+  std::string id;              ///< our id, unique in the conversation; events and results carry it
+  std::string provider_id;     ///< the provider's id; empty if it sent none
   std::string name;            ///< the name the model was shown
   raw_json arguments;          ///< an object on one line; absent when `problem` says why there is none
-  std::string arguments_text;  ///< what the model wrote
-  std::string problem;         ///< why arguments could not be read, in words the model can act on; empty: all is well
-  bool repaired = false;       ///< `arguments_text` was no JSON and `arguments` is what it meant (json_repair.hpp)
+  std::string arguments_text;  ///< the arguments as the model wrote them
+  std::string problem;         ///< fault of the arguments, in words the model can act on; empty: none
+  bool repaired = false;       ///< `arguments_text` was malformed and json_repair.hpp made `arguments` of it
 };
-/// Far above any sensible round. Of more calls in one reply the later ones are dropped.
+/// Largest number of calls in one reply, far above any sensible round. Later calls are dropped.
 inline constexpr std::size_t max_reply_calls = 1024;
-/// The one result of a call.
+/// The result of one call.
 struct tool_result_block {
   std::string call_id;  ///< tool_call_block::id
   std::string name;
@@ -66,7 +66,7 @@ struct opaque_block {
 using block = std::variant<text_block, image_block, reasoning_block, tool_call_block, tool_result_block, refusal_block,
                            opaque_block, file_block>;
 
-/// Who made an assistant message: its raw bytes and opaque parts may go back only there.
+/// Origin of an assistant message. Its raw bytes and opaque parts may go back there only.
 struct origin {
   std::string api, endpoint, model;
   friend bool operator==(const origin&, const origin&) = default;
@@ -74,15 +74,15 @@ struct origin {
 
 struct message;
 
-/// What codecs encoded a value to, kept so that a round encodes only what is new and the prefix of a request stays
-/// identical. The key is the codec's own (API, dialect and origin match); the last fragment of a key counts.
+/// Cache of a value's encoded forms, so that a round encodes new messages only and the prefix of a request stays
+/// identical. The codec chooses the key (API, dialect and origin); the last fragment of a key counts.
 class fragment_cache {
  public:
-  /// Absent when nothing is kept for this key.
+  /// Returns the fragment of this key, or an absent value.
   raw_json remembered(std::string_view key) const;
   void remember(std::string_view key, raw_json fragment) const;
-  /// The message that stands for this value in another conversation (providers/call/text_conversation.hpp), so that it
-  /// is made once and keeps its own fragments. Null when none is kept; only the latest few are.
+  /// Returns the translation of this message that providers/call/text_conversation.hpp keeps here, or null. Only the
+  /// latest few are kept; each has fragments of its own.
   std::shared_ptr<const message> form(std::string_view key) const;
   void keep_form(std::string_view key, std::shared_ptr<const message> form) const;
 
@@ -98,7 +98,7 @@ struct message : fragment_cache {
   providers::origin origin;  ///< assistant messages only
   raw_json raw;              ///< the provider's own message, assembled; absent for ours
 
-  /// All text blocks joined.
+  /// Returns all text blocks joined.
   std::string text() const;
   std::vector<const tool_call_block*> calls() const;
 };
@@ -107,12 +107,12 @@ using message_ptr = std::shared_ptr<const message>;
 message_ptr user_message(std::string text);
 message_ptr system_message(std::string text);
 
-/// Tokens as the provider counted them; `estimated` when it sent none and we counted bytes.
+/// Tokens as the provider counted them; `estimated`: the provider sent no counts, so bytes were counted.
 struct usage {
   std::int64_t input = 0, output = 0, cached = 0, cache_write = 0, reasoning = 0;
   bool estimated = false;
   usage& operator+=(const usage& other);
-  /// Without `part` of it.
+  /// Subtracts `part`.
   usage& operator-=(const usage& part);
 };
 
@@ -125,10 +125,10 @@ enum class end_reason : std::uint8_t {
   pause,
   context_full,
   malformed_call,
-  unknown  ///< a word that is not known here: the answer may be whole, or not
+  unknown  ///< an unknown word of the provider: the answer may be incomplete
 };
 std::string_view to_string(end_reason r);
-/// Whether an answer that ended so may lack its rest: its last call is then not executed (F5).
+/// Returns true if an answer with this end may be incomplete. Its last call is then not executed (F5).
 constexpr bool is_cut(end_reason r) {
   return r == end_reason::length || r == end_reason::filter || r == end_reason::refusal ||
          r == end_reason::malformed_call || r == end_reason::context_full || r == end_reason::unknown;
@@ -139,44 +139,44 @@ struct tool_definition {
   std::string name;         ///< as the model sees it
   std::string description;  ///< cleaned and capped
   raw_json schema;          ///< the input schema as this API accepts it
-  /// What codecs encoded it to, shared by all sets that hold it, so that a changed set encodes only what is new; null:
-  /// nothing is kept.
+  /// Encoded forms, shared by all sets that contain the tool, so that a changed set encodes new tools only; null: none
+  /// are kept.
   std::shared_ptr<const fragment_cache> encoded{};
-  std::vector<std::string> changes{};  ///< what its server wrote and models are not shown, in clauses for people
-  bool strict = false;  ///< who brought it wants calls held to its schema by the API, where that has such a mode
+  std::vector<std::string> changes{};  ///< losses between the server's definition and this one, in clauses for people
+  bool strict = false;                 ///< the caller wants the API to hold calls to the schema, if it has such a mode
 };
-/// Each tool of a set as another API takes it, in their order; nothing for one that it cannot take, which was logged.
+/// Converts each tool of a set for another API, in order; nullopt for a tool that it cannot take, which is logged.
 using tool_forms = std::function<std::vector<std::optional<tool_definition>>(std::string_view api)>;
 /// The tools of one round.
 struct tool_set : fragment_cache {
   std::vector<tool_definition> tools;
-  /// Converts them from what their servers list, not from what is here, which may have lost something; names are for
-  /// the caller to keep. Empty: there are no other forms.
+  /// Converts the tools for another API, starting from the servers' own lists, because the definitions here may have
+  /// lost something already. The caller keeps the names. Empty: no conversion is possible.
   tool_forms forms_for;
-  std::size_t own = 0;  ///< how many of them, the last ones, are the run's own: a model that takes fewer gets these
-  std::size_t reserved = 1;  ///< places for the run's own in any of its rounds: one may join later
+  std::size_t own = 0;       ///< number of the run's own tools, the last ones; a model with a limit gets these first
+  std::size_t reserved = 1;  ///< places kept for the run's own tools, since one may join in a later round
 };
 
 /// One model call.
 struct model_request {
   std::vector<message_ptr> messages;
-  std::shared_ptr<const tool_set> tools;  ///< null or empty: there are none
-  std::string note;        ///< said at the end of this call only, behind the last user or tool_results message; or ""
-  raw_json answer_schema;  ///< the JSON Schema that an answer must fit, for APIs that take one; or absent
+  std::shared_ptr<const tool_set> tools;  ///< null or empty: none
+  std::string note;        ///< text for this call only, sent behind the last user or tool_results message; or ""
+  raw_json answer_schema;  ///< JSON Schema of the answer, for APIs that take one; or absent
   call_settings settings;
-  /// With `none` no tool may be called: `tools` then only defines those of earlier calls for an API that demands it.
+  /// With `none` no tool may be called. `tools` is still sent to APIs that demand the definitions of earlier calls.
   providers::tool_mode tool_mode = providers::tool_mode::automatic;
-  std::string required_tool;     ///< with tool_mode::required the one to call, by the name in its definition; "": any
-  bool may_repeat = true;        ///< false: asked once, where a late answer is worth no more than none
-  time_point needed_by = never;  ///< then an answer is of no use: no attempt that late is waited for
+  std::string required_tool;     ///< with tool_mode::required the tool to call, by its name in `tools`; "": any
+  bool may_repeat = true;        ///< false: no retry, because a late answer is worthless
+  time_point needed_by = never;  ///< time from which an answer is worthless; no retry waits that long
 
-  /// The tools that may be called; null when there are none.
+  /// Returns the tools that may be called; null if there are none.
   std::shared_ptr<const tool_set> offered() const;
-  /// Whether there is a call in the conversation.
+  /// Returns true if the conversation contains a call.
   bool has_calls() const;
 };
 
-/// What a completed call gave.
+/// Result of a completed call.
 struct model_reply {
   message_ptr message;  ///< role::assistant
   end_reason reason = end_reason::stop;
@@ -184,7 +184,7 @@ struct model_reply {
   providers::usage usage;
 };
 
-/// A model call that gave nothing usable (docs/guarantees.md, G28, G31).
+/// Failure of a model call (docs/guarantees.md, G28, G31).
 struct model_error {
   enum class kind : std::uint8_t {
     connection,    ///< not reached, or broken before the first byte
@@ -194,22 +194,23 @@ struct model_error {
     bad_request,   ///< 400 family: key, model name, schema
     context_full,  ///< too long for the model
     cut,           ///< the stream ended without its end mark
-    garbage,       ///< an answer that is none
+    garbage,       ///< an answer in no known form
     configuration  ///< unresolved key, unknown model
   };
   kind type = kind::connection;
   int http_status = 0;
-  std::int64_t retry_after_ms = -1;  ///< what the endpoint asked for, -1: nothing
-  std::string message;               ///< for people: provider, model, what happened, the mend
-  std::string partial_text;          ///< text that had been streamed before it broke
-  std::string failed_generation;     ///< what the model wrote where its server could read no tool call in it; or ""
-  std::string said;                  ///< what the endpoint sent, for the log: cut, without known secrets; or ""
+  std::int64_t retry_after_ms = -1;  ///< wait that the endpoint asked for; -1: none
+  std::string message;               ///< sentence for people: provider, model, cause, fix
+  std::string partial_text;          ///< text that was streamed before the failure
+  std::string failed_generation;     ///< the model's text in which its server found no readable tool call; or ""
+  std::string said;                  ///< the endpoint's words, for the log: cut, without known secrets; or ""
   bool retryable = false;
-  /// What the call used up all the same, an estimate: none where no request left, or an error status refused it.
+  /// Estimate of the tokens that the failed call cost; none if no request was sent or an error status refused it.
   providers::usage usage{};
 };
 
-/// Told while a call runs; on_reply or on_error comes exactly once, last, and never from inside prepare() or begin().
+/// Receiver of a call's events. on_reply or on_error comes exactly once, as the last one, and never from inside
+/// prepare() or begin().
 class model_events {
  public:
   virtual ~model_events() = default;
@@ -219,31 +220,31 @@ class model_events {
   virtual void on_error(model_error e) = 0;
 };
 
-/// A call; destroying it cancels it (the connection is closed) and silences its events.
+/// One call. Destroying it closes the connection and stops its events.
 class model_call {
  public:
   virtual ~model_call() = default;
-  /// Sends it. To be called once.
+  /// Sends the request. To be called once.
   virtual void begin() = 0;
-  /// What it has used up so far, an estimate, for whoever is about to end it: as model_error::usage.
+  /// Returns an estimate of the tokens used so far, as model_error::usage. A caller asks before it cancels the call.
   virtual usage spent() const { return {}; }
 };
 
-/// One configured model, whatever API it speaks.
+/// One configured model of any API.
 class model {
  public:
   virtual ~model() = default;
   virtual const std::string& name() const = 0;  ///< configured name, or NAME/ID
   virtual const std::string& id() const = 0;    ///< the provider's model id
   virtual const std::string& api() const = 0;
-  /// The system prompt of runs that bring none, or "".
+  /// Returns the system prompt for runs that bring none, or "".
   virtual std::string_view default_system() const { return {}; }
-  /// How many tools a request to it may have; 0: any number.
+  /// Returns the largest number of tools in a request; 0: any number.
   virtual std::size_t max_tools() const { return 0; }
-  /// Makes a call as ready as it can be. Nothing is asked, and no delta told, before its begin(): who has to keep
-  /// something safe first makes it ready meanwhile.
+  /// Prepares a call: encodes the request and may connect. Nothing is sent and no event comes before its begin(), so a
+  /// caller can write its journal meanwhile.
   virtual std::unique_ptr<model_call> prepare(model_request request, model_events& events) = 0;
-  /// A call that is made at once.
+  /// Prepares a call and begins it at once.
   std::unique_ptr<model_call> start(model_request request, model_events& events) {
     auto call = prepare(std::move(request), events);
     call->begin();

@@ -1,4 +1,4 @@
-// Which members a message has. A member that has its type's usual empty value is left out.
+// The members of a message in files. A member with its type's empty value is left out.
 #include "providers/model/message_format.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A message as files keep it: one JSON object, both ways lossless. The journal and recordings are written with it.
+// Writes messages as JSON objects and reads them back without loss. The journal and recordings use this format.
 #pragma once
 #include "mcp/json/json_members.hpp"
 #include "providers/model/message.hpp"
@@ -24,20 +24,20 @@ struct enum_words<providers::model_error::kind> : listed<providers::model_error:
 
 namespace providers {
 
-/// JSON inside of the message (arguments, results, the provider's own message) stands there byte for byte; texts must
-/// be UTF-8 (what is not is written as U+FFFD).
+/// Appends `m` as a JSON object. JSON inside the message (arguments, results, the provider's own message) is copied
+/// byte for byte; invalid UTF-8 in texts becomes U+FFFD.
 void append_message(std::string& out, const message& m);
-/// Reads what append_message wrote, from `json`, which stands in the member `name` of what `within` reads. Members that
-/// are not known are ignored, absent ones have their default. Complaints go where those of `within` go; wrong are
-/// members of another kind, unknown words, two calls of one id.
+/// Reads an object that append_message() wrote. `json` is the member `name` of the object that `within` reads, and
+/// errors go to `within`: members of a wrong kind, unknown words, two calls with one id. Unknown members are ignored,
+/// absent ones have their default.
 message_ptr read_message(raw_json json, const object_reader& within, std::string_view name);
 
 void append_usage(std::string& out, const usage& u);
-/// As read_message.
+/// Reads a usage object, as read_message() does.
 usage read_usage(raw_json json, const object_reader& within, std::string_view name);
 
 void append_settings(std::string& out, const call_settings& s);
-/// As read_message.
+/// Reads a settings object, as read_message() does.
 call_settings read_settings(raw_json json, const object_reader& within, std::string_view name);
 
 }  // namespace providers

@@ -1,4 +1,4 @@
-// Names that lead back: each is shown for one tool only.
+// Replacement, shortening and hashing of tool names.
 #include "providers/model/names.hpp"
 
 #include "mcp/support/text.hpp"
@@ -24,7 +24,7 @@ std::string with_hash(std::string_view shown, std::string_view name, int digits 
   return std::string(shown.substr(0, max_tool_name - tail.size())) + tail;
 }
 
-// Of any length.
+// Replaces characters that APIs refuse; the result may be too long.
 std::string with_name_chars(std::string_view name) {
   std::string shown;
   for (const char c : name) shown += is_name_char(c) ? c : '_';
@@ -44,7 +44,7 @@ std::string model_name(std::string_view name) {
   return shown.size() > max_tool_name ? with_hash(shown, name) : shown;
 }
 
-// More digits than a tool's name gets, so that it is not the one that a tool of this very name is shown under.
+// The hash is longer than that of a shown tool name, so the two cannot collide.
 std::string fitting_name(std::string_view name) {
   return is_model_name(name) ? std::string(name) : with_hash(with_name_chars(name), name, fitting_digits);
 }

@@ -1,4 +1,5 @@
-// Names that every model API takes (letters, digits, _ and -, at most 64, a letter first), each for one tool.
+// Makes tool names that every model API accepts: letters, digits, _ and -, a letter first, at most 64 characters. Each
+// name stands for one tool only.
 #pragma once
 #include <span>
 #include <string>
@@ -9,26 +10,25 @@ namespace mcpbx::providers {
 
 inline constexpr std::size_t max_tool_name = 64;
 
-/// What a call that has no readable name is called. Such a call has a `problem`, so that it is never run.
+/// Name of a call whose name cannot be read. Such a call has a `problem` and is never run.
 inline constexpr std::string_view nameless_call = "unreadable";
 
-/// Whether a model API takes `name` as it is.
+/// Returns true if model APIs accept `name` as it is.
 bool is_model_name(std::string_view name);
-/// `name` with other characters replaced by `_`, cut with a stable hash where it is too long. Different names may give
-/// the same one: shown_names() settles that.
+/// Replaces other characters by `_` and cuts a long name, with a stable hash at its end. Different names may give the
+/// same result, which shown_names() resolves.
 std::string model_name(std::string_view name);
 
-/// The name in a conversation's history of a call of `name`: itself where APIs take it, else (no tool is shown under
-/// such a name: the model made it up) always the same with a hash, which is no tool's. Only for what is sent: what a
-/// call means goes by what the model wrote.
+/// Returns the name under which a past call of `name` is sent: `name` itself if APIs accept it, else a stable name with
+/// a hash that no tool has. No tool is shown under such a name; the model made it up. Only for requests: calls are
+/// looked up by the model's own word.
 std::string fitting_name(std::string_view name);
 
-/// `name` without the namespace that models put tools into by habit ("functions.", "default_api.", "tools.").
+/// Removes the namespace that models put before tools by habit ("functions.", "default_api.", "tools.").
 std::string_view without_namespace(std::string_view name);
 
-/// What the model sees of each of a conversation's tools, in their order; no two are alike where `names` are not. What
-/// a name becomes does not depend on the order of the others: one that is fine keeps itself, and of those that would
-/// clash each gets a hash of itself.
+/// Returns the names that the model sees, in the order of `names`; distinct names stay distinct. The result does not
+/// depend on the order: an acceptable name is kept, and each changed name that would clash gets a hash of itself.
 std::vector<std::string> shown_names(std::span<const std::string_view> names);
 
 }  // namespace mcpbx::providers

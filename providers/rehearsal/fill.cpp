@@ -1,4 +1,4 @@
-// One property at a time: by enum, by type, then by what its name says it wants.
+// Fills one property at a time: by its enum, by its type, then by its name.
 #include "providers/rehearsal/fill.hpp"
 
 #include "providers/model/json_walk.hpp"
@@ -39,7 +39,7 @@ maybe text(const std::optional<std::string>& found, double certainty) {
   return value{json_quoted(*found), certainty};
 }
 
-// The words of the clause that carry meaning, as a search would take them.
+// Returns the words of the clause that carry meaning, for use as a search query.
 std::string significant(std::string_view clause) {
   std::string out;
   for (const auto& word : words_of(clause)) {

@@ -1,4 +1,4 @@
-// Filling a tool's arguments from what was found in a question, guided by the tool's schema alone.
+// Fills a tool's arguments with words found in a question, guided by the tool's schema alone.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "providers/rehearsal/findings.hpp"
@@ -11,11 +11,11 @@ namespace mcpbx::providers::rehearsal {
 
 struct filled {
   std::string arguments;  ///< a JSON object
-  double certainty = 0;   ///< how much of it was found rather than supposed
+  double certainty = 0;   ///< share of the arguments that was found in the question rather than guessed
 };
 
-/// Nothing when a required property cannot be filled. `earlier`: the text of earlier results, for questions that point
-/// back ("read it"); "" when there is none.
+/// Returns the arguments, or nullopt if a required property cannot be filled. `earlier` is the text of earlier results,
+/// for questions that point back ("read it"), or "".
 std::optional<filled> fill(const raw_json& schema, const findings& from, std::string_view earlier);
 
 }  // namespace mcpbx::providers::rehearsal

@@ -1,4 +1,4 @@
-// Finding argument material by its looks.
+// Recognises material for arguments by its form.
 #include "providers/rehearsal/findings.hpp"
 
 #include "mcp/json/raw_json.hpp"
@@ -115,7 +115,7 @@ void find_quoted(std::string_view text, std::vector<std::string>& out) {
     }
 }
 
-// The longest run that looks like arithmetic.
+// Returns the longest run of characters that looks like arithmetic.
 std::string find_expression(std::string_view text) {
   std::string best;
   for (std::size_t i = 0; i < text.size();) {
@@ -199,13 +199,13 @@ void find_zones(std::string_view text, findings& f) {
   }
 }
 
-// What follows the first of `marks`, up to the next preposition.
+// Returns the text behind the first of `marks`, up to the next preposition.
 std::string after(std::string_view text, std::initializer_list<std::string_view> marks) {
   const auto padded = " " + lower(text) + " ";
   for (const auto mark : marks) {
     const auto at = padded.find(mark);
     if (at == std::string::npos) continue;
-    const auto from = at + mark.size() - 1;  // in text, which lacks the leading blank
+    const auto from = at + mark.size() - 1;  // position in `text`, which lacks the leading blank
     if (from >= text.size()) continue;
     auto rest = text.substr(from);
     for (const auto* stop : {", ", " in the ", " in ", " from ", " with "}) rest = rest.substr(0, rest.find(stop));

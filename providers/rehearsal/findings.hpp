@@ -1,5 +1,4 @@
-// What a question holds that can become an argument: quoted text, numbers, expressions, file names, addresses, times
-// and time zones.
+// Finds material for arguments in a question: quoted text, numbers, expressions, file names, addresses, times, zones.
 #pragma once
 #include <string>
 #include <string_view>
@@ -17,9 +16,9 @@ struct findings {
   std::vector<std::string> cities;  ///< as written, same order as zones
   std::vector<std::string> times;   ///< 15:30, 3 pm → 15:00, 2026-07-28
   std::string expression;           ///< "17*23+4", or ""
-  std::string subject;              ///< what follows "mentions", "about", "for", …, or ""
-  std::string called;               ///< what follows "called" or "named", or a name with an asterisk
-  /// Whether anything but plain words was found.
+  std::string subject;              ///< words behind "mentions", "about", "for", …, or ""
+  std::string called;               ///< word behind "called" or "named", or a name with an asterisk
+  /// Returns true if anything but plain words was found.
   bool has_own() const {
     return !quoted.empty() || !numbers.empty() || !paths.empty() || !urls.empty() || !zones.empty() || !times.empty() ||
            !expression.empty();
@@ -29,7 +28,7 @@ struct findings {
 
 findings find_in(std::string_view clause);
 
-/// Path-like words of a tool's result, best first: what "read it" then means.
+/// Returns the path-like words of a tool's result, best first; "read it" refers to them.
 std::vector<std::string> paths_in(std::string_view text);
 
 }  // namespace mcpbx::providers::rehearsal

@@ -1,4 +1,4 @@
-// Plain word matching: small tables and prefixes, no language model.
+// Matches words by small tables and prefixes, without a language model.
 #include "providers/rehearsal/question_words.hpp"
 
 #include <algorithm>
@@ -135,7 +135,7 @@ std::vector<std::string> clauses_of(std::string_view question) {
 
 double fit(std::string_view clause, std::string_view tool_name, std::string_view description) {
   const auto name_words = words_of(own_name(tool_name));
-  // The first sentence says what a tool is for; what follows tells how.
+  // Use the first sentence of the description only: it names the purpose, the others explain details.
   const auto about_words = words_of(description.substr(0, description.find(". ")));
   std::vector<bool> used(name_words.size());
   double score = 0;

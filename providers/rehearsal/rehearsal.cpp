@@ -1,4 +1,5 @@
-// Planning: the question is cut into clauses, each clause finds a tool; what needs an earlier result waits a round.
+// Plans a reply: cuts the question into clauses and finds a tool for each. A clause that needs an earlier result waits
+// for the next round.
 #include "providers/rehearsal/rehearsal.hpp"
 
 #include "mcp/support/text.hpp"
@@ -28,7 +29,7 @@ struct situation {
   std::string question;
   std::vector<past_result> results;
   std::size_t rounds = 0;      // assistant messages since the question
-  std::size_t all_rounds = 0;  // since the beginning
+  std::size_t all_rounds = 0;  // assistant messages of the whole conversation
   std::size_t all_calls = 0;
 };
 
@@ -69,8 +70,8 @@ struct choice {
   std::string arguments;
 };
 
-// The tool that fits a clause best; the first one of equals, so that the order of tools decides and nothing else.
-// With `must_find`, a tool that would be called with nothing found is none.
+// Finds the tool that fits a clause best; of equals the first, so that the result is deterministic. With `must_find` it
+// skips tools for whose arguments the clause has nothing.
 std::optional<choice> choose(std::string_view clause, const tool_set& tools, std::string_view earlier,
                              bool must_find = false) {
   const auto found = find_in(clause);
@@ -86,7 +87,7 @@ std::optional<choice> choose(std::string_view clause, const tool_set& tools, std
     if (!arguments || (must_find && arguments->certainty <= 0)) continue;
     const double words = fit(said, tool.name, tool.description);
     const double score = words + arguments->certainty;
-    // Numbers and names alone do not make a tool fit, unless they are exactly what it asks for.
+    // Numbers and names alone do not make a tool fit, unless they are exactly the arguments that it needs.
     if (score < least_score || (words <= 0 && arguments->certainty < 4) || score <= best_score) continue;
     best_score = score;
     best = choice{&tool, arguments->arguments};
@@ -94,7 +95,7 @@ std::optional<choice> choose(std::string_view clause, const tool_set& tools, std
   return best;
 }
 
-// Clauses that wait for an earlier result, and calls that can be made at once.
+// Plan of one round: clauses that wait for an earlier result, and calls that can be made at once.
 struct plan {
   std::vector<choice> now;
   std::vector<std::string> later;
@@ -172,7 +173,7 @@ model_reply reply_with(std::string text, std::vector<std::pair<std::string, raw_
   return reply;
 }
 
-// `as_is`: the answer must fit a schema, in which there is no room for words.
+// Makes the reply. `as_is`: the answer must fit a schema, so no words may be added.
 model_reply play(const situation& s, const script& with, bool tools_offered, bool as_is) {
   std::vector<std::string> results;
   for (const auto& r : s.results) results.push_back(r.text);

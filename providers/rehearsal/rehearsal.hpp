@@ -8,8 +8,9 @@ namespace mcpbx::providers::rehearsal {
 
 inline constexpr std::string_view api = "rehearsal";
 
-/// The reply to a conversation: a pure function of it. Scripted text that ends a run gets a line that says what spoke,
-/// unless the answer must fit a schema. `with` may be null: words are matched then.
+/// Returns the reply to a conversation, which depends on nothing else. A scripted answer that ends a run gets a line
+/// that names the rehearsal, unless the answer must fit a schema. Without a script (`with` null) it matches words with
+/// tools.
 model_reply plan_reply(const model_request& request, const script* with);
 
 }  // namespace mcpbx::providers::rehearsal

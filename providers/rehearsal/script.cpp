@@ -1,4 +1,4 @@
-// Reading and playing scripts.
+// Reads scripts and fills in their marks.
 #include "providers/rehearsal/script.hpp"
 
 #include "mcp/json/json_scanner.hpp"

@@ -27,10 +27,10 @@ struct script {
   std::vector<step> steps;
 };
 
-/// errc::config with what is wrong and at which step.
+/// Reads a script. errc::config names the fault and the step.
 result<std::shared_ptr<const script>> read_script(std::string_view json);
 
-/// Replaces the marks in `text`. `in_json`: what is put in is escaped for the inside of a JSON string.
+/// Replaces the marks in `text`. With `in_json` it escapes the inserted text for the inside of a JSON string.
 std::string substitute(std::string_view text, std::string_view question, const std::vector<std::string>& results,
                        bool in_json);
 

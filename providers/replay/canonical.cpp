@@ -1,4 +1,4 @@
-// One walk over JSON serves both: sorted for comparing, in its own order for the file.
+// Redacts and normalises JSON in one walk: with sorted members for comparing, in the original order for the file.
 #include "providers/replay/canonical.hpp"
 
 #include "mcp/json/json_members.hpp"
@@ -56,7 +56,7 @@ class rewriter {
     out_ += all.empty() ? "{}" : "}";
   }
 
-  // A number, a literal, or what is nested too deep. Line breaks in it stand between tokens only.
+  // Writes a number, a literal or a value that is nested too deep. Its line breaks stand between tokens only.
   void whole(std::string_view v) {
     if (redacted_ && redactor::redact(v) != v) {
       out_ += R"("***")";
@@ -75,8 +75,8 @@ class rewriter {
   std::string out_;
 };
 
-// JSON inside of a string (arguments as some APIs send them) may write a secret with escapes of its own. `depth` is
-// that of the string: however JSON and strings nest, the walk is bounded.
+// Redacts JSON inside a string (some APIs send arguments so), which may escape a secret once more. `depth` counts on
+// from the string, so that the walk stays bounded.
 std::string clean_text(const std::string& text, int depth) {
   auto clean = redactor::redact(text);
   if (depth >= deepest || text.find('\\') == std::string::npos || (!text.starts_with('{') && !text.starts_with('[')))
@@ -88,7 +88,7 @@ std::string clean_text(const std::string& text, int depth) {
   return std::string(rewritten.text());
 }
 
-// The result without what servers say about it for machines, such as timings.
+// Returns a result without `_meta`, where servers put data such as timings.
 raw_json bare_result(const raw_json& result) {
   auto object = raw_object::open(result);
   if (!object) return result;

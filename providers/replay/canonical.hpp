@@ -1,5 +1,5 @@
-// Conversations in the form in which they are compared: what was said, called and answered, without what differs from
-// run to run (ids, timings, who made it), and with the secrets taken out.
+// Brings conversations into a form that can be compared: texts, calls and results, without secrets and without parts
+// that differ from run to run (ids, timings, origin).
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "providers/model/message.hpp"
@@ -10,21 +10,22 @@
 
 namespace mcpbx::providers::replay {
 
-/// `text` without the values that the redactor knows; where it is JSON, without those in its strings too.
+/// Replaces values that the redactor knows; if `text` is JSON, inside its strings too.
 std::string without_secrets(const std::string& text);
-/// `json` on one line, without the values that the redactor knows, in whichever way its strings write them. A number or
-/// what is nested deeper than 512 levels becomes "***" as a whole when it holds one.
+/// Returns `json` on one line without the values that the redactor knows, however its strings escape them. A number, or
+/// a value below 512 levels, that contains one becomes "***" as a whole.
 raw_json without_secrets(const raw_json& json);
-/// A copy of an assistant message for a file: without secrets, and each call with an id of its own.
+/// Returns a copy of an assistant message for a file: without secrets, and with an id for each call.
 message_ptr without_secrets(const message& m);
 
-/// A message as one JSON object: role, text, images by their hash, calls by name and arguments (members sorted),
-/// results without `_meta`, a refusal. Without secrets; remembered with the message, so that a round costs what is new.
+/// Returns a message as one JSON object without secrets: role, text, images by hash, calls by name and sorted
+/// arguments, results without `_meta`, a refusal. The message caches it, so that a round pays for its new messages
+/// only.
 raw_json canonical(const message& m);
 
-/// The key of a conversation that `message` (canonical) follows: begin with 0, one step per message.
+/// Returns the key of the conversation that ends with `message` (canonical). The empty conversation has the key 0.
 std::uint64_t next_key(std::uint64_t key, std::string_view message);
-/// What a model was told of a tool, as one number: name, description, schema.
+/// Returns a hash of a tool's name, description and schema.
 std::uint64_t definition_hash(const tool_definition& tool);
 
 }  // namespace mcpbx::providers::replay

@@ -1,4 +1,4 @@
-// A message is taken apart into what can be named (its text, its second call, …); the first part that differs is shown.
+// Splits messages into parts that have a name (the text, the second call, …) and shows the first part that differs.
 #include "providers/replay/difference.hpp"
 
 #include "mcp/redact/hidden_text.hpp"
@@ -37,7 +37,7 @@ std::vector<part> parts_of(const raw_json& message) {
   return parts;
 }
 
-// Around `from`, so that what differs late in a long text is seen.
+// Returns an excerpt around `from`, so that a difference late in a long text is visible.
 std::string excerpt(std::string_view text, std::size_t from) {
   const bool cut = from > shown - shown_before;
   if (cut) text = tail_utf8(text, text.size() - (from - shown_before));

@@ -1,4 +1,4 @@
-// The words for a conversation that is not in a recording: which message differs, what was recorded and what came.
+// Describes the difference between a conversation and a recording.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 
@@ -7,8 +7,8 @@
 
 namespace mcpbx::providers::replay {
 
-/// A part of a sentence about message `number` (from 1) of a conversation, from two canonical messages. Either may be
-/// absent: the recording has nothing there, or the conversation ends before it.
+/// Compares two canonical messages and returns a part of a sentence about message `number` (from 1). `recorded` may be
+/// absent (the recording ends before it), and so may `came` (the conversation does).
 std::string difference(std::size_t number, const raw_json& recorded, const raw_json& came);
 
 }  // namespace mcpbx::providers::replay

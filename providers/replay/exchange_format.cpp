@@ -1,4 +1,4 @@
-// The members of header and exchange lines. Messages of requests are kept in canonical form, replies whole.
+// Writes and reads header and exchange lines. Request messages are kept in canonical form, replies in full.
 #include "providers/replay/exchange_format.hpp"
 
 #include "mcp/json/json_members.hpp"

@@ -1,4 +1,4 @@
-// A conversation is looked up by walking the tree; where the walk ends is the longest common beginning.
+// Looks conversations up by walking the tree. The walk ends at the longest common beginning.
 #include "providers/replay/recording.hpp"
 
 #include "mcp/json/json_members.hpp"

@@ -1,4 +1,4 @@
-// A recording in memory: its conversations as a tree of messages, with the recorded exchanges where one was answered.
+// A recording in memory: a tree of messages, whose nodes hold the recorded answers to the conversation that ends there.
 #pragma once
 #include "mcp/support/error.hpp"
 #include "providers/model/message.hpp"
@@ -13,22 +13,23 @@
 
 namespace mcpbx::providers::replay {
 
-/// Immutable once it was read; any thread.
+/// An immutable recording, usable from any thread.
 class recording {
  public:
-  /// The exchanges that were recorded for a conversation, in the order of the file.
+  /// The recorded exchanges of one conversation, in the order of the file.
   struct match {
-    std::size_t place = 0;  ///< stands for the conversation as long as the recording lives
+    std::size_t place = 0;  ///< identifies the conversation within this recording
     std::vector<const exchange*> answers;
   };
 
-  /// Reads a whole file. A last line without its line break was cut off and does not count. The sentence of an error
-  /// goes on from the name of the file; errc::config: a newer mcpbx wrote it.
+  /// Reads a whole file and ignores a last line without a line break, which a crash cut off. An error's sentence
+  /// continues the name of the file; errc::config: written by a newer mcpbx.
   static result<recording> read(std::string_view text);
 
   const replay::header& header() const { return header_; }
-  /// What was recorded for the conversation of `request`: when the same tools were offered, else when there were tools
-  /// or none as now, else all. errc::not_found says what differs from the recording that agrees with it longest.
+  /// Finds the answers recorded for the conversation of `request`. Prefers those with the same tools, then those with
+  /// or without tools as now. errc::not_found describes the difference from the recorded conversation that agrees
+  /// longest.
   result<match> find(const model_request& request) const;
 
  private:
@@ -43,7 +44,7 @@ class recording {
   std::size_t step(std::size_t from, std::string_view message) const;
   std::size_t grow(std::size_t from, const raw_json& message);
   result<void> add(exchange e);
-  /// The recorded message behind `from` that is most like `came` (which may be absent), or an absent one.
+  /// Returns the recorded message behind `from` that resembles `came` most, or an absent one.
   raw_json nearest(std::size_t from, const raw_json& came) const;
 
   replay::header header_;

@@ -24,6 +24,7 @@
 #include "providers/wire/openai/delta_merge.hpp"
 #include "test/providers/text/parse.hpp"
 #include "test/providers/wire/decode.hpp"
+#include "test/support/manual_time.hpp"
 
 #include <time.h>
 
@@ -91,6 +92,8 @@ struct silent_host final : mcp::caller_host {
   void send(const segments& text) override { bytes += text.size(); }
   void send_progress(std::uint64_t, const segments&) override {}
   void send_list_changed() override {}
+  void send_ask(std::uint64_t, const segments&) override {}
+  time_source& time() override { return clock; }
   mcp::catalog_ptr tools() const override { return catalog; }
   void when_settled(milliseconds, std::function<void()> then) override { then(); }
   bool handle(std::string_view, const raw_json&, const mcp::reply_once& reply) override {
@@ -99,6 +102,7 @@ struct silent_host final : mcp::caller_host {
   }
   std::vector<std::string_view> methods() const override { return {}; }
   mcp::catalog_ptr catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>(), 1);
+  test::manual_time clock;
   std::vector<mcp::reply_once> open;
   std::size_t bytes = 0;
 };

@@ -62,10 +62,22 @@ config& config::top(std::string_view key, std::string_view value) {
   return *this;
 }
 
+config config::of(std::string text) {
+  config c;
+  c.whole_ = std::move(text);
+  return c;
+}
+
 std::string config::str() const {
+  if (!whole_.empty()) return whole_;
   std::string out = "{\"mcpServers\":{" + servers_ + "}";
   if (!models_.empty()) out += ",\"models\":{" + models_ + "}";
   return out + (top_.empty() ? "" : ",") + top_ + "}";
+}
+
+std::string program(std::string_view name) {
+  if (const char* folder = std::getenv("MCPBX_PROGRAMS")) return std::string(folder) + "/" + std::string(name);
+  return name == "mcpbxd" ? MCPBXD : name == "mcpbx" ? MCPBX : TOOLBOX;
 }
 
 world::world() : tag_(new_tag()) {
@@ -98,7 +110,7 @@ daemon_under_test::daemon_under_test(const config& c, const options& o) : option
 
 void daemon_under_test::start() {
   const std::size_t before = log().size();
-  child::options o{.argv = {MCPBXD, "--config", file("config.json"), "--socket", socket()},
+  child::options o{.argv = {program("mcpbxd"), "--config", file("config.json"), "--socket", socket()},
                    .env = env,
                    .stderr_file = file("daemon.log")};
   for (const auto& a : options_.arguments) o.argv.push_back(filled(a));
@@ -150,7 +162,7 @@ process_end daemon_under_test::stop(int signal) {
 }
 
 std::unique_ptr<child> start_cli(const world& w, const std::vector<std::string>& arguments, bool own_socket) {
-  child::options o{.argv = {MCPBX}, .env = w.env, .cwd = w.cwd.empty() ? w.dir() : w.cwd};
+  child::options o{.argv = {program("mcpbx")}, .env = w.env, .cwd = w.cwd.empty() ? w.dir() : w.cwd};
   for (const auto& a : arguments) o.argv.push_back(w.filled(a));
   if (own_socket) o.env.push_back("MCPBX_SOCKET=" + w.socket());
   return std::make_unique<child>(o);
@@ -165,7 +177,7 @@ cli_result run_cli(const world& w, const std::vector<std::string>& arguments, st
 }
 
 cli_result run_daemon(const world& w, const std::vector<std::string>& arguments) {
-  child::options o{.argv = {MCPBXD}, .env = w.env, .cwd = w.dir()};
+  child::options o{.argv = {program("mcpbxd")}, .env = w.env, .cwd = w.dir()};
   for (const auto& a : arguments) o.argv.push_back(w.filled(a));
   child c(o);
   c.close_stdin();

@@ -26,11 +26,17 @@ class config {
   config& model(std::string_view name, std::string_view object);
   /// A member at the top.
   config& top(std::string_view key, std::string_view value);
+  /// A configuration that is written out already.
+  static config of(std::string text);
   std::string str() const;
 
  private:
-  std::string servers_, models_, top_;
+  std::string servers_, models_, top_, whole_;
 };
+
+/// Returns the file of mcpbxd, mcpbx or mcpbx-toolbox: in the folder that $MCPBX_PROGRAMS names, as for comparing an
+/// older version, or as this build made it.
+std::string program(std::string_view name);
 
 /// A folder, a tag and an environment: what daemons and commands of one test share.
 class world {
@@ -114,7 +120,8 @@ class model_process {
   explicit model_process(std::string_view script = {});
   /// An entry of `models` for it; `more` is further members, as JSON without braces.
   std::string entry(std::string_view more = {}) const;
-  std::string url() const { return "http://127.0.0.1:" + port_ + "/v1"; }
+  std::string address() const { return "127.0.0.1:" + port_; }
+  std::string url() const { return "http://" + address() + "/v1"; }
   /// Its log so far: one JSON object per line.
   std::string log() const { return read_file(folder_ / "log"); }
   /// How many lines of this event ("request", "closed") it has logged.

@@ -101,7 +101,9 @@ void connection::take_turn() {
   turns_.run();
   if (closed_) return;
   pause_reading(outbox_full_);
-  if (input_ended_ && done()) close("");
+  if (!input_ended_) return;
+  if (!turns_.waiting()) session_.end_input();
+  if (!closed_ && done()) close("");
 }
 
 void connection::pause_reading(bool paused) {
@@ -117,9 +119,11 @@ bool connection::done() const {
 
 bool connection::on_input_end() {
   input_ended_ = !closed_ && !done();
-  if (input_ended_)
-    for (const auto& [serial, stream] : streams_) stream->answer_no_more();
-  return input_ended_;
+  if (!input_ended_) return false;
+  const auto self = shared_from_this();  // what ends here may let go of this
+  for (const auto& [serial, stream] : streams_) stream->answer_no_more();
+  if (!turns_.waiting()) session_.end_input();
+  return !closed_;
 }
 
 void connection::on_drained() {
@@ -139,6 +143,12 @@ void connection::send(const segments& text) {
 
 void connection::send_progress(std::uint64_t serial, const segments& text) {
   outbox_.push_progress(serial, text);
+}
+
+// Everything that a request causes goes through this one connection.
+void connection::send_ask(std::uint64_t /*about*/, const segments& text) {
+  outbox_.push(text);
+  watch_bytes();
 }
 
 void connection::watch_bytes() {

@@ -98,6 +98,8 @@ class connection final : public std::enable_shared_from_this<connection>,
   void send(const segments& text) override;
   void send_progress(std::uint64_t serial, const segments& text) override;
   void send_list_changed() override { outbox_.push_list_changed(); }
+  void send_ask(std::uint64_t about, const segments& text) override;
+  time_source& time() override { return door_.time; }
   result<void> admit_call() const override;
   result<void> admit_call(const mcp::catalog_entry& tool) const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }

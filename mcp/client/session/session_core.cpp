@@ -59,9 +59,7 @@ result<call_number> session_core::call(const server_call& c, call_limits limits,
 
 bool session_core::cancel(call_number number, std::string_view reason) {
   if (!pending_.contains(number)) return false;
-  events_.session_send(make_notification(
-      "notifications/cancelled",
-      raw_json::own("{\"requestId\":" + std::to_string(number) + ",\"reason\":" + json_quoted(reason) + "}")));
+  events_.session_send(make_cancelled(number, reason));
   return pending_.close(number, call_outcome::lost(errc::cancelled, "was cancelled: " + std::string(reason)));
 }
 
@@ -164,10 +162,7 @@ void session_core::tick(time_point now) {
   now_ = now;
   if (phase_ == phase::closed) return;
   const auto ended = pending_.expire(now);
-  for (const call_number n : ended)
-    events_.session_send(
-        make_notification("notifications/cancelled",
-                          raw_json::own("{\"requestId\":" + std::to_string(n) + ",\"reason\":\"timed out\"}")));
+  for (const call_number n : ended) events_.session_send(make_cancelled(n, "timed out"));
   if (phase_ == phase::closed) return;
   // Calls that waited side by side tell of one silence, not of several: a model may ask for three slow ones at once.
   if (!ended.empty() && ended.back() >= next_in_row_) {

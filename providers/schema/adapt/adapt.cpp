@@ -1,4 +1,4 @@
-// The steps in the order in which they depend on each other.
+// The adaptation of one tool, step by step; each step relies on those before it.
 #include "providers/schema/adapt/adapt.hpp"
 
 #include "mcp/redact/hidden_text.hpp"
@@ -24,7 +24,7 @@ namespace {
 
 constexpr int max_adapted_depth = 64;
 
-// Whether `schema` says that it is of this type, alone or among others.
+// Returns true if `type` is this type or a list that contains it.
 bool has_type(const raw_json& type, std::string_view name) {
   if (type.is_string()) return type.as_string() == name;
   bool found = false;
@@ -35,17 +35,18 @@ bool has_type(const raw_json& type, std::string_view name) {
   return found;
 }
 
-// Mends what is below a schema and keeps where it is, for what it tells.
+// Repairs the subschemas of a schema. Keeps the path of the present one for its reports.
 class cleaner {
  public:
   explicit cleaner(std::vector<std::string>& changes) : changes_(changes) {}
 
-  // A nested schema; the same bytes when there is nothing to mend. Deeper ones are passed as they are.
+  // Returns a nested schema repaired, or its own bytes if nothing is wrong. Schemas below the limit of depth stay as
+  // they are.
   raw_json clean(const raw_json& schema, int depth) {
     if (is_sound(schema.text(), max_adapted_depth - depth)) return schema;
     auto object = raw_object::open(schema, {}, most_schema_members);
     if (!object || depth > max_adapted_depth) return schema;
-    // The older form of prefixItems; first, so that what it holds is mended as that.
+    // Rename the older form of prefixItems first, so that its schemas are repaired under that name.
     if (const auto list = object->find("items"); list.is_array()) {
       if (is_filled(list.text()) && !object->contains("prefixItems")) object->set("prefixItems", list);
       object->set("items", raw_json::literal("{}"));
@@ -76,7 +77,7 @@ class cleaner {
   }
 
  private:
-  // What `f` gives, one step further down.
+  // Calls `f` with the path extended by `step`.
   template <class F>
   raw_json below(const std::string& step, F&& f) {
     const auto size = path_.size();
@@ -86,7 +87,7 @@ class cleaner {
     return made;
   }
 
-  // A map of names to schemas: what is no schema goes, `true` becomes {}.
+  // Repairs a map of names to schemas: removes values that are no schema, turns `true` into {}.
   raw_json clean_map(const raw_json& map, int depth) {
     auto object = raw_object::open(map, {}, most_schema_members);
     if (!object) return raw_json::literal("{}");
@@ -97,7 +98,7 @@ class cleaner {
         changed.emplace_back(name, raw_json::literal("{}"));
       } else if (!value.is_object()) {
         wrong.emplace_back(name);
-        // Those that nobody is told are counted.
+        // Changes beyond the limit of reports are only counted.
         if (!is_flag(value.text()))
           changes_.push_back(changes_.size() < max_changes
                                  ? path_ + schema::member_step(name) + " is no schema and goes"
@@ -112,7 +113,7 @@ class cleaner {
     return object->json();
   }
 
-  // The schemas of a list; the same bytes when there is nothing to mend.
+  // Repairs the schemas of a list; returns its own bytes if nothing is wrong.
   raw_json clean_list(const raw_json& list, int depth) {
     std::string out = "[";
     bool changed = false;
@@ -130,7 +131,7 @@ class cleaner {
   std::string path_ = "inputSchema";
 };
 
-// Anthropic checks the names of a tool's arguments.
+// Returns true if Anthropic accepts the name of an argument.
 constexpr std::string_view argument_names = "this model's API takes only names of 64 letters, digits, _ . and -";
 
 bool is_anthropic_argument(std::string_view name) {
@@ -140,7 +141,7 @@ bool is_anthropic_argument(std::string_view name) {
   });
 }
 
-// Takes the optional arguments with other names out. Gives the name of a required one, or "".
+// Removes optional arguments with other names. Returns the name of a required one that is refused, or "".
 std::string drop_odd_arguments(raw_object& schema, std::vector<std::string>& changes) {
   const auto arguments = schema.find("properties");
   std::vector<std::string> odd;
@@ -167,7 +168,8 @@ std::string drop_odd_arguments(raw_object& schema, std::vector<std::string>& cha
   return {};
 }
 
-// The schema without characters that are not seen: of titles and descriptions it is told which, of all else that.
+// Returns the schema without invisible characters. For titles and descriptions the report lists them, elsewhere it only
+// says so.
 raw_json seen_schema(const raw_json& schema, std::vector<std::string>& changes) {
   if (without_hidden(schema).text().data() == schema.text().data()) return schema;
   const auto described = clean_annotations(schema, changes);
@@ -177,7 +179,7 @@ raw_json seen_schema(const raw_json& schema, std::vector<std::string>& changes) 
   return seen;
 }
 
-// So many that a server cannot flood the log with them.
+// Cuts the list of changes to max_changes and counts the rest, so that a server cannot flood the log.
 void bound_changes(std::vector<std::string>& changes) {
   if (changes.size() <= max_changes) return;
   const auto more = changes.size() - max_changes;
@@ -198,7 +200,7 @@ result<tool_definition> adapt_tool(std::string_view name, std::string_view descr
   if (!schema.is_object()) {
     tool.schema = raw_json::literal(R"({"type":"object","properties":{}})");
   } else {
-    // First: a name that loses the characters that are not seen may be a keyword, which the other steps look at.
+    // First step: a name without its invisible characters may be a keyword, which the later steps must see.
     auto object =
         raw_object::open(cleaner(tool.changes).clean(seen_schema(schema, tool.changes), 0), {}, most_schema_members);
     if (!object) return left_out(object.error().code, "its schema cannot be read: " + object.error().message);
@@ -216,10 +218,10 @@ result<tool_definition> adapt_tool(std::string_view name, std::string_view descr
       if (const auto odd = drop_odd_arguments(*object, tool.changes); !odd.empty())
         return left_out(errc::invalid_argument,
                         "it needs an argument called \"" + odd + "\", and " + std::string(argument_names) + ".");
-    // Last: what the steps before took away may have been referred to.
+    // Last step, because the earlier ones may have removed the target of a reference.
     tool.schema = mend_references(object->json(), tool.changes);
   }
-  // After all that writes descriptions, of which a model reads the result; a joiner may stand where one was cut.
+  // Once more after all steps that write descriptions: cutting one may have left a joiner at its end.
   tool.schema = without_hidden(clean_annotations(schema_for(api, tool.schema), tool.changes));
   bound_changes(tool.changes);
   const auto text = text_for_models(description, max_description - std::min(max_description, conditions.size()));

@@ -1,5 +1,5 @@
-// An MCP tool as a model's API accepts it. Only what the model sees changes: the tool server always gets
-// arguments under its own names, and callers always get its own definition.
+// Adapts the definition of an MCP tool to a model's API. Only the model's view changes: the tool server still gets its
+// own argument names, and callers see its own definition.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
@@ -10,22 +10,22 @@
 
 namespace mcpbx::providers {
 
-/// Bytes of a description that a model is shown.
+/// Largest description in bytes that a model is shown.
 inline constexpr std::size_t max_description = 4096;
-/// Changes that are told of a tool.
+/// Largest number of changes reported for one tool.
 inline constexpr std::size_t max_changes = 8;
 
-/// `name` must be one that the API takes already (names.hpp). The bytes of the schema stay as they are but for what
-/// APIs refuse: a missing type, `$schema`, `$id` and `$comment`, combinators at the top, property values that are no
-/// schemas, arrays without items, keywords with values that the standard does not allow, references that lead nowhere
-/// (schema_references.hpp); for "anthropic" also optional arguments whose names it does not take, and for APIs that
-/// know only a part of JSON Schema what schema_for() (reduce.hpp) makes of it, and for all of them titles and
-/// descriptions that have to be cleaned (annotations.hpp), and nothing that is not seen (hidden_text.hpp). What went
-/// with a loss is told in `changes`. An error means that this one tool has to be left out, with the reason.
+/// Makes the definition that `api` accepts; `name` must fit already (names.hpp). The schema keeps its bytes except for:
+/// - content that APIs refuse: a missing type, `$schema`, `$id`, `$comment`, combinators at the top, properties that
+///   are no schemas, arrays without items, malformed keywords, dangling references (schema_references.hpp);
+/// - invisible characters (hidden_text.hpp), and titles and descriptions that need cleaning (annotations.hpp);
+/// - for "anthropic", optional arguments with names that it refuses; for APIs with a part of JSON Schema, everything
+///   that schema_for() (reduce.hpp) rewrites. `changes` reports every loss. An error is the reason to leave this one
+///   tool out.
 result<tool_definition> adapt_tool(std::string_view name, std::string_view description, const raw_json& schema,
                                    std::string_view api = "openai-chat");
 
-/// The changes of a tool as one line without control characters; "" when there are none.
+/// Returns the changes of a tool as one line without control characters; "" if there are none.
 std::string changes_in_words(const tool_definition& tool);
 
 }  // namespace mcpbx::providers

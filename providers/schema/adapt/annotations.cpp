@@ -1,4 +1,4 @@
-// Texts that need it are replaced in place, all other bytes stay as they are.
+// Walks a schema and replaces the texts that need cleaning; all other bytes are copied.
 #include "providers/schema/adapt/annotations.hpp"
 
 #include "mcp/redact/hidden_text.hpp"
@@ -15,19 +15,19 @@ namespace {
 constexpr int max_annotated_depth = 256;
 constexpr std::string_view ellipsis = "…";
 
-// Whether there may be a byte in it that text_for_models() takes out: most schemas are plain ASCII without escapes.
+// Returns false if text_for_models() cannot change anything, as in most schemas: plain ASCII without escapes.
 bool may_need_cleaning(std::string_view text) {
-  unsigned odd = 0;  // without a branch, so that the compiler looks at many bytes at once
+  unsigned odd = 0;  // no branch in the loop, so that the compiler can vectorise it
   for (const char c : text)
     odd |= static_cast<unsigned>(c == '\\') | static_cast<unsigned>(static_cast<unsigned char>(c) >= 0x7F);
   return odd != 0 || text.size() > max_annotation;
 }
 
-// The way from the root, put into words only for what is told.
+// A step of the path from the root. Text is made of the path only for a report.
 struct place {
   const place* above;
-  std::string_view name;  // of a member; "": an element
-  std::size_t index = 0;  // of an element
+  std::string_view name;  // name of a member; "": the step is an element
+  std::size_t index = 0;  // index of an element
   bool of_a_list = false;
 };
 
@@ -71,7 +71,7 @@ class annotation_cleaner {
     });
   }
 
-  // What was cleaned, up to the end of the text; absent when nothing was.
+  // Returns the cleaned text up to its end, or an absent value if nothing changed.
   raw_json take(std::string_view text) {
     if (done_ == text.data()) return {};
     out_.append(done_, text.data() + text.size());

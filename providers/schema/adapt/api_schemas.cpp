@@ -1,4 +1,4 @@
-// The part of JSON Schema that each API knows.
+// Tables of the keywords that each API with a part of JSON Schema supports.
 #include "providers/schema/adapt/reduce.hpp"
 
 #include <array>

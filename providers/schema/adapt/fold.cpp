@@ -1,4 +1,4 @@
-// Merging branches: the union of properties; required are the fields that every choice demands.
+// Merges branches: the result has the union of their properties, and requires those that every branch requires.
 #include "providers/schema/adapt/fold.hpp"
 
 #include "mcp/support/text.hpp"
@@ -16,9 +16,9 @@ namespace mcpbx::providers {
 namespace {
 
 constexpr int max_fold_depth = 8;
-constexpr std::size_t max_fold_work = 32U << 20;  // bytes of schemas that are read: branches may refer to each other
+constexpr std::size_t max_fold_work = 32U << 20;  // bytes to read; a bound, since branches may refer to each other
 
-// Texts in order, each once. A schema may have a hundred thousand of them.
+// Distinct texts in order. Indexed, because a schema may have a hundred thousand of them.
 class text_list {
  public:
   void add(std::string text) {
@@ -45,7 +45,7 @@ struct merged {
   std::string conditions;
 };
 
-// Where references lead, and what was read so far.
+// Target of references, with the number of bytes read so far.
 struct document {
   const raw_json& root;
   std::size_t work = 0;
@@ -67,12 +67,12 @@ void add_property(merged& m, const std::string& name, const raw_json& schema) {
   if (property.known.insert(schema.text()).second) property.schemas.push_back(schema);
 }
 
-// Beyond what a description may have, nobody is told more.
+// Appends a condition, unless the description would then exceed its limit.
 void tell(merged& m, std::string_view condition) {
   if (m.conditions.size() + condition.size() <= max_description) m.conditions += condition;
 }
 
-// "#/$defs/a/b" inside `root`; other references are left alone.
+// Follows "#/$defs/a/b" inside `root`; leaves other references alone.
 raw_json resolve(raw_json branch, document& in) {
   for (int i = 0; i < max_fold_depth; ++i) {
     const auto ref = find_member(branch, "$ref").as_string();

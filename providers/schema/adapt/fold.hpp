@@ -1,5 +1,5 @@
-// Combinators at the top of a schema (anyOf, oneOf, allOf, not, enum), which chat-completions servers refuse: their
-// branches' properties are merged and the condition is said in words.
+// Removes combinators at the top of a schema (anyOf, oneOf, allOf, not, enum), which chat-completions servers refuse:
+// it merges the properties of their branches and expresses the condition in words.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 
@@ -7,7 +7,7 @@
 
 namespace mcpbx::providers {
 
-/// Edits `schema`, whose original is `root` (for local references). Returns the condition for the description, or "".
+/// Edits `schema`, a copy of `root`, which local references refer to. Returns the condition for the description, or "".
 std::string fold_combinators(raw_object& schema, const raw_json& root);
 
 }  // namespace mcpbx::providers

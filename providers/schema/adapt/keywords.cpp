@@ -1,4 +1,5 @@
-// A table by length, because a schema is mostly keywords: few have the same, and the common ones stand first.
+// The table of keywords, sorted by length: few keywords share one, so a look-up compares hardly any names. The common
+// ones come first.
 #include "providers/schema/adapt/keywords.hpp"
 
 #include "mcp/support/byte_search.hpp"
@@ -69,7 +70,7 @@ constexpr std::array<named_keyword, 51> table{{{"if", keyword::schema},
 constexpr auto length = [](const named_keyword& n) { return n.name.size(); };
 static_assert(std::ranges::is_sorted(table, {}, length));
 
-// Where the names of each length begin; behind the last length, the end.
+// First entry of each length, and the end of the table behind the last one.
 constexpr auto begins = [] {
   std::array<std::uint8_t, table.back().name.size() + 2> at{};
   for (std::size_t n = 0; n < at.size(); ++n)

@@ -1,4 +1,4 @@
-// The keywords of JSON Schema by the kind of value that the standard demands of them.
+// Classifies the keywords of JSON Schema by the kind of value that the standard demands.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -25,18 +25,18 @@ enum class keyword : std::uint8_t {
   schema_list    ///< a list of schemas, with an element
 };
 
-/// `name` as it stands in the text, unescaped.
+/// Looks a keyword up by its name as written in the text, without unescaping it.
 keyword find_keyword(std::string_view name);
 
-/// Whether `value` (one checked JSON value) is what the standard demands of such a keyword, so far as that is seen
-/// without going down into it: lists and objects of schemas, types and names are looked at no closer than their kind.
+/// Returns true if `value` (one checked JSON value) has the kind that the standard demands of such a keyword. Does not
+/// look into lists and objects of schemas, types and names.
 bool fits(keyword what, std::string_view value);
 
-/// Whether `value` (one checked JSON value) is the name of a type, with its quotes.
+/// Returns true if `value` (one checked JSON value) is the name of a type, in quotes.
 bool is_type(std::string_view value);
-/// Whether `value`, or the text that begins with it, is a list with an element.
+/// Returns true if `value`, or the text that begins with it, is a list with an element.
 bool is_filled(std::string_view value);
-/// 0, 3, 3.0.
+/// Returns true for counts such as 0, 3 and 3.0.
 bool is_count(std::string_view value);
 inline bool is_flag(std::string_view value) {
   return value == "true" || value == "false";

@@ -1,4 +1,4 @@
-// One schema is first gathered from its references and the branches of allOf, then written in the words of the API.
+// Gathers each schema from its references and the branches of allOf, then writes it with the keywords of the API.
 #include "providers/schema/adapt/reduce.hpp"
 
 #include "mcp/support/text.hpp"
@@ -21,14 +21,14 @@ namespace {
 constexpr int max_reduced_depth = 32;
 constexpr std::size_t max_size = 256 * 1024;
 constexpr std::size_t max_work = 32u << 20;
-constexpr std::ptrdiff_t max_unrolled = 3;  // of a reference inside of itself
+constexpr std::ptrdiff_t max_unrolled = 3;  // resolutions of a reference inside itself
 constexpr std::size_t max_told = 200;       // bytes of a value or a name in a description
 
 bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
 }
 
-// What is lost without a word: it says nothing that a model could heed, or is written elsewhere.
+// Returns true for keywords that are dropped silently: a model could not heed them, or they are expressed elsewhere.
 bool is_silent(std::string_view key) {
   constexpr std::array<std::string_view, 17> silent{"$schema",
                                                     "$id",
@@ -50,7 +50,7 @@ bool is_silent(std::string_view key) {
   return is_one_of(key, silent);
 }
 
-// A JSON pointer's step, unescaped (RFC 6901, and percent signs of a URI fragment).
+// Unescapes one step of a JSON pointer (RFC 6901, and percent signs of a URI fragment).
 std::string step_of(std::string_view text) {
   const auto digit = [](char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; };
   const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'); };
@@ -74,21 +74,21 @@ std::string step_of(std::string_view text) {
 }
 
 struct named {
-  std::string_view name, value;  // unescaped; a token
+  std::string_view name, value;  // the unescaped name; the value as a JSON token
 };
 
-// What was found under different names, in order. Few are looked through; many have an index, so that an object of a
-// hundred thousand members costs no square of it.
+// Distinct members in order. A long list has an index, so that an object of a hundred thousand members takes linear
+// time.
 class named_list {
  public:
   bool contains(std::string_view name) const {
     if (!index_.empty()) return index_.contains(name);
     return std::ranges::find(entries_, name, &named::name) != entries_.end();
   }
-  /// Does nothing when there is one of this name.
+  /// Adds `n` unless the list has its name already.
   void add(named n) {
     if (contains(n.name)) return;
-    if (entries_.empty()) entries_.reserve(few / 3);  // nearly always enough
+    if (entries_.empty()) entries_.reserve(few / 3);  // enough for nearly all schemas
     entries_.push_back(n);
     if (entries_.size() == few)
       for (const auto& e : entries_) index_.insert(e.name);
@@ -105,18 +105,17 @@ class named_list {
   std::unordered_set<std::string_view> index_;
 };
 
-// A schema with what its references and allOf say: views into the root's text.
+// A schema merged with its references and the branches of allOf. All views point into the root's text.
 struct gathered {
-  named_list words;  // properties and required left out
+  named_list words;  // keywords but properties and required
   named_list properties;
-  named_list required;                 // names alone
-  std::vector<std::string_view> refs;  // that were followed
-  std::string_view cut;                // a reference inside of itself that was not, or ""
-  bool object = false;                 // it has properties
+  named_list required;                 // only the names are used
+  std::vector<std::string_view> refs;  // references that were followed
+  std::string_view cut;                // recursive reference that was not followed, or ""
+  bool object = false;                 // the schema has properties
 };
 
-// Writes one after another into the same text: a schema is as deep as it likes, and nothing is copied from level to
-// level.
+// Writes all subschemas into one text, so that deep schemas cost no copies from level to level.
 class reducer {
  public:
   reducer(std::string_view root, const api_words& words) : root_(root), words_(words) {
@@ -157,12 +156,12 @@ class reducer {
     return at;
   }
 
-  // Whether a name stands in the text, so that it has no escapes and needs none.
+  // Returns true if a name is a view into the text, and so has no escapes and needs none.
   bool is_plain_text(std::string_view name) const {
     const std::less_equal<const char*> before;
     return before(root_.data(), name.data()) && before(name.data() + name.size(), root_.data() + root_.size());
   }
-  // A name that stays: what had escapes stands nowhere.
+  // Returns the name as a view that stays valid: an unescaped copy is stored here.
   std::string_view kept(std::string_view name) {
     return is_plain_text(name) ? name : std::string_view(unescaped_.emplace_front(name));
   }
@@ -172,7 +171,7 @@ class reducer {
     out_.append(name);
     out_ += '"';
   }
-  // The text of a string token; "" for another.
+  // Returns the text of a string token; "" for other tokens.
   std::string_view text_of(std::string_view token) {
     if (!walk::is_string(token)) return {};
     if (token.find('\\') != std::string_view::npos) return unescaped_.emplace_front(unescaped(token));
@@ -213,7 +212,7 @@ class reducer {
     walk::elements(all, [&](std::string_view branch) { gather(branch, depth + 1, g); });
   }
 
-  // Between what follows the bracket at `opened`.
+  // Writes a comma unless the next item is the first behind the bracket at `opened`.
   void comma(std::size_t opened) {
     if (out_.size() > opened + 1) out_ += ',';
   }
@@ -287,7 +286,7 @@ class reducer {
     out_ += '}';
   }
 
-  // What stands for a reference that is not followed again; the model has read the form further out.
+  // Describes a reference that is not followed again. The model has read its form further out.
   static std::string recursion(std::string_view ref) {
     if (ref == "#") return "of the form of all arguments";
     const auto name = step_of(ref.substr(ref.rfind('/') + 1));
@@ -330,7 +329,8 @@ class reducer {
 
   static std::string in_list(std::string_view value) { return "[" + std::string(value) + "]"; }
 
-  // The member `enum` with `value`, or with the only element `value`; false when the API does not take all of it.
+  // Writes the member `enum`: `value` itself, or a list of it alone. Returns false if the API does not accept all of
+  // it.
   bool write_values(std::size_t opened, std::string_view value, bool only) {
     const auto is_plain = [](std::string_view v) {
       return v.front() == '"' || v.front() == '-' || (v.front() >= '0' && v.front() <= '9');
@@ -368,10 +368,10 @@ class reducer {
   std::string_view root_;
   const api_words& words_;
   std::string out_;
-  std::forward_list<std::string> unescaped_;  // the names that had escapes
-  std::vector<std::string_view> refs_;        // on the way from the root to here
-  std::size_t size_ = 0;                      // of what was written
-  std::size_t work_ = 0;                      // bytes that were read
+  std::forward_list<std::string> unescaped_;  // copies of names that had escapes
+  std::vector<std::string_view> refs_;        // references followed between the root and here
+  std::size_t size_ = 0;                      // bytes written
+  std::size_t work_ = 0;                      // bytes read
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Schemas for APIs that know only a part of JSON Schema: references are resolved, `allOf` is merged, and what the API
-// would refuse or lose goes into the description, so that the model reads it all the same.
+// Rewrites schemas for APIs that support only a part of JSON Schema: resolves references, merges `allOf`, and moves
+// unsupported conditions into the description, where the model can still read them.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 
@@ -8,7 +8,7 @@
 
 namespace mcpbx::providers {
 
-/// What an API knows beside `type`, `description`, `enum`, `items`, `properties`, `required` and `anyOf`.
+/// Keywords that an API supports beside `type`, `description`, `enum`, `items`, `properties`, `required` and `anyOf`.
 struct api_words {
   std::span<const std::string_view> kept;  ///< further keywords, passed as they are
   bool prefix_items = false;
@@ -16,17 +16,17 @@ struct api_words {
   bool plain_enums = false;  ///< enums hold texts and numbers only
 };
 
-/// `schema` (checked) in those words. Local references are resolved (recursive ones three times, then any value is
-/// allowed and the description says what it is), others allow any value; below 32 levels, above 256 KiB of result or 32
-/// MiB of reading, too.
+/// Rewrites `schema` (checked) with those keywords. Resolves local references, recursive ones three times. Any value is
+/// allowed behind that, for other references, below 32 levels, above 256 KiB of result and above 32 MiB of reading; the
+/// description names the expected form where it is known.
 raw_json reduce_schema(const raw_json& schema, const api_words& words);
 
-/// Gemini's `parametersJsonSchema`.
+/// Returns the keywords of Gemini's `parametersJsonSchema`.
 const api_words& gemini_schema();
-/// Ollama's tool parameters, which it reads into a fixed structure.
+/// Returns the keywords of Ollama's tool parameters, which it reads into a fixed structure.
 const api_words& ollama_schema();
 
-/// The input schema of an adapted tool (adapt.hpp) as `api` takes it: the same bytes for APIs that take JSON Schema.
+/// Returns the input schema of an adapted tool (adapt.hpp) for `api`: the same bytes for APIs with full JSON Schema.
 raw_json schema_for(std::string_view api, const raw_json& schema);
 
 }  // namespace mcpbx::providers

@@ -1,4 +1,4 @@
-// What the validator's index cannot resolve is taken out of the text, whose other bytes stay as they are.
+// Finds unresolvable references with the validator's index and cuts them out of the text; other bytes stay as they are.
 #include "providers/schema/adapt/schema_references.hpp"
 
 #include "mcp/support/text.hpp"
@@ -21,7 +21,7 @@ namespace json = schema::tree;
 constexpr std::array<std::string_view, 2> reference_keys{"$ref", "$dynamicRef"};
 constexpr std::size_t max_reference_told = 200;  // bytes, in a description
 
-// By the schema that has it, what it refers to.
+// Maps a schema to the target of its dangling reference.
 using lost_references = std::unordered_map<const json::value*, std::string_view>;
 
 bool may_refer(std::string_view text) {
@@ -31,7 +31,7 @@ bool may_refer(std::string_view text) {
 
 lost_references find_lost(schema::schema_index& index) {
   lost_references lost;
-  // There may be more of them with each that is resolved.
+  // Resolving a reference may add nodes, so the size is read in each turn.
   for (schema::node_id id = 0; id < index.size(); ++id) {
     const auto* object = index.source(id).if_object();
     if (!object) continue;

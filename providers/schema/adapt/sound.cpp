@@ -1,4 +1,4 @@
-// A cursor that goes down into schemas and over all else. It stops at the first doubt.
+// A cursor that descends into schemas, skips all other values, and stops at the first doubt.
 #include "providers/schema/adapt/sound.hpp"
 
 #include "mcp/json/json_skip.hpp"
@@ -12,13 +12,13 @@
 namespace mcpbx::providers {
 namespace {
 
-constexpr std::size_t max_compared = 32;  // texts of a list that are compared with each other
+constexpr std::size_t max_compared = 32;  // largest list whose texts are compared with each other
 
 class inspector {
  public:
   explicit inspector(std::string_view text) : p_(text.data()), end_(p_ + text.size()) {}
 
-  // Each of these stands at the first byte of a value; on true, behind its last.
+  // Each of these functions begins at the first byte of a value. If it returns true, the cursor is behind the last one.
   bool schema(int levels) {
     if (levels < 0) return skip();
     bool array = false, items = false;
@@ -61,7 +61,7 @@ class inspector {
   }
   bool skip() { return !value().empty(); }
 
-  // The text of a string without escapes.
+  // Reads a string without escapes.
   bool plain_text(std::string_view& text) {
     if (!is('"')) return false;
     const char* const from = p_ + 1;
@@ -97,10 +97,10 @@ class inspector {
     return take(']');
   }
 
-  // A list with an element; stays where it is.
+  // Returns true at a list with an element, without moving.
   bool filled() const { return is_filled({p_, static_cast<std::size_t>(end_ - p_)}); }
 
-  // Different texts.
+  // Accepts a list of distinct texts.
   bool names() {
     std::array<std::string_view, max_compared> known;
     std::size_t count = 0;
@@ -121,7 +121,7 @@ class inspector {
     return is('"') ? one() : filled() && elements(one);
   }
 
-  // Takes `text` in; false when it is there already. There is room as long as the texts differ.
+  // Adds `text`; returns false if it is there already. The caller bounds the number of texts.
   template <std::size_t N>
   static bool is_new(std::string_view text, std::array<std::string_view, N>& known, std::size_t& count) {
     const auto end = known.begin() + static_cast<std::ptrdiff_t>(count);

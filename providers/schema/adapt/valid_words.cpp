@@ -1,4 +1,4 @@
-// What the standard demands of each keyword's value.
+// Judges the value of each keyword by the standard.
 #include "providers/schema/adapt/valid_words.hpp"
 
 #include "providers/schema/adapt/keywords.hpp"
@@ -13,7 +13,7 @@
 namespace mcpbx::providers {
 namespace {
 
-// The strings of a list that `take` lets through, each once; absent when that changes nothing, and `[]` for none.
+// Returns the distinct strings of a list that `take` accepts; absent if that is the list itself, `[]` for none.
 template <class Take>
 raw_json filtered(const raw_json& list, Take&& take) {
   std::vector<std::string> kept;
@@ -29,7 +29,7 @@ raw_json filtered(const raw_json& list, Take&& take) {
   return raw_json::own(out + "]");
 }
 
-// The elements of a list that are schemas; absent when all are, and `[]` for none.
+// Returns the elements of a list that are schemas; absent if all are, `[]` for none.
 raw_json only_schemas(const raw_json& list) {
   std::string out = "[";
   bool changed = false;
@@ -45,10 +45,10 @@ raw_json only_schemas(const raw_json& list) {
 
 struct change {
   std::string key;
-  raw_json value;  // absent: the keyword goes
+  raw_json value;  // absent: remove the keyword
 };
 
-// What becomes of a keyword, if anything.
+// Appends the change that a keyword needs, if any.
 void judge(std::string_view key, const raw_json& value, const raw_object& schema, std::vector<change>& changes) {
   const auto out = [&] { changes.push_back({std::string(key), {}}); };
   const auto replace = [&](raw_json list, bool needs_element) {

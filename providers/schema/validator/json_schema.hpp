@@ -1,5 +1,5 @@
-// JSON Schema 2020-12: a schema is compiled once and judges values many times. What is wrong is said in words that a
-// model can act on. Nothing is ever fetched, and every cost has a bound, because schemas come from tool servers.
+// Validator for JSON Schema 2020-12: compiles a schema once and checks many values. Its findings are words that a model
+// can act on. It never fetches anything, and every cost has a bound, because schemas come from tool servers.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
@@ -20,13 +20,13 @@ struct program;
 
 /// One thing that is wrong with a value, or with a schema.
 struct violation {
-  std::string path;      ///< where, from the root: "" or such as `.items[2].name`
+  std::string path;      ///< path from the root, such as `.items[2].name`; "": the root
   std::string expected;  ///< the expected form, such as `a string`
-  std::string found;     ///< what is there, such as `the number 5`; "" where `expected` says it all
+  std::string found;     ///< the actual value, such as `the number 5`; "" if `expected` says it all
 };
 
-/// A schema that others may refer to: a document that is known beforehand, because nothing is ever fetched. Schemas of
-/// tools and answers come without any; the official suite, which is the judge of this validator, needs them.
+/// A document that schemas may refer to, given beforehand because nothing is fetched. Schemas of tools and answers have
+/// none; the official test suite of JSON Schema needs them.
 struct known_schema {
   std::string uri;  ///< of the document: absolute, without a fragment; of two with the same one the first counts
   raw_json text;
@@ -44,22 +44,21 @@ class json_schema {
   struct verdict {
     std::vector<violation> violations;  ///< empty: the value fits, or nothing is known against it
     bool complete = true;               ///< false: a bound ended the check, and what was not looked at is accepted
-    std::string_view unread{};  ///< what kept the text from being looked at at all, such as `half of a surrogate
-                                ///< pair`, and it is not complete; "" otherwise
+    std::string_view unread{};          ///< reason why the text could not be read at all, such as `half of a surrogate
+                                        ///< pair`; `complete` is false then. "" otherwise
   };
 
-  /// References ($ref, $anchor, $dynamicRef, $id) are followed within the document and into the `known` ones, which
-  /// need not outlive the call; one that leads elsewhere accepts everything, as do keywords with values that the
-  /// standard does not allow and patterns that are not supported: notes() names each. Where $schema names a known
-  /// metaschema, only the vocabularies that it lists mean anything (section 8.1 of JSON Schema Core).
-  /// errc::parse, errc::limit, or errc::invalid_argument for what is no schema at all.
+  /// Compiles a schema. Follows references within the document and into the `known` ones, which need not outlive the
+  /// call. Accepts everything for references that lead elsewhere, malformed keywords and unsupported patterns; notes()
+  /// names each. If $schema names a known metaschema, only its vocabularies count (JSON Schema Core, section 8.1).
+  /// errc::parse, errc::limit, or errc::invalid_argument for a value that is no schema.
   static result<json_schema> compile(const raw_json& schema, std::span<const known_schema> known = {});
 
-  /// What is nested too deeply, or has verdict::unread, is not checked.
+  /// Checks a value. Skips parts that are nested too deep; a text with verdict::unread is not checked at all.
   verdict check(const raw_json& value) const;
 
-  /// What of the schema is not checked: the place in the schema, what would be checked there, and what is there
-  /// instead; at most 16.
+  /// Returns the parts of the schema that are not checked, at most 16: their place, the expected form and the actual
+  /// one.
   const std::vector<violation>& notes() const noexcept;
   std::size_t subschemas() const noexcept;
 
@@ -68,11 +67,10 @@ class json_schema {
   std::shared_ptr<const schema::program> program_;  // never null
 };
 
-/// One violation as a clause, `arguments.items[2].name: expected a string, found the number 5`, where `root` is
+/// Returns one violation as a clause: `arguments.items[2].name: expected a string, found the number 5` if `root` is
 /// "arguments".
 std::string describe(const violation& one, std::string_view root);
-/// One line per violation, `- arguments.items[2].name: expected a string, found the number 5`, where `root` is
-/// "arguments"; joined by newlines.
+/// Returns one line for each violation, `- ` and the clause, joined by newlines.
 std::string describe(std::span<const violation> violations, std::string_view root);
 
 }  // namespace mcpbx::providers

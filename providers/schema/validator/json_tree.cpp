@@ -1,4 +1,4 @@
-// See json_tree.hpp.
+// Builds trees from checked JSON: enforces the limits, joins duplicate members, and sorts the names of large objects.
 #include "providers/schema/validator/json_tree.hpp"
 
 #include "mcp/json/json_skip.hpp"
@@ -16,7 +16,7 @@
 namespace mcpbx::providers::schema::tree {
 namespace {
 
-constexpr std::size_t few = 16;  // members, which are looked through one by one
+constexpr std::size_t few = 16;  // largest object without an index; its members are searched one by one
 
 std::uint32_t hex4(std::string_view digits) {
   std::uint32_t n = 0;
@@ -40,7 +40,7 @@ bool has_half_pair(std::string_view token) {
   return false;
 }
 
-// A number that no double can hold: infinite, or 0. The power of ten of its first digit decides.
+// Rounds a number that no double can hold to infinity or 0, by the power of ten of its first digit.
 double beyond_doubles(std::string_view token) {
   const bool negative = token.starts_with('-');
   const auto e = token.find_first_of("eE");
@@ -153,7 +153,7 @@ class reader {
     return true;
   }
 
-  // The elements of all arrays that are open stand in one list; those of this one go when it ends.
+  // One list holds the elements of all open arrays; an array removes its own at its end.
   bool read_array(value& into) {
     const auto first = elements_.size();
     ++p_;
@@ -209,7 +209,7 @@ class reader {
     return {{kept, size}, size > few ? std::span<const std::uint32_t>(order) : std::span<const std::uint32_t>()};
   }
 
-  // Whether there were members of one name, which are one now.
+  // Joins members of one name. Returns true if there were any.
   bool join_same(std::size_t first, std::span<const std::uint32_t> order) {
     const std::span all = std::span(members_).subspan(first);
     std::vector<bool> gone;

@@ -1,6 +1,6 @@
-// JSON as a tree to look things up in, for schemas and for the values that they judge. Both are written by strangers:
-// names are found by sorting, never by hashing, so that no choice of names makes it slow, and the number of values has
-// a bound. Texts without escapes are views into the JSON.
+// JSON as a tree, for schemas and the values that they check. Both come from strangers, so members are sorted, not
+// hashed: no choice of names makes look-ups slow. The number of values is bounded. Texts without escapes are views into
+// the JSON.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
@@ -32,7 +32,7 @@ class array {
   std::span<const value> elements_;
 };
 
-/// Members in the order of the text. Of those with one name the last one's value counts, in the place of the first.
+/// Members in the order of the text. Of duplicates the last value counts, at the position of the first.
 class object {
  public:
   object(std::span<const member> members, std::span<const std::uint32_t> by_name)
@@ -41,13 +41,13 @@ class object {
   const member* end() const noexcept;
   std::size_t size() const noexcept { return members_.size(); }
   bool empty() const noexcept { return members_.empty(); }
-  /// Null where there is none.
+  /// Returns the value of the member called `name`, or null.
   const value* if_contains(std::string_view name) const noexcept;
   bool contains(std::string_view name) const noexcept { return if_contains(name) != nullptr; }
 
  private:
   std::span<const member> members_;
-  std::span<const std::uint32_t> by_name_;  // the order of their names, where there are many
+  std::span<const std::uint32_t> by_name_;  // indices sorted by name; empty for few members
 };
 
 class value {
@@ -57,7 +57,7 @@ class value {
   explicit value(std::int64_t n) noexcept : kind_(tree::kind::int64), int64_(n) {}
   explicit value(std::uint64_t n) noexcept : kind_(tree::kind::uint64), uint64_(n) {}
   explicit value(double n) noexcept : kind_(tree::kind::double_), double_(n) {}
-  /// A view; less than 4 GiB.
+  /// Keeps a view of `text`, which must be shorter than 4 GiB.
   explicit value(std::string_view text) noexcept
       : kind_(tree::kind::string), size_(static_cast<std::uint32_t>(text.size())), chars_(text.data()) {}
   explicit value(const array& a) noexcept : kind_(tree::kind::array), array_(&a) {}
@@ -73,7 +73,7 @@ class value {
   bool is_integer() const noexcept { return kind_ == tree::kind::int64 || kind_ == tree::kind::uint64; }
   bool is_number() const noexcept { return is_integer() || is_double(); }
 
-  // Only for their kind.
+  // Call a getter only for a value of its kind.
   bool get_bool() const noexcept { return bool_; }
   std::int64_t get_int64() const noexcept { return int64_; }
   std::uint64_t get_uint64() const noexcept { return uint64_; }
@@ -81,13 +81,13 @@ class value {
   std::string_view get_string() const noexcept { return {chars_, size_}; }
   const array& get_array() const noexcept { return *array_; }
   const object& get_object() const noexcept { return *object_; }
-  /// Null for other kinds.
+  /// Return null for other kinds.
   const array* if_array() const noexcept { return is_array() ? array_ : nullptr; }
   const object* if_object() const noexcept { return is_object() ? object_ : nullptr; }
 
  private:
   tree::kind kind_;
-  std::uint32_t size_ = 0;  // of a string
+  std::uint32_t size_ = 0;  // length of a string in bytes
   union {
     bool bool_;
     std::int64_t int64_;
@@ -127,17 +127,17 @@ inline const member* object::end() const noexcept {
 }
 
 inline constexpr std::size_t max_values = 1'000'000, max_members = 250'000;  // members are sorted, which costs more
-/// Why a text has no tree.
+/// Reasons why a text has no tree.
 inline constexpr std::string_view too_many_values = "more than a million values",
                                   too_many_members = "more than 250,000 members",
                                   half_pair = "half of a surrogate pair", too_deep = "too many levels",
                                   no_json = "text that is no JSON";
 
-/// The tree of checked `json`, which must outlive it, in `memory`; nested at most `max_depth` deep. The message of an
-/// error is one of the words above: errc::limit, or errc::parse for what no tree can hold.
+/// Builds the tree of checked `json` in `memory`, at most `max_depth` levels deep. `json` must outlive the tree. The
+/// message of an error is one of the texts above: errc::limit, or errc::parse.
 result<value> read(std::string_view json, int max_depth, std::pmr::memory_resource& memory);
 
-/// A tree with all that it stands on. It may be moved; what points to its values stays right, but for `root` itself.
+/// A tree that owns its text and memory. It may be moved: pointers to its values stay valid, except to `root` itself.
 struct document {
   raw_json text;
   std::unique_ptr<std::pmr::monotonic_buffer_resource> memory;

@@ -1,4 +1,5 @@
-// Every function here answers whether the value fits. When a bound is hit they answer anything: run() sees exhausted_.
+// Checks of values, rule by rule. Each function returns true if the value fits. After a bound was hit the results mean
+// nothing, and run() sees exhausted_.
 #include "providers/schema/validator/schema_evaluator.hpp"
 #include "providers/schema/validator/schema_values.hpp"
 
@@ -83,7 +84,7 @@ bool evaluator::rules_fit(const node& n, const value& v, seen* s) {
     const auto& r = p_.rules[i];
     if (rule_fits(r, v, s)) continue;
     fits = false;
-    // A value of the wrong type misses everything else too, which nobody needs to be told.
+    // A value of the wrong type violates the other rules too; report the type only.
     if (!telling() || r.what == op::types) return false;
   }
   return fits;
@@ -323,7 +324,7 @@ bool evaluator::contains_fits(const contains_rules& c, const json::array& a, see
   return false;
 }
 
-// By hash first, so that a long array costs no square.
+// Compares hashes first, so that a long array does not take quadratic time.
 bool evaluator::unique(const json::array& a) {
   if (a.size() < 2) return true;
   std::vector<std::pair<std::uint64_t, const value*>> all;

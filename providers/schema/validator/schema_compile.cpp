@@ -1,4 +1,4 @@
-// Each subschema that the index finds becomes a node with its rules.
+// Compiles a schema: makes a node with rules for each subschema that the index finds.
 #include "providers/schema/validator/json_schema.hpp"
 #include "providers/schema/validator/schema_index.hpp"
 #include "providers/schema/validator/schema_program.hpp"
@@ -28,12 +28,12 @@ class compiler {
   }
 
  private:
-  // A keyword of the node that is compiled is not as it should be.
+  // Notes that a keyword of the present node is malformed.
   void note(std::string_view key, std::string expected, const json::value& found) {
     index_.note(here_, key, std::move(expected), found);
   }
 
-  // A keyword's value; none where the keyword means nothing.
+  // Returns a keyword's value, or null if the keyword has no meaning here.
   const json::value* find(const json::object& o, std::string_view key) const {
     return index_.understands(here_, key) ? o.if_contains(key) : nullptr;
   }
@@ -42,7 +42,7 @@ class compiler {
     p_.rules.push_back({what, at, n, value});
   }
 
-  // The value of a keyword when `holds` for it, which is `form`; a note, and none, otherwise.
+  // Returns the value of a keyword if `holds` accepts it; else notes that `form` was expected and returns null.
   template <class Holds>
   const json::value* keyword(const json::object& o, std::string_view key, std::string_view form, Holds holds) {
     const auto* v = find(o, key);
@@ -278,7 +278,7 @@ class compiler {
 
   program& p_;
   schema_index index_;
-  node_id here_ = 0;  // the node that is compiled
+  node_id here_ = 0;  // the present node
   std::size_t pattern_work_ = 0;
   std::unordered_map<std::string_view, std::uint32_t> pattern_ids_;
 };

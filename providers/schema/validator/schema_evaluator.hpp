@@ -1,5 +1,5 @@
-// One check of one value: walks the program along the value. Silent first, which is fast; only a value that does not
-// fit is walked again to tell where and why.
+// One check of one value: walks the program along the value. The first walk is fast and collects nothing; only a value
+// that does not fit is walked again for places and reasons.
 #pragma once
 #include "providers/schema/validator/schema_program.hpp"
 
@@ -10,7 +10,7 @@
 
 namespace mcpbx::providers::schema {
 
-/// Which members and elements of the value at hand some keyword has looked at, for unevaluated*.
+/// Members and elements of the present value that some keyword has evaluated, for unevaluated*.
 struct seen {
   bool all_members = false, all_elements = false;
   std::vector<bool> members, elements;  // by position; shorter means false

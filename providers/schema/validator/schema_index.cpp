@@ -1,4 +1,4 @@
-// Walks each document once and remembers every place that a reference may lead to.
+// Walks each document once and indexes every possible target of a reference.
 #include "providers/schema/validator/schema_index.hpp"
 
 #include "mcp/support/percent.hpp"
@@ -24,8 +24,7 @@ constexpr std::size_t max_notes = 16;
 constexpr std::size_t max_resolved_bytes = 64 * json_schema::max_base_bytes;
 constexpr std::size_t max_steps_told = 32;  // of the path of a note, the last ones
 
-// The vocabularies of 2020-12 whose keywords are checked. The core is always understood; of the others nothing is
-// checked with or without them.
+// Vocabularies of 2020-12 with keywords that are checked. The core always counts; the others have no checked keywords.
 enum vocabulary : std::uint8_t { core = 0, applicator = 1, unevaluated = 2, validation = 4, every = 7 };
 constexpr std::string_view vocabulary_uri = "https://json-schema.org/draft/2020-12/vocab/";
 constexpr std::array<std::pair<std::string_view, vocabulary>, 7> vocabularies{{{"core", core},
@@ -66,7 +65,7 @@ result<void> schema_index::open() {
   if (!is_schema(root)) return fail(errc::invalid_argument, "a schema must be an object or a boolean");
   open_resource("", root, every);
   walk(root, 0, {});
-  // All of them before the first reference is resolved, so that what they identify is known whatever the order.
+  // Index all documents before the first reference is resolved, so that their order does not matter.
   if (!known_.empty())
     for (node_id next = 0; next < size() && state_; ++next) open_references(next);
   return state_;
@@ -104,7 +103,7 @@ const json::value* schema_index::known(const std::string& uri) {
   return one.parsed = &p_.documents.emplace_back(std::move(*parsed)).root;
 }
 
-// Gives every schema below `v` a node. The depth is that of the document, which the parser bounds.
+// Gives every schema below `v` a node. The parser has bounded the depth of the document.
 void schema_index::walk(const json::value& v, std::uint32_t where, const origin& from) {
   if (!is_schema(v) || ids_.contains(&v) || !state_) return;
   if (size() >= json_schema::max_subschemas) {
@@ -158,8 +157,7 @@ void schema_index::read_identifiers(const json::object& o, node_id id) {
   }
 }
 
-// Section 8.1: $schema names the metaschema of a resource, and $vocabulary in that one what the resource's keywords
-// mean.
+// Returns the vocabularies of a resource: $schema names its metaschema, whose $vocabulary lists them (section 8.1).
 void schema_index::read_vocabularies(const json::object& o, node_id id) {
   const auto* named = o.if_contains("$schema");
   if (!named || !named->is_string()) return;
@@ -206,7 +204,7 @@ node_id schema_index::node_of(const json::value* v) const {
   return found == ids_.end() ? no_node : found->second;
 }
 
-// Along a JSON pointer (RFC 6901) from `root`; `where` becomes the resource of the innermost schema on the way.
+// Follows a JSON pointer (RFC 6901) from `root`. Sets `where` to the resource of the innermost schema on the way.
 const json::value* schema_index::follow(const json::value& root, std::string_view pointer, std::uint32_t& where) const {
   const auto* at = &root;
   while (!pointer.empty()) {

@@ -23,29 +23,28 @@ inline bool is_schema(const tree::value& v) {
   return v.is_object() || v.is_bool();
 }
 
-/// The nodes of one schema and of the known documents it refers to. Nodes may be added while they are gone through:
-/// what only a JSON pointer leads to is found when the pointer is resolved.
+/// Index of the nodes of one schema and of the known documents that it refers to. It may grow during a loop over it: a
+/// subschema that only a JSON pointer reaches is found when the pointer is resolved.
 class schema_index {
  public:
   /// `p` must hold the schema as its first document; it and `known` must outlive this.
   schema_index(program& p, std::span<const known_schema> known);
 
-  /// Finds everything below the schema. errc::invalid_argument when it is none; errors as state().
+  /// Finds all subschemas. errc::invalid_argument: the root is no schema; other errors as for state().
   result<void> open();
-  /// errc::limit for too many subschemas, errc::parse for a known document that cannot be read.
+  /// Returns the first error: errc::limit for too many subschemas, errc::parse for an unreadable known document.
   const result<void>& state() const noexcept { return state_; }
 
   std::size_t size() const noexcept { return sources_.size(); }
   const tree::value& source(node_id id) const { return *sources_[id]; }
-  /// The node of a value inside the documents; no_node for null and for what is no subschema.
+  /// Returns the node of a value inside the documents; no_node for null and for values that are no subschema.
   node_id node_of(const tree::value* v) const;
-  /// Whether `key` means anything in the node: a metaschema among the known documents may leave vocabularies out.
+  /// Returns true if `key` has a meaning in the node. A metaschema among the known documents may omit vocabularies.
   bool understands(node_id id, std::string_view key) const;
-  /// The node that `reference`, the value of the keyword `key` in the node `at`, leads to; no_node when it leads out of
-  /// the documents.
+  /// Resolves `reference`, the value of the keyword `key` in the node `at`; no_node: it leads out of the documents.
   node_id resolve(std::string_view reference, node_id at, std::string_view key);
 
-  /// Tells that the keyword `key` of a node (or the member `name` of its value) is not as it should be.
+  /// Notes that the keyword `key` of a node, or the member `name` of its value, is malformed.
   void note(node_id id, std::string_view key, std::string expected, const tree::value& found);
   void note_member(node_id id, std::string_view key, std::string_view name, const tree::value& found);
 
@@ -57,7 +56,7 @@ class schema_index {
     std::uint8_t vocabularies;
     std::unordered_map<std::string_view, const tree::value*> anchors;
   };
-  // How a node was come to from another one: `.not`, `.allOf[2]`, `.properties.name`, `.$ref`.
+  // Step from another node to this one: `.not`, `.allOf[2]`, `.properties.name`, `.$ref`.
   static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
   struct origin {
     node_id parent = 0;

@@ -1,5 +1,5 @@
-// The compiler: a recursive descent over the pattern that writes instructions. Counted repetitions are written out,
-// which the limit on instructions bounds.
+// Compiles patterns: a recursive descent that writes instructions. Counted repetitions are unrolled; the limit on
+// instructions bounds that.
 #include "providers/schema/validator/schema_pattern.hpp"
 
 #include "mcp/support/utf8.hpp"
@@ -85,7 +85,7 @@ class pattern_compiler {
     if (problem_.empty()) problem_ = std::move(why);
   }
   std::uint32_t here() const { return static_cast<std::uint32_t>(out_.code_.size()); }
-  // Everything that is written counts, also what is moved or dropped again: `(?:a{9999}){0}` costs as much as it did.
+  // Counts all work, including instructions that are moved or dropped again: `(?:a{9999}){0}` is not free.
   bool spend(std::size_t instructions) {
     work_ += instructions;
     if (work_ > pattern::max_work) refuse("it is too long when its repetitions are written out");
@@ -148,7 +148,7 @@ class pattern_compiler {
     }
   }
 
-  // False for what cannot be repeated.
+  // Returns false for an atom that cannot be repeated.
   bool atom() {
     const auto c = text_[at_++];
     switch (c) {
@@ -225,7 +225,7 @@ class pattern_compiler {
     return true;
   }
 
-  // \d \w \s \p{…} and their opposites, behind the backslash.
+  // Reads \d \w \s \p{…} and their opposites, behind the backslash.
   std::optional<code_point_class> class_escape() {
     const auto c = peek();
     if (auto set = shorthand(c)) {
@@ -284,7 +284,7 @@ class pattern_compiler {
     return value.value_or(0);
   }
 
-  // One character, behind the backslash.
+  // Reads the escape of one character, behind the backslash.
   char32_t character_escape() {
     const auto c = text_[at_++];
     switch (c) {
@@ -319,7 +319,7 @@ class pattern_compiler {
     }
   }
 
-  // One member of a bracket: a character, or nothing when it was a class, which is then in `set`.
+  // Reads one member of a bracket. Returns a character, or nothing for a class, which it adds to `set`.
   std::optional<char32_t> member(code_point_class& set) {
     if (!take('\\')) return text_[at_++];
     if (!more()) {
@@ -396,7 +396,7 @@ class pattern_compiler {
     } else {
       return;
     }
-    take('?');  // which alternative is tried first makes no difference to whether there is a match
+    take('?');  // laziness does not change the existence of a match
     repeat(from, low, high);
   }
 
@@ -412,7 +412,7 @@ class pattern_compiler {
   }
 
   void repeat(std::uint32_t from, std::uint32_t low, std::uint32_t high) {
-    if (!problem_.empty() || from == here()) return;  // nothing, as often as it is asked for, is nothing
+    if (!problem_.empty() || from == here()) return;  // repeating an empty atom changes nothing
     if (!spend(here() - from)) return;
     const std::vector<instruction> body(out_.code_.begin() + from, out_.code_.end());
     out_.code_.resize(from);

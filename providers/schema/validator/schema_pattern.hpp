@@ -1,5 +1,5 @@
-// Regular expressions of ECMA-262 as JSON Schema uses them: over code points, searching anywhere in the text. All
-// alternatives are followed at once, so that no pattern and no text can make it slow; a budget of steps bounds the
+// Regular expressions of ECMA-262 as JSON Schema uses them: over code points, searching anywhere in the text. The
+// matcher follows all alternatives at once, so that no pattern takes exponential time; a budget of steps bounds the
 // rest.
 #pragma once
 #include "mcp/support/error.hpp"
@@ -25,16 +25,15 @@ struct code_point_class {
 class pattern {
  public:
   static constexpr std::size_t max_instructions = 20'000;
-  static constexpr std::size_t max_work = 5 * max_instructions;  ///< written, moved or copied while it is compiled
+  static constexpr std::size_t max_work = 5 * max_instructions;  ///< instructions written, moved or copied in all
   enum class outcome { match, no_match, unknown };
 
-  /// errc::invalid_argument says what is not supported: look-behind, back references, flags, scripts.
-  /// `work` is raised by the instructions that were written for it, also those that it has no more.
+  /// Compiles a pattern. errc::invalid_argument names the unsupported part: look-behind, back references, flags,
+  /// scripts. Adds to `work` the instructions that were written, including those dropped again.
   static result<pattern> compile(std::string_view text, std::size_t* work = nullptr);
-  /// Whether it matches somewhere in `text`, which is valid UTF-8. Takes what it needs from `steps`; unknown when they
-  /// do not suffice.
+  /// Searches `text`, which must be valid UTF-8. Subtracts its work from `steps`; unknown: they did not suffice.
   outcome search(std::string_view text, std::size_t& steps) const;
-  /// Its instructions.
+  /// Returns the number of instructions.
   std::size_t size() const { return code_.size(); }
 
  private:

@@ -1,5 +1,5 @@
-// The matcher: a set of places in the pattern that moves over the text one code point at a time (Thompson's way), so
-// the work is at most instructions times characters. A look-ahead is a search of its own from where it stands.
+// Matches patterns with Thompson's algorithm: a set of positions in the pattern moves over the text, one code point at
+// a time, so the work is at most instructions times characters. A look-ahead starts a search of its own.
 #include "mcp/support/utf8.hpp"
 #include "providers/schema/validator/schema_pattern.hpp"
 
@@ -26,7 +26,7 @@ class pattern_search {
 
   bool exhausted() const { return exhausted_; }
 
-  // Whether the code from `start` matches at `at` (or behind it, unless anchored).
+  // Returns true if the code from `start` matches at `at`, or anywhere behind it unless anchored.
   bool from(std::uint32_t start, const char* at, char32_t before, bool anchored) {
     std::vector<std::uint32_t> now, next;
     std::vector<bool> marked(p_.code_.size());
@@ -75,7 +75,7 @@ class pattern_search {
     }
   }
 
-  // Follows everything that needs no character from `pc`; true when the end of the pattern is reached.
+  // Follows all instructions from `pc` that consume no character. Returns true at the end of the pattern.
   bool add(std::uint32_t pc, const char* at, char32_t before, char32_t c, std::vector<std::uint32_t>& to,
            std::vector<bool>& marked) {
     const auto base = todo_.size();  // a look-ahead's search works above what is left to do here

@@ -98,8 +98,8 @@ struct condition_rules {
   node_id when = no_node, then = no_node, otherwise = no_node;
 };
 struct dynamic_rules {
-  node_id target = no_node;  // where the reference leads without regard to the dynamic scope
-  std::string_view anchor;   // "" when it behaves as $ref
+  node_id target = no_node;  // target without regard to the dynamic scope
+  std::string_view anchor;   // "": the reference behaves as $ref
 };
 
 /// A schema with an $id of its own, or the root of a document.
@@ -123,19 +123,19 @@ struct program {
   std::vector<violation> notes;
 };
 
-/// The text of a schema as a value; errc::parse where it cannot be, or nests deeper than json_schema::max_depth.
+/// Parses the text of a schema. errc::parse: unreadable, or deeper than json_schema::max_depth.
 result<tree::document> parsed_schema(const raw_json& text);
-/// What a rule asks for, in words: "a string", "at least 3 characters". Applicators have none ("").
+/// Returns the demand of a rule in words: "a string", "at least 3 characters"; "" for applicators.
 std::string expectation(const program& p, const rule& r, const tree::value& v);
-/// A whole subschema in a few words, for lists of alternatives; "" when it has none.
+/// Describes a subschema in a few words, for lists of alternatives; "" if there is nothing to say.
 std::string brief(const program& p, node_id n, int depth = 4);
-/// A value in a few words: "the number 5", "an array of 3 items".
+/// Describes a value in a few words: "the number 5", "an array of 3 items".
 std::string in_words(const tree::value& v);
-/// A value as JSON, cut to a bearable length.
+/// Returns a value as JSON, cut to about 60 bytes.
 std::string shown(const tree::value& v);
-/// A member as a step of a path: ".name", or "[\"a name\"]" for one that is not plain.
+/// Returns a member as a step of a path: ".name", or "[\"a name\"]" if the name is not plain.
 std::string member_step(std::string_view name);
-/// The bits of op::types that fit `v`.
+/// Returns the bits of op::types that `v` matches.
 std::uint8_t types_of(const tree::value& v);
 
 }  // namespace mcpbx::providers::schema

@@ -1,5 +1,5 @@
-// The table has one entry per run of code points: start << 5 | category, in the order of `names`. 30 stands for a run
-// in which upper and lower case alternate. Unicode 14.0.0.
+// Table of general categories (Unicode 14.0.0) with one entry for each run of code points: start << 5 | category, an
+// index of `names`. Category 30 is a run of alternating upper and lower case.
 #include "providers/schema/validator/schema_unicode.hpp"
 
 #include <algorithm>

@@ -8,10 +8,10 @@ namespace mcpbx::providers::schema {
 /// A set of general categories, one bit each.
 using category_set = std::uint32_t;
 
-/// The categories that \p{name} stands for: "L", "Lu", "Letter", "gc=L", "General_Category=Letter", "Any";
-/// 0 for every other name.
+/// Returns the categories of \p{name}: "L", "Lu", "Letter", "gc=L", "General_Category=Letter", "Any"; 0 for other
+/// names.
 category_set categories_named(std::string_view name);
-/// The bit of the category of `c`.
+/// Returns the bit of the category of `c`.
 category_set category_of(char32_t c);
 
 }  // namespace mcpbx::providers::schema

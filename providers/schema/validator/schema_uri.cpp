@@ -1,4 +1,4 @@
-// Section 5.2 of RFC 3986. Unusual input gives an unusual identifier, never an error: it then matches nothing.
+// Resolution by section 5.2 of RFC 3986. Odd input gives an odd identifier that matches nothing, never an error.
 #include "providers/schema/validator/schema_uri.hpp"
 
 #include <algorithm>

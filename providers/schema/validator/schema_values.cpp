@@ -1,5 +1,5 @@
-// long double holds every 64-bit integer and every double on the platforms we build for (x86-64, AArch64), so mixed
-// comparisons are exact.
+// Comparison and hashing of values. On our platforms (x86-64, AArch64) long double holds every 64-bit integer and every
+// double, so mixed comparisons are exact.
 #include "providers/schema/validator/schema_values.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ long double number(const json::value& v) {
   return static_cast<long double>(v.get_double());
 }
 
-// One step, and one for every 64 bytes of a string and of the names of members.
+// Returns the cost of a value in steps: one, and one for every 64 bytes of a string and of member names.
 bool spend(const json::value& v, std::size_t& steps) {
   std::size_t cost = v.is_string() ? 1 + v.get_string().size() / 64 : 1;
   if (const auto* object = v.if_object())

@@ -1,4 +1,4 @@
-// Values as JSON Schema compares them: by mathematical value, whatever way a number is written.
+// Compares values as JSON Schema does: numbers by their mathematical value, however they are written.
 #pragma once
 #include "providers/schema/validator/json_tree.hpp"
 
@@ -8,18 +8,18 @@
 
 namespace mcpbx::providers::schema {
 
-/// Both must be numbers. Exact, also between integers and doubles.
+/// Compares two numbers exactly, also integers with doubles.
 std::partial_ordering compare_numbers(const tree::value& a, const tree::value& b);
-/// A number without a fraction: 1.0 is one.
+/// Returns true for numbers without a fraction, such as 1.0.
 bool is_integer(const tree::value& v);
-/// Whether `v` / `step` is an integer, as far as doubles can tell; both numbers, `step` > 0.
+/// Returns true if `v` / `step` is an integer within the precision of doubles. Both must be numbers, `step` > 0.
 bool is_multiple(const tree::value& v, const tree::value& step);
-/// Deep equality: 1 equals 1.0, the order of members does not matter. Takes one of `steps` per value (long
-/// strings: more) and is false when they do not suffice (they are 0 then).
+/// Compares deeply: 1 equals 1.0, and the order of members does not matter. Subtracts a step for each value, more for
+/// long strings; returns false when `steps` reaches 0.
 bool equal(const tree::value& a, const tree::value& b, std::size_t& steps);
-/// The same for equal values. Takes one of `steps` per value.
+/// Returns the same hash for equal values. Subtracts a step for each value.
 std::uint64_t hash(const tree::value& v, std::size_t& steps);
-/// The number of code points of valid UTF-8.
+/// Counts the code points of valid UTF-8.
 std::size_t length(std::string_view s);
 
 }  // namespace mcpbx::providers::schema

@@ -1,4 +1,4 @@
-// What is wrong, said for a model: names are quoted as JSON, values are cut, alternatives are listed.
+// Words for violations, written for a model: names are quoted as JSON, values are cut, alternatives are listed.
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/schema/validator/schema_evaluator.hpp"
@@ -17,7 +17,7 @@ namespace json = tree;
 constexpr std::size_t max_shown = 60;   // bytes of a value in a sentence
 constexpr std::size_t max_listed = 12;  // names or values in a list
 
-// `all` may stop short of `total`.
+// Joins words to a list and says how many are left out: `all` may be shorter than `total`.
 std::string listed(const std::vector<std::string>& all, std::string_view last, std::size_t total) {
   std::string out;
   const auto n = std::min(all.size(), max_listed);
@@ -87,7 +87,7 @@ std::uint8_t types_of(const json::value& v) {
   }
 }
 
-// Only as much is written as is shown: a value may be large.
+// Writes a value up to the length that is shown, since it may be large.
 void write_some(std::string& out, const json::value& v) {
   if (out.size() > max_shown) return;
   const auto list = [&](const auto& all, char open, char close, auto write) {
@@ -231,7 +231,7 @@ std::string evaluator::path() const {
 void evaluator::tell(std::string expected, std::string found) {
   if (exhausted_ || enough()) return;
   violation v{path(), std::move(expected), std::move(found)};
-  // allOf and $ref may say the same twice.
+  // allOf and $ref may report the same violation twice.
   const auto same = [&](const violation& x) { return x.path == v.path && x.expected == v.expected; };
   if (std::ranges::none_of(*told_, same)) told_->push_back(std::move(v));
 }
@@ -251,7 +251,7 @@ void evaluator::tell_unknown_member(const member_rules& m, std::string_view name
   tell(std::move(expected), {});
 }
 
-// The alternative that comes nearest is explained; when none is near, all are listed.
+// Explains the nearest alternative, or lists all if none is near.
 void evaluator::tell_alternatives(const std::vector<node_id>& list, const value& v) {
   auto* const kept = told_;
   const auto here = path();
@@ -260,7 +260,7 @@ void evaluator::tell_alternatives(const std::vector<node_id>& list, const value&
     std::vector<violation> why;
     told_ = &why;
     node_fits(list[i], v, nullptr);
-    // What is wrong with the value as a whole, other than a missing member, means that it was meant otherwise.
+    // If the value as a whole has a fault other than a missing member, this alternative was not meant.
     const bool near = !why.empty() &&
                       std::ranges::none_of(why, [&](const violation& x) { return x.path == here && !x.found.empty(); });
     if (near && (best.empty() || why.size() < best.size())) best = std::move(why);

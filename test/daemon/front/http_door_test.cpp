@@ -305,6 +305,48 @@ TEST_CASE("D2: a stream begins with the role, has each part as it comes and ends
   CHECK_FALSE(contains(body, "usage"));
 }
 
+TEST_CASE("D2: a request sent beside a stream is answered behind it, on the same connection") {
+  door_on_sockets d;
+  const int web = d.enter();
+  d.write(web, door_on_sockets::asked(R"(,"stream":true)") + "GET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n");
+  d.text("one");
+  auto all = d.got(web);
+  CHECK_FALSE(contains(all, "\"list\""));
+  d.done(R"("stopReason":"final","text":"one")");
+  all += d.got(web);
+  const auto end = all.find("data: [DONE]\n\n\r\n0\r\n\r\n"), list = all.find("\"object\":\"list\"");
+  REQUIRE(end != std::string::npos);
+  REQUIRE(list != std::string::npos);
+  CHECK(end < list);
+  CHECK_FALSE(contains(all, "Connection: close"));
+  d.write(web, door_on_sockets::asked(R"(,"stream":true)"));  // and streams again
+  d.feed("run-2").push({run_event::kind::text, {}, "two", {}});
+  CHECK(contains(d.got(web), R"("delta":{"content":"two"})"));
+}
+
+TEST_CASE("D2: streams on several connections of one caller live beside each other and beside its other requests") {
+  door_on_sockets d;
+  const std::string token = "Authorization: Bearer 0123456789abcdef\r\n";
+  const int first = d.enter(true), second = d.enter(true), other = d.enter(true);
+  const std::string body = R"({"model":"m","messages":[{"role":"user","content":"hi"}],"stream":true})";
+  d.write(first, door_on_sockets::post(body, token));
+  d.write(second, door_on_sockets::post(body, token));
+  d.text("one");
+  d.feed("run-2").push({run_event::kind::text, {}, "two", {}});
+  CHECK(contains(d.got(first), R"("delta":{"content":"one"})"));
+  CHECK(contains(d.got(second), R"("delta":{"content":"two"})"));
+  for (int i = 0; i < 3; ++i) {
+    d.write(other, "GET /v1/models HTTP/1.1\r\nHost: localhost\r\n" + token + "\r\n");
+    CHECK(d.got(other).starts_with("HTTP/1.1 200 OK\r\n"));
+  }
+  d.done(R"("stopReason":"final","text":"one")");
+  CHECK(contains(d.got(first), "[DONE]"));
+  CHECK(d.got(second).empty());  // its stream goes on
+  d.leave(first);
+  d.feed("run-2").push({run_event::kind::text, {}, "three", {}});
+  CHECK(contains(d.got(second), R"("delta":{"content":"three"})"));
+}
+
 TEST_CASE("D2: a run that fails is an error by status before its first word, and a frame without [DONE] after it") {
   door_on_sockets d;
   const int early = d.enter();

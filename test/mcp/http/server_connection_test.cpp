@@ -14,6 +14,8 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -125,6 +127,104 @@ TEST_CASE("served connection: a streamed answer is one chunk for each part, and 
   s.answer_at_once = true;
   s.write(get_request("/b"));
   CHECK(test::contains(s.got(), "ok /b"));
+}
+
+TEST_CASE("served connection: a request sent beside a stream is answered behind its end, on the same connection") {
+  served s;
+  s.answer_at_once = false;
+  s.write(get_request("/stream") + get_request("/b"));
+  s.line->begin(200, {{"Content-Type", "text/event-stream"}});
+  s.line->send("one");
+  s.write(get_request("/c"));
+  const auto begun = s.got();
+  CHECK(begun.ends_with("3\r\none\r\n"));
+  CHECK(s.requests == std::vector<std::string>{"GET /stream "});
+  s.answer_at_once = true;
+  s.line->finish();
+  const auto rest = s.got();
+  CHECK(rest.starts_with("0\r\n\r\nHTTP/1.1 200 OK\r\n"));
+  CHECK(rest.find("ok /b") < rest.find("ok /c"));
+  CHECK(s.requests == std::vector<std::string>{"GET /stream ", "GET /b ", "GET /c "});
+  CHECK(!test::contains(begun + rest, "Connection: close"));
+  CHECK(!s.left);
+}
+
+TEST_CASE("served connection: streams and whole answers follow each other on one connection") {
+  served s;
+  for (int i = 0; i < 5; ++i) {
+    s.answer_at_once = false;
+    s.write(get_request("/stream"));
+    s.line->begin(200, {});
+    s.line->send("x");
+    s.line->finish();
+    CHECK(s.got().ends_with("\r\n\r\n1\r\nx\r\n0\r\n\r\n"));
+    s.answer_at_once = true;
+    s.write(get_request("/whole"));
+    CHECK(s.got().ends_with("ok /whole"));
+  }
+  CHECK(s.requests.size() == 10);
+}
+
+TEST_CASE(
+    "served connection: neither a stream nor a request that waits behind it has a limit of time while it goes on") {
+  served s;
+  s.answer_at_once = false;
+  s.write(get_request("/stream"));
+  s.line->begin(200, {});
+  s.line->send("x");
+  s.write("GET /b HTTP/1.1\r\n");  // begun, and not complete before the stream ends
+  s.got();
+  for (int i = 0; i < 24; ++i) s.time.advance(60min);
+  CHECK(s.got().empty());
+  CHECK(!s.left);
+  s.answer_at_once = true;
+  s.line->finish();
+  CHECK(s.got() == "0\r\n\r\n");
+  s.time.advance(59s);
+  s.write("Host: x\r\n\r\n");
+  CHECK(s.got().ends_with("ok /b"));
+}
+
+TEST_CASE("served connection: G17: what is sent beside a stream waits bounded, and all of it is answered") {
+  served s;
+  const int small = 16 * 1024;
+  REQUIRE(::setsockopt(s.caller, SOL_SOCKET, SO_SNDBUF, &small, sizeof small) == 0);
+  s.answer_at_once = false;
+  s.write(get_request("/stream"));
+  s.line->begin(200, {});
+  s.line->send("x");
+  const auto one = get_request("/b");
+  std::size_t sent = 0, whole = 0;
+  for (ssize_t n = 0; sent < (1u << 20); sent += static_cast<std::size_t>(n)) {
+    const auto part = std::string_view(one).substr(sent % one.size());
+    n = ::send(s.caller, part.data(), part.size(), MSG_NOSIGNAL);
+    if (n < 0) {
+      s.turn();
+      n = ::send(s.caller, part.data(), part.size(), MSG_NOSIGNAL);
+    }
+    if (n < 0) break;
+  }
+  whole = sent / one.size();
+  CHECK(whole > 100);
+  CHECK(sent < (256u << 10));  // 64 KiB here, the rest in the system's own buffers
+  s.answer_at_once = true;
+  s.line->finish();
+  s.got();
+  CHECK(s.requests.size() == 1 + whole);
+}
+
+TEST_CASE("served connection: a caller that leaves with requests beside its stream is noticed with the next part") {
+  served s;
+  s.answer_at_once = false;
+  s.write(get_request("/stream"));
+  s.line->begin(200, {});
+  while (::send(s.caller, "\r\n\r\n\r\n\r\n", 8, MSG_NOSIGNAL) > 0) s.turn();
+  ::close(std::exchange(s.caller, -1));
+  s.turn();
+  s.line->send("x");
+  s.turn();
+  CHECK(s.left);
+  CHECK(s.requests.size() == 1);
 }
 
 TEST_CASE("served connection: an answer that is cut has no last chunk, and HTTP/1.0 has its end from the connection") {

@@ -4,6 +4,7 @@
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/rpc/line_framer.hpp"
 #include "mcp/server/caller_session.hpp"
+#include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>
 
@@ -79,6 +80,11 @@ class fake_host final : public mcp::caller_host {
   void send(const segments& text) override { sent.push_back(text.str()); }
   void send_progress(std::uint64_t, const segments& text) override { sent.push_back(text.str()); }
   void send_list_changed() override { sent.emplace_back("list_changed"); }
+  void send_ask(std::uint64_t about, const segments& text) override {
+    asks_about.push_back(about);
+    sent.push_back(text.str());
+  }
+  time_source& time() override { return clock; }
   mcp::catalog_ptr tools() const override { return catalog; }
   result<void> admit_call() const override {
     if (stopping) return fail(errc::unavailable, "mcpbx is stopping");
@@ -107,6 +113,8 @@ class fake_host final : public mcp::caller_host {
 
   mcp::catalog_ptr catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>(), 1);
   std::vector<std::string> sent;
+  std::vector<std::uint64_t> asks_about;
+  manual_time clock;
   std::vector<std::function<void()>> waiting;
   std::vector<mcp::reply_once> slow;
   std::shared_ptr<fake_recorder> calls;  ///< null: nobody keeps record
@@ -128,9 +136,9 @@ class fake_caller final : public mcp::line_sink {
     REQUIRE(host.sent.size() <= 1);
     return host.sent.empty() ? "" : host.sent.front();
   }
-  void initialize(std::string_view revision = "2025-11-25") {
+  void initialize(std::string_view revision = "2025-11-25", std::string_view capabilities = "{}") {
     say(R"({"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":")" + std::string(revision) +
-        R"(","capabilities":{},"clientInfo":{"name":"test","version":"1"}}})");
+        R"(","capabilities":)" + std::string(capabilities) + R"(,"clientInfo":{"name":"test","version":"1"}}})");
     say(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
     host.sent.clear();
   }

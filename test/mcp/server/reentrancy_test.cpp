@@ -25,6 +25,10 @@ struct acting_host final : caller_host {
   std::function<void()> act;
   void event() const {
     if (closed) ++after_closing;
+    ended();
+  }
+  // What was asked of the caller ends, also when the session closes.
+  void ended() const {
     if (++calls == at) act();
   }
   void send(const segments& text) override {
@@ -36,6 +40,11 @@ struct acting_host final : caller_host {
     inner.send_progress(serial, text);
   }
   void send_list_changed() override { event(); }
+  void send_ask(std::uint64_t about, const segments& text) override {
+    event();
+    inner.send_ask(about, text);
+  }
+  time_source& time() override { return inner.time(); }
   catalog_ptr tools() const override { return inner.catalog; }
   std::shared_ptr<call_recorder> recorder() const override { return inner.calls; }
   void when_settled(milliseconds at_most, std::function<void()> then) override {
@@ -64,13 +73,18 @@ struct conversation final : line_sink {
   void on_fault(line_fault f) override { session.on_fault(f); }
 
   void run() {
-    say(R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"t","version":"1"}}})");
+    say(R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}})");
     say(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
     say(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{},"_meta":{"progressToken":7}}})");
     say(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"none"}})");
     host.inner.settle();
     say("no message");
     say(R"({"jsonrpc":"2.0","id":3,"method":"mcpbx/slow"})");
+    for (const int belongs : {0, 1, 0, 1})
+      (void)session.ask("roots/list", {}, belongs && !host.inner.slow.empty() ? &host.inner.slow.front() : nullptr,
+                        milliseconds(5), [this](call_outcome&&) { host.ended(); });
+    say(R"({"jsonrpc":"2.0","id":1,"result":{}})");
+    session.withdraw(3, "why");
     say(R"([{"jsonrpc":"2.0","id":4,"method":"ping"},{"id":5},{"jsonrpc":"2.0","id":6,"method":"mcpbx/echo"},{"jsonrpc":"2.0","id":7,"method":"nope"}])");
     say(R"({"jsonrpc":"2.0","id":8,"method":"mcpbx/forget"})");
     say(R"({"jsonrpc":"2.0","id":9,"method":"tools/list"})");
@@ -83,6 +97,8 @@ struct conversation final : line_sink {
     for (std::size_t i = 0; i < server->calls.size(); ++i)
       if (server->calls[i].done) server->answer(i, R"({"content":[]})");
     for (const auto& reply : std::exchange(host.inner.slow, {})) reply.result(raw_json::literal("{}"));
+    (void)session.ask("roots/list", {}, nullptr, milliseconds(5), [this](call_outcome&&) { host.ended(); });
+    host.inner.clock.advance(milliseconds(5));
     session.close();
   }
 };
