@@ -1,4 +1,4 @@
-// See approvals.hpp.
+// Gathers what daemon/policy decides by, and keeps the questions that follow.
 #include "daemon/loop/run/approvals.hpp"
 
 #include "daemon/guard/approval_seal.hpp"
@@ -48,8 +48,8 @@ approvals::judged_call approvals::judge(const providers::tool_call_block& call, 
   return judged;
 }
 
-// Whether results are in the conversation, also those that the session or the request brought. What was once read may
-// have left its mark on all that follows, so it does not matter what is cut later. Each message is looked at once.
+// Returns true if tool results are in the conversation, also if the session or the request brought them. Results that
+// were read once may have left their mark on all that follows, even if they are cut later. Looks at each message once.
 bool approvals::model_saw_output() {
   const auto& all = of_.core.messages();
   for (; !saw_output_ && looked_at_ < all.size(); ++looked_at_)

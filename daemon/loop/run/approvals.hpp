@@ -25,13 +25,13 @@ namespace mcpbx::daemon {
 /// Belongs to one run. It writes nothing and tells nobody: what it returns is to be recorded.
 class approvals {
  public:
-  /// What it is about; all of it must outlive this.
+  /// Data and services that decisions depend on; all of them must outlive this.
   struct subject {
     const run_core& core;
     const run_request& request;
     const run_feed& feed;
     tool_offer& offer;
-    const terms_ptr& entries;  ///< what the configuration says of the servers; null: nothing
+    const terms_ptr& entries;  ///< terms of the servers in the configuration; null: none
     tool_source& tools;
     time_source& time;
     random_source& random;
@@ -53,15 +53,15 @@ class approvals {
   void asked_before(const std::string& question) { asked_before_.insert(question); }
   /// The question is recorded: its time runs. Nothing where it has been answered meanwhile.
   void ask(const record::question& q);
-  /// The records of an answer; `always` answers other questions too. nullopt: no such question is open.
+  /// Returns the records of an answer; `always` answers other questions too. nullopt: no such question is open.
   std::optional<std::vector<run_record>> answer(const std::string& question, const raw_json& body, bool expired);
-  /// Nobody who follows the run can answer any more: the records that refuse the open questions, because waiting for an
-  /// answer that cannot come would keep whoever still reads waiting for nothing. None if somebody can meanwhile.
+  /// Returns the records that refuse the open questions, because nobody who follows the run can answer any more: its
+  /// readers would wait for nothing. None if somebody can meanwhile.
   std::vector<run_record> nobody_answers();
   /// No question's time runs any more.
   void forget_questions() { questions_.clear(); }
-  /// What is left of the time for an answer that may come until then, by the wall clock, which alone goes on while
-  /// there is no process.
+  /// Returns the rest of the time for an answer that may come until then, at most questionTimeoutMs. Goes by the wall
+  /// clock, which alone goes on while there is no process.
   milliseconds left_until(std::int64_t expires_ms) const;
 
  private:

@@ -1,4 +1,4 @@
-// How a run begins, or goes on where an earlier process left it: what it waits for, and what it takes over.
+// Beginning of a run, also of one that an earlier process left: waits for memory, its session and its tools.
 #include "daemon/loop/core/call_ids.hpp"
 #include "daemon/loop/core/recovery.hpp"
 #include "daemon/loop/core/stricter.hpp"
@@ -15,9 +15,9 @@ namespace mcpbx::daemon {
 namespace asio = boost::asio;
 namespace {
 
-constexpr milliseconds settle_time{1'000};  // what the first round waits for servers that are still starting
+constexpr milliseconds settle_time{1'000};  // longest wait of the first round for servers that still start
 constexpr milliseconds longest_wait_for_room{30'000};
-constexpr milliseconds longest_farewell{5'000};  // what a run waits for the one before it that is ending
+constexpr milliseconds longest_farewell{5'000};  // longest wait for the run before it, which is ending
 
 }  // namespace
 
@@ -76,7 +76,7 @@ asio::awaitable<result<void>> live_run::wait_for_session() {
   co_return result<void>();
 }
 
-// What the session held before, for a run that goes on with one.
+// Loads the session's messages, for a run that goes on with a session.
 asio::awaitable<result<void>> live_run::inherit() {
   if (!goes_on_) co_return result<void>();
   auto history = co_await history_of(around_.store, request_.session);
@@ -102,8 +102,8 @@ asio::awaitable<result<void>> live_run::inherit() {
   co_return result<void>();
 }
 
-// What a request does not say itself is as the session's latest run had it: so nothing that needed an approval there,
-// or was not offered, is done without one because somebody goes on with the session.
+// Fills in what the request does not say itself from the session's latest run: so nothing that needed an approval
+// there, or was not offered, is done without one because somebody goes on with the session.
 result<void> live_run::keep_terms() {
   if (!request_.keep_terms) return {};
   if (auto kept = request_.keep_terms(request_, inherited_.terms); !kept) return kept;
@@ -166,7 +166,7 @@ void live_run::tell_again() {
   told_.tell_again(open);
 }
 
-// What else comes while the servers start waits too, except for a wish to stop.
+// Keeps other items that come while the servers start for later, except for a wish to stop.
 asio::awaitable<std::vector<live_run::item>> live_run::wait_for_tools() {
   std::vector<item> early;
   for (bool over = false; !over;) {

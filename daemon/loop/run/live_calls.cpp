@@ -1,5 +1,4 @@
-// How a run makes its calls: which it lets through, and what becomes of those that it does not. And what it hears of
-// them and of its model.
+// Calls of a run: intents, questions and refusals, and what comes back from servers and from the model.
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
 

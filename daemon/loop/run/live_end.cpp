@@ -1,4 +1,4 @@
-// What a run does where its callers have a part: answers, wishes to stop, calls handed back to them, the result.
+// Dealings of a run with its callers: answers, wishes to stop, calls handed back to them, the result.
 #include "daemon/loop/json/event_json.hpp"
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"

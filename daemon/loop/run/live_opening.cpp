@@ -1,4 +1,4 @@
-// What a run gives to its model at first: the opening conversation and the tools.
+// Opening of the conversation with the model: system prompt, messages, tools.
 #include "daemon/loop/core/call_ids.hpp"
 #include "daemon/loop/results/result_order.hpp"
 #include "daemon/loop/run/live_run.hpp"
@@ -38,7 +38,7 @@ renames renamed_tools(const std::vector<mcp::entry_ptr>& own, const offered_tool
   return all;
 }
 
-// `m` in those names; itself where it has none of them. What a provider wrote itself stays as it is.
+// `m` in those names; itself where it has none of them. Messages in a provider's own bytes stay as they are.
 providers::message_ptr in_shown_names(const providers::message_ptr& m, const renames& names) {
   std::shared_ptr<providers::message> changed;
   const auto rename = [&](std::size_t i, const std::string& name, auto of) {

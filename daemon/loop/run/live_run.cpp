@@ -90,7 +90,7 @@ asio::awaitable<void> live_run::live() {
   for (;;) {
     co_await carry_out_all();
     if (records_.refusal()) break;
-    // What came meanwhile joins the commit.
+    // Items that came meanwhile join the commit.
     if (inbox_.empty() && !co_await commit()) continue;
     if (core_.ended()) break;
     clock_.stand(core_.waits_for_people());
@@ -105,7 +105,7 @@ asio::awaitable<void> live_run::live() {
   told_.drop_lines();
 }
 
-// Where the next process goes on with it: what is open is cut as the daemon's end would cut it, and no record says so.
+// Leaves the run for the next process, if that goes on with it: cancels open calls without recording that.
 asio::awaitable<bool> live_run::leave() {
   const bool stays = around_.store.keeps_sessions() &&
                      (core_.parked() || (request_.detach && around_.resume_detached)) && !core_.ending();
@@ -150,8 +150,8 @@ asio::awaitable<void> live_run::carry_out_all() {
   model_.release();
 }
 
-// What leaves this process: not before the records that it follows from are written. The caller is told of them when
-// the model or the server has begun to work.
+// Carries out a command that leaves this process, once the records that it follows from are written. The caller is told
+// of them when the model or the server has begun to work.
 asio::awaitable<void> live_run::carry_out(const run_command& next) {
   const auto* model = std::get_if<command::call_model>(&next);
   const auto* run = std::get_if<command::run_call>(&next);
@@ -188,7 +188,7 @@ asio::awaitable<void> live_run::react(item i) {
     what.then({});
 }
 
-// What the model calls that go on have used up.
+// Returns the usage of the model calls that go on.
 providers::usage live_run::spent() const {
   providers::usage used;
   used += model_.spent();

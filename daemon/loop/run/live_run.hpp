@@ -38,12 +38,12 @@
 
 namespace mcpbx::daemon {
 
-/// Who answers in a run, and who writes its status lines: null where none does.
+/// Models of a run: the one that answers, and the one that writes status lines or null.
 struct run_models {
   std::shared_ptr<providers::model> main, status;
 };
 
-/// What all runs of a runner share.
+/// Services that all runs of a runner share.
 struct run_surroundings {
   boost::asio::any_io_executor executor;
   time_source& time;
@@ -111,7 +111,7 @@ class live_run final : public providers::model_events,
   /// Takes the results of all calls that were handed to the caller; the run goes on, and its feed is open again. An
   /// error when it does not wait for exactly these.
   result<void> take_results(std::vector<record::caller_result> results);
-  /// What it tells.
+  /// The feed of its events.
   const std::shared_ptr<run_feed>& feed() const noexcept { return feed_; }
   std::uint64_t likeness() const noexcept { return request_.likeness; }
   /// `told` hears its name when its start is recorded (synced, for a detached run), or why it cannot be; at once when
@@ -156,7 +156,7 @@ class live_run final : public providers::model_events,
       std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked, answer_given,
                    results_given, retry_due, status_writer::line, winding_up, time_due, look_again, gone_mute>;
   using records = std::vector<run_record>;
-  // What follows from an item.
+  // Consequence of an item.
   struct reaction {
     records batch;
     bool synced = false;
@@ -224,7 +224,7 @@ class live_run final : public providers::model_events,
   run_request request_;
   bool goes_on_;
   std::shared_ptr<run_feed> feed_;
-  std::weak_ptr<live_run> before_, next_;  // that have the session before it, and behind it
+  std::weak_ptr<live_run> before_, next_;  // neighbours in its session
   bool stopping_ = false, over_ = false;
   bool left_ = false;       // the next process goes on with it
   bool picked_up_ = false;  // it was begun by an earlier process

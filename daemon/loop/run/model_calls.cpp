@@ -1,4 +1,4 @@
-// See model_calls.hpp.
+// Builds the request of a round from the conversation, the offer and the limits.
 #include "daemon/loop/run/model_calls.hpp"
 
 #include "daemon/loop/run_words.hpp"
@@ -7,7 +7,7 @@
 
 namespace mcpbx::daemon {
 
-// Whether the model may call a tool of the offer in this call, or has to.
+// Sets whether the model may call a tool of the offer in this call, or has to.
 void model_calls::choose_tools(providers::model_request& ask, const command::call_model& c) const {
   using providers::tool_mode;
   if (!c.with_tools) {

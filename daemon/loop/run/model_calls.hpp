@@ -1,5 +1,5 @@
-// The model calls of one run, one at a time: what each is asked, what it has said and used up so far. A call is tried
-// again inside of it (providers/call); here it is one call.
+// Model calls of one run, one at a time: requests, and the text and usage of the open one. Attempts within a call are
+// the matter of providers/call.
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/run/run_clock.hpp"
@@ -19,7 +19,7 @@ namespace mcpbx::daemon {
 
 class model_calls {
  public:
-  /// What the calls are made from; all of it must outlive this.
+  /// Sources of requests; all of them must outlive this.
   struct subject {
     const run_core& core;
     const run_request& request;
@@ -52,9 +52,9 @@ class model_calls {
 
   /// Since the last begin().
   std::int64_t ms() const { return of_.clock.ms_since(began_); }
-  /// What the open call has used up so far, an estimate.
+  /// Returns the usage of the open call so far, an estimate.
   providers::usage spent() const { return open_ ? open_->spent() : providers::usage{}; }
-  /// What the answer of the open call has begun with, or "".
+  /// Returns the beginning of the open call's answer, or "".
   std::string text_so_far() const { return open_ ? of_.feed.round_text() : std::string(); }
 
  private:
