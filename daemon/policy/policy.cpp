@@ -1,5 +1,5 @@
-// Denying wins over allowing, at each level and between them. What restricts looks at every name that a tool has or may
-// have had, what allows only at those that it has for certain.
+// Denying wins over allowing, at each level and between them. Rules that restrict look at every name that a tool has or
+// may have had, rules that allow only at those that it has for certain.
 #include "daemon/policy/policy.hpp"
 
 #include "mcp/client/catalog/listed_tools.hpp"
@@ -35,7 +35,7 @@ const std::string* first_for(globs all, const catalog_names& n, const past_names
   return found == all.end() ? nullptr : &*found;
 }
 
-/// Where names are plain, the prefixed name is as good as the one that the tool is listed under.
+/// Returns true if `allow` is empty or names the tool. With plain names the prefixed one counts as well.
 bool names_it(globs allow, std::string_view name, std::string_view prefixed) {
   return allow.empty() || first_for(allow, name) != nullptr ||
          (!prefixed.empty() && first_for(allow, prefixed) != nullptr);
@@ -46,7 +46,7 @@ const std::string* approve_of(const terms_ptr& entries, const tool_facts& tool) 
   return terms == nullptr ? nullptr : first_for(terms->approve, tool.own);
 }
 
-/// What a resumed run is kept to beside its own choice.
+/// Decides by the terms that a resumed run is kept to beside its own choice.
 decision decide_beside(const kept_terms& kept, const tool_facts& tool) {
   if (const auto* glob = first_for(kept.deny, tool.names)) return denied(rule::denied, *glob);
   if (!names_it(kept.allow, tool.names.name, tool.names.prefixed)) return denied(rule::not_allowed);
@@ -82,8 +82,8 @@ decision decide(const calling_process& who) {
   return allowed;
 }
 
-// A resumed run chose among the names of its beginning, and is bound by what its profile says of those of today. What
-// it denied is denied under both.
+// A resumed run chose among the names of its beginning, and is bound by what its profile says of those of today. Its
+// denials hold under both.
 decision decide_offer(const tool_choice& choice, const tool_facts& tool) {
   if (const auto* glob = first_for(choice.deny, tool.names)) return denied(rule::denied, *glob);
   if (choice.beside)
@@ -107,7 +107,7 @@ decision decide(const calling_run& who, const tool_facts& tool, const raw_json& 
   if (tool.withheld != nullptr) return not_offered(*tool.withheld);
   const auto wanted = decide_approval(who.rules, tool);
   if (wanted.allows()) return wanted;
-  // What is shown to a person must be what is called.
+  // The tool that is called must be the one that is shown to a person.
   if (tool.changed) return denied(rule::changed, wanted.text);
   if (who.approved && who.approved(arguments)) return {verdict::allow, rule::approved, wanted.text};
   if (who.ending) return denied(rule::run_is_ending, wanted.text);

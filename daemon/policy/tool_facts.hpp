@@ -20,7 +20,7 @@ struct tool_facts {
   const past_names::names* then = nullptr;  ///< when the run began, of a resumed run; null: those of now, or not known
   bool may_destroy = true;                  ///< tool_annotations::may_destroy
   bool of_a_server = true;                  ///< false: of the caller's own, or carried out by the run itself
-  const mcp::withheld_tool* withheld = nullptr;  ///< why the catalog does not offer it now; null: it does
+  const mcp::withheld_tool* withheld = nullptr;  ///< reason why the catalog does not offer it now; null: it does
   bool changed = false;  ///< the catalog does not have it now, or not with the definition and origin that were offered
 };
 

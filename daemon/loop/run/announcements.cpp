@@ -1,4 +1,4 @@
-// See announcements.hpp.
+// Makes an event, a status line or a log line of each record. The order in which they are told is that of the journal.
 #include "daemon/loop/run/announcements.hpp"
 
 #include "daemon/loop/json/event_json.hpp"
@@ -158,7 +158,7 @@ void announcements::emit_call(std::string_view id, std::string_view server) {
   emit(run_event::kind::tool_call, event_json::tool_call(id, report.name, server, report.arguments), std::string(id));
 }
 
-// Where a model writes the line it is asked when the call has left: see begin_line().
+// A model that writes lines is asked for one when the call has left: see begin_line().
 void announcements::on(const record::call_intent& r) {
   const auto* again = r.attempt > 1 && tells_status() ? of_.offer->find(of_.core.find_call(r.call_id)->name) : nullptr;
   if (again)
@@ -189,7 +189,7 @@ void announcements::on(const record::status_line& r) {
 }
 
 void announcements::on(const record::call_result& r) {
-  // What was not kept is not told; who was told of a call before hears that it is open no more.
+  // Nothing is told that was not kept; callers that were told of a call before hear that it is open no more.
   if (journal_broken_ && !told_calls_.contains(r.call_id)) return;
   const auto& report = of_.core.report(r.call_id);
   if (debugging())

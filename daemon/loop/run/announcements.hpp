@@ -1,4 +1,4 @@
-// What a run tells those who follow it: an event for each record, behind its commit, and what streams, at once. Also
+// Events of a run for those who follow it: one for each record, behind its commit, and what streams, at once. Also
 // the status lines for people, whoever writes them (L15).
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
@@ -25,7 +25,7 @@ namespace mcpbx::daemon {
 /// Belongs to one run. Whoever follows the run is called from inside, and may do anything but destroy the run.
 class announcements {
  public:
-  /// What there is to be told of. It is read whenever something is told, and must outlive this.
+  /// Sources of what is told. They are read whenever something is told, and must outlive this.
   struct subject {
     const run_core& core;
     const run_limits& limits;
@@ -43,7 +43,7 @@ class announcements {
   /// The records could not be written: nothing is told of them, nor of any call from here on but those that somebody
   /// was told of before. Returns the ids of the calls whose results are lost with them.
   std::vector<std::string> journal_failed();
-  /// Whether somebody was told of this call of the present level.
+  /// Returns true if somebody was told of this call of the present level.
   bool was_told_of(const std::string& call) const { return told_calls_.contains(call); }
   /// For whoever comes to a run after a restart: the round so far, and the questions that are open.
   void tell_again(std::span<const record::question> open);
@@ -54,9 +54,9 @@ class announcements {
   void tool_progress(const std::string& call, const raw_json& params);
   void tool_log(const std::string& call, const raw_json& params);
   void status(std::string_view text, std::string_view tool = {});
-  /// That the journal is out of reach. Before all that is held back.
+  /// Tells that the journal is out of reach, before all that is held back.
   void outage();
-  /// Which tools the model is not offered for want of room, if that is not what was said last.
+  /// Tells which tools the model is not offered for want of room, if that has changed.
   void left_out();
 
   /// The model `writer` writes status lines from now on. `told`: as status_writer's.
@@ -65,7 +65,7 @@ class announcements {
   void begin_line(const std::string& call);
   /// Tells the tool's name, if the call is open.
   void name_tool(const std::string& call);
-  /// No line comes for this call any more, or for none. What was used up for one that was not told.
+  /// No line comes for this call any more, or for none. Returns the usage of a line that was not told.
   providers::usage drop_line(std::string_view call);
   void drop_lines();
   providers::usage spent_on_lines() const;
@@ -91,7 +91,7 @@ class announcements {
 
   std::shared_ptr<run_feed> feed_;
   subject of_;
-  bool holding_ = false;  // what is told now is held back
+  bool holding_ = false;  // present events are held back
   std::vector<run_event> held_;
   bool journal_broken_ = false;
   std::unordered_set<std::string> told_calls_;  // ids with a tool_call event, of this level

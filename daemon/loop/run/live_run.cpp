@@ -2,27 +2,15 @@
 #include "daemon/loop/run/live_run.hpp"
 
 #include "daemon/loop/core/call_ids.hpp"
-#include "daemon/loop/core/recovery.hpp"
-#include "daemon/loop/core/stricter.hpp"
 #include "daemon/loop/results/call_result.hpp"
 #include "daemon/loop/run_words.hpp"
 #include "daemon/loop/tools/caller_tools.hpp"
-#include "daemon/store/records/principal.hpp"
-#include "mcp/support/log.hpp"
 
-#include <algorithm>
-#include <chrono>
+#include <utility>
 
 namespace mcpbx::daemon {
-namespace {
 
 namespace asio = boost::asio;
-
-constexpr milliseconds settle_time{1'000};  // what the first round waits for servers that are still starting
-constexpr milliseconds longest_wait_for_room{30'000};
-constexpr milliseconds longest_farewell{5'000};  // what a run waits for the one before it that is ending
-
-}  // namespace
 
 live_run::live_run(run_surroundings& around, run_request request, bool goes_on, run_models models,
                    std::shared_ptr<run_feed> feed)
@@ -44,13 +32,15 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
       clock_(around.time, request_.limits,
              {.limit_reached = [this] { out_of_time(); }, .note_due = [this] { inbox_.push(time_due{}); }}),
       told_(feed_, {core_, request_.limits, clock_, offer_.now()}),
+      model_({core_, request_, offer_, clock_, *feed_, around.time}, *this),
       calls_({core_, offer_, clock_, around.tools, around.time, around.random}),
-      round_began_(around.time.now()) {
+      approvals_({core_, request_, *feed_, offer_, around.terms.configured(), around.tools, around.time, around.random},
+                 [this](std::string question) { answer({std::move(question), {}, true, {}}); }) {
   use(std::move(models));
 }
 
 void live_run::use(run_models models) {
-  model_ = std::move(models.main);
+  model_.use(std::move(models.main));
   if (models.status)
     told_.use_writer(std::move(models.status), around_.time,
                      [this](status_writer::line line) { inbox_.push(std::move(line)); });
@@ -62,14 +52,14 @@ void live_run::stop(stop_reason why, std::string text, std::function<void(result
   inbox_.push(stop_asked{why, std::move(text), std::move(done)});
 }
 
-void live_run::begin_behind(const std::shared_ptr<live_run>& before) {
-  before_ = before;
-  before->next_ = weak_from_this();
+void live_run::out_of_time() {
+  stop(stop_reason::timeout,
+       "the time limit of " + words::span_of(request_.limits.timeout_ms) + " for the run was reached");
 }
 
-void live_run::let_next_begin() {
-  over_ = true;
-  if (const auto next = next_.lock()) next->inbox_.push(look_again{});
+// Only a run that may go on in the next process: what is lost there is what it used since its last such record.
+void live_run::plan_note() {
+  if (request_.detach && around_.store.keeps_sessions()) clock_.plan_note();
 }
 
 asio::awaitable<void> live_run::live() {
@@ -100,11 +90,11 @@ asio::awaitable<void> live_run::live() {
   for (;;) {
     co_await carry_out_all();
     if (records_.refusal()) break;
-    // What came meanwhile joins the commit.
+    // Items that came meanwhile join the commit.
     if (inbox_.empty() && !co_await commit()) continue;
     if (core_.ended()) break;
     clock_.stand(core_.waits_for_people());
-    auto& wait = model_call_ ? model_wait_ : tools_wait_;
+    auto& wait = model_.is_open() ? model_wait_ : tools_wait_;
     wait.begin(around_.time.now(), around_.may_watch);
     auto next = co_await inbox_.next();
     wait.end(around_.time.now());
@@ -115,132 +105,7 @@ asio::awaitable<void> live_run::live() {
   told_.drop_lines();
 }
 
-// The fold of the records says what is to be done now; time that no process lived does not count. Whoever comes from
-// here on finds the run as it was left, also while its tools are still waited for.
-void live_run::pick_up(unfinished_run left) {
-  picked_up_ = true;
-  records_.open(std::move(left.journal));
-  std::int64_t before_ms = 0, parked_until_ms = 0;
-  for (const auto& r : left.records) {
-    core_.apply(r);
-    if (const auto* round = std::get_if<record::round_started>(&r)) before_ms = round->elapsed_ms;
-    if (const auto* used = std::get_if<record::time_used>(&r)) before_ms = used->elapsed_ms;
-    if (const auto* parked = std::get_if<record::parked>(&r)) {
-      parked_until_ms = parked->expires_ms;
-      before_ms = std::max(before_ms, parked->elapsed_ms);
-    }
-  }
-  const auto& started = std::get<record::run_started>(left.records.front());
-  offer_.restore(started.inherited_tools);
-  offer_.restore(meant_tools(left.records));
-  call_ids_ = ids_of(started.inherited);
-  call_ids_.merge(ids_of(started.messages));
-  clock_.used_before(milliseconds(before_ms));
-  note_kept();
-  keep_to_limits();
-  core_.resume();
-  for (const auto& c : core_.commands()) todo_.push_back(c);
-  for (const auto* q : core_.questions()) asked_before_.insert(q->id);
-  tell_again();
-  records_.tell_recorded();
-  if (core_.parked()) hand_over(parked_until_ms);
-}
-
-// They may be stricter than when the run began, and stricter ones may have been recorded by a process between.
-void live_run::keep_to_limits() {
-  auto limits = stricter(core_.limits(), request_.limits);
-  if (limits != core_.limits()) {
-    records lowered;
-    lowered.emplace_back(record::limits_lowered{limits});
-    fold(std::move(lowered));
-  }
-  limits.status = request_.limits.status;  // the model that writes the lines may be gone
-  request_.limits = std::move(limits);
-}
-
-// Runs that go on come to their end first. One that was asked to end while it waits here never begins.
-asio::awaitable<result<void>> live_run::wait_for_room() {
-  if (picked_up_ || !around_.room.is_short()) co_return result<void>();
-  told_.status(words::waits_for_room);
-  const auto look = [weak = weak_from_this()] {
-    if (auto self = weak.lock()) self->inbox_.push(look_again{});
-  };
-  const auto place = around_.room.enter(look);
-  const auto until = around_.time.now() + std::min(clock_.left(), longest_wait_for_room);
-  const auto limit = around_.time.make_timer();
-  limit->arm(until, look);
-  std::vector<item> early;
-  bool unwanted = false;
-  while (!place->is_called() && !unwanted && around_.time.now() < until) {
-    auto next = co_await inbox_.next();
-    if (std::holds_alternative<look_again>(next)) continue;
-    unwanted = std::holds_alternative<stop_asked>(next) || std::holds_alternative<winding_up>(next);
-    early.push_back(std::move(next));
-  }
-  for (auto& i : early) inbox_.push(std::move(i));
-  if (unwanted) co_return fail(errc::cancelled, "the run was cancelled before it began");
-  if (!place->is_called()) co_return fail(errc::limit, std::string(words::no_room));
-  co_return result<void>();
-}
-
-// A run that was asked to end is over in a moment, and whoever asked for that goes on with its session.
-asio::awaitable<result<void>> live_run::wait_for_session() {
-  if (const auto before = before_.lock(); !before || before->is_over()) co_return result<void>();
-  const auto limit = around_.time.make_timer();
-  limit->arm(around_.time.now() + longest_farewell, [weak = weak_from_this()] {
-    if (auto self = weak.lock()) self->inbox_.push(look_again{});
-  });
-  std::vector<item> early;
-  for (;;) {
-    auto next = co_await inbox_.next();
-    if (std::holds_alternative<look_again>(next)) break;
-    early.push_back(std::move(next));
-  }
-  for (auto& i : early) inbox_.push(std::move(i));
-  const auto before = before_.lock();
-  if (before && !before->is_over())
-    co_return fail(errc::unavailable, words::session_in_use(request_.session, before->name()));
-  co_return result<void>();
-}
-
-// What the session held before, for a run that goes on with one.
-asio::awaitable<result<void>> live_run::inherit() {
-  if (!goes_on_) co_return result<void>();
-  auto history = co_await history_of(around_.store, request_.session);
-  if (!history) {
-    // The run is named to persons only; the session may be another's.
-    if (history.error().code == errc::unavailable && !is_person(request_.principal))
-      co_return fail(errc::unavailable, words::session_in_use(request_.session));
-    co_return std::unexpected(std::move(history.error()));
-  }
-  if (!may_have(request_.principal, history->principal))
-    co_return fail(errc::not_found, "there is no session " + json_quoted(request_.session) + " of this caller's own");
-  inherited_ = std::move(*history);
-  offer_.restore(inherited_.tools);
-  kept_.session = true;
-  if (auto kept = keep_terms(); !kept) co_return kept;
-  const bool waits = !inherited_.empty() && inherited_.back()->role != providers::role::assistant;
-  if (request_.messages.empty() && !waits)
-    co_return fail(
-        errc::invalid_argument,
-        "the session " + request_.session +
-            " has no question that waits for an answer; ask one (`mcpbx sessions resume ID TEXT`, or \"input\" in a "
-            "request)");
-  co_return result<void>();
-}
-
-// What a request does not say itself is as the session's latest run had it: so nothing that needed an approval there,
-// or was not offered, is done without one because somebody goes on with the session.
-result<void> live_run::keep_terms() {
-  if (!request_.keep_terms) return {};
-  if (auto kept = request_.keep_terms(request_, inherited_.terms); !kept) return kept;
-  auto models = around_.models(request_);
-  if (!models) return std::unexpected(std::move(models.error()));
-  use(std::move(*models));
-  return {};
-}
-
-// Where the next process goes on with it: what is open is cut as the daemon's end would cut it, and no record says so.
+// Leaves the run for the next process, if that goes on with it: cancels open calls without recording that.
 asio::awaitable<bool> live_run::leave() {
   const bool stays = around_.store.keeps_sessions() &&
                      (core_.parked() || (request_.detach && around_.resume_detached)) && !core_.ending();
@@ -252,56 +117,6 @@ asio::awaitable<bool> live_run::leave() {
   co_return true;
 }
 
-void live_run::out_of_time() {
-  stop(stop_reason::timeout,
-       "the time limit of " + words::span_of(request_.limits.timeout_ms) + " for the run was reached");
-}
-
-// Only a run that may go on in the next process: what is lost there is what it used since its last such record.
-void live_run::plan_note() {
-  if (request_.detach && around_.store.keeps_sessions()) clock_.plan_note();
-}
-
-asio::awaitable<void> live_run::react(item i) {
-  auto what = on_item(i);
-  const bool empty = what.batch.empty();
-  fold(std::move(what.batch));
-  if (what.synced || what.then) co_await commit(what.synced);
-  if (!what.then) co_return;
-  if (!empty && records_.broken())
-    what.then(fail(errc::io, std::string(what.what) + " could not be kept; the run ends"));
-  else
-    what.then({});
-}
-
-// What else comes while the servers start waits too, except for a wish to stop.
-asio::awaitable<std::vector<live_run::item>> live_run::wait_for_tools() {
-  std::vector<item> early;
-  for (bool over = false; !over;) {
-    const auto since = around_.time.now();
-    around_.tools.when_settled(settle_time, [weak = weak_from_this()] {
-      if (auto self = weak.lock()) self->inbox_.push(settled{});
-    });
-    for (;;) {
-      auto next = co_await inbox_.next();
-      if (std::holds_alternative<settled>(next)) break;
-      early.push_back(std::move(next));
-      if (std::holds_alternative<stop_asked>(early.back()) || std::holds_alternative<winding_up>(early.back()))
-        co_return early;
-    }
-    // Before its time: no server is starting any more. None starts for longer than its own limit.
-    over = around_.time.now() - since < settle_time || !misses_tools();
-  }
-  co_return early;
-}
-
-// Calls that an earlier process left are to be made, or asked about, and the servers of their tools are not there yet.
-bool live_run::misses_tools() {
-  if (!picked_up_ || core_.to_be_made().empty()) return false;
-  take_offer();
-  return std::ranges::any_of(core_.to_be_made(), [&](const auto* call) { return !offer_.find(call->name); });
-}
-
 asio::awaitable<void> live_run::carry_out_all() {
   while (!todo_.empty()) {
     auto next = std::move(todo_.front());
@@ -309,8 +124,8 @@ asio::awaitable<void> live_run::carry_out_all() {
     records batch;
     if (auto* begin = std::get_if<command::begin_round>(&next)) {
       take_offer();
-      batch.emplace_back(record::round_started{begin->depth, model_->name(), begin->with_tools, clock_.elapsed_ms(),
-                                               begin->shortened});
+      batch.emplace_back(record::round_started{begin->depth, model_.model().name(), begin->with_tools,
+                                               clock_.elapsed_ms(), begin->shortened});
     } else if (const auto* calls = std::get_if<command::intend_calls>(&next)) {
       intend(*calls);
       continue;
@@ -332,18 +147,21 @@ asio::awaitable<void> live_run::carry_out_all() {
     else
       fold(std::move(batch));
   }
-  spent_call_.reset();
+  model_.release();
 }
 
-// What leaves this process: not before the records that it follows from are written. The caller is told of them when
-// the model or the server has begun to work.
+// Carries out a command that leaves this process, once the records that it follows from are written. The caller is told
+// of them when the model or the server has begun to work.
 asio::awaitable<void> live_run::carry_out(const run_command& next) {
   const auto* model = std::get_if<command::call_model>(&next);
   const auto* run = std::get_if<command::run_call>(&next);
   if (model || run) {
     if (model) prepare_meanwhile(*model);
     const bool kept = co_await keep();
-    if (kept && model) call_model();
+    if (kept && model) {
+      told_.left_out();
+      model_.begin();
+    }
     if (kept && run) run_call(*run);
     tell_held();
     if (kept && run) told_.begin_line(run->call_id);
@@ -351,44 +169,51 @@ asio::awaitable<void> live_run::carry_out(const run_command& next) {
   }
   if (!co_await commit()) co_return;
   if (auto* question = std::get_if<command::ask>(&next))
-    ask(question->question);
+    approvals_.ask(question->question);
   else if (std::holds_alternative<command::hand_over>(next))
     hand_over();
   else if (std::holds_alternative<command::cancel_open>(next))
     cancel_open();
 }
 
-// What the model calls that go on have used up.
-providers::usage live_run::spent() const {
-  providers::usage used;
-  if (model_call_) used += model_call_->spent();
-  used += told_.spent_on_lines();
-  return used;
+asio::awaitable<void> live_run::react(item i) {
+  auto what = on_item(i);
+  const bool empty = what.batch.empty();
+  fold(std::move(what.batch));
+  if (what.synced || what.then) co_await commit(what.synced);
+  if (!what.then) co_return;
+  if (!empty && records_.broken())
+    what.then(fail(errc::io, std::string(what.what) + " could not be kept; the run ends"));
+  else
+    what.then({});
 }
 
-// What the answer that goes on has begun with.
-std::string live_run::broken_off() {
-  return model_call_ ? feed_->round_text() : std::string();
+// Returns the usage of the model calls that go on.
+providers::usage live_run::spent() const {
+  providers::usage used;
+  used += model_.spent();
+  used += told_.spent_on_lines();
+  return used;
 }
 
 live_run::reaction live_run::on_item(item& i) {
   reaction r;
   auto& batch = r.batch;
   if (auto* reply = std::get_if<providers::model_reply>(&i)) {
-    if (!model_call_) return r;  // it was cancelled when its reply had just come
-    spent_call_ = std::move(model_call_);
+    if (!model_.is_open()) return r;  // it was cancelled when its reply had just come
+    model_.answered();
     batch.emplace_back(
         offer_.with_tools({with_unique_ids(std::move(reply->message), call_ids_, core_.calls(), around_.random),
                            reply->reason,
                            std::move(reply->raw_reason),
                            reply->usage,
-                           clock_.ms_since(round_began_),
+                           model_.ms(),
                            {},
                            {}}));
   } else if (auto* broken = std::get_if<providers::model_error>(&i)) {
-    if (!model_call_) return r;
-    model_call_.reset();
-    batch.emplace_back(record::model_failed{std::move(*broken), clock_.ms_since(round_began_)});
+    if (!model_.is_open()) return r;
+    model_.failed();
+    batch.emplace_back(record::model_failed{std::move(*broken), model_.ms()});
   } else if (auto* done = std::get_if<call_done>(&i)) {
     auto settled = calls_.settle(done->id, done->outcome);
     if (!settled) return r;
@@ -405,18 +230,20 @@ live_run::reaction live_run::on_item(item& i) {
   } else if (auto* due = std::get_if<retry_due>(&i)) {
     if (auto next = calls_.next_attempt(due->id)) batch.push_back(std::move(*next));
   } else if (auto* asked = std::get_if<stop_asked>(&i)) {
-    batch.emplace_back(record::cancel{asked->why, std::move(asked->text), spent(), broken_off()});
+    batch.emplace_back(record::cancel{asked->why, std::move(asked->text), spent(), model_.text_so_far()});
     r.then = std::move(asked->done);
     r.what = "that the run was cancelled";
   } else if (std::holds_alternative<winding_up>(i)) {
-    batch.emplace_back(record::cancel{stop_reason::interrupted, "the daemon is stopping", spent(), broken_off()});
+    batch.emplace_back(
+        record::cancel{stop_reason::interrupted, "the daemon is stopping", spent(), model_.text_so_far()});
   } else if (std::holds_alternative<time_due>(i)) {
     plan_note();
     if (const auto used = clock_.take_note()) batch.emplace_back(record::time_used{*used});
   } else if (auto* answer = std::get_if<answer_given>(&i)) {
     return on_answer(*answer);
   } else if (std::holds_alternative<gone_mute>(i)) {
-    return on_mute();
+    batch = approvals_.nobody_answers();
+    r.synced = !batch.empty();
   } else if (auto* given = std::get_if<results_given>(&i)) {
     if (!core_.parked()) return r;  // it was cancelled meanwhile
     parked_limit_.reset();

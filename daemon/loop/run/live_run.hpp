@@ -4,6 +4,8 @@
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/json/event_json.hpp"
 #include "daemon/loop/run/announcements.hpp"
+#include "daemon/loop/run/approvals.hpp"
+#include "daemon/loop/run/model_calls.hpp"
 #include "daemon/loop/run/record_writer.hpp"
 #include "daemon/loop/run/room_queue.hpp"
 #include "daemon/loop/run/run_clock.hpp"
@@ -14,24 +16,21 @@
 #include "daemon/loop/tools/argument_checks.hpp"
 #include "daemon/loop/tools/tool_offer.hpp"
 #include "daemon/loop/tools/tool_source.hpp"
-#include "daemon/policy/policy.hpp"
 #include "daemon/store/journal.hpp"
 #include "mcp/async/inbox.hpp"
 #include "mcp/async/short_wait.hpp"
-#include "mcp/support/shared_bytes.hpp"
 #include "mcp/support/time.hpp"
 #include "providers/model/message.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <variant>
@@ -39,12 +38,12 @@
 
 namespace mcpbx::daemon {
 
-/// Who answers in a run, and who writes its status lines: null where none does.
+/// Models of a run: the one that answers, and the one that writes status lines or null.
 struct run_models {
   std::shared_ptr<providers::model> main, status;
 };
 
-/// What all runs of a runner share.
+/// Services that all runs of a runner share.
 struct run_surroundings {
   boost::asio::any_io_executor executor;
   time_source& time;
@@ -112,7 +111,7 @@ class live_run final : public providers::model_events,
   /// Takes the results of all calls that were handed to the caller; the run goes on, and its feed is open again. An
   /// error when it does not wait for exactly these.
   result<void> take_results(std::vector<record::caller_result> results);
-  /// What it tells.
+  /// The feed of its events.
   const std::shared_ptr<run_feed>& feed() const noexcept { return feed_; }
   std::uint64_t likeness() const noexcept { return request_.likeness; }
   /// `told` hears its name when its start is recorded (synced, for a detached run), or why it cannot be; at once when
@@ -157,64 +156,40 @@ class live_run final : public providers::model_events,
       std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked, answer_given,
                    results_given, retry_due, status_writer::line, winding_up, time_due, look_again, gone_mute>;
   using records = std::vector<run_record>;
-  // What follows from an item.
+  // Consequence of an item.
   struct reaction {
     records batch;
     bool synced = false;
     std::function<void(result<void>)> then;  // when the batch is written, or could not be
     std::string_view what;                   // it was, if so
   };
-  // A question whose time runs.
-  struct open_question {
-    std::string id;
-    std::unique_ptr<timer> limit;
-  };
+
+  // Beginning (live_beginning.cpp, live_opening.cpp).
   void use(run_models models);
-  void keep_to_limits();
   boost::asio::awaitable<result<void>> wait_for_room();
   boost::asio::awaitable<result<void>> wait_for_session();
   boost::asio::awaitable<result<void>> inherit();
   result<void> keep_terms();
   boost::asio::awaitable<std::vector<item>> wait_for_tools();
   bool misses_tools();
-  boost::asio::awaitable<bool> leave();
-  void out_of_time();
-  void plan_note();
+  void keep_to_limits();
+  void tell_again();
+  record::run_started opening();
+  void take_offer();
+
+  // Going on (live_run.cpp).
   boost::asio::awaitable<void> carry_out_all();
   boost::asio::awaitable<void> carry_out(const run_command& next);
   boost::asio::awaitable<void> react(item i);
   reaction on_item(item& i);
-  reaction on_answer(answer_given& a);
-  reaction on_mute();
-  // Whether there is somebody who can answer, or may be in time.
-  bool may_be_answered() const { return feed_->kept() || feed_->answers(); }
-  providers::usage spent() const;
-  std::string broken_off();
-  record::run_started opening();
-  void intend(const command::intend_calls& c);
-  records close(command::close_call first);
-  run_record intent_or_refusal(const std::string& id);
-  // What the rules say of a call; `present`: the catalog of this moment.
-  tool_facts facts_for(const mcp::catalog_entry& tool, const mcp::catalog& present);
-  decision judge(const std::string& id, const mcp::catalog_entry& tool, const tool_facts& facts);
-  bool model_saw_output();
-  record::question approval_question(const std::string& id, const mcp::catalog_entry& tool, rule wanted_by);
-  void ask(const record::question& q);
-  // What is left of question_timeout_ms for something that has waited since before a restart.
-  milliseconds left_until(std::int64_t expires_ms) const;
-  // `expires_ms`: wall clock, of a run that was parked before a restart; 0: it is parked now.
-  void hand_over(std::int64_t expires_ms = 0);
-  // As soon as what was folded is on its way into the journal; call_model does it where that takes no time.
+  // As soon as what was folded is on its way into the journal; model_calls::begin does it where that takes no time.
   void prepare_meanwhile(const command::call_model& c);
-  void prepare_model();
-  void call_model();
-  void choose_tools(providers::model_request& ask, const command::call_model& c) const;
-  void run_call(const command::run_call& c);
-  void cancel_open();
-  void on_outcome(std::string call, mcp::call_outcome outcome) override;
-  void on_retry_due(std::string call) override;
-  void on_progress(const std::string& call, const raw_json& params) override;
-  void on_log(const std::string& call, const raw_json& params) override;
+  providers::usage spent() const;
+  void out_of_time();
+  void plan_note();
+  boost::asio::awaitable<bool> leave();
+
+  // Records (live_records.cpp).
   void fold(records batch);
   // `written`: nobody waits for it to be; else what it tells is held back.
   void apply(const run_record& r, bool written = true);
@@ -227,42 +202,49 @@ class live_run final : public providers::model_events,
   boost::asio::awaitable<bool> append(bool synced);
   void note_kept();
   boost::asio::awaitable<void> write_end(record::run_ended end);
-  void take_offer();
 
-  void tell_again();
+  // Calls (live_calls.cpp).
+  void intend(const command::intend_calls& c);
+  run_record intent_or_refusal(const std::string& id);
+  records close(command::close_call first);
+  void run_call(const command::run_call& c);
+  void cancel_open();
+  void on_outcome(std::string call, mcp::call_outcome outcome) override;
+  void on_retry_due(std::string call) override;
+  void on_progress(const std::string& call, const raw_json& params) override;
+  void on_log(const std::string& call, const raw_json& params) override;
+
+  // Callers (live_end.cpp).
+  reaction on_answer(answer_given& a);
+  // `expires_ms`: wall clock, of a run that was parked before a restart; 0: it is parked now.
+  void hand_over(std::int64_t expires_ms = 0);
   result<void> what_became_of_a_stop() const;
 
   run_surroundings& around_;
   run_request request_;
   bool goes_on_;
-  std::shared_ptr<providers::model> model_;
   std::shared_ptr<run_feed> feed_;
-  std::weak_ptr<live_run> before_, next_;  // that have the session before it, and behind it
+  std::weak_ptr<live_run> before_, next_;  // neighbours in its session
   bool stopping_ = false, over_ = false;
-  bool left_ = false;                             // the next process goes on with it
-  bool picked_up_ = false;                        // it was begun by an earlier process
-  std::unordered_set<std::string> asked_before_;  // questions that were open then
+  bool left_ = false;       // the next process goes on with it
+  bool picked_up_ = false;  // it was begun by an earlier process
   journal::history inherited_;
   std::unordered_set<std::string> call_ids_;  // of the conversation before the run's first reply
   run_core core_;
+  std::deque<run_command> todo_;
   inbox<item> inbox_;
   short_wait model_wait_, tools_wait_;
-  record_writer records_;
   event_json::kept_part kept_;  // as the last append left it
-  std::deque<run_command> todo_;
-  std::optional<command::call_model> to_prepare_;
-  std::unique_ptr<providers::model_call> model_call_;
-  std::unique_ptr<providers::model_call> spent_call_;  // let go of behind what its reply has started
-  std::vector<open_question> questions_;
   bool results_taken_ = false;  // of the calls that are parked now
+  std::unique_ptr<timer> parked_limit_;
+  // The parts. Each reads those above it that its header names, and is destroyed before them.
+  record_writer records_;
   tool_offer offer_;
   run_clock clock_;
   announcements told_;
+  model_calls model_;
   server_calls calls_;
-  std::unique_ptr<timer> parked_limit_;
-  time_point round_began_;
-  std::size_t looked_at_ = 0;  // of the messages, for output of tools
-  bool saw_output_ = false;    // there was some
+  approvals approvals_;
 };
 
 }  // namespace mcpbx::daemon

@@ -1,4 +1,4 @@
-// See record_writer.hpp.
+// Writes batches, and sorts failures by what they mean for the run.
 #include "daemon/loop/run/record_writer.hpp"
 
 #include "mcp/redact/secret.hpp"

@@ -1,4 +1,4 @@
-// The records of one run on their way into its journal. A record is folded at once and written before anything that it
+// Records of one run on their way into its journal. A record is folded at once and written before anything that it
 // starts leaves the process: so records that follow from one another without anybody else's doing (a reply and the
 // intents of its calls, the last result and the next round) are one commit.
 #pragma once
@@ -26,7 +26,7 @@ class record_writer {
     runner::recorded_run run;
     bool detached = false;  ///< the run has been acknowledged, so that it waits for its journal as long as any may
     bool resumes = false;   ///< the next process would go on with it
-    std::function<milliseconds()> time_left;  ///< what another run waits at most
+    std::function<milliseconds()> time_left;  ///< longest wait of a run that is not detached
     std::function<void()> on_outage;          ///< the journal is out of reach; the run waits for it
   };
   /// `store` and `time` must outlive this; `o` is called while write() waits.
@@ -50,7 +50,7 @@ class record_writer {
 
   /// The run does not begin, and nothing of it is kept.
   void refuse(error why) { refusal_ = std::move(why); }
-  /// Why the run did not begin; nullopt: it did, or may yet.
+  /// Reason why the run did not begin; nullopt: it did, or may yet.
   const std::optional<error>& refusal() const noexcept { return refusal_; }
 
   /// `told` hears that the run's start is recorded, or why it cannot be; at once where that is known already.

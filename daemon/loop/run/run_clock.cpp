@@ -1,4 +1,4 @@
-// See run_clock.hpp.
+// Counts the time from the beginning, less the time that the clock stood.
 #include "daemon/loop/run/run_clock.hpp"
 
 #include <algorithm>

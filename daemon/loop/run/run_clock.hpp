@@ -1,4 +1,4 @@
-// The time that a run uses, against its limit. The clock stands while only people are waited for (L8).
+// Time that a run uses, against its limit. The clock stands while only people are waited for (L8).
 #pragma once
 #include "daemon/store/records/record.hpp"
 #include "mcp/support/time.hpp"
@@ -10,7 +10,7 @@
 
 namespace mcpbx::daemon {
 
-/// Belongs to one run. What it calls may use it, and must not destroy it.
+/// Belongs to one run. The callbacks may use it, and must not destroy it.
 class run_clock {
  public:
   struct told {

@@ -1,4 +1,4 @@
-// See server_calls.hpp.
+// Sends calls, settles their outcomes, and plans further attempts.
 #include "daemon/loop/run/server_calls.hpp"
 
 #include "daemon/guard/approval_seal.hpp"
@@ -17,8 +17,8 @@ namespace {
 
 constexpr milliseconds first_wait{200}, longest_wait{5'000};
 
-// The server, or the way to it, was at fault, and nothing says that another attempt meets the same. What a server
-// answered is never asked for again.
+// Returns true if the server, or the way to it, was at fault, and another attempt may meet better. A call that a
+// server answered is never made again.
 bool may_pass(errc code) {
   return code == errc::unavailable || code == errc::timed_out || code == errc::limit;
 }
@@ -113,7 +113,7 @@ void server_calls::make_again(sent_call& sent, time_point when) {
   });
 }
 
-// Whether the attempt that is due is put off: one at a server that is known to be down would be spent for nothing.
+// Puts off an attempt that is due at a server that is known to be down: it would be spent for nothing.
 bool server_calls::waits_for_start(sent_call& sent) {
   const auto server = sent.client.lock();
   if (!server || by_.core.ending()) return false;

@@ -1,4 +1,4 @@
-// The tool calls of one run that are open: at their servers, or waiting for another attempt. A call that got no answer
+// Open tool calls of one run: at their servers, or waiting for another attempt. A call that got no answer
 // and may be repeated is made again after a while that doubles each time (L13).
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
@@ -6,7 +6,6 @@
 #include "daemon/loop/tools/tool_offer.hpp"
 #include "daemon/loop/tools/tool_source.hpp"
 #include "daemon/store/records/record.hpp"
-#include "mcp/client/client.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/time.hpp"
 
@@ -33,7 +32,7 @@ class server_calls {
     virtual void on_progress(const std::string& call, const raw_json& params) = 0;
     virtual void on_log(const std::string& call, const raw_json& params) = 0;
   };
-  /// What the calls are made by; all of it must outlive this.
+  /// Services and data that calls need; all of them must outlive this.
   struct means {
     const run_core& core;
     const tool_offer& offer;
@@ -46,7 +45,7 @@ class server_calls {
 
   /// The record that comes before the next attempt of a call of this tool of the offer.
   record::call_intent intent(const providers::tool_call_block& call, const mcp::catalog_entry& tool) const;
-  /// Whether calls of this tool may be made again.
+  /// Returns true if calls of this tool may be made again.
   static bool may_repeat(const mcp::catalog_entry& tool);
 
   /// Sends a call whose intent is written. The tool that reads on is carried out at once, and told like others.
@@ -57,7 +56,7 @@ class server_calls {
   /// The intent of the next attempt, or the result of the last one where the tool is not there any more as it was.
   /// nullopt: the call was closed, or waits for its server to start, and is due again then.
   std::optional<run_record> next_attempt(const std::string& call);
-  /// The call is closed. How long it has been open, in ms; nullopt: it was not.
+  /// Forgets a call that is closed. Returns for how long it was open, in ms; nullopt: it was not.
   std::optional<std::int64_t> close(std::string_view call);
   /// Cancels all of them at their servers. They stay open until they are closed.
   void cancel_all();

@@ -1,4 +1,4 @@
-// See tool_offer.hpp.
+// Takes the catalog at each round, and gives tools their names and lanes.
 #include "daemon/loop/tools/tool_offer.hpp"
 
 #include "daemon/loop/results/read_result.hpp"

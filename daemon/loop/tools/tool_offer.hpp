@@ -1,4 +1,4 @@
-// The tools that one run offers its model, from round to round.
+// Tools that one run offers its model, from round to round.
 #pragma once
 #include "daemon/loop/tools/kept_names.hpp"
 #include "daemon/loop/tools/round_tools.hpp"
@@ -25,7 +25,7 @@ class tool_offer {
   tool_offer(round_tools& shared, tool_source& from, const tool_choice& choice, std::vector<mcp::entry_ptr> own)
       : shared_(shared), from_(from), choice_(choice), own_(std::move(own)) {}
 
-  /// What names meant in the conversation before, as kept_names.
+  /// Restores the meaning of names in the conversation before, as kept_names.
   void restore(std::span<const record::meant_tool> tools) { names_.restore(tools); }
   /// Offers `model` what the catalog has at this moment. `asked`: the messages of the run's question, which are looked
   /// at the first time. `reads`: there is something to read on.
@@ -51,7 +51,7 @@ class tool_offer {
   std::optional<question_words> question_;  // the choice must not change between rounds
   offered_ptr now_, base_;                  // base_: without the caller's and without ours
   bool reads_ = false;                      // now_ has the tool that reads on
-  kept_names names_;                        // that the model has read
+  kept_names names_;                        // those that the model has read
   past_names past_;                         // of the tools in past_of_
   mcp::catalog_ptr past_of_;
 };

@@ -27,7 +27,7 @@ std::vector<std::string> patterns(char which) {
   switch (which) {
     case 'n':  // the name of now
       return {"unrelated", "git__push"};
-    case 't':  // that of then
+    case 't':  // the name of then
       return {"git__send"};
     case 'o':  // those of others
       return {"unrelated"};

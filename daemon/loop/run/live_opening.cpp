@@ -1,19 +1,14 @@
-// What a run gives to its model: the opening conversation, the tools of the round, the request.
+// Opening of the conversation with the model: system prompt, messages, tools.
 #include "daemon/loop/core/call_ids.hpp"
-#include "daemon/loop/results/read_result.hpp"
 #include "daemon/loop/results/result_order.hpp"
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
-#include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <memory>
 #include <utility>
-#include <vector>
 
 namespace mcpbx::daemon {
 namespace {
@@ -43,7 +38,7 @@ renames renamed_tools(const std::vector<mcp::entry_ptr>& own, const offered_tool
   return all;
 }
 
-// `m` in those names; itself where it has none of them. What a provider wrote itself stays as it is.
+// `m` in those names; itself where it has none of them. Messages in a provider's own bytes stay as they are.
 providers::message_ptr in_shown_names(const providers::message_ptr& m, const renames& names) {
   std::shared_ptr<providers::message> changed;
   const auto rename = [&](std::size_t i, const std::string& name, auto of) {
@@ -78,7 +73,7 @@ record::run_started live_run::opening() {
     request_.system = request_.system.empty() ? own : request_.system + "\n\n" + own;
     messages.erase(messages.begin());
   }
-  if (request_.system.empty()) request_.system = model_->default_system();
+  if (request_.system.empty()) request_.system = model_.model().default_system();
   if (const auto names = renamed_tools(offer_.own(), *offer_.now()); !names.empty())
     for (auto& m : messages) m = in_shown_names(m, names);
   add_guidance(request_.system, request_.limits, offer_.now()->guidance);
@@ -88,7 +83,7 @@ record::run_started live_run::opening() {
   r.run = name();
   r.session = request_.session;
   r.principal = request_.principal;
-  r.model = model_->name();
+  r.model = model_.model().name();
   r.inherited_count = inherited_.size();
   r.inherited_after = inherited_.last_run;
   r.inherited_results = std::move(inherited_.results);
@@ -120,56 +115,16 @@ record::run_started live_run::opening() {
 }
 
 void live_run::take_offer() {
-  offer_.take(*model_, request_.messages.empty() ? core_.started().messages : request_.messages, !core_.kept().empty());
-}
-
-// Whether the model may call a tool of the offer in this call, or has to.
-void live_run::choose_tools(providers::model_request& ask, const command::call_model& c) const {
-  using providers::tool_mode;
-  if (!c.with_tools) {
-    ask.tool_mode = tool_mode::none;
-    return;
-  }
-  if (c.depth != 0) return;
-  const auto& wanted = request_.first_round_tool;
-  if (request_.first_round == tool_mode::required && !wanted.empty()) {
-    ask.required_tool = offer_.now()->shown_as(wanted);
-    if (ask.required_tool.empty())
-      return log::warn("run " + name() + ": the tool " + json_quoted(wanted) +
-                       " that its first round must call is not offered to the model; it may call any");
-  }
-  ask.tool_mode = request_.first_round;
+  offer_.take(model_.model(), request_.messages.empty() ? core_.started().messages : request_.messages,
+              !core_.kept().empty());
 }
 
 void live_run::prepare_meanwhile(const command::call_model& c) {
-  to_prepare_ = c;
+  model_.plan(c);
   if (around_.store.keeps_sessions() && !records_.all_written())
     boost::asio::post(around_.executor, [weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->prepare_model();
+      if (const auto self = weak.lock()) self->model_.prepare();
     });
-}
-
-void live_run::prepare_model() {
-  if (!to_prepare_) return;
-  const auto c = *std::exchange(to_prepare_, std::nullopt);
-  providers::model_request ask;
-  ask.messages = core_.messages();
-  ask.answer_schema = core_.started().answer_schema;
-  ask.settings = core_.started().settings;
-  if (request_.limits.timeout_ms > 0) ask.needed_by = around_.time.now() + clock_.left();
-  if (!offer_.now()->set->tools.empty()) {
-    ask.tools = offer_.now()->set;
-    choose_tools(ask, c);
-    ask.note = words::round_prompt(core_.limits(), core_.rounds(), c.depth, c.with_tools);
-  }
-  model_call_ = model_->prepare(std::move(ask), *this);
-}
-
-void live_run::call_model() {
-  prepare_model();
-  round_began_ = around_.time.now();
-  told_.left_out();
-  model_call_->begin();
 }
 
 }  // namespace mcpbx::daemon

@@ -1,6 +1,8 @@
-// How a run folds its records, has them written, and tells of them.
+// Records of a run: folds them, has them written, and tells of them.
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
+
+#include <utility>
 
 namespace mcpbx::daemon {
 

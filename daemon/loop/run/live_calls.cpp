@@ -1,15 +1,7 @@
-// How a run makes its calls: which it lets through, which one after another, which again, and those that it carries out
-// itself.
-#include "daemon/guard/approval_seal.hpp"
-#include "daemon/loop/results/call_result.hpp"
-#include "daemon/loop/results/read_result.hpp"
+// Calls of a run: intents, questions and refusals, and what comes back from servers and from the model.
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
-#include "daemon/loop/tools/caller_tools.hpp"
-#include "mcp/support/text.hpp"
-#include "providers/call/retry.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -35,15 +27,12 @@ run_record live_run::intent_or_refusal(const std::string& id) {
   if (!entry)
     return refusal(record::result_cause::unknown_tool,
                    words::unknown_tool(call.name, offer_.now()->similar(call.name, 3), offer_.now()->names));
-  // It may have changed since the round was begun with it.
-  const auto now = around_.tools.snapshot();
-  const auto facts = facts_for(*entry, *now);
-  const auto judged = judge(id, *entry, facts);
+  const auto judged = approvals_.judge(call, *entry);
   const auto not_allowed = [&] {
-    return refusal(record::result_cause::refused, words::not_allowed(judged, entry->name, facts));
+    return refusal(record::result_cause::refused, words::not_allowed(judged.says, entry->name, judged.facts));
   };
-  if (judged.by == rule::withheld) return not_allowed();
-  if (facts.of_a_server && entry->owner.expired())
+  if (judged.says.by == rule::withheld) return not_allowed();
+  if (judged.facts.of_a_server && entry->owner.expired())
     return refusal(record::result_cause::unavailable,
                    "Not executed: the server \"" + entry->server + "\" of this tool is gone.");
   if (core_.attempts(id) > 0 && !server_calls::may_repeat(*entry))
@@ -51,8 +40,8 @@ run_record live_run::intent_or_refusal(const std::string& id) {
                    "the configuration does not let calls of this tool be repeated any more.");
   if (auto problem = around_.arguments.problem(*entry, call.name, call.arguments); !problem.empty())
     return refusal(record::result_cause::bad_arguments, std::move(problem));
-  if (judged.denies()) return not_allowed();
-  if (!judged.allows()) return approval_question(id, *entry, judged.by);
+  if (judged.says.denies()) return not_allowed();
+  if (!judged.says.allows()) return approvals_.question(call, *entry, judged.says.by);
   return calls_.intent(call, *entry);
 }
 
@@ -80,12 +69,43 @@ void live_run::run_call(const command::run_call& c) {
 }
 
 void live_run::cancel_open() {
-  to_prepare_.reset();
-  model_call_.reset();
+  model_.cancel();
   told_.drop_lines();
-  questions_.clear();
+  approvals_.forget_questions();
   parked_limit_.reset();
   calls_.cancel_all();
+}
+
+void live_run::on_outcome(std::string call, mcp::call_outcome outcome) {
+  inbox_.push(call_done{std::move(call), std::move(outcome)});
+}
+
+void live_run::on_retry_due(std::string call) {
+  inbox_.push(retry_due{std::move(call)});
+}
+
+void live_run::on_progress(const std::string& call, const raw_json& params) {
+  told_.tool_progress(call, params);
+}
+
+void live_run::on_log(const std::string& call, const raw_json& params) {
+  told_.tool_log(call, params);
+}
+
+void live_run::on_text(std::string_view delta) {
+  if (model_.is_open()) told_.text(delta);
+}
+
+void live_run::on_reasoning(std::string_view delta) {
+  if (model_.is_open()) told_.reasoning(delta);
+}
+
+void live_run::on_reply(providers::model_reply reply) {
+  inbox_.push(std::move(reply));
+}
+
+void live_run::on_error(providers::model_error e) {
+  inbox_.push(std::move(e));
 }
 
 }  // namespace mcpbx::daemon
