@@ -107,7 +107,7 @@ result<url_parts> parse_url(std::string_view url) {
   if (u.host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_:%") != std::string::npos)
     return wrong(strange_host);
   if (parsed->has_port() || read != stop) {
-    // What the rule has left unread stands where a port may stand, except behind a name.
+    // The text that the rule has left unread stands in the place of a port, except behind a name.
     if (!parsed->has_port() && !plain.starts_with('[')) return wrong(strange_host);
     // Not port_number(): Boost 1.81 takes some numbers above 65535 for one below.
     const auto port = parsed->port();

@@ -1,4 +1,4 @@
-// How the values of enums are written in JSON: one word for each, the same for reading and writing.
+// Spelling of enum values in JSON: one word for each, the same for reading and writing.
 #pragma once
 #include <cstddef>
 #include <optional>

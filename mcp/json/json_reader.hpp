@@ -18,7 +18,7 @@
 
 namespace mcpbx {
 
-/// What each reader of members does alike. A `Reader` finds the members and words the complaints: it has
+/// Functions common to all readers of members. A `Reader` finds the members and words the complaints: it has
 /// `std::string_view token(name)`, "" for what is absent, and `void wrong_kind(name, form, token)`, where `form` says
 /// what is expected. Each function returns nullopt for what is absent or has been complained about.
 namespace typed_member {
