@@ -63,7 +63,8 @@ std::string_view live_run::needs_approval(const mcp::catalog_entry& tool) {
            (then != nullptr && then->may_be(glob));
   };
   const auto* kept = request_.tools.beside.get();
-  if (std::ranges::any_of(request_.approve, matches) || (around_.needs_approval && around_.needs_approval(tool)) ||
+  const auto& configured = request_.configured->needs_approval;
+  if (std::ranges::any_of(request_.approve, matches) || (configured && configured(tool)) ||
       (kept != nullptr && kept->wants_yes(tool.server, tool.tool)))
     return "the configuration wants a yes for this tool";
   if (!tool.annotations.may_destroy()) return {};

@@ -25,6 +25,16 @@ constexpr milliseconds shortest_note{100}, longest_note{5'000};  // between two 
 
 }  // namespace
 
+result<run_models> models_of(const run_request& r) {
+  const auto& find = r.configured->models;
+  auto model = find(r.model);
+  if (!model) return std::unexpected(std::move(model.error()));
+  if (r.limits.status != status_mode::model) return run_models{std::move(*model), nullptr};
+  auto quick = r.limits.status_model.empty() ? model : find(r.limits.status_model);
+  if (!quick) return fail(quick.error().code, "statusModel: " + quick.error().message);
+  return run_models{std::move(*model), std::move(*quick)};
+}
+
 live_run::live_run(run_surroundings& around, run_request request, bool goes_on, run_models models,
                    std::shared_ptr<run_feed> feed)
     : around_(around),
@@ -239,7 +249,7 @@ asio::awaitable<result<void>> live_run::inherit() {
 result<void> live_run::keep_terms() {
   if (!request_.keep_terms) return {};
   if (auto kept = request_.keep_terms(request_, inherited_.terms); !kept) return kept;
-  auto models = around_.models(request_);
+  auto models = models_of(request_);
   if (!models) return std::unexpected(std::move(models.error()));
   use(std::move(*models));
   return {};

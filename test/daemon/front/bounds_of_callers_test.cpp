@@ -1,6 +1,7 @@
 // What a caller may not have: methods of others, runs of others, and more than it has bound itself to.
 #include "daemon/front/front_door.hpp"
 #include "mcp/support/log.hpp"
+#include "test/daemon/front/chat_sources.hpp"
 #include "test/daemon/front/fake_backend.hpp"
 #include "test/daemon/front/fake_transport.hpp"
 #include "test/mcp/server/fake_host.hpp"
@@ -37,13 +38,13 @@ struct bounds_fixture {
     front_door::options o;
     o.max_callers = 64;
     o.needs_yes = [](const mcp::catalog_entry& tool) { return tool.tool == "push"; };
-    o.chat.base = [](std::string_view, std::string_view profile) -> result<chat_base> {
+    o.chat = always(defaults_by([](std::string_view, std::string_view profile) -> result<chat_base> {
       if (profile != "" && profile != "reader" && profile != "writer")
         return fail(errc::invalid_argument, "there is no such profile");
       chat_base b;
       b.profile = profile;
       return b;
-    };
+    }));
     return o;
   }
   void turn() {

@@ -1,8 +1,8 @@
 // Building process_spec: only here does a tool server's environment come about.
-#include "daemon/app/server_entries.hpp"
+#include "daemon/app/options/server_entries.hpp"
 
 #include "conf/model/secrets.hpp"
-#include "daemon/app/guard.hpp"
+#include "daemon/app/options/guard.hpp"
 #include "daemon/app/references/system_references.hpp"
 #include "mcp/client/catalog/tool_names.hpp"
 
@@ -106,7 +106,7 @@ result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, con
     auto lines = parse_env_file(*text, file);
     if (!lines) return std::unexpected(lines.error());
     for (const auto& [name, value] : *lines) {
-      // What a file of variables holds is what people keep out of the configuration: treat it as secret where named so.
+      // People keep secrets in such files to keep them out of the configuration.
       conf::register_secrets(name, value);
       environment.set(name, value);
     }
@@ -204,6 +204,15 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
     if (!posted) then(std::unexpected(std::move(posted.error())));
   };
   return o;
+}
+
+std::vector<mcp::server_options> supervised_servers(const conf::configuration& all, const std::string& own_folder,
+                                                    keyed_lanes& references,
+                                                    const boost::asio::any_io_executor& executor) {
+  std::vector<mcp::server_options> list;
+  for (const auto& entry : all.servers)
+    list.push_back(make_server_options(entry, all, own_folder, references, executor));
+  return list;
 }
 
 }  // namespace mcpbx::daemon

@@ -24,9 +24,9 @@ result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, con
 /// stand in single or double quotes. errc::config names the line.
 result<std::vector<std::pair<std::string, std::string>>> parse_env_file(std::string_view text, const std::string& path);
 
-/// Which of its tools an entry lets through, and under which names.
+/// Returns the tools that an entry lets through, and their names.
 mcp::tool_filter tool_filter_of(const conf::server_entry& entry);
-/// What the entries that are not disabled say of their tools.
+/// Returns the rules of the entries that are not disabled about their tools.
 std::vector<server_terms> server_terms_of(const conf::configuration& all);
 bool has_plain_names(const conf::server_entry& entry, const conf::configuration& all);
 
@@ -35,5 +35,10 @@ bool has_plain_names(const conf::server_entry& entry, const conf::configuration&
 mcp::server_options make_server_options(const conf::server_entry& entry, const conf::configuration& all,
                                         const std::string& own_folder, keyed_lanes& references,
                                         boost::asio::any_io_executor executor);
+
+/// Returns the options of all entries, in the order of the configuration.
+std::vector<mcp::server_options> supervised_servers(const conf::configuration& all, const std::string& own_folder,
+                                                    keyed_lanes& references,
+                                                    const boost::asio::any_io_executor& executor);
 
 }  // namespace mcpbx::daemon

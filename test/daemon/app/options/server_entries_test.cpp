@@ -1,5 +1,5 @@
-// What a tool server is started with: command, directory and the whole environment.
-#include "daemon/app/server_entries.hpp"
+// The process of a tool server from its entry: command, directory and the whole environment.
+#include "daemon/app/options/server_entries.hpp"
 
 #include "mcp/redact/secret.hpp"
 #include "test/daemon/app/loaded.hpp"
